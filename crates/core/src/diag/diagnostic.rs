@@ -1,0 +1,208 @@
+//! One finding about a text.
+
+use super::{Code, ErrorCode};
+use crate::text::Span;
+
+/// How bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// The text cannot be used as it is.
+    Error,
+    /// The text can be used, and is probably not what was meant.
+    Warning,
+}
+
+impl Severity {
+    /// The word that is printed.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+        }
+    }
+}
+
+/// A place and what is to be said about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Label {
+    /// The place.
+    pub span: Span,
+    /// A few words; may be empty.
+    pub text: String,
+}
+
+/// A replacement of one span by other text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    /// What is replaced; empty for an insertion.
+    pub span: Span,
+    /// What stands there afterwards.
+    pub replacement: String,
+}
+
+/// A change of the text that would mend a finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fix {
+    /// The change.
+    pub edit: Edit,
+    /// Whether it can be applied without asking.
+    pub certain: bool,
+}
+
+/// A finding: its code, its sentence, its places, and where there is one, its fix.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// The code, which also tells the severity.
+    pub code: Code,
+    /// One sentence without a full stop.
+    pub message: String,
+    /// The place that the finding is about.
+    pub primary: Label,
+    /// Other places that explain it.
+    pub secondary: Vec<Label>,
+    /// What to do.
+    pub help: Option<String>,
+    /// The change that would mend it.
+    pub fix: Option<Fix>,
+}
+
+impl Diagnostic {
+    /// A finding with its sentence and place.
+    pub fn new(code: impl Into<Code>, span: Span, message: impl Into<String>) -> Self {
+        Self {
+            code: code.into(),
+            message: message.into(),
+            primary: Label {
+                span,
+                text: String::new(),
+            },
+            secondary: Vec::new(),
+            help: None,
+            fix: None,
+        }
+    }
+
+    /// Says something about the primary place.
+    #[must_use]
+    pub fn label(mut self, text: impl Into<String>) -> Self {
+        self.primary.text = text.into();
+        self
+    }
+
+    /// Adds another place.
+    #[must_use]
+    pub fn also(mut self, span: Span, text: impl Into<String>) -> Self {
+        self.secondary.push(Label {
+            span,
+            text: text.into(),
+        });
+        self
+    }
+
+    /// Says what to do.
+    #[must_use]
+    pub fn help(mut self, text: impl Into<String>) -> Self {
+        self.help = Some(text.into());
+        self
+    }
+
+    /// Gives a change that surely mends the finding.
+    #[must_use]
+    pub fn certain_fix(mut self, span: Span, replacement: impl Into<String>) -> Self {
+        self.fix = Some(Fix {
+            edit: Edit {
+                span,
+                replacement: replacement.into(),
+            },
+            certain: true,
+        });
+        self
+    }
+
+    /// Gives a change that probably mends the finding.
+    #[must_use]
+    pub fn possible_fix(mut self, span: Span, replacement: impl Into<String>) -> Self {
+        self.fix = Some(Fix {
+            edit: Edit {
+                span,
+                replacement: replacement.into(),
+            },
+            certain: false,
+        });
+        self
+    }
+
+    /// How bad it is.
+    pub fn severity(&self) -> Severity {
+        match self.code {
+            Code::Error(_) => Severity::Error,
+            Code::Warning(_) => Severity::Warning,
+        }
+    }
+
+    /// The error code, unless this is a warning.
+    pub fn error_code(&self) -> Option<ErrorCode> {
+        match self.code {
+            Code::Error(code) => Some(code),
+            Code::Warning(_) => None,
+        }
+    }
+}
+
+/// Whether any finding is an error.
+pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
+    first_error(diagnostics).is_some()
+}
+
+/// The first error and its code.
+pub fn first_error(diagnostics: &[Diagnostic]) -> Option<(&Diagnostic, ErrorCode)> {
+    diagnostics
+        .iter()
+        .find_map(|diagnostic| Some((diagnostic, diagnostic.error_code()?)))
+}
+
+/// Applies every certain fix whose place no earlier fix touches, and says how many were applied.
+pub fn apply_fixes(text: &str, diagnostics: &[Diagnostic]) -> (String, usize) {
+    let mut edits: Vec<&Edit> = diagnostics
+        .iter()
+        .filter_map(|d| d.fix.as_ref())
+        .filter(|fix| fix.certain)
+        .map(|fix| &fix.edit)
+        .collect();
+    edits.sort_by_key(|edit| edit.span);
+    edits.dedup();
+    let mut fixed = String::with_capacity(text.len());
+    let (mut done, mut applied) = (0, 0);
+    for edit in edits {
+        if edit.span.start() < done || text.get(edit.span.range()).is_none() {
+            continue;
+        }
+        fixed.push_str(&text[done..edit.span.start()]);
+        fixed.push_str(&edit.replacement);
+        done = edit.span.end();
+        applied += 1;
+    }
+    fixed.push_str(&text[done..]);
+    (fixed, applied)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::WarningCode;
+
+    #[test]
+    fn only_certain_fixes_that_do_not_overlap_are_applied() {
+        let warning = |span| Diagnostic::new(WarningCode::MisspeltField, span, "m");
+        let findings = [
+            warning(Span::new(4, 7)).certain_fix(Span::new(4, 7), "X"),
+            warning(Span::new(0, 3)).certain_fix(Span::new(0, 3), "one"),
+            warning(Span::new(2, 5)).certain_fix(Span::new(2, 5), "overlap"),
+            warning(Span::new(8, 9)).possible_fix(Span::new(8, 9), "guess"),
+        ];
+        assert_eq!(
+            apply_fixes("abc def g", &findings),
+            ("one X g".to_owned(), 2)
+        );
+    }
+}

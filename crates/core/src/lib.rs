@@ -1,0 +1,18 @@
+//! The pure half of beads-ralph.
+//!
+//! Text goes in; plans, dependency graphs, validated beads and diagnostics come out. Nothing here
+//! touches a file, a process, a clock, an environment variable or a random number: whatever the
+//! world knows is handed in as a value. The modules are listed in reading order, and each may use
+//! only those above it.
+
+pub mod text;
+
+pub mod diag;
+
+pub mod number;
+
+pub mod bead;
+
+pub mod graph;
+
+pub mod plan;
