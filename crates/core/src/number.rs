@@ -14,71 +14,58 @@ pub use letters::Letters;
 /// A sprint's place in the natural order (N-4): phase number, phase suffix, sprint number, sprint suffix.
 pub type NaturalKey<'a> = (u64, &'a str, u64, &'a str);
 
-/// A phase or the sprint half of an id: digits, then lower-case letters.
-#[derive(Debug, Clone)]
-struct Part {
-    text: Box<str>,
-    digits: usize,
-    number: u64,
-}
-
-impl Part {
-    fn parse(text: &str) -> Option<Self> {
-        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-        let suffix = &text.as_bytes()[digits..];
-        if digits == 0 || !suffix.iter().all(u8::is_ascii_lowercase) {
-            return None;
-        }
-        // Overflow is an invalid number too (N-5).
-        let number = text[..digits].parse().ok()?;
-        Some(Self {
-            text: text.into(),
-            digits,
-            number,
-        })
+/// Splits `3a` into its number and the length of its digits; nothing if it is not digits followed by
+/// lower-case letters, or if the number overflows (N-5).
+fn parse_part(text: &str) -> Option<(u64, usize)> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let suffix = &text.as_bytes()[digits..];
+    if digits == 0 || !suffix.iter().all(u8::is_ascii_lowercase) {
+        return None;
     }
-
-    fn suffix(&self) -> &str {
-        &self.text[self.digits..]
-    }
-
-    fn key(&self) -> (u64, &str) {
-        (self.number, self.suffix())
-    }
+    Some((text[..digits].parse().ok()?, digits))
 }
 
 /// A phase: `1`, `3a`, `3ab` (N-1).
-#[derive(Debug, Clone)]
-pub struct PhaseId(Part);
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PhaseId(Box<str>);
 
 impl PhaseId {
     /// Reads a phase; the whole text must fit.
     pub fn parse(text: &str) -> Option<Self> {
-        Part::parse(text).map(Self)
+        parse_part(text).map(|_| Self(text.into()))
     }
 
     /// The phase as written.
     pub fn as_str(&self) -> &str {
-        &self.0.text
+        &self.0
     }
 }
 
-/// A sprint: `1.1`, `3a.2b` (N-1).
+/// A sprint: `1.1`, `3a.2b` (N-1). Equality, order and hash follow the natural key, not the spelling.
 #[derive(Debug, Clone)]
 pub struct SprintId {
     text: Box<str>,
-    phase: Part,
-    sprint: Part,
+    phase_number: u64,
+    sprint_number: u64,
+    phase_digits: usize,
+    dot: usize,
+    sprint_digits: usize,
 }
 
 impl SprintId {
     /// Reads a sprint id; the whole text must fit.
     pub fn parse(text: &str) -> Option<Self> {
         let (phase, sprint) = text.split_once('.')?;
+        let (phase_number, phase_digits) = parse_part(phase)?;
+        let (sprint_number, sprint_digits) = parse_part(sprint)?;
+        let dot = phase.len();
         Some(Self {
             text: text.into(),
-            phase: Part::parse(phase)?,
-            sprint: Part::parse(sprint)?,
+            phase_number,
+            sprint_number,
+            phase_digits,
+            dot,
+            sprint_digits,
         })
     }
 
@@ -89,37 +76,42 @@ impl SprintId {
 
     /// The phase as written: `3a`.
     pub fn phase(&self) -> &str {
-        &self.phase.text
+        &self.text[..self.dot]
+    }
+
+    /// The phase as a type of its own.
+    pub fn phase_id(&self) -> PhaseId {
+        PhaseId(self.phase().into())
     }
 
     /// The phase's number: `3`.
     pub fn phase_number(&self) -> u64 {
-        self.phase.number
+        self.phase_number
     }
 
     /// The phase's letters: `a`.
     pub fn phase_suffix(&self) -> &str {
-        self.phase.suffix()
+        &self.text[self.phase_digits..self.dot]
     }
 
     /// What follows the dot: `2b`.
     pub fn sprint_part(&self) -> &str {
-        &self.sprint.text
+        &self.text[self.dot + 1..]
     }
 
     /// The sprint's number: `2`.
     pub fn sprint_number(&self) -> u64 {
-        self.sprint.number
+        self.sprint_number
     }
 
     /// The sprint's letters: `b`.
     pub fn sprint_suffix(&self) -> &str {
-        self.sprint.suffix()
+        &self.text[self.dot + 1 + self.sprint_digits..]
     }
 
     /// The id without the sprint's letters: `3a.2`.
     pub fn sprint_base(&self) -> &str {
-        &self.text[..self.text.len() - self.sprint_suffix().len()]
+        &self.text[..=self.dot + self.sprint_digits]
     }
 
     /// The set of letters of the phase (N-3).
@@ -134,9 +126,12 @@ impl SprintId {
 
     /// The natural order key (N-4).
     pub fn key(&self) -> NaturalKey<'_> {
-        let (phase, phase_suffix) = self.phase.key();
-        let (sprint, sprint_suffix) = self.sprint.key();
-        (phase, phase_suffix, sprint, sprint_suffix)
+        (
+            self.phase_number,
+            self.phase_suffix(),
+            self.sprint_number,
+            self.sprint_suffix(),
+        )
     }
 
     /// The form for paths and branches: `3a-2b` (N-6).
@@ -146,14 +141,9 @@ impl SprintId {
 
     /// Whether the two are variants of one sprint (N-7).
     pub fn is_parallel_to(&self, other: &Self) -> bool {
-        let base = |id: &Self| {
-            (
-                id.phase.number,
-                id.phase_suffix().to_owned(),
-                id.sprint.number,
-            )
-        };
-        self != other && base(self) == base(other)
+        let (phase, phase_suffix, sprint, _) = self.key();
+        let (other_phase, other_suffix, other_sprint, _) = other.key();
+        self != other && (phase, phase_suffix, sprint) == (other_phase, other_suffix, other_sprint)
     }
 }
 
@@ -191,7 +181,7 @@ impl fmt::Display for SprintId {
 
 impl fmt::Display for PhaseId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.text)
+        f.write_str(&self.0)
     }
 }
 
