@@ -1,1 +1,37 @@
-//! placeholder
+//! The bead model of beads-ralph (contracts §3): its types, its strict validator, its two
+//! generations and the JSON Schemas made from it.
+//!
+//! A document is parsed once into [`RalphBead`], whose types carry the rules; nothing downstream
+//! checks a field again. What a store holds is the looser [`Issue`], which loses nothing. This
+//! module knows documents and values only: whether an agent's file exists, what time it is and where
+//! a bead is kept are questions for others.
+
+mod agent_path;
+mod bead_id;
+mod branch;
+mod derive;
+mod dod;
+mod execution;
+mod field;
+mod model;
+mod text_type;
+mod timestamp;
+mod words;
+
+pub use agent_path::AgentPath;
+pub use bead_id::BeadId;
+pub use branch::BranchName;
+pub use derive::{
+    ModelLevel, ModelSources, ResolvedModel, SkippedModel, branch_name, default_qa_prompt,
+    default_team_name, description, labels, plan_agent, resolve_model, scrum_master, team_name,
+    worktree_path,
+};
+pub use dod::{Dod, Expect, OnFailure, Verifier};
+pub use execution::{DevExecution, QaExecution, QaReport, QaResult, ScrumResult};
+pub use field::{FieldError, FieldErrorKind, Invalid, error_code};
+pub use model::{
+    ASSIGNEE, AgentSpec, BeadShape, DEFAULT_MAX_RETRY_ATTEMPTS, Metadata, QaAgent, RalphBead,
+    standard_output_schema,
+};
+pub use timestamp::Timestamp;
+pub use words::{DevStatus, IssueType, Model, Priority, QaStatus, Role, Status};

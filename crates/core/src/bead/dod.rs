@@ -1,0 +1,118 @@
+//! The definition of done that a bead may carry (contracts §8.1, Z-28): commands and what they must do.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Serialize, Serializer};
+
+use crate::text::excerpt;
+
+use super::field::Invalid;
+
+/// What machines check before a bead counts as done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Dod {
+    /// The checks, in order. May be empty on reading; nothing can be executed then.
+    pub verifiers: Vec<Verifier>,
+    /// Whether evidence must be kept; absent means yes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence_required: Option<bool>,
+}
+
+/// One check: a command and what it must do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Verifier {
+    /// Its name; absent means `verifier <n>`.
+    #[schemars(with = "Option<String>")]
+    pub name: String,
+    /// The command line; never blank.
+    #[schemars(regex(pattern = r"\S"))]
+    pub command: String,
+    /// What must come of it.
+    #[schemars(with = "Option<Expect>")]
+    pub expect: Expect,
+    /// How long it may take; absent means 300 seconds.
+    #[schemars(with = "Option<u64>", range(min = 1))]
+    pub timeout_seconds: u64,
+    /// What its failure means for the checks after it.
+    #[schemars(with = "Option<OnFailure>")]
+    pub on_failure: OnFailure,
+}
+
+impl Verifier {
+    /// How long a check may take unless it says otherwise (contracts §8.1).
+    pub const DEFAULT_TIMEOUT_SECONDS: u64 = 300;
+}
+
+/// What must come of a command.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
+pub struct Expect {
+    /// The exit code; absent means 0.
+    #[schemars(with = "Option<i32>")]
+    pub exit_code: i32,
+    /// What standard output must contain; absent or empty means anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stdout_contains: Option<String>,
+    /// What standard error must contain; absent or empty means anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stderr_contains: Option<String>,
+}
+
+/// What the failure of a check means for the checks after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnFailure {
+    /// They are not run.
+    #[default]
+    Stop,
+    /// They are run all the same.
+    Continue,
+}
+
+impl OnFailure {
+    /// The word as it is written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Stop => "stop",
+            Self::Continue => "continue",
+        }
+    }
+
+    /// Reads the word. `retry` is read as `stop`: no executor ever did anything else with it.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        match text {
+            "stop" | "retry" => Ok(Self::Stop),
+            "continue" => Ok(Self::Continue),
+            other => Err(Invalid::pattern(format!(
+                "on_failure must be one of: stop, continue, got '{}'",
+                excerpt(other)
+            ))),
+        }
+    }
+}
+
+impl fmt::Display for OnFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for OnFailure {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl JsonSchema for OnFailure {
+    fn schema_name() -> Cow<'static, str> {
+        "OnFailure".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "What the failure of a check means for the checks after it; `retry` is read as `stop`.",
+            "type": "string",
+            "enum": ["stop", "continue", "retry"],
+        })
+    }
+}
