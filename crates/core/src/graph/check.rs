@@ -1,0 +1,164 @@
+//! The check of an arbitrary graph, for example that of hand-written bead files (contracts §2.2).
+//!
+//! The findings depend on the graph alone, not on the order in which it is listed.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use super::GraphFault;
+
+/// Checks a graph given as nodes with their dependencies (D-10 to D-14). References to `external` ids
+/// are allowed and lead nowhere.
+///
+/// The first class with findings is the error, and it holds all findings of that class. A dependency
+/// that is listed twice is one dependency.
+pub fn check<'a, D>(
+    nodes: impl IntoIterator<Item = (&'a str, D)>,
+    external: &BTreeSet<&str>,
+) -> Result<(), GraphFault>
+where
+    D: IntoIterator<Item = &'a str>,
+{
+    let mut listed: Vec<(&str, Vec<&str>)> = nodes
+        .into_iter()
+        .map(|(id, dependencies)| {
+            let mut dependencies: Vec<&str> = dependencies.into_iter().collect();
+            dependencies.sort_unstable();
+            dependencies.dedup();
+            (id, dependencies)
+        })
+        .collect();
+    listed.sort_unstable();
+    no_duplicates(&listed)?;
+    no_self_dependencies(&listed)?;
+    let graph = Names::resolve(&listed, external)?;
+    match graph.stuck() {
+        None => Ok(()),
+        Some(stuck) => Err(GraphFault::Cycle {
+            path: graph.cycle(&stuck),
+        }),
+    }
+}
+
+fn no_duplicates(listed: &[(&str, Vec<&str>)]) -> Result<(), GraphFault> {
+    let pairs = listed.windows(2).filter(|pair| pair[0].0 == pair[1].0);
+    let mut ids: Vec<String> = pairs.map(|pair| pair[0].0.to_owned()).collect();
+    ids.dedup();
+    if ids.is_empty() {
+        Ok(())
+    } else {
+        Err(GraphFault::DuplicateId { ids })
+    }
+}
+
+fn no_self_dependencies(listed: &[(&str, Vec<&str>)]) -> Result<(), GraphFault> {
+    let ids: Vec<String> = listed
+        .iter()
+        .filter(|(id, dependencies)| dependencies.contains(id))
+        .map(|(id, _)| (*id).to_owned())
+        .collect();
+    if ids.is_empty() {
+        Ok(())
+    } else {
+        Err(GraphFault::SelfDependency { ids })
+    }
+}
+
+/// The graph by index; ids and dependencies are sorted.
+struct Names<'a> {
+    ids: Vec<&'a str>,
+    dependencies: Vec<Vec<usize>>,
+}
+
+impl<'a> Names<'a> {
+    fn resolve(
+        listed: &[(&'a str, Vec<&'a str>)],
+        external: &BTreeSet<&str>,
+    ) -> Result<Self, GraphFault> {
+        let ids: Vec<&str> = listed.iter().map(|(id, _)| *id).collect();
+        let mut missing = Vec::new();
+        let mut dependencies = Vec::with_capacity(listed.len());
+        for (id, names) in listed {
+            let mut known = Vec::with_capacity(names.len());
+            for name in names {
+                match ids.binary_search(name) {
+                    Ok(at) => known.push(at),
+                    Err(_) if external.contains(name) => {}
+                    Err(_) => missing.push(((*id).to_owned(), (*name).to_owned())),
+                }
+            }
+            dependencies.push(known);
+        }
+        if missing.is_empty() {
+            Ok(Self { ids, dependencies })
+        } else {
+            Err(GraphFault::Unresolved { missing })
+        }
+    }
+
+    // Takes away nodes all of whose dependencies are taken. Whatever goes was reached from a root, so
+    // nothing left over is D-14 itself; a node left over waits for another that is.
+    fn stuck(&self) -> Option<Vec<bool>> {
+        let mut dependents = vec![Vec::new(); self.ids.len()];
+        for (node, dependencies) in self.dependencies.iter().enumerate() {
+            for dependency in dependencies {
+                dependents[*dependency].push(node);
+            }
+        }
+        let mut n_missing: Vec<usize> = self.dependencies.iter().map(Vec::len).collect();
+        let mut free: Vec<usize> = (0..self.ids.len())
+            .filter(|node| n_missing[*node] == 0)
+            .collect();
+        while let Some(node) = free.pop() {
+            for dependent in &dependents[node] {
+                n_missing[*dependent] -= 1;
+                if n_missing[*dependent] == 0 {
+                    free.push(*dependent);
+                }
+            }
+        }
+        let stuck: Vec<bool> = n_missing.iter().map(|missing| *missing > 0).collect();
+        stuck.contains(&true).then_some(stuck)
+    }
+
+    fn cycle(&self, stuck: &[bool]) -> Vec<String> {
+        let mut cycle = self.shortest_cycle(self.on_a_cycle(stuck));
+        let smallest = (0..cycle.len()).min_by_key(|at| cycle[*at]).unwrap_or(0);
+        cycle.rotate_left(smallest);
+        let around = cycle.iter().chain(cycle.first());
+        around.map(|node| self.ids[*node].to_owned()).collect()
+    }
+
+    // From the smallest stuck node, always to the smallest stuck dependency, until a node comes back.
+    fn on_a_cycle(&self, stuck: &[bool]) -> usize {
+        let mut seen = vec![false; stuck.len()];
+        let mut node = stuck.iter().position(|stuck| *stuck).unwrap_or(0);
+        while !std::mem::replace(&mut seen[node], true) {
+            let mut dependencies = self.dependencies[node].iter();
+            node = *dependencies
+                .find(|dependency| stuck[**dependency])
+                .expect("a stuck node waits for a stuck node");
+        }
+        node
+    }
+
+    // A breadth-first search, because the shortest cycle through a node is the easiest to understand.
+    fn shortest_cycle(&self, start: usize) -> Vec<usize> {
+        let mut came_from = vec![None; self.ids.len()];
+        let mut queue = VecDeque::from([start]);
+        while let Some(node) = queue.pop_front() {
+            for dependency in &self.dependencies[node] {
+                if *dependency == start {
+                    let back = std::iter::successors(Some(node), |node| came_from[*node]);
+                    let mut cycle: Vec<usize> = back.collect();
+                    cycle.reverse();
+                    return cycle;
+                }
+                if came_from[*dependency].is_none() {
+                    came_from[*dependency] = Some(node);
+                    queue.push_back(*dependency);
+                }
+            }
+        }
+        vec![start]
+    }
+}
