@@ -1,1 +1,34 @@
-//! placeholder
+//! Implementation plans: markdown in, sprints and diagnostics out (contracts §1 and §5).
+//!
+//! Parsing never fails and never stops at the first problem: [`parse`] returns what it understood,
+//! and every finding with its place. A plan is read line by line by the rules of the contracts, which
+//! are narrower than markdown's: only what stands outside fences and comments counts.
+
+mod agent;
+mod annotate;
+mod body;
+mod complete;
+mod diagnostics;
+mod field;
+mod filter;
+mod heading;
+mod line;
+mod list;
+mod model;
+mod parse;
+mod suspicious;
+mod verifier;
+
+#[cfg(test)]
+mod fixture;
+#[cfg(test)]
+mod tests;
+
+pub use agent::AgentItem;
+pub use annotate::{Annotated, annotate};
+pub use complete::{CompleteSprint, complete};
+pub use field::Field;
+pub use filter::{Filter, FilterFault};
+pub use model::{Annotation, Body, Estimate, Plan, Sprint, SprintKind};
+pub use parse::{invalid_utf8, parse};
+pub use verifier::VerifierItem;

@@ -1,10 +1,14 @@
 //! Places in a text: byte spans, lines and columns, and the small string rules that plan and bead share.
 
+mod code_span;
+mod duration;
 mod excerpt;
 mod lines;
 mod slug;
 mod span;
 
+pub use code_span::{CodeSpan, first_code_span, without_code_marks};
+pub use duration::parse_duration;
 pub use excerpt::{MAX_EXCERPT_CHARS, excerpt};
 pub use lines::{LineIndex, Position};
 pub use slug::{NAME_LIMIT, name_from_title, slug};

@@ -1,0 +1,101 @@
+//! A sprint that lacks what every bead needs (P-22).
+
+use crate::diag::{Diagnostic, ErrorCode};
+use crate::plan::{Field, Sprint};
+
+/// Points at the heading, names every missing section, and at each place where one was probably meant.
+pub(crate) fn missing_sections(sprint: &Sprint, missing: &[Field]) -> Diagnostic {
+    let names: Vec<String> = missing
+        .iter()
+        .map(|field| format!("`{}`", field.name()))
+        .collect();
+    let message = format!(
+        "sprint {} (line {}) has no {}",
+        sprint.id.value,
+        sprint.line,
+        names.join(", ")
+    );
+    let mut finding = Diagnostic::new(ErrorCode::ParseMissingSection, sprint.heading, message);
+    for misspelt in sprint
+        .body
+        .misspelt
+        .iter()
+        .filter(|misspelt| missing.contains(&misspelt.value))
+    {
+        let name = misspelt.value.name();
+        finding = finding
+            .also(misspelt.span, format!("did you mean `{name}`?"))
+            .certain_fix(misspelt.span, name);
+    }
+    for empty in sprint
+        .body
+        .fields
+        .iter()
+        .filter(|field| missing.contains(&field.value))
+    {
+        let expected = if empty.value.is_list() {
+            "expected `- ` items on the lines below"
+        } else {
+            "the value is empty"
+        };
+        finding = finding.also(empty.span, expected);
+    }
+    finding.help(help(missing))
+}
+
+fn help(missing: &[Field]) -> String {
+    let lines: Vec<&str> = missing.iter().map(|field| example(*field)).collect();
+    format!("add below the heading: {}", lines.join(" / "))
+}
+
+fn example(field: Field) -> &'static str {
+    match field {
+        Field::Worktree => "**Worktree**: `../repo-worktrees/feature/1-1-name`",
+        Field::Branch => "**Branch**: `feature/1-1-name`",
+        Field::SourceBranch => "**Source Branch**: `main`",
+        Field::DevAgents => "**Dev Agents**: and a line - `agent` (sonnet)",
+        Field::QaAgents => "**QA Agents**: and a line - `agent` (haiku) - what to check",
+        Field::Tasks => "**Tasks**: and a line - what to do",
+        Field::AcceptanceCriteria
+        | Field::Verifiers
+        | Field::Team
+        | Field::Labels
+        | Field::Formula
+        | Field::BeadId
+        | Field::Type
+        | Field::Estimate
+        | Field::Status => "the section",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::plan::fixture::*;
+
+    #[test]
+    fn p_22_missing_and_empty_sections() {
+        check(
+            "### Sprint 1.1: A\n",
+            &["1:1 PARSE.MISSING_SECTION «### Sprint 1.1: A»"],
+        );
+        check(
+            &complete_plan("").replace("- do it\n", "\n- \n"),
+            &["1:1 PARSE.MISSING_SECTION «### Sprint 1.1: Complete»"],
+        );
+        let message = &findings("### Sprint 1.1: A\n")[0].message;
+        assert!(
+            message.starts_with("sprint 1.1 (line 1) has no `Worktree`, `Branch`"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn p_22_a_misspelt_section_is_shown_and_fixed() {
+        let plan = complete_plan("").replace("**Dev Agents**", "**Dev Agent**");
+        check(
+            &plan,
+            &["1:1 PARSE.MISSING_SECTION «### Sprint 1.1: Complete»"],
+        );
+        check_fix(&plan, &complete_plan(""));
+    }
+}

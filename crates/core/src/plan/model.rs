@@ -1,0 +1,123 @@
+//! What a plan says, with the place of everything that it says.
+
+use super::agent::AgentItem;
+use super::field::Field;
+use super::verifier::VerifierItem;
+use crate::bead::{BeadId, BranchName};
+use crate::diag::Diagnostic;
+use crate::number::SprintId;
+use crate::text::{Span, Spanned};
+
+/// A parsed plan.
+#[derive(Debug, Clone, Default)]
+pub struct Plan {
+    /// The sprints in document order. A duplicate is kept, so that its section is not mistaken for
+    /// another's; [`Plan::unique`] passes over it.
+    pub sprints: Vec<Sprint>,
+    /// Findings about headings and about the text as a whole. Findings about a sprint's body are
+    /// with the sprint, because they count only for sprints that are selected (P-23).
+    pub problems: Vec<Diagnostic>,
+}
+
+impl Plan {
+    /// The sprints without the later ones of a duplicated number, in document order.
+    pub fn unique(&self) -> impl Iterator<Item = &Sprint> {
+        self.sprints.iter().filter(|sprint| !sprint.is_duplicate)
+    }
+
+    /// The sprint with a number.
+    pub fn sprint(&self, id: &SprintId) -> Option<&Sprint> {
+        self.unique().find(|sprint| sprint.id.value == *id)
+    }
+}
+
+/// A sprint: its heading, and what of its body was understood.
+#[derive(Debug, Clone)]
+pub struct Sprint {
+    /// The number.
+    pub id: Spanned<SprintId>,
+    /// The title, trimmed and otherwise verbatim (P-4).
+    pub title: Spanned<String>,
+    /// The heading line without its line end.
+    pub heading: Span,
+    /// The heading's line, from 1.
+    pub line: usize,
+    /// From the heading's start to the section's end (P-10).
+    pub section: Span,
+    /// Whether an earlier heading has the same number (P-7).
+    pub is_duplicate: bool,
+    /// The annotations that stand in the section.
+    pub annotations: Vec<Annotation>,
+    /// The fields.
+    pub body: Body,
+    /// Findings about the body.
+    pub problems: Vec<Diagnostic>,
+}
+
+/// A `<!-- beads-ralph: … -->` line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Annotation {
+    /// The line without its line end.
+    pub line: Span,
+    /// Whether it stands directly after the heading.
+    pub is_in_place: bool,
+}
+
+/// The fields of a sprint's section; what is absent or malformed is absent here.
+#[derive(Debug, Clone, Default)]
+pub struct Body {
+    /// The recognised fields that occur, with the place of their names.
+    pub fields: Vec<Spanned<Field>>,
+    /// Unknown fields that are probably misspelt, with what they probably mean.
+    pub misspelt: Vec<Spanned<Field>>,
+    /// Where the work happens.
+    pub worktree: Option<Spanned<String>>,
+    /// The branch of the work.
+    pub branch: Option<Spanned<BranchName>>,
+    /// The branch that the work starts from.
+    pub source_branch: Option<Spanned<String>>,
+    /// The team, if the plan names one.
+    pub team: Option<Spanned<String>>,
+    /// More labels.
+    pub labels: Vec<Spanned<String>>,
+    /// The formula to pour instead.
+    pub formula: Option<Spanned<String>>,
+    /// The bead id, if the plan fixes it.
+    pub bead_id: Option<Spanned<BeadId>>,
+    /// Whether the sprint merges or works, if the plan says so (B-30).
+    pub kind: Option<Spanned<SprintKind>>,
+    /// How long it will take, for the critical path.
+    pub estimate: Option<Spanned<Estimate>>,
+    /// Who does the work, in order.
+    pub dev_agents: Vec<AgentItem>,
+    /// Who judges it.
+    pub qa_agents: Vec<AgentItem>,
+    /// What is to be done; never blank.
+    pub tasks: Vec<Spanned<String>>,
+    /// When it counts as done.
+    pub acceptance: Vec<Spanned<String>>,
+    /// The machine-checked Definition of Done.
+    pub verifiers: Vec<VerifierItem>,
+    /// Whether the `Status` field says `COMPLETED` (P-14).
+    pub is_completed: bool,
+}
+
+/// What a `**Type**` field says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SprintKind {
+    /// The sprint joins branches.
+    Merge,
+    /// The sprint does work of its own.
+    Work,
+}
+
+/// How long a sprint is expected to take, in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Estimate(pub u64);
+
+impl Estimate {
+    /// The estimate in whole minutes, and at least one.
+    pub fn minutes(self) -> u64 {
+        self.0.div_ceil(60_000).max(1)
+    }
+}

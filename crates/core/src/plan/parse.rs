@@ -1,0 +1,199 @@
+//! From text to a plan and its diagnostics.
+
+use std::collections::HashMap;
+
+use super::body::BodyBuilder;
+use super::diagnostics;
+use super::heading::{self, Heading};
+use super::line::{Kind, Line, Lines, Open};
+use super::model::{Annotation, Body, Plan, Sprint};
+use super::suspicious::suspicious_characters;
+use crate::diag::{Diagnostic, ErrorCode};
+use crate::number::SprintId;
+use crate::text::{Span, Spanned};
+
+/// Parses a plan. Never fails: what was not understood is in the diagnostics.
+pub fn parse(text: &str) -> Plan {
+    let mut parser = Parser {
+        text,
+        plan: Plan::default(),
+        section: None,
+        has_candidates: false,
+    };
+    parser.plan.problems = suspicious_characters(text);
+    let mut lines = Lines::new(text);
+    for (line, kind) in lines.by_ref() {
+        parser.line(line, &kind);
+    }
+    parser.finish(lines.open())
+}
+
+/// The finding for bytes that are not UTF-8 (P-8): `offset` is the first wrong byte. The plan cannot be
+/// shown as text, so there is no span into it.
+pub fn invalid_utf8(offset: usize, line: usize) -> Diagnostic {
+    let message =
+        format!("the plan is not UTF-8: byte {offset} (in line {line}) is not part of a character");
+    Diagnostic::new(ErrorCode::ParseMarkdown, Span::at(0), message).help("save the file as UTF-8")
+}
+
+struct Parser<'t> {
+    text: &'t str,
+    plan: Plan,
+    section: Option<Section<'t>>,
+    has_candidates: bool,
+}
+
+/// The sprint section that is being read.
+struct Section<'t> {
+    id: Spanned<SprintId>,
+    title: Span,
+    heading: Line,
+    annotations: Vec<Annotation>,
+    end: usize,
+    body: BodyBuilder<'t>,
+}
+
+impl Parser<'_> {
+    fn line(&mut self, line: Line, kind: &Kind) {
+        match kind {
+            Kind::Heading(level) => {
+                if *level <= 3 {
+                    self.close_section(line.full.start());
+                }
+                if *level == 3 {
+                    self.heading(line);
+                }
+            }
+            Kind::Text(_) => self.notice_near_miss(line),
+            Kind::Annotation => self.annotation(line),
+            _ => {}
+        }
+        if let Some(section) = &mut self.section {
+            section.end = line.full.end();
+            let is_own_heading = section.heading.number == line.number;
+            if !is_own_heading {
+                section.body.line(line, kind);
+            }
+        }
+    }
+
+    fn heading(&mut self, line: Line) {
+        let finding = match heading::classify(self.text, line.span) {
+            Heading::Sprint { id, id_span, title } => {
+                self.has_candidates = true;
+                self.section = Some(Section {
+                    id: Spanned::new(id, id_span),
+                    title,
+                    heading: line,
+                    annotations: Vec::new(),
+                    end: line.full.end(),
+                    body: BodyBuilder::new(self.text),
+                });
+                return;
+            }
+            Heading::Other => return self.notice_near_miss(line),
+            Heading::NoNumber => diagnostics::not_a_sprint(line.span),
+            Heading::BadNumber { token } => {
+                self.has_candidates = true;
+                diagnostics::bad_number(self.text, token)
+            }
+            Heading::Malformed { id, rest } => {
+                self.has_candidates = true;
+                diagnostics::malformed_heading(self.text, line.span, id.as_ref(), rest)
+            }
+        };
+        self.plan.problems.push(finding);
+    }
+
+    fn notice_near_miss(&mut self, line: Line) {
+        if heading::looks_like_a_sprint(line.span.slice(self.text)) {
+            self.plan
+                .problems
+                .push(diagnostics::near_miss_heading(self.text, line.span));
+        }
+    }
+
+    fn annotation(&mut self, line: Line) {
+        if let Some(section) = &mut self.section {
+            let is_in_place = line.number == section.heading.number + 1;
+            section.annotations.push(Annotation {
+                line: line.span,
+                is_in_place,
+            });
+        }
+    }
+
+    fn close_section(&mut self, end: usize) {
+        let Some(section) = self.section.take() else {
+            return;
+        };
+        let (body, problems) = section.body.finish();
+        let title = section.title.slice(self.text).to_owned();
+        self.plan.sprints.push(Sprint {
+            id: section.id,
+            title: Spanned::new(title, section.title),
+            heading: section.heading.span,
+            line: section.heading.number,
+            section: Span::new(section.heading.full.start(), end),
+            is_duplicate: false,
+            annotations: section.annotations,
+            body,
+            problems,
+        });
+    }
+
+    fn finish(mut self, open: Option<Open>) -> Plan {
+        self.close_section(self.text.len());
+        match open {
+            Some(Open::Fence(line)) => self
+                .plan
+                .problems
+                .push(diagnostics::open_fence(self.text, line)),
+            Some(Open::Comment(line)) => self.plan.problems.push(diagnostics::open_comment(line)),
+            None => {}
+        }
+        self.mark_duplicates();
+        if !self.has_candidates {
+            self.plan.problems.push(diagnostics::no_sprints(self.text));
+        }
+        for sprint in &mut self.plan.sprints {
+            report_misspelt(&sprint.body, &mut sprint.problems);
+        }
+        self.plan
+    }
+
+    fn mark_duplicates(&mut self) {
+        let mut first: HashMap<SprintId, usize> = HashMap::with_capacity(self.plan.sprints.len());
+        let mut findings = Vec::new();
+        for at in 0..self.plan.sprints.len() {
+            let id = self.plan.sprints[at].id.value.clone();
+            match first.get(&id) {
+                Some(earlier) => {
+                    findings.push(diagnostics::duplicate_sprint(
+                        &self.plan.sprints[*earlier],
+                        &self.plan.sprints[at],
+                    ));
+                    self.plan.sprints[at].is_duplicate = true;
+                }
+                None => {
+                    first.insert(id, at);
+                }
+            }
+        }
+        self.plan.problems.extend(findings);
+    }
+}
+
+/// A misspelt optional field is a warning; a required one becomes part of the error that it is missing.
+fn report_misspelt(body: &Body, problems: &mut Vec<Diagnostic>) {
+    for misspelt in &body.misspelt {
+        let is_absent_and_required = super::Field::REQUIRED.contains(&misspelt.value)
+            && !body
+                .fields
+                .iter()
+                .any(|field| field.value == misspelt.value);
+        if !is_absent_and_required {
+            problems.push(diagnostics::misspelt_field(misspelt));
+        }
+    }
+}
