@@ -16,3 +16,5 @@ pub mod bead;
 pub mod graph;
 
 pub mod plan;
+
+pub mod compile;

@@ -27,6 +27,7 @@ mod tests;
 pub use agent::AgentItem;
 pub use annotate::{Annotated, annotate};
 pub use complete::{CompleteSprint, complete};
+pub(crate) use diagnostics::shared_bead_id;
 pub use field::Field;
 pub use filter::{Filter, FilterFault};
 pub use model::{Annotation, Body, Estimate, Plan, Sprint, SprintKind};

@@ -184,10 +184,9 @@ mod tests {
     use super::*;
     use crate::plan::line::Bullet;
 
-    fn read(
-        line: &str,
-    ) -> Result<(String, Option<&'static str>, Option<String>, Option<String>), Vec<Diagnostic>>
-    {
+    type Read = (String, Option<&'static str>, Option<String>, Option<String>);
+
+    fn read(line: &str) -> Result<Read, Vec<Diagnostic>> {
         let item = Item::new(Bullet {
             indent: 0,
             content: Span::new(0, line.len()),

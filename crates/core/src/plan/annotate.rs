@@ -77,7 +77,7 @@ fn edit<'i>(
         .find(|annotation| annotation.is_in_place)
     {
         None => Some(Edit::Insert {
-            heading: sprint.heading,
+            heading: sprint.heading.span,
             id,
         }),
         Some(annotation) if annotation.line.slice(text) == annotation_line(id) => None,
@@ -104,11 +104,11 @@ fn misplaced(sprint: &Sprint) -> Option<Diagnostic> {
 
 /// An annotation that is not closed on its line hides what follows; replacing the line would reveal it.
 fn unfinished(text: &str, sprint: &Sprint) -> Option<Diagnostic> {
-    let after = text.get(sprint.heading.end()..).unwrap_or_default();
+    let after = text.get(sprint.heading.span.end()..).unwrap_or_default();
     let next = after.split_inclusive('\n').nth(1)?;
     let is_unfinished = next.trim_start().starts_with("<!-- beads-ralph:") && !next.contains("-->");
     is_unfinished.then(|| {
-        let start = sprint.heading.end() + after.find('\n').map_or(0, |at| at + 1);
+        let start = sprint.heading.span.end() + after.find('\n').map_or(0, |at| at + 1);
         diagnostics::unfinished_annotation(Span::new(start, start + next.trim_end().len()))
     })
 }

@@ -94,11 +94,8 @@ impl Item {
     pub(super) fn folded(&self, text: &str) -> Option<Spanned<String>> {
         let mut folded = without_code_marks(&self.lead(text));
         folded.push_str(&self.nested(text));
-        let trimmed = folded.trim();
-        if trimmed.len() != folded.len() {
-            folded = trimmed.to_owned();
-        }
-        (!folded.is_empty()).then(|| Spanned::new(folded, self.place(text)))
+        let folded = folded.trim();
+        (!folded.is_empty()).then(|| Spanned::new(folded.to_owned(), self.place(text)))
     }
 
     /// Where to point when the item is meant.

@@ -39,7 +39,7 @@ pub struct Sprint {
     /// The title, trimmed and otherwise verbatim (P-4).
     pub title: Spanned<String>,
     /// The heading line without its line end.
-    pub heading: Span,
+    pub heading: Spanned<String>,
     /// The heading's line, from 1.
     pub line: usize,
     /// From the heading's start to the section's end (P-10).

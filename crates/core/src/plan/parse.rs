@@ -132,7 +132,10 @@ impl Parser<'_> {
         self.plan.sprints.push(Sprint {
             id: section.id,
             title: Spanned::new(title, section.title),
-            heading: section.heading.span,
+            heading: Spanned::new(
+                section.heading.span.slice(self.text).to_owned(),
+                section.heading.span,
+            ),
             line: section.heading.number,
             section: Span::new(section.heading.full.start(), end),
             is_duplicate: false,

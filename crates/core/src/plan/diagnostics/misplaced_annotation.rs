@@ -10,7 +10,7 @@ pub(crate) fn misplaced_annotation(sprint: &Sprint) -> Diagnostic {
         .iter()
         .find(|annotation| !annotation.is_in_place)
         .or(sprint.annotations.last());
-    let span = wrong.map_or(sprint.heading, |annotation| annotation.line);
+    let span = wrong.map_or(sprint.heading.span, |annotation| annotation.line);
     let message = format!(
         "sprint {} has {} annotation(s), and one does not stand directly after its heading",
         sprint.id.value,
@@ -19,7 +19,7 @@ pub(crate) fn misplaced_annotation(sprint: &Sprint) -> Diagnostic {
     Diagnostic::new(ErrorCode::DependencyDuplicateId, span, message)
         .label("remove this line")
         .also(
-            sprint.heading,
+            sprint.heading.span,
             "the annotation belongs on the line after this one",
         )
 }

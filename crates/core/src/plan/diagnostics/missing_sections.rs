@@ -15,7 +15,7 @@ pub(crate) fn missing_sections(sprint: &Sprint, missing: &[Field]) -> Diagnostic
         sprint.line,
         names.join(", ")
     );
-    let mut finding = Diagnostic::new(ErrorCode::ParseMissingSection, sprint.heading, message);
+    let mut finding = Diagnostic::new(ErrorCode::ParseMissingSection, sprint.heading.span, message);
     for misspelt in sprint
         .body
         .misspelt

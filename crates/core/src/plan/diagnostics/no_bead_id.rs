@@ -9,6 +9,10 @@ pub(crate) fn no_bead_id(sprint: &Sprint) -> Diagnostic {
         "there is no bead for sprint {} to annotate",
         sprint.id.value
     );
-    Diagnostic::new(ErrorCode::DependencyUnresolved, sprint.heading, message)
-        .label("selected, but without a bead")
+    Diagnostic::new(
+        ErrorCode::DependencyUnresolved,
+        sprint.heading.span,
+        message,
+    )
+    .label("selected, but without a bead")
 }

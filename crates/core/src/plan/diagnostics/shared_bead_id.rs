@@ -13,8 +13,12 @@ pub(crate) fn shared_bead_id(id: &BeadId, first: &Sprint, second: &Sprint) -> Di
         first.id.value,
         second.id.value
     );
-    Diagnostic::new(ErrorCode::DependencyDuplicateId, second.heading, message)
-        .label("the same bead id")
-        .also(first.heading, "first used here")
-        .help("give one of the sprints a `**Bead ID**` of its own")
+    Diagnostic::new(
+        ErrorCode::DependencyDuplicateId,
+        second.heading.span,
+        message,
+    )
+    .label("the same bead id")
+    .also(first.heading.span, "first used here")
+    .help("give one of the sprints a `**Bead ID**` of its own")
 }

@@ -1,5 +1,6 @@
 //! What is read from a section's body.
 
+use crate::bead::OnFailure;
 use crate::plan::fixture::{check, complete_plan, sprint};
 use crate::plan::{Plan, Sprint, SprintKind, parse};
 
@@ -33,7 +34,10 @@ fn p_1_example_1_a_heading_with_crlf() {
         (sprint.id.value.as_str(), sprint.title.value.as_str()),
         ("1.2a", "UI (Parallel)")
     );
-    assert_eq!(sprint.heading.slice(text), "### Sprint 1.2a: UI (Parallel)");
+    assert_eq!(
+        sprint.heading.span.slice(text),
+        "### Sprint 1.2a: UI (Parallel)"
+    );
 }
 
 #[test]
@@ -210,7 +214,7 @@ fn verifiers_are_read_with_their_options() {
     );
     assert_eq!(first.stdout_contains.as_deref(), Some("ok"));
     assert_eq!(first.stderr_contains.as_deref(), Some("all good"));
-    assert_eq!(first.on_failure.map(|f| f.as_str()), Some("continue"));
+    assert_eq!(first.on_failure, Some(OnFailure::Continue));
     assert!(second.name.is_none());
     assert_eq!(second.command.value, "echo `x`");
     assert_eq!(second.command.span.slice(text), "echo `x`");

@@ -46,7 +46,7 @@ fn spans(plan: &Plan, findings: &[Diagnostic]) -> Vec<Span> {
         let mut spans = vec![
             sprint.id.span,
             sprint.title.span,
-            sprint.heading,
+            sprint.heading.span,
             sprint.section,
         ];
         spans.extend(sprint.annotations.iter().map(|annotation| annotation.line));
@@ -114,7 +114,7 @@ proptest! {
         for sprint in parse(&text).sprints {
             prop_assert_eq!(sprint.id.span.slice(&text), sprint.id.value.as_str());
             prop_assert_eq!(sprint.title.span.slice(&text), &sprint.title.value);
-            prop_assert!(sprint.section.slice(&text).starts_with(sprint.heading.slice(&text)));
+            prop_assert!(sprint.section.slice(&text).starts_with(sprint.heading.span.slice(&text)));
         }
     }
 

@@ -1,0 +1,277 @@
+//! The beads of the selected sprints, in the order in which they are emitted (D-8).
+
+use std::collections::BTreeSet;
+
+use super::agents::{default_model, dev_agent, qa_agent};
+use super::conflicts::conflicts;
+use super::diagnostics;
+use super::graph::PlanGraph;
+use super::settings::{AgentCheck, Settings};
+use crate::bead::{
+    BeadId, DEFAULT_MAX_RETRY_ATTEMPTS, Dod, Expect, IssueType, Metadata, Priority, RalphBead,
+    Status, Verifier, description, labels, scrum_master, team_name,
+};
+use crate::diag::{Diagnostic, has_errors};
+use crate::graph::Node;
+use crate::plan::{CompleteSprint, Filter, Plan, Sprint, VerifierItem, complete};
+
+/// The beads of a plan, and the warnings about them.
+#[derive(Debug)]
+pub struct Compiled {
+    /// The beads in emission order.
+    pub beads: Vec<RalphBead>,
+    /// Dependencies on sprints that were not selected, in natural order (D-15).
+    pub external: Vec<BeadId>,
+    /// Warnings.
+    pub findings: Vec<Diagnostic>,
+}
+
+/// Compiles the selected sprints. On any error there are no beads, only all findings.
+pub fn compile(
+    plan: &Plan,
+    graph: &PlanGraph<'_>,
+    filter: &Filter,
+    settings: &Settings<'_>,
+) -> Result<Compiled, Vec<Diagnostic>> {
+    let is_selected = |sprint: &Sprint| {
+        filter.selects(&sprint.id.value) && !(settings.skip_completed && sprint.body.is_completed)
+    };
+    let nodes: Vec<Node> = graph
+        .graph
+        .order()
+        .into_iter()
+        .filter(|node| is_selected(graph.sprint(*node)))
+        .collect();
+    let mut findings = Vec::new();
+    let mut selected: Vec<(Node, CompleteSprint<'_>)> = Vec::with_capacity(nodes.len());
+    for node in &nodes {
+        match complete(graph.sprint(*node)) {
+            Ok(sprint) => {
+                findings.extend(sprint.sprint.problems.iter().cloned());
+                selected.push((*node, sprint));
+            }
+            Err(more) => findings.extend(more),
+        }
+    }
+    let sprints: Vec<CompleteSprint<'_>> = selected.iter().map(|(_, sprint)| *sprint).collect();
+    findings.extend(conflicts(&sprints));
+    findings.extend(machine_checks(&sprints, settings));
+    findings.extend(agent_directory(&sprints, settings));
+    let compiler = Compiler { graph, settings };
+    let beads: Vec<RalphBead> = selected
+        .iter()
+        .filter_map(|(node, sprint)| compiler.bead(*node, sprint, &mut findings))
+        .collect();
+    if has_errors(&findings) || has_errors(&plan.problems) || has_errors(&graph.findings) {
+        return Err(findings);
+    }
+    Ok(Compiled {
+        beads,
+        external: external(graph, &nodes),
+        findings,
+    })
+}
+
+/// The dependencies that were not selected (D-15).
+fn external(graph: &PlanGraph<'_>, nodes: &[Node]) -> Vec<BeadId> {
+    let selected: BTreeSet<Node> = nodes.iter().copied().collect();
+    let needed: BTreeSet<Node> = nodes
+        .iter()
+        .flat_map(|node| graph.graph.dependencies(*node))
+        .map(|edge| edge.to)
+        .collect();
+    needed
+        .difference(&selected)
+        .map(|node| graph.bead_id(*node).clone())
+        .collect()
+}
+
+fn machine_checks(selected: &[CompleteSprint<'_>], settings: &Settings<'_>) -> Vec<Diagnostic> {
+    let unchecked: Vec<&Sprint> = selected
+        .iter()
+        .map(|sprint| sprint.sprint)
+        .filter(|sprint| sprint.body.verifiers.is_empty())
+        .collect();
+    if settings.require_machine_check {
+        return unchecked
+            .into_iter()
+            .map(diagnostics::machine_check_required)
+            .collect();
+    }
+    diagnostics::no_machine_check(&unchecked)
+        .into_iter()
+        .collect()
+}
+
+fn agent_directory(selected: &[CompleteSprint<'_>], settings: &Settings<'_>) -> Option<Diagnostic> {
+    let is_unchecked = settings.agent_check == AgentCheck::Auto && !settings.agents.has_directory;
+    let first = selected
+        .iter()
+        .map(|sprint| sprint.first_dev)
+        .find(|agent| agent.name.value != "claude")?;
+    is_unchecked.then(|| diagnostics::no_agent_directory(&first.name))
+}
+
+struct Compiler<'c, 'p> {
+    graph: &'c PlanGraph<'p>,
+    settings: &'c Settings<'c>,
+}
+
+impl Compiler<'_, '_> {
+    fn bead(
+        &self,
+        node: Node,
+        complete: &CompleteSprint<'_>,
+        findings: &mut Vec<Diagnostic>,
+    ) -> Option<RalphBead> {
+        let sprint = complete.sprint;
+        let (issue_type, branches_to_merge) = self.kind(node, findings)?;
+        let metadata = self.metadata(complete, branches_to_merge, findings)?;
+        let plan_labels: Vec<String> = sprint
+            .body
+            .labels
+            .iter()
+            .map(|label| label.value.clone())
+            .collect();
+        let edges = self.graph.graph.dependencies(node);
+        Some(RalphBead {
+            id: self.graph.bead_id(node).clone(),
+            title: sprint.title.value.clone(),
+            description: description(&metadata.dev_prompts),
+            status: Status::Open,
+            priority: Priority::PLANNED,
+            issue_type,
+            owner: None,
+            dependencies: edges
+                .iter()
+                .map(|edge| self.graph.bead_id(edge.to).clone())
+                .collect(),
+            labels: labels(&sprint.id.value, &plan_labels),
+            comments: Vec::new(),
+            metadata,
+            external_ref: None,
+            created_at: self.settings.now.clone(),
+            updated_at: self.settings.now.clone(),
+            closed_at: None,
+        })
+    }
+
+    /// Work, or merge with the branches to join (B-31).
+    fn kind(
+        &self,
+        node: Node,
+        findings: &mut Vec<Diagnostic>,
+    ) -> Option<(IssueType, Option<Vec<String>>)> {
+        let sprint = self.graph.sprint(node);
+        let issue_type = self.graph.issue_type(node, self.settings.merge_detection);
+        if issue_type == Some(IssueType::Work) {
+            return Some((IssueType::Work, None));
+        }
+        let (branches, unreadable) = self.graph.branches_to_merge(node);
+        if !unreadable.is_empty() {
+            findings.extend(
+                unreadable
+                    .into_iter()
+                    .map(|other| diagnostics::branch_to_merge_missing(sprint, other)),
+            );
+            return None;
+        }
+        if branches.len() < 2 {
+            findings.push(diagnostics::nothing_to_merge(sprint, branches.len()));
+        }
+        let branches = branches
+            .into_iter()
+            .map(|branch| branch.as_str().to_owned())
+            .collect();
+        Some((IssueType::Merge, Some(branches)))
+    }
+
+    fn metadata(
+        &self,
+        complete: &CompleteSprint<'_>,
+        branches_to_merge: Option<Vec<String>>,
+        findings: &mut Vec<Diagnostic>,
+    ) -> Option<Metadata> {
+        let (sprint, settings) = (complete.sprint, self.settings);
+        let (id, title, body) = (&sprint.id.value, sprint.title.value.as_str(), &sprint.body);
+        let dev_agents: Option<Vec<_>> = body
+            .dev_agents
+            .iter()
+            .map(|item| dev_agent(item, sprint, settings, findings))
+            .collect();
+        let qa_agents: Option<Vec<_>> = body
+            .qa_agents
+            .iter()
+            .map(|item| qa_agent(item, sprint, settings, findings))
+            .collect();
+        let acceptance: Vec<String> = body
+            .acceptance
+            .iter()
+            .map(|item| item.value.clone())
+            .collect();
+        Some(Metadata {
+            rig: settings.rig.to_owned(),
+            worktree_path: complete.worktree.value.clone(),
+            branch: complete.branch.value.clone(),
+            source_branch: complete.source_branch.value.clone(),
+            phase: id.phase_id(),
+            sprint: id.clone(),
+            team_name: team_name(
+                body.team.as_ref().map(|team| team.value.as_str()),
+                id,
+                title,
+            ),
+            plan_file: settings.plan_file.to_owned(),
+            plan_section: sprint.heading.value.clone(),
+            plan_sprint_id: id.as_str().to_owned(),
+            branches_to_merge,
+            scrum_master_agent: scrum_master(id, title, default_model(settings)),
+            dev_agents: dev_agents?,
+            dev_prompts: body.tasks.iter().map(|task| task.value.clone()).collect(),
+            qa_agents: qa_agents?,
+            max_retry_attempts: DEFAULT_MAX_RETRY_ATTEMPTS,
+            attempt_count: 0,
+            scrum_master_session_id: None,
+            dev_agent_session_id: None,
+            dev_agent_executions: Vec::new(),
+            qa_agent_executions: Vec::new(),
+            pr_url: None,
+            pr_number: None,
+            scrum_result: None,
+            acceptance_criteria: (!acceptance.is_empty()).then_some(acceptance),
+            dod: dod(&body.verifiers),
+        })
+    }
+}
+
+/// The Definition of Done in the shape of seed 003; nothing when the plan asks for no check.
+fn dod(items: &[VerifierItem]) -> Option<Dod> {
+    let verifiers: Vec<Verifier> = items
+        .iter()
+        .enumerate()
+        .map(|(n, item)| verifier(n + 1, item))
+        .collect();
+    (!verifiers.is_empty()).then_some(Dod {
+        verifiers,
+        evidence_required: None,
+    })
+}
+
+fn verifier(number: usize, item: &VerifierItem) -> Verifier {
+    Verifier {
+        name: item
+            .name
+            .as_ref()
+            .map_or_else(|| format!("verifier {number}"), |name| name.value.clone()),
+        command: item.command.value.clone(),
+        expect: Expect {
+            exit_code: item.exit_code.unwrap_or(0),
+            stdout_contains: item.stdout_contains.clone(),
+            stderr_contains: item.stderr_contains.clone(),
+        },
+        timeout_seconds: item
+            .timeout_seconds
+            .unwrap_or(Verifier::DEFAULT_TIMEOUT_SECONDS),
+        on_failure: item.on_failure.unwrap_or_default(),
+    }
+}

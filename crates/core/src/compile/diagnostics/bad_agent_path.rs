@@ -1,0 +1,13 @@
+//! An agent name that is no path below `.claude/agents/` (B-16).
+
+use crate::diag::{Diagnostic, ErrorCode};
+use crate::text::{Spanned, excerpt};
+
+/// Points at the name.
+pub(crate) fn bad_agent_path(name: &Spanned<String>, reason: &str) -> Diagnostic {
+    let message = format!(
+        "`{}` does not name a file below .claude/agents/",
+        excerpt(&name.value)
+    );
+    Diagnostic::new(ErrorCode::ValidationInvalidPattern, name.span, message).label(excerpt(reason))
+}

@@ -1,0 +1,95 @@
+//! The dependency graph of a whole plan, which needs headings only (D-7, P-24).
+
+use std::collections::BTreeMap;
+
+use super::diagnostics;
+use crate::bead::BeadId;
+use crate::diag::Diagnostic;
+use crate::graph::{Node, SprintGraph, compile};
+use crate::number::SprintId;
+use crate::plan::{Plan, Sprint};
+
+/// A plan's sprints as a graph, each with its bead id.
+#[derive(Debug)]
+pub struct PlanGraph<'p> {
+    /// The graph; its nodes are in natural order.
+    pub graph: SprintGraph,
+    /// Findings: numbering that is probably not meant, bead ids that are taken twice.
+    pub findings: Vec<Diagnostic>,
+    sprints: Vec<&'p Sprint>,
+    bead_ids: Vec<BeadId>,
+}
+
+impl<'p> PlanGraph<'p> {
+    /// The sprint of a node.
+    pub fn sprint(&self, node: Node) -> &'p Sprint {
+        self.sprints[node.index()]
+    }
+
+    /// The bead id of a node (B-6, or the plan's own).
+    pub fn bead_id(&self, node: Node) -> &BeadId {
+        &self.bead_ids[node.index()]
+    }
+
+    /// The bead id of every sprint.
+    pub fn ids(&self) -> BTreeMap<SprintId, BeadId> {
+        let pairs = self.sprints.iter().zip(&self.bead_ids);
+        pairs
+            .map(|(sprint, id)| (sprint.id.value.clone(), id.clone()))
+            .collect()
+    }
+
+    /// The sprints on the critical path: minutes where there is an estimate, one unit where there is none.
+    pub fn critical_path(&self) -> Vec<Node> {
+        self.graph.critical_path(|node| {
+            self.sprint(node)
+                .body
+                .estimate
+                .as_ref()
+                .map_or(1, |e| e.value.minutes())
+        })
+    }
+}
+
+/// Compiles the dependencies of a plan, or says why there would be too many (Z-32).
+pub fn plan_graph(plan: &Plan) -> Result<PlanGraph<'_>, Diagnostic> {
+    let mut sprints: Vec<&Sprint> = plan.unique().collect();
+    sprints.sort_by(|a, b| a.id.value.cmp(&b.id.value));
+    let ids: Vec<SprintId> = sprints
+        .iter()
+        .map(|sprint| sprint.id.value.clone())
+        .collect();
+    let graph = compile(&ids).map_err(|limit| diagnostics::graph_limit(&sprints, &limit))?;
+    let bead_ids: Vec<BeadId> = sprints.iter().map(|sprint| bead_id(sprint)).collect();
+    let mut findings: Vec<Diagnostic> = graph
+        .notes()
+        .iter()
+        .map(|note| diagnostics::numbering(&graph, &sprints, note))
+        .collect();
+    findings.extend(duplicate_bead_ids(&sprints, &bead_ids));
+    findings.extend(diagnostics::partly_estimated(&sprints));
+    Ok(PlanGraph {
+        graph,
+        findings,
+        sprints,
+        bead_ids,
+    })
+}
+
+fn bead_id(sprint: &Sprint) -> BeadId {
+    match &sprint.body.bead_id {
+        Some(fixed) => fixed.value.clone(),
+        None => BeadId::derive(&sprint.id.value, &sprint.title.value),
+    }
+}
+
+fn duplicate_bead_ids(sprints: &[&Sprint], bead_ids: &[BeadId]) -> Vec<Diagnostic> {
+    let mut owner: BTreeMap<&str, &Sprint> = BTreeMap::new();
+    let mut findings = Vec::new();
+    for (sprint, id) in sprints.iter().zip(bead_ids) {
+        if let Some(earlier) = owner.insert(id.as_str(), sprint) {
+            findings.push(crate::plan::shared_bead_id(id, earlier, sprint));
+        }
+    }
+    findings
+}
