@@ -14,9 +14,17 @@ mod dod;
 mod execution;
 mod field;
 mod model;
+mod read_agent;
+mod read_history;
+mod read_metadata;
+mod reader;
+mod schema;
 mod text_type;
 mod timestamp;
+mod validate;
+mod wire;
 mod words;
+mod write;
 
 pub use agent_path::AgentPath;
 pub use bead_id::BeadId;
@@ -33,5 +41,7 @@ pub use model::{
     ASSIGNEE, AgentSpec, BeadShape, DEFAULT_MAX_RETRY_ATTEMPTS, Metadata, QaAgent, RalphBead,
     standard_output_schema,
 };
+pub use schema::schemas;
 pub use timestamp::Timestamp;
+pub use validate::{Rules, parse_document, validate};
 pub use words::{DevStatus, IssueType, Model, Priority, QaStatus, Role, Status};

@@ -1,0 +1,239 @@
+//! Reads what agents did (contracts §3.3) and the definition of done (§8.1).
+
+use serde_json::Value;
+
+use super::field::FieldError;
+use super::reader::{Errors, Fields, Node, Path};
+use super::{
+    AgentSpec, BeadId, DevExecution, DevStatus, Dod, Expect, Model, OnFailure, QaExecution,
+    QaReport, QaResult, QaStatus, ScrumResult, Verifier, read_agent,
+};
+
+macro_rules! read_alone {
+    ($($name:ident = $reader:path),* $(,)?) => {
+        $(impl $name {
+            /// Reads a document that holds just this, reporting everything that is wrong.
+            pub fn from_document(document: &Value) -> Result<Self, Vec<FieldError>> {
+                let mut errors = Errors::default();
+                let node = Node { value: document, path: Path::Root };
+                let read = $reader(node, &mut errors);
+                errors.finish(read)
+            }
+        })*
+    };
+}
+
+read_alone! {
+    AgentSpec = read_agent::agent_spec,
+    DevExecution = dev_execution,
+    QaExecution = qa_execution,
+    QaResult = qa_result,
+    ScrumResult = scrum_result,
+    Dod = dod,
+}
+
+pub(super) fn dev_execution(node: Node<'_, '_>, errors: &mut Errors) -> Option<DevExecution> {
+    let fields = open(&node, errors)?;
+    let attempt = attempt(fields, errors);
+    let session_id = fields.text(errors, "session_id");
+    let agent_path = fields.text(errors, "agent_path");
+    let model = fields.parsed(errors, "model", Model::parse);
+    let started_at = fields.required(errors, "started_at", |node, errors| node.timestamp(errors));
+    let completed_at = fields.required(errors, "completed_at", |node, errors| {
+        node.timestamp(errors)
+    });
+    let status = fields.parsed(errors, "status", DevStatus::parse);
+    let feedback_from_qa = fields.optional_text(errors, "feedback_from_qa");
+    let agent_id = fields.optional_text(errors, "agent_id");
+    let error = fields.optional_text(errors, "error");
+    let model_id = fields.optional_text(errors, "model_id");
+    Some(DevExecution {
+        attempt: attempt?,
+        session_id: session_id?,
+        agent_path: agent_path?,
+        model: model?,
+        started_at: started_at?,
+        completed_at: completed_at?,
+        status: status?,
+        feedback_from_qa: feedback_from_qa?,
+        agent_id: agent_id?,
+        error: error?,
+        model_id: model_id?,
+    })
+}
+
+pub(super) fn qa_execution(node: Node<'_, '_>, errors: &mut Errors) -> Option<QaExecution> {
+    let fields = open(&node, errors)?;
+    let attempt = attempt(fields, errors);
+    let session_id = fields.text(errors, "session_id");
+    let agent_path = fields.text(errors, "agent_path");
+    let model = fields.parsed(errors, "model", Model::parse);
+    let started_at = fields.required(errors, "started_at", |node, errors| node.timestamp(errors));
+    let completed_at = fields.required(errors, "completed_at", |node, errors| {
+        node.timestamp(errors)
+    });
+    let result = verdict(fields, errors, Message::Required);
+    let agent_id = fields.optional_text(errors, "agent_id");
+    let model_id = fields.optional_text(errors, "model_id");
+    let result = result?;
+    Some(QaExecution {
+        attempt: attempt?,
+        session_id: session_id?,
+        agent_path: agent_path?,
+        model: model?,
+        started_at: started_at?,
+        completed_at: completed_at?,
+        status: result.status,
+        message: result.message,
+        details: result.details,
+        agent_id: agent_id?,
+        model_id: model_id?,
+    })
+}
+
+fn qa_result(node: Node<'_, '_>, errors: &mut Errors) -> Option<QaResult> {
+    let fields = open(&node, errors)?;
+    verdict(fields, errors, Message::Required)
+}
+
+pub(super) fn scrum_result(node: Node<'_, '_>, errors: &mut Errors) -> Option<ScrumResult> {
+    let fields = open(&node, errors)?;
+    let bead_id = fields.parsed(errors, "bead_id", BeadId::parse);
+    let success = fields.required(errors, "success", |node, errors| node.boolean(errors));
+    let pr_url = fields.optional_text(errors, "pr_url");
+    let pr_number = fields.optional(errors, "pr_number", |node, errors| {
+        node.integer(errors, "pr_number", 0)
+    });
+    let bead_updated = fields.required(errors, "bead_updated", |node, errors| node.boolean(errors));
+    let attempt_count = fields.required(errors, "attempt_count", |node, errors| {
+        node.integer(errors, "attempt_count", 0)
+    });
+    let qa_results = fields.or(errors, "qa_results", Vec::new(), |node, errors| {
+        node.list(errors, |_, item, errors| qa_report(item, errors))
+    });
+    let error = fields.optional_text(errors, "error");
+    let fatal = fields.required(errors, "fatal", |node, errors| node.boolean(errors));
+    let skipped = fields.or(errors, "skipped", false, |node, errors| {
+        node.boolean(errors)
+    });
+    Some(ScrumResult {
+        bead_id: bead_id?,
+        success: success?,
+        pr_url: pr_url?,
+        pr_number: pr_number?,
+        bead_updated: bead_updated?,
+        attempt_count: attempt_count?,
+        qa_results: qa_results?,
+        error: error?,
+        fatal: fatal?,
+        skipped: skipped?,
+    })
+}
+
+fn qa_report(node: Node<'_, '_>, errors: &mut Errors) -> Option<QaReport> {
+    let fields = open(&node, errors)?;
+    let has = |key| fields.map.get(key).is_some_and(|value| !value.is_null());
+    let key = if !has("agent_path") && has("agent") {
+        "agent"
+    } else {
+        "agent_path"
+    };
+    let agent_path = fields.text(errors, key);
+    let result = verdict(fields, errors, Message::Optional)?;
+    Some(QaReport {
+        agent_path: agent_path?,
+        status: result.status,
+        message: result.message,
+        details: result.details,
+    })
+}
+
+/// Whether a verdict must say something in words.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Message {
+    Required,
+    Optional,
+}
+
+fn verdict(fields: Fields<'_, '_>, errors: &mut Errors, message: Message) -> Option<QaResult> {
+    let status = fields.parsed(errors, "status", QaStatus::parse);
+    let message = match message {
+        Message::Required => fields.text(errors, "message"),
+        Message::Optional => fields.or(errors, "message", String::new(), |node, errors| {
+            node.text(errors)
+        }),
+    };
+    let details = fields.or(errors, "details", serde_json::Map::new(), |node, errors| {
+        node.dict(errors).cloned()
+    });
+    Some(QaResult {
+        status: status?,
+        message: message?,
+        details: details?,
+    })
+}
+
+pub(super) fn dod(node: Node<'_, '_>, errors: &mut Errors) -> Option<Dod> {
+    let fields = open(&node, errors)?;
+    let verifiers = fields.required(errors, "verifiers", |node, errors| {
+        node.list(errors, verifier)
+    });
+    let evidence = fields.optional(errors, "evidence_required", |node, errors| {
+        node.boolean(errors)
+    });
+    Some(Dod {
+        verifiers: verifiers?,
+        evidence_required: evidence?,
+    })
+}
+
+fn verifier(index: usize, node: Node<'_, '_>, errors: &mut Errors) -> Option<Verifier> {
+    let fields = open(&node, errors)?;
+    let name = fields.optional_text(errors, "name");
+    let command = fields.required(errors, "command", |node, errors| {
+        node.not_blank(errors, "command")
+    });
+    let expect = fields.optional(errors, "expect", expect);
+    let timeout = fields.optional(errors, "timeout_seconds", |node, errors| {
+        node.integer(errors, "timeout_seconds", 1)
+    });
+    let on_failure = fields.optional(errors, "on_failure", |node, errors| {
+        node.parsed(errors, OnFailure::parse)
+    });
+    Some(Verifier {
+        name: name?.unwrap_or_else(|| format!("verifier {}", index + 1)),
+        command: command?,
+        expect: expect?.unwrap_or_default(),
+        timeout_seconds: timeout?.unwrap_or(Verifier::DEFAULT_TIMEOUT_SECONDS),
+        on_failure: on_failure?.unwrap_or_default(),
+    })
+}
+
+fn expect(node: Node<'_, '_>, errors: &mut Errors) -> Option<Expect> {
+    let fields = open(&node, errors)?;
+    let exit_code = fields.optional(errors, "exit_code", |node, errors| {
+        node.integer(errors, "exit_code", i128::from(i32::MIN))
+    });
+    let stdout = fields.optional_text(errors, "stdout_contains");
+    let stderr = fields.optional_text(errors, "stderr_contains");
+    let check = |text: Option<String>| text.filter(|text| !text.is_empty());
+    Some(Expect {
+        exit_code: exit_code?.unwrap_or(0),
+        stdout_contains: check(stdout?),
+        stderr_contains: check(stderr?),
+    })
+}
+
+fn attempt(fields: Fields<'_, '_>, errors: &mut Errors) -> Option<u32> {
+    fields.required(errors, "attempt", |node, errors| {
+        node.integer(errors, "attempt", 1)
+    })
+}
+
+fn open<'v, 'p>(node: &'p Node<'v, 'p>, errors: &mut Errors) -> Option<Fields<'v, 'p>> {
+    let map = node.fields(errors)?;
+    Some(Fields {
+        map,
+        path: &node.path,
+    })
+}

@@ -1,0 +1,277 @@
+//! Reads a bead's metadata, whichever its generation (contracts §3.2, B-2, B-4).
+
+use serde_json::{Map, Value};
+
+use crate::number::{PhaseId, SprintId};
+use crate::text::excerpt;
+
+use super::derive::{default_qa_prompt, default_team_name, scrum_master};
+use super::field::Invalid;
+use super::reader::{Errors, Fields, Node};
+use super::validate::Rules;
+use super::{
+    AgentPath, AgentSpec, BranchName, DEFAULT_MAX_RETRY_ATTEMPTS, DevExecution, Metadata, Model,
+    QaAgent, QaExecution, Role, ScrumResult, read_agent, read_history,
+};
+
+/// The pattern of a phase (N-1).
+pub(super) const PHASE_PATTERN: &str = "^[0-9]+[a-z]*$";
+
+/// The pattern of a sprint (N-1).
+pub(super) const SPRINT_PATTERN: &str = r"^[0-9]+[a-z]*\.[0-9]+[a-z]*$";
+
+/// Which generation a document belongs to (B-2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Generation {
+    One,
+    Two,
+}
+
+impl Generation {
+    pub(super) fn of(metadata: &Map<String, Value>) -> Self {
+        let has_agent = |items: &Vec<Value>| items.iter().any(|item| item.get("agent").is_some());
+        let by_items = metadata
+            .get("qa_agents")
+            .and_then(Value::as_array)
+            .is_some_and(has_agent);
+        if by_items
+            || metadata.contains_key("scrum_master_agent")
+            || metadata.contains_key("dev_agents")
+        {
+            Self::Two
+        } else {
+            Self::One
+        }
+    }
+}
+
+pub(super) fn metadata(
+    node: Node<'_, '_>,
+    rules: &Rules,
+    title: &str,
+    errors: &mut Errors,
+) -> Option<Metadata> {
+    let map = node.fields(errors)?;
+    let fields = Fields {
+        map,
+        path: &node.path,
+    };
+    let rig = fields.parsed(errors, "rig", |text| rig(text, rules));
+    let worktree_path = fields.non_empty(errors, "worktree_path");
+    let branch = fields.parsed(errors, "branch", BranchName::parse);
+    let source_branch = fields.non_empty(errors, "source_branch");
+    let phase = fields.parsed(errors, "phase", phase);
+    let sprint = fields.parsed(errors, "sprint", sprint);
+    let plan_file = fields.non_empty(errors, "plan_file");
+    let plan_section = fields.non_empty(errors, "plan_section");
+    let plan_sprint_id = fields.non_empty(errors, "plan_sprint_id");
+    let branches_to_merge = fields.optional(errors, "branches_to_merge", |node, errors| {
+        node.strings(errors)
+    });
+    let agents = agents(fields, sprint.as_ref(), title, errors);
+    let dev_prompts = fields.required(errors, "dev_prompts", |node, errors| {
+        node.non_empty_list(errors, "dev_prompts", |_, item, errors| item.text(errors))
+    });
+    let progress = progress(fields, errors);
+    let acceptance_criteria = fields.optional(errors, "acceptance_criteria", |node, errors| {
+        node.strings(errors)
+    });
+    let dod = fields.optional(errors, "dod", read_history::dod);
+    let (agents, progress) = (agents?, progress?);
+    Some(Metadata {
+        rig: rig?,
+        worktree_path: worktree_path?,
+        branch: branch?,
+        source_branch: source_branch?,
+        phase: phase?,
+        sprint: sprint?,
+        team_name: agents.team_name,
+        plan_file: plan_file?,
+        plan_section: plan_section?,
+        plan_sprint_id: plan_sprint_id?,
+        branches_to_merge: branches_to_merge?,
+        scrum_master_agent: agents.scrum_master,
+        dev_agents: agents.dev,
+        dev_prompts: dev_prompts?,
+        qa_agents: agents.qa,
+        max_retry_attempts: progress.max_retry_attempts,
+        attempt_count: progress.attempt_count,
+        scrum_master_session_id: progress.scrum_master_session_id,
+        dev_agent_session_id: progress.dev_agent_session_id,
+        dev_agent_executions: progress.dev_agent_executions,
+        qa_agent_executions: progress.qa_agent_executions,
+        pr_url: progress.pr_url,
+        pr_number: progress.pr_number,
+        scrum_result: progress.scrum_result,
+        acceptance_criteria: acceptance_criteria?,
+        dod: dod?,
+    })
+}
+
+fn rig(text: &str, rules: &Rules) -> Result<String, Invalid> {
+    if text == rules.rig {
+        Ok(text.to_owned())
+    } else {
+        Err(Invalid::pattern(format!("rig must be '{}'", rules.rig)))
+    }
+}
+
+fn phase(text: &str) -> Result<PhaseId, Invalid> {
+    PhaseId::parse(text).ok_or_else(|| {
+        let got = excerpt(text);
+        Invalid::pattern(format!(
+            "phase must match pattern {PHASE_PATTERN}, got '{got}'"
+        ))
+    })
+}
+
+fn sprint(text: &str) -> Result<SprintId, Invalid> {
+    SprintId::parse(text).ok_or_else(|| {
+        let got = excerpt(text);
+        Invalid::pattern(format!(
+            "sprint must match pattern {SPRINT_PATTERN}, got '{got}'"
+        ))
+    })
+}
+
+/// The fields that the two generations write differently.
+struct Agents {
+    team_name: String,
+    scrum_master: AgentSpec,
+    dev: Vec<AgentSpec>,
+    qa: Vec<QaAgent>,
+}
+
+fn agents(
+    fields: Fields<'_, '_>,
+    sprint: Option<&SprintId>,
+    title: &str,
+    errors: &mut Errors,
+) -> Option<Agents> {
+    match Generation::of(fields.map) {
+        Generation::One => agents_1(fields, sprint, title, errors),
+        Generation::Two => agents_2(fields, sprint, title, errors),
+    }
+}
+
+fn agents_1(
+    fields: Fields<'_, '_>,
+    sprint: Option<&SprintId>,
+    title: &str,
+    errors: &mut Errors,
+) -> Option<Agents> {
+    let team_name = fields.optional(errors, "team_name", |node, errors| {
+        node.non_empty(errors, "team_name")
+    });
+    let agent = fields.parsed(errors, "dev_agent_path", AgentPath::parse);
+    let model = fields.parsed(errors, "dev_model", Model::parse);
+    let qa = fields.required(errors, "qa_agents", |node, errors| {
+        node.non_empty_list(errors, "qa_agents", |_, item, errors| {
+            read_agent::qa_agent_1(item, errors)
+        })
+    });
+    let sprint = sprint?;
+    Some(Agents {
+        team_name: team_name?.unwrap_or_else(|| default_team_name(sprint)),
+        // A pure reader knows no configuration, so the default model is the built-in one (B-20).
+        scrum_master: scrum_master(sprint, title, Model::Sonnet),
+        dev: vec![AgentSpec {
+            model: Some(model?),
+            context: Some(title.to_owned()),
+            ..AgentSpec::new(Role::Polecat, agent?.with_md())
+        }],
+        qa: qa?,
+    })
+}
+
+fn agents_2(
+    fields: Fields<'_, '_>,
+    sprint: Option<&SprintId>,
+    title: &str,
+    errors: &mut Errors,
+) -> Option<Agents> {
+    let team_name = fields.non_empty(errors, "team_name");
+    // What stands there for older readers must be sound too, or they would stumble over it.
+    let _checked = fields.optional(errors, "dev_agent_path", |node, errors| {
+        node.parsed(errors, AgentPath::parse)
+    });
+    let _checked = fields.optional(errors, "dev_model", |node, errors| {
+        node.parsed(errors, Model::parse)
+    });
+    let scrum_master = fields.required(errors, "scrum_master_agent", read_agent::agent_spec);
+    let dev = fields.required(errors, "dev_agents", |node, errors| {
+        node.non_empty_list(errors, "dev_agents", |_, item, errors| {
+            read_agent::agent_spec(item, errors)
+        })
+    });
+    let prompt = sprint
+        .map(|sprint| default_qa_prompt(sprint, title))
+        .unwrap_or_default();
+    let qa = fields.required(errors, "qa_agents", |node, errors| {
+        node.non_empty_list(errors, "qa_agents", |_, item, errors| {
+            read_agent::qa_agent_2(item, errors, &prompt)
+        })
+    });
+    Some(Agents {
+        team_name: team_name?,
+        scrum_master: scrum_master?,
+        dev: dev?,
+        qa: qa?,
+    })
+}
+
+/// The fields that change while a bead is worked on.
+struct Progress {
+    max_retry_attempts: u32,
+    attempt_count: u32,
+    scrum_master_session_id: Option<String>,
+    dev_agent_session_id: Option<String>,
+    dev_agent_executions: Vec<DevExecution>,
+    qa_agent_executions: Vec<QaExecution>,
+    pr_url: Option<String>,
+    pr_number: Option<u64>,
+    scrum_result: Option<ScrumResult>,
+}
+
+fn progress(fields: Fields<'_, '_>, errors: &mut Errors) -> Option<Progress> {
+    let default = DEFAULT_MAX_RETRY_ATTEMPTS;
+    let max_retry_attempts = fields.or(errors, "max_retry_attempts", default, |node, errors| {
+        node.integer(errors, "max_retry_attempts", 1)
+    });
+    let attempt_count = fields.or(errors, "attempt_count", 0, |node, errors| {
+        node.integer(errors, "attempt_count", 0)
+    });
+    let scrum_master_session_id = fields.optional_text(errors, "scrum_master_session_id");
+    let dev_agent_session_id = fields.optional_text(errors, "dev_agent_session_id");
+    let dev_runs = fields.or(
+        errors,
+        "dev_agent_executions",
+        Vec::new(),
+        |node, errors| {
+            node.list(errors, |_, item, errors| {
+                read_history::dev_execution(item, errors)
+            })
+        },
+    );
+    let qa_runs = fields.or(errors, "qa_agent_executions", Vec::new(), |node, errors| {
+        node.list(errors, |_, item, errors| {
+            read_history::qa_execution(item, errors)
+        })
+    });
+    let pr_url = fields.optional_text(errors, "pr_url");
+    let pr_number = fields.optional(errors, "pr_number", |node, errors| {
+        node.integer(errors, "pr_number", 0)
+    });
+    let scrum_result = fields.optional(errors, "scrum_result", read_history::scrum_result);
+    Some(Progress {
+        max_retry_attempts: max_retry_attempts?,
+        attempt_count: attempt_count?,
+        scrum_master_session_id: scrum_master_session_id?,
+        dev_agent_session_id: dev_agent_session_id?,
+        dev_agent_executions: dev_runs?,
+        qa_agent_executions: qa_runs?,
+        pr_url: pr_url?,
+        pr_number: pr_number?,
+        scrum_result: scrum_result?,
+    })
+}
