@@ -1,1 +1,11 @@
-//! placeholder
+//! The half of beads-ralph that touches the world: files, the environment, the clock.
+//!
+//! Each kind of contact has one module. [`env`] alone reads the environment, [`files`] alone writes, and
+//! both hand plain values to the pure core.
+
+pub mod agents;
+pub mod clock;
+pub mod config;
+pub mod env;
+pub mod files;
+pub mod repo;

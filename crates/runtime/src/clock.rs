@@ -1,0 +1,22 @@
+//! The clock.
+
+use jiff::Timestamp;
+
+use crate::env::{self, Variable};
+
+/// The time that goes into what is written: `SOURCE_DATE_EPOCH` when it is set to a number, else now.
+pub fn now() -> Timestamp {
+    let fixed = env::get(Variable::SourceDateEpoch).and_then(|seconds| seconds.parse().ok());
+    fixed
+        .and_then(|seconds| Timestamp::from_second(seconds).ok())
+        .unwrap_or_else(system_now)
+}
+
+fn system_now() -> Timestamp {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the module that asks the clock"
+    )]
+    let now = Timestamp::now();
+    now
+}

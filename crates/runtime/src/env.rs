@@ -1,0 +1,68 @@
+//! The environment: every variable that the program reads, and the working directory.
+
+use camino::Utf8PathBuf;
+
+/// A variable that the program reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Variable {
+    /// Set and not empty: no colour (see no-color.org).
+    NoColor,
+    /// `dumb`: a terminal that understands neither colour nor drawing.
+    Term,
+    /// The time, in seconds since 1970, that goes into everything that is written; for builds that must
+    /// come out the same twice.
+    SourceDateEpoch,
+    /// The language, which tells whether the terminal takes Unicode.
+    LcAll,
+    /// As above, when [`Variable::LcAll`] is unset.
+    LcCtype,
+    /// As above, when both are unset.
+    Lang,
+}
+
+impl Variable {
+    /// The variable's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NoColor => "NO_COLOR",
+            Self::Term => "TERM",
+            Self::SourceDateEpoch => "SOURCE_DATE_EPOCH",
+            Self::LcAll => "LC_ALL",
+            Self::LcCtype => "LC_CTYPE",
+            Self::Lang => "LANG",
+        }
+    }
+}
+
+/// The value of a variable; nothing when it is unset, empty or not UTF-8.
+pub fn get(variable: Variable) -> Option<String> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the module that reads the environment"
+    )]
+    let value = std::env::var(variable.name());
+    value.ok().filter(|value| !value.is_empty())
+}
+
+/// The working directory; nothing when it is gone or not UTF-8.
+pub fn current_dir() -> Option<Utf8PathBuf> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the module that reads the environment"
+    )]
+    let directory = std::env::current_dir();
+    directory
+        .ok()
+        .and_then(|directory| Utf8PathBuf::from_path_buf(directory).ok())
+}
+
+/// Whether the locale says UTF-8; an unset locale is taken to.
+pub fn is_unicode() -> bool {
+    let locale = [Variable::LcAll, Variable::LcCtype, Variable::Lang]
+        .into_iter()
+        .find_map(get);
+    locale.is_none_or(|locale| {
+        let locale = locale.to_lowercase();
+        locale.contains("utf-8") || locale.contains("utf8")
+    })
+}

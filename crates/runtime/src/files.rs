@@ -1,0 +1,311 @@
+//! Reading whole texts, and writing files so that they are never seen half-written.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+
+use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::text::Span;
+use camino::{Utf8Path, Utf8PathBuf};
+use tempfile::NamedTempFile;
+use thiserror::Error;
+
+/// What can go wrong with a file.
+#[derive(Debug, Error)]
+pub enum FileError {
+    /// There is no such file.
+    #[error("{path} does not exist")]
+    NotFound {
+        /// The path as given.
+        path: Utf8PathBuf,
+    },
+    /// There is something, but it is not a file.
+    #[error("{path} is {what}, not a file")]
+    NotAFile {
+        /// The path as given.
+        path: Utf8PathBuf,
+        /// What it is instead.
+        what: &'static str,
+    },
+    /// More than spans can address.
+    #[error("{path} is larger than 4 GiB")]
+    TooLarge {
+        /// The path as given.
+        path: Utf8PathBuf,
+    },
+    /// The system said no.
+    #[error("cannot {action} {path}: {source}")]
+    Io {
+        /// `read`, `write`, `create`.
+        action: &'static str,
+        /// The path as given.
+        path: Utf8PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file is not what it was when it was read.
+    #[error("{path} was changed by somebody else meanwhile; nothing was written")]
+    Changed {
+        /// The path as given.
+        path: Utf8PathBuf,
+    },
+    /// The file must not be overwritten.
+    #[error("{path} exists already")]
+    Exists {
+        /// The path as given.
+        path: Utf8PathBuf,
+    },
+}
+
+impl FileError {
+    /// The code of contracts §4.2.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::NotFound { .. } => ErrorCode::IoFileNotFound,
+            Self::NotAFile { .. }
+            | Self::TooLarge { .. }
+            | Self::Io { .. }
+            | Self::Exists { .. } => ErrorCode::IoPermissionDenied,
+            Self::Changed { .. } => ErrorCode::PlanConcurrentEdit,
+        }
+    }
+
+    fn io(action: &'static str, path: &Utf8Path) -> impl FnOnce(io::Error) -> Self {
+        move |source| match source.kind() {
+            io::ErrorKind::NotFound if action == "read" => Self::NotFound {
+                path: path.to_owned(),
+            },
+            _ => Self::Io {
+                action,
+                path: path.to_owned(),
+                source,
+            },
+        }
+    }
+}
+
+/// Reads a whole file (P-27). Pipes and sockets are refused, because they could block for ever; so is
+/// what is too large for spans.
+pub fn read(path: &Utf8Path) -> Result<Vec<u8>, FileError> {
+    let metadata = fs::metadata(path).map_err(FileError::io("read", path))?;
+    if metadata.is_dir() {
+        return Err(FileError::NotAFile {
+            path: path.to_owned(),
+            what: "a directory",
+        });
+    }
+    if !metadata.is_file() {
+        return Err(FileError::NotAFile {
+            path: path.to_owned(),
+            what: "a pipe, socket or device",
+        });
+    }
+    let file = File::open(path).map_err(FileError::io("read", path))?;
+    read_limited(file, path)
+}
+
+/// Reads all of standard input, or of anything else, up to what spans can address.
+pub fn read_limited(source: impl Read, path: &Utf8Path) -> Result<Vec<u8>, FileError> {
+    let limit = Span::MAX_TEXT as u64;
+    let mut bytes = Vec::new();
+    let length = source
+        .take(limit + 1)
+        .read_to_end(&mut bytes)
+        .map_err(FileError::io("read", path))?;
+    if length as u64 > limit {
+        return Err(FileError::TooLarge {
+            path: path.to_owned(),
+        });
+    }
+    Ok(bytes)
+}
+
+/// Writes a file in one step: whoever reads it sees the old bytes or the new ones, also after a crash.
+pub fn write_atomic(path: &Utf8Path, bytes: &[u8]) -> Result<(), FileError> {
+    let temporary = written_beside(path, bytes)?;
+    temporary
+        .persist(path)
+        .map_err(|error| FileError::io("write", path)(error.error))?;
+    sync_directory(path);
+    Ok(())
+}
+
+/// Writes a file that must not exist yet.
+pub fn create_new(path: &Utf8Path, bytes: &[u8]) -> Result<(), FileError> {
+    let temporary = written_beside(path, bytes)?;
+    temporary
+        .persist_noclobber(path)
+        .map_err(|error| match error.error.kind() {
+            io::ErrorKind::AlreadyExists => FileError::Exists {
+                path: path.to_owned(),
+            },
+            _ => FileError::io("create", path)(error.error),
+        })?;
+    sync_directory(path);
+    Ok(())
+}
+
+/// Makes a directory and those above it.
+pub fn create_directory(path: &Utf8Path) -> Result<(), FileError> {
+    fs::create_dir_all(path).map_err(FileError::io("create", path))
+}
+
+/// Replaces a file's bytes, but only if they are still the ones that were read. The mode bits stay,
+/// and a symbolic link stays a link.
+pub fn replace(path: &Utf8Path, before: &[u8], after: &[u8]) -> Result<(), FileError> {
+    let target = path
+        .canonicalize_utf8()
+        .map_err(FileError::io("write", path))?;
+    let original = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(&target)
+        .map_err(FileError::io("write", path))?;
+    // Our own processes take turns; an editor that does not lock is caught by the comparison.
+    original.lock().map_err(FileError::io("write", path))?;
+    let mode = original
+        .metadata()
+        .map_err(FileError::io("write", path))?
+        .permissions();
+    let temporary = written_beside(&target, after)?;
+    temporary
+        .as_file()
+        .set_permissions(mode)
+        .map_err(FileError::io("write", path))?;
+    if read(&target)? != before {
+        return Err(FileError::Changed {
+            path: path.to_owned(),
+        });
+    }
+    temporary
+        .persist(&target)
+        .map_err(|error| FileError::io("write", path)(error.error))?;
+    sync_directory(&target);
+    Ok(())
+}
+
+fn written_beside(path: &Utf8Path, bytes: &[u8]) -> Result<NamedTempFile, FileError> {
+    let mut temporary = temporary_file(directory_of(path)).map_err(FileError::io("write", path))?;
+    let written = temporary
+        .write_all(bytes)
+        .and_then(|()| temporary.as_file().sync_all());
+    written.map_err(FileError::io("write", path))?;
+    Ok(temporary)
+}
+
+/// A temporary file with the mode that an ordinary new file would get.
+fn temporary_file(directory: &Utf8Path) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".beads-ralph-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(directory)
+}
+
+fn directory_of(path: &Utf8Path) -> &Utf8Path {
+    path.parent()
+        .filter(|parent| !parent.as_str().is_empty())
+        .unwrap_or(Utf8Path::new("."))
+}
+
+/// Makes the rename itself durable. A file system that cannot is no reason to fail: the file is there.
+fn sync_directory(path: &Utf8Path) {
+    if let Ok(directory) = File::open(directory_of(path)) {
+        drop(directory.sync_all());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn directory() -> (tempfile::TempDir, Utf8PathBuf) {
+        let directory = tempfile::tempdir().unwrap();
+        let path = Utf8PathBuf::from_path_buf(directory.path().to_owned()).unwrap();
+        (directory, path)
+    }
+
+    #[test]
+    fn p_27_what_cannot_be_read_has_its_code() {
+        let (_guard, path) = directory();
+        assert_eq!(
+            read(&path.join("absent")).unwrap_err().code(),
+            ErrorCode::IoFileNotFound
+        );
+        assert_eq!(
+            read(&path).unwrap_err().code(),
+            ErrorCode::IoPermissionDenied
+        );
+        assert_eq!(
+            read(&path.join("absent/below")).unwrap_err().code(),
+            ErrorCode::IoFileNotFound
+        );
+    }
+
+    #[test]
+    fn a_8_a_file_that_changed_is_left_alone() {
+        let (_guard, path) = directory();
+        let plan = path.join("plan.md");
+        write_atomic(&plan, b"theirs").unwrap();
+        assert_eq!(
+            replace(&plan, b"ours", b"new").unwrap_err().code(),
+            ErrorCode::PlanConcurrentEdit
+        );
+        assert_eq!(read(&plan).unwrap(), b"theirs");
+        replace(&plan, b"theirs", b"new").unwrap();
+        assert_eq!(read(&plan).unwrap(), b"new");
+        assert_eq!(
+            fs::read_dir(&path).unwrap().count(),
+            1,
+            "no temporary file is left behind"
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_8_mode_bits_and_links_are_kept() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let (_guard, path) = directory();
+        let (plan, link) = (path.join("plan.md"), path.join("link.md"));
+        write_atomic(&plan, b"a").unwrap();
+        fs::set_permissions(&plan, fs::Permissions::from_mode(0o640)).unwrap();
+        std::os::unix::fs::symlink(&plan, &link).unwrap();
+        replace(&link, b"a", b"b").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(
+            fs::metadata(&plan).unwrap().permissions().mode() & 0o777,
+            0o640
+        );
+        assert_eq!(read(&plan).unwrap(), b"b");
+    }
+
+    #[test]
+    fn a_8_two_writers_at_once_lose_nothing() {
+        let (_guard, path) = directory();
+        let plan = path.join("plan.md");
+        write_atomic(&plan, b"0").unwrap();
+        let write = |n: u8| replace(&plan, b"0", &[n]).is_ok();
+        let winners = std::thread::scope(|scope| {
+            let writers: Vec<_> = (1..=8).map(|n| scope.spawn(move || write(n))).collect();
+            writers
+                .into_iter()
+                .filter_map(|writer| writer.join().ok())
+                .filter(|won| *won)
+                .count()
+        });
+        assert_eq!(winners, 1);
+    }
+
+    #[test]
+    fn an_existing_file_is_not_overwritten() {
+        let (_guard, path) = directory();
+        create_new(&path.join("a"), b"1").unwrap();
+        assert!(matches!(
+            create_new(&path.join("a"), b"2"),
+            Err(FileError::Exists { .. })
+        ));
+        assert_eq!(read(&path.join("a")).unwrap(), b"1");
+    }
+}

@@ -1,0 +1,60 @@
+//! Where the repository is.
+
+use beads_ralph_core::text::excerpt;
+use camino::{Utf8Path, Utf8PathBuf};
+
+/// A repository's root: the nearest directory, from a path upwards, that holds `.git`. A linked worktree
+/// and a submodule have `.git` as a file, which counts as well.
+pub fn root_of(path: &Utf8Path) -> Option<Utf8PathBuf> {
+    let absolute = path.canonicalize_utf8().ok()?;
+    absolute
+        .ancestors()
+        .find(|directory| directory.join(".git").exists())
+        .map(Utf8Path::to_owned)
+}
+
+/// The path of a plan as it goes into beads (contracts §3.2): relative to the repository's root when it
+/// lies inside, else as given; with `/` between its parts.
+pub fn plan_file(plan: &Utf8Path, root: Option<&Utf8Path>) -> String {
+    let inside = root.and_then(|root| {
+        let absolute = plan.canonicalize_utf8().ok()?;
+        absolute.strip_prefix(root).ok().map(Utf8Path::to_owned)
+    });
+    let path = inside.unwrap_or_else(|| plan.to_owned());
+    if cfg!(windows) {
+        path.as_str().replace('\\', "/")
+    } else {
+        path.into_string()
+    }
+}
+
+/// A path as it may be shown to people: without characters that steer a terminal.
+pub fn shown(path: &Utf8Path) -> String {
+    if path.as_str().chars().any(char::is_control) {
+        excerpt(path.as_str())
+    } else {
+        path.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_inside_the_repository_is_named_from_its_root() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = Utf8PathBuf::from_path_buf(directory.path().canonicalize().unwrap()).unwrap();
+        std::fs::create_dir_all(root.join("pm")).unwrap();
+        std::fs::create_dir(root.join(".git")).unwrap();
+        crate::files::write_atomic(&root.join("pm/plan.md"), b"").unwrap();
+        let plan = root.join("pm/../pm/plan.md");
+        assert_eq!(root_of(&plan).as_deref(), Some(root.as_path()));
+        assert_eq!(plan_file(&plan, Some(&root)), "pm/plan.md");
+        assert_eq!(
+            plan_file(Utf8Path::new("absent.md"), Some(&root)),
+            "absent.md"
+        );
+        assert_eq!(plan_file(Utf8Path::new("absent.md"), None), "absent.md");
+    }
+}
