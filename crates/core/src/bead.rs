@@ -13,6 +13,8 @@ mod derive;
 mod dod;
 mod execution;
 mod field;
+mod issue;
+mod migrate;
 mod model;
 mod read_agent;
 mod read_history;
@@ -21,6 +23,7 @@ mod reader;
 mod schema;
 mod text_type;
 mod timestamp;
+mod translate;
 mod validate;
 mod wire;
 mod words;
@@ -37,6 +40,8 @@ pub use derive::{
 pub use dod::{Dod, Expect, OnFailure, Verifier};
 pub use execution::{DevExecution, QaExecution, QaReport, QaResult, ScrumResult};
 pub use field::{FieldError, FieldErrorKind, Invalid, error_code};
+pub use issue::Issue;
+pub use migrate::{to_both, to_v1, to_v2};
 pub use model::{
     ASSIGNEE, AgentSpec, BeadShape, DEFAULT_MAX_RETRY_ATTEMPTS, Metadata, QaAgent, RalphBead,
     standard_output_schema,
@@ -45,3 +50,10 @@ pub use schema::schemas;
 pub use timestamp::Timestamp;
 pub use validate::{Rules, parse_document, validate};
 pub use words::{DevStatus, IssueType, Model, Priority, QaStatus, Role, Status};
+
+#[cfg(test)]
+mod arbitrary;
+#[cfg(test)]
+mod laws;
+#[cfg(test)]
+mod tests;
