@@ -10,6 +10,10 @@ use crate::number::{PhaseId, SprintId};
 
 use super::*;
 
+mod history;
+
+use history::{dev_execution, dod, qa_execution, scrum_result};
+
 pub(super) fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         "[a-z]{1,6}( [a-zäß🚀\"\\\\]{1,5}){0,2}",
@@ -102,149 +106,6 @@ fn qa_agent() -> impl Strategy<Value = QaAgent> {
             spec,
             prompt,
             output_schema,
-        }
-    })
-}
-
-fn details() -> impl Strategy<Value = Map<String, Value>> {
-    unknown()
-}
-
-fn dev_execution() -> impl Strategy<Value = DevExecution> {
-    let extras = (
-        option::of(text()),
-        option::of(text()),
-        option::of(text()),
-        option::of(text()),
-    );
-    (
-        1..9u32,
-        text(),
-        model(),
-        timestamp(),
-        select(DevStatus::ALL),
-        extras,
-    )
-        .prop_map(
-            |(attempt, session_id, model, time, status, extras)| DevExecution {
-                attempt,
-                session_id,
-                agent_path: "claude".to_owned(),
-                model,
-                started_at: time.clone(),
-                completed_at: time,
-                status,
-                feedback_from_qa: extras.0,
-                agent_id: extras.1,
-                error: extras.2,
-                model_id: extras.3,
-            },
-        )
-}
-
-fn qa_execution() -> impl Strategy<Value = QaExecution> {
-    let extras = (option::of(text()), option::of(text()));
-    (
-        1..9u32,
-        text(),
-        model(),
-        timestamp(),
-        select(QaStatus::ALL),
-        details(),
-        extras,
-    )
-        .prop_map(
-            |(attempt, message, model, time, status, details, extras)| QaExecution {
-                attempt,
-                session_id: message.clone(),
-                agent_path: String::new(),
-                model,
-                started_at: time.clone(),
-                completed_at: time,
-                status,
-                message,
-                details,
-                agent_id: extras.0,
-                model_id: extras.1,
-            },
-        )
-}
-
-fn scrum_result() -> impl Strategy<Value = ScrumResult> {
-    let report =
-        (text(), select(QaStatus::ALL), details()).prop_map(|(message, status, details)| {
-            QaReport {
-                agent_path: message.clone(),
-                status,
-                message,
-                details,
-            }
-        });
-    let texts = (option::of(text()), option::of(text()));
-    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
-    (
-        texts,
-        flags,
-        option::of(any::<u64>()),
-        any::<u32>(),
-        vec(report, 0..2),
-    )
-        .prop_map(
-            |((pr_url, error), flags, pr_number, attempt_count, qa_results)| ScrumResult {
-                bead_id: BeadId::parse("bd-1").unwrap(),
-                success: flags.0,
-                pr_url,
-                pr_number,
-                bead_updated: flags.1,
-                attempt_count,
-                qa_results,
-                error,
-                fatal: flags.2,
-                skipped: flags.3,
-            },
-        )
-}
-
-fn dod() -> impl Strategy<Value = Dod> {
-    let contains = || option::of("[a-z]{1,4}");
-    let verifier = (
-        text(),
-        filled(),
-        any::<i32>(),
-        contains(),
-        contains(),
-        1..900u64,
-        any::<bool>(),
-    )
-        .prop_map(
-            |(
-                name,
-                command,
-                exit_code,
-                stdout_contains,
-                stderr_contains,
-                timeout_seconds,
-                go_on,
-            )| Verifier {
-                name,
-                command,
-                expect: Expect {
-                    exit_code,
-                    stdout_contains,
-                    stderr_contains,
-                },
-                timeout_seconds,
-                on_failure: if go_on {
-                    OnFailure::Continue
-                } else {
-                    OnFailure::Stop
-                },
-            },
-        );
-    (vec(verifier, 0..3), option::of(any::<bool>())).prop_map(|(verifiers, evidence_required)| {
-        Dod {
-            verifiers,
-            evidence_required,
         }
     })
 }

@@ -157,7 +157,7 @@ proptest! {
                 let refused = schema_errors(&document);
                 prop_assert!(refused.is_empty(), "{refused:?} {document:#}");
                 for migrate in [to_v1, to_v2, to_both] {
-                    let migrated = migrate(document.clone()).unwrap();
+                    let migrated = migrate(&document).unwrap();
                     prop_assert!(read(&migrated).is_ok(), "{document:#} {migrated:#}");
                 }
             }
@@ -165,7 +165,7 @@ proptest! {
                 prop_assert!(!errors.is_empty());
                 // Another rig is the one thing that a migration does not mind.
                 let only_rig = errors.iter().all(|error| error.path == "metadata.rig");
-                prop_assert!(only_rig || to_v2(document).is_err());
+                prop_assert!(only_rig || to_v2(&document).is_err());
             }
         }
     }
@@ -174,11 +174,11 @@ proptest! {
     fn b_4_there_and_back_loses_nothing(bead in plain_bead(), extra in unknown()) {
         let mut two = bead.to_document(BeadShape::V2);
         sprinkle(&mut two, &extra);
-        let one = to_v1(two.clone()).unwrap();
+        let one = to_v1(&two).unwrap();
         prop_assert!(read(&one).is_ok(), "{:?} {one:#}", read(&one));
         prop_assert!(one["metadata"].get("dev_agents").is_none());
-        prop_assert_eq!(to_v1(one.clone()).unwrap(), one.clone());
-        prop_assert_eq!(to_v2(one.clone()).unwrap(), two.clone());
+        prop_assert_eq!(to_v1(&one).unwrap(), one.clone());
+        prop_assert_eq!(to_v2(&one).unwrap(), two.clone());
 
         let mut one = bead.to_document(BeadShape::V1);
         sprinkle(&mut one, &extra);
@@ -188,11 +188,11 @@ proptest! {
             one["metadata"]["team_name"] = bead.metadata.team_name.clone().into();
             one["metadata"]["qa_agents"][0]["context"] = json!(42);
         }
-        let two = to_v2(one.clone()).unwrap();
+        let two = to_v2(&one).unwrap();
         prop_assert!(read(&two).is_ok(), "{:?} {two:#}", read(&two));
         prop_assert!(two["metadata"].get("dev_agent_path").is_none());
-        prop_assert_eq!(to_v2(two.clone()).unwrap(), two.clone());
-        prop_assert_eq!(to_v1(two).unwrap(), one);
+        prop_assert_eq!(to_v2(&two).unwrap(), two.clone());
+        prop_assert_eq!(to_v1(&two).unwrap(), one);
     }
 
     #[test]
@@ -200,11 +200,11 @@ proptest! {
         for shape in [BeadShape::V1, BeadShape::V2, BeadShape::Both] {
             let mut document = bead.to_document(shape);
             sprinkle(&mut document, &extra);
-            let both = to_both(document.clone()).unwrap();
+            let both = to_both(&document).unwrap();
             let (before, after) = (read(&document).unwrap(), read(&both).unwrap());
             prop_assert!(same(&before, &after), "{document:#} {both:#}");
-            prop_assert_eq!(to_both(both.clone()).unwrap(), both.clone());
-            prop_assert!(same(&read(&to_v2(both).unwrap()).unwrap(), &after));
+            prop_assert_eq!(to_both(&both).unwrap(), both.clone());
+            prop_assert!(same(&read(&to_v2(&both).unwrap()).unwrap(), &after));
         }
     }
 
@@ -223,7 +223,7 @@ fn b_1_unknown_keys_stay_in_place() {
         &mut document,
         &Map::from_iter([("x_first".to_owned(), json!(1))]),
     );
-    let two = to_v2(document).unwrap();
+    let two = to_v2(&document).unwrap();
     let first = |value: &Value| value.as_object().and_then(|map| map.keys().next().cloned());
     for pointer in ["", "/metadata", "/metadata/qa_agents/0"] {
         assert_eq!(

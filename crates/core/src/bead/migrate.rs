@@ -27,7 +27,7 @@ pub(super) const STASH_2: &str = "generation_2";
 pub(super) const STASH_1: &str = "generation_1";
 
 /// The document in the shape of generation 2 alone.
-pub fn to_v2(document: Value) -> Result<Value, Vec<FieldError>> {
+pub fn to_v2(document: &Value) -> Result<Value, Vec<FieldError>> {
     migrate(document, |metadata, context| {
         match Generation::of(metadata) {
             Generation::One => one_to_two(metadata, context),
@@ -37,7 +37,7 @@ pub fn to_v2(document: Value) -> Result<Value, Vec<FieldError>> {
 }
 
 /// The document in the shape of generation 1 alone.
-pub fn to_v1(document: Value) -> Result<Value, Vec<FieldError>> {
+pub fn to_v1(document: &Value) -> Result<Value, Vec<FieldError>> {
     migrate(document, |metadata, context| {
         if Generation::of(metadata) == Generation::Two {
             without_generation_1(metadata, context);
@@ -47,7 +47,7 @@ pub fn to_v1(document: Value) -> Result<Value, Vec<FieldError>> {
 }
 
 /// The document with the fields of both generations. What is there already is left alone.
-pub fn to_both(document: Value) -> Result<Value, Vec<FieldError>> {
+pub fn to_both(document: &Value) -> Result<Value, Vec<FieldError>> {
     migrate(document, |metadata, context| {
         let original = metadata.clone();
         match Generation::of(metadata) {
@@ -68,7 +68,7 @@ pub fn to_both(document: Value) -> Result<Value, Vec<FieldError>> {
 }
 
 fn migrate(
-    document: Value,
+    document: &Value,
     change: impl Fn(&mut Map<String, Value>, &Context),
 ) -> Result<Value, Vec<FieldError>> {
     // The rig is the repository's business and no matter of generations.
@@ -76,9 +76,9 @@ fn migrate(
     let rules = rig.map_or_else(Rules::default, |rig| Rules {
         rig: rig.to_owned(),
     });
-    let bead = validate(&document, &rules)?;
+    let bead = validate(document, &rules)?;
     let context = Context::new(&bead.metadata.sprint, &bead.title);
-    let run = |document: &Value, with_stash: bool| {
+    let run = |with_stash: bool| {
         let mut document = document.clone();
         if let Some(metadata) = document.get_mut("metadata").and_then(Value::as_object_mut) {
             if !with_stash {
@@ -90,11 +90,11 @@ fn migrate(
         }
         document
     };
-    let migrated = run(&document, true);
+    let migrated = run(true);
     // Somebody may have spoilt what was put aside; then it is as good as lost.
     match validate(&migrated, &rules) {
         Ok(_) => Ok(migrated),
-        Err(_) => Ok(run(&document, false)),
+        Err(_) => Ok(run(false)),
     }
 }
 

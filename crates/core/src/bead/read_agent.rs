@@ -43,7 +43,7 @@ fn spec_fields(fields: Fields<'_, '_>, errors: &mut Errors) -> Option<AgentSpec>
 
 fn generation_2_path(text: &str) -> Result<AgentPath, Invalid> {
     let path = AgentPath::parse(text)?;
-    if path.is_built_in() || text.ends_with(".md") {
+    if path == path.with_md() {
         Ok(path)
     } else {
         Err(Invalid::pattern("agent must be 'claude' or end in .md"))

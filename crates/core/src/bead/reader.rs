@@ -144,7 +144,7 @@ impl<'v> Node<'v, '_> {
         }
     }
 
-    /// An integer between two bounds; `field` is what the message calls it.
+    /// An integer that is not less than a bound and fits its type; `field` is what the message calls it.
     pub(super) fn integer<T: TryFrom<i128>>(
         &self,
         errors: &mut Errors,
@@ -167,13 +167,11 @@ impl<'v> Node<'v, '_> {
             let message = format!("{field} must be >= {least}");
             return self.refuse(errors, FieldErrorKind::Value, &message);
         }
-        match T::try_from(number) {
-            Ok(number) => Some(number),
-            Err(_) => {
-                let message = format!("{field} is out of range");
-                self.refuse(errors, FieldErrorKind::Value, &message)
-            }
+        if let Ok(number) = T::try_from(number) {
+            return Some(number);
         }
+        let message = format!("{field} is out of range");
+        self.refuse(errors, FieldErrorKind::Value, &message)
     }
 
     pub(super) fn array(&self, errors: &mut Errors) -> Option<&'v [Value]> {
@@ -288,6 +286,10 @@ impl<'v> Fields<'v, '_> {
     }
 
     /// A field that may be absent or null.
+    #[expect(
+        clippy::option_option,
+        reason = "the outer one says whether it was read, the inner one whether it is there"
+    )]
     pub(super) fn optional<T>(
         &self,
         errors: &mut Errors,
@@ -312,6 +314,10 @@ impl<'v> Fields<'v, '_> {
     }
 
     /// A text that may be absent or null.
+    #[expect(
+        clippy::option_option,
+        reason = "the outer one says whether it was read, the inner one whether it is there"
+    )]
     pub(super) fn optional_text(&self, errors: &mut Errors, key: &str) -> Option<Option<String>> {
         self.optional(errors, key, |node, errors| node.text(errors))
     }

@@ -6,7 +6,7 @@
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 
 use super::wire::WireBead;
 use super::{AgentSpec, DevExecution, Dod, QaExecution, QaResult, ScrumResult};
@@ -37,11 +37,23 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
 }
 
 fn schema<T: JsonSchema>(name: &str, title: &str) -> Value {
-    let mut schema = SchemaSettings::draft2020_12()
-        .into_generator()
-        .into_root_schema_for::<T>();
-    // A plain name: there is no web host that would serve these files.
-    schema.insert("$id".to_owned(), json!(format!("beads-ralph/{name}")));
-    schema.insert("title".to_owned(), json!(title));
-    schema.to_value()
+    let generator = SchemaSettings::draft2020_12().into_generator();
+    let mut body = generator.into_root_schema_for::<T>();
+    // What a reader looks for comes first. The id is a plain name: no web host serves these files.
+    let mut schema = Map::new();
+    schema.extend(
+        body.remove("$schema")
+            .map(|draft| ("$schema".to_owned(), draft)),
+    );
+    schema.insert("$id".to_owned(), format!("beads-ralph/{name}").into());
+    schema.insert("title".to_owned(), title.into());
+    schema.extend(
+        body.remove("description")
+            .map(|text| ("description".to_owned(), text)),
+    );
+    body.remove("title");
+    if let Value::Object(rest) = body.to_value() {
+        schema.extend(rest);
+    }
+    schema.into()
 }

@@ -129,11 +129,6 @@ pub fn parse_document(bytes: &[u8]) -> Result<Value, FieldError> {
 }
 
 fn place(before: &[u8]) -> (usize, usize) {
-    let line = before.iter().filter(|byte| **byte == b'\n').count();
-    let column = before
-        .iter()
-        .rev()
-        .take_while(|byte| **byte != b'\n')
-        .count();
-    (line + 1, column + 1)
+    let lines = before.split(|byte| *byte == b'\n');
+    lines.fold((0, 0), |(line, _), text| (line + 1, text.len() + 1))
 }

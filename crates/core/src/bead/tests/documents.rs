@@ -229,7 +229,7 @@ fn schemas_refuse_what_the_validator_refuses() {
             "{pointer}"
         );
     }
-    let mut document = to_v2(generation_1()).unwrap();
+    let mut document = to_v2(&generation_1()).unwrap();
     assert!(schema.is_valid(&document));
     set(
         &mut document,
