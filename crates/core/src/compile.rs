@@ -28,7 +28,7 @@ pub fn check(plan: &Plan, settings: &Settings<'_>) -> Vec<Diagnostic> {
     let graph = match plan_graph(plan) {
         Ok(graph) => graph,
         Err(finding) => {
-            findings.push(finding);
+            findings.push(*finding);
             findings.extend(
                 plan.unique()
                     .flat_map(|sprint| sprint.problems.iter().cloned()),

@@ -1,7 +1,7 @@
 //! Reading whole texts, and writing files so that they are never seen half-written.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Write as _};
 
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::text::Span;

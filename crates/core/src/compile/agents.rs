@@ -40,13 +40,12 @@ pub(super) fn qa_agent(
     settings: &Settings<'_>,
     findings: &mut Vec<Diagnostic>,
 ) -> Option<QaAgent> {
-    let prompt = match &item.text {
-        Some(text) => text.clone(),
-        None => {
-            let prompt = default_qa_prompt(&sprint.id.value, &sprint.title.value);
-            findings.push(diagnostics::default_qa_prompt(&item.name, &prompt));
-            prompt
-        }
+    let prompt = if let Some(text) = &item.text {
+        text.clone()
+    } else {
+        let prompt = default_qa_prompt(&sprint.id.value, &sprint.title.value);
+        findings.push(diagnostics::default_qa_prompt(&item.name, &prompt));
+        prompt
     };
     let spec = spec(item, &prompt, settings, findings)?;
     Some(QaAgent {

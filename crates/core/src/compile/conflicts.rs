@@ -69,14 +69,12 @@ fn clashes(selected: &[CompleteSprint<'_>]) -> Vec<Diagnostic> {
             .or_insert(sprint.branch.span);
     }
     let folder_of = |branch: &str| {
-        let folders = branch.match_indices('/').map(|(at, _)| &branch[..at]);
-        folders
-            .filter_map(|folder| {
-                taken
-                    .get_key_value(folder)
-                    .map(|(name, span)| ((*name).to_owned(), *span))
-            })
-            .next()
+        let mut folders = branch.match_indices('/').map(|(at, _)| &branch[..at]);
+        folders.find_map(|folder| {
+            taken
+                .get_key_value(folder)
+                .map(|(name, span)| ((*name).to_owned(), *span))
+        })
     };
     selected
         .iter()

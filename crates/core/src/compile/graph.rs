@@ -52,14 +52,15 @@ impl<'p> PlanGraph<'p> {
 }
 
 /// Compiles the dependencies of a plan, or says why there would be too many (Z-32).
-pub fn plan_graph(plan: &Plan) -> Result<PlanGraph<'_>, Diagnostic> {
+pub fn plan_graph(plan: &Plan) -> Result<PlanGraph<'_>, Box<Diagnostic>> {
     let mut sprints: Vec<&Sprint> = plan.unique().collect();
     sprints.sort_by(|a, b| a.id.value.cmp(&b.id.value));
     let ids: Vec<SprintId> = sprints
         .iter()
         .map(|sprint| sprint.id.value.clone())
         .collect();
-    let graph = compile(&ids).map_err(|limit| diagnostics::graph_limit(&sprints, &limit))?;
+    let graph =
+        compile(&ids).map_err(|limit| Box::new(diagnostics::graph_limit(&sprints, &limit)))?;
     let bead_ids: Vec<BeadId> = sprints.iter().map(|sprint| bead_id(sprint)).collect();
     let mut findings: Vec<Diagnostic> = graph
         .notes()

@@ -28,12 +28,14 @@ pub fn parse(text: &str) -> Plan {
     parser.finish(lines.open())
 }
 
-/// The finding for bytes that are not UTF-8 (P-8): `offset` is the first wrong byte. The plan cannot be
-/// shown as text, so there is no span into it.
-pub fn invalid_utf8(offset: usize, line: usize) -> Diagnostic {
-    let message =
-        format!("the plan is not UTF-8: byte {offset} (in line {line}) is not part of a character");
-    Diagnostic::new(ErrorCode::ParseMarkdown, Span::at(0), message).help("save the file as UTF-8")
+/// The finding for bytes that are not UTF-8 (P-8): `offset` is the first wrong byte. It points into the
+/// text in which wrong bytes were replaced by U+FFFD, which is the same up to that byte.
+pub fn invalid_utf8(offset: usize) -> Diagnostic {
+    let span = Span::new(offset, offset + '\u{fffd}'.len_utf8());
+    let message = format!("the plan is not UTF-8: byte {offset} is not part of a character");
+    Diagnostic::new(ErrorCode::ParseMarkdown, span, message)
+        .label("wrong from here")
+        .help("save the file as UTF-8")
 }
 
 struct Parser<'t> {

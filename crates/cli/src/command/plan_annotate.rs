@@ -1,0 +1,59 @@
+//! `plan annotate`: the bead ids of a plan, written into it (contracts §5).
+
+use beads_ralph_core::compile::plan_graph;
+use beads_ralph_core::plan::{Filter, annotate};
+use beads_ralph_runtime::files;
+use serde_json::json;
+
+use crate::args::PlanAnnotateArgs;
+use crate::failure::Failure;
+use crate::plan_source::PlanSource;
+use crate::ui::{Ui, failure_of};
+
+pub(crate) fn run(args: &PlanAnnotateArgs, ui: &Ui) -> Result<(), Failure> {
+    let source = PlanSource::read(&args.plan)?;
+    let filter = Filter::parse(args.sprint_filter.as_deref().unwrap_or_default())?;
+    let plan = source.parse();
+    let annotated = match plan_graph(&plan) {
+        Err(finding) => Err(vec![*finding]),
+        Ok(graph) if failure_of(&source, &graph.findings).is_some() => Err(graph.findings),
+        Ok(graph) => annotate(source.text(), &plan, &filter, &graph.ids()),
+    };
+    let annotated = match annotated {
+        Ok(annotated) => annotated,
+        Err(findings) => {
+            return Err(ui.refuse(&source, &findings));
+        }
+    };
+    let n_selected = filter.select(&plan)?.len();
+    let is_writing = annotated.n_changed > 0 && !args.dry_run;
+    if source.is_stdin() {
+        return ui.out(&annotated.text);
+    }
+    if is_writing {
+        files::replace(
+            source.path(),
+            source.text().as_bytes(),
+            annotated.text.as_bytes(),
+        )?;
+    }
+    if ui.is_json() {
+        return ui.data(&json!({
+            "plan_annotated": is_writing || annotated.n_changed == 0,
+            "plan_file_updated": is_writing,
+            "sprints": n_selected,
+            "changed": annotated.n_changed,
+        }));
+    }
+    let verb = if args.dry_run {
+        "would change"
+    } else {
+        "changed"
+    };
+    ui.say(&format!(
+        "{}: {verb} {} of {n_selected} annotations\n",
+        source.shown(),
+        annotated.n_changed
+    ));
+    Ok(())
+}

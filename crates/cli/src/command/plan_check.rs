@@ -1,0 +1,169 @@
+//! `plan check`: every mistake in some plans, with places and fixes.
+
+use beads_ralph_core::compile::check;
+use beads_ralph_core::diag::{Diagnostic, apply_fixes};
+use beads_ralph_runtime::files;
+use serde_json::{Value, json};
+
+use crate::args::{CheckFormat, PlanCheckArgs};
+use crate::failure::Failure;
+use crate::plan_source::{PlanSource, Surroundings};
+use crate::ui::{Stream, Ui, counts, diagnostics_json, failure_of, render, render_short};
+
+/// What became of one plan.
+struct Checked {
+    source: PlanSource,
+    n_sprints: usize,
+    n_fixed: usize,
+    findings: Vec<Diagnostic>,
+}
+
+pub(crate) fn run(args: &PlanCheckArgs, ui: &Ui) -> Result<(), Failure> {
+    let ui = &ui.with_json(args.format == CheckFormat::Json);
+    let mut failures: Vec<Failure> = Vec::new();
+    let mut checked: Vec<Checked> = Vec::new();
+    for plan in &args.plans {
+        match PlanSource::read(plan).and_then(|source| check_one(source, args)) {
+            Ok(one) => {
+                failures.extend(failure_of(&one.source, &one.findings).map(Failure::told));
+                if !ui.is_json() {
+                    show(&one, args.format, ui)?;
+                }
+                checked.push(one);
+            }
+            Err(failure) => failures.push(failure),
+        }
+    }
+    match worst(failures, ui) {
+        Some(failure) => Err(failure.with("diagnostics", Value::Array(all_diagnostics(&checked)))),
+        None if ui.is_json() => ui.data(&summary(&checked)),
+        None => Ok(()),
+    }
+}
+
+fn check_one(source: PlanSource, args: &PlanCheckArgs) -> Result<Checked, Failure> {
+    let surroundings = Surroundings::of(&source)?;
+    let settings = surroundings.settings(&args.rules, false);
+    let plan = source.parse();
+    let findings = check(&plan, &settings);
+    if !args.fix || source.is_stdin() || !source.is_exact() {
+        let n_sprints = plan.unique().count();
+        return Ok(Checked {
+            source,
+            n_sprints,
+            n_fixed: 0,
+            findings,
+        });
+    }
+    let (fixed, n_fixed) = apply_fixes(source.text(), &findings);
+    if n_fixed == 0 {
+        let n_sprints = plan.unique().count();
+        return Ok(Checked {
+            source,
+            n_sprints,
+            n_fixed,
+            findings,
+        });
+    }
+    files::replace(source.path(), source.text().as_bytes(), fixed.as_bytes())?;
+    let source = PlanSource::read(source.path())?;
+    let plan = source.parse();
+    Ok(Checked {
+        n_sprints: plan.unique().count(),
+        n_fixed,
+        findings: check(&plan, &settings),
+        source,
+    })
+}
+
+fn show(checked: &Checked, format: CheckFormat, ui: &Ui) -> Result<(), Failure> {
+    let (source, findings) = (&checked.source, &checked.findings);
+    ui.out(&match format {
+        CheckFormat::Short => render_short(source, findings),
+        CheckFormat::Human | CheckFormat::Json => render(source, findings, ui.style(Stream::Out)),
+    })?;
+    if checked.n_fixed > 0 {
+        ui.say(&format!(
+            "{}: {} applied\n",
+            source.shown(),
+            counted(checked.n_fixed, "fix", "fixes")
+        ));
+    }
+    let (errors, warnings) = counts(findings);
+    let sprints = counted(checked.n_sprints, "sprint", "sprints");
+    let (errors_said, warnings_said) = (
+        counted(errors, "error", "errors"),
+        counted(warnings, "warning", "warnings"),
+    );
+    ui.say(&match (errors, warnings) {
+        (0, 0) => format!("{}: {sprints}, no problems\n", source.shown()),
+        (0, _) => format!("{}: {sprints}, {warnings_said}\n", source.shown()),
+        _ => format!(
+            "{}: {sprints}, {errors_said}, {warnings_said}\n",
+            source.shown()
+        ),
+    });
+    let fixable = findings
+        .iter()
+        .filter(|finding| finding.fix.as_ref().is_some_and(|fix| fix.certain))
+        .count();
+    if fixable > 0 && !source.is_stdin() {
+        let fixes = counted(fixable, "is", "are");
+        ui.say(&format!(
+            "{fixes} fixable: beads-ralph plan check --fix {}\n",
+            source.shown()
+        ));
+    } else if errors == 0 && !source.is_stdin() {
+        ui.say(&format!(
+            "next: beads-ralph plan graph {}\n",
+            source.shown()
+        ));
+    }
+    Ok(())
+}
+
+fn counted(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+/// The failure to end with: the first fatal one, else the first. The others are told here.
+fn worst(mut failures: Vec<Failure>, ui: &Ui) -> Option<Failure> {
+    if failures.is_empty() {
+        return None;
+    }
+    let at = failures
+        .iter()
+        .position(|failure| failure.exit_code() == 3)
+        .unwrap_or(0);
+    let worst = failures.remove(at);
+    if !ui.is_json() {
+        for failure in &failures {
+            ui.failure(failure);
+        }
+    }
+    Some(worst)
+}
+
+fn all_diagnostics(checked: &[Checked]) -> Vec<Value> {
+    checked
+        .iter()
+        .flat_map(|one| diagnostics_json(&one.source, &one.findings))
+        .collect()
+}
+
+fn summary(checked: &[Checked]) -> Value {
+    let plans: Vec<Value> = checked
+        .iter()
+        .map(|one| {
+            let (errors, warnings) = counts(&one.findings);
+            json!({
+                "file": one.source.shown(),
+                "sprints": one.n_sprints,
+                "errors": errors,
+                "warnings": warnings,
+                "fixed": one.n_fixed,
+            })
+        })
+        .collect();
+    json!({"plans": plans, "diagnostics": all_diagnostics(checked)})
+}

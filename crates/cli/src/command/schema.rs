@@ -1,0 +1,40 @@
+//! `schema`: the JSON Schemas of what the program writes.
+
+use beads_ralph_core::bead::schemas;
+use beads_ralph_core::diag::{ErrorCode, did_you_mean};
+use serde_json::json;
+
+use crate::args::SchemaArgs;
+use crate::failure::Failure;
+use crate::ui::{Ui, lines};
+
+pub(crate) fn run(args: &SchemaArgs, ui: &Ui) -> Result<(), Failure> {
+    let schemas = schemas();
+    let names = || schemas.iter().map(|(name, _)| *name);
+    let Some(wanted) = &args.name else {
+        if ui.is_json() {
+            return ui.data(&json!({"schemas": names().collect::<Vec<_>>()}));
+        }
+        return ui.out(&lines(names()));
+    };
+    let Some((_, schema)) = schemas.iter().find(|(name, _)| name == wanted) else {
+        let failure = Failure::new(
+            ErrorCode::IoFileNotFound,
+            format!("there is no schema `{wanted}`"),
+        );
+        return Err(match did_you_mean(wanted, names()) {
+            Some(near) => failure.action(format!("did you mean `{near}`?")),
+            None => failure.action(format!(
+                "the schemas are {}",
+                names().collect::<Vec<_>>().join(", ")
+            )),
+        });
+    };
+    if ui.is_json() {
+        return ui.data(&json!({"name": wanted, "schema": schema}));
+    }
+    ui.out(&format!(
+        "{}\n",
+        serde_json::to_string_pretty(schema).unwrap_or_default()
+    ))
+}

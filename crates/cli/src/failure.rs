@@ -1,0 +1,167 @@
+//! What a command ends with when it does not succeed.
+
+use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::graph::GraphFault;
+use beads_ralph_core::plan::FilterFault;
+use beads_ralph_runtime::config::ConfigError;
+use beads_ralph_runtime::files::FileError;
+use serde_json::{Value, json};
+
+/// A failure with everything that the envelope's `error` needs (E-2).
+#[derive(Debug)]
+pub(crate) struct Failure {
+    code: ErrorCode,
+    message: String,
+    details: String,
+    action: Option<String>,
+    /// More keys of the error object, such as `diagnostics`.
+    more: Vec<(&'static str, Value)>,
+    /// Whether people have been told already, so that it is not said twice.
+    is_told: bool,
+    /// An exit code other than the one that the code implies.
+    exit_code: Option<u8>,
+}
+
+impl Failure {
+    pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            details: String::new(),
+            action: None,
+            more: Vec::new(),
+            is_told: false,
+            exit_code: None,
+        }
+    }
+
+    #[must_use]
+    pub(crate) fn details(mut self, details: impl Into<String>) -> Self {
+        self.details = details.into();
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn action(mut self, action: impl Into<String>) -> Self {
+        self.action = Some(action.into());
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn with(mut self, key: &'static str, value: Value) -> Self {
+        self.more.push((key, value));
+        self
+    }
+
+    /// Marks that people have seen it in another form.
+    #[must_use]
+    pub(crate) fn told(mut self) -> Self {
+        self.is_told = true;
+        self
+    }
+
+    /// Ends the program with another exit code than the error code implies.
+    #[must_use]
+    pub(crate) fn exit_with(mut self, exit_code: u8) -> Self {
+        self.exit_code = Some(exit_code);
+        self
+    }
+
+    pub(crate) fn code(&self) -> ErrorCode {
+        self.code
+    }
+
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
+    pub(crate) fn is_told(&self) -> bool {
+        self.is_told
+    }
+
+    pub(crate) fn suggested_action(&self) -> &str {
+        self.action
+            .as_deref()
+            .unwrap_or_else(|| self.code.suggested_action())
+    }
+
+    /// The exit code of contracts §4.3.
+    pub(crate) fn exit_code(&self) -> u8 {
+        self.exit_code
+            .unwrap_or(if self.code.recoverable() { 1 } else { 3 })
+    }
+
+    /// The envelope's `error` object (E-2).
+    pub(crate) fn to_json(&self) -> Value {
+        let mut error = json!({
+            "code": self.code.as_str(),
+            "message": self.message,
+            "details": self.details,
+            "recoverable": self.code.recoverable(),
+            "suggested_action": self.suggested_action(),
+        });
+        for (key, value) in &self.more {
+            error[*key] = value.clone();
+        }
+        error
+    }
+}
+
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Self {
+        let failure = Self::new(error.code(), error.to_string());
+        match error {
+            FileError::Exists { .. } => {
+                failure.action("choose another name, or remove the file first")
+            }
+            FileError::NotFound { .. }
+            | FileError::NotAFile { .. }
+            | FileError::TooLarge { .. }
+            | FileError::Io { .. }
+            | FileError::Changed { .. } => failure,
+        }
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        Self::new(error.code(), error.to_string()).action("correct the configuration file")
+    }
+}
+
+impl From<FilterFault> for Failure {
+    fn from(fault: FilterFault) -> Self {
+        Self::new(fault.code(), fault.to_string())
+    }
+}
+
+impl From<GraphFault> for Failure {
+    fn from(fault: GraphFault) -> Self {
+        Self::new(fault.code(), fault.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn e_2_exit_codes_follow_recoverability() {
+        for code in ErrorCode::ALL {
+            let failure = Failure::new(*code, "m");
+            assert_eq!(failure.exit_code(), if code.recoverable() { 1 } else { 3 });
+            let error = failure.to_json();
+            let keys: Vec<&String> = error.as_object().unwrap().keys().collect();
+            assert_eq!(
+                keys,
+                [
+                    "code",
+                    "message",
+                    "details",
+                    "recoverable",
+                    "suggested_action"
+                ]
+            );
+        }
+    }
+}
