@@ -58,7 +58,11 @@ impl Ui {
 
     /// Prints data for people. With `--json` standard output belongs to the envelope alone.
     pub(crate) fn out(&self, text: &str) -> Result<(), Failure> {
-        if self.is_json { Ok(()) } else { write_stdout(text) }
+        if self.is_json {
+            Ok(())
+        } else {
+            write_stdout(text)
+        }
     }
 
     /// Says something beside the data, unless nobody wants to hear it.

@@ -24,6 +24,9 @@ mod fixture;
 #[cfg(test)]
 mod tests;
 
+#[cfg(test)]
+pub(crate) use fixture::{complete_plan, sprint};
+
 pub use agent::AgentItem;
 pub use annotate::{Annotated, annotate};
 pub use complete::{CompleteSprint, complete};

@@ -108,9 +108,8 @@ fn show(checked: &Checked, format: CheckFormat, ui: &Ui) -> Result<(), Failure> 
         .filter(|finding| finding.fix.as_ref().is_some_and(|fix| fix.certain))
         .count();
     if fixable > 0 && !source.is_stdin() {
-        let fixes = counted(fixable, "is", "are");
         ui.say(&format!(
-            "{fixes} fixable: beads-ralph plan check --fix {}\n",
+            "{fixable} can be fixed for you: beads-ralph plan check --fix {}\n",
             source.shown()
         ));
     } else if errors == 0 && !source.is_stdin() {

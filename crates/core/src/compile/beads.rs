@@ -8,12 +8,12 @@ use super::diagnostics;
 use super::graph::PlanGraph;
 use super::settings::{AgentCheck, Settings};
 use crate::bead::{
-    BeadId, DEFAULT_MAX_RETRY_ATTEMPTS, Dod, Expect, IssueType, Metadata, Priority, RalphBead,
-    Status, Verifier, description, labels, scrum_master, team_name,
+    AgentSpec, BeadId, DEFAULT_MAX_RETRY_ATTEMPTS, Dod, Expect, IssueType, Metadata, Model,
+    Priority, QaAgent, RalphBead, Status, Verifier, description, labels, scrum_master, team_name,
 };
 use crate::diag::{Diagnostic, has_errors};
 use crate::graph::Node;
-use crate::plan::{CompleteSprint, Filter, Plan, Sprint, VerifierItem, complete};
+use crate::plan::{CompleteSprint, Field, Filter, Plan, Sprint, VerifierItem, complete};
 
 /// The beads of a plan, and the warnings about them.
 #[derive(Debug)]
@@ -42,25 +42,18 @@ pub fn compile(
         .into_iter()
         .filter(|node| is_selected(graph.sprint(*node)))
         .collect();
-    let mut findings = Vec::new();
-    let mut selected: Vec<(Node, CompleteSprint<'_>)> = Vec::with_capacity(nodes.len());
-    for node in &nodes {
-        match complete(graph.sprint(*node)) {
-            Ok(sprint) => {
-                findings.extend(sprint.sprint.problems.iter().cloned());
-                selected.push((*node, sprint));
-            }
-            Err(more) => findings.extend(more),
-        }
-    }
-    let sprints: Vec<CompleteSprint<'_>> = selected.iter().map(|(_, sprint)| *sprint).collect();
-    findings.extend(conflicts(&sprints));
-    findings.extend(machine_checks(&sprints, settings));
-    findings.extend(agent_directory(&sprints, settings));
-    let compiler = Compiler { graph, settings };
-    let beads: Vec<RalphBead> = selected
+    let selected: Vec<&Sprint> = nodes.iter().map(|node| graph.sprint(*node)).collect();
+    let mut findings = conflicts(&selected);
+    findings.extend(machine_checks(&selected, settings));
+    findings.extend(agent_directory(&selected, settings));
+    let compiler = Compiler {
+        graph,
+        settings,
+        scrum_master_model: default_model(settings),
+    };
+    let beads: Vec<RalphBead> = nodes
         .iter()
-        .filter_map(|(node, sprint)| compiler.bead(*node, sprint, &mut findings))
+        .filter_map(|node| compiler.bead(*node, &mut findings))
         .collect();
     if has_errors(&findings) || has_errors(&plan.problems) || has_errors(&graph.findings) {
         return Err(findings);
@@ -86,11 +79,11 @@ fn external(graph: &PlanGraph<'_>, nodes: &[Node]) -> Vec<BeadId> {
         .collect()
 }
 
-fn machine_checks(selected: &[CompleteSprint<'_>], settings: &Settings<'_>) -> Vec<Diagnostic> {
+fn machine_checks(selected: &[&Sprint], settings: &Settings<'_>) -> Vec<Diagnostic> {
     let unchecked: Vec<&Sprint> = selected
         .iter()
-        .map(|sprint| sprint.sprint)
-        .filter(|sprint| sprint.body.verifiers.is_empty())
+        .copied()
+        .filter(|sprint| !sprint.body.has(Field::Verifiers))
         .collect();
     if settings.require_machine_check {
         return unchecked
@@ -103,30 +96,44 @@ fn machine_checks(selected: &[CompleteSprint<'_>], settings: &Settings<'_>) -> V
         .collect()
 }
 
-fn agent_directory(selected: &[CompleteSprint<'_>], settings: &Settings<'_>) -> Option<Diagnostic> {
+fn agent_directory(selected: &[&Sprint], settings: &Settings<'_>) -> Option<Diagnostic> {
     let is_unchecked = settings.agent_check == AgentCheck::Auto && !settings.agents.has_directory;
-    let first = selected
+    let mut agents = selected
         .iter()
-        .map(|sprint| sprint.first_dev)
-        .find(|agent| agent.name.value != "claude")?;
+        .flat_map(|sprint| sprint.body.dev_agents.iter().chain(&sprint.body.qa_agents));
+    let first = agents.find(|agent| agent.name.value != "claude")?;
     is_unchecked.then(|| diagnostics::no_agent_directory(&first.name))
+}
+
+/// The agents of a sprint.
+struct Agents {
+    dev: Vec<AgentSpec>,
+    qa: Vec<QaAgent>,
 }
 
 struct Compiler<'c, 'p> {
     graph: &'c PlanGraph<'p>,
     settings: &'c Settings<'c>,
+    scrum_master_model: Model,
 }
 
 impl Compiler<'_, '_> {
-    fn bead(
-        &self,
-        node: Node,
-        complete: &CompleteSprint<'_>,
-        findings: &mut Vec<Diagnostic>,
-    ) -> Option<RalphBead> {
-        let sprint = complete.sprint;
-        let (issue_type, branches_to_merge) = self.kind(node, findings)?;
-        let metadata = self.metadata(complete, branches_to_merge, findings)?;
+    /// The bead of a sprint. Everything that can be said about the sprint is said, also when there is no
+    /// bead in the end.
+    fn bead(&self, node: Node, findings: &mut Vec<Diagnostic>) -> Option<RalphBead> {
+        let sprint = self.graph.sprint(node);
+        findings.extend(sprint.problems.iter().cloned());
+        let agents = self.agents(sprint, findings);
+        let kind = self.kind(node, findings);
+        let complete = match complete(sprint) {
+            Ok(complete) => complete,
+            Err(missing) => {
+                findings.extend(missing);
+                return None;
+            }
+        };
+        let (issue_type, branches_to_merge) = kind?;
+        let metadata = self.metadata(&complete, branches_to_merge, agents?);
         let plan_labels: Vec<String> = sprint
             .body
             .labels
@@ -186,30 +193,35 @@ impl Compiler<'_, '_> {
         Some((IssueType::Merge, Some(branches)))
     }
 
-    fn metadata(
-        &self,
-        complete: &CompleteSprint<'_>,
-        branches_to_merge: Option<Vec<String>>,
-        findings: &mut Vec<Diagnostic>,
-    ) -> Option<Metadata> {
-        let (sprint, settings) = (complete.sprint, self.settings);
-        let (id, title, body) = (&sprint.id.value, sprint.title.value.as_str(), &sprint.body);
-        let dev_agents: Option<Vec<_>> = body
+    fn agents(&self, sprint: &Sprint, findings: &mut Vec<Diagnostic>) -> Option<Agents> {
+        let (settings, body) = (self.settings, &sprint.body);
+        let dev: Option<Vec<_>> = body
             .dev_agents
             .iter()
             .map(|item| dev_agent(item, sprint, settings, findings))
             .collect();
-        let qa_agents: Option<Vec<_>> = body
+        let qa: Option<Vec<_>> = body
             .qa_agents
             .iter()
             .map(|item| qa_agent(item, sprint, settings, findings))
             .collect();
+        Some(Agents { dev: dev?, qa: qa? })
+    }
+
+    fn metadata(
+        &self,
+        complete: &CompleteSprint<'_>,
+        branches_to_merge: Option<Vec<String>>,
+        agents: Agents,
+    ) -> Metadata {
+        let (sprint, settings) = (complete.sprint, self.settings);
+        let (id, title, body) = (&sprint.id.value, sprint.title.value.as_str(), &sprint.body);
         let acceptance: Vec<String> = body
             .acceptance
             .iter()
             .map(|item| item.value.clone())
             .collect();
-        Some(Metadata {
+        Metadata {
             rig: settings.rig.to_owned(),
             worktree_path: complete.worktree.value.clone(),
             branch: complete.branch.value.clone(),
@@ -225,10 +237,10 @@ impl Compiler<'_, '_> {
             plan_section: sprint.heading.value.clone(),
             plan_sprint_id: id.as_str().to_owned(),
             branches_to_merge,
-            scrum_master_agent: scrum_master(id, title, default_model(settings)),
-            dev_agents: dev_agents?,
+            scrum_master_agent: scrum_master(id, title, self.scrum_master_model),
+            dev_agents: agents.dev,
             dev_prompts: body.tasks.iter().map(|task| task.value.clone()).collect(),
-            qa_agents: qa_agents?,
+            qa_agents: agents.qa,
             max_retry_attempts: DEFAULT_MAX_RETRY_ATTEMPTS,
             attempt_count: 0,
             scrum_master_session_id: None,
@@ -240,7 +252,7 @@ impl Compiler<'_, '_> {
             scrum_result: None,
             acceptance_criteria: (!acceptance.is_empty()).then_some(acceptance),
             dod: dod(&body.verifiers),
-        })
+        }
     }
 }
 

@@ -1,32 +1,35 @@
 //! Conflicts between sprints: shared branches and worktrees (B-29), branches that git cannot have at
 //! once (B-28).
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use super::diagnostics;
 use crate::bead::team_name;
 use crate::diag::Diagnostic;
-use crate::plan::{CompleteSprint, Sprint};
+use crate::plan::Sprint;
 use crate::text::{Span, Spanned};
 
-/// Reports what cannot be true of the selected sprints together.
-pub(super) fn conflicts(selected: &[CompleteSprint<'_>]) -> Vec<Diagnostic> {
-    let branches = selected.iter().map(|s| {
-        (
-            s.sprint,
-            Spanned::new(s.branch.value.as_str(), s.branch.span),
-        )
-    });
-    let worktrees = selected.iter().map(|s| {
-        (
-            s.sprint,
-            Spanned::new(s.worktree.value.as_str(), s.worktree.span),
-        )
+/// Reports what cannot be true of the selected sprints together, as far as their fields can be read.
+pub(super) fn conflicts(selected: &[&Sprint]) -> Vec<Diagnostic> {
+    let branches = selected
+        .iter()
+        .filter_map(|sprint| Some((*sprint, branch(sprint)?)));
+    let worktrees = selected.iter().filter_map(|sprint| {
+        let worktree = sprint.body.worktree.as_ref()?;
+        Some((
+            *sprint,
+            Spanned::new(worktree.value.as_str(), worktree.span),
+        ))
     });
     let mut findings = shared("branch", branches);
     findings.extend(shared("worktree", worktrees));
     findings.extend(clashes(selected));
     findings
+}
+
+fn branch(sprint: &Sprint) -> Option<Spanned<&str>> {
+    let branch = sprint.body.branch.as_ref()?;
+    Some(Spanned::new(branch.value.as_str(), branch.span))
 }
 
 fn team(sprint: &Sprint) -> String {
@@ -58,34 +61,24 @@ fn shared<'p>(
 }
 
 /// A branch below another one: git keeps branches as files, and `a` cannot be a file and a folder.
-fn clashes(selected: &[CompleteSprint<'_>]) -> Vec<Diagnostic> {
-    let mut taken: BTreeMap<&str, Span> = BTreeMap::new();
+fn clashes(selected: &[&Sprint]) -> Vec<Diagnostic> {
+    let mut taken: HashMap<&str, Span> = HashMap::new();
     for sprint in selected {
-        taken
-            .entry(sprint.source_branch.value.as_str())
-            .or_insert(sprint.source_branch.span);
-        taken
-            .entry(sprint.branch.value.as_str())
-            .or_insert(sprint.branch.span);
+        if let Some(source) = &sprint.body.source_branch {
+            taken.entry(source.value.as_str()).or_insert(source.span);
+        }
+        if let Some(branch) = branch(sprint) {
+            taken.entry(branch.value).or_insert(branch.span);
+        }
     }
-    let folder_of = |branch: &str| {
-        let mut folders = branch.match_indices('/').map(|(at, _)| &branch[..at]);
-        folders.find_map(|folder| {
-            taken
-                .get_key_value(folder)
-                .map(|(name, span)| ((*name).to_owned(), *span))
-        })
+    let clash = |sprint: &&Sprint| {
+        let branch = branch(sprint)?;
+        let mut folders = branch
+            .value
+            .match_indices('/')
+            .map(|(at, _)| &branch.value[..at]);
+        let (folder, span) = folders.find_map(|folder| Some((folder, *taken.get(folder)?)))?;
+        Some(diagnostics::branch_clash(&branch, folder, span))
     };
-    selected
-        .iter()
-        .filter_map(|sprint| {
-            let (folder, span) = folder_of(sprint.branch.value.as_str())?;
-            Some(diagnostics::branch_clash(
-                &sprint.branch.value,
-                sprint.branch.span,
-                &folder,
-                span,
-            ))
-        })
-        .collect()
+    selected.iter().filter_map(clash).collect()
 }

@@ -1,1 +1,38 @@
+//! Whole plans through the compiler.
 
+mod findings;
+mod laws;
+mod worked_examples;
+
+use super::{AgentCatalog, AgentCheck, Compiled, MergeDetection, Settings, compile, plan_graph};
+use crate::bead::Timestamp;
+use crate::diag::Diagnostic;
+use crate::plan::{Filter, parse};
+
+/// Settings that look at nothing outside the plan.
+fn settings(agents: &AgentCatalog) -> Settings<'_> {
+    Settings {
+        plan_file: "plan.md",
+        rig: "beads-ralph",
+        now: Timestamp::parse("2026-11-15T08:00:00Z").unwrap(),
+        agents,
+        agent_check: AgentCheck::Off,
+        merge_detection: MergeDetection::Both,
+        skip_completed: false,
+        require_machine_check: false,
+    }
+}
+
+fn compiled(text: &str, filter: &str) -> Result<Compiled, Vec<Diagnostic>> {
+    compiled_with(text, filter, &settings(&AgentCatalog::default()))
+}
+
+fn compiled_with(
+    text: &str,
+    filter: &str,
+    settings: &Settings<'_>,
+) -> Result<Compiled, Vec<Diagnostic>> {
+    let plan = parse(text);
+    let graph = plan_graph(&plan).map_err(|finding| vec![*finding])?;
+    compile(&plan, &graph, &Filter::parse(filter).unwrap(), settings)
+}

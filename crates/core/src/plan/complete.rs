@@ -1,11 +1,10 @@
 //! Sprints whose bodies have everything that a bead needs (P-22).
 
-use super::agent::AgentItem;
 use super::diagnostics;
 use super::field::Field;
 use super::model::{Body, Sprint};
 use crate::bead::BranchName;
-use crate::diag::{Diagnostic, has_errors};
+use crate::diag::Diagnostic;
 use crate::text::Spanned;
 
 /// A sprint with all required fields. Only such a sprint can become a bead.
@@ -19,42 +18,29 @@ pub struct CompleteSprint<'p> {
     pub branch: &'p Spanned<BranchName>,
     /// The branch that the work starts from.
     pub source_branch: &'p Spanned<String>,
-    /// The first of the dev agents, which generation 1 knows alone.
-    pub first_dev: &'p AgentItem,
 }
 
-/// Checks that a sprint has everything, and reports what it lacks in one finding. Fields that are
-/// there and malformed have been reported already, so they are not reported again as missing.
+/// Checks that a sprint has everything that a bead needs. What it lacks is one finding; fields that are
+/// there and malformed are among the sprint's own problems, and are not reported again as missing.
 pub fn complete(sprint: &Sprint) -> Result<CompleteSprint<'_>, Vec<Diagnostic>> {
     let body = &sprint.body;
-    let mut findings = sprint.problems.clone();
     let missing: Vec<Field> = Field::REQUIRED
         .into_iter()
         .filter(|field| is_missing(sprint, *field))
         .collect();
     if !missing.is_empty() {
-        findings.push(diagnostics::missing_sections(sprint, &missing));
+        return Err(vec![diagnostics::missing_sections(sprint, &missing)]);
     }
-    let parts = (
-        &body.worktree,
-        &body.branch,
-        &body.source_branch,
-        body.dev_agents.first(),
-    );
-    match parts {
-        (Some(worktree), Some(branch), Some(source_branch), Some(first_dev))
-            if !has_errors(&findings) =>
-        {
-            Ok(CompleteSprint {
-                sprint,
-                worktree,
-                branch,
-                source_branch,
-                first_dev,
-            })
-        }
-        _ => Err(findings),
-    }
+    let parts = (&body.worktree, &body.branch, &body.source_branch);
+    let (Some(worktree), Some(branch), Some(source_branch)) = parts else {
+        return Err(Vec::new());
+    };
+    Ok(CompleteSprint {
+        sprint,
+        worktree,
+        branch,
+        source_branch,
+    })
 }
 
 fn is_missing(sprint: &Sprint, field: Field) -> bool {

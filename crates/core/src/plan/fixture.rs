@@ -24,9 +24,14 @@ pub(crate) fn complete_plan(before: &str) -> String {
 /// All findings about a plan: of the text, of its bodies, and about missing sections.
 pub(crate) fn findings(text: &str) -> Vec<Diagnostic> {
     let plan = parse(text);
-    let bodies = plan.unique().flat_map(|sprint| match complete(sprint) {
-        Ok(_) => sprint.problems.clone(),
-        Err(findings) => findings,
+    let bodies = plan.unique().flat_map(|sprint| {
+        let missing = complete(sprint).err().unwrap_or_default();
+        sprint
+            .problems
+            .iter()
+            .cloned()
+            .chain(missing)
+            .collect::<Vec<_>>()
     });
     plan.problems.iter().cloned().chain(bodies).collect()
 }

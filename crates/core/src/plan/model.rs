@@ -102,6 +102,13 @@ pub struct Body {
     pub is_completed: bool,
 }
 
+impl Body {
+    /// Whether a recognised field occurs, with whatever value.
+    pub fn has(&self, field: Field) -> bool {
+        self.fields.iter().any(|seen| seen.value == field)
+    }
+}
+
 /// What a `**Type**` field says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SprintKind {

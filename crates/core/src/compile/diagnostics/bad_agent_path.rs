@@ -9,5 +9,5 @@ pub(crate) fn bad_agent_path(name: &Spanned<String>, reason: &str) -> Diagnostic
         "`{}` does not name a file below .claude/agents/",
         excerpt(&name.value)
     );
-    Diagnostic::new(ErrorCode::ValidationInvalidPattern, name.span, message).label(excerpt(reason))
+    Diagnostic::new(ErrorCode::ValidationInvalidPattern, name.span, message).label(reason)
 }

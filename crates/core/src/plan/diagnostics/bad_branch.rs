@@ -10,7 +10,7 @@ pub(crate) fn bad_branch(span: Span, value: &str, reason: &str) -> Diagnostic {
         span,
         format!("`{}` cannot be a branch name", excerpt(value)),
     )
-    .label(excerpt(reason))
+    .label(reason)
     .help("use letters, digits, `_`, `-` and single `/` between parts, such as `feature/1-2-login`")
 }
 

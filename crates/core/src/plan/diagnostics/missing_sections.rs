@@ -40,10 +40,20 @@ pub(crate) fn missing_sections(sprint: &Sprint, missing: &[Field]) -> Diagnostic
         };
         finding = finding.also(empty.span, expected);
     }
-    finding.help(help(missing))
+    finding.help(help(sprint, missing))
 }
 
-fn help(missing: &[Field]) -> String {
+fn help(sprint: &Sprint, missing: &[Field]) -> String {
+    let is_misspelt = |field: &Field| {
+        sprint
+            .body
+            .misspelt
+            .iter()
+            .any(|misspelt| misspelt.value == *field)
+    };
+    if missing.iter().all(is_misspelt) {
+        return "correct the name".to_owned();
+    }
     let lines: Vec<&str> = missing.iter().map(|field| example(*field)).collect();
     format!("add below the heading: {}", lines.join(" / "))
 }

@@ -17,7 +17,7 @@ pub(crate) fn open_fence(text: &str, line: Span) -> Diagnostic {
         "this code fence is never closed",
     )
     .label("everything after this line is hidden")
-    .help(format!("close it with a line `{mark}`"))
+    .help(format!("close it with the line {mark}"))
 }
 
 #[cfg(test)]
