@@ -13,6 +13,25 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
+impl Cli {
+    /// Whether the answer is the JSON envelope: `--json`, `--fenced`, or a command's `--format json`.
+    pub(crate) fn wants_json(&self) -> bool {
+        let by_format = match &self.command {
+            Command::Plan(PlanCommand::Check(args)) => args.format == CheckFormat::Json,
+            Command::Plan(PlanCommand::Graph(args)) => args.format == GraphFormat::Json,
+            Command::Plan(
+                PlanCommand::New(_) | PlanCommand::Build(_) | PlanCommand::Annotate(_),
+            )
+            | Command::Bead(_)
+            | Command::Schema(_)
+            | Command::Demo
+            | Command::Completions(_)
+            | Command::Man => false,
+        };
+        by_format || self.global.json || self.global.fenced
+    }
+}
+
 const AFTER_HELP: &str = "\
 Start with:
   beads-ralph demo                  see the whole thing on a sample plan

@@ -5,7 +5,10 @@ use beads_ralph_core::graph::GraphFault;
 use beads_ralph_core::plan::FilterFault;
 use beads_ralph_runtime::config::ConfigError;
 use beads_ralph_runtime::files::FileError;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::ui::JsonDiagnostic;
 
 /// A failure with everything that the envelope's `error` needs (E-2).
 #[derive(Debug)]
@@ -14,8 +17,8 @@ pub(crate) struct Failure {
     message: String,
     details: String,
     action: Option<String>,
-    /// More keys of the error object, such as `diagnostics`.
-    more: Vec<(&'static str, Value)>,
+    diagnostics: Option<Vec<JsonDiagnostic>>,
+    validation: Option<Box<Value>>,
     /// Whether people have been told already, so that it is not said twice.
     is_told: bool,
     /// An exit code other than the one that the code implies.
@@ -29,7 +32,8 @@ impl Failure {
             message: message.into(),
             details: String::new(),
             action: None,
-            more: Vec::new(),
+            diagnostics: None,
+            validation: None,
             is_told: false,
             exit_code: None,
         }
@@ -47,9 +51,17 @@ impl Failure {
         self
     }
 
+    /// Lists the findings that it amounts to (Z-20).
     #[must_use]
-    pub(crate) fn with(mut self, key: &'static str, value: Value) -> Self {
-        self.more.push((key, value));
+    pub(crate) fn with_diagnostics(mut self, diagnostics: Vec<JsonDiagnostic>) -> Self {
+        self.diagnostics = Some(diagnostics);
+        self
+    }
+
+    /// Lists what is wrong with which bead (Z-33).
+    #[must_use]
+    pub(crate) fn with_validation(mut self, validation: Value) -> Self {
+        self.validation = Some(Box::new(validation));
         self
     }
 
@@ -91,20 +103,32 @@ impl Failure {
             .unwrap_or(if self.code.recoverable() { 1 } else { 3 })
     }
 
-    /// The envelope's `error` object (E-2).
-    pub(crate) fn to_json(&self) -> Value {
-        let mut error = json!({
-            "code": self.code.as_str(),
-            "message": self.message,
-            "details": self.details,
-            "recoverable": self.code.recoverable(),
-            "suggested_action": self.suggested_action(),
-        });
-        for (key, value) in &self.more {
-            error[*key] = value.clone();
+    /// The envelope's `error` object.
+    pub(crate) fn to_error(&self) -> ErrorObject<'_> {
+        ErrorObject {
+            code: self.code.as_str(),
+            message: &self.message,
+            details: &self.details,
+            recoverable: self.code.recoverable(),
+            suggested_action: self.suggested_action(),
+            diagnostics: self.diagnostics.as_deref(),
+            validation: self.validation.as_deref(),
         }
-        error
     }
+}
+
+/// The envelope's `error` object (E-2).
+#[derive(Debug, Serialize)]
+pub(crate) struct ErrorObject<'f> {
+    code: &'static str,
+    message: &'f str,
+    details: &'f str,
+    recoverable: bool,
+    suggested_action: &'f str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diagnostics: Option<&'f [JsonDiagnostic]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    validation: Option<&'f Value>,
 }
 
 impl From<FileError> for Failure {
@@ -150,7 +174,7 @@ mod tests {
         for code in ErrorCode::ALL {
             let failure = Failure::new(*code, "m");
             assert_eq!(failure.exit_code(), if code.recoverable() { 1 } else { 3 });
-            let error = failure.to_json();
+            let error = serde_json::to_value(failure.to_error()).unwrap();
             let keys: Vec<&String> = error.as_object().unwrap().keys().collect();
             assert_eq!(
                 keys,

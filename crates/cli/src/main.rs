@@ -19,7 +19,7 @@ use crate::ui::Ui;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    let ui = Ui::new(&cli.global);
+    let ui = Ui::new(&cli);
     match command::run(&cli.command, &ui) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {

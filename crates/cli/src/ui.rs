@@ -2,17 +2,19 @@
 
 mod diagnostics;
 
-pub(crate) use diagnostics::{Style, counts, diagnostics_json, failure_of, render, render_short};
+pub(crate) use diagnostics::{
+    JsonDiagnostic, Style, counts, diagnostics_json, failure_of, render, render_short,
+};
 
 use std::fmt::Display;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 
 use beads_ralph_core::diag::{Diagnostic, ErrorCode};
 use beads_ralph_runtime::env::{self, Variable};
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use crate::args::{ColorChoice, Global};
-use crate::failure::Failure;
+use crate::args::{Cli, ColorChoice};
+use crate::failure::{ErrorObject, Failure};
 use crate::plan_source::PlanSource;
 
 /// The width of a page when standard output is no terminal.
@@ -35,20 +37,12 @@ pub(crate) enum Stream {
 }
 
 impl Ui {
-    pub(crate) fn new(global: &Global) -> Self {
+    pub(crate) fn new(cli: &Cli) -> Self {
         Self {
-            is_json: global.json || global.fenced,
-            is_fenced: global.fenced,
-            is_quiet: global.quiet,
-            color: global.color,
-        }
-    }
-
-    /// The same, with JSON asked for by a command's own `--format`.
-    pub(crate) fn with_json(&self, is_json: bool) -> Self {
-        Self {
-            is_json: self.is_json || is_json,
-            ..*self
+            is_json: cli.wants_json(),
+            is_fenced: cli.global.fenced,
+            is_quiet: cli.global.quiet,
+            color: cli.global.color,
         }
     }
 
@@ -80,14 +74,22 @@ impl Ui {
     }
 
     /// Prints the envelope of a success (E-1).
-    pub(crate) fn data(&self, data: &Value) -> Result<(), Failure> {
-        self.envelope(&json!({"success": true, "data": data, "error": null}))
+    pub(crate) fn data(&self, data: &impl Serialize) -> Result<(), Failure> {
+        self.envelope(&Envelope {
+            success: true,
+            data: Some(data),
+            error: None,
+        })
     }
 
     /// Reports a failure in the form that was asked for.
     pub(crate) fn failure(&self, failure: &Failure) {
         if self.is_json {
-            let envelope = json!({"success": false, "data": null, "error": failure.to_json()});
+            let envelope = Envelope::<()> {
+                success: false,
+                data: None,
+                error: Some(failure.to_error()),
+            };
             // If standard output is broken there is nobody left to tell; the exit code remains.
             drop(self.envelope(&envelope));
         } else if !failure.is_told() {
@@ -109,7 +111,12 @@ impl Ui {
                 "nothing could be made of the plan",
             )
         };
-        failure_of(source, findings).map_or_else(unexplained, Failure::told)
+        let failure = failure_of(source, findings).map_or_else(unexplained, Failure::told);
+        if self.is_json {
+            failure.with_diagnostics(diagnostics_json(source, findings))
+        } else {
+            failure
+        }
     }
 
     /// How pictures and findings look on a stream.
@@ -132,14 +139,30 @@ impl Ui {
         }
     }
 
-    fn envelope(&self, envelope: &Value) -> Result<(), Failure> {
-        let text = serde_json::to_string_pretty(envelope).unwrap_or_default();
-        write_stdout(&if self.is_fenced {
-            format!("```json\n{text}\n```\n")
+    fn envelope(&self, envelope: &impl Serialize) -> Result<(), Failure> {
+        let mut out = BufWriter::new(io::stdout().lock());
+        let (before, after) = if self.is_fenced {
+            ("```json\n", "\n```\n")
         } else {
-            format!("{text}\n")
-        })
+            ("", "\n")
+        };
+        let written = out
+            .write_all(before.as_bytes())
+            .and_then(|()| {
+                serde_json::to_writer_pretty(&mut out, envelope).map_err(io::Error::from)
+            })
+            .and_then(|()| out.write_all(after.as_bytes()))
+            .and_then(|()| out.flush());
+        ignoring_closed_pipe(written)
     }
+}
+
+/// What every command answers (E-1).
+#[derive(Serialize)]
+struct Envelope<'e, D> {
+    success: bool,
+    data: Option<&'e D>,
+    error: Option<ErrorObject<'e>>,
 }
 
 /// Each item on a line of its own.
@@ -158,17 +181,22 @@ fn width() -> usize {
 
 fn write_stdout(text: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
-    match stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush())
-    {
-        // Whoever closed the pipe has seen enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        Err(error) => Err(Failure::new(
-            ErrorCode::IoPermissionDenied,
-            format!("cannot write to standard output: {error}"),
-        )),
-        Ok(()) => Ok(()),
+    ignoring_closed_pipe(
+        stdout
+            .write_all(text.as_bytes())
+            .and_then(|()| stdout.flush()),
+    )
+}
+
+/// Whoever closed the pipe has seen enough; anything else is a failure.
+fn ignoring_closed_pipe(written: io::Result<()>) -> Result<(), Failure> {
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            let message = format!("cannot write to standard output: {error}");
+            Err(Failure::new(ErrorCode::IoPermissionDenied, message)
+                .action("check the disk and the pipe"))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -173,7 +173,7 @@ fn failure(checked: &[Checked]) -> Option<Failure> {
     };
     Some(
         failure
-            .with("validation", checked.iter().map(to_json).collect())
+            .with_validation(checked.iter().map(to_json).collect())
             .told(),
     )
 }

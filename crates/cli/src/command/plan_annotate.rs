@@ -26,8 +26,8 @@ pub(crate) fn run(args: &PlanAnnotateArgs, ui: &Ui) -> Result<(), Failure> {
         }
     };
     let n_selected = filter.select(&plan)?.len();
-    let is_writing = annotated.n_changed > 0 && !args.dry_run;
-    if source.is_stdin() {
+    let is_writing = annotated.n_changed > 0 && !args.dry_run && !source.is_stdin();
+    if source.is_stdin() && !ui.is_json() {
         return ui.out(&annotated.text);
     }
     if is_writing {

@@ -92,7 +92,7 @@ pub(super) fn documents(
         format!("bead {} is not valid: {}", first.id, listed.join("; ")),
     )
     .details(listed.join("\n"))
-    .with("validation", Value::Array(validation)))
+    .with_validation(Value::Array(validation)))
 }
 
 fn validation_json(bead: &RalphBead, errors: &[FieldError]) -> Value {
@@ -134,7 +134,7 @@ fn to_json(compiled: &Compiled, findings: &[Diagnostic], bead_files: &[Utf8PathB
         "database_status": "dry_run",
         "plan_annotated": false,
         "plan_file_updated": false,
-        "warnings": findings.iter().map(|finding| finding.message.as_str()).collect::<Vec<_>>(),
+        "warnings": findings.iter().map(|finding| &*finding.message).collect::<Vec<_>>(),
         "external_dependencies": compiled.external.iter().map(beads_ralph_core::bead::BeadId::as_str).collect::<Vec<_>>(),
         "skipped_existing": [],
         "bead_files": bead_files,

@@ -3,12 +3,14 @@
 use beads_ralph_core::compile::check;
 use beads_ralph_core::diag::{Diagnostic, apply_fixes};
 use beads_ralph_runtime::files;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::args::{CheckFormat, PlanCheckArgs};
 use crate::failure::Failure;
 use crate::plan_source::{PlanSource, Surroundings};
-use crate::ui::{Stream, Ui, counts, diagnostics_json, failure_of, render, render_short};
+use crate::ui::{
+    JsonDiagnostic, Stream, Ui, counts, diagnostics_json, failure_of, render, render_short,
+};
 
 /// What became of one plan.
 struct Checked {
@@ -19,7 +21,6 @@ struct Checked {
 }
 
 pub(crate) fn run(args: &PlanCheckArgs, ui: &Ui) -> Result<(), Failure> {
-    let ui = &ui.with_json(args.format == CheckFormat::Json);
     let mut failures: Vec<Failure> = Vec::new();
     let mut checked: Vec<Checked> = Vec::new();
     for plan in &args.plans {
@@ -35,7 +36,8 @@ pub(crate) fn run(args: &PlanCheckArgs, ui: &Ui) -> Result<(), Failure> {
         }
     }
     match worst(failures, ui) {
-        Some(failure) => Err(failure.with("diagnostics", Value::Array(all_diagnostics(&checked)))),
+        Some(failure) if ui.is_json() => Err(failure.with_diagnostics(all_diagnostics(&checked))),
+        Some(failure) => Err(failure),
         None if ui.is_json() => ui.data(&summary(&checked)),
         None => Ok(()),
     }
@@ -143,26 +145,43 @@ fn worst(mut failures: Vec<Failure>, ui: &Ui) -> Option<Failure> {
     Some(worst)
 }
 
-fn all_diagnostics(checked: &[Checked]) -> Vec<Value> {
+fn all_diagnostics(checked: &[Checked]) -> Vec<JsonDiagnostic> {
     checked
         .iter()
         .flat_map(|one| diagnostics_json(&one.source, &one.findings))
         .collect()
 }
 
-fn summary(checked: &[Checked]) -> Value {
-    let plans: Vec<Value> = checked
-        .iter()
-        .map(|one| {
-            let (errors, warnings) = counts(&one.findings);
-            json!({
-                "file": one.source.shown(),
-                "sprints": one.n_sprints,
-                "errors": errors,
-                "warnings": warnings,
-                "fixed": one.n_fixed,
-            })
-        })
-        .collect();
-    json!({"plans": plans, "diagnostics": all_diagnostics(checked)})
+/// The envelope's data for plans without errors.
+#[derive(Serialize)]
+struct Summary {
+    plans: Vec<PlanSummary>,
+    diagnostics: Vec<JsonDiagnostic>,
+}
+
+#[derive(Serialize)]
+struct PlanSummary {
+    file: String,
+    sprints: usize,
+    errors: usize,
+    warnings: usize,
+    fixed: usize,
+}
+
+fn summary(checked: &[Checked]) -> Summary {
+    let plan = |one: &Checked| {
+        let (errors, warnings) = counts(&one.findings);
+        let file = one.source.shown().to_owned();
+        PlanSummary {
+            file,
+            sprints: one.n_sprints,
+            errors,
+            warnings,
+            fixed: one.n_fixed,
+        }
+    };
+    Summary {
+        plans: checked.iter().map(plan).collect(),
+        diagnostics: all_diagnostics(checked),
+    }
 }

@@ -1,9 +1,10 @@
 //! `plan graph`: waves, dependencies and the critical path of a plan.
 
+use beads_ralph_core::bead::IssueType;
 use beads_ralph_core::compile::{PlanGraph, plan_graph};
 use beads_ralph_core::diag::{Diagnostic, has_errors};
-use beads_ralph_core::graph::Node;
-use serde_json::{Map, Value, json};
+use beads_ralph_core::graph::{Node, SprintGraph};
+use serde::{Serialize, Serializer};
 
 use crate::args::{GraphFormat, PlanGraphArgs};
 use crate::draw;
@@ -11,8 +12,10 @@ use crate::failure::Failure;
 use crate::plan_source::PlanSource;
 use crate::ui::{Stream, Ui, render};
 
+/// How many characters of a title a picture takes at the most.
+const MAX_TITLE: usize = 200;
+
 pub(crate) fn run(args: &PlanGraphArgs, ui: &Ui) -> Result<(), Failure> {
-    let ui = &ui.with_json(args.format == GraphFormat::Json);
     let source = PlanSource::read(&args.plan)?;
     let plan = source.parse();
     let mut findings = plan.problems.clone();
@@ -42,7 +45,15 @@ pub(crate) fn run(args: &PlanGraphArgs, ui: &Ui) -> Result<(), Failure> {
 /// The graph in the chosen form for people and for other programs' input.
 pub(super) fn drawn(graph: &PlanGraph<'_>, format: GraphFormat, ui: &Ui) -> String {
     let critical = graph.critical_path();
-    let title = |node: Node| graph.sprint(node).title.value.clone();
+    let title = |node: Node| {
+        graph
+            .sprint(node)
+            .title
+            .value
+            .chars()
+            .take(MAX_TITLE)
+            .collect()
+    };
     match format {
         GraphFormat::Mermaid => draw::mermaid(&graph.graph, &critical, title),
         GraphFormat::Dot => draw::dot(&graph.graph, &critical, title),
@@ -57,41 +68,76 @@ pub(super) fn drawn(graph: &PlanGraph<'_>, format: GraphFormat, ui: &Ui) -> Stri
     }
 }
 
-fn to_json(graph: &PlanGraph<'_>, args: &PlanGraphArgs, findings: &[Diagnostic]) -> Value {
-    let id = |node: &Node| graph.graph.id(*node).as_str();
-    let ids = |nodes: &[Node]| nodes.iter().map(id).collect::<Vec<_>>();
-    let sprints: Vec<Value> = graph
-        .graph
-        .nodes()
-        .map(|node| sprint_json(graph, node, args))
-        .collect();
-    json!({
-        "sprints": sprints,
-        "waves": graph.graph.waves().iter().map(|wave| ids(wave)).collect::<Vec<_>>(),
-        "critical_path": ids(&graph.critical_path()),
-        "warnings": findings.iter().map(|finding| finding.message.as_str()).collect::<Vec<_>>(),
-    })
+/// The envelope's data.
+#[derive(Serialize)]
+struct GraphJson<'g> {
+    sprints: Vec<SprintJson<'g>>,
+    waves: Vec<Vec<&'g str>>,
+    critical_path: Vec<&'g str>,
+    warnings: Vec<&'g str>,
 }
 
-fn sprint_json(graph: &PlanGraph<'_>, node: Node, args: &PlanGraphArgs) -> Value {
-    let sprint = graph.sprint(node);
-    let edges = graph.graph.dependencies(node);
-    let why: Map<String, Value> = edges
-        .iter()
-        .map(|edge| {
+#[derive(Serialize)]
+struct SprintJson<'g> {
+    id: &'g str,
+    title: &'g str,
+    line: usize,
+    bead_id: &'g str,
+    issue_type: Option<&'static str>,
+    depends_on: Vec<&'g str>,
+    why: Why<'g>,
+}
+
+/// The reason of each dependency, by its id. Sentences are made while they are written, because a plan
+/// may have a million of them.
+struct Why<'g> {
+    graph: &'g SprintGraph,
+    node: Node,
+}
+
+impl Serialize for Why<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let edges = self.graph.dependencies(self.node);
+        serializer.collect_map(edges.iter().map(|edge| {
             (
-                graph.graph.id(edge.to).to_string(),
-                json!(graph.graph.explain(node, edge)),
+                self.graph.id(edge.to).as_str(),
+                self.graph.explain(self.node, edge),
             )
-        })
-        .collect();
-    json!({
-        "id": sprint.id.value.as_str(),
-        "title": sprint.title.value,
-        "line": sprint.line,
-        "bead_id": graph.bead_id(node).as_str(),
-        "issue_type": graph.issue_type(node, args.merge_detection.into()).map(beads_ralph_core::bead::IssueType::as_str),
-        "depends_on": edges.iter().map(|edge| graph.graph.id(edge.to).as_str()).collect::<Vec<_>>(),
-        "why": why,
-    })
+        }))
+    }
+}
+
+fn to_json<'g>(
+    plan: &'g PlanGraph<'g>,
+    args: &PlanGraphArgs,
+    findings: &'g [Diagnostic],
+) -> GraphJson<'g> {
+    let graph = &plan.graph;
+    let ids = |nodes: &[Node]| {
+        nodes
+            .iter()
+            .map(|node| graph.id(*node).as_str())
+            .collect::<Vec<_>>()
+    };
+    let sprint = |node: Node| SprintJson {
+        id: plan.sprint(node).id.value.as_str(),
+        title: &plan.sprint(node).title.value,
+        line: plan.sprint(node).line,
+        bead_id: plan.bead_id(node).as_str(),
+        issue_type: plan
+            .issue_type(node, args.merge_detection.into())
+            .map(IssueType::as_str),
+        depends_on: graph
+            .dependencies(node)
+            .iter()
+            .map(|edge| graph.id(edge.to).as_str())
+            .collect(),
+        why: Why { graph, node },
+    };
+    GraphJson {
+        sprints: graph.nodes().map(sprint).collect(),
+        waves: graph.waves().iter().map(|wave| ids(wave)).collect(),
+        critical_path: ids(&plan.critical_path()),
+        warnings: findings.iter().map(|finding| &*finding.message).collect(),
+    }
 }

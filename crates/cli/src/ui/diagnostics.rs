@@ -1,10 +1,12 @@
 //! Findings as people and programs read them: in the manner of rustc, one line each, or JSON (Z-20).
 
+use std::borrow::Cow;
+
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Patch, Renderer, Snippet};
 use beads_ralph_core::diag::{Diagnostic, ErrorCode, Severity, first_error};
 use beads_ralph_core::text::Span;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::lines;
 use crate::failure::Failure;
@@ -70,37 +72,65 @@ pub(crate) fn render_short(source: &PlanSource, findings: &[Diagnostic]) -> Stri
     }))
 }
 
-/// Findings as JSON (Z-20): 1-based, columns in characters.
-pub(crate) fn diagnostics_json(source: &PlanSource, findings: &[Diagnostic]) -> Vec<Value> {
-    findings
-        .iter()
-        .map(|finding| {
-            let mut object = json!({
-                "code": finding.code.as_str(),
-                "severity": finding.severity().as_str(),
-                "message": finding.message,
-                "file": source.shown(),
-            });
-            place(source, finding.primary.span, &mut object);
-            object["help"] = json!(finding.help);
-            object["fix"] = finding.fix.as_ref().map_or(Value::Null, |fix| {
-                let mut edit = json!({});
-                place(source, fix.edit.span, &mut edit);
-                edit["replacement"] = json!(fix.edit.replacement);
-                edit["certain"] = json!(fix.certain);
-                edit
-            });
-            object
-        })
-        .collect()
+/// A finding as programs read it (Z-20): 1-based, columns in characters.
+#[derive(Debug, Serialize)]
+pub(crate) struct JsonDiagnostic {
+    code: &'static str,
+    severity: &'static str,
+    message: Cow<'static, str>,
+    file: String,
+    #[serde(flatten)]
+    place: JsonPlace,
+    help: Option<Cow<'static, str>>,
+    fix: Option<JsonFix>,
 }
 
-fn place(source: &PlanSource, span: Span, object: &mut Value) {
+#[derive(Debug, Serialize)]
+struct JsonPlace {
+    line: usize,
+    column: usize,
+    end_line: usize,
+    end_column: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct JsonFix {
+    #[serde(flatten)]
+    place: JsonPlace,
+    replacement: String,
+    certain: bool,
+}
+
+/// Findings as JSON.
+pub(crate) fn diagnostics_json(
+    source: &PlanSource,
+    findings: &[Diagnostic],
+) -> Vec<JsonDiagnostic> {
+    let file = source.shown();
+    let to_json = |finding: &Diagnostic| JsonDiagnostic {
+        code: finding.code.as_str(),
+        severity: finding.severity().as_str(),
+        message: finding.message.clone(),
+        file: file.to_owned(),
+        place: place(source, finding.primary.span),
+        help: finding.help.clone(),
+        fix: finding.fix.as_ref().map(|fix| JsonFix {
+            place: place(source, fix.edit.span),
+            replacement: fix.edit.replacement.clone(),
+            certain: fix.certain,
+        }),
+    };
+    findings.iter().map(to_json).collect()
+}
+
+fn place(source: &PlanSource, span: Span) -> JsonPlace {
     let (start, end) = (source.position(span.start()), source.position(span.end()));
-    object["line"] = json!(start.line);
-    object["column"] = json!(start.column);
-    object["end_line"] = json!(end.line);
-    object["end_column"] = json!(end.column);
+    JsonPlace {
+        line: start.line,
+        column: start.column,
+        end_line: end.line,
+        end_column: end.column,
+    }
 }
 
 /// How many errors and warnings there are.
@@ -144,10 +174,7 @@ pub(crate) fn failure_of(source: &PlanSource, findings: &[Diagnostic]) -> Option
         }
         _ => failure,
     };
-    Some(failure.with(
-        "diagnostics",
-        Value::Array(diagnostics_json(source, findings)),
-    ))
+    Some(failure)
 }
 
 fn groups<'f>(source: &'f PlanSource, finding: &'f Diagnostic) -> Vec<Group<'f>> {
@@ -156,7 +183,7 @@ fn groups<'f>(source: &'f PlanSource, finding: &'f Diagnostic) -> Vec<Group<'f>>
         Severity::Warning => Level::WARNING,
     };
     let title = level
-        .primary_title(&finding.message)
+        .primary_title(&*finding.message)
         .id(finding.code.as_str());
     let group = if let Some(window) = Window::around(source, finding) {
         title.element(window.snippet(finding))
@@ -181,7 +208,7 @@ fn groups<'f>(source: &'f PlanSource, finding: &'f Diagnostic) -> Vec<Group<'f>>
                 .patch(patch);
             vec![group, Level::HELP.secondary_title(help).element(snippet)]
         }
-        (Some(help), None) => vec![group.element(Level::HELP.message(help))],
+        (Some(help), None) => vec![group.element(Level::HELP.message(&**help))],
         (None, None) => vec![group],
     }
 }
@@ -239,7 +266,7 @@ impl<'s> Window<'s> {
         let primary = if finding.primary.text.is_empty() {
             primary
         } else {
-            primary.label(finding.primary.text.as_str())
+            primary.label(&*finding.primary.text)
         };
         let secondary = finding
             .secondary
@@ -248,7 +275,7 @@ impl<'s> Window<'s> {
         let secondary = secondary.map(|label| {
             AnnotationKind::Context
                 .span(self.local(label.span))
-                .label(label.text.as_str())
+                .label(&*label.text)
         });
         Snippet::source(self.text)
             .line_start(self.first_line)

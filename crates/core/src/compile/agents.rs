@@ -65,7 +65,7 @@ fn spec(
     let mut spec = match plan_agent(&item.name.value, None, adapter, Some(context), context) {
         Ok(spec) => spec,
         Err(reason) => {
-            findings.push(diagnostics::bad_agent_path(&item.name, &reason.to_string()));
+            findings.push(diagnostics::bad_agent_path(&item.name, reason.to_string()));
             return None;
         }
     };

@@ -34,7 +34,7 @@ pub fn compile(
     settings: &Settings<'_>,
 ) -> Result<Compiled, Vec<Diagnostic>> {
     let is_selected = |sprint: &Sprint| {
-        filter.selects(&sprint.id.value) && !(settings.skip_completed && sprint.body.is_completed)
+        filter.selects(&sprint.id.value) && !(settings.skip_completed && sprint.body().is_completed)
     };
     let nodes: Vec<Node> = graph
         .graph
@@ -83,7 +83,7 @@ fn machine_checks(selected: &[&Sprint], settings: &Settings<'_>) -> Vec<Diagnost
     let unchecked: Vec<&Sprint> = selected
         .iter()
         .copied()
-        .filter(|sprint| !sprint.body.has(Field::Verifiers))
+        .filter(|sprint| !sprint.body().has(Field::Verifiers))
         .collect();
     if settings.require_machine_check {
         return unchecked
@@ -98,9 +98,13 @@ fn machine_checks(selected: &[&Sprint], settings: &Settings<'_>) -> Vec<Diagnost
 
 fn agent_directory(selected: &[&Sprint], settings: &Settings<'_>) -> Option<Diagnostic> {
     let is_unchecked = settings.agent_check == AgentCheck::Auto && !settings.agents.has_directory;
-    let mut agents = selected
-        .iter()
-        .flat_map(|sprint| sprint.body.dev_agents.iter().chain(&sprint.body.qa_agents));
+    let mut agents = selected.iter().flat_map(|sprint| {
+        sprint
+            .body()
+            .dev_agents
+            .iter()
+            .chain(&sprint.body().qa_agents)
+    });
     let first = agents.find(|agent| agent.name.value != "claude")?;
     is_unchecked.then(|| diagnostics::no_agent_directory(&first.name))
 }
@@ -135,7 +139,7 @@ impl Compiler<'_, '_> {
         let (issue_type, branches_to_merge) = kind?;
         let metadata = self.metadata(&complete, branches_to_merge, agents?);
         let plan_labels: Vec<String> = sprint
-            .body
+            .body()
             .labels
             .iter()
             .map(|label| label.value.clone())
@@ -194,7 +198,7 @@ impl Compiler<'_, '_> {
     }
 
     fn agents(&self, sprint: &Sprint, findings: &mut Vec<Diagnostic>) -> Option<Agents> {
-        let (settings, body) = (self.settings, &sprint.body);
+        let (settings, body) = (self.settings, &sprint.body());
         let dev: Option<Vec<_>> = body
             .dev_agents
             .iter()
@@ -215,7 +219,11 @@ impl Compiler<'_, '_> {
         agents: Agents,
     ) -> Metadata {
         let (sprint, settings) = (complete.sprint, self.settings);
-        let (id, title, body) = (&sprint.id.value, sprint.title.value.as_str(), &sprint.body);
+        let (id, title, body) = (
+            &sprint.id.value,
+            sprint.title.value.as_str(),
+            &sprint.body(),
+        );
         let acceptance: Vec<String> = body
             .acceptance
             .iter()

@@ -15,7 +15,7 @@ pub(super) fn conflicts(selected: &[&Sprint]) -> Vec<Diagnostic> {
         .iter()
         .filter_map(|sprint| Some((*sprint, branch(sprint)?)));
     let worktrees = selected.iter().filter_map(|sprint| {
-        let worktree = sprint.body.worktree.as_ref()?;
+        let worktree = sprint.body().worktree.as_ref()?;
         Some((
             *sprint,
             Spanned::new(worktree.value.as_str(), worktree.span),
@@ -28,12 +28,12 @@ pub(super) fn conflicts(selected: &[&Sprint]) -> Vec<Diagnostic> {
 }
 
 fn branch(sprint: &Sprint) -> Option<Spanned<&str>> {
-    let branch = sprint.body.branch.as_ref()?;
+    let branch = sprint.body().branch.as_ref()?;
     Some(Spanned::new(branch.value.as_str(), branch.span))
 }
 
 fn team(sprint: &Sprint) -> String {
-    let named = sprint.body.team.as_ref().map(|team| team.value.as_str());
+    let named = sprint.body().team.as_ref().map(|team| team.value.as_str());
     team_name(named, &sprint.id.value, &sprint.title.value)
 }
 
@@ -64,7 +64,7 @@ fn shared<'p>(
 fn clashes(selected: &[&Sprint]) -> Vec<Diagnostic> {
     let mut taken: HashMap<&str, Span> = HashMap::new();
     for sprint in selected {
-        if let Some(source) = &sprint.body.source_branch {
+        if let Some(source) = &sprint.body().source_branch {
             taken.entry(source.value.as_str()).or_insert(source.span);
         }
         if let Some(branch) = branch(sprint) {

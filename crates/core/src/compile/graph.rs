@@ -43,7 +43,7 @@ impl<'p> PlanGraph<'p> {
     pub fn critical_path(&self) -> Vec<Node> {
         self.graph.critical_path(|node| {
             self.sprint(node)
-                .body
+                .body()
                 .estimate
                 .as_ref()
                 .map_or(1, |e| e.value.minutes())
@@ -78,7 +78,7 @@ pub fn plan_graph(plan: &Plan) -> Result<PlanGraph<'_>, Box<Diagnostic>> {
 }
 
 fn bead_id(sprint: &Sprint) -> BeadId {
-    match &sprint.body.bead_id {
+    match &sprint.body().bead_id {
         Some(fixed) => fixed.value.clone(),
         None => BeadId::derive(&sprint.id.value, &sprint.title.value),
     }

@@ -10,7 +10,7 @@ impl<'p> PlanGraph<'p> {
     /// The kind of a sprint's bead; nothing when a dependency without a readable branch decides it.
     pub fn issue_type(&self, node: Node, detection: MergeDetection) -> Option<IssueType> {
         let sprint = self.sprint(node);
-        if let Some(kind) = &sprint.body.kind {
+        if let Some(kind) = &sprint.body().kind {
             return Some(match kind.value {
                 SprintKind::Merge => IssueType::Merge,
                 SprintKind::Work => IssueType::Work,
@@ -37,7 +37,7 @@ impl<'p> PlanGraph<'p> {
         let (mut branches, mut unreadable) = (Vec::new(), Vec::new());
         for edge in self.graph.dependencies(node) {
             let dependency = self.sprint(edge.to);
-            match &dependency.body.branch {
+            match &dependency.body().branch {
                 Some(branch) if branches.contains(&&branch.value) => {}
                 Some(branch) => branches.push(&branch.value),
                 None => unreadable.push(dependency),

@@ -1,5 +1,7 @@
 //! One finding about a text.
 
+use std::borrow::Cow;
+
 use super::{Code, ErrorCode};
 use crate::text::Span;
 
@@ -28,7 +30,7 @@ pub struct Label {
     /// The place.
     pub span: Span,
     /// A few words; may be empty.
-    pub text: String,
+    pub text: Cow<'static, str>,
 }
 
 /// A replacement of one span by other text.
@@ -55,26 +57,26 @@ pub struct Diagnostic {
     /// The code, which also tells the severity.
     pub code: Code,
     /// One sentence without a full stop.
-    pub message: String,
+    pub message: Cow<'static, str>,
     /// The place that the finding is about.
     pub primary: Label,
     /// Other places that explain it.
     pub secondary: Vec<Label>,
     /// What to do.
-    pub help: Option<String>,
+    pub help: Option<Cow<'static, str>>,
     /// The change that would mend it.
     pub fix: Option<Fix>,
 }
 
 impl Diagnostic {
     /// A finding with its sentence and place.
-    pub fn new(code: impl Into<Code>, span: Span, message: impl Into<String>) -> Self {
+    pub fn new(code: impl Into<Code>, span: Span, message: impl Into<Cow<'static, str>>) -> Self {
         Self {
             code: code.into(),
             message: message.into(),
             primary: Label {
                 span,
-                text: String::new(),
+                text: Cow::Borrowed(""),
             },
             secondary: Vec::new(),
             help: None,
@@ -84,14 +86,14 @@ impl Diagnostic {
 
     /// Says something about the primary place.
     #[must_use]
-    pub fn label(mut self, text: impl Into<String>) -> Self {
+    pub fn label(mut self, text: impl Into<Cow<'static, str>>) -> Self {
         self.primary.text = text.into();
         self
     }
 
     /// Adds another place.
     #[must_use]
-    pub fn also(mut self, span: Span, text: impl Into<String>) -> Self {
+    pub fn also(mut self, span: Span, text: impl Into<Cow<'static, str>>) -> Self {
         self.secondary.push(Label {
             span,
             text: text.into(),
@@ -101,7 +103,7 @@ impl Diagnostic {
 
     /// Says what to do.
     #[must_use]
-    pub fn help(mut self, text: impl Into<String>) -> Self {
+    pub fn help(mut self, text: impl Into<Cow<'static, str>>) -> Self {
         self.help = Some(text.into());
         self
     }

@@ -210,7 +210,7 @@ impl<'t> BodyBuilder<'t> {
                 Ok(branch) => self.body.branch = Some(Spanned::new(branch, value)),
                 Err(reason) => {
                     self.problems
-                        .push(diagnostics::bad_branch(value, text, &reason.to_string()));
+                        .push(diagnostics::bad_branch(value, text, reason.to_string()));
                 }
             },
             Field::BeadId => match BeadId::parse_plan_override(text) {

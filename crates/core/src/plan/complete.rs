@@ -23,7 +23,7 @@ pub struct CompleteSprint<'p> {
 /// Checks that a sprint has everything that a bead needs. What it lacks is one finding; fields that are
 /// there and malformed are among the sprint's own problems, and are not reported again as missing.
 pub fn complete(sprint: &Sprint) -> Result<CompleteSprint<'_>, Vec<Diagnostic>> {
-    let body = &sprint.body;
+    let body = &sprint.body();
     let missing: Vec<Field> = Field::REQUIRED
         .into_iter()
         .filter(|field| is_missing(sprint, *field))
@@ -44,7 +44,7 @@ pub fn complete(sprint: &Sprint) -> Result<CompleteSprint<'_>, Vec<Diagnostic>> 
 }
 
 fn is_missing(sprint: &Sprint, field: Field) -> bool {
-    is_empty(&sprint.body, field) && !has_malformed_value(sprint, field)
+    is_empty(sprint.body(), field) && !has_malformed_value(sprint, field)
 }
 
 fn is_empty(body: &Body, field: Field) -> bool {
@@ -69,7 +69,7 @@ fn is_empty(body: &Body, field: Field) -> bool {
 
 /// Whether the field's own lines hold an error: then its value is wrong rather than missing.
 fn has_malformed_value(sprint: &Sprint, field: Field) -> bool {
-    let fields = &sprint.body.fields;
+    let fields = &sprint.body().fields;
     let Some(at) = fields.iter().position(|seen| seen.value == field) else {
         return false;
     };

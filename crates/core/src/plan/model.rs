@@ -48,10 +48,18 @@ pub struct Sprint {
     pub is_duplicate: bool,
     /// The annotations that stand in the section.
     pub annotations: Vec<Annotation>,
-    /// The fields.
-    pub body: Body,
+    /// The fields; nothing for a heading without any, so that a long list of headings stays small.
+    pub(super) fields: Option<Box<Body>>,
     /// Findings about the body.
     pub problems: Vec<Diagnostic>,
+}
+
+impl Sprint {
+    /// The fields of the section.
+    pub fn body(&self) -> &Body {
+        static EMPTY: Body = Body::empty();
+        self.fields.as_deref().unwrap_or(&EMPTY)
+    }
 }
 
 /// A `<!-- beads-ralph: … -->` line.
@@ -64,7 +72,7 @@ pub struct Annotation {
 }
 
 /// The fields of a sprint's section; what is absent or malformed is absent here.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Body {
     /// The recognised fields that occur, with the place of their names.
     pub fields: Vec<Spanned<Field>>,
@@ -102,7 +110,40 @@ pub struct Body {
     pub is_completed: bool,
 }
 
+impl Default for Body {
+    fn default() -> Self {
+        Self::empty()
+    }
+}
+
 impl Body {
+    const fn empty() -> Self {
+        Self {
+            fields: Vec::new(),
+            misspelt: Vec::new(),
+            worktree: None,
+            branch: None,
+            source_branch: None,
+            team: None,
+            labels: Vec::new(),
+            formula: None,
+            bead_id: None,
+            kind: None,
+            estimate: None,
+            dev_agents: Vec::new(),
+            qa_agents: Vec::new(),
+            tasks: Vec::new(),
+            acceptance: Vec::new(),
+            verifiers: Vec::new(),
+            is_completed: false,
+        }
+    }
+
+    /// Whether nothing was found, not even a field that is misspelt.
+    pub(super) fn is_empty(&self) -> bool {
+        self.fields.is_empty() && self.misspelt.is_empty() && !self.is_completed
+    }
+
     /// Whether a recognised field occurs, with whatever value.
     pub fn has(&self, field: Field) -> bool {
         self.fields.iter().any(|seen| seen.value == field)

@@ -6,7 +6,7 @@ use super::body::BodyBuilder;
 use super::diagnostics;
 use super::heading::{self, Heading};
 use super::line::{Kind, Line, Lines, Open};
-use super::model::{Annotation, Body, Plan, Sprint};
+use super::model::{Annotation, Plan, Sprint};
 use super::suspicious::suspicious_characters;
 use crate::diag::{Diagnostic, ErrorCode};
 use crate::number::SprintId;
@@ -142,7 +142,7 @@ impl Parser<'_> {
             section: Span::new(section.heading.full.start(), end),
             is_duplicate: false,
             annotations: section.annotations,
-            body,
+            fields: (!body.is_empty()).then(|| Box::new(body)),
             problems,
         });
     }
@@ -162,7 +162,7 @@ impl Parser<'_> {
             self.plan.problems.push(diagnostics::no_sprints(self.text));
         }
         for sprint in &mut self.plan.sprints {
-            report_misspelt(&sprint.body, &mut sprint.problems);
+            report_misspelt(sprint);
         }
         self.plan
     }
@@ -190,15 +190,13 @@ impl Parser<'_> {
 }
 
 /// A misspelt optional field is a warning; a required one becomes part of the error that it is missing.
-fn report_misspelt(body: &Body, problems: &mut Vec<Diagnostic>) {
-    for misspelt in &body.misspelt {
-        let is_absent_and_required = super::Field::REQUIRED.contains(&misspelt.value)
-            && !body
-                .fields
-                .iter()
-                .any(|field| field.value == misspelt.value);
-        if !is_absent_and_required {
-            problems.push(diagnostics::misspelt_field(misspelt));
-        }
-    }
+fn report_misspelt(sprint: &mut Sprint) {
+    let body = sprint.body();
+    let is_part_of_an_error = |field| super::Field::REQUIRED.contains(&field) && !body.has(field);
+    let optional = body
+        .misspelt
+        .iter()
+        .filter(|misspelt| !is_part_of_an_error(misspelt.value));
+    let findings: Vec<Diagnostic> = optional.map(diagnostics::misspelt_field).collect();
+    sprint.problems.extend(findings);
 }

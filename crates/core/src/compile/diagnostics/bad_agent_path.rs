@@ -4,7 +4,7 @@ use crate::diag::{Diagnostic, ErrorCode};
 use crate::text::{Spanned, excerpt};
 
 /// Points at the name.
-pub(crate) fn bad_agent_path(name: &Spanned<String>, reason: &str) -> Diagnostic {
+pub(crate) fn bad_agent_path(name: &Spanned<String>, reason: String) -> Diagnostic {
     let message = format!(
         "`{}` does not name a file below .claude/agents/",
         excerpt(&name.value)

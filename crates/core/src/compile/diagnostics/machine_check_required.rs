@@ -10,5 +10,5 @@ pub(crate) fn machine_check_required(sprint: &Sprint) -> Diagnostic {
         sprint.id.value
     );
     Diagnostic::new(ErrorCode::ParseMissingSection, sprint.heading.span, message)
-        .help("add **Verifiers**: and a line - tests: `cargo test`")
+        .help("add, with your own command:\n**Verifiers**:\n- tests: `cargo test`")
 }

@@ -27,6 +27,6 @@ pub(crate) fn no_machine_check(unchecked: &[&Sprint]) -> Option<Diagnostic> {
         ),
     };
     let finding = Diagnostic::new(WarningCode::NoMachineCheck, first.heading.span, message)
-        .help("add **Verifiers**: and a line - tests: `cargo test`");
+        .help("add, with your own command:\n**Verifiers**:\n- tests: `cargo test`");
     Some(finding)
 }

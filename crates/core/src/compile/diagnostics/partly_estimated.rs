@@ -7,7 +7,7 @@ use crate::plan::Sprint;
 pub(crate) fn partly_estimated(sprints: &[&Sprint]) -> Option<Diagnostic> {
     let (with, without): (Vec<&Sprint>, Vec<&Sprint>) = sprints
         .iter()
-        .partition(|sprint| sprint.body.estimate.is_some());
+        .partition(|sprint| sprint.body().estimate.is_some());
     let first = without.iter().min_by_key(|sprint| sprint.line)?;
     if with.is_empty() {
         return None;

@@ -4,7 +4,7 @@ use crate::diag::{Diagnostic, ErrorCode};
 use crate::text::{Span, excerpt};
 
 /// Points at the value; `reason` says what is wrong with it.
-pub(crate) fn bad_branch(span: Span, value: &str, reason: &str) -> Diagnostic {
+pub(crate) fn bad_branch(span: Span, value: &str, reason: String) -> Diagnostic {
     Diagnostic::new(
         ErrorCode::ValidationInvalidPattern,
         span,

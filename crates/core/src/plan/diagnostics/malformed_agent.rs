@@ -4,7 +4,7 @@ use crate::diag::{Diagnostic, ErrorCode};
 use crate::text::Span;
 
 /// Points at the part that does not fit and says why.
-pub(crate) fn malformed_agent(span: Span, why: &str) -> Diagnostic {
+pub(crate) fn malformed_agent(span: Span, why: &'static str) -> Diagnostic {
     Diagnostic::new(
         ErrorCode::ParseMarkdown,
         span,

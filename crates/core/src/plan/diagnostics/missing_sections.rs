@@ -2,6 +2,7 @@
 
 use crate::diag::{Diagnostic, ErrorCode};
 use crate::plan::{Field, Sprint};
+use crate::text::name_from_title;
 
 /// Points at the heading, names every missing section, and at each place where one was probably meant.
 pub(crate) fn missing_sections(sprint: &Sprint, missing: &[Field]) -> Diagnostic {
@@ -17,7 +18,7 @@ pub(crate) fn missing_sections(sprint: &Sprint, missing: &[Field]) -> Diagnostic
     );
     let mut finding = Diagnostic::new(ErrorCode::ParseMissingSection, sprint.heading.span, message);
     for misspelt in sprint
-        .body
+        .body()
         .misspelt
         .iter()
         .filter(|misspelt| missing.contains(&misspelt.value))
@@ -28,7 +29,7 @@ pub(crate) fn missing_sections(sprint: &Sprint, missing: &[Field]) -> Diagnostic
             .certain_fix(misspelt.span, name);
     }
     for empty in sprint
-        .body
+        .body()
         .fields
         .iter()
         .filter(|field| missing.contains(&field.value))
@@ -40,13 +41,18 @@ pub(crate) fn missing_sections(sprint: &Sprint, missing: &[Field]) -> Diagnostic
         };
         finding = finding.also(empty.span, expected);
     }
+    if missing == Field::REQUIRED {
+        // One fixed text for headings without a body, of which a plan may have very many.
+        return finding
+            .help("give it the fields of a sprint; `beads-ralph plan new` writes an example");
+    }
     finding.help(help(sprint, missing))
 }
 
 fn help(sprint: &Sprint, missing: &[Field]) -> String {
     let is_misspelt = |field: &Field| {
         sprint
-            .body
+            .body()
             .misspelt
             .iter()
             .any(|misspelt| misspelt.value == *field)
@@ -54,18 +60,30 @@ fn help(sprint: &Sprint, missing: &[Field]) -> String {
     if missing.iter().all(is_misspelt) {
         return "correct the name".to_owned();
     }
-    let lines: Vec<&str> = missing.iter().map(|field| example(*field)).collect();
-    format!("add below the heading: {}", lines.join(" / "))
+    let mut lines = String::from("add below the heading:");
+    for field in missing {
+        lines.push('\n');
+        lines.push_str(&example(sprint, *field));
+    }
+    lines
 }
 
-fn example(field: Field) -> &'static str {
-    match field {
-        Field::Worktree => "**Worktree**: `../repo-worktrees/feature/1-1-name`",
-        Field::Branch => "**Branch**: `feature/1-1-name`",
-        Field::SourceBranch => "**Source Branch**: `main`",
-        Field::DevAgents => "**Dev Agents**: and a line - `agent` (sonnet)",
-        Field::QaAgents => "**QA Agents**: and a line - `agent` (haiku) - what to check",
-        Field::Tasks => "**Tasks**: and a line - what to do",
+/// What the section could look like, with names derived for this sprint (B-27).
+fn example(sprint: &Sprint, field: Field) -> String {
+    let name = || {
+        format!(
+            "feature/{}-{}",
+            sprint.id.value.dashed(),
+            name_from_title(&sprint.title.value)
+        )
+    };
+    let value = match field {
+        Field::Worktree => format!(" `../worktrees/{}`", name()),
+        Field::Branch => format!(" `{}`", name()),
+        Field::SourceBranch => " `main`".to_owned(),
+        Field::DevAgents => "\n- `claude` (sonnet)".to_owned(),
+        Field::QaAgents => "\n- `claude` (haiku) - what to check".to_owned(),
+        Field::Tasks => "\n- what to do".to_owned(),
         Field::AcceptanceCriteria
         | Field::Verifiers
         | Field::Team
@@ -74,8 +92,9 @@ fn example(field: Field) -> &'static str {
         | Field::BeadId
         | Field::Type
         | Field::Estimate
-        | Field::Status => "the section",
-    }
+        | Field::Status => String::new(),
+    };
+    format!("**{}**:{value}", field.name())
 }
 
 #[cfg(test)]

@@ -13,10 +13,10 @@ fn only(text: &str) -> Sprint {
 fn tasks(list: &str) -> Vec<String> {
     let sprint = only(&format!("### Sprint 1.1: A\n**Tasks**:\n{list}"));
     sprint
-        .body
+        .body()
         .tasks
-        .into_iter()
-        .map(|task| task.value)
+        .iter()
+        .map(|task| task.value.clone())
         .collect()
 }
 
@@ -68,7 +68,7 @@ fn p_9_document_order_is_kept_and_p_25_line_ends_do_not_matter() {
     let lf = complete_plan("");
     let (lf, crlf) = (parse(&lf), parse(&lf.replace('\n', "\r\n")));
     let values = |plan: &Plan| {
-        let body = &plan.sprints[0].body;
+        let body = &plan.sprints[0].body();
         let tasks: Vec<_> = body.tasks.iter().map(|task| task.value.clone()).collect();
         (
             body.worktree.as_ref().unwrap().value.clone(),
@@ -83,8 +83,8 @@ fn p_9_document_order_is_kept_and_p_25_line_ends_do_not_matter() {
 fn p_10_a_section_ends_at_the_next_heading_of_level_one_to_three() {
     let text = "### Sprint 1.1: A\n**Tasks**:\n- a\n#### Sub\n- not a task\n**Branch**: `b`\n## Next\n- [ ] leak\n**Worktree**: `w`\n";
     let sprint = only(text);
-    assert_eq!(sprint.body.tasks.len(), 1);
-    assert!(sprint.body.branch.is_some() && sprint.body.worktree.is_none());
+    assert_eq!(sprint.body().tasks.len(), 1);
+    assert!(sprint.body().branch.is_some() && sprint.body().worktree.is_none());
     assert!(sprint.section.slice(text).ends_with("**Branch**: `b`\n"));
 }
 
@@ -92,8 +92,9 @@ fn p_10_a_section_ends_at_the_next_heading_of_level_one_to_three() {
 fn p_12_example_3_a_note_is_never_part_of_the_value() {
     let value = |line: &str| {
         only(&format!("### Sprint 1.1: A\n{line}\n"))
-            .body
+            .body()
             .source_branch
+            .clone()
             .map(|v| v.value)
     };
     assert_eq!(
@@ -115,7 +116,7 @@ fn p_12_example_3_a_note_is_never_part_of_the_value() {
 #[test]
 fn p_12_optional_single_fields() {
     let text = "### Sprint 1.1: A\n**Team**: `core`\n**Labels**: `x`, y z,, w\n**Formula**: work\n**Bead ID**: `bd-1-1-a`\n**Type**: merge\n**Estimate**: 45m\n";
-    let body = only(text).body;
+    let body = only(text).body().clone();
     assert_eq!(body.team.unwrap().value, "core");
     assert_eq!(
         body.labels
@@ -144,16 +145,16 @@ fn p_14_ignored_fields_keep_their_lists_to_themselves() {
     let sprint = only(
         "### Sprint 1.1: A\n**Status**: ✅ COMPLETED\n- x\n**Tasks**:\n- a\n**PR**: 12\n- b\n",
     );
-    assert!(sprint.body.is_completed);
-    assert_eq!(sprint.body.tasks.len(), 1);
+    assert!(sprint.body().is_completed);
+    assert_eq!(sprint.body().tasks.len(), 1);
     assert!(
         !only("### Sprint 1.1: A\n**Status**: INCOMPLETED\n")
-            .body
+            .body()
             .is_completed
     );
     assert!(
         only("### Sprint 1.1: A\n**Status**:\n- COMPLETED 2026\n")
-            .body
+            .body()
             .is_completed
     );
 }
@@ -191,7 +192,7 @@ fn p_19_p_21_agents_of_a_body() {
     let sprint = only(
         "### Sprint 1.1: A\n**QA Agents**:\n- `qa-go` (haiku) - Run tests (shared - once)\n  on all `crates`\n  - twice\n",
     );
-    let agent = &sprint.body.qa_agents[0];
+    let agent = &sprint.body().qa_agents[0];
     assert_eq!(agent.name.value, "qa-go");
     assert_eq!(
         agent.text.as_deref(),
@@ -204,7 +205,7 @@ fn verifiers_are_read_with_their_options() {
     let text = "### Sprint 1.1: A\n**Verifiers**:\n- unit tests: `cargo test`\n  - timeout: 90s\n  - exit: 2\n  - stdout contains: `ok`\n  - stderr contains: all good\n  - on failure: continue\n- `` echo `x` ``\n";
     let sprint = only(text);
     assert_eq!(sprint.problems, []);
-    let [first, second] = &sprint.body.verifiers[..] else {
+    let [first, second] = &sprint.body().verifiers[..] else {
         panic!("{sprint:?}")
     };
     assert_eq!(first.name.as_ref().unwrap().value, "unit tests");
@@ -244,6 +245,6 @@ fn t_33_the_real_plan_has_24_sprints() {
     text += "\n---\n\n## Success Metrics\n- [ ] must not leak\n";
     let plan = parse(&text);
     assert_eq!(ids(&plan).join(" "), ids_of_the_plan);
-    assert_eq!(plan.sprints.last().unwrap().body.tasks.len(), 1);
+    assert_eq!(plan.sprints.last().unwrap().body().tasks.len(), 1);
     check(&text, &[]);
 }

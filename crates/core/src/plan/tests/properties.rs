@@ -42,7 +42,7 @@ fn plan_text() -> impl Strategy<Value = String> {
 
 fn spans(plan: &Plan, findings: &[Diagnostic]) -> Vec<Span> {
     let of_sprint = |sprint: &Sprint| {
-        let body = &sprint.body;
+        let body = &sprint.body();
         let mut spans = vec![
             sprint.id.span,
             sprint.title.span,
