@@ -1,5 +1,7 @@
 //! Findings that need more than one sprint, or more than the plan.
 
+use std::fmt::Write as _;
+
 use super::{compiled, compiled_with, settings};
 use crate::compile::{AgentCatalog, AgentCheck, AgentFile, Settings, check};
 use crate::diag::Diagnostic;
@@ -198,7 +200,7 @@ fn z_32_too_many_edges_are_refused_before_they_are_made() {
             let letters: String = (0..10)
                 .map(|bit| if n >> bit & 1 == 1 { 'b' } else { 'a' })
                 .collect();
-            text += &format!("### Sprint 1.{number}ab{letters}: X\n");
+            writeln!(text, "### Sprint 1.{number}ab{letters}: X").unwrap();
         }
     }
     let catalog = AgentCatalog::default();
