@@ -2,7 +2,7 @@
 
 use super::agent::parse_agent;
 use super::diagnostics;
-use super::field::{Field, FieldLine};
+use super::field::{Field, FieldLine, FieldValue, ListField, SingleField};
 use super::line::{Kind, Line};
 use super::list::Item;
 use super::model::{Body, Estimate, SprintKind};
@@ -27,7 +27,7 @@ pub(super) struct BodyBuilder<'t> {
 enum List {
     None,
     /// The list of a recognised list field, with the item that is still open.
-    Of(Field, Option<Item>),
+    Of(ListField, Option<Item>),
     /// The list below `**Status**`, which is only searched for a word.
     Status,
 }
@@ -128,33 +128,23 @@ impl<'t> BodyBuilder<'t> {
         let Some(item) = open.take() else { return };
         let text = self.text;
         match field {
-            Field::DevAgents => {
+            ListField::DevAgents => {
                 self.body
                     .dev_agents
                     .extend(parse_agent(text, &item, &mut self.problems));
             }
-            Field::QaAgents => {
+            ListField::QaAgents => {
                 self.body
                     .qa_agents
                     .extend(parse_agent(text, &item, &mut self.problems));
             }
-            Field::Tasks => self.body.tasks.extend(item.folded(text)),
-            Field::AcceptanceCriteria => self.body.acceptance.extend(item.folded(text)),
-            Field::Verifiers => {
+            ListField::Tasks => self.body.tasks.extend(item.folded(text)),
+            ListField::AcceptanceCriteria => self.body.acceptance.extend(item.folded(text)),
+            ListField::Verifiers => {
                 self.body
                     .verifiers
                     .extend(parse_verifier(text, &item, &mut self.problems));
             }
-            Field::Worktree
-            | Field::Branch
-            | Field::SourceBranch
-            | Field::Team
-            | Field::Labels
-            | Field::Formula
-            | Field::BeadId
-            | Field::Type
-            | Field::Estimate
-            | Field::Status => {}
         }
     }
 
@@ -167,21 +157,22 @@ impl<'t> BodyBuilder<'t> {
                 .extend(Field::nearest(name).map(|field| Spanned::new(field, line.name)));
             return;
         };
-        if field == Field::Status {
-            self.list = List::Status;
-            self.look_for_completed(line.value);
-            return;
-        }
-        if let Some(first) = self.body.fields.iter().find(|seen| seen.value == field) {
+        // A plan may report its status as often as it likes: the field is none of ours (P-14).
+        let mut seen = self.body.fields.iter().filter(|_| field != Field::Status);
+        if let Some(first) = seen.find(|seen| seen.value == field) {
             self.problems
                 .push(diagnostics::repeated_field(field, line.name, first.span));
             return;
         }
         self.body.fields.push(Spanned::new(field, line.name));
-        if field.is_list() {
-            self.list = List::Of(field, None);
-        } else {
-            self.single(field, line.value);
+        match field.value() {
+            FieldValue::List(list) => self.list = List::Of(list, None),
+            FieldValue::Single(single) => self.single(single, line.value),
+            FieldValue::Labels => self.body.labels = labels(self.text, line.value),
+            FieldValue::Status => {
+                self.list = List::Status;
+                self.look_for_completed(line.value);
+            }
         }
     }
 
@@ -190,11 +181,7 @@ impl<'t> BodyBuilder<'t> {
         self.body.is_completed |= words.any(|word| word == "COMPLETED");
     }
 
-    fn single(&mut self, field: Field, line: Span) {
-        if field == Field::Labels {
-            self.body.labels = labels(self.text, line);
-            return;
-        }
+    fn single(&mut self, field: SingleField, line: Span) {
         let value = single_value(self.text, line);
         if value.is_empty() {
             return;
@@ -202,27 +189,27 @@ impl<'t> BodyBuilder<'t> {
         let text = value.slice(self.text);
         let spanned = || Some(Spanned::new(text.to_owned(), value));
         match field {
-            Field::Worktree => self.body.worktree = spanned(),
-            Field::SourceBranch => self.body.source_branch = spanned(),
-            Field::Team => self.body.team = spanned(),
-            Field::Formula => self.body.formula = spanned(),
-            Field::Branch => match git_safe_branch(text) {
+            SingleField::Worktree => self.body.worktree = spanned(),
+            SingleField::SourceBranch => self.body.source_branch = spanned(),
+            SingleField::Team => self.body.team = spanned(),
+            SingleField::Formula => self.body.formula = spanned(),
+            SingleField::Branch => match git_safe_branch(text) {
                 Ok(branch) => self.body.branch = Some(Spanned::new(branch, value)),
                 Err(reason) => {
                     self.problems
                         .push(diagnostics::bad_branch(value, text, reason.to_string()));
                 }
             },
-            Field::BeadId => match BeadId::parse_plan_override(text) {
+            SingleField::BeadId => match BeadId::parse_plan_override(text) {
                 Ok(id) => self.body.bead_id = Some(Spanned::new(id, value)),
                 Err(_) => self.problems.push(diagnostics::bad_bead_id(value, text)),
             },
-            Field::Type => match text {
+            SingleField::Type => match text {
                 "merge" => self.body.kind = Some(Spanned::new(SprintKind::Merge, value)),
                 "work" => self.body.kind = Some(Spanned::new(SprintKind::Work, value)),
                 _ => self.problems.push(diagnostics::unknown_type(value, text)),
             },
-            Field::Estimate => {
+            SingleField::Estimate => {
                 match parse_duration(text).and_then(|d| u64::try_from(d.as_millis()).ok()) {
                     Some(milliseconds) => {
                         self.body.estimate = Some(Spanned::new(Estimate(milliseconds), value));
@@ -230,13 +217,6 @@ impl<'t> BodyBuilder<'t> {
                     None => self.problems.push(diagnostics::bad_estimate(value, text)),
                 }
             }
-            Field::DevAgents
-            | Field::QaAgents
-            | Field::Tasks
-            | Field::AcceptanceCriteria
-            | Field::Verifiers
-            | Field::Labels
-            | Field::Status => {}
         }
     }
 }

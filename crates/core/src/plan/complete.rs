@@ -1,7 +1,7 @@
 //! Sprints whose bodies have everything that a bead needs (P-22).
 
 use super::diagnostics;
-use super::field::Field;
+use super::field::RequiredField;
 use super::model::{Body, Sprint};
 use crate::bead::BranchName;
 use crate::diag::Diagnostic;
@@ -24,7 +24,7 @@ pub struct CompleteSprint<'p> {
 /// there and malformed are among the sprint's own problems, and are not reported again as missing.
 pub fn complete(sprint: &Sprint) -> Result<CompleteSprint<'_>, Vec<Diagnostic>> {
     let body = &sprint.body();
-    let missing: Vec<Field> = Field::REQUIRED
+    let missing: Vec<RequiredField> = RequiredField::ALL
         .into_iter()
         .filter(|field| is_missing(sprint, *field))
         .collect();
@@ -43,34 +43,25 @@ pub fn complete(sprint: &Sprint) -> Result<CompleteSprint<'_>, Vec<Diagnostic>> 
     })
 }
 
-fn is_missing(sprint: &Sprint, field: Field) -> bool {
+fn is_missing(sprint: &Sprint, field: RequiredField) -> bool {
     is_empty(sprint.body(), field) && !has_malformed_value(sprint, field)
 }
 
-fn is_empty(body: &Body, field: Field) -> bool {
+fn is_empty(body: &Body, field: RequiredField) -> bool {
     match field {
-        Field::Worktree => body.worktree.is_none(),
-        Field::Branch => body.branch.is_none(),
-        Field::SourceBranch => body.source_branch.is_none(),
-        Field::DevAgents => body.dev_agents.is_empty(),
-        Field::QaAgents => body.qa_agents.is_empty(),
-        Field::Tasks => body.tasks.is_empty(),
-        Field::AcceptanceCriteria
-        | Field::Verifiers
-        | Field::Team
-        | Field::Labels
-        | Field::Formula
-        | Field::BeadId
-        | Field::Type
-        | Field::Estimate
-        | Field::Status => false,
+        RequiredField::Worktree => body.worktree.is_none(),
+        RequiredField::Branch => body.branch.is_none(),
+        RequiredField::SourceBranch => body.source_branch.is_none(),
+        RequiredField::DevAgents => body.dev_agents.is_empty(),
+        RequiredField::QaAgents => body.qa_agents.is_empty(),
+        RequiredField::Tasks => body.tasks.is_empty(),
     }
 }
 
 /// Whether the field's own lines hold an error: then its value is wrong rather than missing.
-fn has_malformed_value(sprint: &Sprint, field: Field) -> bool {
+fn has_malformed_value(sprint: &Sprint, field: RequiredField) -> bool {
     let fields = &sprint.body().fields;
-    let Some(at) = fields.iter().position(|seen| seen.value == field) else {
+    let Some(at) = fields.iter().position(|seen| seen.value == field.field()) else {
         return false;
     };
     let from = fields[at].span.start();

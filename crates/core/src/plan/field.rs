@@ -72,16 +72,6 @@ const KNOWN_IGNORED: &[&str] = &[
 ];
 
 impl Field {
-    /// The fields that every selected sprint needs (P-22), in the order of the contract.
-    pub const REQUIRED: [Self; 6] = [
-        Self::Worktree,
-        Self::Branch,
-        Self::SourceBranch,
-        Self::DevAgents,
-        Self::QaAgents,
-        Self::Tasks,
-    ];
-
     /// The field with a name, ignoring case.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL
@@ -101,25 +91,103 @@ impl Field {
         did_you_mean(name, Self::ALL.iter().map(|field| field.name())).and_then(Self::from_name)
     }
 
-    /// Whether the value is a list of bullets below the field's line (P-13).
-    pub fn is_list(self) -> bool {
+    /// How the field's value is written.
+    pub(super) fn value(self) -> FieldValue {
         match self {
-            Self::DevAgents
-            | Self::QaAgents
-            | Self::Tasks
-            | Self::AcceptanceCriteria
-            | Self::Verifiers => true,
-            Self::Worktree
-            | Self::Branch
-            | Self::SourceBranch
-            | Self::Team
-            | Self::Labels
-            | Self::Formula
-            | Self::BeadId
-            | Self::Type
-            | Self::Estimate
-            | Self::Status => false,
+            Self::DevAgents => FieldValue::List(ListField::DevAgents),
+            Self::QaAgents => FieldValue::List(ListField::QaAgents),
+            Self::Tasks => FieldValue::List(ListField::Tasks),
+            Self::AcceptanceCriteria => FieldValue::List(ListField::AcceptanceCriteria),
+            Self::Verifiers => FieldValue::List(ListField::Verifiers),
+            Self::Worktree => FieldValue::Single(SingleField::Worktree),
+            Self::Branch => FieldValue::Single(SingleField::Branch),
+            Self::SourceBranch => FieldValue::Single(SingleField::SourceBranch),
+            Self::Team => FieldValue::Single(SingleField::Team),
+            Self::Formula => FieldValue::Single(SingleField::Formula),
+            Self::BeadId => FieldValue::Single(SingleField::BeadId),
+            Self::Type => FieldValue::Single(SingleField::Type),
+            Self::Estimate => FieldValue::Single(SingleField::Estimate),
+            Self::Labels => FieldValue::Labels,
+            Self::Status => FieldValue::Status,
         }
+    }
+}
+
+/// How a field's value is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FieldValue {
+    /// On the field's line (P-12).
+    Single(SingleField),
+    /// On the field's line, between commas.
+    Labels,
+    /// As bullets below the field's line (P-13).
+    List(ListField),
+    /// Anywhere below, and only one word of it counts (P-14).
+    Status,
+}
+
+/// A field with one value (P-12).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SingleField {
+    Worktree,
+    Branch,
+    SourceBranch,
+    Team,
+    Formula,
+    BeadId,
+    Type,
+    Estimate,
+}
+
+/// A field with a list of items (P-13).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ListField {
+    DevAgents,
+    QaAgents,
+    Tasks,
+    AcceptanceCriteria,
+    Verifiers,
+}
+
+/// A field that every selected sprint needs (P-22).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RequiredField {
+    Worktree,
+    Branch,
+    SourceBranch,
+    DevAgents,
+    QaAgents,
+    Tasks,
+}
+
+impl RequiredField {
+    /// All of them, in the order of the contract.
+    pub(super) const ALL: [Self; 6] = [
+        Self::Worktree,
+        Self::Branch,
+        Self::SourceBranch,
+        Self::DevAgents,
+        Self::QaAgents,
+        Self::Tasks,
+    ];
+
+    /// The field itself.
+    pub(super) fn field(self) -> Field {
+        match self {
+            Self::Worktree => Field::Worktree,
+            Self::Branch => Field::Branch,
+            Self::SourceBranch => Field::SourceBranch,
+            Self::DevAgents => Field::DevAgents,
+            Self::QaAgents => Field::QaAgents,
+            Self::Tasks => Field::Tasks,
+        }
+    }
+
+    /// The required field that a field is, if it is one.
+    pub(super) fn of(field: Field) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|required| required.field() == field)
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::body::BodyBuilder;
 use super::diagnostics;
+use super::field::RequiredField;
 use super::heading::{self, Heading};
 use super::line::{Kind, Line, Lines, Open};
 use super::model::{Annotation, Plan, Sprint};
@@ -192,7 +193,7 @@ impl Parser<'_> {
 /// A misspelt optional field is a warning; a required one becomes part of the error that it is missing.
 fn report_misspelt(sprint: &mut Sprint) {
     let body = sprint.body();
-    let is_part_of_an_error = |field| super::Field::REQUIRED.contains(&field) && !body.has(field);
+    let is_part_of_an_error = |field| RequiredField::of(field).is_some() && !body.has(field);
     let optional = body
         .misspelt
         .iter()

@@ -1,14 +1,15 @@
 //! A sprint that lacks what every bead needs (P-22).
 
 use crate::diag::{Diagnostic, ErrorCode};
+use crate::plan::field::{FieldValue, RequiredField};
 use crate::plan::{Field, Sprint};
 use crate::text::name_from_title;
 
 /// Points at the heading, names every missing section, and at each place where one was probably meant.
-pub(crate) fn missing_sections(sprint: &Sprint, missing: &[Field]) -> Diagnostic {
+pub(crate) fn missing_sections(sprint: &Sprint, missing: &[RequiredField]) -> Diagnostic {
     let names: Vec<String> = missing
         .iter()
-        .map(|field| format!("`{}`", field.name()))
+        .map(|field| format!("`{}`", field.field().name()))
         .collect();
     let message = format!(
         "sprint {} (line {}) has no {}",
@@ -21,7 +22,7 @@ pub(crate) fn missing_sections(sprint: &Sprint, missing: &[Field]) -> Diagnostic
         .body()
         .misspelt
         .iter()
-        .filter(|misspelt| missing.contains(&misspelt.value))
+        .filter(|misspelt| is_among(misspelt.value, missing))
     {
         let name = misspelt.value.name();
         finding = finding
@@ -32,16 +33,16 @@ pub(crate) fn missing_sections(sprint: &Sprint, missing: &[Field]) -> Diagnostic
         .body()
         .fields
         .iter()
-        .filter(|field| missing.contains(&field.value))
+        .filter(|field| is_among(field.value, missing))
     {
-        let expected = if empty.value.is_list() {
+        let expected = if matches!(empty.value.value(), FieldValue::List(_)) {
             "expected `- ` items on the lines below"
         } else {
             "the value is empty"
         };
         finding = finding.also(empty.span, expected);
     }
-    if missing == Field::REQUIRED {
+    if missing == RequiredField::ALL {
         // One fixed text for headings without a body, of which a plan may have very many.
         return finding
             .help("give it the fields of a sprint; `beads-ralph plan new` writes an example");
@@ -49,13 +50,17 @@ pub(crate) fn missing_sections(sprint: &Sprint, missing: &[Field]) -> Diagnostic
     finding.help(help(sprint, missing))
 }
 
-fn help(sprint: &Sprint, missing: &[Field]) -> String {
-    let is_misspelt = |field: &Field| {
+fn is_among(field: Field, missing: &[RequiredField]) -> bool {
+    missing.iter().any(|required| required.field() == field)
+}
+
+fn help(sprint: &Sprint, missing: &[RequiredField]) -> String {
+    let is_misspelt = |field: &RequiredField| {
         sprint
             .body()
             .misspelt
             .iter()
-            .any(|misspelt| misspelt.value == *field)
+            .any(|misspelt| misspelt.value == field.field())
     };
     if missing.iter().all(is_misspelt) {
         return "correct the name".to_owned();
@@ -69,7 +74,7 @@ fn help(sprint: &Sprint, missing: &[Field]) -> String {
 }
 
 /// What the section could look like, with names derived for this sprint (B-27).
-fn example(sprint: &Sprint, field: Field) -> String {
+fn example(sprint: &Sprint, field: RequiredField) -> String {
     let name = || {
         format!(
             "feature/{}-{}",
@@ -78,23 +83,14 @@ fn example(sprint: &Sprint, field: Field) -> String {
         )
     };
     let value = match field {
-        Field::Worktree => format!(" `../worktrees/{}`", name()),
-        Field::Branch => format!(" `{}`", name()),
-        Field::SourceBranch => " `main`".to_owned(),
-        Field::DevAgents => "\n- `claude` (sonnet)".to_owned(),
-        Field::QaAgents => "\n- `claude` (haiku) - what to check".to_owned(),
-        Field::Tasks => "\n- what to do".to_owned(),
-        Field::AcceptanceCriteria
-        | Field::Verifiers
-        | Field::Team
-        | Field::Labels
-        | Field::Formula
-        | Field::BeadId
-        | Field::Type
-        | Field::Estimate
-        | Field::Status => String::new(),
+        RequiredField::Worktree => format!(" `../worktrees/{}`", name()),
+        RequiredField::Branch => format!(" `{}`", name()),
+        RequiredField::SourceBranch => " `main`".to_owned(),
+        RequiredField::DevAgents => "\n- `claude` (sonnet)".to_owned(),
+        RequiredField::QaAgents => "\n- `claude` (haiku) - what to check".to_owned(),
+        RequiredField::Tasks => "\n- what to do".to_owned(),
     };
-    format!("**{}**:{value}", field.name())
+    format!("**{}**:{value}", field.field().name())
 }
 
 #[cfg(test)]

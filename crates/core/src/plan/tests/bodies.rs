@@ -160,7 +160,15 @@ fn p_14_ignored_fields_keep_their_lists_to_themselves() {
 }
 
 #[test]
-fn p_16_p_17_p_18_example_4_items_are_folded() {
+fn p_14_p_15_a_status_may_stand_twice() {
+    check(
+        &(complete_plan("") + "\n**Status**: a\n**Status**: b\n"),
+        &[],
+    );
+}
+
+#[test]
+fn p_16_p_17_p_18_b_11_example_4_items_are_folded() {
     assert_eq!(
         tasks("- [x] Create `a.py`\n  - add tests\n"),
         ["Create a.py\n- add tests"]
