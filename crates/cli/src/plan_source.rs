@@ -123,7 +123,11 @@ impl Surroundings {
     pub(crate) fn of(source: &PlanSource) -> Result<Self, Failure> {
         let here = env::current_dir();
         let root = repo::root_of(source.path()).or_else(|| here.as_deref().and_then(repo::root_of));
-        let plan_file = repo::plan_file(source.path(), root.as_deref());
+        let plan_file = if source.is_stdin() {
+            source.shown().to_owned()
+        } else {
+            repo::plan_file(source.path(), root.as_deref())
+        };
         let place = root.or(here);
         Self::at(place.as_deref(), plan_file)
     }

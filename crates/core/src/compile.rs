@@ -19,29 +19,56 @@ pub use beads::{Compiled, compile};
 pub use graph::{PlanGraph, plan_graph};
 pub use settings::{AgentCatalog, AgentCheck, AgentFile, MergeDetection, Settings};
 
-use crate::diag::Diagnostic;
-use crate::plan::{Filter, Plan};
+use crate::diag::{Diagnostic, has_errors};
+use crate::plan::{Filter, FilterFault, Plan};
 
-/// All findings about a plan: what `plan check` shows. Sorted by place; errors before warnings at one place.
-pub fn check(plan: &Plan, settings: &Settings<'_>) -> Vec<Diagnostic> {
+/// Why a plan gave no beads.
+#[derive(Debug)]
+pub enum Refusal {
+    /// Errors in the plan, among all findings.
+    Findings(Vec<Diagnostic>),
+    /// A filter for sprints that the plan does not have.
+    Filter(FilterFault),
+}
+
+/// Compiles the selected sprints of a plan in the order of the contract (E-10): what is wrong with headings
+/// and numbers comes before the filter, and the filter before the bodies. The findings are all warnings.
+pub fn build(plan: &Plan, filter: &Filter, settings: &Settings<'_>) -> Result<Compiled, Refusal> {
     let mut findings = plan.problems.clone();
     let graph = match plan_graph(plan) {
         Ok(graph) => graph,
         Err(finding) => {
             findings.push(*finding);
-            findings.extend(
-                plan.unique()
-                    .flat_map(|sprint| sprint.problems.iter().cloned()),
-            );
-            return sorted(findings);
+            return Err(Refusal::Findings(findings));
         }
     };
     findings.extend(graph.findings.iter().cloned());
-    match compile(plan, &graph, &Filter::default(), settings) {
-        Ok(compiled) => findings.extend(compiled.findings),
-        Err(more) => findings.extend(more),
+    if !has_errors(&findings) {
+        filter.select(plan).map_err(Refusal::Filter)?;
     }
-    sorted(findings)
+    match compile(plan, &graph, filter, settings) {
+        Ok(compiled) => {
+            findings.extend(compiled.findings);
+            Ok(Compiled {
+                findings: sorted(findings),
+                ..compiled
+            })
+        }
+        Err(more) => {
+            findings.extend(more);
+            Err(Refusal::Findings(sorted(findings)))
+        }
+    }
+}
+
+/// All findings about a plan: what `plan check` shows. Sorted by place; errors before warnings at one place.
+pub fn check(plan: &Plan, settings: &Settings<'_>) -> Vec<Diagnostic> {
+    match build(plan, &Filter::default(), settings) {
+        Ok(compiled) => compiled.findings,
+        Err(Refusal::Findings(findings)) => findings,
+        // No filter, nothing to refuse.
+        Err(Refusal::Filter(_)) => Vec::new(),
+    }
 }
 
 fn sorted(mut findings: Vec<Diagnostic>) -> Vec<Diagnostic> {

@@ -1,9 +1,8 @@
 //! `plan build`: one JSON file for each bead of a plan (E-14).
 
 use beads_ralph_core::bead::{BeadShape, FieldError, RalphBead, Rules, error_code, validate};
-use beads_ralph_core::compile::{Compiled, compile, plan_graph};
-use beads_ralph_core::diag::Diagnostic;
-use beads_ralph_core::plan::Filter;
+use beads_ralph_core::compile::{Compiled, Refusal, build};
+use beads_ralph_core::plan::{Filter, Plan, annotate};
 use beads_ralph_runtime::files;
 use camino::Utf8PathBuf;
 use serde_json::{Value, json};
@@ -11,7 +10,7 @@ use serde_json::{Value, json};
 use crate::args::{PlanBuildArgs, ShapeArg};
 use crate::failure::Failure;
 use crate::plan_source::{PlanSource, Surroundings};
-use crate::ui::{Stream, Ui, failure_of, lines, render};
+use crate::ui::{Stream, Ui, lines, render};
 
 pub(crate) fn run(args: &PlanBuildArgs, ui: &Ui) -> Result<(), Failure> {
     let source = PlanSource::read(&args.plan)?;
@@ -19,31 +18,16 @@ pub(crate) fn run(args: &PlanBuildArgs, ui: &Ui) -> Result<(), Failure> {
     let settings = surroundings.settings(&args.rules, args.skip_completed);
     let filter = Filter::parse(args.sprint_filter.as_deref().unwrap_or_default())?;
     let plan = source.parse();
-    let mut findings = plan.problems.clone();
-    let compiled = match plan_graph(&plan) {
-        Err(finding) => Err(vec![*finding]),
-        Ok(graph) => {
-            findings.extend(graph.findings.iter().cloned());
-            let selected = filter.select(&plan);
-            if failure_of(&source, &findings).is_none() {
-                selected?;
-            }
-            compile(&plan, &graph, &filter, &settings)
-        }
-    };
-    let compiled = match compiled {
-        Ok(compiled) => compiled,
-        Err(more) => {
-            findings.extend(more);
-            return Err(ui.refuse(&source, &findings));
-        }
-    };
-    findings.extend(compiled.findings.iter().cloned());
-    ui.complain(&render(&source, &findings, ui.style(Stream::Err)));
+    let compiled = build(&plan, &filter, &settings).map_err(|refusal| match refusal {
+        Refusal::Findings(findings) => ui.refuse(&source, &findings),
+        Refusal::Filter(fault) => fault.into(),
+    })?;
+    ui.complain(&render(&source, &compiled.findings, ui.style(Stream::Err)));
     let documents = documents(&compiled.beads, args.bead_schema.into(), surroundings.rig())?;
     let bead_files = write(&args.out_dir, &compiled.beads, &documents)?;
     if ui.is_json() {
-        return ui.data(&to_json(&compiled, &findings, &bead_files));
+        let is_annotated = is_annotated(source.text(), &plan, &filter, &compiled.beads);
+        return ui.data(&to_json(&compiled, &bead_files, is_annotated));
     }
     ui.out(&lines(&bead_files))?;
     ui.say(&format!(
@@ -52,6 +36,15 @@ pub(crate) fn run(args: &PlanBuildArgs, ui: &Ui) -> Result<(), Failure> {
         args.out_dir
     ));
     Ok(())
+}
+
+/// Whether every selected sprint carries its annotation already (E-5).
+fn is_annotated(text: &str, plan: &Plan, filter: &Filter, beads: &[RalphBead]) -> bool {
+    let ids = beads
+        .iter()
+        .map(|bead| (bead.metadata.sprint.clone(), bead.id.clone()))
+        .collect();
+    annotate(text, plan, filter, &ids).is_ok_and(|annotated| annotated.n_changed == 0)
 }
 
 impl From<ShapeArg> for BeadShape {
@@ -124,7 +117,7 @@ fn write(
 }
 
 /// The envelope's data for beads that were built and not inserted (E-3).
-fn to_json(compiled: &Compiled, findings: &[Diagnostic], bead_files: &[Utf8PathBuf]) -> Value {
+fn to_json(compiled: &Compiled, bead_files: &[Utf8PathBuf], is_annotated: bool) -> Value {
     let beads = &compiled.beads;
     json!({
         "mode": "direct",
@@ -132,9 +125,9 @@ fn to_json(compiled: &Compiled, findings: &[Diagnostic], bead_files: &[Utf8PathB
         "bead_ids": beads.iter().map(|bead| bead.id.as_str()).collect::<Vec<_>>(),
         "sprints_processed": beads.iter().map(|bead| bead.metadata.sprint.as_str()).collect::<Vec<_>>(),
         "database_status": "dry_run",
-        "plan_annotated": false,
+        "plan_annotated": is_annotated,
         "plan_file_updated": false,
-        "warnings": findings.iter().map(|finding| &*finding.message).collect::<Vec<_>>(),
+        "warnings": compiled.findings.iter().map(|finding| &*finding.message).collect::<Vec<_>>(),
         "external_dependencies": compiled.external.iter().map(beads_ralph_core::bead::BeadId::as_str).collect::<Vec<_>>(),
         "skipped_existing": [],
         "bead_files": bead_files,

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{compiled, compiled_with, settings};
-use crate::bead::{BeadShape, IssueType, RalphBead};
+use crate::bead::{BeadId, BeadShape, IssueType, RalphBead};
 use crate::compile::{AgentCatalog, MergeDetection};
 use crate::plan::{complete_plan, sprint};
 
@@ -117,7 +117,7 @@ fn t_34_a_filter_keeps_external_dependencies() {
         assert_eq!(
             bead.dependencies
                 .iter()
-                .map(|id| id.as_str())
+                .map(BeadId::as_str)
                 .collect::<Vec<_>>(),
             ["bd-1-1-work"]
         );
@@ -126,7 +126,7 @@ fn t_34_a_filter_keeps_external_dependencies() {
         compiled
             .external
             .iter()
-            .map(|id| id.as_str())
+            .map(BeadId::as_str)
             .collect::<Vec<_>>(),
         ["bd-1-1-work"]
     );
