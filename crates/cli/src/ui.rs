@@ -9,7 +9,7 @@ pub(crate) use diagnostics::{
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 
-use beads_ralph_core::diag::{Diagnostic, ErrorCode};
+use beads_ralph_core::diag::{Diagnostic, ErrorCode, sort_by_place};
 use beads_ralph_runtime::env::{self, Variable};
 use serde::Serialize;
 
@@ -102,18 +102,20 @@ impl Ui {
         }
     }
 
-    /// Shows the findings that keep a command from its data, and gives the failure that they amount to.
-    pub(crate) fn refuse(&self, source: &PlanSource, findings: &[Diagnostic]) -> Failure {
-        self.complain(&render(source, findings, self.style(Stream::Err)));
+    /// Shows the findings that keep a command from its data, and gives the failure that they amount to: the
+    /// first error's, in the order in which they were found.
+    pub(crate) fn refuse(&self, source: &PlanSource, mut findings: Vec<Diagnostic>) -> Failure {
         let unexplained = || {
             Failure::new(
                 ErrorCode::ParseMarkdown,
                 "nothing could be made of the plan",
             )
         };
-        let failure = failure_of(source, findings).map_or_else(unexplained, Failure::told);
+        let failure = failure_of(source, &findings).map_or_else(unexplained, Failure::told);
+        sort_by_place(&mut findings);
+        self.complain(&render(source, &findings, self.style(Stream::Err)));
         if self.is_json {
-            failure.with_diagnostics(diagnostics_json(source, findings))
+            failure.with_diagnostics(diagnostics_json(source, &findings))
         } else {
             failure
         }

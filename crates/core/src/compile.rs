@@ -32,7 +32,7 @@ pub enum Refusal {
 }
 
 /// Compiles the selected sprints of a plan in the order of the contract (E-10): what is wrong with headings
-/// and numbers comes before the filter, and the filter before the bodies. The findings are all warnings.
+/// and numbers comes before the filter, and the filter before the bodies. Findings are in that order too, so that the first error is the one to name.
 pub fn build(plan: &Plan, filter: &Filter, settings: &Settings<'_>) -> Result<Compiled, Refusal> {
     let mut findings = plan.problems.clone();
     let graph = match plan_graph(plan) {
@@ -50,18 +50,18 @@ pub fn build(plan: &Plan, filter: &Filter, settings: &Settings<'_>) -> Result<Co
         Ok(compiled) => {
             findings.extend(compiled.findings);
             Ok(Compiled {
-                findings: sorted(findings),
+                findings,
                 ..compiled
             })
         }
         Err(more) => {
             findings.extend(more);
-            Err(Refusal::Findings(sorted(findings)))
+            Err(Refusal::Findings(findings))
         }
     }
 }
 
-/// All findings about a plan: what `plan check` shows. Sorted by place; errors before warnings at one place.
+/// All findings about a plan: what `plan check` shows.
 pub fn check(plan: &Plan, settings: &Settings<'_>) -> Vec<Diagnostic> {
     match build(plan, &Filter::default(), settings) {
         Ok(compiled) => compiled.findings,
@@ -69,15 +69,4 @@ pub fn check(plan: &Plan, settings: &Settings<'_>) -> Vec<Diagnostic> {
         // No filter, nothing to refuse.
         Err(Refusal::Filter(_)) => Vec::new(),
     }
-}
-
-fn sorted(mut findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    findings.sort_by_key(|finding| {
-        (
-            finding.primary.span.start(),
-            finding.severity(),
-            finding.code,
-        )
-    });
-    findings
 }

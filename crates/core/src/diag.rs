@@ -9,6 +9,6 @@ mod similar;
 
 pub use code::{Code, ErrorCode, WarningCode};
 pub use diagnostic::{
-    Diagnostic, Edit, Fix, Label, Severity, apply_fixes, first_error, has_errors,
+    Diagnostic, Edit, Fix, Label, Severity, apply_fixes, first_error, has_errors, sort_by_place,
 };
 pub use similar::did_you_mean;

@@ -22,7 +22,7 @@ pub(crate) fn run(args: &PlanAnnotateArgs, ui: &Ui) -> Result<(), Failure> {
     let annotated = match annotated {
         Ok(annotated) => annotated,
         Err(findings) => {
-            return Err(ui.refuse(&source, &findings));
+            return Err(ui.refuse(&source, findings));
         }
     };
     let n_selected = filter.select(&plan)?.len();

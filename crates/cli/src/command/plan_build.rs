@@ -19,7 +19,7 @@ pub(crate) fn run(args: &PlanBuildArgs, ui: &Ui) -> Result<(), Failure> {
     let filter = Filter::parse(args.sprint_filter.as_deref().unwrap_or_default())?;
     let plan = source.parse();
     let compiled = build(&plan, &filter, &settings).map_err(|refusal| match refusal {
-        Refusal::Findings(findings) => ui.refuse(&source, &findings),
+        Refusal::Findings(findings) => ui.refuse(&source, findings),
         Refusal::Filter(fault) => fault.into(),
     })?;
     ui.complain(&render(&source, &compiled.findings, ui.style(Stream::Err)));

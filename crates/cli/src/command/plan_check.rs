@@ -1,8 +1,12 @@
 //! `plan check`: every mistake in some plans, with places and fixes.
 
-use beads_ralph_core::compile::check;
-use beads_ralph_core::diag::{Diagnostic, apply_fixes};
+use std::borrow::Cow;
+
+use beads_ralph_core::compile::{Settings, check};
+use beads_ralph_core::diag::{Diagnostic, apply_fixes, sort_by_place};
+use beads_ralph_core::plan::parse;
 use beads_ralph_runtime::files;
+use camino::Utf8Path;
 use serde::Serialize;
 
 use crate::args::{CheckFormat, PlanCheckArgs};
@@ -11,6 +15,9 @@ use crate::plan_source::{PlanSource, Surroundings};
 use crate::ui::{
     JsonDiagnostic, Stream, Ui, counts, diagnostics_json, failure_of, render, render_short,
 };
+
+/// How often fixes may reveal more fixes; in practice a heading's fix reveals those of its body.
+const MAX_FIX_ROUNDS: usize = 8;
 
 /// What became of one plan.
 struct Checked {
@@ -24,7 +31,7 @@ pub(crate) fn run(args: &PlanCheckArgs, ui: &Ui) -> Result<(), Failure> {
     let mut failures: Vec<Failure> = Vec::new();
     let mut checked: Vec<Checked> = Vec::new();
     for plan in &args.plans {
-        match PlanSource::read(plan).and_then(|source| check_one(source, args)) {
+        match check_one(plan, args) {
             Ok(one) => {
                 failures.extend(failure_of(&one.source, &one.findings).map(Failure::told));
                 if !ui.is_json() {
@@ -43,39 +50,48 @@ pub(crate) fn run(args: &PlanCheckArgs, ui: &Ui) -> Result<(), Failure> {
     }
 }
 
-fn check_one(source: PlanSource, args: &PlanCheckArgs) -> Result<Checked, Failure> {
+fn check_one(path: &Utf8Path, args: &PlanCheckArgs) -> Result<Checked, Failure> {
+    let mut source = PlanSource::read(path)?;
     let surroundings = Surroundings::of(&source)?;
     let settings = surroundings.settings(&args.rules, false);
-    let plan = source.parse();
-    let findings = check(&plan, &settings);
-    if !args.fix || source.is_stdin() || !source.is_exact() {
-        let n_sprints = plan.unique().count();
-        return Ok(Checked {
-            source,
-            n_sprints,
-            n_fixed: 0,
-            findings,
-        });
+    let n_fixed = if args.fix {
+        fix(&source, &settings)?
+    } else {
+        0
+    };
+    if n_fixed > 0 {
+        source = PlanSource::read(path)?;
     }
-    let (fixed, n_fixed) = apply_fixes(source.text(), &findings);
-    if n_fixed == 0 {
-        let n_sprints = plan.unique().count();
-        return Ok(Checked {
-            source,
-            n_sprints,
-            n_fixed,
-            findings,
-        });
-    }
-    files::replace(source.path(), source.text().as_bytes(), fixed.as_bytes())?;
-    let source = PlanSource::read(source.path())?;
     let plan = source.parse();
+    let mut findings = check(&plan, &settings);
+    sort_by_place(&mut findings);
     Ok(Checked {
         n_sprints: plan.unique().count(),
         n_fixed,
-        findings: check(&plan, &settings),
+        findings,
         source,
     })
+}
+
+/// Applies what can be fixed for certain, again as long as that reveals more, and writes the result once.
+fn fix(source: &PlanSource, settings: &Settings<'_>) -> Result<usize, Failure> {
+    if source.is_stdin() || !source.is_exact() {
+        return Ok(0);
+    }
+    let mut text = Cow::Borrowed(source.text());
+    let mut n_fixed = 0;
+    for _ in 0..MAX_FIX_ROUNDS {
+        let (fixed, n) = apply_fixes(&text, &check(&parse(&text), settings));
+        if n == 0 {
+            break;
+        }
+        n_fixed += n;
+        text = Cow::Owned(fixed);
+    }
+    if n_fixed > 0 {
+        files::replace(source.path(), source.text().as_bytes(), text.as_bytes())?;
+    }
+    Ok(n_fixed)
 }
 
 fn show(checked: &Checked, format: CheckFormat, ui: &Ui) -> Result<(), Failure> {

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &PlanGraphArgs, ui: &Ui) -> Result<(), Failure> {
     );
     let graph = match graph {
         Some(graph) if !has_errors(&findings) => graph,
-        _ => return Err(ui.refuse(&source, &findings)),
+        _ => return Err(ui.refuse(&source, findings)),
     };
     ui.complain(&render(&source, &findings, ui.style(Stream::Err)));
     if ui.is_json() {

@@ -163,6 +163,17 @@ pub fn first_error(diagnostics: &[Diagnostic]) -> Option<(&Diagnostic, ErrorCode
         .find_map(|diagnostic| Some((diagnostic, diagnostic.error_code()?)))
 }
 
+/// Puts findings in the order of their places; at one place errors come before warnings.
+pub fn sort_by_place(findings: &mut [Diagnostic]) {
+    findings.sort_by_key(|finding| {
+        (
+            finding.primary.span.start(),
+            finding.severity(),
+            finding.code,
+        )
+    });
+}
+
 /// Applies every certain fix whose place no earlier fix touches, and says how many were applied.
 pub fn apply_fixes(text: &str, diagnostics: &[Diagnostic]) -> (String, usize) {
     let mut edits: Vec<&Edit> = diagnostics
