@@ -70,20 +70,19 @@ pub fn scrum_master(sprint: &SprintId, title: &str, default_model: Model) -> Age
     }
 }
 
-/// The spec of an agent that a plan names (B-15); `text` is what the plan says about it.
+/// The spec of an agent that a plan names (B-15); `context` is what the plan says about it, or the title.
 pub fn plan_agent(
-    name: &str,
-    model: Option<Model>,
+    agent: AgentPath,
+    model: Model,
     adapter: Option<&str>,
-    text: Option<&str>,
-    title: &str,
-) -> Result<AgentSpec, Invalid> {
-    Ok(AgentSpec {
-        model,
-        context: Some(text.unwrap_or(title).to_owned()),
+    context: &str,
+) -> AgentSpec {
+    AgentSpec {
+        model: Some(model),
+        context: Some(context.to_owned()),
         adapter: adapter.map(str::to_owned),
-        ..AgentSpec::new(Role::Polecat, AgentPath::for_name(name)?)
-    })
+        ..AgentSpec::new(Role::Polecat, agent)
+    }
 }
 
 /// The branch of a sprint by convention (B-27): `<prefix>/<id>-<slug>`.
@@ -279,13 +278,15 @@ mod tests {
 
     #[test]
     fn b_15_plan_agents_become_specs() {
-        let spec = plan_agent("dev", Some(Model::Haiku), Some("codex"), None, "Title").unwrap();
+        let path = AgentPath::for_name("dev").unwrap();
+        let spec = plan_agent(path, Model::Haiku, Some("codex"), "Title");
         assert_eq!(spec.agent.as_str(), ".claude/agents/dev.md");
+        assert_eq!(
+            (spec.model, spec.adapter.as_deref()),
+            (Some(Model::Haiku), Some("codex"))
+        );
         assert_eq!(spec.context.as_deref(), Some("Title"));
-        assert_eq!(spec.adapter.as_deref(), Some("codex"));
-        let spec = plan_agent("dev", None, None, Some("text"), "Title").unwrap();
-        assert_eq!(spec.context.as_deref(), Some("text"));
-        assert!(plan_agent("../dev", None, None, None, "Title").is_err());
+        assert!(AgentPath::for_name("../dev").is_err());
     }
 
     #[test]

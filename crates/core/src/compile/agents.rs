@@ -24,7 +24,7 @@ pub(super) fn dev_agent(
     sprint: &Sprint,
     settings: &Settings<'_>,
     findings: &mut Vec<Diagnostic>,
-) -> Option<AgentSpec> {
+) -> AgentSpec {
     spec(
         item,
         item.text.as_deref().unwrap_or(&sprint.title.value),
@@ -39,20 +39,18 @@ pub(super) fn qa_agent(
     sprint: &Sprint,
     settings: &Settings<'_>,
     findings: &mut Vec<Diagnostic>,
-) -> Option<QaAgent> {
-    let prompt = if let Some(text) = &item.text {
-        text.clone()
-    } else {
+) -> QaAgent {
+    let prompt = item.text.clone().unwrap_or_else(|| {
         let prompt = default_qa_prompt(&sprint.id.value, &sprint.title.value);
         findings.push(diagnostics::default_qa_prompt(&item.name, &prompt));
         prompt
-    };
-    let spec = spec(item, &prompt, settings, findings)?;
-    Some(QaAgent {
+    });
+    let spec = spec(item, &prompt, settings, findings);
+    QaAgent {
         spec,
         prompt,
         output_schema: standard_output_schema(),
-    })
+    }
 }
 
 fn spec(
@@ -60,39 +58,25 @@ fn spec(
     context: &str,
     settings: &Settings<'_>,
     findings: &mut Vec<Diagnostic>,
-) -> Option<AgentSpec> {
+) -> AgentSpec {
+    check_file(item, settings, findings);
+    let model = model(item, settings, findings);
     let adapter = item.adapter.as_ref().map(|adapter| adapter.value.as_str());
-    let mut spec = match plan_agent(&item.name.value, None, adapter, Some(context), context) {
-        Ok(spec) => spec,
-        Err(reason) => {
-            findings.push(diagnostics::bad_agent_path(&item.name, reason.to_string()));
-            return None;
-        }
-    };
-    spec.model = Some(model(item, &spec, settings, findings));
-    check_file(item, &spec, settings, findings);
-    Some(spec)
+    plan_agent(item.path.clone(), model, adapter, context)
 }
 
-fn model(
-    item: &AgentItem,
-    spec: &AgentSpec,
-    settings: &Settings<'_>,
-    findings: &mut Vec<Diagnostic>,
-) -> Model {
+fn model(item: &AgentItem, settings: &Settings<'_>, findings: &mut Vec<Diagnostic>) -> Model {
     if let Some(model) = &item.model {
         return model.value;
     }
     let agents = settings.agents;
-    let file = agents.files.get(spec.agent.as_str());
+    let file = agents.files.get(item.path.as_str());
     let sources = ModelSources {
-        explicit: None,
         front_matter: file.and_then(|file| file.recommended_model.as_deref()),
         default_model: agents.default_model.as_deref(),
         ..ModelSources::default()
-    }
-    .with_role_models(Role::Polecat, &agents.role_models);
-    let resolved = resolve_model(&sources);
+    };
+    let resolved = resolve_model(&sources.with_role_models(Role::Polecat, &agents.role_models));
     findings.push(diagnostics::model_not_named(&item.name, resolved.model));
     findings.extend(
         resolved
@@ -103,20 +87,15 @@ fn model(
     resolved.model
 }
 
-fn check_file(
-    item: &AgentItem,
-    spec: &AgentSpec,
-    settings: &Settings<'_>,
-    findings: &mut Vec<Diagnostic>,
-) {
+fn check_file(item: &AgentItem, settings: &Settings<'_>, findings: &mut Vec<Diagnostic>) {
     let is_known =
-        spec.agent.is_built_in() || settings.agents.files.contains_key(spec.agent.as_str());
+        item.path.is_built_in() || settings.agents.files.contains_key(item.path.as_str());
     let is_error = match settings.agent_check {
         AgentCheck::Off => return,
         AgentCheck::Strict => true,
         AgentCheck::Auto => settings.agents.has_directory,
     };
     if !is_known && is_error {
-        findings.push(diagnostics::agent_not_found(&item.name, &spec.agent));
+        findings.push(diagnostics::agent_not_found(&item.name, &item.path));
     }
 }

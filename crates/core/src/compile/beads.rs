@@ -137,7 +137,7 @@ impl Compiler<'_, '_> {
             }
         };
         let (issue_type, branches_to_merge) = kind?;
-        let metadata = self.metadata(&complete, branches_to_merge, agents?);
+        let metadata = self.metadata(&complete, branches_to_merge, agents);
         let plan_labels: Vec<String> = sprint
             .body()
             .labels
@@ -197,19 +197,20 @@ impl Compiler<'_, '_> {
         Some((IssueType::Merge, Some(branches)))
     }
 
-    fn agents(&self, sprint: &Sprint, findings: &mut Vec<Diagnostic>) -> Option<Agents> {
-        let (settings, body) = (self.settings, &sprint.body());
-        let dev: Option<Vec<_>> = body
-            .dev_agents
-            .iter()
-            .map(|item| dev_agent(item, sprint, settings, findings))
-            .collect();
-        let qa: Option<Vec<_>> = body
-            .qa_agents
-            .iter()
-            .map(|item| qa_agent(item, sprint, settings, findings))
-            .collect();
-        Some(Agents { dev: dev?, qa: qa? })
+    fn agents(&self, sprint: &Sprint, findings: &mut Vec<Diagnostic>) -> Agents {
+        let (settings, body) = (self.settings, sprint.body());
+        Agents {
+            dev: body
+                .dev_agents
+                .iter()
+                .map(|item| dev_agent(item, sprint, settings, findings))
+                .collect(),
+            qa: body
+                .qa_agents
+                .iter()
+                .map(|item| qa_agent(item, sprint, settings, findings))
+                .collect(),
+        }
     }
 
     fn metadata(

@@ -1,7 +1,6 @@
 //! The words of the findings that need more than one sprint, or more than the plan.
 
 mod agent_not_found;
-mod bad_agent_path;
 mod branch_clash;
 mod branch_to_merge_missing;
 mod default_qa_prompt;
@@ -17,7 +16,6 @@ mod partly_estimated;
 mod shared_place;
 
 pub(crate) use agent_not_found::agent_not_found;
-pub(crate) use bad_agent_path::bad_agent_path;
 pub(crate) use branch_clash::branch_clash;
 pub(crate) use branch_to_merge_missing::branch_to_merge_missing;
 pub(crate) use default_qa_prompt::default_qa_prompt;

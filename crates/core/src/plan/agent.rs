@@ -2,7 +2,7 @@
 
 use super::diagnostics;
 use super::list::Item;
-use crate::bead::Model;
+use crate::bead::{AgentPath, Model};
 use crate::diag::Diagnostic;
 use crate::text::{Span, Spanned, first_code_span, without_code_marks};
 
@@ -11,6 +11,8 @@ use crate::text::{Span, Spanned, first_code_span, without_code_marks};
 pub struct AgentItem {
     /// The agent's name.
     pub name: Spanned<String>,
+    /// The agent's file (B-15).
+    pub path: AgentPath,
     /// The model, if the plan names one.
     pub model: Option<Spanned<Model>>,
     /// The adapter that runs the agent, if the plan names one (Z-30).
@@ -37,10 +39,13 @@ pub(super) fn parse_agent(
         problems.push(diagnostics::malformed_agent(place, "the name is missing"));
         return None;
     };
-    if !is_agent_name(&name.value) {
+    let path = AgentPath::for_name(&name.value)
+        .ok()
+        .filter(|_| is_agent_name(&name.value));
+    let Some(path) = path else {
         problems.push(diagnostics::bad_agent_name(&name));
         return None;
-    }
+    };
     cursor.skip_spaces();
     let (model, adapter) = match cursor.parenthesis() {
         Some(inner) => model_and_adapter(text, inner, &name, problems)?,
@@ -57,6 +62,7 @@ pub(super) fn parse_agent(
     }
     Some(AgentItem {
         name,
+        path,
         model,
         adapter,
         text: whole_text(text, item, said),
@@ -272,6 +278,8 @@ mod tests {
             ("(opus)", "PARSE.MARKDOWN"),
             ("`dev` (opus, a b)", "PARSE.MARKDOWN"),
             ("`../dev`", "PARSE.MARKDOWN"),
+            ("`a/../dev`", "PARSE.MARKDOWN"),
+            ("`a//dev`", "PARSE.MARKDOWN"),
         ] {
             let problems = read(line).unwrap_err();
             assert_eq!(

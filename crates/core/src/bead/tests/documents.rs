@@ -87,9 +87,10 @@ fn s_2_the_seeds_completed_bead_reads_once_it_is_whole() {
 fn worked_example() -> RalphBead {
     let sprint = SprintId::parse("1.2a").unwrap();
     let title = "Example Work Bead";
-    let text = Some("Validate against schema");
-    let dev = plan_agent("python-backend-dev", Some(Model::Sonnet), None, None, title).unwrap();
-    let qa = plan_agent("qa-schema-validator", Some(Model::Haiku), None, text, title).unwrap();
+    let text = "Validate against schema";
+    let path = |name| AgentPath::for_name(name).unwrap();
+    let dev = plan_agent(path("python-backend-dev"), Model::Sonnet, None, title);
+    let qa = plan_agent(path("qa-schema-validator"), Model::Haiku, None, text);
     let prompts = vec!["Create examples/w.json".to_owned()];
     let now = Timestamp::parse("2026-02-07T10:00:00Z").unwrap();
     RalphBead {

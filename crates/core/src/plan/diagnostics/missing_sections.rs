@@ -1,5 +1,6 @@
 //! A sprint that lacks what every bead needs (P-22).
 
+use crate::bead::{branch_name, worktree_path};
 use crate::diag::{Diagnostic, ErrorCode};
 use crate::plan::field::{FieldValue, RequiredField};
 use crate::plan::{Field, Sprint};
@@ -75,20 +76,22 @@ fn help(sprint: &Sprint, missing: &[RequiredField]) -> String {
 
 /// What the section could look like, with names derived for this sprint (B-27).
 fn example(sprint: &Sprint, field: RequiredField) -> String {
-    let name = || {
-        format!(
-            "feature/{}-{}",
-            sprint.id.value.dashed(),
-            name_from_title(&sprint.title.value)
-        )
-    };
-    let value = match field {
-        RequiredField::Worktree => format!(" `../worktrees/{}`", name()),
-        RequiredField::Branch => format!(" `{}`", name()),
-        RequiredField::SourceBranch => " `main`".to_owned(),
-        RequiredField::DevAgents => "\n- `claude` (sonnet)".to_owned(),
-        RequiredField::QaAgents => "\n- `claude` (haiku) - what to check".to_owned(),
-        RequiredField::Tasks => "\n- what to do".to_owned(),
+    let branch = branch_name(
+        "feature",
+        &sprint.id.value,
+        &name_from_title(&sprint.title.value),
+    )
+    .ok();
+    let value = match (field, &branch) {
+        (RequiredField::Worktree, Some(branch)) => {
+            format!(" `{}`", worktree_path("my-repo", branch))
+        }
+        (RequiredField::Branch, Some(branch)) => format!(" `{branch}`"),
+        (RequiredField::Worktree | RequiredField::Branch, None) => String::new(),
+        (RequiredField::SourceBranch, _) => " `main`".to_owned(),
+        (RequiredField::DevAgents, _) => "\n- `claude` (sonnet)".to_owned(),
+        (RequiredField::QaAgents, _) => "\n- `claude` (haiku) - what to check".to_owned(),
+        (RequiredField::Tasks, _) => "\n- what to do".to_owned(),
     };
     format!("**{}**:{value}", field.field().name())
 }
