@@ -59,10 +59,15 @@ impl AgentPath {
         &*self.0 == BUILT_IN
     }
 
+    /// Whether this is how generation 2 writes the path.
+    pub(super) fn has_md(&self) -> bool {
+        self.is_built_in() || self.0.ends_with(".md")
+    }
+
     /// The path as generation 2 writes it: ending in `.md`, unless it is the built-in agent.
     #[must_use]
     pub fn with_md(&self) -> Self {
-        if self.is_built_in() || self.0.ends_with(".md") {
+        if self.has_md() {
             self.clone()
         } else {
             Self(format!("{}.md", self.0).into())

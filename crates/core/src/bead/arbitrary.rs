@@ -96,7 +96,7 @@ pub(super) fn output_schema() -> impl Strategy<Value = Value> {
     let custom =
         json!({ "properties": { "status": true, "message": {}, "more": { "type": "string" } } });
     let few = json!({ "properties": { "status": { "enum": ["pass"] }, "message": {} } });
-    prop_oneof![3 => Just(standard_output_schema()), 1 => Just(custom), 1 => Just(few)]
+    prop_oneof![3 => Just((*standard_output_schema()).clone()), 1 => Just(custom), 1 => Just(few)]
 }
 
 fn qa_agent() -> impl Strategy<Value = QaAgent> {
@@ -105,7 +105,7 @@ fn qa_agent() -> impl Strategy<Value = QaAgent> {
         QaAgent {
             spec,
             prompt,
-            output_schema,
+            output_schema: output_schema.into(),
         }
     })
 }

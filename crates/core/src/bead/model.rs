@@ -1,6 +1,7 @@
 //! The validated bead: one shape for both generations (Z-21, B-4).
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -168,7 +169,7 @@ pub struct QaAgent {
     /// What to ask.
     pub prompt: String,
     /// The JSON Schema of the answer.
-    pub output_schema: Value,
+    pub output_schema: Arc<Value>,
 }
 
 /// Which generation's fields a document carries (B-3).
@@ -183,8 +184,14 @@ pub enum BeadShape {
     Both,
 }
 
-/// The schema of a QA agent's answer, exactly as contracts §3.3 prints it.
-pub fn standard_output_schema() -> Value {
+/// The schema of a QA agent's answer, exactly as contracts §3.3 prints it. There is one of it, shared by
+/// all agents that answer so.
+pub fn standard_output_schema() -> Arc<Value> {
+    static STANDARD: LazyLock<Arc<Value>> = LazyLock::new(|| Arc::new(standard()));
+    Arc::clone(&STANDARD)
+}
+
+fn standard() -> Value {
     json!({
         "type": "object",
         "properties": {

@@ -1,5 +1,7 @@
 //! Reads agents, in either generation's shape (contracts §3.3, B-2, B-24).
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::field::{FieldErrorKind, Invalid};
@@ -102,7 +104,7 @@ pub(super) fn qa_agent_1(node: Node<'_, '_>, errors: &mut Errors) -> Option<QaAg
 }
 
 // The schema is the caller's own as long as an answer can carry a status and a message (B-23, B-24).
-fn output_schema(node: Node<'_, '_>, errors: &mut Errors) -> Option<Value> {
+fn output_schema(node: Node<'_, '_>, errors: &mut Errors) -> Option<Arc<Value>> {
     let properties = node.dict(errors)?.get("properties");
     let mut sound = true;
     for name in ["status", "message"] {
@@ -120,7 +122,14 @@ fn output_schema(node: Node<'_, '_>, errors: &mut Errors) -> Option<Value> {
         errors.push(&node.path, FieldErrorKind::Pattern, message);
         sound = false;
     }
-    sound.then(|| node.value.clone())
+    let standard = standard_output_schema();
+    sound.then(|| {
+        if *node.value == *standard {
+            standard
+        } else {
+            Arc::new(node.value.clone())
+        }
+    })
 }
 
 fn is_subset_of_verdicts(words: &Value) -> bool {

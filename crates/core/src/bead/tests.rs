@@ -23,7 +23,7 @@ pub(super) fn generation_1() -> Value {
             "dev_prompts": ["Do it"],
             "qa_agents": [{
                 "agent_path": ".claude/agents/qa", "model": "haiku", "prompt": "Check it",
-                "output_schema": standard_output_schema(),
+                "output_schema": *standard_output_schema(),
             }],
         },
         "created_at": "2026-02-07T10:00:00Z", "updated_at": "2026-02-07T10:00:00Z",

@@ -99,7 +99,7 @@ pub(super) fn qa_to_2(item: &Map<String, Value>, _: &Context) -> Map<String, Val
     let mut two = spec(path, get("model"), get("prompt"));
     if let Some(schema) = item
         .get("output_schema")
-        .filter(|schema| **schema != standard_output_schema())
+        .filter(|schema| **schema != *standard_output_schema())
     {
         two.insert("output_schema".to_owned(), schema.clone());
     }
@@ -109,6 +109,7 @@ pub(super) fn qa_to_2(item: &Map<String, Value>, _: &Context) -> Map<String, Val
 /// A QA item of generation 1 from one of generation 2.
 pub(super) fn qa_to_1(item: &Map<String, Value>, context: &Context) -> Map<String, Value> {
     let prompt = text(item, "prompt").or_else(|| text(item, "context"));
+    let standard = standard_output_schema();
     let schema = item.get("output_schema").filter(|schema| !schema.is_null());
     Map::from_iter([
         ("agent_path".to_owned(), without_md(item)),
@@ -119,7 +120,7 @@ pub(super) fn qa_to_1(item: &Map<String, Value>, context: &Context) -> Map<Strin
         ),
         (
             "output_schema".to_owned(),
-            schema.cloned().unwrap_or_else(standard_output_schema),
+            schema.unwrap_or(&standard).clone(),
         ),
     ])
 }

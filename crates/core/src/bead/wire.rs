@@ -103,13 +103,13 @@ pub(super) struct WireMetadata<'a> {
     #[schemars(length(min = 1))]
     pub(super) dev_prompts: &'a [String],
     #[schemars(skip)]
-    pub(super) qa_agents: Vec<WireQaAgent>,
+    pub(super) qa_agents: Vec<WireQaAgent<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(skip)]
-    pub(super) scrum_master_agent: Option<AgentSpec>,
+    pub(super) scrum_master_agent: Option<Cow<'a, AgentSpec>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(skip)]
-    pub(super) dev_agents: Option<Vec<AgentSpec>>,
+    pub(super) dev_agents: Option<Vec<Cow<'a, AgentSpec>>>,
     /// How many attempts there may be; absent means 3.
     #[schemars(default = "default_max_retry_attempts", range(min = 1))]
     pub(super) max_retry_attempts: u32,
@@ -172,7 +172,7 @@ struct Generation2 {
     dev_agents: Vec<AgentSpec>,
     /// The agents that judge the work.
     #[schemars(length(min = 1))]
-    qa_agents: Vec<QaAgent2>,
+    qa_agents: Vec<QaAgent2<'static>>,
     /// The first dev agent, for older readers.
     dev_agent_path: Option<AgentPath>,
     /// The first dev agent's model, for older readers.
@@ -196,53 +196,53 @@ struct Generation1 {
     dev_model: Model,
     /// The agents that judge the work.
     #[schemars(length(min = 1))]
-    qa_agents: Vec<QaAgent1>,
+    qa_agents: Vec<QaAgent1<'static>>,
 }
 
 /// A QA agent of generation 1.
 #[derive(Serialize, JsonSchema)]
 #[schemars(extend("not" = { "required": ["agent"] }))]
-pub(super) struct QaAgent1 {
+pub(super) struct QaAgent1<'a> {
     /// The agent's file, with or without its extension.
     pub(super) agent_path: AgentPath,
     /// The tier of its model.
     pub(super) model: Model,
     /// What to ask.
-    pub(super) prompt: String,
+    pub(super) prompt: &'a str,
     /// The JSON Schema of the answer.
-    pub(super) output_schema: OutputSchema,
+    pub(super) output_schema: OutputSchema<'a>,
 }
 
 /// A QA agent of generation 2; the fields of generation 1 may stand beside its own.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct QaAgent2 {
+pub(super) struct QaAgent2<'a> {
     #[serde(flatten)]
-    pub(super) spec: AgentSpec,
+    pub(super) spec: Cow<'a, AgentSpec>,
     /// The agent's file, for older readers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) agent_path: Option<AgentPath>,
     /// What to ask; absent means the context.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) prompt: Option<String>,
+    pub(super) prompt: Option<&'a str>,
     /// The JSON Schema of the answer; absent means the standard one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) output_schema: Option<OutputSchema>,
+    pub(super) output_schema: Option<OutputSchema<'a>>,
 }
 
 /// A QA agent as the chosen generation writes it.
 #[derive(Serialize)]
 #[serde(untagged)]
-pub(super) enum WireQaAgent {
-    One(QaAgent1),
-    Two(QaAgent2),
+pub(super) enum WireQaAgent<'a> {
+    One(QaAgent1<'a>),
+    Two(QaAgent2<'a>),
 }
 
 /// The JSON Schema of a QA agent's answer: any schema with a status and a message (B-23, B-24).
 #[derive(Serialize)]
 #[serde(transparent)]
-pub(super) struct OutputSchema(pub(super) Value);
+pub(super) struct OutputSchema<'a>(pub(super) &'a Value);
 
-impl JsonSchema for OutputSchema {
+impl JsonSchema for OutputSchema<'_> {
     fn schema_name() -> Cow<'static, str> {
         "OutputSchema".into()
     }

@@ -1,5 +1,7 @@
 //! Writes a bead as a document in the shape of either generation, or of both (B-3).
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -88,19 +90,22 @@ impl Metadata {
 }
 
 impl AgentSpec {
-    fn with_md(&self) -> Self {
-        Self {
+    fn with_md(&self) -> Cow<'_, Self> {
+        if self.agent.has_md() {
+            return Cow::Borrowed(self);
+        }
+        Cow::Owned(Self {
             agent: self.agent.with_md(),
             ..self.clone()
-        }
+        })
     }
 }
 
 impl QaAgent {
-    fn wire(&self, default_prompt: &str, shape: BeadShape) -> WireQaAgent {
+    fn wire(&self, default_prompt: &str, shape: BeadShape) -> WireQaAgent<'_> {
         let agent_path = self.spec.agent.without_md();
-        let prompt = self.prompt.clone();
-        let output_schema = OutputSchema(self.output_schema.clone());
+        let prompt = self.prompt.as_str();
+        let output_schema = OutputSchema(&self.output_schema);
         let spec = self.spec.with_md();
         match shape {
             BeadShape::V1 => WireQaAgent::One(QaAgent1 {
@@ -111,7 +116,7 @@ impl QaAgent {
             }),
             BeadShape::V2 => {
                 let derived = self.spec.context.as_deref().unwrap_or(default_prompt);
-                let standard = output_schema.0 == standard_output_schema();
+                let standard = *output_schema.0 == *standard_output_schema();
                 WireQaAgent::Two(QaAgent2 {
                     spec,
                     agent_path: None,
