@@ -33,29 +33,37 @@ pub fn without_code_marks(text: &str) -> String {
 
 fn code_spans(text: &str) -> impl Iterator<Item = CodeSpan> {
     let runs = backtick_runs(text);
-    // Where each length of run occurs last: a run without a partner is known at once, and a hostile
-    // line of unpaired runs is not searched again from each of them.
-    let last: BTreeMap<usize, usize> = runs
-        .iter()
-        .enumerate()
-        .map(|(at, run)| (run.len(), at))
-        .collect();
+    // Where each length of run occurs last, once a run without a partner was met: the next one is known
+    // at once, and a hostile line of unpaired runs is not searched again from each of them.
+    let mut last: Option<BTreeMap<usize, usize>> = None;
     let mut next = 0;
     std::iter::from_fn(move || {
         while let Some(open) = runs.get(next).copied() {
             next += 1;
-            if last.get(&open.len()).is_some_and(|at| *at >= next) {
-                let close = (next..runs.len()).find(|at| runs[*at].len() == open.len())?;
-                next = close + 1;
-                let content = Span::new(open.end(), runs[close].start());
-                return Some(CodeSpan {
-                    whole: open.cover(runs[close]),
-                    content: trimmed(text, content),
-                });
+            if last.as_ref().is_some_and(|last| last[&open.len()] < next) {
+                continue;
+            }
+            match (next..runs.len()).find(|at| runs[*at].len() == open.len()) {
+                None => last = Some(last_of_each_length(&runs)),
+                Some(close) => {
+                    next = close + 1;
+                    let content = Span::new(open.end(), runs[close].start());
+                    return Some(CodeSpan {
+                        whole: open.cover(runs[close]),
+                        content: trimmed(text, content),
+                    });
+                }
             }
         }
         None
     })
+}
+
+fn last_of_each_length(runs: &[Span]) -> BTreeMap<usize, usize> {
+    runs.iter()
+        .enumerate()
+        .map(|(at, run)| (run.len(), at))
+        .collect()
 }
 
 fn backtick_runs(text: &str) -> Vec<Span> {
@@ -98,6 +106,9 @@ mod tests {
             ("``x`y``", "x`y"),
             ("`` `q` ``", "`q`"),
             ("` `", " "),
+            ("``` a `` b `c` d ``e`` f ``` g", "a `` b `c` d ``e`` f g"),
+            ("``` a `` b `c` d ``e", "``` a b `c` de"),
+            ("``` a `` b `c` `` ````d", "``` a b `c` ````d"),
             ("é `ü` é", "é ü é"),
         ] {
             assert_eq!(without_code_marks(marked), plain);
