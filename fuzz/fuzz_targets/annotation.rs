@@ -42,7 +42,7 @@ fn check_same_sprints(plan: &Plan, annotated: &str, ids: &BTreeMap<SprintId, Bea
     for (sprint, same) in plan.sprints.iter().zip(&after.sprints) {
         assert_eq!(sprint.id.value.as_str(), same.id.value.as_str());
         assert_eq!(sprint.title.value, same.title.value);
-        assert_eq!(sprint.body.tasks.len(), same.body.tasks.len());
+        assert_eq!(sprint.body().tasks.len(), same.body().tasks.len());
         let expected = format!("<!-- beads-ralph: {} -->", ids[&same.id.value]);
         let line = same.annotations.first().map(|a| a.line.slice(annotated));
         assert!(same.is_duplicate || line == Some(expected.as_str()));

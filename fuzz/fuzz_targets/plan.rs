@@ -62,7 +62,7 @@ fn check_sprints(text: &str, plan: &Plan) {
         assert_eq!(sprint.id.span.slice(text), sprint.id.value.as_str());
         assert_eq!(sprint.title.span.slice(text), sprint.title.value);
         assert_eq!(sprint.heading.span.slice(text), sprint.heading.value);
-        let body = &sprint.body;
+        let body = sprint.body();
         for agent in body.dev_agents.iter().chain(&body.qa_agents) {
             slices(text, agent.span);
             assert_eq!(agent.name.span.slice(text), agent.name.value);
