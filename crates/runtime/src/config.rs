@@ -9,6 +9,7 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use crate::files::{self, FileError};
+use crate::repo::shown;
 
 /// The file's name in the repository's root.
 pub const FILE_NAME: &str = "beads-ralph.yaml";
@@ -33,7 +34,7 @@ pub enum ConfigError {
     #[error(transparent)]
     File(#[from] FileError),
     /// The file is not what it should be.
-    #[error("{path} cannot be used: {reason}")]
+    #[error("{} cannot be used: {reason}", shown(path))]
     Invalid {
         /// The file.
         path: Utf8PathBuf,

@@ -9,17 +9,19 @@ use camino::{Utf8Path, Utf8PathBuf};
 use tempfile::NamedTempFile;
 use thiserror::Error;
 
+use crate::repo::shown;
+
 /// What can go wrong with a file.
 #[derive(Debug, Error)]
 pub enum FileError {
     /// There is no such file.
-    #[error("{path} does not exist")]
+    #[error("{} does not exist", shown(path))]
     NotFound {
         /// The path as given.
         path: Utf8PathBuf,
     },
     /// There is something, but it is not a file.
-    #[error("{path} is {what}, not a file")]
+    #[error("{} is {what}, not a file", shown(path))]
     NotAFile {
         /// The path as given.
         path: Utf8PathBuf,
@@ -27,13 +29,13 @@ pub enum FileError {
         what: &'static str,
     },
     /// More than spans can address.
-    #[error("{path} is larger than 4 GiB")]
+    #[error("{} is larger than 4 GiB", shown(path))]
     TooLarge {
         /// The path as given.
         path: Utf8PathBuf,
     },
     /// The system said no.
-    #[error("cannot {action} {path}: {source}")]
+    #[error("cannot {action} {}: {source}", shown(path))]
     Io {
         /// `read`, `write`, `create`.
         action: &'static str,
@@ -43,13 +45,16 @@ pub enum FileError {
         source: io::Error,
     },
     /// The file is not what it was when it was read.
-    #[error("{path} was changed by somebody else meanwhile; nothing was written")]
+    #[error(
+        "{} was changed by somebody else meanwhile; nothing was written",
+        shown(path)
+    )]
     Changed {
         /// The path as given.
         path: Utf8PathBuf,
     },
     /// The file must not be overwritten.
-    #[error("{path} exists already")]
+    #[error("{} exists already", shown(path))]
     Exists {
         /// The path as given.
         path: Utf8PathBuf,

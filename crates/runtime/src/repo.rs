@@ -1,6 +1,5 @@
 //! Where the repository is.
 
-use beads_ralph_core::text::excerpt;
 use camino::{Utf8Path, Utf8PathBuf};
 
 /// A repository's root: the nearest directory, from a path upwards, that holds `.git`. A linked worktree
@@ -28,18 +27,38 @@ pub fn plan_file(plan: &Utf8Path, root: Option<&Utf8Path>) -> String {
     }
 }
 
-/// A path as it may be shown to people: without characters that steer a terminal.
+/// A path as it may be shown to people: what steers a terminal or changes the direction of the text is
+/// escaped; nothing is cut, because half a path is of no use.
 pub fn shown(path: &Utf8Path) -> String {
-    if path.as_str().chars().any(char::is_control) {
-        excerpt(path.as_str())
-    } else {
-        path.to_string()
+    let mut text = String::with_capacity(path.as_str().len());
+    for character in path.as_str().chars() {
+        if is_harmless(character) {
+            text.push(character);
+        } else {
+            text.extend(character.escape_unicode());
+        }
     }
+    text
+}
+
+fn is_harmless(character: char) -> bool {
+    !character.is_control()
+        && !matches!(character, '\u{200e}' | '\u{200f}' | '\u{61c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_shown_path_is_whole_and_harmless() {
+        let long = format!("{}/plan é.md", "x".repeat(200));
+        assert_eq!(shown(Utf8Path::new(&long)), long);
+        assert_eq!(
+            shown(Utf8Path::new("a\n\u{1b}[31m\u{202e}b")),
+            "a\\u{a}\\u{1b}[31m\\u{202e}b"
+        );
+    }
 
     #[test]
     fn a_plan_inside_the_repository_is_named_from_its_root() {

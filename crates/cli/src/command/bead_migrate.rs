@@ -1,7 +1,7 @@
 //! `bead migrate`: a bead for another generation of readers (B-4).
 
 use beads_ralph_core::bead::{FieldError, error_code, parse_document, to_both, to_v1, to_v2};
-use beads_ralph_runtime::files;
+use beads_ralph_runtime::{files, repo};
 use camino::Utf8Path;
 use serde_json::json;
 
@@ -31,7 +31,8 @@ pub(crate) fn run(args: &BeadMigrateArgs, ui: &Ui) -> Result<(), Failure> {
             return ui.data(&json!({"bead": migrated, "file_updated": is_changed}));
         }
         ui.say(&format!(
-            "{path}: {}\n",
+            "{}: {}\n",
+            repo::shown(path),
             if is_changed {
                 "migrated"
             } else {
@@ -49,6 +50,10 @@ pub(crate) fn run(args: &BeadMigrateArgs, ui: &Ui) -> Result<(), Failure> {
 
 fn invalid(path: &Utf8Path, errors: &[FieldError]) -> Failure {
     let lines: Vec<String> = errors.iter().map(FieldError::to_string).collect();
-    let message = format!("{path} cannot be migrated: {}", lines.join("; "));
+    let message = format!(
+        "{} cannot be migrated: {}",
+        repo::shown(path),
+        lines.join("; ")
+    );
     Failure::new(error_code(errors), message).details(lines.join("\n"))
 }

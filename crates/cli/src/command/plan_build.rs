@@ -3,7 +3,7 @@
 use beads_ralph_core::bead::{BeadShape, FieldError, RalphBead, Rules, error_code, validate};
 use beads_ralph_core::compile::{Compiled, Refusal, build};
 use beads_ralph_core::plan::{Filter, Plan, annotate};
-use beads_ralph_runtime::files;
+use beads_ralph_runtime::{files, repo};
 use camino::Utf8PathBuf;
 use serde_json::{Value, json};
 
@@ -29,11 +29,11 @@ pub(crate) fn run(args: &PlanBuildArgs, ui: &Ui) -> Result<(), Failure> {
         let is_annotated = is_annotated(source.text(), &plan, &filter, &compiled.beads);
         return ui.data(&to_json(&compiled, &bead_files, is_annotated));
     }
-    ui.out(&lines(&bead_files))?;
+    ui.out(&lines(bead_files.iter().map(|path| repo::shown(path))))?;
     ui.say(&format!(
         "wrote {} beads to {}\n",
         bead_files.len(),
-        args.out_dir
+        repo::shown(&args.out_dir)
     ));
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use beads_ralph_core::bead::schemas;
 use beads_ralph_core::diag::{ErrorCode, did_you_mean};
+use beads_ralph_core::text::excerpt;
 use serde_json::json;
 
 use crate::args::SchemaArgs;
@@ -20,7 +21,7 @@ pub(crate) fn run(args: &SchemaArgs, ui: &Ui) -> Result<(), Failure> {
     let Some((_, schema)) = schemas.iter().find(|(name, _)| name == wanted) else {
         let failure = Failure::new(
             ErrorCode::IoFileNotFound,
-            format!("there is no schema `{wanted}`"),
+            format!("there is no schema `{}`", excerpt(wanted)),
         );
         return Err(match did_you_mean(wanted, names()) {
             Some(near) => failure.action(format!("did you mean `{near}`?")),
