@@ -22,7 +22,7 @@ pub(crate) fn run(args: &PlanBuildArgs, ui: &Ui) -> Result<(), Failure> {
         Refusal::Findings(findings) => ui.refuse(&source, findings),
         Refusal::Filter(fault) => fault.into(),
     })?;
-    ui.complain(&render(&source, &compiled.findings, ui.style(Stream::Err)));
+    ui.say(&render(&source, &compiled.findings, ui.style(Stream::Err)));
     let documents = documents(&compiled.beads, args.bead_schema.into(), surroundings.rig())?;
     let bead_files = write(&args.out_dir, &compiled.beads, &documents)?;
     if ui.is_json() {

@@ -35,7 +35,7 @@ pub(crate) fn run(args: &PlanGraphArgs, ui: &Ui) -> Result<(), Failure> {
         Some(graph) if !has_errors(&findings) => graph,
         _ => return Err(ui.refuse(&source, findings)),
     };
-    ui.complain(&render(&source, &findings, ui.style(Stream::Err)));
+    ui.say(&render(&source, &findings, ui.style(Stream::Err)));
     if ui.is_json() {
         return ui.data(&to_json(&graph, args, &findings));
     }
