@@ -90,15 +90,12 @@ impl Ui {
                 data: None,
                 error: Some(failure.to_error()),
             };
-            // If standard output is broken there is nobody left to tell; the exit code remains.
-            drop(self.envelope(&envelope));
+            // Standard output may be what is broken: then people are told, and the exit code remains.
+            if self.envelope(&envelope).is_err() {
+                write_stderr(&sentence(failure));
+            }
         } else if !failure.is_told() {
-            let code = failure.code().as_str();
-            let action = failure.suggested_action();
-            write_stderr(&format!(
-                "error[{code}]: {}\n  help: {action}\n",
-                failure.message()
-            ));
+            write_stderr(&sentence(failure));
         }
     }
 
@@ -175,6 +172,12 @@ pub(crate) fn lines(items: impl IntoIterator<Item = impl Display>) -> String {
         text.push('\n');
     }
     text
+}
+
+fn sentence(failure: &Failure) -> String {
+    let code = failure.code().as_str();
+    let action = failure.suggested_action();
+    format!("error[{code}]: {}\n  help: {action}\n", failure.message())
 }
 
 fn width() -> usize {
