@@ -3,6 +3,7 @@
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::graph::GraphFault;
 use beads_ralph_core::plan::FilterFault;
+use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::config::ConfigError;
 use beads_ralph_runtime::files::FileError;
 use serde::Serialize;
@@ -161,8 +162,20 @@ impl From<FilterFault> for Failure {
 
 impl From<GraphFault> for Failure {
     fn from(fault: GraphFault) -> Self {
-        Self::new(fault.code(), fault.to_string())
+        let details = match &fault {
+            GraphFault::DuplicateId { ids } | GraphFault::SelfDependency { ids } => quoted(ids),
+            GraphFault::Unresolved { missing } => missing
+                .iter()
+                .map(|(node, id)| format!("{}: {}", excerpt(node), excerpt(id)))
+                .collect(),
+            GraphFault::Cycle { path } => vec![quoted(path).join(" → ")],
+        };
+        Self::new(fault.code(), fault.to_string()).details(details.join("\n"))
     }
+}
+
+fn quoted(ids: &[String]) -> Vec<String> {
+    ids.iter().map(|id| excerpt(id)).collect()
 }
 
 #[cfg(test)]
