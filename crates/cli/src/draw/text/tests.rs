@@ -1,3 +1,5 @@
+//! Pictures of small graphs, letter by letter.
+
 use super::super::label::columns;
 use super::super::tests::{critical, graph};
 use super::*;

@@ -1,0 +1,24 @@
+//! The program as people and scripts meet it: arguments in; output, files and exit codes out.
+//!
+//! Tests are named for the rules of the contracts that they hold the program to.
+
+#[cfg(test)]
+mod annotate;
+#[cfg(test)]
+mod bad_input;
+#[cfg(test)]
+mod bead;
+#[cfg(test)]
+mod build;
+#[cfg(test)]
+mod check;
+#[cfg(test)]
+mod env;
+#[cfg(test)]
+mod graph;
+#[cfg(test)]
+mod output;
+#[cfg(test)]
+mod schema;
+#[cfg(test)]
+mod tidy;

@@ -1,0 +1,122 @@
+//! The rules of the repository that no compiler checks.
+
+use beads_ralph_core::diag::{ErrorCode, WarningCode};
+use camino::{Utf8Path, Utf8PathBuf};
+
+/// How long a source file may be.
+const MAX_LINES: usize = 800;
+
+fn root() -> Utf8PathBuf {
+    Utf8Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize_utf8()
+        .unwrap()
+}
+
+/// Every Rust file below `crates/`, with its text.
+fn sources() -> Vec<(Utf8PathBuf, String)> {
+    let root = root();
+    let mut found = Vec::new();
+    let mut pending = vec![root.join("crates")];
+    while let Some(folder) = pending.pop() {
+        for entry in folder.read_dir_utf8().unwrap() {
+            let path = entry.unwrap().into_path();
+            if path.is_dir() && path.file_name() != Some("target") {
+                pending.push(path);
+            } else if path.extension() == Some("rs") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                found.push((path.strip_prefix(&root).unwrap().to_owned(), text));
+            }
+        }
+    }
+    assert!(found.len() > 100, "the sources are found");
+    found
+}
+
+#[test]
+fn no_file_is_too_long() {
+    for (path, text) in sources() {
+        let n_lines = text.lines().count();
+        assert!(
+            n_lines <= MAX_LINES,
+            "{path} has {n_lines} lines; split it by what it does"
+        );
+    }
+}
+
+#[test]
+fn every_file_says_what_it_is() {
+    for (path, text) in sources() {
+        let is_said = text.starts_with("//! ");
+        assert!(
+            is_said,
+            "{path} does not start with a `//!` line that says what it holds"
+        );
+    }
+}
+
+#[test]
+fn nothing_is_left_undone() {
+    for (path, text) in sources() {
+        for mark in ["todo!", "unimplemented!", "dbg!"] {
+            let call = format!("{mark}(");
+            assert!(!text.contains(&call), "{path} has {mark}");
+        }
+        let ignored = ["#[ig", "nore"].concat();
+        assert!(
+            !text.contains(&ignored),
+            "{path} has a test that does not run"
+        );
+    }
+}
+
+#[test]
+fn the_architecture_names_every_part() {
+    let Ok(text) = std::fs::read_to_string(root().join("ARCHITECTURE.md")) else {
+        eprintln!("there is no ARCHITECTURE.md yet");
+        return;
+    };
+    for entry in root().join("crates").read_dir_utf8().unwrap() {
+        let name = entry.unwrap().file_name().to_owned();
+        assert!(
+            text.contains(&format!("crates/{name}")),
+            "ARCHITECTURE.md does not name crates/{name}"
+        );
+    }
+    let core = std::fs::read_to_string(root().join("crates/core/src/lib.rs")).unwrap();
+    let modules = core
+        .lines()
+        .filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'));
+    for module in modules {
+        assert!(
+            text.contains(&format!("`{module}`")),
+            "ARCHITECTURE.md does not name `{module}`"
+        );
+    }
+}
+
+#[test]
+fn e_2_every_code_is_documented_once() {
+    let text = std::fs::read_to_string(root().join("docs/diagnostics.md")).unwrap();
+    let errors = ErrorCode::ALL.iter().map(|code| code.as_str());
+    let warnings = WarningCode::ALL.iter().map(|code| code.as_str());
+    let codes: Vec<&str> = errors.chain(warnings).collect();
+    let rows: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
+        .map(|(code, _)| code)
+        .collect();
+    for code in &codes {
+        let n_rows = rows.iter().filter(|row| row == &code).count();
+        assert_eq!(
+            n_rows, 1,
+            "docs/diagnostics.md has {n_rows} rows for {code}"
+        );
+    }
+    for row in rows {
+        assert!(
+            codes.contains(&row),
+            "docs/diagnostics.md describes {row}, which does not exist"
+        );
+    }
+}
