@@ -14,7 +14,10 @@ pub(super) fn suspicious_characters(text: &str) -> Vec<Diagnostic> {
     if let Some(at) = lone_carriage_return(text) {
         found.push(diagnostics::lone_carriage_return(Span::new(at, at + 1)));
     }
-    found.extend(direction_marks(text).map(|(span, mark)| diagnostics::direction_mark(span, mark)));
+    found.extend(direction_marks(text).map(|(span, mark)| {
+        let (rest, cleaned) = without_marks(text, span.start());
+        diagnostics::direction_mark(span, mark, rest, cleaned)
+    }));
     found
 }
 
@@ -39,6 +42,21 @@ fn direction_marks(text: &str) -> impl Iterator<Item = (Span, char)> {
     })
 }
 
+/// From the first mark of a line to its last, and what stays of that without marks.
+fn without_marks(text: &str, first: usize) -> (Span, String) {
+    let line = text[first..].lines().next().unwrap_or_default();
+    let marked = match line.rfind(is_direction_mark) {
+        Some(last) => &line[..last + line[last..].chars().next().map_or(0, char::len_utf8)],
+        None => "",
+    };
+    let cleaned = marked.replace(is_direction_mark, "");
+    (Span::new(first, first + marked.len()), cleaned)
+}
+
+fn is_direction_mark(character: char) -> bool {
+    matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}')
+}
+
 // Bytes first: every mark starts with 0xE2 or 0xD8, which are rare in most plans, so that ordinary text
 // is passed over at the speed of a byte search.
 fn find_direction_mark(text: &str) -> Option<usize> {
@@ -49,9 +67,7 @@ fn find_direction_mark(text: &str) -> Option<usize> {
             + bytes[from..]
                 .iter()
                 .position(|byte| matches!(byte, 0xE2 | 0xD8))?;
-        let is_mark = text[at..].starts_with(|mark| {
-            matches!(mark, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}')
-        });
+        let is_mark = text[at..].starts_with(is_direction_mark);
         if is_mark {
             return Some(at);
         }

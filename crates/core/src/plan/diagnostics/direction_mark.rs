@@ -3,15 +3,16 @@
 use crate::diag::{Diagnostic, WarningCode};
 use crate::text::Span;
 
-/// Points at the mark.
-pub(crate) fn direction_mark(span: Span, mark: char) -> Diagnostic {
+/// Points at the first mark of a line; `rest` is from there to the line's last mark, and `cleaned` what
+/// stays of it without any.
+pub(crate) fn direction_mark(span: Span, mark: char, rest: Span, cleaned: String) -> Diagnostic {
     let message = format!(
         "U+{:04X} changes the direction of the text: this line may not say what it shows",
         mark as u32
     );
     Diagnostic::new(WarningCode::DeceptiveText, span, message)
         .label("remove it")
-        .certain_fix(span, "")
+        .certain_fix(rest, cleaned)
 }
 
 #[cfg(test)]
@@ -26,6 +27,15 @@ mod tests {
                 "1:2 deceptive-text «\u{202e}»",
                 "2:1 deceptive-text «\u{200f}»",
             ],
+        );
+    }
+
+    #[test]
+    fn all_marks_of_a_line_go_at_once() {
+        let marks = "\u{202e}".repeat(100);
+        check_fix(
+            &complete_plan(&format!("a{marks}b\u{61c} c\n{marks}d\n")),
+            &complete_plan("ab c\nd\n"),
         );
     }
 }
