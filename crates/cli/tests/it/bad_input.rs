@@ -1,6 +1,10 @@
 //! Wrong bytes, odd files and hostile names: a diagnostic with its code, never a panic or half a file.
 
+use serde_json::{Value, json};
+
 use crate::env::{DEMO, Output, TestEnv};
+
+const WORK: &str = include_str!("../../../core/testdata/beads/worked-example.json");
 
 /// Gives a plan to every command that reads one; none of them may change it unless it is good.
 #[track_caller]
@@ -333,28 +337,81 @@ fn names_with_control_characters_do_not_reach_the_terminal() {
     }
 }
 
-#[cfg(unix)]
+/// Every place of a document that holds a string, as a JSON pointer.
+fn strings_of(value: &Value, at: &str, found: &mut Vec<String>) {
+    match value {
+        Value::String(_) => found.push(at.to_owned()),
+        Value::Array(items) => {
+            for (n, item) in items.iter().enumerate() {
+                strings_of(item, &format!("{at}/{n}"), found);
+            }
+        }
+        Value::Object(entries) => {
+            for (key, entry) in entries {
+                strings_of(entry, &format!("{at}/{key}"), found);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
 #[test]
 fn text_of_a_bead_does_not_reach_the_terminal_raw() {
     let env = TestEnv::new();
-    let evil = "\\u001b[31m\\u202eevil";
-    for document in [
-        format!("{{\"status\": \"{evil}\"}}"),
-        format!(
-            "{{\"status\": \"open\", \"metadata\": {{\"dev_model\": \"{evil}\", \"branch\": \"{evil}\"}}}}"
-        ),
-        format!("{{\"dependencies\": [{{\"{evil}\": 1}}], \"assignee\": \"{evil}\"}}"),
-    ] {
+    let bead: Value = serde_json::from_str(WORK).unwrap();
+    let evil = json!("\u{1b}[31m\u{202e}evil");
+    let mut places = Vec::new();
+    strings_of(&bead, "", &mut places);
+    assert!(places.len() > 30, "{places:?}");
+    let mut documents: Vec<Value> = places
+        .iter()
+        .map(|place| {
+            let mut document = bead.clone();
+            *document.pointer_mut(place).unwrap() = evil.clone();
+            document
+        })
+        .collect();
+    let mut with_key = bead.clone();
+    with_key["metadata"]["dev_agents"][0]["env"] = json!({evil.as_str().unwrap(): 1});
+    documents.push(with_key);
+    documents.push(json!({evil.as_str().unwrap(): evil, "dependencies": [{"\u{1b}": 1}]}));
+    for document in documents {
         for args in [
-            &["bead", "validate"][..],
-            &["bead", "migrate", "--to", "v1"],
+            &["bead", "validate", "--graph"][..],
+            &["bead", "validate", "--check-agents"],
+            &["bead", "migrate", "--in-place", "--to", "v1", "bead.json"],
         ] {
-            let output = env.command(args).stdin(document.as_str()).run();
+            env.write("bead.json", document.to_string());
+            let output = env.command(args).stdin(document.to_string()).run();
             let all = format!("{}{}", output.stdout, output.stderr);
             assert!(
                 !all.contains('\u{1b}') && !all.contains('\u{202e}'),
-                "{args:?}: {all:?}"
+                "{args:?} {document}: {all:?}"
             );
+        }
+    }
+}
+
+#[test]
+fn text_of_the_configuration_does_not_reach_the_terminal_raw() {
+    let env = TestEnv::with_demo();
+    env.write("bead.json", WORK);
+    for config in [
+        "rig: \"\\e[31m\"\n",
+        "rig: \"\u{1b}[31m\"\n",
+        "rig: [\u{1b}[31m\n",
+        "agents: {default_model: \"\\e[31m\"}\n",
+        "verify: {require_machine_check: \"\\e[31m\"}\n",
+        "\"\\e[31m\": [\n",
+    ] {
+        env.write("beads-ralph.yaml", config);
+        for args in [
+            &["plan", "check", "plan.md"][..],
+            &["bead", "validate", "bead.json"],
+        ] {
+            let output = env.run(args);
+            let all = format!("{}{}", output.stdout, output.stderr);
+            assert!(!all.contains('\u{1b}'), "{args:?} {config:?}: {all:?}");
         }
     }
 }

@@ -112,7 +112,10 @@ fn rig(text: &str, rules: &Rules) -> Result<String, Invalid> {
     if text == rules.rig {
         Ok(text.to_owned())
     } else {
-        Err(Invalid::pattern(format!("rig must be '{}'", rules.rig)))
+        Err(Invalid::pattern(format!(
+            "rig must be '{}'",
+            excerpt(&rules.rig)
+        )))
     }
 }
 
