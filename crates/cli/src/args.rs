@@ -1,6 +1,7 @@
 //! The argument tree: what people type, and its help.
 
 use camino::Utf8PathBuf;
+use clap::builder::{NonEmptyStringValueParser, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Turn a markdown plan into a dependency graph of beads.
@@ -190,7 +191,7 @@ pub(crate) struct PlanBuildArgs {
     /// The plan; `-` is standard input
     pub(crate) plan: Utf8PathBuf,
     /// Where to write <bead-id>.json; made if it does not exist
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = NonEmptyStringValueParser::new().map(Utf8PathBuf::from))]
     pub(crate) out_dir: Utf8PathBuf,
     /// Only these sprints, such as 1.2a,1.3
     #[arg(long, value_name = "IDS")]

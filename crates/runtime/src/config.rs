@@ -1,11 +1,14 @@
 //! `beads-ralph.yaml`, as far as the plan compiler needs it: the rig, the default models and whether a
-//! machine check is required. Other keys are left to the parts that they are for.
+//! machine check is required. Other known keys are left to the parts that they are for; a key that
+//! nobody knows is an error (Z-22).
 
 use std::collections::BTreeMap;
 
-use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::diag::{ErrorCode, did_you_mean};
+use beads_ralph_core::text::excerpt;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use thiserror::Error;
 
 use crate::files::{self, FileError};
@@ -13,6 +16,45 @@ use crate::repo::shown;
 
 /// The file's name in the repository's root.
 pub const FILE_NAME: &str = "beads-ralph.yaml";
+
+/// Every key that may stand at the top of the file (contracts §7.1 and Z-22), nested layout first.
+const KEYS: &[&str] = &[
+    "ralph",
+    "timeouts",
+    "retry",
+    "worktrees",
+    "disk",
+    "network",
+    "claude",
+    "logging",
+    "agents",
+    "rig",
+    "store",
+    "permissions",
+    "budgets",
+    "integration",
+    "verify",
+    "notify",
+    "gates",
+    "stages",
+    "scrum_master",
+    "agent_defaults",
+    "max_parallel_sessions",
+    "poll_interval",
+    "scrum_master_timeout",
+    "dev_agent_timeout",
+    "qa_agent_timeout",
+    "max_retry_attempts",
+    "pr_creation_retries",
+    "repo_name",
+    "source_branch",
+    "cleanup_on_complete",
+    "min_free_gb",
+    "check_before_start",
+    "max_network_retries",
+    "retry_backoff",
+    "network_timeout",
+];
 
 /// What the compiler is configured with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,9 +136,28 @@ pub fn load(root: Option<&Utf8Path>) -> Result<Config, ConfigError> {
     if text.trim().is_empty() {
         return Ok(from_document(Document::default()));
     }
+    #[expect(
+        clippy::zero_sized_map_values,
+        reason = "a set cannot be read from a mapping"
+    )]
+    let keys: BTreeMap<String, IgnoredAny> =
+        serde_saphyr::from_str(text).map_err(|error| invalid(error.to_string()))?;
+    if let Some(unknown) = keys.keys().find(|key| !KEYS.contains(&key.as_str())) {
+        return Err(invalid(unknown_key(text, unknown)));
+    }
     let document: Document =
         serde_saphyr::from_str(text).map_err(|error| invalid(error.to_string()))?;
     Ok(from_document(document))
+}
+
+fn unknown_key(text: &str, key: &str) -> String {
+    let line = text
+        .lines()
+        .position(|line| line.trim_start_matches(['"', '\'']).starts_with(key));
+    let place = line.map_or(String::new(), |line| format!("line {}: ", line + 1));
+    let meant = did_you_mean(key, KEYS.iter().copied());
+    let hint = meant.map_or(String::new(), |known| format!("; did you mean `{known}`?"));
+    format!("{place}unknown key `{}`{hint}", excerpt(key))
 }
 
 fn from_document(document: Document) -> Config {
@@ -104,7 +165,10 @@ fn from_document(document: Document) -> Config {
     let mut role_models = flat.role_models;
     role_models.extend(nested.role_models);
     Config {
-        rig: document.rig.unwrap_or_else(|| "beads-ralph".to_owned()),
+        rig: document
+            .rig
+            .filter(|rig| !rig.trim().is_empty())
+            .unwrap_or_else(|| "beads-ralph".to_owned()),
         default_model: nested.default_model.or(flat.default_model),
         role_models,
         require_machine_check: document.verify.require_machine_check,
@@ -148,6 +212,17 @@ mod tests {
         );
         assert_eq!(config.role_models["witness"], "haiku");
         assert!(config.require_machine_check);
+    }
+
+    #[test]
+    fn z_22_an_unknown_key_is_refused_with_its_place() {
+        let error = loaded("rig: mine\nverfy: {require_machine_check: true}\n")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.ends_with("line 2: unknown key `verfy`; did you mean `verify`?"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use beads_ralph_core::compile::{Settings, check};
-use beads_ralph_core::diag::{Diagnostic, apply_fixes, sort_by_place};
+use beads_ralph_core::diag::{Diagnostic, ErrorCode, apply_fixes, sort_by_place};
 use beads_ralph_core::plan::parse;
 use beads_ralph_runtime::files;
 use camino::Utf8Path;
@@ -17,7 +17,7 @@ use crate::ui::{
 };
 
 /// How often fixes may reveal more fixes; in practice a heading's fix reveals those of its body.
-const MAX_FIX_ROUNDS: usize = 8;
+const MAX_FIX_ROUNDS: usize = 32;
 
 /// What became of one plan.
 struct Checked {
@@ -75,7 +75,14 @@ fn check_one(path: &Utf8Path, args: &PlanCheckArgs) -> Result<Checked, Failure> 
 
 /// Applies what can be fixed for certain, again as long as that reveals more, and writes the result once.
 fn fix(source: &PlanSource, settings: &Settings<'_>) -> Result<usize, Failure> {
-    if source.is_stdin() || !source.is_exact() {
+    if source.is_stdin() {
+        let message = "standard input cannot be fixed in place";
+        return Err(
+            Failure::new(ErrorCode::IoPermissionDenied, message).action("name the plan's file")
+        );
+    }
+    // A text that is not what the file holds is never written back.
+    if !source.is_exact() {
         return Ok(0);
     }
     let mut text = Cow::Borrowed(source.text());

@@ -164,8 +164,8 @@ fn n_1_digits_that_only_look_like_digits() {
     for (number, fixed) in [
         ("１.１", true),
         ("1．1", true),
-        ("١.١", false),
-        ("𝟏.𝟏", false),
+        ("١.١", true),
+        ("𝟏.𝟏", true),
         ("l.1", false),
     ] {
         env.write("plan.md", format!("### Sprint {number}: A\n"));

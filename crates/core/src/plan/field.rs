@@ -64,7 +64,6 @@ const KNOWN_IGNORED: &[&str] = &[
     "Notes",
     "Note",
     "Tests",
-    "Task",
     "Agents",
     "Tags",
     "Stage",

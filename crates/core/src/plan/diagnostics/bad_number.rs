@@ -8,7 +8,13 @@ use crate::text::{Span, excerpt};
 pub(crate) fn bad_number(text: &str, token: Span) -> Diagnostic {
     let number = token.slice(text);
     let message = format!("`{}` is not a sprint number", excerpt(number));
-    let finding = Diagnostic::new(ErrorCode::ParseInvalidPattern, token, message)
+    let finding = Diagnostic::new(ErrorCode::ParseInvalidPattern, token, message);
+    if number.split('.').count() == 2 && number.split('.').all(is_well_formed) {
+        return finding
+            .label("too large")
+            .help("a phase and a sprint go up to 18446744073709551615");
+    }
+    let finding = finding
         .label("expected <phase>.<sprint>, such as 1.2 or 3a.2b")
         .help(
             "a number is ASCII digits and optional lower-case letters, twice, with one dot between",
@@ -24,20 +30,35 @@ pub(crate) fn bad_number(text: &str, token: Span) -> Diagnostic {
     }
 }
 
-/// The number with capitals lowered and full-width forms made plain, which are what people paste.
+fn is_well_formed(part: &str) -> bool {
+    let letters = part.trim_start_matches(|c: char| c.is_ascii_digit());
+    letters.len() < part.len() && letters.bytes().all(|letter| letter.is_ascii_lowercase())
+}
+
+/// The number with capitals lowered and the digits and letters of other alphabets made plain, which are
+/// what people paste.
 fn ascii_spelling(number: &str) -> Option<String> {
-    number
-        .chars()
-        .map(|character| match character {
-            '０'..='９' | 'ａ'..='ｚ' | 'Ａ'..='Ｚ' | '．' => {
-                char::from_u32(character as u32 - 0xFEE0).map(|plain| plain.to_ascii_lowercase())
-            }
-            other if other.is_ascii() => Some(other.to_ascii_lowercase()),
-            other => other
-                .to_digit(10)
-                .and_then(|digit| char::from_digit(digit, 10)),
-        })
-        .collect()
+    number.chars().map(plain).collect()
+}
+
+fn plain(character: char) -> Option<char> {
+    /// Where other scripts start to count: full-width, Arabic, Persian, Devanagari, bold mathematical.
+    const ZEROS: [char; 5] = ['０', '٠', '۰', '०', '𝟎'];
+    let digit = |zero: char| {
+        (character as u32)
+            .checked_sub(zero as u32)
+            .filter(|digit| *digit < 10)
+    };
+    match character {
+        'ａ'..='ｚ' | 'Ａ'..='Ｚ' | '．' => {
+            char::from_u32(character as u32 - 0xFEE0).map(|letter| letter.to_ascii_lowercase())
+        }
+        other if other.is_ascii() => Some(other.to_ascii_lowercase()),
+        _ => ZEROS
+            .into_iter()
+            .find_map(digit)
+            .and_then(|digit| char::from_digit(digit, 10)),
+    }
 }
 
 #[cfg(test)]
@@ -63,6 +84,18 @@ mod tests {
             "### Sprint １.２: X\n",
             &["1:12 PARSE.INVALID_PATTERN «１.２»"],
         );
-        check_fix("### Sprint １.２: X\n", "### Sprint 1.2: X\n");
+        for number in ["１.２", "١.٢", "۱.۲", "१.२", "𝟏.𝟐"] {
+            check_fix(&format!("### Sprint {number}: X\n"), "### Sprint 1.2: X\n");
+        }
+    }
+
+    #[test]
+    fn n_5_a_number_that_is_too_large_is_called_so() {
+        let text = "### Sprint 1.99999999999999999999a: X\n";
+        check(
+            text,
+            &["1:12 PARSE.INVALID_PATTERN «1.99999999999999999999a»"],
+        );
+        assert_eq!(findings(text)[0].primary.text, "too large");
     }
 }
