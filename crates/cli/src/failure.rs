@@ -156,7 +156,7 @@ impl From<ConfigError> for Failure {
 
 impl From<FilterFault> for Failure {
     fn from(fault: FilterFault) -> Self {
-        Self::new(fault.code(), fault.to_string())
+        Self::new(fault.code(), fault.to_string()).details(fault.to_string())
     }
 }
 

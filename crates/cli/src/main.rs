@@ -12,13 +12,19 @@ mod ui;
 
 use std::process::ExitCode;
 
+use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_runtime::env;
 use clap::Parser as _;
 
 use crate::args::Cli;
+use crate::failure::Failure;
 use crate::ui::Ui;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
     let ui = Ui::new(&cli);
     match command::run(&cli.command, &ui) {
         Ok(()) => ExitCode::SUCCESS,
@@ -27,4 +33,28 @@ fn main() -> ExitCode {
             ExitCode::from(failure.exit_code())
         }
     }
+}
+
+/// Ends after arguments that are wrong, or that ask for help or the version. A script that asked for JSON
+/// gets the envelope here too.
+fn usage(error: &clap::Error) -> ExitCode {
+    let is_wrong = error.use_stderr();
+    let wants_json =
+        env::arguments().any(|argument| argument == "--json" || argument == "--fenced");
+    if is_wrong && wants_json {
+        let text = error.to_string();
+        let message = text
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .trim_start_matches("error: ");
+        let failure = Failure::new(ErrorCode::ValidationConstraint, message)
+            .details(text.trim_end())
+            .action("see `beads-ralph --help`");
+        Ui::for_json().failure(&failure);
+    } else {
+        // A pipe that was closed after the first page of help is no failure.
+        drop(error.print());
+    }
+    ExitCode::from(if is_wrong { 2 } else { 0 })
 }

@@ -167,6 +167,7 @@ impl Surroundings {
             },
             merge_detection: rules.merge_detection.into(),
             skip_completed,
+            has_default_check: self.config.has_default_check,
             require_machine_check: self.config.require_machine_check,
         }
     }

@@ -11,6 +11,8 @@ use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 
 use beads_ralph_core::diag::{Diagnostic, ErrorCode, sort_by_place};
 use beads_ralph_runtime::env::{self, Variable};
+use beads_ralph_runtime::repo;
+use camino::Utf8Path;
 use serde::Serialize;
 
 use crate::args::{Cli, ColorChoice};
@@ -43,6 +45,16 @@ impl Ui {
             is_fenced: cli.global.fenced,
             is_quiet: cli.global.quiet,
             color: cli.global.color,
+        }
+    }
+
+    /// For a script whose arguments could not be read.
+    pub(crate) fn for_json() -> Self {
+        Self {
+            is_json: true,
+            is_fenced: false,
+            is_quiet: true,
+            color: ColorChoice::Never,
         }
     }
 
@@ -162,6 +174,25 @@ struct Envelope<'e, D> {
     success: bool,
     data: Option<&'e D>,
     error: Option<ErrorObject<'e>>,
+}
+
+/// A number and its noun.
+pub(crate) fn counted(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+/// A path as it can be pasted into a shell.
+pub(crate) fn quoted(path: &Utf8Path) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%,:=".contains(c);
+    let dashed = if path.as_str().starts_with('-') {
+        "./"
+    } else {
+        ""
+    };
+    if path.as_str().chars().all(is_plain) {
+        return format!("{dashed}{path}");
+    }
+    format!("'{dashed}{}'", repo::shown(path).replace('\'', "'\\''"))
 }
 
 /// Each item on a line of its own.

@@ -20,7 +20,7 @@ pub use graph::{PlanGraph, plan_graph};
 pub use settings::{AgentCatalog, AgentCheck, AgentFile, MergeDetection, Settings};
 
 use crate::diag::{Diagnostic, has_errors};
-use crate::plan::{Filter, FilterFault, Plan};
+use crate::plan::{Filter, FilterFault, Plan, complete};
 
 /// Why a plan gave no beads.
 #[derive(Debug)]
@@ -39,6 +39,13 @@ pub fn build(plan: &Plan, filter: &Filter, settings: &Settings<'_>) -> Result<Co
         Ok(graph) => graph,
         Err(finding) => {
             findings.push(*finding);
+            for sprint in plan
+                .unique()
+                .filter(|sprint| filter.selects(&sprint.id.value))
+            {
+                findings.extend(sprint.problems.iter().cloned());
+                findings.extend(complete(sprint).err().unwrap_or_default());
+            }
             return Err(Refusal::Findings(findings));
         }
     };

@@ -65,6 +65,8 @@ pub struct Config {
     pub default_model: Option<String>,
     /// The model for each role.
     pub role_models: BTreeMap<String, String>,
+    /// Whether there are checks for every bead (`verify.default`, Z-31).
+    pub has_default_check: bool,
     /// Whether a sprint without a verifier is an error (Z-31).
     pub require_machine_check: bool,
 }
@@ -115,6 +117,7 @@ struct Agents {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Verify {
+    default: Vec<IgnoredAny>,
     require_machine_check: bool,
 }
 
@@ -171,6 +174,7 @@ fn from_document(document: Document) -> Config {
             .unwrap_or_else(|| "beads-ralph".to_owned()),
         default_model: nested.default_model.or(flat.default_model),
         role_models,
+        has_default_check: !document.verify.default.is_empty(),
         require_machine_check: document.verify.require_machine_check,
     }
 }
@@ -211,7 +215,12 @@ mod tests {
             ("mine", Some("opus"))
         );
         assert_eq!(config.role_models["witness"], "haiku");
-        assert!(config.require_machine_check);
+        assert!(config.require_machine_check && !config.has_default_check);
+        assert!(
+            loaded("verify:\n  default:\n    - cargo test\n")
+                .unwrap()
+                .has_default_check
+        );
     }
 
     #[test]

@@ -44,6 +44,13 @@ pub fn get(variable: Variable) -> Option<String> {
     value.ok().filter(|value| !value.is_empty())
 }
 
+/// The command line's arguments, without those that are not UTF-8.
+pub fn arguments() -> impl Iterator<Item = String> {
+    std::env::args_os()
+        .skip(1)
+        .filter_map(|argument| argument.into_string().ok())
+}
+
 /// The working directory; nothing when it is gone or not UTF-8.
 pub fn current_dir() -> Option<Utf8PathBuf> {
     #[expect(

@@ -189,7 +189,15 @@ pub fn replace(path: &Utf8Path, before: &[u8], after: &[u8]) -> Result<(), FileE
 }
 
 fn written_beside(path: &Utf8Path, bytes: &[u8]) -> Result<NamedTempFile, FileError> {
-    let mut temporary = temporary_file(directory_of(path)).map_err(FileError::io("write", path))?;
+    let directory = directory_of(path);
+    if !directory.is_dir() {
+        return Err(FileError::NotFound {
+            path: directory.to_owned(),
+        });
+    }
+    // The error would name the temporary file, which means nothing to anybody.
+    let unnamed = |error: io::Error| FileError::io("write", path)(error.kind().into());
+    let mut temporary = temporary_file(directory).map_err(unnamed)?;
     let written = temporary
         .write_all(bytes)
         .and_then(|()| temporary.as_file().sync_all());

@@ -279,6 +279,7 @@ mod tests {
             agent_check: AgentCheck::Off,
             merge_detection: MergeDetection::Both,
             skip_completed: false,
+            has_default_check: false,
             require_machine_check: true,
         };
         let plan = parse(text);

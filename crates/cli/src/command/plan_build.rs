@@ -2,6 +2,7 @@
 
 use beads_ralph_core::bead::{BeadShape, FieldError, RalphBead, Rules, error_code, validate};
 use beads_ralph_core::compile::{Compiled, Refusal, build};
+use beads_ralph_core::diag::sort_by_place;
 use beads_ralph_core::plan::{Filter, Plan, annotate};
 use beads_ralph_runtime::{files, repo};
 use camino::Utf8PathBuf;
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 use crate::args::{PlanBuildArgs, ShapeArg};
 use crate::failure::Failure;
 use crate::plan_source::{PlanSource, Surroundings};
-use crate::ui::{Stream, Ui, lines, render};
+use crate::ui::{Stream, Ui, counted, lines, render};
 
 pub(crate) fn run(args: &PlanBuildArgs, ui: &Ui) -> Result<(), Failure> {
     let source = PlanSource::read(&args.plan)?;
@@ -18,10 +19,11 @@ pub(crate) fn run(args: &PlanBuildArgs, ui: &Ui) -> Result<(), Failure> {
     let settings = surroundings.settings(&args.rules, args.skip_completed);
     let filter = Filter::parse(args.sprint_filter.as_deref().unwrap_or_default())?;
     let plan = source.parse();
-    let compiled = build(&plan, &filter, &settings).map_err(|refusal| match refusal {
+    let mut compiled = build(&plan, &filter, &settings).map_err(|refusal| match refusal {
         Refusal::Findings(findings) => ui.refuse(&source, findings),
         Refusal::Filter(fault) => fault.into(),
     })?;
+    sort_by_place(&mut compiled.findings);
     ui.say(&render(&source, &compiled.findings, ui.style(Stream::Err)));
     let documents = documents(&compiled.beads, args.bead_schema.into(), surroundings.rig())?;
     let bead_files = write(&args.out_dir, &compiled.beads, &documents)?;
@@ -31,8 +33,8 @@ pub(crate) fn run(args: &PlanBuildArgs, ui: &Ui) -> Result<(), Failure> {
     }
     ui.out(&lines(bead_files.iter().map(|path| repo::shown(path))))?;
     ui.say(&format!(
-        "wrote {} beads to {}\n",
-        bead_files.len(),
+        "wrote {} to {}\n",
+        counted(bead_files.len(), "bead", "beads"),
         repo::shown(&args.out_dir)
     ));
     Ok(())

@@ -13,7 +13,8 @@ use crate::args::{CheckFormat, PlanCheckArgs};
 use crate::failure::Failure;
 use crate::plan_source::{PlanSource, Surroundings};
 use crate::ui::{
-    JsonDiagnostic, Stream, Ui, counts, diagnostics_json, failure_of, render, render_short,
+    JsonDiagnostic, Stream, Ui, counted, counts, diagnostics_json, failure_of, quoted, render,
+    render_short,
 };
 
 /// How often fixes may reveal more fixes; in practice a heading's fix reveals those of its body.
@@ -132,22 +133,16 @@ fn show(checked: &Checked, format: CheckFormat, ui: &Ui) -> Result<(), Failure> 
         .iter()
         .filter(|finding| finding.fix.as_ref().is_some_and(|fix| fix.certain))
         .count();
-    if fixable > 0 && !source.is_stdin() {
+    let is_fixable = fixable > 0 && !source.is_stdin() && source.is_exact();
+    let command_line = quoted(source.path());
+    if is_fixable {
         ui.say(&format!(
-            "{fixable} can be fixed for you: beads-ralph plan check --fix {}\n",
-            source.shown()
+            "{fixable} can be fixed for you: beads-ralph plan check --fix {command_line}\n"
         ));
     } else if errors == 0 && !source.is_stdin() {
-        ui.say(&format!(
-            "next: beads-ralph plan graph {}\n",
-            source.shown()
-        ));
+        ui.say(&format!("next: beads-ralph plan graph {command_line}\n"));
     }
     Ok(())
-}
-
-fn counted(n: usize, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 /// The failure to end with: the first fatal one, else the first. The others are told here.

@@ -26,11 +26,9 @@ pub(crate) fn run(args: &PlanGraphArgs, ui: &Ui) -> Result<(), Failure> {
             None
         }
     };
-    findings.extend(
-        graph
-            .iter()
-            .flat_map(|graph| graph.findings.iter().cloned()),
-    );
+    if let Some(graph) = &graph {
+        findings.extend(graph.findings.iter().chain(graph.unreadable_ids()).cloned());
+    }
     let graph = match graph {
         Some(graph) if !has_errors(&findings) => graph,
         _ => return Err(ui.refuse(&source, findings)),
@@ -63,8 +61,33 @@ pub(super) fn drawn(graph: &PlanGraph<'_>, format: GraphFormat, ui: &Ui) -> Stri
                 width: style.width,
                 unicode: style.unicode,
             };
-            draw::text(&graph.graph, &critical, title, options)
+            let mut text = draw::text(&graph.graph, &critical, title, options);
+            text.push_str(&estimated_time(graph, &critical));
+            text
         }
+    }
+}
+
+/// How long the critical path takes, when all of its sprints say so.
+fn estimated_time(graph: &PlanGraph<'_>, critical: &[Node]) -> String {
+    let minutes = |node: &Node| {
+        Some(
+            graph
+                .sprint(*node)
+                .body()
+                .estimate
+                .as_ref()?
+                .value
+                .minutes(),
+        )
+    };
+    match critical.iter().map(minutes).sum::<Option<u64>>() {
+        Some(minutes) if minutes > 0 => format!(
+            "estimated time of that path: {}h{:02}m\n",
+            minutes / 60,
+            minutes % 60
+        ),
+        _ => String::new(),
     }
 }
 

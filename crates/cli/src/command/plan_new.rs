@@ -1,11 +1,11 @@
 //! `plan new`: a commented template.
 
-use beads_ralph_runtime::{files, repo};
+use beads_ralph_runtime::files;
 use serde_json::json;
 
 use crate::args::PlanNewArgs;
 use crate::failure::Failure;
-use crate::ui::Ui;
+use crate::ui::{Ui, quoted};
 
 /// The template; a test holds it to passing `plan check` without a word.
 pub(super) const TEMPLATE: &str = include_str!("../../assets/template.md");
@@ -15,9 +15,9 @@ pub(crate) fn run(args: &PlanNewArgs, ui: &Ui) -> Result<(), Failure> {
     if ui.is_json() {
         return ui.data(&json!({"plan_file": args.plan}));
     }
-    let plan = repo::shown(&args.plan);
+    let plan = quoted(&args.plan);
     ui.say(&format!(
-        "wrote {plan}\nnext: edit it, then `beads-ralph plan check {plan}`\n"
+        "wrote {plan}\nnext: edit it, then: beads-ralph plan check {plan}\n"
     ));
     Ok(())
 }

@@ -57,13 +57,17 @@ pub(crate) fn render(source: &PlanSource, findings: &[Diagnostic], style: Style)
     text
 }
 
-/// Findings with one line each: `file:line:column: error[CODE]: message`.
+/// Findings with one line each: `file:line:column: error[CODE]: message (label)`.
 pub(crate) fn render_short(source: &PlanSource, findings: &[Diagnostic]) -> String {
     lines(findings.iter().map(|finding| {
         let at = source.position(finding.primary.span.start());
         let (severity, code) = (finding.severity().as_str(), finding.code.as_str());
+        let label = match &*finding.primary.text {
+            "" => String::new(),
+            label => format!(" ({label})"),
+        };
         format!(
-            "{}:{}:{}: {severity}[{code}]: {}",
+            "{}:{}:{}: {severity}[{code}]: {}{label}",
             source.shown(),
             at.line,
             at.column,
@@ -83,6 +87,7 @@ pub(crate) struct JsonDiagnostic {
     place: JsonPlace,
     help: Option<Cow<'static, str>>,
     fix: Option<JsonFix>,
+    label: Cow<'static, str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -111,6 +116,7 @@ pub(crate) fn diagnostics_json(
         code: finding.code.as_str(),
         severity: finding.severity().as_str(),
         message: finding.message.clone(),
+        label: finding.primary.text.clone(),
         file: file.to_owned(),
         place: place(source, finding.primary.span),
         help: finding.help.clone(),

@@ -294,3 +294,15 @@ fn a_8_two_at_once_annotate_once() {
         assert_eq!(env.names("."), ["plan.md"]);
     }
 }
+
+#[test]
+fn a_7_a_bead_id_that_cannot_be_read_is_not_replaced_by_another() {
+    let env = TestEnv::new();
+    let text = "### Sprint 1.1: a\n**Bead ID**: ZZ\n";
+    env.write("plan.md", text);
+    let output = env.run(&["plan", "annotate", "--json", "plan.md"]).exits(1);
+    assert_eq!(output.error_code(), "DEPENDENCY.UNRESOLVED");
+    assert_eq!(env.text("plan.md"), text);
+    let output = env.run(&["plan", "graph", "--json", "plan.md"]).exits(1);
+    assert_eq!(output.error_code(), "VALIDATION.INVALID_PATTERN");
+}

@@ -501,3 +501,22 @@ fn b_4_what_is_no_bead_is_not_migrated() {
         .exits(3);
     env.run(&["bead", "migrate", "bead.json"]).exits(2);
 }
+
+#[test]
+fn b_1_numbers_of_unknown_keys_are_kept_digit_for_digit() {
+    let env = TestEnv::new();
+    let numbers = r#""ext": [12345678901234567890123, 1e+999, 1.10, -0.0], "id":"#;
+    env.write("bead.json", WORK.replacen("\"id\":", numbers, 1));
+    env.run(&["bead", "validate", "bead.json"]).exits(0);
+    for to in ["v1", "v2", "both"] {
+        let output = env
+            .run(&["bead", "migrate", "--to", to, "bead.json"])
+            .exits(0);
+        let kept: String = output.stdout.split_whitespace().collect();
+        assert!(
+            kept.contains("\"ext\":[12345678901234567890123,1e+999,1.10,-0.0]"),
+            "{}",
+            output.stdout
+        );
+    }
+}

@@ -85,7 +85,8 @@ fn z_20_a_finding_in_json_has_these_keys() {
                 "end_line",
                 "end_column",
                 "help",
-                "fix"
+                "fix",
+                "label"
             ]
         );
         assert_eq!(finding["file"], "plan.md");

@@ -330,3 +330,35 @@ fn the_demo_touches_nothing() {
     assert_eq!(data["beads"].as_array().unwrap().len(), 9);
     assert_eq!(data["plan"], DEMO);
 }
+
+#[test]
+fn e_1_wrong_usage_answers_with_the_envelope_too() {
+    let output = TestEnv::new()
+        .run(&["--json", "plan", "build", "plan.md"])
+        .exits(2);
+    let envelope: serde_json::Value = serde_json::from_str(&output.stdout).unwrap();
+    let error = &envelope["error"];
+    assert!(
+        error["message"]
+            .as_str()
+            .is_some_and(|message| message.contains("required")),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_suggested_command_can_be_pasted() {
+    let env = TestEnv::new();
+    let output = env.run(&["plan", "new", "my plan's.md"]).exits(0);
+    assert!(
+        output.stderr.contains(r"plan check 'my plan'\''s.md'"),
+        "{}",
+        output.stderr
+    );
+    let output = env.run(&["plan", "new", "absent/plan.md"]).exits(3);
+    assert!(
+        output.stderr.contains("absent does not exist") && !output.stderr.contains(".beads-ralph-"),
+        "{}",
+        output.stderr
+    );
+}

@@ -20,11 +20,17 @@ pub(super) fn default_model(settings: &Settings<'_>) -> Model {
 
 /// The spec of a dev agent.
 pub(super) fn dev_agent(
-    item: &AgentItem,
+    (at, item): (usize, &AgentItem),
     sprint: &Sprint,
     settings: &Settings<'_>,
     findings: &mut Vec<Diagnostic>,
 ) -> AgentSpec {
+    check_file(
+        item,
+        &format!("metadata.dev_agents.{at}.agent"),
+        settings,
+        findings,
+    );
     spec(
         item,
         item.text.as_deref().unwrap_or(&sprint.title.value),
@@ -35,11 +41,17 @@ pub(super) fn dev_agent(
 
 /// A QA agent, with what it is asked and the shape of its answer.
 pub(super) fn qa_agent(
-    item: &AgentItem,
+    (at, item): (usize, &AgentItem),
     sprint: &Sprint,
     settings: &Settings<'_>,
     findings: &mut Vec<Diagnostic>,
 ) -> QaAgent {
+    check_file(
+        item,
+        &format!("metadata.qa_agents.{at}.agent"),
+        settings,
+        findings,
+    );
     let prompt = item.text.clone().unwrap_or_else(|| {
         let prompt = default_qa_prompt(&sprint.id.value, &sprint.title.value);
         findings.push(diagnostics::default_qa_prompt(&item.name, &prompt));
@@ -59,7 +71,6 @@ fn spec(
     settings: &Settings<'_>,
     findings: &mut Vec<Diagnostic>,
 ) -> AgentSpec {
-    check_file(item, settings, findings);
     let model = model(item, settings, findings);
     let adapter = item.adapter.as_ref().map(|adapter| adapter.value.as_str());
     plan_agent(item.path.clone(), model, adapter, context)
@@ -87,7 +98,12 @@ fn model(item: &AgentItem, settings: &Settings<'_>, findings: &mut Vec<Diagnosti
     resolved.model
 }
 
-fn check_file(item: &AgentItem, settings: &Settings<'_>, findings: &mut Vec<Diagnostic>) {
+fn check_file(
+    item: &AgentItem,
+    field: &str,
+    settings: &Settings<'_>,
+    findings: &mut Vec<Diagnostic>,
+) {
     let is_known =
         item.path.is_built_in() || settings.agents.files.contains_key(item.path.as_str());
     let is_error = match settings.agent_check {
@@ -96,6 +112,6 @@ fn check_file(item: &AgentItem, settings: &Settings<'_>, findings: &mut Vec<Diag
         AgentCheck::Auto => settings.agents.has_directory,
     };
     if !is_known && is_error {
-        findings.push(diagnostics::agent_not_found(&item.name, &item.path));
+        findings.push(diagnostics::agent_not_found(&item.name, &item.path, field));
     }
 }

@@ -13,7 +13,7 @@ use crate::bead::{
 };
 use crate::diag::{Diagnostic, has_errors};
 use crate::graph::Node;
-use crate::plan::{CompleteSprint, Field, Filter, Plan, Sprint, VerifierItem, complete};
+use crate::plan::{CompleteSprint, Filter, Plan, Sprint, VerifierItem, complete};
 
 /// The beads of a plan, and the warnings about them.
 #[derive(Debug)]
@@ -80,10 +80,13 @@ fn external(graph: &PlanGraph<'_>, nodes: &[Node]) -> Vec<BeadId> {
 }
 
 fn machine_checks(selected: &[&Sprint], settings: &Settings<'_>) -> Vec<Diagnostic> {
+    if settings.has_default_check {
+        return Vec::new();
+    }
     let unchecked: Vec<&Sprint> = selected
         .iter()
         .copied()
-        .filter(|sprint| !sprint.body().has(Field::Verifiers))
+        .filter(|sprint| sprint.body().verifiers.is_empty())
         .collect();
     if settings.require_machine_check {
         return unchecked
@@ -127,6 +130,13 @@ impl Compiler<'_, '_> {
     fn bead(&self, node: Node, findings: &mut Vec<Diagnostic>) -> Option<RalphBead> {
         let sprint = self.graph.sprint(node);
         findings.extend(sprint.problems.iter().cloned());
+        findings.extend(
+            sprint
+                .body()
+                .formula
+                .as_ref()
+                .map(diagnostics::formula_not_poured),
+        );
         let agents = self.agents(sprint, findings);
         let kind = self.kind(node, findings);
         let complete = match complete(sprint) {
@@ -203,11 +213,13 @@ impl Compiler<'_, '_> {
             dev: body
                 .dev_agents
                 .iter()
+                .enumerate()
                 .map(|item| dev_agent(item, sprint, settings, findings))
                 .collect(),
             qa: body
                 .qa_agents
                 .iter()
+                .enumerate()
                 .map(|item| qa_agent(item, sprint, settings, findings))
                 .collect(),
         }

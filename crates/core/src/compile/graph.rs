@@ -7,7 +7,7 @@ use crate::bead::BeadId;
 use crate::diag::Diagnostic;
 use crate::graph::{Node, SprintGraph, compile};
 use crate::number::SprintId;
-use crate::plan::{Plan, Sprint};
+use crate::plan::{Field, Plan, Sprint};
 
 /// A plan's sprints as a graph, each with its bead id.
 #[derive(Debug)]
@@ -31,12 +31,24 @@ impl<'p> PlanGraph<'p> {
         &self.bead_ids[node.index()]
     }
 
-    /// The bead id of every sprint.
+    /// The bead id of every sprint, but for those whose own `Bead ID` cannot be read.
     pub fn ids(&self) -> BTreeMap<SprintId, BeadId> {
         let pairs = self.sprints.iter().zip(&self.bead_ids);
         pairs
+            .filter(|(sprint, _)| !has_unreadable_id(sprint))
             .map(|(sprint, id)| (sprint.id.value.clone(), id.clone()))
             .collect()
+    }
+
+    /// What is wrong with the bodies of sprints whose bead id cannot be known for that reason.
+    pub fn unreadable_ids(&self) -> impl Iterator<Item = &Diagnostic> {
+        let unreadable = self
+            .sprints
+            .iter()
+            .filter(|sprint| has_unreadable_id(sprint));
+        unreadable
+            .flat_map(|sprint| &sprint.problems)
+            .filter(|finding| finding.error_code().is_some())
     }
 
     /// The sprints on the critical path: minutes where there is an estimate, one unit where there is none.
@@ -75,6 +87,11 @@ pub fn plan_graph(plan: &Plan) -> Result<PlanGraph<'_>, Box<Diagnostic>> {
         sprints,
         bead_ids,
     })
+}
+
+/// Whether the plan fixes an id that is none; the sprint's problems say what is wrong with it.
+fn has_unreadable_id(sprint: &Sprint) -> bool {
+    sprint.body().has(Field::BeadId) && sprint.body().bead_id.is_none()
 }
 
 fn bead_id(sprint: &Sprint) -> BeadId {

@@ -19,6 +19,7 @@ fn settings(agents: &AgentCatalog) -> Settings<'_> {
         agent_check: AgentCheck::Off,
         merge_detection: MergeDetection::Both,
         skip_completed: false,
+        has_default_check: false,
         require_machine_check: false,
     }
 }

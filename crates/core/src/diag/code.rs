@@ -121,9 +121,7 @@ impl ErrorCode {
             Self::DependencyUnresolved => "check that the sprint or bead exists",
             Self::DependencyCycleDetected => "remove one dependency of the named cycle",
             Self::DependencySelfDep => "remove the bead from its own dependencies",
-            Self::DependencyDuplicateId => {
-                "rename one of the two, or skip what exists with --check-existing"
-            }
+            Self::DependencyDuplicateId => "give one of the two another name",
             Self::ValidationBeadSchema => "correct the listed fields",
             Self::ValidationMissingField => "supply the missing fields",
             Self::ValidationInvalidPattern => "correct the value",
@@ -181,6 +179,10 @@ codes! {
         ModelSkipped = "model-skipped",
         /// Characters that look like others or change the direction of the text.
         DeceptiveText = "deceptive-text",
+        /// Text beside a list's name, which belongs to no item.
+        IgnoredText = "ignored-text",
+        /// A formula that this command does not pour (F-16).
+        FormulaNotPoured = "formula-not-poured",
         /// A carriage return that ends no line.
         LoneCarriageReturn = "lone-carriage-return",
     }

@@ -1,7 +1,7 @@
 //! Agent items: `` `name` (model, adapter) - text `` (P-19…P-21, Z-30).
 
 use super::diagnostics;
-use super::list::Item;
+use super::list::{Item, trimmed};
 use crate::bead::{AgentPath, Model};
 use crate::diag::Diagnostic;
 use crate::text::{Span, Spanned, first_code_span, without_code_marks};
@@ -23,13 +23,14 @@ pub struct AgentItem {
     pub span: Span,
 }
 
-/// Reads an agent item. What does not fit is reported, and the item is left out.
+/// Reads an agent item. Everything that does not fit is reported, and then the item is left out.
 pub(super) fn parse_agent(
     text: &str,
     item: &Item,
     problems: &mut Vec<Diagnostic>,
 ) -> Option<AgentItem> {
     let place = item.place(text);
+    let n_problems = problems.len();
     let mut cursor = Cursor {
         text,
         at: place.start(),
@@ -42,27 +43,29 @@ pub(super) fn parse_agent(
     let path = AgentPath::for_name(&name.value)
         .ok()
         .filter(|_| is_agent_name(&name.value));
-    let Some(path) = path else {
+    if path.is_none() {
         problems.push(diagnostics::bad_agent_name(&name));
-        return None;
-    };
+    }
     cursor.skip_spaces();
     let (model, adapter) = match cursor.parenthesis() {
-        Some(inner) => model_and_adapter(text, inner, &name, problems)?,
+        Some(inner) => model_and_adapter(text, inner, &name, problems),
         None => (None, None),
     };
     let said = cursor.dashed_text();
     cursor.skip_spaces();
     if said.is_none() && cursor.at < cursor.end {
+        let stray = Span::new(cursor.at, cursor.end);
         problems.push(diagnostics::malformed_agent(
-            Span::new(cursor.at, cursor.end),
+            stray,
             "this is neither `(model)` nor ` - text`",
         ));
+    }
+    if problems.len() > n_problems {
         return None;
     }
     Some(AgentItem {
         name,
-        path,
+        path: path?,
         model,
         adapter,
         text: whole_text(text, item, said),
@@ -92,33 +95,29 @@ fn model_and_adapter(
     inner: Span,
     name: &Spanned<String>,
     problems: &mut Vec<Diagnostic>,
-) -> Option<ModelAndAdapter> {
-    let words = inner.slice(text);
-    let (model, adapter) = words
-        .split_once(',')
-        .map_or((words, None), |(model, adapter)| (model, Some(adapter)));
-    let model_start = inner.start() + model.len() - model.trim_start().len();
-    let model_span = Span::new(model_start, model_start + model.trim().len());
-    let Ok(parsed) = Model::parse(&model.trim().to_lowercase()) else {
-        problems.push(diagnostics::unknown_model(name, model_span, model.trim()));
-        return None;
-    };
-    let adapter = match adapter {
-        None => None,
-        Some(adapter) => {
-            let start = inner.end() - adapter.trim_start().len();
-            let span = Span::new(start, start + adapter.trim().len());
-            if !is_agent_name(adapter.trim()) || adapter.contains('/') {
-                problems.push(diagnostics::malformed_agent(
-                    span,
-                    "this is not the name of an adapter",
-                ));
-                return None;
-            }
-            Some(Spanned::new(adapter.trim().to_owned(), span))
+) -> ModelAndAdapter {
+    let comma = inner.slice(text).find(',').map(|at| inner.start() + at);
+    let model_span = trimmed(text, Span::new(inner.start(), comma.unwrap_or(inner.end())));
+    let model = Model::parse(&model_span.slice(text).to_lowercase()).ok();
+    if model.is_none() {
+        problems.push(diagnostics::unknown_model(
+            name,
+            model_span,
+            model_span.slice(text),
+        ));
+    }
+    let adapter = comma.map(|comma| {
+        let span = trimmed(text, Span::new(comma + 1, inner.end()));
+        let adapter = span.slice(text);
+        if !is_agent_name(adapter) || adapter.contains('/') {
+            problems.push(diagnostics::malformed_agent(
+                span,
+                "this is not the name of an adapter",
+            ));
         }
-    };
-    Some((Some(Spanned::new(parsed, model_span)), adapter))
+        Spanned::new(adapter.to_owned(), span)
+    });
+    (model.map(|model| Spanned::new(model, model_span)), adapter)
 }
 
 /// `^[A-Za-z0-9][A-Za-z0-9._/-]*$` (P-19).

@@ -27,7 +27,11 @@ pub(super) struct BodyBuilder<'t> {
 enum List {
     None,
     /// The list of a recognised list field, with the item that is still open.
-    Of(ListField, Option<Item>),
+    Of {
+        field: ListField,
+        beside: Span,
+        open: Option<Item>,
+    },
     /// The list below `**Status**`, which is only searched for a word.
     Status,
 }
@@ -74,7 +78,7 @@ impl<'t> BodyBuilder<'t> {
 
     fn open_item(&mut self) -> Option<&mut Item> {
         match &mut self.list {
-            List::Of(_, item) => item.as_mut(),
+            List::Of { open, .. } => open.as_mut(),
             List::None | List::Status => None,
         }
     }
@@ -82,7 +86,7 @@ impl<'t> BodyBuilder<'t> {
     fn start_item(&mut self, item: Item) {
         self.close_item();
         match &mut self.list {
-            List::Of(_, open) => *open = Some(item),
+            List::Of { open, .. } => *open = Some(item),
             List::Status => self.look_for_completed(item.first),
             List::None => {}
         }
@@ -117,11 +121,40 @@ impl<'t> BodyBuilder<'t> {
 
     fn close_list(&mut self) {
         self.close_item();
+        self.report_text_beside_list();
         self.list = List::None;
     }
 
+    /// Text on the line of a list's name is no item. A check that stands there would not run, so that is an
+    /// error; a list that is empty otherwise is reported as missing; elsewhere it is a warning.
+    fn report_text_beside_list(&mut self) {
+        let List::Of { field, beside, .. } = self.list else {
+            return;
+        };
+        let text = beside.slice(self.text);
+        let is_note = text.starts_with('(') && text.ends_with(')');
+        if text.is_empty() || is_note {
+            return;
+        }
+        let body = &self.body;
+        let is_empty = match field {
+            ListField::DevAgents => body.dev_agents.is_empty(),
+            ListField::QaAgents => body.qa_agents.is_empty(),
+            ListField::Tasks => body.tasks.is_empty(),
+            ListField::AcceptanceCriteria => false,
+            ListField::Verifiers => {
+                self.problems
+                    .push(diagnostics::verifier_beside_list(beside));
+                return;
+            }
+        };
+        if !is_empty {
+            self.problems.push(diagnostics::text_beside_list(beside));
+        }
+    }
+
     fn close_item(&mut self) {
-        let List::Of(field, open) = &mut self.list else {
+        let List::Of { field, open, .. } = &mut self.list else {
             return;
         };
         let field = *field;
@@ -166,7 +199,13 @@ impl<'t> BodyBuilder<'t> {
         }
         self.body.fields.push(Spanned::new(field, line.name));
         match field.value() {
-            FieldValue::List(list) => self.list = List::Of(list, None),
+            FieldValue::List(list) => {
+                self.list = List::Of {
+                    field: list,
+                    beside: line.value,
+                    open: None,
+                };
+            }
             FieldValue::Single(single) => self.single(single, line.value),
             FieldValue::Labels => self.body.labels = labels(self.text, line.value),
             FieldValue::Status => {
@@ -239,6 +278,9 @@ fn single_value(text: &str, line: Span) -> Span {
                 line.start() + code.content.end(),
             ),
         );
+    }
+    if slice.trim_matches('`').trim().is_empty() {
+        return Span::at(line.start());
     }
     let note = slice.ends_with(')').then(|| slice.rfind('(')).flatten();
     let value = slice[..note.unwrap_or(slice.len())].trim_end();

@@ -85,14 +85,14 @@ pub(super) fn looks_like_a_sprint(line: &str) -> bool {
     else {
         return false;
     };
-    let rest = rest.trim_start_matches([' ', '\t']);
+    let rest = rest.trim_start();
     let Some(word) = rest
         .get(..6)
         .filter(|word| word.eq_ignore_ascii_case("sprint"))
     else {
         return false;
     };
-    let number = rest[word.len()..].trim_start_matches([' ', '\t']);
+    let number = rest[word.len()..].trim_start();
     number.starts_with(|first: char| first.is_ascii_digit())
 }
 
@@ -155,6 +155,7 @@ mod tests {
             "### sprint 1.1: X",
             "### Sprint1.1: X",
             "### SPRINT\t2",
+            "### Sprint\u{a0}1.1: X",
         ] {
             assert!(looks_like_a_sprint(line), "{line}");
         }

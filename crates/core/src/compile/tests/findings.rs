@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{compiled, compiled_with, settings};
 use crate::compile::{AgentCatalog, AgentCheck, AgentFile, Settings, check};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, apply_fixes};
 use crate::plan::{complete_plan, parse, sprint};
 
 fn codes(findings: &[Diagnostic]) -> Vec<&'static str> {
@@ -213,5 +213,90 @@ fn z_32_too_many_edges_are_refused_before_they_are_made() {
         limit.message.contains("1.1") && limit.message.contains("1.2"),
         "{}",
         limit.message
+    );
+}
+
+#[test]
+fn z_31_an_empty_list_of_verifiers_checks_nothing() {
+    let empty = complete_plan("") + "\n**Verifiers**:\n";
+    assert_eq!(warnings(&empty), ["no-machine-check"]);
+    let catalog = AgentCatalog::default();
+    let strict = Settings {
+        require_machine_check: true,
+        ..settings(&catalog)
+    };
+    assert!(compiled_with(&empty, "", &strict).is_err());
+    let beside = complete_plan("") + "\n**Verifiers**: `make`\n";
+    assert_eq!(errors(&beside), ["PARSE.MARKDOWN"]);
+}
+
+#[test]
+fn z_31_checks_of_the_configuration_count() {
+    let catalog = AgentCatalog::default();
+    let checked = Settings {
+        require_machine_check: true,
+        has_default_check: true,
+        ..settings(&catalog)
+    };
+    assert_eq!(
+        codes(
+            &compiled_with(&complete_plan(""), "", &checked)
+                .unwrap()
+                .findings
+        ),
+        [""; 0]
+    );
+}
+
+#[test]
+fn f_16_a_formula_is_not_dropped_without_a_word() {
+    assert_eq!(
+        warnings(&(complete_plan("") + "\n**Formula**: work\n")),
+        ["no-machine-check", "formula-not-poured"]
+    );
+}
+
+#[test]
+fn p_14_a_fix_never_renames_an_optional_field() {
+    let text =
+        complete_plan("") + "\n**Types**: string and int\n**State**: draft\n**Verifier**: me\n";
+    let catalog = AgentCatalog::default();
+    let findings = check(&parse(&text), &settings(&catalog));
+    assert_eq!(apply_fixes(&text, &findings), (text, 0));
+}
+
+#[test]
+fn p_19_p_20_every_fault_of_an_agent_is_reported_at_once() {
+    let text = complete_plan("").replace("- `qa` (haiku) - judge it", "- `q a` (gpt, x y): foo");
+    assert_eq!(
+        errors(&text),
+        [
+            "PARSE.MARKDOWN",
+            "VALIDATION.INVALID_PATTERN",
+            "PARSE.MARKDOWN",
+            "PARSE.MARKDOWN"
+        ]
+    );
+}
+
+#[test]
+fn z_32_a_plan_that_is_too_large_is_checked_all_the_same() {
+    let mut text = String::new();
+    for n in 0..600_u32 {
+        let letters: String = (0..10)
+            .filter(|bit| n >> bit & 1 == 1)
+            .map(|bit| char::from(b'a' + bit))
+            .collect();
+        writeln!(text, "### Sprint 1.1{letters}z: X").unwrap();
+    }
+    let catalog = AgentCatalog::default();
+    let findings = check(&parse(&text), &settings(&catalog));
+    assert!(codes(&findings).contains(&"VALIDATION.CONSTRAINT"));
+    assert_eq!(
+        codes(&findings)
+            .iter()
+            .filter(|code| **code == "PARSE.MISSING_SECTION")
+            .count(),
+        600
     );
 }

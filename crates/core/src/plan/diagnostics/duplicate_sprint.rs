@@ -5,10 +5,18 @@ use crate::plan::Sprint;
 
 /// Points at the later of the two, and names both lines.
 pub(crate) fn duplicate_sprint(first: &Sprint, second: &Sprint) -> Diagnostic {
-    let message = format!(
-        "sprint {} stands twice: in line {} and in line {}",
-        second.id.value, first.line, second.line
-    );
+    let (one, other) = (first.id.value.as_str(), second.id.value.as_str());
+    let message = if one == other {
+        format!(
+            "sprint {one} stands twice: in line {} and in line {}",
+            first.line, second.line
+        )
+    } else {
+        format!(
+            "sprints {one} (line {}) and {other} (line {}) have one number",
+            first.line, second.line
+        )
+    };
     Diagnostic::new(ErrorCode::DependencyDuplicateId, second.id.span, message)
         .label("this number is taken")
         .also(first.id.span, "first used here")

@@ -14,7 +14,7 @@ pub(crate) fn misspelt_field(misspelt: &Spanned<Field>) -> Diagnostic {
     )
     .label("unknown field")
     .help(format!("write `**{name}**:`"))
-    .certain_fix(misspelt.span, name)
+    .possible_fix(misspelt.span, name)
 }
 
 #[cfg(test)]
@@ -26,6 +26,6 @@ mod tests {
         let plan = complete_plan("") + "\n**Verifier**:\n- `make`\n";
         let line = plan.lines().count() - 1;
         check(&plan, &[&format!("{line}:3 misspelt-field «Verifier»")]);
-        check_fix(&plan, &plan.replace("**Verifier**", "**Verifiers**"));
+        check_fix(&plan, &plan);
     }
 }

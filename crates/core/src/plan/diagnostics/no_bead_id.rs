@@ -14,5 +14,5 @@ pub(crate) fn no_bead_id(sprint: &Sprint) -> Diagnostic {
         sprint.heading.span,
         message,
     )
-    .label("selected, but without a bead")
+    .label("selected, but its bead id is not known")
 }

@@ -110,7 +110,11 @@ fn p_12_example_3_a_note_is_never_part_of_the_value() {
         Some("develop")
     );
     assert_eq!(value("**Source Branch**:"), None);
-    assert_eq!(value("**Source Branch**: ``"), Some("``".to_owned()));
+    assert_eq!(
+        value("**Source Branch**: ``"),
+        None,
+        "empty backticks are no value"
+    );
 }
 
 #[test]
