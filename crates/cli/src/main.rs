@@ -39,8 +39,13 @@ fn main() -> ExitCode {
 /// gets the envelope here too.
 fn usage(error: &clap::Error) -> ExitCode {
     let is_wrong = error.use_stderr();
-    let wants_json =
-        env::arguments().any(|argument| argument == "--json" || argument == "--fenced");
+    let flags: Vec<String> = env::arguments()
+        .take_while(|argument| argument != "--")
+        .collect();
+    let has = |flag: &str| flags.iter().any(|argument| argument == flag);
+    let by_format =
+        has("--format=json") || flags.windows(2).any(|pair| pair == ["--format", "json"]);
+    let wants_json = by_format || has("--json") || has("--fenced");
     if is_wrong && wants_json {
         let text = error.to_string();
         let message = text
@@ -51,7 +56,7 @@ fn usage(error: &clap::Error) -> ExitCode {
         let failure = Failure::new(ErrorCode::ValidationConstraint, message)
             .details(text.trim_end())
             .action("see `beads-ralph --help`");
-        Ui::for_json().failure(&failure);
+        Ui::for_json(has("--fenced")).failure(&failure);
     } else {
         // A pipe that was closed after the first page of help is no failure.
         drop(error.print());

@@ -14,6 +14,7 @@ use beads_ralph_runtime::env::{self, Variable};
 use beads_ralph_runtime::repo;
 use camino::Utf8Path;
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::args::{Cli, ColorChoice};
 use crate::failure::{ErrorObject, Failure};
@@ -49,10 +50,10 @@ impl Ui {
     }
 
     /// For a script whose arguments could not be read.
-    pub(crate) fn for_json() -> Self {
+    pub(crate) fn for_json(is_fenced: bool) -> Self {
         Self {
             is_json: true,
-            is_fenced: false,
+            is_fenced,
             is_quiet: true,
             color: ColorChoice::Never,
         }
@@ -176,12 +177,20 @@ struct Envelope<'e, D> {
     error: Option<ErrorObject<'e>>,
 }
 
+/// A document as it is written to files and to people: indented, with a line end.
+pub(crate) fn pretty(document: &Value) -> String {
+    let mut text =
+        serde_json::to_string_pretty(document).expect("a JSON value can always be written");
+    text.push('\n');
+    text
+}
+
 /// A number and its noun.
 pub(crate) fn counted(n: usize, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
 
-/// A path as it can be pasted into a shell.
+/// A path as it can be pasted into a shell, unless it holds what must not be shown.
 pub(crate) fn quoted(path: &Utf8Path) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%,:=".contains(c);
     let dashed = if path.as_str().starts_with('-') {

@@ -2,16 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Read as _;
 
 use beads_ralph_core::compile::AgentFile;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Deserialize;
+
+use crate::repo;
 
 /// Where agents live, from the repository's root.
 const DIRECTORY: &str = ".claude/agents";
 
 /// How deep folders may be nested; deeper ones are more likely a mistake than an agent.
 const MAX_DEPTH: usize = 8;
+
+/// How much of an agent's file is read: its front matter is at the top.
+const MAX_FRONT_MATTER: u64 = 64 * 1024;
 
 #[derive(Deserialize)]
 struct FrontMatter {
@@ -36,10 +42,11 @@ pub fn agent_files(root: &Utf8Path) -> Option<BTreeMap<String, AgentFile>> {
             // A link to a file is an agent; a link to a folder could lead in a circle.
             if path.is_dir() && !is_link && depth < MAX_DEPTH {
                 pending.push((path.to_owned(), depth + 1));
-            } else if path.is_file()
+            } else if path.extension() == Some("md")
+                && path.is_file()
                 && let Ok(name) = path.strip_prefix(root)
             {
-                files.insert(name.as_str().replace('\\', "/"), read_agent(path));
+                files.insert(repo::slashed(name), read_agent(path));
             }
         }
     }
@@ -47,7 +54,10 @@ pub fn agent_files(root: &Utf8Path) -> Option<BTreeMap<String, AgentFile>> {
 }
 
 fn read_agent(path: &Utf8Path) -> AgentFile {
-    let text = fs::read_to_string(path).unwrap_or_default();
+    let mut text = Vec::new();
+    // An agent that cannot be read has no recommendation; that it is there is all that counts.
+    drop(fs::File::open(path).and_then(|file| file.take(MAX_FRONT_MATTER).read_to_end(&mut text)));
+    let text = String::from_utf8_lossy(&text);
     AgentFile {
         recommended_model: front_matter(&text).and_then(|front| front.recommended_model),
     }

@@ -1,6 +1,6 @@
 //! `beads-ralph.yaml`, as far as the plan compiler needs it: the rig, the default models and whether a
 //! machine check is required. Other known keys are left to the parts that they are for; a key that
-//! nobody knows is an error (Z-22).
+//! nobody knows is an error (Z-22), at the top and in the parts that are read here.
 
 use std::collections::BTreeMap;
 
@@ -108,18 +108,33 @@ struct Document {
 }
 
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 struct Agents {
     default_model: Option<String>,
     role_models: BTreeMap<String, String>,
+    #[serde(rename = "default")]
+    _default: Unread,
+    #[serde(rename = "adapters")]
+    _adapters: Unread,
+    #[serde(rename = "withhold_env")]
+    _withhold_env: Unread,
+    #[serde(rename = "default_executable")]
+    _default_executable: Unread,
+    #[serde(rename = "default_options")]
+    _default_options: Unread,
 }
 
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 struct Verify {
     default: Vec<IgnoredAny>,
     require_machine_check: bool,
+    #[serde(rename = "flaky_retries")]
+    _flaky_retries: Unread,
 }
+
+/// A key that is known and for another part to read.
+type Unread = Option<IgnoredAny>;
 
 /// Reads the configuration of a repository; without a file the defaults hold (L-1).
 pub fn load(root: Option<&Utf8Path>) -> Result<Config, ConfigError> {
@@ -154,9 +169,11 @@ pub fn load(root: Option<&Utf8Path>) -> Result<Config, ConfigError> {
 }
 
 fn unknown_key(text: &str, key: &str) -> String {
-    let line = text
-        .lines()
-        .position(|line| line.trim_start_matches(['"', '\'']).starts_with(key));
+    let is_place = |line: &str| {
+        let rest = line.trim_start_matches(['"', '\'']).strip_prefix(key);
+        rest.is_some_and(|rest| rest.trim_start_matches(['"', '\'', ' ']).starts_with(':'))
+    };
+    let line = text.lines().position(is_place);
     let place = line.map_or(String::new(), |line| format!("line {}: ", line + 1));
     let meant = did_you_mean(key, KEYS.iter().copied());
     let hint = meant.map_or(String::new(), |known| format!("; did you mean `{known}`?"));
@@ -232,6 +249,23 @@ mod tests {
             error.ends_with("line 2: unknown key `verfy`; did you mean `verify`?"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn z_22_the_place_and_nested_keys() {
+        let error = loaded("agents: {}\nrig: x\nagent: 1\n")
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("line 3: unknown key `agent`"), "{error}");
+        let error = loaded("verify: {requre_machine_check: true}\n")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("requre_machine_check") && error.contains("line 1"),
+            "{error}"
+        );
+        assert!(loaded("agents: {defalt_model: opus}\n").is_err());
+        assert!(loaded("agents: {default: mine, adapters: {mine: {kind: command}}}\n").is_ok());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Reading whole texts, and writing files so that they are never seen half-written.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read, Write as _};
 
 use beads_ralph_core::diag::ErrorCode;
@@ -126,7 +126,7 @@ pub fn read_limited(source: impl Read, path: &Utf8Path) -> Result<Vec<u8>, FileE
 
 /// Writes a file in one step: whoever reads it sees the old bytes or the new ones, also after a crash.
 pub fn write_atomic(path: &Utf8Path, bytes: &[u8]) -> Result<(), FileError> {
-    let temporary = written_beside(path, bytes)?;
+    let temporary = written_beside(path, bytes, None)?;
     temporary
         .persist(path)
         .map_err(|error| FileError::io("write", path)(error.error))?;
@@ -136,7 +136,7 @@ pub fn write_atomic(path: &Utf8Path, bytes: &[u8]) -> Result<(), FileError> {
 
 /// Writes a file that must not exist yet.
 pub fn create_new(path: &Utf8Path, bytes: &[u8]) -> Result<(), FileError> {
-    let temporary = written_beside(path, bytes)?;
+    let temporary = written_beside(path, bytes, None)?;
     temporary
         .persist_noclobber(path)
         .map_err(|error| match error.error.kind() {
@@ -165,17 +165,18 @@ pub fn replace(path: &Utf8Path, before: &[u8], after: &[u8]) -> Result<(), FileE
         .write(true)
         .open(&target)
         .map_err(FileError::io("write", path))?;
-    // Our own processes take turns; an editor that does not lock is caught by the comparison.
-    original.lock().map_err(FileError::io("write", path))?;
+    // Our own processes take turns. Whoever holds the lock is about to replace the file; where there are no
+    // locks, the comparison below has to do, and leaves only the moment between it and the rename.
+    if let Err(TryLockError::WouldBlock) = original.try_lock() {
+        return Err(FileError::Changed {
+            path: path.to_owned(),
+        });
+    }
     let mode = original
         .metadata()
         .map_err(FileError::io("write", path))?
         .permissions();
-    let temporary = written_beside(&target, after)?;
-    temporary
-        .as_file()
-        .set_permissions(mode)
-        .map_err(FileError::io("write", path))?;
+    let temporary = written_beside(&target, after, Some(mode))?;
     if read(&target)? != before {
         return Err(FileError::Changed {
             path: path.to_owned(),
@@ -188,7 +189,11 @@ pub fn replace(path: &Utf8Path, before: &[u8], after: &[u8]) -> Result<(), FileE
     Ok(())
 }
 
-fn written_beside(path: &Utf8Path, bytes: &[u8]) -> Result<NamedTempFile, FileError> {
+fn written_beside(
+    path: &Utf8Path,
+    bytes: &[u8],
+    mode: Option<Permissions>,
+) -> Result<NamedTempFile, FileError> {
     let directory = directory_of(path);
     if !directory.is_dir() {
         return Err(FileError::NotFound {
@@ -198,9 +203,11 @@ fn written_beside(path: &Utf8Path, bytes: &[u8]) -> Result<NamedTempFile, FileEr
     // The error would name the temporary file, which means nothing to anybody.
     let unnamed = |error: io::Error| FileError::io("write", path)(error.kind().into());
     let mut temporary = temporary_file(directory).map_err(unnamed)?;
-    let written = temporary
-        .write_all(bytes)
-        .and_then(|()| temporary.as_file().sync_all());
+    let file = temporary.as_file_mut();
+    let moded = mode.map_or(Ok(()), |mode| file.set_permissions(mode));
+    let written = moded
+        .and_then(|()| file.write_all(bytes))
+        .and_then(|()| file.sync_all());
     written.map_err(FileError::io("write", path))?;
     Ok(temporary)
 }

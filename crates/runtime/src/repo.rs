@@ -1,5 +1,6 @@
-//! Where the repository is.
+//! Where the repository is, and how paths are named in beads and to people.
 
+use beads_ralph_core::text::visible;
 use camino::{Utf8Path, Utf8PathBuf};
 
 /// A repository's root: the nearest directory, from a path upwards, that holds `.git`. A linked worktree
@@ -19,31 +20,22 @@ pub fn plan_file(plan: &Utf8Path, root: Option<&Utf8Path>) -> String {
         let absolute = plan.canonicalize_utf8().ok()?;
         absolute.strip_prefix(root).ok().map(Utf8Path::to_owned)
     });
-    let path = inside.unwrap_or_else(|| plan.to_owned());
+    slashed(&inside.unwrap_or_else(|| plan.to_owned()))
+}
+
+/// A path with `/` between its parts on every system.
+pub fn slashed(path: &Utf8Path) -> String {
     if cfg!(windows) {
         path.as_str().replace('\\', "/")
     } else {
-        path.into_string()
+        path.to_string()
     }
 }
 
 /// A path as it may be shown to people: what steers a terminal or changes the direction of the text is
 /// escaped; nothing is cut, because half a path is of no use.
 pub fn shown(path: &Utf8Path) -> String {
-    let mut text = String::with_capacity(path.as_str().len());
-    for character in path.as_str().chars() {
-        if is_harmless(character) {
-            text.push(character);
-        } else {
-            text.extend(character.escape_unicode());
-        }
-    }
-    text
-}
-
-fn is_harmless(character: char) -> bool {
-    !character.is_control()
-        && !matches!(character, '\u{200e}' | '\u{200f}' | '\u{61c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    visible(path.as_str())
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::bead_validate::read_input;
 use crate::args::{BeadMigrateArgs, ShapeArg};
 use crate::failure::Failure;
-use crate::ui::Ui;
+use crate::ui::{Ui, pretty};
 
 pub(crate) fn run(args: &BeadMigrateArgs, ui: &Ui) -> Result<(), Failure> {
     let path = args.file.as_deref().unwrap_or(Utf8Path::new("-"));
@@ -20,8 +20,7 @@ pub(crate) fn run(args: &BeadMigrateArgs, ui: &Ui) -> Result<(), Failure> {
         ShapeArg::Both => to_both,
     };
     let migrated = migrate(&document).map_err(|errors| invalid(path, &errors))?;
-    let mut text = serde_json::to_string_pretty(&migrated).unwrap_or_default();
-    text.push('\n');
+    let text = pretty(&migrated);
     if args.in_place && path != "-" {
         let is_changed = migrated != document;
         if is_changed {

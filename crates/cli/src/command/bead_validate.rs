@@ -7,6 +7,7 @@ use beads_ralph_core::bead::{
 };
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::graph;
+use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::{agents, config, env, files, repo};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
@@ -118,7 +119,7 @@ fn missing_agents(bead: &RalphBead, known: &BTreeSet<String>) -> Vec<FieldError>
         .map(|(path, spec)| {
             let message = format!(
                 "Agent path '{}' does not exist in .claude/agents/",
-                spec.agent
+                excerpt(spec.agent.as_str())
             );
             FieldError {
                 path,
@@ -208,24 +209,29 @@ fn check_graph(checked: &[Checked]) -> Result<(), Failure> {
     shared_places(&beads)
 }
 
-/// Two beads of different teams in one branch or worktree (B-29).
+/// Beads of different teams in one branch or worktree (B-29), all of them at once.
 fn shared_places(beads: &[&RalphBead]) -> Result<(), Failure> {
     let mut owners: BTreeMap<(&str, &str), &RalphBead> = BTreeMap::new();
+    let mut conflicts = Vec::new();
     for bead in beads {
         let metadata = &bead.metadata;
-        for place in [
+        let places = [
             ("branch", metadata.branch.as_str()),
             ("worktree", metadata.worktree_path.as_str()),
-        ] {
-            let owner = owners.entry(place).or_insert(bead);
+        ];
+        for (what, place) in places {
+            let owner = owners.entry((what, place)).or_insert(bead);
             if owner.metadata.team_name != metadata.team_name {
-                let message = format!(
-                    "beads {} and {} share the {} {} but not a team",
-                    owner.id, bead.id, place.0, place.1
-                );
-                return Err(Failure::new(ErrorCode::ValidationConstraint, message));
+                let [one, other, place] = [owner.id.as_str(), bead.id.as_str(), place].map(excerpt);
+                conflicts.push(format!(
+                    "beads {one} and {other} share the {what} {place} but not a team"
+                ));
             }
         }
     }
-    Ok(())
+    match conflicts.first() {
+        None => Ok(()),
+        Some(first) => Err(Failure::new(ErrorCode::ValidationConstraint, first.clone())
+            .details(conflicts.join("\n"))),
+    }
 }

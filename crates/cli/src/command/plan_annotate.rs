@@ -1,6 +1,7 @@
 //! `plan annotate`: the bead ids of a plan, written into it (contracts §5).
 
 use beads_ralph_core::compile::plan_graph;
+use beads_ralph_core::diag::has_errors;
 use beads_ralph_core::plan::{Filter, annotate};
 use beads_ralph_runtime::files;
 use serde_json::json;
@@ -8,23 +9,26 @@ use serde_json::json;
 use crate::args::PlanAnnotateArgs;
 use crate::failure::Failure;
 use crate::plan_source::PlanSource;
-use crate::ui::{Ui, failure_of};
+use crate::ui::Ui;
 
 pub(crate) fn run(args: &PlanAnnotateArgs, ui: &Ui) -> Result<(), Failure> {
     let source = PlanSource::read(&args.plan)?;
     let filter = Filter::parse(args.sprint_filter.as_deref().unwrap_or_default())?;
     let plan = source.parse();
+    let errors_of_plan = || {
+        plan.problems
+            .iter()
+            .filter(|finding| finding.error_code().is_some())
+            .cloned()
+    };
     let annotated = match plan_graph(&plan) {
-        Err(finding) => Err(vec![*finding]),
-        Ok(graph) if failure_of(&source, &graph.findings).is_some() => Err(graph.findings),
+        Err(finding) => Err(errors_of_plan().chain([*finding]).collect()),
+        Ok(graph) if has_errors(&graph.findings) => {
+            Err(errors_of_plan().chain(graph.findings).collect())
+        }
         Ok(graph) => annotate(source.text(), &plan, &filter, &graph.ids()),
     };
-    let annotated = match annotated {
-        Ok(annotated) => annotated,
-        Err(findings) => {
-            return Err(ui.refuse(&source, findings));
-        }
-    };
+    let annotated = annotated.map_err(|findings| ui.refuse(&source, findings))?;
     let n_selected = filter.select(&plan)?.len();
     let is_writing = annotated.n_changed > 0 && !args.dry_run && !source.is_stdin();
     if source.is_stdin() && !ui.is_json() {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::args::{PlanBuildArgs, ShapeArg};
 use crate::failure::Failure;
 use crate::plan_source::{PlanSource, Surroundings};
-use crate::ui::{Stream, Ui, counted, lines, render};
+use crate::ui::{Stream, Ui, counted, lines, pretty, render};
 
 pub(crate) fn run(args: &PlanBuildArgs, ui: &Ui) -> Result<(), Failure> {
     let source = PlanSource::read(&args.plan)?;
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &PlanBuildArgs, ui: &Ui) -> Result<(), Failure> {
     let documents = documents(&compiled.beads, args.bead_schema.into(), surroundings.rig())?;
     let bead_files = write(&args.out_dir, &compiled.beads, &documents)?;
     if ui.is_json() {
-        let is_annotated = is_annotated(source.text(), &plan, &filter, &compiled.beads);
+        let is_annotated = is_annotated(source.text(), &plan, &compiled.beads);
         return ui.data(&to_json(&compiled, &bead_files, is_annotated));
     }
     ui.out(&lines(bead_files.iter().map(|path| repo::shown(path))))?;
@@ -40,13 +40,14 @@ pub(crate) fn run(args: &PlanBuildArgs, ui: &Ui) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether every selected sprint carries its annotation already (E-5).
-fn is_annotated(text: &str, plan: &Plan, filter: &Filter, beads: &[RalphBead]) -> bool {
+/// Whether every sprint that was processed carries its annotation already (E-5).
+fn is_annotated(text: &str, plan: &Plan, beads: &[RalphBead]) -> bool {
+    let filter = Filter::of(beads.iter().map(|bead| bead.metadata.sprint.clone()));
     let ids = beads
         .iter()
         .map(|bead| (bead.metadata.sprint.clone(), bead.id.clone()))
         .collect();
-    annotate(text, plan, filter, &ids).is_ok_and(|annotated| annotated.n_changed == 0)
+    annotate(text, plan, &filter, &ids).is_ok_and(|annotated| annotated.n_changed == 0)
 }
 
 impl From<ShapeArg> for BeadShape {
@@ -104,9 +105,7 @@ fn write(
     let mut written = Vec::with_capacity(beads.len());
     for (bead, document) in beads.iter().zip(documents) {
         let path = directory.join(format!("{}.json", bead.id));
-        let mut text = serde_json::to_string_pretty(document).unwrap_or_default();
-        text.push('\n');
-        files::write_atomic(&path, text.as_bytes()).map_err(|error| {
+        files::write_atomic(&path, pretty(document).as_bytes()).map_err(|error| {
             let done: Vec<&str> = written
                 .iter()
                 .map(|path: &Utf8PathBuf| path.as_str())

@@ -71,7 +71,7 @@ pub(super) fn drawn(graph: &PlanGraph<'_>, format: GraphFormat, ui: &Ui) -> Stri
 /// How long the critical path takes, when all of its sprints say so.
 fn estimated_time(graph: &PlanGraph<'_>, critical: &[Node]) -> String {
     let minutes = |node: &Node| {
-        Some(
+        Some(u128::from(
             graph
                 .sprint(*node)
                 .body()
@@ -79,9 +79,9 @@ fn estimated_time(graph: &PlanGraph<'_>, critical: &[Node]) -> String {
                 .as_ref()?
                 .value
                 .minutes(),
-        )
+        ))
     };
-    match critical.iter().map(minutes).sum::<Option<u64>>() {
+    match critical.iter().map(minutes).sum::<Option<u128>>() {
         Some(minutes) if minutes > 0 => format!(
             "estimated time of that path: {}h{:02}m\n",
             minutes / 60,
@@ -120,13 +120,8 @@ struct Why<'g> {
 
 impl Serialize for Why<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let edges = self.graph.dependencies(self.node);
-        serializer.collect_map(edges.iter().map(|edge| {
-            (
-                self.graph.id(edge.to).as_str(),
-                self.graph.explain(self.node, edge),
-            )
-        }))
+        let reasons = self.graph.reasons(self.node);
+        serializer.collect_map(reasons.map(|(to, why)| (self.graph.id(to).as_str(), why)))
     }
 }
 

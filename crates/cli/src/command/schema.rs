@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::args::SchemaArgs;
 use crate::failure::Failure;
-use crate::ui::{Ui, lines};
+use crate::ui::{Ui, lines, pretty};
 
 pub(crate) fn run(args: &SchemaArgs, ui: &Ui) -> Result<(), Failure> {
     let schemas = schemas();
@@ -34,8 +34,5 @@ pub(crate) fn run(args: &SchemaArgs, ui: &Ui) -> Result<(), Failure> {
     if ui.is_json() {
         return ui.data(&json!({"name": wanted, "schema": schema}));
     }
-    ui.out(&format!(
-        "{}\n",
-        serde_json::to_string_pretty(schema).unwrap_or_default()
-    ))
+    ui.out(&pretty(schema))
 }

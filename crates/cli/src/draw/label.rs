@@ -1,6 +1,7 @@
 //! Titles as labels: harmless, on one line, and not too wide.
 
 use beads_ralph_core::graph::{Node, SprintGraph};
+use beads_ralph_core::text::is_unprintable;
 use unicode_width::UnicodeWidthChar as _;
 
 // Ids and titles may be of any length, and a picture is no place for all of it.
@@ -58,7 +59,7 @@ pub(super) fn label(
 /// A title on one line, without characters that steer a terminal or hide.
 pub(super) fn clean(title: &str, charset: Charset) -> String {
     let visible = title.chars().map(|character| {
-        if character.is_control() || is_invisible(character) {
+        if is_unprintable(character) {
             ' '
         } else if charset == Charset::Ascii && !character.is_ascii() {
             '?'
@@ -68,21 +69,6 @@ pub(super) fn clean(title: &str, charset: Charset) -> String {
     });
     let visible: String = visible.collect();
     visible.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-// Zero-width, direction-changing and tag characters.
-fn is_invisible(character: char) -> bool {
-    matches!(
-        character,
-        '\u{ad}'
-            | '\u{61c}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}'
-            | '\u{feff}'
-            | '\u{fdd0}'..='\u{fdef}'
-            | '\u{e0000}'..='\u{e007f}'
-    )
 }
 
 /// How many terminal columns a text takes.

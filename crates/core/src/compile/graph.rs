@@ -9,6 +9,9 @@ use crate::graph::{Node, SprintGraph, compile};
 use crate::number::SprintId;
 use crate::plan::{Field, Plan, Sprint};
 
+/// The longest bead id: a file name has 255 bytes, and branches and references are made from ids as well.
+const MAX_BEAD_ID: usize = 200;
+
 /// A plan's sprints as a graph, each with its bead id.
 #[derive(Debug)]
 pub struct PlanGraph<'p> {
@@ -80,6 +83,9 @@ pub fn plan_graph(plan: &Plan) -> Result<PlanGraph<'_>, Box<Diagnostic>> {
         .map(|note| diagnostics::numbering(&graph, &sprints, note))
         .collect();
     findings.extend(duplicate_bead_ids(&sprints, &bead_ids));
+    let named = sprints.iter().zip(&bead_ids);
+    let long = named.filter(|(_, id)| id.as_str().len() > MAX_BEAD_ID);
+    findings.extend(long.map(|(sprint, id)| diagnostics::long_bead_id(sprint, id)));
     findings.extend(diagnostics::partly_estimated(&sprints));
     Ok(PlanGraph {
         graph,

@@ -1,5 +1,7 @@
 //! Work or merge: what kind of bead a sprint becomes (B-30, B-31).
 
+use std::collections::HashSet;
+
 use super::graph::PlanGraph;
 use super::settings::MergeDetection;
 use crate::bead::{BranchName, IssueType};
@@ -35,11 +37,12 @@ impl<'p> PlanGraph<'p> {
     /// branch cannot be read come second (B-31).
     pub(super) fn branches_to_merge(&self, node: Node) -> (Vec<&'p BranchName>, Vec<&'p Sprint>) {
         let (mut branches, mut unreadable) = (Vec::new(), Vec::new());
+        let mut seen = HashSet::new();
         for edge in self.graph.dependencies(node) {
             let dependency = self.sprint(edge.to);
             match &dependency.body().branch {
-                Some(branch) if branches.contains(&&branch.value) => {}
-                Some(branch) => branches.push(&branch.value),
+                Some(branch) if seen.insert(&branch.value) => branches.push(&branch.value),
+                Some(_) => {}
                 None => unreadable.push(dependency),
             }
         }

@@ -21,7 +21,8 @@ pub struct Settings<'a> {
     pub merge_detection: MergeDetection,
     /// Whether sprints whose status says `COMPLETED` are left out (P-14).
     pub skip_completed: bool,
-    /// Whether the configuration adds checks to every bead (`verify.default`, Z-31).
+    /// Whether the configuration has checks for every bead (`verify.default`, Z-31). They are run with the
+    /// bead's own and are not part of it, so here only their existence counts.
     pub has_default_check: bool,
     /// Whether a sprint without a verifier is an error rather than a warning (Z-31).
     pub require_machine_check: bool,

@@ -177,7 +177,7 @@ codes! {
         AgentFileMissing = "agent-file-missing",
         /// A model in an agent's front matter or in the configuration that is none (B-20).
         ModelSkipped = "model-skipped",
-        /// Characters that look like others or change the direction of the text.
+        /// Characters that change the direction of the text.
         DeceptiveText = "deceptive-text",
         /// Text beside a list's name, which belongs to no item.
         IgnoredText = "ignored-text",

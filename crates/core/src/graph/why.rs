@@ -27,51 +27,91 @@ impl SprintGraph {
     /// One short sentence without a full stop that says why a sprint waits along an edge:
     /// `1.3 follows the parallel group 1.2a, 1.2b`.
     ///
-    /// At most eight members are named, the edge's own among them, however large the group is. The time is
-    /// linear in the sprint's dependencies, so explaining every edge of a huge join is not for free.
+    /// At most eight members are named, the edge's own among them, however large the group is. To explain
+    /// all edges of a sprint, ask for its [`SprintGraph::reasons`], which looks at its dependencies once.
     pub fn explain(&self, node: Node, edge: &Edge) -> String {
-        let edges = self.dependencies(node);
-        let ids: Vec<&str> = edges.iter().map(|e| self.id(e.to).as_str()).collect();
-        let at = edges.iter().position(|e| e.to == edge.to);
-        let id = shorten(self.id(node).as_str());
-        let sprints = name_some(&ids, at);
-        match edge.why {
-            Why::Merges => format!("{id} merges {sprints}"),
-            Why::Follows if ids.len() > 1 => {
-                format!("{id} follows the parallel group {sprints}")
-            }
-            Why::Follows => format!("{id} follows {sprints}"),
-            Why::StartsAfterPhase | Why::MergesTracks => {
-                self.explain_entry(node, *edge, &format!("with {sprints}"))
-            }
-        }
+        let at = self.dependencies(node).iter().position(|e| e.to == edge.to);
+        Sentences::of(self, node).at(at.unwrap_or(0))
     }
 
-    fn explain_entry(&self, node: Node, edge: Edge, with: &str) -> String {
-        // The list is in natural order, so the sprints of one phase are neighbours; another spelling of
-        // a phase (`3`, `03`) is the same phase.
-        let mut ends: Vec<_> = self
-            .dependencies(node)
-            .iter()
-            .map(|e| self.id(e.to))
-            .collect();
-        ends.dedup_by_key(|id| (id.phase_number(), id.phase_suffix()));
-        let target = self.id(edge.to);
-        let at = ends.iter().position(|id| {
-            (id.phase_number(), id.phase_suffix()) == (target.phase_number(), target.phase_suffix())
-        });
-        let names: Vec<&str> = ends.iter().map(|id| id.phase()).collect();
-        let phases = name_some(&names, at);
-        let id = shorten(self.id(node).as_str());
-        match (edge.why, ends.len() > 1) {
-            (Why::MergesTracks, true) => {
-                format!("{id} merges the tracks {phases}, which end {with}")
+    /// What a sprint waits for, each with the sentence of [`SprintGraph::explain`].
+    pub fn reasons(&self, node: Node) -> impl Iterator<Item = (Node, String)> {
+        let sentences = Sentences::of(self, node);
+        let edges = self.dependencies(node).iter().enumerate();
+        edges.map(move |(at, edge)| (edge.to, sentences.at(at)))
+    }
+}
+
+/// What the sentences about one sprint have in common.
+struct Sentences<'g> {
+    id: String,
+    why: Option<Why>,
+    sprints: Vec<&'g str>,
+    /// The phases that the dependencies are of, and for each dependency which of them.
+    phases: Vec<&'g str>,
+    phase_of: Vec<usize>,
+}
+
+impl<'g> Sentences<'g> {
+    fn of(graph: &'g SprintGraph, node: Node) -> Self {
+        let edges = graph.dependencies(node);
+        let mut sentences = Self {
+            id: shorten(graph.id(node).as_str()),
+            why: edges.first().map(|edge| edge.why),
+            sprints: Vec::with_capacity(edges.len()),
+            phases: Vec::new(),
+            phase_of: Vec::with_capacity(edges.len()),
+        };
+        let mut last = None;
+        for edge in edges {
+            let id = graph.id(edge.to);
+            // The list is in natural order, so the sprints of one phase are neighbours; another
+            // spelling of a phase (`3`, `03`) is the same phase.
+            let phase = (id.phase_number(), id.phase_suffix());
+            if last != Some(phase) {
+                sentences.phases.push(id.phase());
+                last = Some(phase);
             }
-            (Why::MergesTracks, false) => {
-                format!("{id} merges the track {phases}, which ends {with}")
+            sentences.sprints.push(id.as_str());
+            sentences.phase_of.push(sentences.phases.len() - 1);
+        }
+        sentences
+    }
+
+    /// The sentence about one of the dependencies.
+    fn at(&self, at: usize) -> String {
+        let (id, sprints) = (&self.id, name_some(&self.sprints, Some(at)));
+        let phases = || name_some(&self.phases, self.phase_of.get(at).copied());
+        let are_several = self.phases.len() > 1;
+        match self.why {
+            None => format!("{id} waits for nothing"),
+            Some(Why::Merges) => format!("{id} merges {sprints}"),
+            Some(Why::Follows) if self.sprints.len() > 1 => {
+                format!("{id} follows the parallel group {sprints}")
             }
-            (_, true) => format!("{id} joins the tracks {phases}, which end {with}"),
-            (_, false) => format!("{id} starts after phase {phases}, which ends {with}"),
+            Some(Why::Follows) => format!("{id} follows {sprints}"),
+            Some(Why::MergesTracks) if are_several => {
+                format!(
+                    "{id} merges the tracks {}, which end with {sprints}",
+                    phases()
+                )
+            }
+            Some(Why::MergesTracks) => format!(
+                "{id} merges the track {}, which ends with {sprints}",
+                phases()
+            ),
+            Some(Why::StartsAfterPhase) if are_several => {
+                format!(
+                    "{id} joins the tracks {}, which end with {sprints}",
+                    phases()
+                )
+            }
+            Some(Why::StartsAfterPhase) => {
+                format!(
+                    "{id} starts after phase {}, which ends with {sprints}",
+                    phases()
+                )
+            }
         }
     }
 }

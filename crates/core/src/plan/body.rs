@@ -190,14 +190,16 @@ impl<'t> BodyBuilder<'t> {
                 .extend(Field::nearest(name).map(|field| Spanned::new(field, line.name)));
             return;
         };
-        // A plan may report its status as often as it likes: the field is none of ours (P-14).
-        let mut seen = self.body.fields.iter().filter(|_| field != Field::Status);
-        if let Some(first) = seen.find(|seen| seen.value == field) {
-            self.problems
-                .push(diagnostics::repeated_field(field, line.name, first.span));
-            return;
+        match self.body.fields.iter().find(|seen| seen.value == field) {
+            None => self.body.fields.push(Spanned::new(field, line.name)),
+            // A plan may report its status as often as it likes: the field is none of ours (P-14).
+            Some(_) if field == Field::Status => {}
+            Some(first) => {
+                let finding = diagnostics::repeated_field(field, line.name, first.span);
+                self.problems.push(finding);
+                return;
+            }
         }
-        self.body.fields.push(Spanned::new(field, line.name));
         match field.value() {
             FieldValue::List(list) => {
                 self.list = List::Of {

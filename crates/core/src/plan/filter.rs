@@ -1,5 +1,7 @@
 //! Which sprints of a plan are meant (P-26).
 
+use std::collections::HashSet;
+
 use thiserror::Error;
 
 use super::model::{Plan, Sprint};
@@ -15,11 +17,28 @@ pub struct Filter(Option<Vec<SprintId>>);
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FilterFault {
     /// Items that are not sprint numbers.
-    #[error("the filter names what is no sprint number: {}", .0.join(", "))]
+    #[error("the filter names what is no sprint number: {}", some_of(.0))]
     NotNumbers(Vec<String>),
     /// Numbers that the plan does not have.
-    #[error("the filter names sprints that the plan does not have: {}", .0.join(", "))]
+    #[error("the filter names sprints that the plan does not have: {}", some_of(.0))]
     Absent(Vec<String>),
+}
+
+/// How many of the filter's items a message names.
+const MAX_NAMED: usize = 10;
+
+fn some_of(items: &[String]) -> String {
+    let more = if items.len() > MAX_NAMED {
+        format!(", … ({} in all)", items.len())
+    } else {
+        String::new()
+    };
+    let named: Vec<String> = items
+        .iter()
+        .take(MAX_NAMED)
+        .map(|item| excerpt(item))
+        .collect();
+    named.join(", ") + &more
 }
 
 impl FilterFault {
@@ -51,10 +70,15 @@ impl Filter {
         if !bad.is_empty() {
             return Err(FilterFault::NotNumbers(bad));
         }
-        let mut ids: Vec<SprintId> = items.into_iter().filter_map(SprintId::parse).collect();
+        Ok(Self::of(items.into_iter().filter_map(SprintId::parse)))
+    }
+
+    /// Exactly these sprints.
+    pub fn of(ids: impl IntoIterator<Item = SprintId>) -> Self {
+        let mut ids: Vec<SprintId> = ids.into_iter().collect();
         ids.sort();
         ids.dedup();
-        Ok(Self(Some(ids)))
+        Self(Some(ids))
     }
 
     /// Whether a sprint is meant.
@@ -77,7 +101,8 @@ impl Filter {
         else {
             return Ok(selected);
         };
-        let is_absent = |id: &&SprintId| !selected.iter().any(|sprint| sprint.id.value == **id);
+        let found: HashSet<&SprintId> = selected.iter().map(|sprint| &sprint.id.value).collect();
+        let is_absent = |id: &&SprintId| !found.contains(*id);
         Err(FilterFault::Absent(
             wanted
                 .iter()

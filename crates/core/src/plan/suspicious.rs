@@ -3,7 +3,7 @@
 
 use super::diagnostics;
 use crate::diag::Diagnostic;
-use crate::text::Span;
+use crate::text::{Span, is_direction_mark};
 
 /// Reports the first NUL, the first lone carriage return, and the first direction mark of each line.
 pub(super) fn suspicious_characters(text: &str) -> Vec<Diagnostic> {
@@ -29,8 +29,7 @@ fn lone_carriage_return(text: &str) -> Option<usize> {
         .find(|at| !matches!(bytes.get(at + 1), None | Some(b'\n' | b'\r')))
 }
 
-/// The first mark of each line that has one: embeddings, overrides and isolates (U+202A…U+202E,
-/// U+2066…U+2069) and the plain marks (U+200E, U+200F, U+061C).
+/// The first mark of each line that has one.
 fn direction_marks(text: &str) -> impl Iterator<Item = (Span, char)> {
     let mut from = 0;
     std::iter::from_fn(move || {
@@ -51,10 +50,6 @@ fn without_marks(text: &str, first: usize) -> (Span, String) {
     };
     let cleaned = marked.replace(is_direction_mark, "");
     (Span::new(first, first + marked.len()), cleaned)
-}
-
-fn is_direction_mark(character: char) -> bool {
-    matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}')
 }
 
 // Bytes first: every mark starts with 0xE2 or 0xD8, which are rare in most plans, so that ordinary text

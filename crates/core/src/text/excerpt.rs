@@ -13,17 +13,42 @@ pub fn excerpt(text: &str) -> String {
             quoted.push('…');
             break;
         }
-        if character.is_control() || is_invisible(character) {
-            quoted.extend(character.escape_unicode());
-        } else {
-            quoted.push(character);
-        }
+        push_visible(&mut quoted, character);
     }
     quoted
 }
 
-fn is_invisible(character: char) -> bool {
-    matches!(character, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+/// A text in full, with control, invisible and direction-changing characters escaped.
+pub fn visible(text: &str) -> String {
+    let mut visible = String::with_capacity(text.len());
+    for character in text.chars() {
+        push_visible(&mut visible, character);
+    }
+    visible
+}
+
+fn push_visible(text: &mut String, character: char) {
+    if is_unprintable(character) {
+        text.extend(character.escape_unicode());
+    } else {
+        text.push(character);
+    }
+}
+
+/// Whether a character has no place in anything that is shown: it steers a terminal, takes no room, or
+/// changes the direction of the text.
+pub fn is_unprintable(character: char) -> bool {
+    character.is_control()
+        || is_direction_mark(character)
+        || matches!(
+            character,
+            '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fdd0}'..='\u{fdef}' | '\u{e0000}'..='\u{e007f}'
+        )
+}
+
+/// Whether a character changes the direction of the text: embeddings, overrides, isolates and plain marks.
+pub fn is_direction_mark(character: char) -> bool {
+    matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}')
 }
 
 #[cfg(test)]

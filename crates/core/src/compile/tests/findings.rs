@@ -300,3 +300,11 @@ fn z_32_a_plan_that_is_too_large_is_checked_all_the_same() {
         600
     );
 }
+
+#[test]
+fn e_10_an_id_that_no_file_can_carry_is_found_before_anything_is_written() {
+    let text = sprint(&format!("1.1{}", "a".repeat(300)), "Long");
+    let catalog = AgentCatalog::default();
+    assert!(codes(&check(&parse(&text), &settings(&catalog))).contains(&"VALIDATION.CONSTRAINT"));
+    assert!(compiled(&text, "").is_err());
+}

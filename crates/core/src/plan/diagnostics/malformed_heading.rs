@@ -2,7 +2,7 @@
 
 use crate::diag::{Diagnostic, ErrorCode};
 use crate::number::SprintId;
-use crate::text::Span;
+use crate::text::{Span, excerpt};
 
 /// `rest` is what follows `### Sprint` and its spaces. Where the number is right, the fix is certain as
 /// soon as there is a title.
@@ -26,13 +26,14 @@ pub(crate) fn malformed_heading(
         .trim_start_matches([':', ' ', '-', '–', '—', '\t'])
         .trim();
     if title.is_empty() {
-        return finding
-            .label("the title is missing")
-            .help(format!("write `### Sprint {id}: Title`"));
+        return finding.label("the title is missing").help(format!(
+            "write `### Sprint {}: Title`",
+            excerpt(id.as_str())
+        ));
     }
     finding
         .label("expected one space, the number, a colon, one space, the title")
-        .help(format!("write `### Sprint {id}: …`"))
+        .help(format!("write `### Sprint {}: …`", excerpt(id.as_str())))
         .certain_fix(line, format!("### Sprint {id}: {title}"))
 }
 

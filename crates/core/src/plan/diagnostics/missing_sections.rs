@@ -4,7 +4,7 @@ use crate::bead::{branch_name, worktree_path};
 use crate::diag::{Diagnostic, ErrorCode};
 use crate::plan::field::{FieldValue, RequiredField};
 use crate::plan::{Field, Sprint};
-use crate::text::name_from_title;
+use crate::text::{excerpt, name_from_title};
 
 /// Points at the heading, names every missing section, and at each place where one was probably meant.
 pub(crate) fn missing_sections(sprint: &Sprint, missing: &[RequiredField]) -> Diagnostic {
@@ -14,7 +14,7 @@ pub(crate) fn missing_sections(sprint: &Sprint, missing: &[RequiredField]) -> Di
         .collect();
     let message = format!(
         "sprint {} (line {}) has no {}",
-        sprint.id.value,
+        excerpt(sprint.id.value.as_str()),
         sprint.line,
         names.join(", ")
     );
@@ -84,9 +84,9 @@ fn example(sprint: &Sprint, field: RequiredField) -> String {
     .ok();
     let value = match (field, &branch) {
         (RequiredField::Worktree, Some(branch)) => {
-            format!(" `{}`", worktree_path("my-repo", branch))
+            format!(" `{}`", excerpt(&worktree_path("my-repo", branch)))
         }
-        (RequiredField::Branch, Some(branch)) => format!(" `{branch}`"),
+        (RequiredField::Branch, Some(branch)) => format!(" `{}`", excerpt(branch.as_str())),
         (RequiredField::Worktree | RequiredField::Branch, None) => String::new(),
         (RequiredField::SourceBranch, _) => " `main`".to_owned(),
         (RequiredField::DevAgents, _) => "\n- `claude` (sonnet)".to_owned(),

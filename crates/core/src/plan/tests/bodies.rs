@@ -260,3 +260,15 @@ fn t_33_the_real_plan_has_24_sprints() {
     assert_eq!(plan.sprints.last().unwrap().body().tasks.len(), 1);
     check(&text, &[]);
 }
+
+#[test]
+fn a_field_is_recorded_once_however_often_it_stands() {
+    let text = format!(
+        "### Sprint 1.1: A\n{}{}",
+        "**Status**: x\n".repeat(500),
+        "**Branch**: `b`\n".repeat(500)
+    );
+    let sprint = only(&text);
+    assert_eq!(sprint.body().fields.len(), 2);
+    assert_eq!(sprint.problems.len(), 499);
+}

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use crate::bead::BeadId;
 use crate::diag::{Diagnostic, apply_fixes};
 use crate::plan::fixture::findings;
-use crate::plan::{Filter, Plan, Sprint, annotate, parse};
+use crate::plan::{AgentItem, Body, Filter, Plan, Sprint, VerifierItem, annotate, parse};
 use crate::text::Span;
 
 /// Lines that plans are made of, and lines that are nearly so.
@@ -40,9 +40,77 @@ fn plan_text() -> impl Strategy<Value = String> {
         })
 }
 
+/// The spans of a body. Every field is named, so that a new one must be considered here.
+fn body_spans(body: &Body) -> Vec<Span> {
+    let Body {
+        fields,
+        misspelt,
+        worktree,
+        branch,
+        source_branch,
+        team,
+        labels,
+        formula,
+        bead_id,
+        kind,
+        estimate,
+        dev_agents,
+        qa_agents,
+        tasks,
+        acceptance,
+        verifiers,
+        is_completed: _,
+    } = body;
+    let mut spans: Vec<Span> = fields
+        .iter()
+        .chain(misspelt)
+        .map(|field| field.span)
+        .collect();
+    spans.extend(
+        [worktree, source_branch, team, formula]
+            .into_iter()
+            .flatten()
+            .map(|value| value.span),
+    );
+    spans.extend(branch.iter().map(|value| value.span));
+    spans.extend(bead_id.iter().map(|value| value.span));
+    spans.extend(kind.iter().map(|value| value.span));
+    spans.extend(estimate.iter().map(|value| value.span));
+    spans.extend(
+        labels
+            .iter()
+            .chain(tasks)
+            .chain(acceptance)
+            .map(|item| item.span),
+    );
+    spans.extend(dev_agents.iter().chain(qa_agents).flat_map(agent_spans));
+    for VerifierItem { name, command, .. } in verifiers {
+        spans.push(command.span);
+        spans.extend(name.iter().map(|name| name.span));
+    }
+    spans
+}
+
+fn agent_spans(agent: &AgentItem) -> Vec<Span> {
+    let AgentItem {
+        name,
+        path: _,
+        model,
+        adapter,
+        text: _,
+        span,
+    } = agent;
+    let model = model.iter().map(|model| model.span);
+    let adapter = adapter.iter().map(|adapter| adapter.span);
+    [name.span, *span]
+        .into_iter()
+        .chain(model)
+        .chain(adapter)
+        .collect()
+}
+
 fn spans(plan: &Plan, findings: &[Diagnostic]) -> Vec<Span> {
     let of_sprint = |sprint: &Sprint| {
-        let body = &sprint.body();
         let mut spans = vec![
             sprint.id.span,
             sprint.title.span,
@@ -50,37 +118,7 @@ fn spans(plan: &Plan, findings: &[Diagnostic]) -> Vec<Span> {
             sprint.section,
         ];
         spans.extend(sprint.annotations.iter().map(|annotation| annotation.line));
-        spans.extend(
-            body.fields
-                .iter()
-                .chain(&body.misspelt)
-                .map(|field| field.span),
-        );
-        spans.extend(
-            body.dev_agents
-                .iter()
-                .chain(&body.qa_agents)
-                .flat_map(|agent| [agent.span, agent.name.span]),
-        );
-        spans.extend(
-            body.tasks
-                .iter()
-                .chain(&body.acceptance)
-                .chain(&body.labels)
-                .map(|item| item.span),
-        );
-        spans.extend(body.verifiers.iter().map(|verifier| verifier.command.span));
-        spans.extend(
-            [
-                &body.worktree,
-                &body.source_branch,
-                &body.team,
-                &body.formula,
-            ]
-            .into_iter()
-            .flatten()
-            .map(|v| v.span),
-        );
+        spans.extend(body_spans(sprint.body()));
         spans
     };
     let of_finding = |finding: &Diagnostic| {
