@@ -355,11 +355,13 @@ fn peak_memory() -> Option<usize> {
 /// An input that no person writes, made in a given size.
 type Hostile = (&'static str, usize, fn(usize) -> String);
 
-const HOSTILE: [Hostile; 4] = [
+const HOSTILE: [Hostile; 6] = [
     ("headings", 100_000, many_headings),
     ("MB on one line", 50, one_line),
     ("MB of one task", 50, one_task),
     ("sprints in one group", 5_000, one_group),
+    ("fields again and again", 100_000, repeated_fields),
+    ("branches to merge", 5_000, many_branches),
 ];
 
 fn report_hostile_inputs() {
@@ -422,6 +424,24 @@ fn one_group(n: usize) -> String {
     group
         .chain(["### Sprint 1.2: Merge\n".to_owned()])
         .collect()
+}
+
+/// One section with the same fields over and over, known ones and misspelt ones.
+fn repeated_fields(n: usize) -> String {
+    format!(
+        "### Sprint 1.1: A\n{}",
+        "**Status**: x\n**Branch**: `b`\n**Task**:\n".repeat(n / 3)
+    )
+}
+
+/// The group of [`one_group`], each sprint with a branch of its own.
+fn many_branches(n: usize) -> String {
+    let group = one_group(n);
+    let lines = group
+        .lines()
+        .enumerate()
+        .map(|(n, line)| format!("{line}\n**Branch**: `b{n}`\n"));
+    lines.collect()
 }
 
 fn median(times: &[Duration]) -> Duration {

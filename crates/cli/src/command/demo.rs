@@ -1,8 +1,7 @@
 //! `demo`: a sample plan of nine sprints, compiled before your eyes.
 
-use beads_ralph_core::bead::BeadShape;
-use beads_ralph_core::compile::{check, compile, plan_graph};
-use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::bead::{BeadId, BeadShape, RalphBead};
+use beads_ralph_core::compile::{Refusal, build, plan_graph};
 use beads_ralph_core::plan::Filter;
 use serde_json::json;
 
@@ -11,10 +10,16 @@ use super::plan_graph::drawn;
 use crate::args::{GraphFormat, MergeArg, RuleArgs};
 use crate::failure::Failure;
 use crate::plan_source::{PlanSource, Surroundings};
-use crate::ui::{Stream, Ui, counts, failure_of, render};
+use crate::ui::{Stream, Ui, counted, lines, render};
 
 const PLAN: &str = include_str!("../../assets/demo-plan.md");
 const NAME: &str = "demo-plan.md";
+const NEXT: &str = "
+Now your own:
+  beads-ralph plan new plan.md
+  beads-ralph plan check plan.md
+  beads-ralph plan graph plan.md
+";
 
 pub(crate) fn run(ui: &Ui) -> Result<(), Failure> {
     let source = PlanSource::from_text(NAME, PLAN);
@@ -26,14 +31,12 @@ pub(crate) fn run(ui: &Ui) -> Result<(), Failure> {
     };
     let settings = surroundings.settings(&rules, false);
     let plan = source.parse();
-    let findings = check(&plan, &settings);
-    if let Some(failure) = failure_of(&source, &findings) {
-        return Err(failure);
-    }
-    let broken = |message: &str| Failure::new(ErrorCode::ValidationConstraint, message);
-    let graph = plan_graph(&plan).map_err(|finding| broken(&finding.message))?;
-    let compiled = compile(&plan, &graph, &Filter::default(), &settings)
-        .map_err(|_| broken("the sample plan does not compile"))?;
+    let compiled =
+        build(&plan, &Filter::default(), &settings).map_err(|refusal| match refusal {
+            Refusal::Findings(findings) => ui.refuse(&source, findings),
+            Refusal::Filter(fault) => fault.into(),
+        })?;
+    let graph = plan_graph(&plan).map_err(|finding| ui.refuse(&source, vec![*finding]))?;
     let documents = documents(&compiled.beads, BeadShape::Both, surroundings.rig())?;
     if ui.is_json() {
         let order: Vec<&str> = compiled
@@ -43,35 +46,31 @@ pub(crate) fn run(ui: &Ui) -> Result<(), Failure> {
             .collect();
         return ui.data(&json!({"plan": PLAN, "sprints_processed": order, "beads": documents}));
     }
-    let (_, warnings) = counts(&findings);
     ui.out(&format!(
-        "A plan of {} sprints ({NAME}), checked: 0 errors, {warnings} warnings.\n\n",
-        plan.sprints.len()
+        "A plan of {} ({NAME}):\n\n",
+        counted(plan.sprints.len(), "sprint", "sprints")
     ))?;
-    ui.out(&render(&source, &findings, ui.style(Stream::Out)))?;
+    ui.out(&render(&source, &compiled.findings, ui.style(Stream::Out)))?;
     ui.out(&drawn(&graph, GraphFormat::Text, ui))?;
     ui.out(&format!(
-        "\n{} beads, all valid, in the order of work:\n",
-        documents.len()
+        "\n{}, all valid, in the order of work:\n",
+        counted(documents.len(), "bead", "beads")
     ))?;
-    for bead in &compiled.beads {
-        let waits: Vec<&str> = bead
-            .dependencies
-            .iter()
-            .map(beads_ralph_core::bead::BeadId::as_str)
-            .collect();
-        let after = if waits.is_empty() {
-            String::new()
-        } else {
-            format!("  after {}", waits.join(", "))
-        };
-        ui.out(&format!(
-            "  {:<34} {:<18}{after}\n",
-            bead.id.as_str(),
-            bead.issue_type.as_str()
-        ))?;
-    }
-    ui.out(
-        "\nNow your own:\n  beads-ralph plan new plan.md\n  beads-ralph plan check plan.md\n  beads-ralph plan graph plan.md\n",
+    ui.out(&lines(compiled.beads.iter().map(described)))?;
+    ui.out(NEXT)
+}
+
+/// A bead on one line: its id, its kind, and what it waits for.
+fn described(bead: &RalphBead) -> String {
+    let waits: Vec<&str> = bead.dependencies.iter().map(BeadId::as_str).collect();
+    let after = if waits.is_empty() {
+        String::new()
+    } else {
+        format!(" after {}", waits.join(", "))
+    };
+    format!(
+        "  {:<34} {:<17}{after}",
+        bead.id.as_str(),
+        bead.issue_type.as_str()
     )
 }

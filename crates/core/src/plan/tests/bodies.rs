@@ -186,6 +186,7 @@ fn p_16_p_17_p_18_b_11_example_4_items_are_folded() {
         ["a\n- nested x and more", "b"]
     );
     assert_eq!(tasks("- a\n\nA paragraph.\n\n- b\n"), ["a", "b"]);
+    // B-11: blank bullets are dropped.
     assert_eq!(tasks("- a\n- \n-\n  - \n"), ["a"]);
 }
 
