@@ -190,7 +190,7 @@ pub(crate) enum GraphFormat {
 pub(crate) struct PlanBuildArgs {
     /// The plan; `-` is standard input
     pub(crate) plan: Utf8PathBuf,
-    /// Where to write <bead-id>.json; made if it does not exist
+    /// Where to write the files, each named for its bead; made if it does not exist
     #[arg(long, value_name = "DIR", value_parser = NonEmptyStringValueParser::new().map(Utf8PathBuf::from))]
     pub(crate) out_dir: Utf8PathBuf,
     /// Only these sprints, such as 1.2a,1.3
