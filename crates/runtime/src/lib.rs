@@ -1,6 +1,6 @@
 //! The half of beads-ralph that touches the world: files, the environment, the clock.
 //!
-//! Each kind of contact has one module. [`env`] alone reads the environment, [`files`] alone writes, and
+//! Each kind of contact has one module. [`mod@env`] alone reads the environment, [`files`] alone writes, and
 //! both hand plain values to the pure core.
 
 pub mod agents;
