@@ -32,7 +32,8 @@ pub enum Refusal {
 }
 
 /// Compiles the selected sprints of a plan in the order of the contract (E-10): what is wrong with headings
-/// and numbers comes before the filter, and the filter before the bodies. Findings are in that order too, so that the first error is the one to name.
+/// and numbers comes before the filter, and the filter before the bodies. Findings are in that order too,
+/// so that the first error is the one to name.
 pub fn build(plan: &Plan, filter: &Filter, settings: &Settings<'_>) -> Result<Compiled, Refusal> {
     let mut findings = plan.problems.clone();
     let graph = match plan_graph(plan) {
