@@ -6,6 +6,7 @@
 
 mod agent;
 mod annotate;
+mod bead_ids;
 mod body;
 mod complete;
 mod diagnostics;
@@ -29,8 +30,8 @@ pub(crate) use fixture::{complete_plan, sprint};
 
 pub use agent::AgentItem;
 pub use annotate::{Annotated, annotate};
+pub(crate) use bead_ids::shared_bead_ids;
 pub use complete::{CompleteSprint, complete};
-pub(crate) use diagnostics::shared_bead_id;
 pub use field::Field;
 pub use filter::{Filter, FilterFault};
 pub use model::{Annotation, Body, Estimate, Plan, Sprint, SprintKind};

@@ -7,7 +7,7 @@ use crate::bead::BeadId;
 use crate::diag::Diagnostic;
 use crate::graph::{Node, SprintGraph, compile};
 use crate::number::SprintId;
-use crate::plan::{Field, Plan, Sprint};
+use crate::plan::{Field, Plan, Sprint, shared_bead_ids};
 
 /// The longest bead id: a file name has 255 bytes, and branches and references are made from ids as well.
 const MAX_BEAD_ID: usize = 200;
@@ -82,7 +82,7 @@ pub fn plan_graph(plan: &Plan) -> Result<PlanGraph<'_>, Box<Diagnostic>> {
         .iter()
         .map(|note| diagnostics::numbering(&graph, &sprints, note))
         .collect();
-    findings.extend(duplicate_bead_ids(&sprints, &bead_ids));
+    findings.extend(shared_bead_ids(sprints.iter().copied().zip(&bead_ids)));
     let named = sprints.iter().zip(&bead_ids);
     let long = named.filter(|(_, id)| id.as_str().len() > MAX_BEAD_ID);
     findings.extend(long.map(|(sprint, id)| diagnostics::long_bead_id(sprint, id)));
@@ -105,15 +105,4 @@ fn bead_id(sprint: &Sprint) -> BeadId {
         Some(fixed) => fixed.value.clone(),
         None => BeadId::derive(&sprint.id.value, &sprint.title.value),
     }
-}
-
-fn duplicate_bead_ids(sprints: &[&Sprint], bead_ids: &[BeadId]) -> Vec<Diagnostic> {
-    let mut owner: BTreeMap<&str, &Sprint> = BTreeMap::new();
-    let mut findings = Vec::new();
-    for (sprint, id) in sprints.iter().zip(bead_ids) {
-        if let Some(earlier) = owner.insert(id.as_str(), sprint) {
-            findings.push(crate::plan::shared_bead_id(id, earlier, sprint));
-        }
-    }
-    findings
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::bead_ids::shared_bead_ids;
 use super::diagnostics;
 use super::filter::Filter;
 use super::model::{Plan, Sprint};
@@ -44,7 +45,10 @@ pub fn annotate(
             .iter()
             .filter_map(|sprint| unfinished(text, sprint)),
     );
-    findings.extend(shared_ids(&selected, ids));
+    let named = selected
+        .iter()
+        .filter_map(|sprint| Some((*sprint, ids.get(&sprint.id.value)?)));
+    findings.extend(shared_bead_ids(named));
     let edits: Vec<Edit<'_>> = selected
         .iter()
         .filter_map(|sprint| edit(text, sprint, ids, &mut findings))
@@ -111,20 +115,6 @@ fn unfinished(text: &str, sprint: &Sprint) -> Option<Diagnostic> {
         let start = sprint.heading.span.end() + after.find('\n').map_or(0, |at| at + 1);
         diagnostics::unfinished_annotation(Span::new(start, start + next.trim_end().len()))
     })
-}
-
-fn shared_ids(selected: &[&Sprint], ids: &BTreeMap<SprintId, BeadId>) -> Vec<Diagnostic> {
-    let mut owner: BTreeMap<&str, &Sprint> = BTreeMap::new();
-    let mut findings = Vec::new();
-    for sprint in selected {
-        let Some(id) = ids.get(&sprint.id.value) else {
-            continue;
-        };
-        if let Some(earlier) = owner.insert(id.as_str(), sprint) {
-            findings.push(diagnostics::shared_bead_id(id, earlier, sprint));
-        }
-    }
-    findings
 }
 
 fn apply(text: &str, edits: &[Edit<'_>]) -> Annotated {
