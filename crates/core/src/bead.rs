@@ -2,7 +2,7 @@
 //! generations and the JSON Schemas made from it.
 //!
 //! A document is parsed once into [`RalphBead`], whose types carry the rules; nothing downstream
-//! checks a field again. What a store holds is the looser [`Issue`], which loses nothing. This
+//! checks a field again. What a store holds is the looser [`Issue`](crate::issue::Issue). This
 //! module knows documents and values only: whether an agent's file exists, what time it is and where
 //! a bead is kept are questions for others.
 
@@ -13,15 +13,14 @@ mod derive;
 mod dod;
 mod execution;
 mod field;
-mod issue;
 mod migrate;
 mod model;
 mod read_agent;
 mod read_history;
 mod read_metadata;
-mod reader;
+pub(crate) mod reader;
 mod schema;
-mod text_type;
+pub(crate) mod text_type;
 mod timestamp;
 mod translate;
 mod validate;
@@ -40,7 +39,6 @@ pub use derive::{
 pub use dod::{Dod, Expect, OnFailure, Verifier};
 pub use execution::{DevExecution, QaExecution, QaReport, QaResult, ScrumResult};
 pub use field::{FieldError, FieldErrorKind, Invalid, error_code};
-pub use issue::Issue;
 pub use migrate::{to_both, to_v1, to_v2};
 pub use model::{
     ASSIGNEE, AgentSpec, BeadShape, DEFAULT_MAX_RETRY_ATTEMPTS, Metadata, QaAgent, RalphBead,

@@ -13,6 +13,8 @@ pub mod number;
 
 pub mod bead;
 
+pub mod issue;
+
 pub mod graph;
 
 pub mod plan;

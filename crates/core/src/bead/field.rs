@@ -82,14 +82,14 @@ pub struct Invalid {
 }
 
 impl Invalid {
-    pub(super) fn pattern(message: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn pattern(message: impl Into<Cow<'static, str>>) -> Self {
         Self {
             message: message.into(),
             kind: FieldErrorKind::Pattern,
         }
     }
 
-    pub(super) fn value(message: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn value(message: impl Into<Cow<'static, str>>) -> Self {
         Self {
             message: message.into(),
             kind: FieldErrorKind::Value,

@@ -14,18 +14,18 @@ use super::Timestamp;
 use super::field::{FieldError, FieldErrorKind, Invalid};
 
 /// What the document itself is called in an error.
-pub(super) const ROOT: &str = "document";
+pub(crate) const ROOT: &str = "document";
 
 /// The way from the document to a value.
 #[derive(Clone, Copy)]
-pub(super) enum Path<'a> {
+pub(crate) enum Path<'a> {
     Root,
     Key(&'a Self, &'a str),
     Index(&'a Self, usize),
 }
 
 impl<'a> Path<'a> {
-    pub(super) fn key(&'a self, key: &'a str) -> Self {
+    pub(crate) fn key(&'a self, key: &'a str) -> Self {
         Path::Key(self, key)
     }
 
@@ -44,10 +44,10 @@ impl<'a> Path<'a> {
 
 /// The errors found so far.
 #[derive(Default)]
-pub(super) struct Errors(Vec<FieldError>);
+pub(crate) struct Errors(Vec<FieldError>);
 
 impl Errors {
-    pub(super) fn push(&mut self, path: &Path<'_>, kind: FieldErrorKind, message: &str) {
+    pub(crate) fn push(&mut self, path: &Path<'_>, kind: FieldErrorKind, message: &str) {
         self.0.push(FieldError {
             path: path.render(),
             message: message.to_owned(),
@@ -56,7 +56,7 @@ impl Errors {
     }
 
     /// The value when nothing at all went wrong; otherwise every error.
-    pub(super) fn finish<T>(self, value: Option<T>) -> Result<T, Vec<FieldError>> {
+    pub(crate) fn finish<T>(self, value: Option<T>) -> Result<T, Vec<FieldError>> {
         match value {
             Some(value) if self.0.is_empty() => Ok(value),
             _ => Err(self.0),
@@ -64,7 +64,7 @@ impl Errors {
     }
 
     /// Takes the result of a parser, reporting its refusal at the path.
-    pub(super) fn take<T>(&mut self, path: &Path<'_>, parsed: Result<T, Invalid>) -> Option<T> {
+    pub(crate) fn take<T>(&mut self, path: &Path<'_>, parsed: Result<T, Invalid>) -> Option<T> {
         parsed
             .map_err(|invalid| self.push(path, invalid.kind, &invalid.message))
             .ok()
@@ -73,9 +73,9 @@ impl Errors {
 
 /// A value of the document and the way to it.
 #[derive(Clone, Copy)]
-pub(super) struct Node<'v, 'p> {
-    pub(super) value: &'v Value,
-    pub(super) path: Path<'p>,
+pub(crate) struct Node<'v, 'p> {
+    pub(crate) value: &'v Value,
+    pub(crate) path: Path<'p>,
 }
 
 impl<'v> Node<'v, '_> {
@@ -84,7 +84,7 @@ impl<'v> Node<'v, '_> {
         None
     }
 
-    pub(super) fn string(&self, errors: &mut Errors) -> Option<&'v str> {
+    pub(crate) fn string(&self, errors: &mut Errors) -> Option<&'v str> {
         let message = "Input should be a valid string";
         match self.value {
             Value::String(text) => Some(text),
@@ -92,12 +92,12 @@ impl<'v> Node<'v, '_> {
         }
     }
 
-    pub(super) fn text(&self, errors: &mut Errors) -> Option<String> {
+    pub(crate) fn text(&self, errors: &mut Errors) -> Option<String> {
         self.string(errors).map(str::to_owned)
     }
 
     /// A string that is not empty; `field` is what the message calls it.
-    pub(super) fn non_empty(&self, errors: &mut Errors, field: &str) -> Option<String> {
+    pub(crate) fn non_empty(&self, errors: &mut Errors, field: &str) -> Option<String> {
         match self.string(errors)? {
             "" => self.refuse(
                 errors,
@@ -109,7 +109,7 @@ impl<'v> Node<'v, '_> {
     }
 
     /// A string with something in it that can be seen.
-    pub(super) fn not_blank(&self, errors: &mut Errors, field: &str) -> Option<String> {
+    pub(crate) fn not_blank(&self, errors: &mut Errors, field: &str) -> Option<String> {
         let text = self.string(errors)?;
         // The byte order mark is no white space to Rust but is to JSON Schema's `\s`.
         if text.chars().all(|c| c.is_whitespace() || c == '\u{feff}') {
@@ -119,7 +119,7 @@ impl<'v> Node<'v, '_> {
         Some(text.to_owned())
     }
 
-    pub(super) fn parsed<T>(
+    pub(crate) fn parsed<T>(
         &self,
         errors: &mut Errors,
         parse: impl FnOnce(&str) -> Result<T, Invalid>,
@@ -128,7 +128,7 @@ impl<'v> Node<'v, '_> {
         errors.take(&self.path, parse(text))
     }
 
-    pub(super) fn timestamp(&self, errors: &mut Errors) -> Option<Timestamp> {
+    pub(crate) fn timestamp(&self, errors: &mut Errors) -> Option<Timestamp> {
         let message = "Input should be a valid datetime";
         match self.value {
             Value::String(text) => errors.take(&self.path, Timestamp::parse(text)),
@@ -136,7 +136,7 @@ impl<'v> Node<'v, '_> {
         }
     }
 
-    pub(super) fn boolean(&self, errors: &mut Errors) -> Option<bool> {
+    pub(crate) fn boolean(&self, errors: &mut Errors) -> Option<bool> {
         let message = "Input should be a valid boolean";
         match self.value {
             Value::Bool(value) => Some(*value),
@@ -145,7 +145,7 @@ impl<'v> Node<'v, '_> {
     }
 
     /// An integer that is not less than a bound and fits its type; `field` is what the message calls it.
-    pub(super) fn integer<T: TryFrom<i128>>(
+    pub(crate) fn integer<T: TryFrom<i128>>(
         &self,
         errors: &mut Errors,
         field: &str,
@@ -174,7 +174,7 @@ impl<'v> Node<'v, '_> {
         self.refuse(errors, FieldErrorKind::Value, &message)
     }
 
-    pub(super) fn array(&self, errors: &mut Errors) -> Option<&'v [Value]> {
+    pub(crate) fn array(&self, errors: &mut Errors) -> Option<&'v [Value]> {
         let message = "Input should be a valid list";
         match self.value {
             Value::Array(items) => Some(items),
@@ -183,7 +183,7 @@ impl<'v> Node<'v, '_> {
     }
 
     /// An array whose items are read one by one, all of them even when some are wrong.
-    pub(super) fn list<T>(
+    pub(crate) fn list<T>(
         &self,
         errors: &mut Errors,
         mut read: impl FnMut(usize, Node<'v, '_>, &mut Errors) -> Option<T>,
@@ -198,7 +198,7 @@ impl<'v> Node<'v, '_> {
     }
 
     /// A list that must not be empty; `field` is what the message calls it.
-    pub(super) fn non_empty_list<T>(
+    pub(crate) fn non_empty_list<T>(
         &self,
         errors: &mut Errors,
         field: &str,
@@ -212,12 +212,12 @@ impl<'v> Node<'v, '_> {
         Some(list)
     }
 
-    pub(super) fn strings(&self, errors: &mut Errors) -> Option<Vec<String>> {
+    pub(crate) fn strings(&self, errors: &mut Errors) -> Option<Vec<String>> {
         self.list(errors, |_, item, errors| item.text(errors))
     }
 
     /// Any object.
-    pub(super) fn dict(&self, errors: &mut Errors) -> Option<&'v Map<String, Value>> {
+    pub(crate) fn dict(&self, errors: &mut Errors) -> Option<&'v Map<String, Value>> {
         let message = "Input should be a valid dictionary";
         match self.value {
             Value::Object(map) => Some(map),
@@ -226,7 +226,7 @@ impl<'v> Node<'v, '_> {
     }
 
     /// An object of texts.
-    pub(super) fn string_map(&self, errors: &mut Errors) -> Option<BTreeMap<String, String>> {
+    pub(crate) fn string_map(&self, errors: &mut Errors) -> Option<BTreeMap<String, String>> {
         let map = self.dict(errors)?;
         let mut texts = BTreeMap::new();
         for (key, value) in map {
@@ -238,7 +238,7 @@ impl<'v> Node<'v, '_> {
     }
 
     /// An object of known fields.
-    pub(super) fn fields(&self, errors: &mut Errors) -> Option<&'v Map<String, Value>> {
+    pub(crate) fn fields(&self, errors: &mut Errors) -> Option<&'v Map<String, Value>> {
         let message = "Input should be a valid object";
         match self.value {
             Value::Object(map) => Some(map),
@@ -249,14 +249,14 @@ impl<'v> Node<'v, '_> {
 
 /// The known fields of an object.
 #[derive(Clone, Copy)]
-pub(super) struct Fields<'v, 'p> {
-    pub(super) map: &'v Map<String, Value>,
-    pub(super) path: &'p Path<'p>,
+pub(crate) struct Fields<'v, 'p> {
+    pub(crate) map: &'v Map<String, Value>,
+    pub(crate) path: &'p Path<'p>,
 }
 
 impl<'v> Fields<'v, '_> {
     /// A field that must be there.
-    pub(super) fn required<T>(
+    pub(crate) fn required<T>(
         &self,
         errors: &mut Errors,
         key: &str,
@@ -271,7 +271,7 @@ impl<'v> Fields<'v, '_> {
     }
 
     /// A field that may be absent; null is handed to the reader, which refuses it.
-    pub(super) fn or<T>(
+    pub(crate) fn or<T>(
         &self,
         errors: &mut Errors,
         key: &str,
@@ -290,7 +290,7 @@ impl<'v> Fields<'v, '_> {
         clippy::option_option,
         reason = "the outer one says whether it was read, the inner one whether it is there"
     )]
-    pub(super) fn optional<T>(
+    pub(crate) fn optional<T>(
         &self,
         errors: &mut Errors,
         key: &str,
@@ -304,12 +304,12 @@ impl<'v> Fields<'v, '_> {
     }
 
     /// A text that must be there.
-    pub(super) fn text(&self, errors: &mut Errors, key: &str) -> Option<String> {
+    pub(crate) fn text(&self, errors: &mut Errors, key: &str) -> Option<String> {
         self.required(errors, key, |node, errors| node.text(errors))
     }
 
     /// A text that must be there and not be empty.
-    pub(super) fn non_empty(&self, errors: &mut Errors, key: &str) -> Option<String> {
+    pub(crate) fn non_empty(&self, errors: &mut Errors, key: &str) -> Option<String> {
         self.required(errors, key, |node, errors| node.non_empty(errors, key))
     }
 
@@ -318,12 +318,12 @@ impl<'v> Fields<'v, '_> {
         clippy::option_option,
         reason = "the outer one says whether it was read, the inner one whether it is there"
     )]
-    pub(super) fn optional_text(&self, errors: &mut Errors, key: &str) -> Option<Option<String>> {
+    pub(crate) fn optional_text(&self, errors: &mut Errors, key: &str) -> Option<Option<String>> {
         self.optional(errors, key, |node, errors| node.text(errors))
     }
 
     /// A word or a pattern that must be there.
-    pub(super) fn parsed<T>(
+    pub(crate) fn parsed<T>(
         &self,
         errors: &mut Errors,
         key: &str,

@@ -1,0 +1,46 @@
+//! What a store holds, and the rules that every store keeps (contracts §0.1, Z-2, Z-3, Z-21).
+//!
+//! An [`Issue`] is a document that loses nothing. Changing one ([`apply`]), finding some ([`Query`]),
+//! deciding what waits for what ([`blockers`], [`is_ready`]), telling whether a holder is gone
+//! ([`Claim::is_abandoned`]) and folding a history back into what it describes ([`fold`]) are decided
+//! here, so that stores differ in where they keep rows and in nothing else. Nothing here knows a
+//! database, a clock or a process.
+
+mod claim;
+mod comment;
+mod dependency;
+mod edit;
+mod entry;
+mod event;
+mod model;
+mod name;
+mod query;
+mod readiness;
+
+pub use claim::{Abandoned, Claim, Fence, Holder, HolderProcess};
+pub use comment::Comment;
+pub use dependency::{Dependency, Effect};
+pub use edit::{Change, Edit, EditError, apply, new_comment};
+pub use entry::{Entry, Line, counts, read_line};
+pub use event::{Event, EventKind, Facts, FoldError, Folded, Side, difference, fold};
+pub use model::{Issue, MAX_DOCUMENT_BYTES, MAX_DOCUMENT_DEPTH};
+pub use name::{Label, check_id};
+pub use query::{Order, Query, StatusFilter};
+pub use readiness::{Blocker, Neighbours, Standing, Waiting, blockers, is_hidden, is_ready};
+
+/// An issue as a store holds it, with what the store knows about it beside its document.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// The issue.
+    pub issue: Issue,
+    /// How often the issue has changed since it came; the first version is 1.
+    pub version: u64,
+    /// The fence of its latest claim; it only ever rises (Z-2).
+    pub fence: Fence,
+    /// Whether something that it depends on holds it back.
+    pub is_blocked: bool,
+    /// Who holds it, if somebody does.
+    pub claim: Option<Claim>,
+    /// How many comments it has.
+    pub n_comments: usize,
+}

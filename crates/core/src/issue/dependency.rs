@@ -1,0 +1,204 @@
+//! What one issue has to do with another (reference: the dependency types of `bd`).
+
+use serde_json::{Map, Value};
+
+use crate::bead::{BeadId, Invalid};
+use crate::text::{excerpt, is_unprintable};
+
+/// The longest name of a dependency type.
+const MAX_TYPE_CHARS: usize = 50;
+
+/// An edge: the issue that carries it depends on another one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dependency {
+    target: BeadId,
+    kind: Box<str>,
+    record: Map<String, Value>,
+}
+
+/// What an edge does to readiness.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// Holds back until the target is closed or pinned: `blocks`, `conditional-blocks`.
+    Blocks,
+    /// Holds back while children of the target are open: `waits-for`.
+    WaitsForChildren,
+    /// As above, but one closed child is enough: `waits-for` with the gate `any-children`.
+    WaitsForAnyChild,
+    /// Holds back only when the target itself is held back: `parent-child`.
+    Parent,
+    /// Nothing; it is a link.
+    None,
+}
+
+impl Dependency {
+    /// The type of an edge that nobody named.
+    pub const BLOCKS: &str = "blocks";
+    /// The type of the edge from a child to its parent.
+    pub const PARENT_CHILD: &str = "parent-child";
+
+    /// A new edge of a type.
+    pub fn new(target: BeadId, kind: &str) -> Result<Self, Invalid> {
+        Ok(Self {
+            target,
+            kind: parse_kind(kind)?,
+            record: Map::new(),
+        })
+    }
+
+    /// Adds a key to the edge's record, such as who made it and when.
+    #[must_use]
+    pub fn with(mut self, key: &str, value: Value) -> Self {
+        self.record.insert(key.to_owned(), value);
+        self
+    }
+
+    /// Reads an edge as documents have it: an id, which blocks, or a record.
+    pub fn from_value(value: &Value) -> Result<Self, Invalid> {
+        match value {
+            Value::String(target) => Self::new(BeadId::parse(target)?, Self::BLOCKS),
+            Value::Object(record) => Self::from_record(record),
+            _ => Err(Invalid::value("a dependency is an id or an object")),
+        }
+    }
+
+    fn from_record(record: &Map<String, Value>) -> Result<Self, Invalid> {
+        let Some(target) = record.get("depends_on_id").and_then(Value::as_str) else {
+            return Err(Invalid::value("a dependency has a text `depends_on_id`"));
+        };
+        let kind = match record.get("type") {
+            None | Some(Value::Null) => Self::BLOCKS,
+            Some(Value::String(kind)) => kind,
+            Some(_) => return Err(Invalid::value("a dependency's `type` is a text")),
+        };
+        let mut rest = record.clone();
+        for key in ["depends_on_id", "type", "issue_id"] {
+            rest.shift_remove(key);
+        }
+        Ok(Self {
+            target: BeadId::parse(target)?,
+            kind: parse_kind(kind)?,
+            record: rest,
+        })
+    }
+
+    /// The edge's record, as `bd` writes it.
+    pub fn to_value(&self, issue: &BeadId) -> Value {
+        let mut record = Map::new();
+        record.insert("issue_id".to_owned(), issue.as_str().into());
+        record.insert("depends_on_id".to_owned(), self.target.as_str().into());
+        record.insert("type".to_owned(), (*self.kind).into());
+        record.extend(self.record.clone());
+        Value::Object(record)
+    }
+
+    /// What is depended on.
+    pub fn target(&self) -> &BeadId {
+        &self.target
+    }
+
+    /// Its type, in the store's own words.
+    pub fn kind(&self) -> &str {
+        &self.kind
+    }
+
+    /// A key of its record beside the ids and the type.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.record.get(key)
+    }
+
+    /// What it does to readiness. An id of another project cannot be looked up, and never holds back.
+    pub fn effect(&self) -> Effect {
+        match &*self.kind {
+            _ if self.is_external() => Effect::None,
+            "blocks" | "conditional-blocks" => Effect::Blocks,
+            "waits-for" if self.gate().as_deref() == Some("any-children") => {
+                Effect::WaitsForAnyChild
+            }
+            "waits-for" => Effect::WaitsForChildren,
+            Self::PARENT_CHILD => Effect::Parent,
+            _ => Effect::None,
+        }
+    }
+
+    /// Whether the target is in another project: `external:project:capability`.
+    pub fn is_external(&self) -> bool {
+        self.target.as_str().starts_with("external:")
+    }
+
+    /// The gate of a `waits-for` edge. `bd` keeps the edge's metadata as a text that holds JSON.
+    fn gate(&self) -> Option<String> {
+        let metadata = self.record.get("metadata")?;
+        let parsed;
+        let object = match metadata {
+            Value::String(text) => {
+                parsed = serde_json::from_str::<Value>(text).ok()?;
+                &parsed
+            }
+            other => other,
+        };
+        object
+            .get("gate")
+            .and_then(Value::as_str)
+            .map(str::to_owned)
+    }
+}
+
+fn parse_kind(kind: &str) -> Result<Box<str>, Invalid> {
+    let is_plain =
+        !kind.is_empty() && !kind.chars().any(|c| is_unprintable(c) || c.is_whitespace());
+    if is_plain && kind.chars().count() <= MAX_TYPE_CHARS {
+        return Ok(kind.into());
+    }
+    Err(Invalid::pattern(format!(
+        "a dependency's type has 1 to {MAX_TYPE_CHARS} characters and no spaces, got '{}'",
+        excerpt(kind)
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn z_21_an_edge_keeps_what_it_came_with() {
+        let record = json!({"issue_id": "a", "depends_on_id": "b", "type": "waits-for",
+            "created_at": "2026-01-01T00:00:00Z", "metadata": "{\"gate\":\"any-children\"}", "odd": [1]});
+        let edge = Dependency::from_value(&record).unwrap();
+        assert_eq!(edge.effect(), Effect::WaitsForAnyChild);
+        assert_eq!(edge.to_value(&BeadId::parse("a").unwrap()), record);
+    }
+
+    #[test]
+    fn every_type_has_the_effect_that_bd_gives_it() {
+        for (kind, effect) in [
+            ("blocks", Effect::Blocks),
+            ("conditional-blocks", Effect::Blocks),
+            ("waits-for", Effect::WaitsForChildren),
+            ("parent-child", Effect::Parent),
+            ("related", Effect::None),
+            ("discovered-from", Effect::None),
+            ("anything", Effect::None),
+        ] {
+            let edge = Dependency::new(BeadId::parse("b").unwrap(), kind).unwrap();
+            assert_eq!(edge.effect(), effect, "{kind}");
+        }
+        let external = Dependency::from_value(&json!("external:other:login")).unwrap();
+        assert_eq!(external.effect(), Effect::None);
+    }
+
+    #[test]
+    fn a_wrong_edge_is_refused() {
+        for value in [
+            json!(1),
+            json!(""),
+            json!({}),
+            json!({"depends_on_id": "b", "type": 1}),
+            json!({"depends_on_id": "b", "type": "a b"}),
+        ] {
+            assert!(Dependency::from_value(&value).is_err(), "{value}");
+        }
+    }
+}

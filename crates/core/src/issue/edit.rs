@@ -1,0 +1,399 @@
+//! Changing an issue: the edits that there are, and what they do to its document.
+
+use serde_json::{Map, Value, json};
+use thiserror::Error;
+
+use super::comment::Comment;
+use super::dependency::Dependency;
+use super::event::EventKind;
+use super::model::{Issue, check_status};
+use super::name::Label;
+use crate::bead::{BeadId, FieldError, Invalid, Timestamp};
+use crate::diag::ErrorCode;
+use crate::text::excerpt;
+
+/// One thing to do to an issue.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Edit {
+    /// Sets a field that is not kept by the store itself.
+    Set(String, Value),
+    /// Removes such a field.
+    Unset(String),
+    /// Changes the status. `closed` closes; to hold an issue, claim it.
+    Status(String),
+    /// Closes it, with the reason.
+    Close(String),
+    /// Opens it again, whatever its status.
+    Reopen,
+    /// Adds a line to its notes.
+    AppendNotes(String),
+    /// Sets top-level keys of its metadata and leaves the others.
+    MergeMetadata(Map<String, Value>),
+    /// Removes a top-level key of its metadata.
+    UnsetMetadata(String),
+    /// Adds a label, once.
+    AddLabel(Label),
+    /// Removes a label.
+    RemoveLabel(String),
+    /// Adds an edge.
+    AddDependency(Dependency),
+    /// Removes the edge to an issue.
+    RemoveDependency(BeadId),
+    /// Says something about it.
+    Comment(Comment),
+    /// Puts another document in its place, with the same id.
+    Replace(Box<Issue>),
+}
+
+/// Why an edit cannot be done.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum EditError {
+    /// A field that the store keeps itself.
+    #[error("`{}` cannot be set: {hint}", excerpt(.field))]
+    Kept {
+        /// The field.
+        field: String,
+        /// How it is changed.
+        hint: &'static str,
+    },
+    /// The document would not be one that a store takes.
+    #[error("{}", listed(.0))]
+    Invalid(Vec<FieldError>),
+    /// A word that is not one.
+    #[error(transparent)]
+    Word(#[from] Invalid),
+    /// There is an edge of another type to the same issue.
+    #[error("there is already a dependency on {} of type {}; remove it first", excerpt(.target.as_str()), excerpt(.kind))]
+    OtherType {
+        /// The target.
+        target: BeadId,
+        /// The type of the edge that is there.
+        kind: String,
+    },
+    /// An edge to itself.
+    #[error("an issue cannot depend on itself")]
+    SelfDependency,
+}
+
+impl EditError {
+    /// The code of contracts §4.2.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::Kept { .. } | Self::OtherType { .. } => ErrorCode::ValidationConstraint,
+            Self::Invalid(errors) => crate::bead::error_code(errors),
+            Self::Word(_) => ErrorCode::ValidationInvalidPattern,
+            Self::SelfDependency => ErrorCode::DependencySelfDep,
+        }
+    }
+}
+
+fn listed(errors: &[FieldError]) -> String {
+    let errors: Vec<String> = errors.iter().map(FieldError::to_string).collect();
+    errors.join("; ")
+}
+
+/// What some edits make of an issue.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    /// The issue afterwards.
+    pub issue: Issue,
+    /// What was said about it.
+    pub comments: Vec<Comment>,
+    /// What the history calls it.
+    pub kind: EventKind,
+}
+
+/// Applies edits in order; all or none. Nothing comes back when they change nothing. The time of the change
+/// never goes backwards, even when the clock does.
+pub fn apply(issue: &Issue, edits: &[Edit], now: &Timestamp) -> Result<Option<Change>, EditError> {
+    let mut document = issue.document().clone();
+    let mut comments = Vec::new();
+    for edit in edits {
+        match edit {
+            Edit::Comment(comment) => comments.push(comment.clone()),
+            edit => apply_one(&mut document, issue.id(), edit, now)?,
+        }
+    }
+    if document == *issue.document() && comments.is_empty() {
+        return Ok(None);
+    }
+    let was = issue.time("updated_at");
+    if was.is_none_or(|was| was <= now.instant()) {
+        document.insert("updated_at".to_owned(), now.as_str().into());
+    }
+    let (changed, _) = Issue::from_document(Value::Object(document)).map_err(EditError::Invalid)?;
+    Ok(Some(Change {
+        issue: changed,
+        comments,
+        kind: kind_of(edits),
+    }))
+}
+
+/// A comment of somebody, as `bd` writes it.
+pub fn new_comment(issue: &BeadId, author: &str, text: &str, now: &Timestamp) -> Comment {
+    let record = json!({
+        "issue_id": issue.as_str(), "author": author, "text": text, "created_at": now.as_str(),
+    });
+    Comment::from_value(record).expect("an object was just made")
+}
+
+fn apply_one(
+    document: &mut Map<String, Value>,
+    id: &BeadId,
+    edit: &Edit,
+    now: &Timestamp,
+) -> Result<(), EditError> {
+    match edit {
+        Edit::Set(field, value) => {
+            check_settable(field)?;
+            document.insert(field.clone(), value.clone());
+        }
+        Edit::Unset(field) => {
+            check_settable(field)?;
+            document.shift_remove(field);
+        }
+        Edit::Status(status) => {
+            check_status(status)?;
+            match status.as_str() {
+                "closed" => close(document, "Closed", now),
+                status => set_status(document, status),
+            }
+        }
+        Edit::Close(reason) => close(document, reason, now),
+        Edit::Reopen => set_status(document, "open"),
+        Edit::AppendNotes(text) => append_notes(document, text),
+        Edit::MergeMetadata(map) => metadata(document).extend(map.clone()),
+        Edit::UnsetMetadata(key) => {
+            metadata(document).shift_remove(key);
+        }
+        Edit::AddLabel(label) => {
+            let labels = list(document, "labels");
+            if !labels.iter().any(|own| own == label.as_str()) {
+                labels.push(label.as_str().into());
+            }
+        }
+        Edit::RemoveLabel(label) => remove(document, "labels", |own| own == label.as_str()),
+        Edit::AddDependency(edge) => add_dependency(document, id, edge)?,
+        Edit::RemoveDependency(target) => remove(document, "dependencies", |edge| {
+            edge.get("depends_on_id").and_then(Value::as_str) == Some(target.as_str())
+        }),
+        Edit::Replace(other) => {
+            document.clone_from(other.document());
+            document.insert("id".to_owned(), id.as_str().into());
+        }
+        Edit::Comment(_) => {}
+    }
+    Ok(())
+}
+
+/// Fields that have rules of their own are changed by edits of their own.
+fn check_settable(field: &str) -> Result<(), EditError> {
+    let hint = match field {
+        "id" => "an issue keeps its id",
+        "status" | "closed_at" | "close_reason" => "change the status, close or reopen it",
+        "labels" => "add or remove labels",
+        "dependencies" => "add or remove dependencies",
+        "comments" => "add a comment",
+        "metadata" => "merge into the metadata",
+        "created_at" | "updated_at" | "started_at" => "the store keeps its times",
+        _ => return Ok(()),
+    };
+    Err(EditError::Kept {
+        field: field.to_owned(),
+        hint,
+    })
+}
+
+fn close(document: &mut Map<String, Value>, reason: &str, now: &Timestamp) {
+    let is_closed = document.get("status").and_then(Value::as_str) == Some("closed");
+    document.insert("status".to_owned(), "closed".into());
+    if !is_closed {
+        document.insert("closed_at".to_owned(), now.as_str().into());
+        document.insert("close_reason".to_owned(), reason.into());
+    }
+}
+
+fn set_status(document: &mut Map<String, Value>, status: &str) {
+    document.insert("status".to_owned(), status.into());
+    // Null is how beads say that they are not closed; what was absent stays absent.
+    if document.contains_key("closed_at") {
+        document.insert("closed_at".to_owned(), Value::Null);
+    }
+    document.shift_remove("close_reason");
+}
+
+fn append_notes(document: &mut Map<String, Value>, text: &str) {
+    let notes = document.get("notes").and_then(Value::as_str);
+    let notes = match notes {
+        None | Some("") => text.to_owned(),
+        Some(notes) => format!("{notes}\n{text}"),
+    };
+    document.insert("notes".to_owned(), notes.into());
+}
+
+fn metadata(document: &mut Map<String, Value>) -> &mut Map<String, Value> {
+    let slot = document.entry("metadata").or_insert(Value::Null);
+    if !slot.is_object() {
+        *slot = Value::Object(Map::new());
+    }
+    slot.as_object_mut().expect("it was just made an object")
+}
+
+fn list<'d>(document: &'d mut Map<String, Value>, key: &str) -> &'d mut Vec<Value> {
+    let slot = document.entry(key).or_insert(Value::Null);
+    if !slot.is_array() {
+        *slot = Value::Array(Vec::new());
+    }
+    slot.as_array_mut().expect("it was just made a list")
+}
+
+fn remove(document: &mut Map<String, Value>, key: &str, is_wanted: impl Fn(&Value) -> bool) {
+    if let Some(Value::Array(items)) = document.get_mut(key) {
+        items.retain(|item| !is_wanted(item));
+    }
+}
+
+fn add_dependency(
+    document: &mut Map<String, Value>,
+    id: &BeadId,
+    edge: &Dependency,
+) -> Result<(), EditError> {
+    if edge.target() == id {
+        return Err(EditError::SelfDependency);
+    }
+    let edges = list(document, "dependencies");
+    for own in edges
+        .iter()
+        .filter_map(|own| Dependency::from_value(own).ok())
+    {
+        if own.target() == edge.target() {
+            return if own.kind() == edge.kind() {
+                Ok(())
+            } else {
+                Err(EditError::OtherType {
+                    target: own.target().clone(),
+                    kind: own.kind().to_owned(),
+                })
+            };
+        }
+    }
+    edges.push(edge.to_value(id));
+    Ok(())
+}
+
+/// Several edits of one kind are that kind; anything mixed is an update.
+fn kind_of(edits: &[Edit]) -> EventKind {
+    let mut kinds = edits.iter().map(|edit| match edit {
+        Edit::Status(status) if status == "closed" => EventKind::Closed,
+        Edit::Status(_) => EventKind::StatusChanged,
+        Edit::Close(_) => EventKind::Closed,
+        Edit::Reopen => EventKind::Reopened,
+        Edit::AddLabel(_) => EventKind::LabelAdded,
+        Edit::RemoveLabel(_) => EventKind::LabelRemoved,
+        Edit::AddDependency(_) => EventKind::DependencyAdded,
+        Edit::RemoveDependency(_) => EventKind::DependencyRemoved,
+        Edit::Comment(_) => EventKind::Commented,
+        Edit::Set(..)
+        | Edit::Unset(_)
+        | Edit::AppendNotes(_)
+        | Edit::MergeMetadata(_)
+        | Edit::UnsetMetadata(_)
+        | Edit::Replace(_) => EventKind::Updated,
+    });
+    let first = kinds.next().unwrap_or(EventKind::Updated);
+    if kinds.all(|kind| kind == first) {
+        first
+    } else {
+        EventKind::Updated
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn issue(document: Value) -> Issue {
+        Issue::without_comments(document).unwrap()
+    }
+
+    fn at(text: &str) -> Timestamp {
+        Timestamp::parse(text).unwrap()
+    }
+
+    fn applied(document: Value, edits: &[Edit]) -> Map<String, Value> {
+        let change = apply(&issue(document), edits, &at("2026-01-02T00:00:00Z"));
+        change.unwrap().unwrap().issue.into_document()
+    }
+
+    #[test]
+    fn closed_and_closed_at_go_together() {
+        let open = json!({"id": "a", "title": "t", "status": "open"});
+        let closed = applied(open, &[Edit::Close("done".to_owned())]);
+        assert_eq!(closed["closed_at"], "2026-01-02T00:00:00Z");
+        assert_eq!(closed["close_reason"], "done");
+        let again = issue(Value::Object(closed.clone()));
+        let change = apply(
+            &again,
+            &[Edit::Status("closed".to_owned())],
+            &at("2026-02-01T00:00:00Z"),
+        );
+        assert_eq!(change, Ok(None), "closing twice changes nothing");
+        let open = applied(Value::Object(closed), &[Edit::Reopen]);
+        assert_eq!(
+            (&open["status"], &open["closed_at"]),
+            (&json!("open"), &Value::Null)
+        );
+    }
+
+    #[test]
+    fn metadata_merges_and_notes_grow() {
+        let document = json!({"id": "a", "title": "t", "metadata": {"a": 1, "b": 2}});
+        let map = json!({"b": 3, "c": null}).as_object().unwrap().clone();
+        let after = applied(
+            document,
+            &[
+                Edit::MergeMetadata(map),
+                Edit::UnsetMetadata("a".to_owned()),
+                Edit::AppendNotes("one".to_owned()),
+                Edit::AppendNotes("two".to_owned()),
+            ],
+        );
+        assert_eq!(after["metadata"], json!({"b": 3, "c": null}));
+        assert_eq!(after["notes"], "one\ntwo");
+    }
+
+    #[test]
+    fn the_time_of_a_change_never_goes_backwards() {
+        let future = "2030-01-01T00:00:00Z";
+        let document = json!({"id": "a", "title": "t", "updated_at": future});
+        let after = applied(document, &[Edit::Set("title".to_owned(), json!("u"))]);
+        assert_eq!(after["updated_at"], future);
+    }
+
+    #[test]
+    fn a_store_keeps_its_own_fields() {
+        let issue = issue(json!({"id": "a", "title": "t"}));
+        for field in ["id", "status", "labels", "metadata", "created_at"] {
+            let edit = Edit::Set(field.to_owned(), json!("x"));
+            let error = apply(&issue, &[edit], &at("2026-01-01T00:00:00Z")).unwrap_err();
+            assert!(matches!(error, EditError::Kept { .. }), "{field}");
+        }
+        let edit = Edit::Set("priority".to_owned(), json!("high"));
+        let error = apply(&issue, &[edit], &at("2026-01-01T00:00:00Z")).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::ValidationBeadSchema);
+    }
+
+    #[test]
+    fn there_is_one_edge_to_each_issue() {
+        let document = json!({"id": "a", "title": "t", "dependencies": ["b"]});
+        let edge =
+            |kind| Edit::AddDependency(Dependency::new(BeadId::parse("b").unwrap(), kind).unwrap());
+        let now = at("2026-01-01T00:00:00Z");
+        assert_eq!(
+            apply(&issue(document.clone()), &[edge("blocks")], &now),
+            Ok(None)
+        );
+        let error = apply(&issue(document), &[edge("related")], &now).unwrap_err();
+        assert!(matches!(error, EditError::OtherType { .. }));
+    }
+}

@@ -1,0 +1,371 @@
+//! The history of an issue: what changed, and how to fold it back into the issue.
+//!
+//! A change is told in [`Facts`]: one value for each top-level field and for each top-level key of the
+//! metadata, under its JSON pointer. An event has the facts that were different before and those that are
+//! different afterwards, so that a history is small, readable, and enough to rebuild the issue from.
+
+use serde_json::{Map, Value};
+use thiserror::Error;
+
+use super::claim::{Claim, Fence};
+use super::comment::Comment;
+use super::entry::Entry;
+use super::model::Issue;
+use crate::bead::{BeadId, FieldError, Timestamp};
+
+/// Values under their JSON pointers.
+pub type Facts = Map<String, Value>;
+
+const METADATA: &str = "/metadata/";
+const COMMENTS: &str = "/comments/";
+const CLAIM: &str = "/claim";
+const FENCE: &str = "/fence";
+
+/// One change of one issue.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    /// Its place in the history of the whole store; there are no gaps.
+    pub number: u64,
+    /// The issue.
+    pub issue: BeadId,
+    /// The issue's version after the change; there are no gaps.
+    pub version: u64,
+    /// When.
+    pub at: Timestamp,
+    /// Who.
+    pub actor: String,
+    /// What.
+    pub kind: EventKind,
+    /// What was different before.
+    pub before: Facts,
+    /// What is different now.
+    pub after: Facts,
+}
+
+/// What happened to an issue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EventKind {
+    /// It came.
+    Created,
+    /// Its fields changed.
+    Updated,
+    /// Its status changed.
+    StatusChanged,
+    /// It was closed.
+    Closed,
+    /// It was opened again.
+    Reopened,
+    /// Somebody said something.
+    Commented,
+    /// A label came.
+    LabelAdded,
+    /// A label went.
+    LabelRemoved,
+    /// An edge came.
+    DependencyAdded,
+    /// An edge went.
+    DependencyRemoved,
+    /// Somebody holds it.
+    Claimed,
+    /// Its holder gave it back.
+    Released,
+    /// It was taken from a holder that is gone.
+    Reclaimed,
+    /// It was put back after damage; what follows starts anew from here.
+    Restored,
+}
+
+impl EventKind {
+    /// Every kind.
+    pub const ALL: [Self; 14] = [
+        Self::Created,
+        Self::Updated,
+        Self::StatusChanged,
+        Self::Closed,
+        Self::Reopened,
+        Self::Commented,
+        Self::LabelAdded,
+        Self::LabelRemoved,
+        Self::DependencyAdded,
+        Self::DependencyRemoved,
+        Self::Claimed,
+        Self::Released,
+        Self::Reclaimed,
+        Self::Restored,
+    ];
+
+    /// Its name, as `bd` has it where `bd` has it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Updated => "updated",
+            Self::StatusChanged => "status_changed",
+            Self::Closed => "closed",
+            Self::Reopened => "reopened",
+            Self::Commented => "commented",
+            Self::LabelAdded => "label_added",
+            Self::LabelRemoved => "label_removed",
+            Self::DependencyAdded => "dependency_added",
+            Self::DependencyRemoved => "dependency_removed",
+            Self::Claimed => "claimed",
+            Self::Released => "released",
+            Self::Reclaimed => "reclaimed",
+            Self::Restored => "restored",
+        }
+    }
+
+    /// The kind of a name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+}
+
+/// Everything that a history tells about an issue at one moment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Folded {
+    /// The issue, its comments and its fence.
+    pub entry: Entry,
+    /// Who holds it.
+    pub claim: Option<Claim>,
+    /// Its version.
+    pub version: u64,
+}
+
+/// Why a history does not tell what an issue is.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum FoldError {
+    /// There is nothing in it.
+    #[error("the history is empty")]
+    Empty,
+    /// A change is missing.
+    #[error("version {0} is missing from the history")]
+    Gap(u64),
+    /// What comes out is no issue.
+    #[error("the history does not describe an issue")]
+    Invalid(Vec<FieldError>),
+}
+
+/// The facts of a document.
+pub(super) fn document_facts(issue: &Issue) -> Facts {
+    let mut facts = Facts::new();
+    for (key, value) in issue.document() {
+        match value {
+            Value::Object(metadata) if key == "metadata" && !metadata.is_empty() => {
+                facts.extend(
+                    (metadata.iter()).map(|(key, value)| (pointer(METADATA, key), value.clone())),
+                );
+            }
+            _ => {
+                facts.insert(pointer("/", key), value.clone());
+            }
+        }
+    }
+    facts
+}
+
+fn pointer(prefix: &str, key: &str) -> String {
+    format!("{prefix}{}", key.replace('~', "~0").replace('/', "~1"))
+}
+
+fn unescaped(token: &str) -> String {
+    token.replace("~1", "/").replace("~0", "~")
+}
+
+/// One side of a change: an issue, its fence and its claim.
+#[derive(Debug, Clone, Copy)]
+pub struct Side<'a> {
+    /// The issue.
+    pub issue: &'a Issue,
+    /// Its fence.
+    pub fence: Fence,
+    /// Who holds it.
+    pub claim: Option<&'a Claim>,
+}
+
+impl Side<'_> {
+    fn facts(&self) -> Facts {
+        let mut facts = document_facts(self.issue);
+        if self.fence != Fence::default() {
+            facts.insert(FENCE.to_owned(), self.fence.0.into());
+        }
+        if let Some(claim) = self.claim {
+            let claim = serde_json::to_value(claim).expect("a claim can always be written");
+            facts.insert(CLAIM.to_owned(), claim);
+        }
+        facts
+    }
+}
+
+/// The facts that differ between two sides, and comments that came after the first `n_comments`.
+pub fn difference(
+    before: Option<Side<'_>>,
+    after: Side<'_>,
+    n_comments: usize,
+    comments: &[Comment],
+) -> (Facts, Facts) {
+    let mut old = before.map(|side| side.facts()).unwrap_or_default();
+    let mut new = after.facts();
+    new.retain(|key, value| {
+        let is_same = old.get(key).is_some_and(|old| old == value);
+        if is_same {
+            old.swap_remove(key);
+        }
+        !is_same
+    });
+    for (index, comment) in comments.iter().enumerate() {
+        new.insert(
+            format!("{COMMENTS}{}", n_comments + index),
+            comment.to_value(),
+        );
+    }
+    (old, new)
+}
+
+/// Rebuilds an issue from its whole history, oldest first.
+pub fn fold(events: &[Event]) -> Result<Folded, FoldError> {
+    let mut facts = Facts::new();
+    let mut expected = None;
+    for event in events {
+        if matches!(event.kind, EventKind::Created | EventKind::Restored) {
+            facts.clear();
+        } else if expected != Some(event.version) {
+            return Err(FoldError::Gap(expected.unwrap_or(1)));
+        }
+        for key in event.before.keys() {
+            facts.shift_remove(key);
+        }
+        facts.extend(event.after.clone());
+        expected = Some(event.version + 1);
+    }
+    let Some(next) = expected else {
+        return Err(FoldError::Empty);
+    };
+    rebuild(facts, next - 1)
+}
+
+fn rebuild(facts: Facts, version: u64) -> Result<Folded, FoldError> {
+    let mut document = Map::new();
+    let mut metadata = Map::new();
+    let mut comments: Vec<(usize, Value)> = Vec::new();
+    let (mut claim, mut fence) = (None, Fence::default());
+    for (key, value) in facts {
+        if key == CLAIM {
+            claim = serde_json::from_value(value).ok();
+        } else if key == FENCE {
+            fence = Fence(value.as_u64().unwrap_or_default());
+        } else if let Some(number) = key.strip_prefix(COMMENTS) {
+            comments.push((number.parse().unwrap_or(usize::MAX), value));
+        } else if let Some(name) = key.strip_prefix(METADATA) {
+            metadata.insert(unescaped(name), value);
+        } else {
+            document.insert(unescaped(key.trim_start_matches('/')), value);
+        }
+    }
+    if !metadata.is_empty() {
+        document.insert("metadata".to_owned(), Value::Object(metadata));
+    }
+    comments.sort_by_key(|(number, _)| *number);
+    let comments = comments
+        .into_iter()
+        .filter_map(|(_, comment)| Comment::from_value(comment).ok())
+        .collect();
+    let issue = Issue::without_comments(Value::Object(document)).map_err(FoldError::Invalid)?;
+    Ok(Folded {
+        entry: Entry {
+            issue,
+            comments,
+            fence,
+        },
+        claim,
+        version,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn issue(document: Value) -> Issue {
+        Issue::without_comments(document).unwrap()
+    }
+
+    fn event(version: u64, kind: EventKind, (before, after): (Facts, Facts)) -> Event {
+        Event {
+            number: version,
+            issue: BeadId::parse("a").unwrap(),
+            version,
+            at: Timestamp::parse("2026-01-01T00:00:00Z").unwrap(),
+            actor: "me".to_owned(),
+            kind,
+            before,
+            after,
+        }
+    }
+
+    fn side(issue: &Issue) -> Side<'_> {
+        Side {
+            issue,
+            fence: Fence::default(),
+            claim: None,
+        }
+    }
+
+    #[test]
+    fn a_history_tells_what_changed_and_no_more() {
+        let one = issue(json!({"id": "a", "title": "t", "metadata": {"a/b": 1, "c": null}}));
+        let two = issue(json!({"id": "a", "title": "u", "metadata": {"c": null, "d": {}}}));
+        let (before, after) = difference(Some(side(&one)), side(&two), 0, &[]);
+        assert_eq!(
+            Value::Object(before),
+            json!({"/title": "t", "/metadata/a~1b": 1})
+        );
+        assert_eq!(
+            Value::Object(after),
+            json!({"/title": "u", "/metadata/d": {}})
+        );
+    }
+
+    #[test]
+    fn a_whole_history_gives_the_issue_and_a_gap_is_seen() {
+        let one = issue(json!({"id": "a", "title": "t", "metadata": {"a": 1}, "odd~/": [1]}));
+        let two = issue(json!({"id": "a", "title": "u", "metadata": {}}));
+        let comment = Comment::from_value(json!({"text": "hi"})).unwrap();
+        let events = [
+            event(1, EventKind::Created, difference(None, side(&one), 0, &[])),
+            event(
+                2,
+                EventKind::Updated,
+                difference(Some(side(&one)), side(&two), 0, &[]),
+            ),
+            event(
+                3,
+                EventKind::Commented,
+                difference(
+                    Some(side(&two)),
+                    side(&two),
+                    0,
+                    std::slice::from_ref(&comment),
+                ),
+            ),
+        ];
+        assert_eq!(fold(&events[..1]).unwrap().entry.issue, one);
+        let folded = fold(&events).unwrap();
+        assert_eq!((&folded.entry.issue, folded.version), (&two, 3));
+        assert_eq!(folded.entry.comments, [comment]);
+        assert_eq!(
+            fold(&[events[0].clone(), events[2].clone()]),
+            Err(FoldError::Gap(2))
+        );
+        assert_eq!(fold(&events[1..]), Err(FoldError::Gap(1)));
+        assert_eq!(fold(&[]), Err(FoldError::Empty));
+    }
+
+    #[test]
+    fn every_kind_has_a_name_of_its_own() {
+        for kind in EventKind::ALL {
+            assert_eq!(EventKind::parse(kind.as_str()), Some(kind));
+        }
+    }
+}

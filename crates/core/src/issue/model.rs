@@ -1,0 +1,426 @@
+//! What a store holds (Z-21): any issue, ours or not, without loss.
+//!
+//! An [`Issue`] is its document. Only the fields that every store has are looked at; their sets of words
+//! are open, and everything else is carried along as it came. Comments are not part of it: there can be
+//! any number of them, and only a reader of one issue wants them.
+
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+use super::comment::Comment;
+use super::dependency::Dependency;
+use super::name::{Label, check_id};
+use super::readiness::Standing;
+use crate::bead::reader::{Errors, Fields, Node, Path};
+use crate::bead::{self, BeadId, FieldError, FieldErrorKind, Invalid, RalphBead, Rules, validate};
+use crate::text::excerpt;
+
+/// The most that a document may hold, counted in bytes of its texts and numbers.
+pub const MAX_DOCUMENT_BYTES: usize = 8 * 1024 * 1024;
+
+/// The deepest nesting of a document, which every JSON reader can follow.
+pub const MAX_DOCUMENT_DEPTH: usize = 100;
+
+/// Fields that are texts where they are present; null counts as absent.
+const TEXTS: [&str; 9] = [
+    "description",
+    "design",
+    "acceptance_criteria",
+    "notes",
+    "issue_type",
+    "assignee",
+    "owner",
+    "external_ref",
+    "close_reason",
+];
+
+/// Fields that are moments where they are present.
+const TIMES: [&str; 6] = [
+    "created_at",
+    "updated_at",
+    "started_at",
+    "closed_at",
+    "due_at",
+    "defer_until",
+];
+
+/// An issue of a store: open sets of types and statuses, any metadata, unknown keys kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Issue {
+    id: BeadId,
+    document: Map<String, Value>,
+}
+
+impl Issue {
+    /// Takes a document that has an id and a title and whose common fields, where present, have the usual
+    /// types. Dependencies may be ids or records and become records; comments are set apart.
+    pub fn from_document(document: Value) -> Result<(Self, Vec<Comment>), Vec<FieldError>> {
+        let mut errors = Errors::default();
+        let node = Node {
+            value: &document,
+            path: Path::Root,
+        };
+        if let Err(invalid) = check_size(&document) {
+            errors.push(&Path::Root, invalid.kind, &invalid.message);
+            return errors.finish(None);
+        }
+        let checked = check(node, &mut errors);
+        let (id, dependencies) = errors.finish(checked)?;
+        let Value::Object(mut document) = document else {
+            unreachable!("what was checked is an object");
+        };
+        if let Some(slot) = document.get_mut("dependencies") {
+            *slot = records(&id, &dependencies);
+        }
+        let comments = split_comments(&mut document);
+        Ok((Self { id, document }, comments))
+    }
+
+    /// Takes a document that holds no comments.
+    pub fn without_comments(document: Value) -> Result<Self, Vec<FieldError>> {
+        Self::from_document(document).map(|(issue, _)| issue)
+    }
+
+    /// The document: what was absent is absent, null is null.
+    pub fn document(&self) -> &Map<String, Value> {
+        &self.document
+    }
+
+    /// The document itself.
+    pub fn into_document(self) -> Map<String, Value> {
+        self.document
+    }
+
+    /// Its name.
+    pub fn id(&self) -> &BeadId {
+        &self.id
+    }
+
+    /// What it is about.
+    pub fn title(&self) -> &str {
+        self.text("title").unwrap_or_default()
+    }
+
+    /// Where it stands, in the store's own words.
+    pub fn status(&self) -> &str {
+        self.text("status").unwrap_or("open")
+    }
+
+    /// What its status means to those that wait for it.
+    pub fn standing(&self) -> Standing {
+        Standing::of(self.status())
+    }
+
+    /// What it is, in the store's own words.
+    pub fn issue_type(&self) -> &str {
+        self.text("issue_type").unwrap_or("task")
+    }
+
+    /// How urgent it is: 0 is most urgent.
+    pub fn priority(&self) -> i64 {
+        let priority = self.document.get("priority").and_then(Value::as_i64);
+        priority.unwrap_or(2)
+    }
+
+    /// The role that it is for (Z-3), if any.
+    pub fn assignee(&self) -> Option<&str> {
+        self.text("assignee")
+            .filter(|assignee| !assignee.is_empty())
+    }
+
+    /// Its tags.
+    pub fn labels(&self) -> impl Iterator<Item = &str> {
+        let labels = self.document.get("labels").and_then(Value::as_array);
+        labels.into_iter().flatten().filter_map(Value::as_str)
+    }
+
+    /// Whether it has a tag.
+    pub fn has_label(&self, label: &str) -> bool {
+        self.labels().any(|own| own == label)
+    }
+
+    /// What its makers added to it.
+    pub fn metadata(&self) -> Option<&Map<String, Value>> {
+        self.document.get("metadata").and_then(Value::as_object)
+    }
+
+    /// What it depends on.
+    pub fn dependencies(&self) -> Vec<Dependency> {
+        let edges = self.document.get("dependencies").and_then(Value::as_array);
+        let edges = edges.into_iter().flatten();
+        edges
+            .filter_map(|edge| Dependency::from_value(edge).ok())
+            .collect()
+    }
+
+    /// The issues that it is a part of.
+    pub fn parents(&self) -> impl Iterator<Item = BeadId> {
+        self.dependencies()
+            .into_iter()
+            .filter(|edge| edge.kind() == Dependency::PARENT_CHILD)
+            .map(|edge| edge.target().clone())
+    }
+
+    /// A moment of its document.
+    pub fn time(&self, key: &str) -> Option<Timestamp> {
+        let time = bead::Timestamp::parse(self.text(key)?).ok()?;
+        Some(time.instant())
+    }
+
+    /// Whether a flag of its document is set.
+    pub fn flag(&self, key: &str) -> bool {
+        self.document.get(key) == Some(&Value::Bool(true))
+    }
+
+    /// A text of its document.
+    pub fn text(&self, key: &str) -> Option<&str> {
+        self.document.get(key).and_then(Value::as_str)
+    }
+
+    /// The document as the bead model has it: dependencies are the ids that block, comments are inside.
+    pub fn to_bead_document(&self, comments: &[Comment]) -> Value {
+        let mut document = self.document.clone();
+        if document.contains_key("dependencies") {
+            let blocking = self.dependencies();
+            let ids = blocking
+                .iter()
+                .filter(|edge| edge.kind() == Dependency::BLOCKS)
+                .map(|edge| Value::from(edge.target().as_str()));
+            document.insert("dependencies".to_owned(), ids.collect());
+        }
+        if !comments.is_empty() {
+            let comments = comments.iter().map(Comment::to_value).collect();
+            document.insert("comments".to_owned(), comments);
+        }
+        Value::Object(document)
+    }
+
+    /// Reads the issue as a bead of ours, which few issues of a store need be.
+    pub fn to_ralph_bead(
+        &self,
+        comments: &[Comment],
+        rules: &Rules,
+    ) -> Result<RalphBead, Vec<FieldError>> {
+        validate(&self.to_bead_document(comments), rules)
+    }
+}
+
+fn records(id: &BeadId, dependencies: &[Dependency]) -> Value {
+    dependencies.iter().map(|edge| edge.to_value(id)).collect()
+}
+
+/// Takes the comments out of a document and leaves an empty list where there was one.
+fn split_comments(document: &mut Map<String, Value>) -> Vec<Comment> {
+    let Some(Value::Array(comments)) = document.get_mut("comments") else {
+        return Vec::new();
+    };
+    std::mem::take(comments)
+        .into_iter()
+        .filter_map(|comment| Comment::from_value(comment).ok())
+        .collect()
+}
+
+fn check(node: Node<'_, '_>, errors: &mut Errors) -> Option<(BeadId, Vec<Dependency>)> {
+    let map = node.fields(errors)?;
+    let fields = Fields {
+        map,
+        path: &node.path,
+    };
+    let id = fields.parsed(errors, "id", check_id);
+    fields.required(errors, "title", |node, errors| {
+        node.not_blank(errors, "title")
+    });
+    fields.optional(errors, "status", |node, errors| {
+        node.parsed(errors, check_status)
+    });
+    for key in TEXTS {
+        fields.optional(errors, key, |node, errors| node.string(errors));
+    }
+    for key in TIMES {
+        fields.optional(errors, key, |node, errors| node.timestamp(errors));
+    }
+    fields.optional(errors, "priority", |node, errors| {
+        node.integer::<i64>(errors, "priority", i128::from(i64::MIN))
+    });
+    fields.optional(errors, "labels", |node, errors| {
+        node.list(errors, |_, item, errors| item.parsed(errors, Label::parse))
+    });
+    fields.optional(errors, "comments", |node, errors| {
+        node.list(errors, |_, item, errors| item.dict(errors))
+    });
+    fields.optional(errors, "metadata", |node, errors| node.dict(errors));
+    check_closing(fields, errors);
+    let dependencies = fields.optional(errors, "dependencies", |node, errors| {
+        let edges = node.list(errors, |_, item, errors| {
+            errors.take(&item.path, Dependency::from_value(item.value))
+        })?;
+        errors.take(&node.path, check_edges(id.as_ref(), &edges))?;
+        Some(edges)
+    })?;
+    Some((id?, dependencies.unwrap_or_default()))
+}
+
+/// An issue is closed exactly when it says when (contracts §0.1).
+fn check_closing(fields: Fields<'_, '_>, errors: &mut Errors) {
+    let status = fields.map.get("status").and_then(Value::as_str);
+    let is_closed = status == Some("closed");
+    let has_time = fields.map.get("closed_at").is_some_and(|at| !at.is_null());
+    if is_closed != has_time {
+        let message = if is_closed {
+            "a closed issue has a closed_at"
+        } else {
+            "only a closed issue has a closed_at"
+        };
+        errors.push(
+            &Path::Key(fields.path, "closed_at"),
+            FieldErrorKind::Value,
+            message,
+        );
+    }
+}
+
+/// There is at most one edge to each other issue, and none to itself (contracts §0.1).
+fn check_edges(id: Option<&BeadId>, edges: &[Dependency]) -> Result<(), Invalid> {
+    if edges.iter().any(|edge| Some(edge.target()) == id) {
+        return Err(Invalid::value("an issue cannot depend on itself"));
+    }
+    let mut targets: Vec<&BeadId> = edges.iter().map(Dependency::target).collect();
+    targets.sort_unstable();
+    match targets.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(Invalid::value(format!(
+            "there are two dependencies on '{}'",
+            excerpt(pair[0].as_str())
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// A status is a short lower-case word.
+pub(super) fn check_status(text: &str) -> Result<(), Invalid> {
+    let is_word = text.starts_with(|c: char| c.is_ascii_lowercase())
+        && text
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-'));
+    if is_word && text.len() <= 32 {
+        return Ok(());
+    }
+    Err(Invalid::pattern(format!(
+        "status must match pattern ^[a-z][a-z0-9_-]*$ and have at most 32 characters, got '{}'",
+        excerpt(text)
+    )))
+}
+
+/// Whether a document can be kept and read again: not too big, not too deep. Walks without recursion.
+fn check_size(document: &Value) -> Result<(), Invalid> {
+    let mut size = 0usize;
+    let mut open = vec![(document, 1usize)];
+    while let Some((value, depth)) = open.pop() {
+        if depth > MAX_DOCUMENT_DEPTH {
+            return Err(Invalid::value(format!(
+                "the document is nested more than {MAX_DOCUMENT_DEPTH} deep"
+            )));
+        }
+        size += match value {
+            Value::String(text) => text.len() + 3,
+            Value::Number(number) => number.as_str().len() + 1,
+            Value::Array(items) => {
+                open.extend(items.iter().map(|item| (item, depth + 1)));
+                2
+            }
+            Value::Object(map) => {
+                open.extend(map.values().map(|item| (item, depth + 1)));
+                map.keys().map(|key| key.len() + 4).sum()
+            }
+            Value::Null | Value::Bool(_) => 5,
+        };
+        if size > MAX_DOCUMENT_BYTES {
+            return Err(Invalid::value(format!(
+                "the document is larger than {} MiB",
+                MAX_DOCUMENT_BYTES / 1024 / 1024
+            )));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn z_21_an_issue_loses_nothing() {
+        let document = json!({
+            "id": "gt-1", "title": "x", "status": "hooked", "issue_type": "molecule", "priority": 7,
+            "labels": ["a"], "owner": null,
+            "dependencies": [{ "issue_id": "gt-1", "depends_on_id": "gt-2", "type": "blocks", "odd": 1 }],
+            "metadata": { "anything": [1.5, null], "nested": { "z": 1, "a": 2 } }, "unknown": {},
+        });
+        let (issue, comments) = Issue::from_document(document.clone()).unwrap();
+        assert!(comments.is_empty());
+        assert_eq!(
+            Value::from(issue.document().clone()).to_string(),
+            document.to_string()
+        );
+        assert_eq!((issue.status(), issue.issue_type()), ("hooked", "molecule"));
+        assert_eq!(issue.labels().collect::<Vec<_>>(), ["a"]);
+        assert_eq!(issue.priority(), 7);
+        assert!(issue.metadata().unwrap().contains_key("nested"));
+        assert!(issue.to_ralph_bead(&[], &Rules::default()).is_err());
+    }
+
+    #[test]
+    fn z_21_an_issue_has_an_id_a_title_and_the_usual_types() {
+        assert!(Issue::from_document(json!({ "id": "x", "title": "t" })).is_ok());
+        for document in [
+            json!([]),
+            json!({}),
+            json!({ "id": "", "title": "t" }),
+            json!({ "id": "x" }),
+            json!({ "id": "x", "title": " " }),
+            json!({ "id": "../x", "title": "t" }),
+            json!({ "id": "x", "title": "t", "labels": "a" }),
+            json!({ "id": "x", "title": "t", "labels": ["a\u{7}"] }),
+            json!({ "id": "x", "title": "t", "status": "Open" }),
+            json!({ "id": "x", "title": "t", "created_at": "yesterday" }),
+            json!({ "id": "x", "title": "t", "status": "closed" }),
+            json!({ "id": "x", "title": "t", "closed_at": "2026-01-01T00:00:00Z" }),
+            json!({ "id": "x", "title": "t", "dependencies": ["x"] }),
+            json!({ "id": "x", "title": "t", "dependencies": ["y", "y"] }),
+            json!({ "id": "x", "title": "t", "comments": ["y"] }),
+            json!({ "id": "x", "title": "t", "metadata": [] }),
+        ] {
+            assert!(
+                Issue::from_document(document.clone()).is_err(),
+                "{document}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_document_is_not_too_big_and_not_too_deep() {
+        let big = json!({ "id": "x", "title": "t", "metadata": { "a": "x".repeat(10_000_000) } });
+        let errors = Issue::from_document(big).unwrap_err();
+        assert!(
+            errors[0].message.contains("larger than 8 MiB"),
+            "{errors:?}"
+        );
+        let mut deep = json!(1);
+        for _ in 0..MAX_DOCUMENT_DEPTH {
+            deep = json!([deep]);
+        }
+        let deep = json!({ "id": "x", "title": "t", "metadata": { "a": deep } });
+        let errors = Issue::from_document(deep).unwrap_err();
+        assert!(errors[0].message.contains("100 deep"), "{errors:?}");
+    }
+
+    #[test]
+    fn comments_are_set_apart_and_come_back() {
+        let document =
+            json!({ "id": "x", "title": "t", "comments": [{"text": "hi"}], "dependencies": ["y"] });
+        let (issue, comments) = Issue::from_document(document.clone()).unwrap();
+        assert_eq!(comments.len(), 1);
+        assert_eq!(issue.to_bead_document(&comments), document);
+    }
+}

@@ -1,0 +1,195 @@
+//! Which issues are wanted, and in which order.
+//!
+//! A store may find candidates however it likes; what it returns must match here, so that a damaged
+//! index can hide an issue but never show a wrong one.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::Record;
+use super::model::Issue;
+use super::readiness::{Standing, is_hidden};
+use crate::bead::BeadId;
+
+/// A question to a store. The default asks for everything that is not done.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Query {
+    /// Statuses.
+    pub status: StatusFilter,
+    /// Labels that it must have, all of them.
+    pub labels_all: Vec<String>,
+    /// Labels of which it must have one, if there are any.
+    pub labels_any: Vec<String>,
+    /// Labels that it must not have.
+    pub labels_none: Vec<String>,
+    /// Types, one of which it must have, if there are any.
+    pub types: Vec<String>,
+    /// The role that it must be for.
+    pub assignee: Option<String>,
+    /// Whether it must be for nobody in particular.
+    pub is_unassigned: bool,
+    /// The least and the greatest priority number.
+    pub priorities: Option<(i64, i64)>,
+    /// The issue that it must be a direct part of.
+    pub parent: Option<BeadId>,
+    /// Metadata keys with the text of their values.
+    pub metadata: Vec<(String, String)>,
+    /// Metadata keys that it must have.
+    pub metadata_keys: Vec<String>,
+    /// Words that must stand in its id, title, description or notes, whatever their case.
+    pub text: Option<String>,
+    /// Only what can be started at this moment.
+    pub ready_at: Option<Timestamp>,
+    /// Only what is held back by its dependencies, or only what is not.
+    pub is_blocked: Option<bool>,
+    /// Templates and bookkeeping too.
+    pub includes_hidden: bool,
+    /// Short-lived issues too, among those that can be started.
+    pub includes_ephemeral: bool,
+    /// The order.
+    pub order: Order,
+    /// The most that are wanted.
+    pub limit: Option<usize>,
+}
+
+/// Which statuses are wanted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum StatusFilter {
+    /// Everything that is neither closed nor pinned.
+    #[default]
+    Unfinished,
+    /// Any status.
+    Any,
+    /// One of these.
+    OneOf(Vec<String>),
+}
+
+/// The order of an answer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Order {
+    /// The most urgent first; among those the newest, then by id.
+    #[default]
+    Priority,
+    /// The oldest first.
+    Oldest,
+    /// The latest change first.
+    Updated,
+    /// By id.
+    Id,
+}
+
+impl Order {
+    /// Compares two issues.
+    pub fn compare(self, a: &Issue, b: &Issue) -> Ordering {
+        let by_id = || a.id().cmp(b.id());
+        let created = |issue: &Issue| issue.time("created_at").unwrap_or_default();
+        let updated = |issue: &Issue| issue.time("updated_at").unwrap_or_default();
+        match self {
+            Self::Priority => (a.priority().cmp(&b.priority()))
+                .then_with(|| created(b).cmp(&created(a)))
+                .then_with(by_id),
+            Self::Oldest => created(a).cmp(&created(b)).then_with(by_id),
+            Self::Updated => updated(b).cmp(&updated(a)).then_with(by_id),
+            Self::Id => by_id(),
+        }
+    }
+}
+
+impl Query {
+    /// Whether a record is wanted. Whether it can be started is decided by
+    /// [`is_ready`](super::is_ready), which needs its parents.
+    pub fn matches(&self, record: &Record) -> bool {
+        let issue = &record.issue;
+        self.matches_status(issue)
+            && self.matches_labels(issue)
+            && (self.types.is_empty() || self.types.iter().any(|t| t == issue.issue_type()))
+            && self
+                .assignee
+                .as_deref()
+                .is_none_or(|a| issue.assignee() == Some(a))
+            && (!self.is_unassigned || issue.assignee().is_none())
+            && self
+                .priorities
+                .is_none_or(|(low, high)| (low..=high).contains(&issue.priority()))
+            && self
+                .parent
+                .as_ref()
+                .is_none_or(|parent| is_child(issue, parent))
+            && self.matches_metadata(issue)
+            && self
+                .text
+                .as_deref()
+                .is_none_or(|text| contains(issue, text))
+            && self
+                .is_blocked
+                .is_none_or(|blocked| record.is_blocked == blocked)
+            && self.matches_hidden(issue)
+    }
+
+    fn matches_status(&self, issue: &Issue) -> bool {
+        match &self.status {
+            StatusFilter::Unfinished => issue.standing() == Standing::Pending,
+            StatusFilter::Any => true,
+            StatusFilter::OneOf(statuses) => statuses.iter().any(|s| s == issue.status()),
+        }
+    }
+
+    fn matches_labels(&self, issue: &Issue) -> bool {
+        let has = |label: &String| issue.has_label(label);
+        self.labels_all.iter().all(has)
+            && (self.labels_any.is_empty() || self.labels_any.iter().any(has))
+            && !self.labels_none.iter().any(has)
+    }
+
+    fn matches_metadata(&self, issue: &Issue) -> bool {
+        let get = |key: &String| issue.metadata().and_then(|metadata| metadata.get(key));
+        self.metadata_keys.iter().all(|key| get(key).is_some())
+            && self.metadata.iter().all(|(key, wanted)| match get(key) {
+                Some(value) => metadata_text(value) == *wanted,
+                None => false,
+            })
+    }
+
+    /// Bookkeeping is left out unless its type is named, or the issue is asked for by its place.
+    fn matches_hidden(&self, issue: &Issue) -> bool {
+        self.includes_hidden
+            || self.ready_at.is_some()
+            || !is_hidden(issue)
+            || self.types.iter().any(|t| t == issue.issue_type())
+    }
+}
+
+/// A metadata value as people write it: a text without its quotes.
+fn metadata_text(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::String(text) => Cow::Borrowed(text),
+        value => Cow::Owned(value.to_string()),
+    }
+}
+
+/// A child has an edge to its parent, or a name below it and no parent at all.
+fn is_child(issue: &Issue, parent: &BeadId) -> bool {
+    let mut parents = issue.parents().peekable();
+    if parents.peek().is_some() {
+        return parents.any(|own| own == *parent);
+    }
+    let rest = issue.id().as_str().strip_prefix(parent.as_str());
+    rest.is_some_and(|rest| rest.starts_with('.'))
+}
+
+fn contains(issue: &Issue, words: &str) -> bool {
+    let texts = [
+        issue.id().as_str(),
+        issue.title(),
+        issue.text("description").unwrap_or_default(),
+        issue.text("notes").unwrap_or_default(),
+    ];
+    let text = texts.join("\n").to_lowercase();
+    words
+        .to_lowercase()
+        .split_whitespace()
+        .all(|word| text.contains(word))
+}

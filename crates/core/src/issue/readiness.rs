@@ -1,0 +1,148 @@
+//! What waits for what, for every type of dependency as `bd` defines it.
+//!
+//! An issue is held back by an edge that blocks, by open children of what it waits for, and by a parent
+//! that is itself held back. A dependency on an id that does not exist holds back (contracts §0.1). What
+//! is closed or pinned is not held back by anything.
+
+use jiff::Timestamp;
+
+use super::Record;
+use super::dependency::Effect;
+use super::model::Issue;
+use super::query::Query;
+use crate::bead::BeadId;
+
+/// What a status means to those that wait for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Not done: whatever blocks on it waits.
+    Pending,
+    /// Done.
+    Closed,
+    /// Kept for ever; nothing waits for it.
+    Pinned,
+}
+
+impl Standing {
+    /// The meaning of a status; a word that nobody knows is pending.
+    pub fn of(status: &str) -> Self {
+        match status {
+            "closed" => Self::Closed,
+            "pinned" => Self::Pinned,
+            _ => Self::Pending,
+        }
+    }
+}
+
+/// What an issue's surroundings can be asked.
+pub trait Neighbours {
+    /// Why the surroundings could not be asked.
+    type Error;
+
+    /// How an issue stands; nothing when there is no such issue.
+    fn standing(&self, id: &BeadId) -> Result<Option<Standing>, Self::Error>;
+
+    /// How the children of an issue stand.
+    fn children(&self, id: &BeadId) -> Result<Vec<Standing>, Self::Error>;
+
+    /// Whether an issue is held back itself.
+    fn is_blocked(&self, id: &BeadId) -> Result<bool, Self::Error>;
+}
+
+/// Something that holds an issue back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Blocker {
+    /// The issue that is depended on.
+    pub id: BeadId,
+    /// What is being waited for.
+    pub waiting: Waiting,
+}
+
+/// What is being waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Waiting {
+    /// That it is closed.
+    ForIt,
+    /// That there is such an issue at all.
+    Missing,
+    /// That its children are closed, or one of them.
+    ForChildren,
+    /// That it is no longer held back itself.
+    ForParent,
+}
+
+/// Everything that holds an issue back now, in the order of its dependencies.
+pub fn blockers<N: Neighbours>(issue: &Issue, world: &N) -> Result<Vec<Blocker>, N::Error> {
+    if issue.standing() != Standing::Pending {
+        return Ok(Vec::new());
+    }
+    let mut blockers = Vec::new();
+    for edge in issue.dependencies() {
+        let id = edge.target();
+        let waiting = match edge.effect() {
+            Effect::None => None,
+            Effect::Blocks => match world.standing(id)? {
+                None => Some(Waiting::Missing),
+                Some(Standing::Pending) => Some(Waiting::ForIt),
+                Some(Standing::Closed | Standing::Pinned) => None,
+            },
+            Effect::WaitsForChildren | Effect::WaitsForAnyChild
+                if world.standing(id)?.is_none() =>
+            {
+                Some(Waiting::Missing)
+            }
+            Effect::WaitsForChildren => {
+                let children = world.children(id)?;
+                children
+                    .contains(&Standing::Pending)
+                    .then_some(Waiting::ForChildren)
+            }
+            Effect::WaitsForAnyChild => {
+                let children = world.children(id)?;
+                let is_waiting =
+                    children.contains(&Standing::Pending) && !children.contains(&Standing::Closed);
+                is_waiting.then_some(Waiting::ForChildren)
+            }
+            Effect::Parent => world.is_blocked(id)?.then_some(Waiting::ForParent),
+        };
+        blockers.extend(waiting.map(|waiting| Blocker {
+            id: id.clone(),
+            waiting,
+        }));
+    }
+    Ok(blockers)
+}
+
+/// Types of `bd` that are bookkeeping and not work.
+const NOT_WORK: [&str; 7] = [
+    "merge-request",
+    "gate",
+    "molecule",
+    "message",
+    "agent",
+    "role",
+    "rig",
+];
+
+/// Types that lists leave out unless they are asked for.
+const HIDDEN: [&str; 5] = ["gate", "agent", "rig", "role", "message"];
+
+/// Whether a list leaves an issue out unless it is asked for: templates and bookkeeping.
+pub fn is_hidden(issue: &Issue) -> bool {
+    issue.flag("is_template") || HIDDEN.contains(&issue.issue_type())
+}
+
+/// Whether an issue can be started now. `is_parent_deferred` says whether something that it is a part of
+/// is put off at that moment.
+pub fn is_ready(record: &Record, query: &Query, now: Timestamp, is_parent_deferred: bool) -> bool {
+    let issue = &record.issue;
+    let is_put_off = issue.time("defer_until").is_some_and(|until| until > now);
+    let is_asked_for = query.types.iter().any(|kind| kind == issue.issue_type());
+    issue.status() == "open"
+        && !record.is_blocked
+        && !is_put_off
+        && !is_parent_deferred
+        && !issue.flag("pinned")
+        && (!issue.flag("ephemeral") || query.includes_ephemeral)
+        && (is_asked_for || !NOT_WORK.contains(&issue.issue_type()))
+}
