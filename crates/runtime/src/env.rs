@@ -1,6 +1,6 @@
 //! The environment: every variable that the program reads, and the working directory.
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 
 /// A variable that the program reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +18,14 @@ pub enum Variable {
     LcCtype,
     /// As above, when both are unset.
     Lang,
+    /// Where programs are looked for.
+    Path,
+    /// The `.beads` directory, when it is not to be searched for.
+    BeadsDir,
+    /// Who writes, when no flag says so.
+    BeadsActor,
+    /// The user, when nothing else says who writes.
+    User,
 }
 
 impl Variable {
@@ -30,6 +38,10 @@ impl Variable {
             Self::LcAll => "LC_ALL",
             Self::LcCtype => "LC_CTYPE",
             Self::Lang => "LANG",
+            Self::Path => "PATH",
+            Self::BeadsDir => "BEADS_DIR",
+            Self::BeadsActor => "BEADS_ACTOR",
+            Self::User => "USER",
         }
     }
 }
@@ -61,6 +73,33 @@ pub fn current_dir() -> Option<Utf8PathBuf> {
     directory
         .ok()
         .and_then(|directory| Utf8PathBuf::from_path_buf(directory).ok())
+}
+
+/// Where a program is, by the `PATH`. A link to this very program is passed over, so that it is never taken for
+/// another one (Z-26).
+pub fn find_program(name: &str) -> Option<Utf8PathBuf> {
+    let own = std::env::current_exe()
+        .and_then(|path| path.canonicalize())
+        .ok();
+    let path = get(Variable::Path)?;
+    std::env::split_paths(&path)
+        .filter_map(|directory| Utf8PathBuf::from_path_buf(directory.join(name)).ok())
+        .find(|candidate| {
+            let target = candidate.as_std_path().canonicalize().ok();
+            is_executable(candidate) && target != own
+        })
+}
+
+#[cfg(unix)]
+fn is_executable(path: &Utf8Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    let metadata = std::fs::metadata(path);
+    metadata.is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(path: &Utf8Path) -> bool {
+    path.is_file()
 }
 
 /// Whether the locale says UTF-8; an unset locale is taken to.

@@ -1,4 +1,4 @@
-//! The half of beads-ralph that touches the world: files, the environment, the clock.
+//! The half of beads-ralph that touches the world: files, the environment, the clock, the stores.
 //!
 //! Each kind of contact has one module. [`mod@env`] alone reads the environment, [`files`] alone writes, and
 //! both hand plain values to the pure core.
@@ -8,4 +8,6 @@ pub mod clock;
 pub mod config;
 pub mod env;
 pub mod files;
+pub mod host;
 pub mod repo;
+pub mod store;

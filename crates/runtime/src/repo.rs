@@ -13,6 +13,29 @@ pub fn root_of(path: &Utf8Path) -> Option<Utf8PathBuf> {
         .map(Utf8Path::to_owned)
 }
 
+/// The root of the main worktree: for a linked worktree the one that it was made from, for a submodule the
+/// repository that holds it (Z-26). What git wrote into the `.git` file is followed, without asking git.
+pub fn main_root_of(path: &Utf8Path) -> Option<Utf8PathBuf> {
+    let root = root_of(path)?;
+    let link = root.join(".git");
+    if link.is_dir() {
+        return Some(root);
+    }
+    let text = std::fs::read_to_string(&link).ok()?;
+    let git_dir = root.join(text.trim().strip_prefix("gitdir:")?.trim());
+    let git_dir = git_dir.canonicalize_utf8().ok()?;
+    let above = git_dir
+        .ancestors()
+        .skip(1)
+        .find(|directory| directory.file_name() == Some(".git"))
+        .and_then(Utf8Path::parent);
+    match above {
+        // A submodule of a submodule leads to the outermost repository, step by step.
+        Some(above) => main_root_of(above).or_else(|| Some(above.to_owned())),
+        None => Some(root),
+    }
+}
+
 /// The path of a plan as it goes into beads (contracts §3.2): relative to the repository's root when it
 /// lies inside, else as given; with `/` between its parts.
 pub fn plan_file(plan: &Utf8Path, root: Option<&Utf8Path>) -> String {

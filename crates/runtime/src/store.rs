@@ -1,0 +1,240 @@
+//! Where beads are kept: one contract, several stores.
+//!
+//! A [`Store`] is small and synchronous and speaks [`Issue`](beads_ralph_core::issue::Issue) (Z-21). What an edit does to an issue, what a
+//! query selects and what waits for what is decided in `core::issue`; a store adds that it is kept, that
+//! it is whole, and that many processes may use it at once. The contract is in the documentation of the
+//! trait; `testkit::store_contract` holds every store to it.
+
+mod error;
+mod lease;
+mod memory;
+mod place;
+mod rules;
+mod sqlite;
+
+pub use error::StoreError;
+pub use lease::{Control, Lease};
+pub use memory::MemoryStore;
+pub use place::{Initialized, Kind, Place, find, init};
+pub use sqlite::{Opened, SqliteStore};
+
+use beads_ralph_core::bead::{BeadId, Timestamp};
+use beads_ralph_core::issue::{
+    Abandoned, Blocker, Claim, Comment, Edit, Entry, Event, Fence, Holder, Query, Record,
+};
+use serde_json::Value;
+
+/// Who writes, and when. The time is handed in, so that a test can choose it.
+#[derive(Debug, Clone, Copy)]
+pub struct Stamp<'a> {
+    /// Who.
+    pub actor: &'a str,
+    /// When.
+    pub at: jiff::Timestamp,
+}
+
+impl Stamp<'_> {
+    /// The time as documents have it.
+    pub fn time(&self) -> Timestamp {
+        Timestamp::from_instant(self.at)
+    }
+}
+
+/// What must be true of an issue for a change to happen.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Guard {
+    /// Its status.
+    pub status: Option<String>,
+    /// Its version.
+    pub version: Option<u64>,
+    /// The fence of the claim that the writer holds. Whoever holds an issue sends it with every change.
+    pub fence: Option<Fence>,
+    /// Changes the status of an issue that somebody else holds, and ends the claim.
+    pub is_forced: bool,
+}
+
+impl Guard {
+    /// The guard of a holder.
+    pub fn fenced(fence: Fence) -> Self {
+        Self {
+            fence: Some(fence),
+            ..Self::default()
+        }
+    }
+}
+
+/// One change of a batch.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Write {
+    /// A new issue.
+    Insert(Box<Entry>),
+    /// A change of an issue that is there.
+    Update {
+        /// The issue.
+        id: BeadId,
+        /// What to do to it, in order.
+        edits: Vec<Edit>,
+        /// What must be true of it.
+        guard: Guard,
+    },
+}
+
+/// What a store cannot do. The contract suite then demands that it refuses with
+/// [`StoreError::Unsupported`] instead of pretending.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Capability {
+    /// Writing several issues so that either all are there or none.
+    AtomicBatches,
+    /// Guards on version and fence.
+    Guards,
+    /// The history of changes.
+    History,
+    /// Leases and control rows.
+    Leases,
+    /// Fields that the store does not know, kept as they came.
+    UnknownFields,
+}
+
+impl Capability {
+    /// Every capability.
+    pub const ALL: [Self; 5] = [
+        Self::AtomicBatches,
+        Self::Guards,
+        Self::History,
+        Self::Leases,
+        Self::UnknownFields,
+    ];
+}
+
+/// Where beads are kept, by one or many processes.
+///
+/// # Contract
+///
+/// - **Whole.** [`write`](Self::write) does all of a batch or nothing. Once it has answered, the changes are
+///   there after `kill -9`.
+/// - **Ordered.** Writers take turns; a reader sees the state between two batches and never waits for a
+///   writer.
+/// - **Versions.** An issue starts at version 1; each change of it adds one and appends one event, in the same
+///   step. A change that changes nothing does neither.
+/// - **Claims.** [`claim`](Self::claim) is a compare-and-set: of any number of claimers exactly one succeeds. It takes an issue
+///   that is `open` and, unless told otherwise, not held back; it gives the next fence, which never falls (Z-2).
+/// - **Fences.** A change with a fence happens only while the claim with that fence is held. A change without
+///   one may not change the status of an issue that is held, unless it is forced. Closing or reopening an
+///   issue, releasing and reclaiming end its claim.
+/// - **Edges.** There is at most one edge between two issues in one direction. `blocks` and its like never form a cycle, and
+///   neither do parents; a change that would close one is refused. An edge to an issue that does not
+///   exist is kept, and holds back.
+/// - **Readiness.** [`Record::is_blocked`] is what `core::issue::blockers` says, after every change.
+/// - **Loss.** What goes in comes out: unknown fields, metadata, the order of labels and edges.
+/// - **Damage.** A record that is not what was written is an error and never an answer.
+pub trait Store: Send {
+    /// What this store cannot do.
+    fn gaps(&self) -> &'static [Capability] {
+        &[]
+    }
+
+    /// The records of some ids, in that order; those that do not exist are left out.
+    fn get(&self, ids: &[BeadId]) -> Result<Vec<Record>, StoreError>;
+
+    /// The records that a query selects, in its order, up to its limit.
+    fn find(&self, query: &Query) -> Result<Vec<Record>, StoreError>;
+
+    /// Ids that start with a text, at most `limit`, in order.
+    fn ids_with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<BeadId>, StoreError>;
+
+    /// What was said about an issue, oldest first.
+    fn comments(&self, id: &BeadId) -> Result<Vec<Comment>, StoreError>;
+
+    /// What holds an issue back now.
+    fn blockers(&self, id: &BeadId) -> Result<Vec<Blocker>, StoreError>;
+
+    /// The issues with an edge to this one, and the type of that edge, in order of their ids.
+    fn dependents(&self, id: &BeadId) -> Result<Vec<(BeadId, String)>, StoreError>;
+
+    /// The history of an issue, or of all, oldest first, after an event's number.
+    fn events(
+        &self,
+        issue: Option<&BeadId>,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Event>, StoreError>;
+
+    /// Does all of a batch, or nothing. The answer has the version of each issue afterwards.
+    fn write(&mut self, batch: Vec<Write>, by: Stamp<'_>) -> Result<Vec<u64>, StoreError>;
+
+    /// Takes an issue for a holder until the lease is over (L-11).
+    fn claim(
+        &mut self,
+        id: &BeadId,
+        claim: &NewClaim<'_>,
+        by: Stamp<'_>,
+    ) -> Result<Record, StoreError>;
+
+    /// Says that the holder is alive, and moves the end of the lease, never to an earlier time. It is no
+    /// change of the issue: neither version nor history.
+    fn heartbeat(
+        &mut self,
+        id: &BeadId,
+        fence: Fence,
+        lease_until: jiff::Timestamp,
+    ) -> Result<Claim, StoreError>;
+
+    /// Gives an issue back: it is `open` again.
+    fn release(&mut self, id: &BeadId, fence: Fence, by: Stamp<'_>) -> Result<Record, StoreError>;
+
+    /// Takes an issue from a holder that is gone: it is `open` again. The fence says which claim was looked
+    /// at, so that a newer one is left alone.
+    fn reclaim(
+        &mut self,
+        id: &BeadId,
+        fence: Fence,
+        why: Abandoned,
+        by: Stamp<'_>,
+    ) -> Result<Record, StoreError>;
+
+    /// Takes a lease on a name, or on one of several names whichever is free first (Z-14).
+    fn acquire(
+        &mut self,
+        names: &[&str],
+        holder: &Holder,
+        until: jiff::Timestamp,
+        by: Stamp<'_>,
+    ) -> Result<Option<Lease>, StoreError>;
+
+    /// Moves the end of a lease that is held.
+    fn renew(
+        &mut self,
+        name: &str,
+        fence: Fence,
+        until: jiff::Timestamp,
+    ) -> Result<Lease, StoreError>;
+
+    /// Gives a lease back; nothing happens when it is no longer held.
+    fn give_back(&mut self, name: &str, fence: Fence) -> Result<(), StoreError>;
+
+    /// The leases whose names start with a text and that are not over.
+    fn leases(&self, prefix: &str, now: jiff::Timestamp) -> Result<Vec<Lease>, StoreError>;
+
+    /// The control rows whose keys start with a text (Z-15).
+    fn controls(&self, prefix: &str) -> Result<Vec<Control>, StoreError>;
+
+    /// Sets a control row if its version is the one that was seen; 0 means that there is none. A null removes it.
+    fn set_control(
+        &mut self,
+        key: &str,
+        value: &Value,
+        seen: u64,
+        by: Stamp<'_>,
+    ) -> Result<u64, StoreError>;
+}
+
+/// How an issue is claimed.
+#[derive(Debug, Clone, Copy)]
+pub struct NewClaim<'a> {
+    /// For whom.
+    pub holder: &'a Holder,
+    /// Until when, unless the holder says that it is alive.
+    pub lease_until: jiff::Timestamp,
+    /// Also when something holds it back.
+    pub is_forced: bool,
+}

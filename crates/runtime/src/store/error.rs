@@ -1,0 +1,215 @@
+//! What can go wrong with a store.
+
+use beads_ralph_core::bead::{BeadId, FieldError};
+use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::issue::{Blocker, EditError, Fence, Holder};
+use beads_ralph_core::text::excerpt;
+use camino::Utf8PathBuf;
+use thiserror::Error;
+
+use super::Capability;
+use crate::files::FileError;
+use crate::repo::shown;
+
+/// Why a store refused or failed. Nothing was changed, whichever it is.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    /// There is no store here.
+    #[error("there is no bead store in {} or above it", shown(from))]
+    NotInitialized {
+        /// Where the search began.
+        from: Utf8PathBuf,
+    },
+    /// The store belongs to the real `bd`, which is not to be found, or not yet spoken to.
+    #[error("the beads in {} are kept by bd, {why}", shown(path))]
+    BelongsToBd {
+        /// The `.beads` directory.
+        path: Utf8PathBuf,
+        /// Why that is an obstacle.
+        why: &'static str,
+    },
+    /// There is no such issue.
+    #[error("there is no bead {}", excerpt(.0.as_str()))]
+    NotFound(BeadId),
+    /// An id is taken; `duplicate key` is what callers of `bd` look for.
+    #[error("duplicate key: there is already a bead {}", excerpt(.0.as_str()))]
+    Exists(BeadId),
+    /// An edit cannot be done.
+    #[error("bead {}: {error}", excerpt(.id.as_str()))]
+    Edit {
+        /// The issue.
+        id: BeadId,
+        /// Why.
+        error: EditError,
+    },
+    /// An issue is not one that a store takes.
+    #[error("bead {}: {}", excerpt(.id), listed(.errors))]
+    Invalid {
+        /// The issue, as far as it has a name.
+        id: String,
+        /// What is wrong.
+        errors: Vec<FieldError>,
+    },
+    /// Edges would go round in a circle.
+    #[error("these beads would wait for each other: {}", circle(.0))]
+    Cycle(Vec<BeadId>),
+    /// Somebody else holds the issue.
+    #[error("bead {} is already claimed by {} on {} (fence {fence})", excerpt(.id.as_str()), excerpt(&.holder.run), excerpt(&.holder.host))]
+    Held {
+        /// The issue.
+        id: BeadId,
+        /// Who.
+        holder: Box<Holder>,
+        /// The fence of that claim.
+        fence: Fence,
+    },
+    /// The issue is being worked on by somebody that left no record of it.
+    #[error("bead {} is already claimed: it is in progress, and no holder is recorded", excerpt(.0.as_str()))]
+    InProgress(BeadId),
+    /// The issue cannot be claimed as it stands.
+    #[error("bead {} cannot be claimed: its status is {}", excerpt(.id.as_str()), excerpt(.status))]
+    NotClaimable {
+        /// The issue.
+        id: BeadId,
+        /// Its status.
+        status: String,
+    },
+    /// Something holds the issue back.
+    #[error("bead {} cannot be claimed: it waits for {}", excerpt(.id.as_str()), waited_for(.blockers))]
+    Blocked {
+        /// The issue.
+        id: BeadId,
+        /// What it waits for.
+        blockers: Vec<Blocker>,
+    },
+    /// The writer does not hold the issue any more.
+    #[error("bead {}: fence {given} is stale; {now}", excerpt(.id.as_str()))]
+    Stale {
+        /// The issue, or the name of the lease.
+        id: BeadId,
+        /// The fence of the writer.
+        given: Fence,
+        /// How things stand.
+        now: String,
+    },
+    /// Something is not as the writer said it should be.
+    #[error("{what} is {found}, not {expected}; nothing was changed")]
+    Guard {
+        /// What.
+        what: String,
+        /// What was expected.
+        expected: String,
+        /// What was found.
+        found: String,
+    },
+    /// Another process kept the store for too long.
+    #[error(
+        "the store {} was busy for {seconds} seconds: another process keeps it locked",
+        shown(path)
+    )]
+    Busy {
+        /// The file.
+        path: Utf8PathBuf,
+        /// How long was waited.
+        seconds: u64,
+    },
+    /// The store is not what was written.
+    #[error("the store {} is damaged: {what}", shown(path))]
+    Damaged {
+        /// The file.
+        path: Utf8PathBuf,
+        /// Where, and how it shows.
+        what: String,
+    },
+    /// The store was written by a newer program.
+    #[error(
+        "the store {} has format {found}; this program knows formats up to {known}",
+        shown(path)
+    )]
+    TooNew {
+        /// The file.
+        path: Utf8PathBuf,
+        /// Its format.
+        found: i64,
+        /// The newest format known here.
+        known: i64,
+    },
+    /// The file cannot be used.
+    #[error("the store {} cannot be used: {why}", shown(path))]
+    Unusable {
+        /// The file.
+        path: Utf8PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// The disk is full, or writing failed in another way.
+    #[error("the store {} could not be written: {why}", shown(path))]
+    WriteFailed {
+        /// The file.
+        path: Utf8PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// This store cannot do that.
+    #[error("this store cannot do that: {0:?}")]
+    Unsupported(Capability),
+    /// A file beside the store.
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+impl StoreError {
+    /// The code of contracts §4.2.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::NotInitialized { .. } => ErrorCode::DatabaseNotInitialized,
+            Self::BelongsToBd { .. } => ErrorCode::DatabaseCliNotFound,
+            Self::NotFound(_) => ErrorCode::DependencyUnresolved,
+            Self::Exists(_) => ErrorCode::DependencyDuplicateId,
+            Self::Edit { error, .. } => error.code(),
+            Self::Invalid { errors, .. } => beads_ralph_core::bead::error_code(errors),
+            Self::Cycle(_) => ErrorCode::DependencyCycleDetected,
+            Self::Held { .. }
+            | Self::InProgress(_)
+            | Self::NotClaimable { .. }
+            | Self::Blocked { .. }
+            | Self::Stale { .. }
+            | Self::Guard { .. }
+            | Self::Unsupported(_) => ErrorCode::ValidationConstraint,
+            Self::Busy { .. } => ErrorCode::DatabaseTimeout,
+            Self::Damaged { .. } | Self::TooNew { .. } | Self::Unusable { .. } => {
+                ErrorCode::IoPermissionDenied
+            }
+            Self::WriteFailed { .. } => ErrorCode::DatabaseInsertFailed,
+            Self::File(error) => error.code(),
+        }
+    }
+
+    /// Whether somebody else was faster (contracts §4.3: exit code 4).
+    pub fn is_already_claimed(&self) -> bool {
+        matches!(self, Self::Held { .. } | Self::InProgress(_))
+    }
+}
+
+fn listed(errors: &[FieldError]) -> String {
+    let errors: Vec<String> = errors.iter().map(FieldError::to_string).collect();
+    errors.join("; ")
+}
+
+fn circle(ids: &[BeadId]) -> String {
+    let ids: Vec<String> = ids.iter().map(|id| excerpt(id.as_str())).collect();
+    ids.join(" → ")
+}
+
+fn waited_for(blockers: &[Blocker]) -> String {
+    let ids: Vec<String> = (blockers.iter().take(5))
+        .map(|blocker| excerpt(blocker.id.as_str()))
+        .collect();
+    let more = blockers.len().saturating_sub(ids.len());
+    let more = if more > 0 {
+        format!(" and {more} more")
+    } else {
+        String::new()
+    };
+    format!("{}{more}", ids.join(", "))
+}

@@ -1,0 +1,456 @@
+//! A store in memory, for tests: the plainest reading of the contract.
+//!
+//! Nothing is kept incrementally: what is held back is computed from scratch whenever it is asked for,
+//! so that the other stores can be compared with it.
+
+use std::collections::BTreeMap;
+
+use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::issue::{
+    Abandoned, Blocker, Claim, Comment, Edit, Entry, Event, EventKind, Fence, Holder, Issue,
+    Neighbours, Query, Record, Side, Standing, apply, blockers, difference, is_ready,
+};
+use serde_json::Value;
+
+use super::rules::{self, check_cycles, check_guard, waits_for};
+use super::{Control, Guard, Lease, NewClaim, Stamp, Store, StoreError, Write};
+
+/// A store that is gone when it is dropped.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryStore {
+    rows: BTreeMap<BeadId, Row>,
+    events: Vec<Event>,
+    leases: BTreeMap<String, (Fence, Option<Lease>)>,
+    controls: BTreeMap<String, Control>,
+}
+
+#[derive(Debug, Clone)]
+struct Row {
+    issue: Issue,
+    comments: Vec<Comment>,
+    version: u64,
+    fence: Fence,
+    claim: Option<Claim>,
+}
+
+/// What an issue is to become.
+struct Next {
+    issue: Issue,
+    comments: Vec<Comment>,
+    fence: Fence,
+    claim: Option<Claim>,
+    kind: EventKind,
+}
+
+impl MemoryStore {
+    /// An empty store.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn row(&self, id: &BeadId) -> Result<&Row, StoreError> {
+        self.rows
+            .get(id)
+            .ok_or_else(|| StoreError::NotFound(id.clone()))
+    }
+
+    fn record(&self, row: &Row) -> Record {
+        Record {
+            issue: row.issue.clone(),
+            version: row.version,
+            fence: row.fence,
+            is_blocked: !self.blockers_of(&row.issue, &mut Vec::new()).is_empty(),
+            claim: row.claim.clone(),
+            n_comments: row.comments.len(),
+        }
+    }
+
+    fn blockers_of(&self, issue: &Issue, above: &mut Vec<BeadId>) -> Vec<Blocker> {
+        above.push(issue.id().clone());
+        let world = World { store: self, above };
+        let found = blockers(issue, &world);
+        above.pop();
+        match found {
+            Ok(blockers) => blockers,
+            Err(never) => match never {},
+        }
+    }
+
+    fn put(&mut self, id: &BeadId, next: Next, by: Stamp<'_>) -> u64 {
+        let before = self.rows.get(id);
+        let n_comments = before.map_or(0, |row| row.comments.len());
+        let old = before.map(|row| Side {
+            issue: &row.issue,
+            fence: row.fence,
+            claim: row.claim.as_ref(),
+        });
+        let new = Side {
+            issue: &next.issue,
+            fence: next.fence,
+            claim: next.claim.as_ref(),
+        };
+        let (old, new) = difference(old, new, n_comments, &next.comments);
+        let version = before.map_or(1, |row| row.version + 1);
+        let mut comments = before.map(|row| row.comments.clone()).unwrap_or_default();
+        comments.extend(next.comments);
+        self.events.push(Event {
+            number: self.events.len() as u64 + 1,
+            issue: id.clone(),
+            version,
+            at: by.time(),
+            actor: by.actor.to_owned(),
+            kind: next.kind,
+            before: old,
+            after: new,
+        });
+        let row = Row {
+            issue: next.issue,
+            comments,
+            version,
+            fence: next.fence,
+            claim: next.claim,
+        };
+        self.rows.insert(id.clone(), row);
+        version
+    }
+
+    fn insert(&mut self, entry: &Entry, by: Stamp<'_>) -> Result<u64, StoreError> {
+        let id = entry.issue.id();
+        if self.rows.contains_key(id) {
+            return Err(StoreError::Exists(id.clone()));
+        }
+        let next = Next {
+            issue: entry.issue.clone(),
+            comments: entry.comments.clone(),
+            fence: entry.fence,
+            claim: None,
+            kind: EventKind::Created,
+        };
+        Ok(self.put(id, next, by))
+    }
+
+    fn update(
+        &mut self,
+        id: &BeadId,
+        edits: &[Edit],
+        guard: &Guard,
+        by: Stamp<'_>,
+    ) -> Result<u64, StoreError> {
+        let row = self.row(id)?;
+        let record = self.record(row);
+        let change = apply(&row.issue, edits, &by.time()).map_err(|error| StoreError::Edit {
+            id: id.clone(),
+            error,
+        })?;
+        check_guard(&record, change.as_ref().map(|change| &change.issue), guard)?;
+        let Some(change) = change else {
+            return Ok(record.version);
+        };
+        let next = Next {
+            claim: rules::claim_after(record.claim, &change.issue),
+            issue: change.issue,
+            comments: change.comments,
+            fence: record.fence,
+            kind: change.kind,
+        };
+        Ok(self.put(id, next, by))
+    }
+
+    fn end_claim(
+        &mut self,
+        id: &BeadId,
+        fence: Fence,
+        kind: EventKind,
+        by: Stamp<'_>,
+    ) -> Result<Record, StoreError> {
+        let record = self.record(self.row(id)?);
+        if record.claim.as_ref().map(|claim| claim.fence) != Some(fence) {
+            return Err(rules::stale(&record, fence));
+        }
+        let next = Next {
+            issue: rules::reopened(&record.issue, by),
+            comments: Vec::new(),
+            fence: record.fence,
+            claim: None,
+            kind,
+        };
+        self.put(id, next, by);
+        Ok(self.record(self.row(id)?))
+    }
+
+    fn is_parent_deferred(&self, issue: &Issue, now: jiff::Timestamp) -> bool {
+        let is_deferred = |row: &Row| {
+            row.issue
+                .time("defer_until")
+                .is_some_and(|until| until > now)
+        };
+        issue
+            .parents()
+            .any(|parent| self.rows.get(&parent).is_some_and(is_deferred))
+    }
+}
+
+/// The surroundings of an issue, with the way that led to it, so that a circle of parents ends.
+struct World<'a> {
+    store: &'a MemoryStore,
+    above: &'a [BeadId],
+}
+
+impl Neighbours for World<'_> {
+    type Error = std::convert::Infallible;
+
+    fn standing(&self, id: &BeadId) -> Result<Option<Standing>, Self::Error> {
+        Ok(self.store.rows.get(id).map(|row| row.issue.standing()))
+    }
+
+    fn children(&self, id: &BeadId) -> Result<Vec<Standing>, Self::Error> {
+        let rows = self.store.rows.values();
+        let children = rows.filter(|row| row.issue.parents().any(|parent| parent == *id));
+        Ok(children.map(|row| row.issue.standing()).collect())
+    }
+
+    fn is_blocked(&self, id: &BeadId) -> Result<bool, Self::Error> {
+        let Some(row) = self.store.rows.get(id).filter(|_| !self.above.contains(id)) else {
+            return Ok(false);
+        };
+        let mut above = self.above.to_vec();
+        Ok(!self.store.blockers_of(&row.issue, &mut above).is_empty())
+    }
+}
+
+impl Store for MemoryStore {
+    fn get(&self, ids: &[BeadId]) -> Result<Vec<Record>, StoreError> {
+        let rows = ids.iter().filter_map(|id| self.rows.get(id));
+        Ok(rows.map(|row| self.record(row)).collect())
+    }
+
+    fn find(&self, query: &Query) -> Result<Vec<Record>, StoreError> {
+        let records = self.rows.values().map(|row| self.record(row));
+        let mut found: Vec<Record> = records
+            .filter(|record| query.matches(record))
+            .filter(|record| {
+                query.ready_at.is_none_or(|now| {
+                    is_ready(
+                        record,
+                        query,
+                        now,
+                        self.is_parent_deferred(&record.issue, now),
+                    )
+                })
+            })
+            .collect();
+        found.sort_by(|a, b| query.order.compare(&a.issue, &b.issue));
+        found.truncate(query.limit.unwrap_or(usize::MAX));
+        Ok(found)
+    }
+
+    fn ids_with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<BeadId>, StoreError> {
+        let ids = self
+            .rows
+            .keys()
+            .filter(|id| id.as_str().starts_with(prefix));
+        Ok(ids.take(limit).cloned().collect())
+    }
+
+    fn comments(&self, id: &BeadId) -> Result<Vec<Comment>, StoreError> {
+        Ok(self.row(id)?.comments.clone())
+    }
+
+    fn blockers(&self, id: &BeadId) -> Result<Vec<Blocker>, StoreError> {
+        Ok(self.blockers_of(&self.row(id)?.issue, &mut Vec::new()))
+    }
+
+    fn dependents(&self, id: &BeadId) -> Result<Vec<(BeadId, String)>, StoreError> {
+        let mut found = Vec::new();
+        for row in self.rows.values() {
+            let edges = row.issue.dependencies();
+            let edge = edges.iter().find(|edge| edge.target() == id);
+            found.extend(edge.map(|edge| (row.issue.id().clone(), edge.kind().to_owned())));
+        }
+        Ok(found)
+    }
+
+    fn events(
+        &self,
+        issue: Option<&BeadId>,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Event>, StoreError> {
+        let events = self.events.iter().filter(|event| event.number > after);
+        let events = events.filter(|event| issue.is_none_or(|id| event.issue == *id));
+        Ok(events.take(limit).cloned().collect())
+    }
+
+    fn write(&mut self, batch: Vec<Write>, by: Stamp<'_>) -> Result<Vec<u64>, StoreError> {
+        let mut next = self.clone();
+        let mut versions = Vec::with_capacity(batch.len());
+        let mut touched = Vec::with_capacity(batch.len());
+        for write in batch {
+            let (id, version) = match write {
+                Write::Insert(entry) => (entry.issue.id().clone(), next.insert(&entry, by)?),
+                Write::Update { id, edits, guard } => {
+                    let version = next.update(&id, &edits, &guard, by)?;
+                    (id, version)
+                }
+            };
+            touched.push(id);
+            versions.push(version);
+        }
+        check_cycles(touched, |id| {
+            Ok(next
+                .rows
+                .get(id)
+                .map(|row| waits_for(&row.issue))
+                .unwrap_or_default())
+        })?;
+        *self = next;
+        Ok(versions)
+    }
+
+    fn claim(
+        &mut self,
+        id: &BeadId,
+        claim: &NewClaim<'_>,
+        by: Stamp<'_>,
+    ) -> Result<Record, StoreError> {
+        let record = self.record(self.row(id)?);
+        rules::check_claimable(&record)?;
+        if record.is_blocked && !claim.is_forced {
+            let blockers = self.blockers(id)?;
+            return Err(StoreError::Blocked {
+                id: id.clone(),
+                blockers,
+            });
+        }
+        let (issue, claim) = rules::claimed(&record, claim, by);
+        let next = Next {
+            issue,
+            comments: Vec::new(),
+            fence: claim.fence,
+            claim: Some(claim),
+            kind: EventKind::Claimed,
+        };
+        self.put(id, next, by);
+        Ok(self.record(self.row(id)?))
+    }
+
+    fn heartbeat(
+        &mut self,
+        id: &BeadId,
+        fence: Fence,
+        lease_until: jiff::Timestamp,
+    ) -> Result<Claim, StoreError> {
+        let record = self.record(self.row(id)?);
+        let row = self
+            .rows
+            .get_mut(id)
+            .ok_or_else(|| StoreError::NotFound(id.clone()))?;
+        match &mut row.claim {
+            Some(claim) if claim.fence == fence => {
+                claim.lease_until = claim.lease_until.max(lease_until);
+                Ok(claim.clone())
+            }
+            _ => Err(rules::stale(&record, fence)),
+        }
+    }
+
+    fn release(&mut self, id: &BeadId, fence: Fence, by: Stamp<'_>) -> Result<Record, StoreError> {
+        self.end_claim(id, fence, EventKind::Released, by)
+    }
+
+    fn reclaim(
+        &mut self,
+        id: &BeadId,
+        fence: Fence,
+        _why: Abandoned,
+        by: Stamp<'_>,
+    ) -> Result<Record, StoreError> {
+        self.end_claim(id, fence, EventKind::Reclaimed, by)
+    }
+
+    fn acquire(
+        &mut self,
+        names: &[&str],
+        holder: &Holder,
+        until: jiff::Timestamp,
+        by: Stamp<'_>,
+    ) -> Result<Option<Lease>, StoreError> {
+        for name in names {
+            let (fence, taken) = self.leases.entry((*name).to_owned()).or_default();
+            if taken.as_ref().is_some_and(|lease| lease.until >= by.at) {
+                continue;
+            }
+            *fence = fence.next();
+            let lease = Lease {
+                name: (*name).to_owned(),
+                fence: *fence,
+                holder: holder.clone(),
+                until,
+            };
+            *taken = Some(lease.clone());
+            return Ok(Some(lease));
+        }
+        Ok(None)
+    }
+
+    fn renew(
+        &mut self,
+        name: &str,
+        fence: Fence,
+        until: jiff::Timestamp,
+    ) -> Result<Lease, StoreError> {
+        match self.leases.get_mut(name) {
+            Some((_, Some(lease))) if lease.fence == fence => {
+                lease.until = lease.until.max(until);
+                Ok(lease.clone())
+            }
+            _ => Err(rules::lease_lost(name, fence)),
+        }
+    }
+
+    fn give_back(&mut self, name: &str, fence: Fence) -> Result<(), StoreError> {
+        if let Some((_, taken)) = self.leases.get_mut(name) {
+            taken.take_if(|lease| lease.fence == fence);
+        }
+        Ok(())
+    }
+
+    fn leases(&self, prefix: &str, now: jiff::Timestamp) -> Result<Vec<Lease>, StoreError> {
+        let leases = self.leases.values().filter_map(|(_, lease)| lease.as_ref());
+        let leases = leases.filter(|lease| lease.name.starts_with(prefix) && lease.until >= now);
+        Ok(leases.cloned().collect())
+    }
+
+    fn controls(&self, prefix: &str) -> Result<Vec<Control>, StoreError> {
+        let rows = self
+            .controls
+            .values()
+            .filter(|row| row.key.starts_with(prefix) && !row.value.is_null());
+        Ok(rows.cloned().collect())
+    }
+
+    fn set_control(
+        &mut self,
+        key: &str,
+        value: &Value,
+        seen: u64,
+        _by: Stamp<'_>,
+    ) -> Result<u64, StoreError> {
+        let version = match self.controls.get(key) {
+            Some(row) if !row.value.is_null() => row.version,
+            _ => 0,
+        };
+        if version != seen {
+            return Err(rules::control_changed(key, seen, version));
+        }
+        let last = self.controls.get(key).map_or(0, |row| row.version);
+        let row = Control {
+            key: key.to_owned(),
+            value: value.clone(),
+            version: last + 1,
+        };
+        let version = row.version;
+        self.controls.insert(key.to_owned(), row);
+        Ok(version)
+    }
+}

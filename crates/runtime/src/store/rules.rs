@@ -1,0 +1,210 @@
+//! What every store checks before it changes something, in one place.
+
+use std::collections::{HashMap, HashSet};
+
+use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::issue::{Claim, Effect, Fence, Issue, Record};
+use serde_json::Value;
+
+use super::{Guard, NewClaim, Stamp, StoreError};
+
+/// Checks a guard, and that nobody changes the status of what another one holds.
+pub(super) fn check_guard(
+    record: &Record,
+    after: Option<&Issue>,
+    guard: &Guard,
+) -> Result<(), StoreError> {
+    let issue = &record.issue;
+    if let Some(status) = guard
+        .status
+        .as_deref()
+        .filter(|status| *status != issue.status())
+    {
+        return Err(mismatch(issue, "status", status, issue.status()));
+    }
+    if let Some(version) = guard.version.filter(|version| *version != record.version) {
+        return Err(mismatch(
+            issue,
+            "version",
+            &version.to_string(),
+            &record.version.to_string(),
+        ));
+    }
+    match (guard.fence, &record.claim) {
+        (Some(fence), Some(claim)) if claim.fence == fence => Ok(()),
+        (Some(fence), _) => Err(stale(record, fence)),
+        (None, Some(claim)) => {
+            let changes_status = after.is_some_and(|after| after.status() != issue.status());
+            if changes_status && !guard.is_forced {
+                return Err(held(issue.id(), claim));
+            }
+            Ok(())
+        }
+        (None, None) => {
+            // Whoever sets a bead to work takes it with a claim, so that there is a fence.
+            let starts = after.is_some_and(|after| {
+                after.status() == "in_progress" && issue.status() != "in_progress"
+            });
+            if starts && !guard.is_forced {
+                return Err(mismatch(
+                    issue,
+                    "status",
+                    "claimed, which sets it to in_progress",
+                    issue.status(),
+                ));
+            }
+            Ok(())
+        }
+    }
+}
+
+fn mismatch(issue: &Issue, what: &str, expected: &str, found: &str) -> StoreError {
+    StoreError::Guard {
+        what: format!("the {what} of {}", issue.id()),
+        expected: expected.to_owned(),
+        found: found.to_owned(),
+    }
+}
+
+/// That a fence is no longer the one of the claim that is held.
+pub(super) fn stale(record: &Record, given: Fence) -> StoreError {
+    let now = match &record.claim {
+        Some(claim) => format!(
+            "it is held by {} on {} with fence {}",
+            claim.holder.run, claim.holder.host, claim.fence
+        ),
+        None => format!("nobody holds it, its status is {}", record.issue.status()),
+    };
+    StoreError::Stale {
+        id: record.issue.id().clone(),
+        given,
+        now,
+    }
+}
+
+pub(super) fn held(id: &BeadId, claim: &Claim) -> StoreError {
+    StoreError::Held {
+        id: id.clone(),
+        holder: Box::new(claim.holder.clone()),
+        fence: claim.fence,
+    }
+}
+
+/// The claim that is left after a change: it ends when the issue is no longer in progress.
+pub(super) fn claim_after(claim: Option<Claim>, after: &Issue) -> Option<Claim> {
+    claim.filter(|_| after.status() == "in_progress")
+}
+
+/// Whether an issue can be claimed, but for what holds it back (L-11).
+pub(super) fn check_claimable(record: &Record) -> Result<(), StoreError> {
+    let id = record.issue.id();
+    match (record.issue.status(), &record.claim) {
+        (_, Some(claim)) => Err(held(id, claim)),
+        ("open", None) => Ok(()),
+        ("in_progress", None) => Err(StoreError::InProgress(id.clone())),
+        (status, None) => Err(StoreError::NotClaimable {
+            id: id.clone(),
+            status: status.to_owned(),
+        }),
+    }
+}
+
+/// The issue and the claim after claiming. The first claim says when work began.
+pub(super) fn claimed(record: &Record, new: &NewClaim<'_>, by: Stamp<'_>) -> (Issue, Claim) {
+    let claim = Claim {
+        fence: record.fence.next(),
+        holder: new.holder.clone(),
+        claimed_at: by.at,
+        lease_until: new.lease_until,
+    };
+    let issue = with_status(&record.issue, "in_progress", by, |document| {
+        let started = document.entry("started_at").or_insert(Value::Null);
+        if started.is_null() {
+            *started = by.time().as_str().into();
+        }
+    });
+    (issue, claim)
+}
+
+/// The issue after its claim has ended.
+pub(super) fn reopened(issue: &Issue, by: Stamp<'_>) -> Issue {
+    with_status(issue, "open", by, |_| {})
+}
+
+fn with_status(
+    issue: &Issue,
+    status: &str,
+    by: Stamp<'_>,
+    change: impl FnOnce(&mut serde_json::Map<String, Value>),
+) -> Issue {
+    let mut document = issue.document().clone();
+    document.insert("status".to_owned(), status.into());
+    if issue.time("updated_at").is_none_or(|was| was <= by.at) {
+        document.insert("updated_at".to_owned(), by.time().as_str().into());
+    }
+    change(&mut document);
+    Issue::without_comments(Value::Object(document))
+        .expect("an open or held issue stays one that a store takes")
+}
+
+/// The ids that an issue waits for, by blocking edges and by its parents: a circle of these is a deadlock.
+pub(super) fn waits_for(issue: &Issue) -> Vec<BeadId> {
+    let edges = issue.dependencies().into_iter();
+    edges
+        .filter(|edge| matches!(edge.effect(), Effect::Blocks | Effect::Parent))
+        .map(|edge| edge.target().clone())
+        .collect()
+}
+
+/// Refuses a circle that goes through one of the ids. Walks without recursion, and each issue once.
+pub(super) fn check_cycles(
+    starts: impl IntoIterator<Item = BeadId>,
+    mut waits_for: impl FnMut(&BeadId) -> Result<Vec<BeadId>, StoreError>,
+) -> Result<(), StoreError> {
+    let mut done: HashSet<BeadId> = HashSet::new();
+    for start in starts {
+        if done.contains(&start) {
+            continue;
+        }
+        let mut on_path: HashMap<BeadId, usize> = HashMap::from([(start.clone(), 0)]);
+        let mut path = vec![(start.clone(), waits_for(&start)?.into_iter())];
+        while let Some((_, targets)) = path.last_mut() {
+            let Some(target) = targets.next() else {
+                let (id, _) = path.pop().expect("the path was not empty");
+                on_path.remove(&id);
+                done.insert(id);
+                continue;
+            };
+            if let Some(index) = on_path.get(&target) {
+                let mut circle: Vec<BeadId> =
+                    path[*index..].iter().map(|(id, _)| id.clone()).collect();
+                circle.push(target);
+                return Err(StoreError::Cycle(circle));
+            }
+            if !done.contains(&target) {
+                on_path.insert(target.clone(), path.len());
+                let next = waits_for(&target)?.into_iter();
+                path.push((target, next));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// That a lease is no longer held with a fence.
+pub(super) fn lease_lost(name: &str, fence: Fence) -> StoreError {
+    StoreError::Guard {
+        what: format!("the lease `{name}`"),
+        expected: format!("held with fence {fence}"),
+        found: "held by somebody else, or by nobody".to_owned(),
+    }
+}
+
+/// That a control row is not the one that was seen.
+pub(super) fn control_changed(key: &str, seen: u64, found: u64) -> StoreError {
+    StoreError::Guard {
+        what: format!("the version of `{key}`"),
+        expected: seen.to_string(),
+        found: found.to_string(),
+    }
+}

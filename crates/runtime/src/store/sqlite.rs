@@ -1,0 +1,316 @@
+//! The embedded store: one SQLite file that many processes share.
+//!
+//! WAL, so that readers never wait; `synchronous = FULL`, so that what was acknowledged survives;
+//! `BEGIN IMMEDIATE` for every write, so that a writer waits for its turn instead of failing half-way. A lock
+//! beside the file keeps everybody out while it is brought to a newer format or mended.
+
+mod batch;
+mod failure;
+mod find;
+mod open;
+mod rows;
+mod seal;
+mod shared;
+
+use std::fs::File;
+
+use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::issue::{
+    Abandoned, Blocker, Claim, Comment, Event, EventKind, Fence, Holder, Query, Record,
+};
+use camino::{Utf8Path, Utf8PathBuf};
+use jiff::Timestamp;
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+use serde_json::Value;
+
+use self::batch::{Batch, Next};
+use self::failure::Failed;
+use self::open::{Access, FORMAT, MIGRATIONS};
+use super::{Control, Lease, NewClaim, Stamp, Store, StoreError, Write, rules};
+
+/// How long a process waits for the others (contracts §4.2: `DATABASE.TIMEOUT`).
+pub(crate) const BUSY_SECONDS: u64 = 30;
+
+/// A store in one file.
+#[derive(Debug)]
+pub struct SqliteStore {
+    connection: Connection,
+    path: Utf8PathBuf,
+    _lock: File,
+}
+
+/// How a store was opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Opened {
+    /// It was there.
+    Existing,
+    /// It was made.
+    Created,
+    /// It had an older format; the copy of it is here.
+    Migrated(Utf8PathBuf),
+}
+
+impl SqliteStore {
+    /// Opens a store that is there. An older format is brought up to date, after a copy.
+    pub fn open(path: &Utf8Path) -> Result<Self, StoreError> {
+        if !path.exists() {
+            return Err(StoreError::Unusable {
+                path: path.to_owned(),
+                why: "the file is missing".to_owned(),
+            });
+        }
+        let lock = open::lock(path, Access::Shared)?;
+        let connection = open::connect(path, false)?;
+        match open::check_format(&connection, path, FORMAT)? {
+            0 => Err(StoreError::Damaged {
+                path: path.to_owned(),
+                what: "there is nothing in it".to_owned(),
+            }),
+            FORMAT => Ok(Self {
+                connection,
+                path: path.to_owned(),
+                _lock: lock,
+            }),
+            _ => {
+                drop((connection, lock));
+                Self::open_or_create(path).map(|(store, _)| store)
+            }
+        }
+    }
+
+    /// Opens a store, making it when there is none.
+    pub fn open_or_create(path: &Utf8Path) -> Result<(Self, Opened), StoreError> {
+        let is_there = path.exists();
+        let lock = open::lock(path, Access::Alone)?;
+        let mut connection = open::connect(path, true)?;
+        let backup = open::migrate(&mut connection, path, &MIGRATIONS)?;
+        drop(lock);
+        let store = Self {
+            connection,
+            path: path.to_owned(),
+            _lock: open::lock(path, Access::Shared)?,
+        };
+        let opened = match backup {
+            Some(backup) => Opened::Migrated(backup),
+            None if is_there => Opened::Existing,
+            None => Opened::Created,
+        };
+        Ok((store, opened))
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Utf8Path {
+        &self.path
+    }
+
+    /// Reads in one state: what others write meanwhile is not seen.
+    fn reading<T>(
+        &self,
+        read: impl FnOnce(&Connection) -> Result<T, Failed>,
+    ) -> Result<T, StoreError> {
+        let run = || -> Result<T, Failed> {
+            let transaction = self.connection.unchecked_transaction()?;
+            read(&transaction)
+        };
+        run().map_err(|failed| failed.at(&self.path))
+    }
+
+    /// Writes alone: what was read stays true until it is committed.
+    fn writing<T>(
+        &mut self,
+        write: impl FnOnce(&Transaction<'_>) -> Result<T, Failed>,
+    ) -> Result<T, StoreError> {
+        let run = || -> Result<T, Failed> {
+            let transaction = self
+                .connection
+                .transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let answer = write(&transaction)?;
+            transaction.commit()?;
+            Ok(answer)
+        };
+        run().map_err(|failed| failed.at(&self.path))
+    }
+
+    fn end_claim(
+        &mut self,
+        id: &BeadId,
+        fence: Fence,
+        kind: EventKind,
+        by: Stamp<'_>,
+    ) -> Result<Record, StoreError> {
+        self.writing(|transaction| {
+            let mut batch = Batch::new(transaction, by);
+            let record = batch.existing(id)?;
+            if record.claim.as_ref().map(|claim| claim.fence) != Some(fence) {
+                return Err(rules::stale(&record, fence).into());
+            }
+            let next = Next {
+                issue: rules::reopened(&record.issue, by),
+                comments: Vec::new(),
+                fence: record.fence,
+                claim: None,
+                kind,
+            };
+            batch.put(Some(record), next)?;
+            let record = batch.settled(id)?;
+            batch.finish()?;
+            Ok(record)
+        })
+    }
+}
+
+impl Store for SqliteStore {
+    fn get(&self, ids: &[BeadId]) -> Result<Vec<Record>, StoreError> {
+        self.reading(|connection| {
+            let records = ids.iter().map(|id| rows::load(connection, id));
+            records.filter_map(Result::transpose).collect()
+        })
+    }
+
+    fn find(&self, query: &Query) -> Result<Vec<Record>, StoreError> {
+        self.reading(|connection| find::find(connection, query))
+    }
+
+    fn ids_with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<BeadId>, StoreError> {
+        self.reading(|connection| find::ids_with_prefix(connection, prefix, limit))
+    }
+
+    fn comments(&self, id: &BeadId) -> Result<Vec<Comment>, StoreError> {
+        self.reading(|connection| match rows::load(connection, id)? {
+            Some(record) => rows::comments(connection, id, record.n_comments),
+            None => Err(StoreError::NotFound(id.clone()).into()),
+        })
+    }
+
+    fn blockers(&self, id: &BeadId) -> Result<Vec<Blocker>, StoreError> {
+        self.reading(|connection| batch::blockers_of(connection, id))
+    }
+
+    fn dependents(&self, id: &BeadId) -> Result<Vec<(BeadId, String)>, StoreError> {
+        self.reading(|connection| batch::stored_dependents(connection, id))
+    }
+
+    fn events(
+        &self,
+        issue: Option<&BeadId>,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Event>, StoreError> {
+        self.reading(|connection| rows::events(connection, issue, after, limit))
+    }
+
+    fn write(&mut self, batch: Vec<Write>, by: Stamp<'_>) -> Result<Vec<u64>, StoreError> {
+        self.writing(|transaction| {
+            let mut staged = Batch::new(transaction, by);
+            let versions = batch
+                .into_iter()
+                .map(|write| staged.stage(write))
+                .collect::<Result<_, _>>()?;
+            staged.finish()?;
+            Ok(versions)
+        })
+    }
+
+    fn claim(
+        &mut self,
+        id: &BeadId,
+        claim: &NewClaim<'_>,
+        by: Stamp<'_>,
+    ) -> Result<Record, StoreError> {
+        self.writing(|transaction| {
+            let mut batch = Batch::new(transaction, by);
+            let record = batch.existing(id)?;
+            rules::check_claimable(&record)?;
+            if record.is_blocked && !claim.is_forced {
+                let blockers = batch::blockers_of(transaction, id)?;
+                return Err(StoreError::Blocked {
+                    id: id.clone(),
+                    blockers,
+                }
+                .into());
+            }
+            let (issue, claim) = rules::claimed(&record, claim, by);
+            let next = Next {
+                issue,
+                comments: Vec::new(),
+                fence: claim.fence,
+                claim: Some(claim),
+                kind: EventKind::Claimed,
+            };
+            batch.put(Some(record), next)?;
+            let record = batch.settled(id)?;
+            batch.finish()?;
+            Ok(record)
+        })
+    }
+
+    fn heartbeat(
+        &mut self,
+        id: &BeadId,
+        fence: Fence,
+        lease_until: Timestamp,
+    ) -> Result<Claim, StoreError> {
+        self.writing(|transaction| {
+            let record =
+                rows::load(transaction, id)?.ok_or_else(|| StoreError::NotFound(id.clone()))?;
+            match record.claim.clone() {
+                Some(mut claim) if claim.fence == fence => {
+                    claim.lease_until = claim.lease_until.max(lease_until);
+                    rows::put_claim(transaction, id, Some(&claim))?;
+                    Ok(claim)
+                }
+                _ => Err(rules::stale(&record, fence).into()),
+            }
+        })
+    }
+
+    fn release(&mut self, id: &BeadId, fence: Fence, by: Stamp<'_>) -> Result<Record, StoreError> {
+        self.end_claim(id, fence, EventKind::Released, by)
+    }
+
+    fn reclaim(
+        &mut self,
+        id: &BeadId,
+        fence: Fence,
+        _why: Abandoned,
+        by: Stamp<'_>,
+    ) -> Result<Record, StoreError> {
+        self.end_claim(id, fence, EventKind::Reclaimed, by)
+    }
+
+    fn acquire(
+        &mut self,
+        names: &[&str],
+        holder: &Holder,
+        until: Timestamp,
+        by: Stamp<'_>,
+    ) -> Result<Option<Lease>, StoreError> {
+        self.writing(|transaction| shared::acquire(transaction, names, holder, until, by.at))
+    }
+
+    fn renew(&mut self, name: &str, fence: Fence, until: Timestamp) -> Result<Lease, StoreError> {
+        self.writing(|transaction| shared::renew(transaction, name, fence, until))
+    }
+
+    fn give_back(&mut self, name: &str, fence: Fence) -> Result<(), StoreError> {
+        self.writing(|transaction| shared::give_back(transaction, name, fence))
+    }
+
+    fn leases(&self, prefix: &str, now: Timestamp) -> Result<Vec<Lease>, StoreError> {
+        self.reading(|connection| shared::leases(connection, prefix, now))
+    }
+
+    fn controls(&self, prefix: &str) -> Result<Vec<Control>, StoreError> {
+        self.reading(|connection| shared::controls(connection, prefix))
+    }
+
+    fn set_control(
+        &mut self,
+        key: &str,
+        value: &Value,
+        seen: u64,
+        _by: Stamp<'_>,
+    ) -> Result<u64, StoreError> {
+        self.writing(|transaction| shared::set_control(transaction, key, value, seen))
+    }
+}

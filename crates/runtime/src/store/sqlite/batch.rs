@@ -1,0 +1,431 @@
+//! A batch of changes: staged in memory, checked as a whole, then written.
+//!
+//! Each issue is read once and written once however often it changes, and whether something is held back is
+//! settled before anything is written. The batch runs inside a transaction that keeps other writers out,
+//! so what it read stays true.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::issue::{
+    Blocker, Claim, Comment, Dependency, Edit, Effect, Entry, EventKind, Fence, Issue, Neighbours,
+    Record, Side, Standing, apply, blockers, difference,
+};
+use rusqlite::Connection;
+
+use super::failure::Failed;
+use super::rows::{self, NewEvent};
+use crate::store::rules::{self, check_cycles, check_guard, waits_for};
+use crate::store::{Guard, Stamp, StoreError, Write};
+
+/// Changes that are not written yet.
+pub(super) struct Batch<'c> {
+    connection: &'c Connection,
+    by: Stamp<'c>,
+    staged: HashMap<BeadId, Staged>,
+    /// The staged issues in the order in which they came, so that writing is deterministic.
+    order: Vec<BeadId>,
+    /// For each id, the staged issues that depend on it.
+    dependents: HashMap<BeadId, HashSet<BeadId>>,
+    events: Vec<NewEvent>,
+    /// Issues whose being held back may have changed.
+    dirty: VecDeque<BeadId>,
+}
+
+struct Staged {
+    before: Option<Record>,
+    now: Record,
+    comments: Vec<Comment>,
+    is_changed: bool,
+}
+
+/// What an issue is to become.
+pub(super) struct Next {
+    pub(super) issue: Issue,
+    pub(super) comments: Vec<Comment>,
+    pub(super) fence: Fence,
+    pub(super) claim: Option<Claim>,
+    pub(super) kind: EventKind,
+}
+
+impl<'c> Batch<'c> {
+    pub(super) fn new(connection: &'c Connection, by: Stamp<'c>) -> Self {
+        Self {
+            connection,
+            by,
+            staged: HashMap::new(),
+            order: Vec::new(),
+            dependents: HashMap::new(),
+            events: Vec::new(),
+            dirty: VecDeque::new(),
+        }
+    }
+
+    /// Stages one change and gives the issue's version after it.
+    pub(super) fn stage(&mut self, write: Write) -> Result<u64, Failed> {
+        match write {
+            Write::Insert(entry) => self.insert(*entry),
+            Write::Update { id, edits, guard } => self.update(&id, &edits, &guard),
+        }
+    }
+
+    fn insert(&mut self, entry: Entry) -> Result<u64, Failed> {
+        let id = entry.issue.id();
+        if self.staged.contains_key(id) || rows::exists(self.connection, id)? {
+            return Err(StoreError::Exists(id.clone()).into());
+        }
+        let next = Next {
+            issue: entry.issue,
+            comments: entry.comments,
+            fence: entry.fence,
+            claim: None,
+            kind: EventKind::Created,
+        };
+        self.put(None, next)
+    }
+
+    fn update(&mut self, id: &BeadId, edits: &[Edit], guard: &Guard) -> Result<u64, Failed> {
+        let record = self.existing(id)?;
+        let change =
+            apply(&record.issue, edits, &self.by.time()).map_err(|error| StoreError::Edit {
+                id: id.clone(),
+                error,
+            })?;
+        check_guard(&record, change.as_ref().map(|change| &change.issue), guard)?;
+        let Some(change) = change else {
+            return Ok(record.version);
+        };
+        let next = Next {
+            claim: rules::claim_after(record.claim.clone(), &change.issue),
+            issue: change.issue,
+            comments: change.comments,
+            fence: record.fence,
+            kind: change.kind,
+        };
+        self.put(Some(record), next)
+    }
+
+    /// The record of an id as the batch sees it.
+    pub(super) fn load(&self, id: &BeadId) -> Result<Option<Record>, Failed> {
+        match self.staged.get(id) {
+            Some(staged) => Ok(Some(staged.now.clone())),
+            None => rows::load(self.connection, id),
+        }
+    }
+
+    /// As above, for an issue that must be there.
+    pub(super) fn existing(&self, id: &BeadId) -> Result<Record, Failed> {
+        let record = self.load(id)?;
+        record.ok_or_else(|| StoreError::NotFound(id.clone()).into())
+    }
+
+    /// Stages what an issue becomes.
+    pub(super) fn put(&mut self, record: Option<Record>, next: Next) -> Result<u64, Failed> {
+        let id = next.issue.id().clone();
+        let version = record.as_ref().map_or(1, |record| record.version + 1);
+        let n_comments = record.as_ref().map_or(0, |record| record.n_comments);
+        let (before, after) = difference(
+            record.as_ref().map(side),
+            Side {
+                issue: &next.issue,
+                fence: next.fence,
+                claim: next.claim.as_ref(),
+            },
+            n_comments,
+            &next.comments,
+        );
+        self.events.push(NewEvent {
+            issue: id.clone(),
+            version,
+            kind: next.kind,
+            before,
+            after,
+        });
+        self.mark_dirty(record.as_ref().map(|record| &record.issue), &next.issue)?;
+        self.restage_edges(record.as_ref().map(|record| &record.issue), &next.issue);
+        let now = Record {
+            version,
+            fence: next.fence,
+            is_blocked: record.as_ref().is_some_and(|record| record.is_blocked),
+            claim: next.claim,
+            n_comments: n_comments + next.comments.len(),
+            issue: next.issue,
+        };
+        if let Some(staged) = self.staged.get_mut(&id) {
+            staged.now = now;
+            staged.comments.extend(next.comments);
+            staged.is_changed = true;
+        } else {
+            let staged = Staged {
+                before: record,
+                now,
+                comments: next.comments,
+                is_changed: true,
+            };
+            self.order.push(id.clone());
+            self.staged.insert(id, staged);
+        }
+        Ok(version)
+    }
+
+    fn restage_edges(&mut self, before: Option<&Issue>, after: &Issue) {
+        for edge in before.map(Issue::dependencies).unwrap_or_default() {
+            if let Some(dependents) = self.dependents.get_mut(edge.target()) {
+                dependents.remove(after.id());
+            }
+        }
+        for edge in after.dependencies() {
+            let dependents = self.dependents.entry(edge.target().clone()).or_default();
+            dependents.insert(after.id().clone());
+        }
+    }
+
+    /// Notes whose being held back a change can touch: the issue itself, those that block on it, and those that
+    /// wait for the children of its parents.
+    fn mark_dirty(&mut self, before: Option<&Issue>, after: &Issue) -> Result<(), Failed> {
+        let edges_changed = before.map(Issue::dependencies) != Some(after.dependencies());
+        let standing_changed = before.map(Issue::standing) != Some(after.standing());
+        if !edges_changed && !standing_changed {
+            return Ok(());
+        }
+        self.dirty.push_back(after.id().clone());
+        if standing_changed {
+            let waiting = self.dependents_of(after.id())?;
+            self.dirty.extend(waiting);
+        }
+        let parents: HashSet<BeadId> = after
+            .parents()
+            .chain(before.into_iter().flat_map(Issue::parents))
+            .collect();
+        for parent in parents {
+            let waiting = self.dependents_of(&parent)?;
+            self.dirty.extend(waiting);
+        }
+        Ok(())
+    }
+
+    /// Everything that has an edge to an id, whatever its type.
+    fn dependents_of(&self, id: &BeadId) -> Result<Vec<BeadId>, Failed> {
+        let mut found: Vec<BeadId> = (stored_dependents(self.connection, id)?.into_iter())
+            .map(|(dependent, _)| dependent)
+            .filter(|dependent| !self.staged.contains_key(dependent))
+            .collect();
+        let mut staged: Vec<BeadId> = self
+            .dependents
+            .get(id)
+            .into_iter()
+            .flatten()
+            .cloned()
+            .collect();
+        staged.sort_unstable();
+        found.extend(staged);
+        Ok(found)
+    }
+
+    /// Checks the whole, settles what is held back, and writes.
+    pub(super) fn finish(mut self) -> Result<(), Failed> {
+        self.check_cycles()?;
+        self.settle()?;
+        self.flush()
+    }
+
+    /// The record of an id after [`settle`](Self::settle), for a caller that answers with it.
+    pub(super) fn settled(&mut self, id: &BeadId) -> Result<Record, Failed> {
+        self.settle()?;
+        self.existing(id)
+    }
+
+    fn check_cycles(&self) -> Result<(), Failed> {
+        let has_new_edges = |id: &&BeadId| {
+            let staged = &self.staged[*id];
+            let before = staged
+                .before
+                .as_ref()
+                .map(|before| waits_for(&before.issue));
+            before.unwrap_or_default() != waits_for(&staged.now.issue)
+        };
+        let starts: Vec<BeadId> = self.order.iter().filter(has_new_edges).cloned().collect();
+        let mut failed = None;
+        let checked = check_cycles(starts, |id| match self.waits_for(id) {
+            Ok(targets) => Ok(targets),
+            Err(error) => {
+                failed = Some(error);
+                Err(StoreError::NotFound(id.clone()))
+            }
+        });
+        match failed {
+            Some(error) => Err(error),
+            None => Ok(checked?),
+        }
+    }
+
+    fn waits_for(&self, id: &BeadId) -> Result<Vec<BeadId>, Failed> {
+        if let Some(staged) = self.staged.get(id) {
+            return Ok(waits_for(&staged.now.issue));
+        }
+        let mut statement = self.connection.prepare_cached(
+            "SELECT target FROM edges WHERE issue_id = ?1 AND kind IN ('blocks', 'conditional-blocks', 'parent-child')",
+        )?;
+        let mut rows = statement.query([id.as_str()])?;
+        let mut targets = Vec::new();
+        while let Some(row) = rows.next()? {
+            targets.extend(BeadId::parse(&row.get::<_, String>(0)?).ok());
+        }
+        Ok(targets)
+    }
+
+    /// Decides for every issue that a change can have touched whether it is held back, and passes it on to
+    /// children. Parents form no circle, so this ends.
+    fn settle(&mut self) -> Result<(), Failed> {
+        while let Some(id) = self.dirty.pop_front() {
+            if !self.staged.contains_key(&id) && !self.stage_unchanged(&id)? {
+                continue;
+            }
+            let record = &self.staged[&id].now;
+            let is_blocked = !blockers(&record.issue, self)?.is_empty();
+            if is_blocked == record.is_blocked {
+                continue;
+            }
+            let children = self.children_of(&id)?;
+            self.dirty.extend(children);
+            if let Some(staged) = self.staged.get_mut(&id) {
+                staged.now.is_blocked = is_blocked;
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings a stored issue into the batch as it is; whether there is one.
+    fn stage_unchanged(&mut self, id: &BeadId) -> Result<bool, Failed> {
+        let Some(record) = rows::load(self.connection, id)? else {
+            return Ok(false);
+        };
+        self.restage_edges(None, &record.issue);
+        let staged = Staged {
+            before: Some(record.clone()),
+            now: record,
+            comments: Vec::new(),
+            is_changed: false,
+        };
+        self.order.push(id.clone());
+        self.staged.insert(id.clone(), staged);
+        Ok(true)
+    }
+
+    fn children_of(&self, id: &BeadId) -> Result<Vec<BeadId>, Failed> {
+        let mut children: Vec<BeadId> = (stored_dependents(self.connection, id)?.into_iter())
+            .filter(|(child, kind)| {
+                kind == Dependency::PARENT_CHILD && !self.staged.contains_key(child)
+            })
+            .map(|(child, _)| child)
+            .collect();
+        for dependent in self.dependents.get(id).into_iter().flatten() {
+            let edges = self.staged[dependent].now.issue.dependencies();
+            if edges
+                .iter()
+                .any(|edge| edge.effect() == Effect::Parent && edge.target() == id)
+            {
+                children.push(dependent.clone());
+            }
+        }
+        children.sort_unstable();
+        Ok(children)
+    }
+
+    fn flush(self) -> Result<(), Failed> {
+        for id in &self.order {
+            let staged = &self.staged[id];
+            let before = staged.before.as_ref();
+            if staged.is_changed {
+                write_staged(self.connection, staged)?;
+            } else if before.is_some_and(|before| before.is_blocked != staged.now.is_blocked) {
+                rows::put_blocked(self.connection, id, staged.now.is_blocked)?;
+            }
+        }
+        if self.events.is_empty() {
+            return Ok(());
+        }
+        let mut number = rows::last_event(self.connection)?;
+        let at = self.by.time();
+        for event in &self.events {
+            number += 1;
+            rows::put_event(self.connection, number, event, self.by.actor, &at)?;
+        }
+        Ok(())
+    }
+}
+
+fn write_staged(connection: &Connection, staged: &Staged) -> Result<(), Failed> {
+    let (before, now) = (staged.before.as_ref(), &staged.now);
+    let id = now.issue.id();
+    rows::put_issue(connection, now)?;
+    rows::put_derived(connection, before.map(|before| &before.issue), &now.issue)?;
+    if before.and_then(|before| before.claim.as_ref()) != now.claim.as_ref() {
+        rows::put_claim(connection, id, now.claim.as_ref())?;
+    }
+    let first = before.map_or(0, |before| before.n_comments);
+    for (index, comment) in staged.comments.iter().enumerate() {
+        rows::put_comment(connection, id, first + index, comment)?;
+    }
+    Ok(())
+}
+
+fn side(record: &Record) -> Side<'_> {
+    Side {
+        issue: &record.issue,
+        fence: record.fence,
+        claim: record.claim.as_ref(),
+    }
+}
+
+/// The stored issues with an edge to an id, and its type.
+pub(super) fn stored_dependents(
+    connection: &Connection,
+    id: &BeadId,
+) -> Result<Vec<(BeadId, String)>, Failed> {
+    let mut statement = connection
+        .prepare_cached("SELECT issue_id, kind FROM edges WHERE target = ?1 ORDER BY issue_id")?;
+    let mut rows = statement.query([id.as_str()])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        if let Ok(dependent) = BeadId::parse(&row.get::<_, String>(0)?) {
+            found.push((dependent, row.get(1)?));
+        }
+    }
+    Ok(found)
+}
+
+impl Neighbours for Batch<'_> {
+    type Error = Failed;
+
+    fn standing(&self, id: &BeadId) -> Result<Option<Standing>, Failed> {
+        match self.staged.get(id) {
+            Some(staged) => Ok(Some(staged.now.issue.standing())),
+            None => Ok(rows::load(self.connection, id)?.map(|record| record.issue.standing())),
+        }
+    }
+
+    fn children(&self, id: &BeadId) -> Result<Vec<Standing>, Failed> {
+        let children = self.children_of(id)?;
+        let standings = children.iter().map(|child| self.standing(child));
+        standings.filter_map(Result::transpose).collect()
+    }
+
+    fn is_blocked(&self, id: &BeadId) -> Result<bool, Failed> {
+        match self.staged.get(id) {
+            Some(staged) => Ok(staged.now.is_blocked),
+            None => Ok(rows::load(self.connection, id)?.is_some_and(|record| record.is_blocked)),
+        }
+    }
+}
+
+/// What holds an issue back, read without changing anything.
+pub(super) fn blockers_of(connection: &Connection, id: &BeadId) -> Result<Vec<Blocker>, Failed> {
+    let nobody = Stamp {
+        actor: "",
+        at: jiff::Timestamp::UNIX_EPOCH,
+    };
+    let batch = Batch::new(connection, nobody);
+    let record = batch.existing(id)?;
+    blockers(&record.issue, &batch)
+}

@@ -1,0 +1,156 @@
+//! Opening the file: its lock, its settings, its format.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use rusqlite::{Connection, OpenFlags};
+
+use super::BUSY_SECONDS;
+use super::failure::Failed;
+use crate::store::StoreError;
+
+/// The formats, each made from the one before by its own step; the newest is what this program writes.
+pub(super) const MIGRATIONS: [&str; 1] = [include_str!("schema.sql")];
+
+/// The newest format.
+pub(super) const FORMAT: i64 = 1;
+
+/// Marks the file as ours, so that no other database is taken for it.
+const APPLICATION_ID: i32 = 0x6265_6164;
+
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// What a process wants to do with the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    /// Use it beside others.
+    Shared,
+    /// Have it alone: to bring it to a newer format, or to mend it.
+    Alone,
+}
+
+/// Takes the lock beside the file. It is given back when the file handle is dropped, also by `kill -9`.
+pub(super) fn lock(path: &Utf8Path, access: Access) -> Result<File, StoreError> {
+    let beside = path.with_extension("lock");
+    let unusable = |error: std::io::Error| StoreError::Unusable {
+        path: beside.clone(),
+        why: error.to_string(),
+    };
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&beside)
+        .map_err(unusable)?;
+    let pauses = BUSY_SECONDS * 1000 / 20;
+    for _ in 0..=pauses {
+        let locked = match access {
+            Access::Shared => file.try_lock_shared(),
+            Access::Alone => file.try_lock(),
+        };
+        match locked {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+            Err(TryLockError::Error(error)) => return Err(unusable(error)),
+        }
+    }
+    Err(StoreError::Busy {
+        path: path.to_owned(),
+        seconds: BUSY_SECONDS,
+    })
+}
+
+/// Opens the file with the settings that the contract needs.
+pub(super) fn connect(path: &Utf8Path, may_create: bool) -> Result<Connection, StoreError> {
+    if path.is_dir() {
+        return Err(StoreError::Unusable {
+            path: path.to_owned(),
+            why: "it is a directory".to_owned(),
+        });
+    }
+    let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    if may_create {
+        flags |= OpenFlags::SQLITE_OPEN_CREATE;
+    }
+    let open = || -> Result<Connection, Failed> {
+        let connection = Connection::open_with_flags(path, flags)?;
+        connection.busy_timeout(Duration::from_secs(BUSY_SECONDS))?;
+        connection.set_prepared_statement_cache_capacity(64);
+        // FULL: what was acknowledged is on the disk. The checks find broken pages when they are read.
+        connection.execute_batch(
+            "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF;",
+        )?;
+        Ok(connection)
+    };
+    open().map_err(|failed| failed.at(path))
+}
+
+/// The format of a file; 0 is a file without anything in it.
+pub(super) fn format(connection: &Connection) -> Result<i64, Failed> {
+    let version = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    Ok(version)
+}
+
+/// Refuses what this program cannot read.
+pub(super) fn check_format(
+    connection: &Connection,
+    path: &Utf8Path,
+    known: i64,
+) -> Result<i64, StoreError> {
+    let read = || -> Result<(i64, i32), Failed> {
+        let application = connection.query_row("PRAGMA application_id", [], |row| row.get(0))?;
+        Ok((format(connection)?, application))
+    };
+    let (found, application) = read().map_err(|failed| failed.at(path))?;
+    if application != APPLICATION_ID && found != 0 {
+        return Err(StoreError::Unusable {
+            path: path.to_owned(),
+            why: "it is a database of another program".to_owned(),
+        });
+    }
+    if found > known {
+        return Err(StoreError::TooNew {
+            path: path.to_owned(),
+            found,
+            known,
+        });
+    }
+    Ok(found)
+}
+
+/// Brings a file to the newest format, step by step and all or nothing. An older file is copied first; the copy's
+/// path comes back. The caller has the file alone.
+pub(super) fn migrate(
+    connection: &mut Connection,
+    path: &Utf8Path,
+    migrations: &[&str],
+) -> Result<Option<Utf8PathBuf>, StoreError> {
+    let known = i64::try_from(migrations.len()).unwrap_or(i64::MAX);
+    let found = check_format(connection, path, known)?;
+    if found == known {
+        return Ok(None);
+    }
+    let backup = (found > 0).then(|| Utf8PathBuf::from(format!("{path}.format-{found}.backup")));
+    let mut run = || -> Result<(), Failed> {
+        if let Some(backup) = &backup {
+            // A copy from an earlier try that failed is of the same state, and may be replaced.
+            drop(std::fs::remove_file(backup));
+            connection.execute("VACUUM INTO ?1", [backup.as_str()])?;
+        }
+        connection.pragma_update(None, "journal_mode", "wal")?;
+        let transaction =
+            connection.transaction_with_behavior(rusqlite::TransactionBehavior::Exclusive)?;
+        let first = usize::try_from(format(&transaction)?).unwrap_or(usize::MAX);
+        for step in migrations.get(first..).unwrap_or_default() {
+            transaction.execute_batch(step)?;
+        }
+        transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+        transaction.pragma_update(None, "user_version", known)?;
+        transaction.commit()?;
+        Ok(())
+    };
+    run().map_err(|failed| failed.at(path))?;
+    Ok(backup)
+}

@@ -1,0 +1,433 @@
+//! Reading and writing rows, with their seals.
+
+use beads_ralph_core::bead::{BeadId, Timestamp};
+use beads_ralph_core::issue::{Claim, Comment, Event, EventKind, Facts, Fence, Issue, Record};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use serde_json::Value;
+
+use super::failure::{Failed, Fault};
+use super::seal::{Part, blocked_mark, seal};
+
+/// The columns that make a record, in the order in which [`record`] reads them.
+macro_rules! record_sql {
+    ($rest:literal) => {
+        concat!(
+            "SELECT i.id, i.document, i.version, i.fence, i.n_comments, i.blocked, i.seal, c.claim, c.seal ",
+            "FROM issues i LEFT JOIN claims c ON c.issue_id = i.id",
+            $rest
+        )
+    };
+}
+
+/// The query that [`record`] reads, for a caller that adds conditions.
+pub(super) const RECORD: &str = record_sql!("");
+const RECORD_BY_ID: &str = record_sql!(" WHERE i.id = ?1");
+
+/// Reads a record and compares it with its seals.
+pub(super) fn record(row: &Row<'_>) -> Result<Record, Failed> {
+    let id: &str = row.get_ref(0)?.as_str().map_err(Fault::of_column)?;
+    let document = row.get_ref(1)?.as_str().map_err(Fault::of_column)?;
+    let (version, fence, n_comments): (i64, i64, i64) = (row.get(2)?, row.get(3)?, row.get(4)?);
+    let blocked: i64 = row.get(5)?;
+    let sealed: i64 = row.get(6)?;
+    let expected = issue_seal(id, document, [version, fence, n_comments], blocked == 1);
+    if sealed != expected || !(0..=1).contains(&blocked) {
+        return Err(Fault::row("issues", id));
+    }
+    let parsed: Value = serde_json::from_str(document).map_err(|_| Fault::row("issues", id))?;
+    let issue = Issue::without_comments(parsed).map_err(|_| Fault::row("issues", id))?;
+    if issue.id().as_str() != id {
+        return Err(Fault::row("issues", id));
+    }
+    Ok(Record {
+        claim: claim(row, id)?,
+        issue,
+        version: version.cast_unsigned(),
+        fence: Fence(fence.cast_unsigned()),
+        is_blocked: blocked == 1,
+        n_comments: usize::try_from(n_comments).map_err(|_| Fault::row("issues", id))?,
+    })
+}
+
+fn claim(row: &Row<'_>, id: &str) -> Result<Option<Claim>, Failed> {
+    let Some(text) = row.get_ref(7)?.as_str_or_null().map_err(Fault::of_column)? else {
+        return Ok(None);
+    };
+    let sealed: i64 = row.get(8)?;
+    if sealed != seal("claims", &[Part::Text(id), Part::Text(text)]) {
+        return Err(Fault::row("claims", id));
+    }
+    let claim = serde_json::from_str(text).map_err(|_| Fault::row("claims", id))?;
+    Ok(Some(claim))
+}
+
+fn issue_seal(id: &str, document: &str, numbers: [i64; 3], is_blocked: bool) -> i64 {
+    let [version, fence, n_comments] = numbers.map(Part::Int);
+    let parts = [
+        Part::Text(id),
+        Part::Text(document),
+        version,
+        fence,
+        n_comments,
+    ];
+    let mark = if is_blocked { blocked_mark(id) } else { 0 };
+    seal("issues", &parts) ^ mark
+}
+
+/// Whether there is a row for an id.
+pub(super) fn exists(connection: &Connection, id: &BeadId) -> Result<bool, Failed> {
+    let mut statement = connection.prepare_cached("SELECT 1 FROM issues WHERE id = ?1")?;
+    Ok(statement.exists([id.as_str()])?)
+}
+
+/// The record of an id.
+pub(super) fn load(connection: &Connection, id: &BeadId) -> Result<Option<Record>, Failed> {
+    let mut statement = connection.prepare_cached(RECORD_BY_ID)?;
+    let mut rows = statement.query([id.as_str()])?;
+    match rows.next()? {
+        Some(row) => {
+            let record = record(row)?;
+            // A damaged index can lead to another row than the one that was asked for.
+            if record.issue.id() == id {
+                Ok(Some(record))
+            } else {
+                Err(Fault::row("issues", id.as_str()))
+            }
+        }
+        None => Ok(None),
+    }
+}
+
+/// Writes an issue's row. The columns behind the seal are taken from the document anew.
+pub(super) fn put_issue(connection: &Connection, record: &Record) -> Result<(), Failed> {
+    let issue = &record.issue;
+    let id = issue.id().as_str();
+    let document = serde_json::to_string(issue.document()).map_err(|_| Fault::row("issues", id))?;
+    let numbers = [
+        record.version.cast_signed(),
+        record.fence.0.cast_signed(),
+        i64::try_from(record.n_comments).unwrap_or(i64::MAX),
+    ];
+    let micros = |key| issue.time(key).map_or(0, jiff::Timestamp::as_microsecond);
+    let plan = issue
+        .metadata()
+        .and_then(|metadata| metadata.get("plan_file"))
+        .and_then(Value::as_str);
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO issues (id, document, version, fence, n_comments, blocked, seal, status, priority, created, updated, plan) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) \
+         ON CONFLICT (id) DO UPDATE SET document = ?2, version = ?3, fence = ?4, n_comments = ?5, blocked = ?6, seal = ?7, \
+         status = ?8, priority = ?9, created = ?10, updated = ?11, plan = ?12",
+    )?;
+    statement.execute(params![
+        id,
+        document,
+        numbers[0],
+        numbers[1],
+        numbers[2],
+        i64::from(record.is_blocked),
+        issue_seal(id, &document, numbers, record.is_blocked),
+        issue.status(),
+        issue.priority(),
+        micros("created_at"),
+        micros("updated_at"),
+        plan,
+    ])?;
+    Ok(())
+}
+
+/// Changes nothing of an issue but whether it is held back.
+pub(super) fn put_blocked(
+    connection: &Connection,
+    id: &BeadId,
+    is_blocked: bool,
+) -> Result<(), Failed> {
+    let mut read = connection.prepare_cached("SELECT seal FROM issues WHERE id = ?1")?;
+    let sealed: i64 = read.query_row([id.as_str()], |row| row.get(0))?;
+    let mut write =
+        connection.prepare_cached("UPDATE issues SET blocked = ?2, seal = ?3 WHERE id = ?1")?;
+    let sealed = sealed ^ blocked_mark(id.as_str());
+    write.execute(params![id.as_str(), i64::from(is_blocked), sealed])?;
+    Ok(())
+}
+
+/// Makes the tables of labels and edges agree with a document.
+pub(super) fn put_derived(
+    connection: &Connection,
+    before: Option<&Issue>,
+    after: &Issue,
+) -> Result<(), Failed> {
+    let id = after.id().as_str();
+    let labels_of = |issue: &Issue| issue.labels().map(str::to_owned).collect::<Vec<_>>();
+    let labels = labels_of(after);
+    if before.map(labels_of).unwrap_or_default() != labels {
+        connection
+            .prepare_cached("DELETE FROM labels WHERE issue_id = ?1")?
+            .execute([id])?;
+        let mut insert = connection
+            .prepare_cached("INSERT OR IGNORE INTO labels (issue_id, label) VALUES (?1, ?2)")?;
+        for label in &labels {
+            insert.execute([id, label])?;
+        }
+    }
+    let edges = after.dependencies();
+    if before.map(Issue::dependencies).unwrap_or_default() != edges {
+        connection
+            .prepare_cached("DELETE FROM edges WHERE issue_id = ?1")?
+            .execute([id])?;
+        let mut insert = connection
+            .prepare_cached("INSERT INTO edges (issue_id, target, kind) VALUES (?1, ?2, ?3)")?;
+        for edge in &edges {
+            insert.execute([id, edge.target().as_str(), edge.kind()])?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes or removes the claim of an issue.
+pub(super) fn put_claim(
+    connection: &Connection,
+    id: &BeadId,
+    claim: Option<&Claim>,
+) -> Result<(), Failed> {
+    let id = id.as_str();
+    let Some(claim) = claim else {
+        connection
+            .prepare_cached("DELETE FROM claims WHERE issue_id = ?1")?
+            .execute([id])?;
+        return Ok(());
+    };
+    let text = serde_json::to_string(claim).map_err(|_| Fault::row("claims", id))?;
+    let sealed = seal("claims", &[Part::Text(id), Part::Text(&text)]);
+    connection
+        .prepare_cached(
+            "INSERT OR REPLACE INTO claims (issue_id, claim, seal) VALUES (?1, ?2, ?3)",
+        )?
+        .execute(params![id, text, sealed])?;
+    Ok(())
+}
+
+/// Appends a comment.
+pub(super) fn put_comment(
+    connection: &Connection,
+    id: &BeadId,
+    number: usize,
+    comment: &Comment,
+) -> Result<(), Failed> {
+    let number = i64::try_from(number).unwrap_or(i64::MAX);
+    let text = comment.to_value().to_string();
+    let sealed = seal(
+        "comments",
+        &[
+            Part::Text(id.as_str()),
+            Part::Int(number),
+            Part::Text(&text),
+        ],
+    );
+    connection
+        .prepare_cached(
+            "INSERT INTO comments (issue_id, number, record, seal) VALUES (?1, ?2, ?3, ?4)",
+        )?
+        .execute(params![id.as_str(), number, text, sealed])?;
+    Ok(())
+}
+
+/// The comments of an issue, oldest first. One that is missing is damage: the issue says how many there are.
+pub(super) fn comments(
+    connection: &Connection,
+    id: &BeadId,
+    expected: usize,
+) -> Result<Vec<Comment>, Failed> {
+    let mut statement = connection.prepare_cached(
+        "SELECT number, record, seal FROM comments WHERE issue_id = ?1 ORDER BY number",
+    )?;
+    let mut rows = statement.query([id.as_str()])?;
+    let mut comments = Vec::with_capacity(expected.min(1024));
+    while let Some(row) = rows.next()? {
+        comments.push(comment(row, id.as_str(), 0)?);
+    }
+    if comments.len() == expected {
+        Ok(comments)
+    } else {
+        Err(Fault::row("comments", id.as_str()))
+    }
+}
+
+/// Reads a comment from three columns that start at an index.
+pub(super) fn comment(row: &Row<'_>, id: &str, first: usize) -> Result<Comment, Failed> {
+    let number: i64 = row.get(first)?;
+    let text = row.get_ref(first + 1)?.as_str().map_err(Fault::of_column)?;
+    let sealed: i64 = row.get(first + 2)?;
+    if sealed
+        != seal(
+            "comments",
+            &[Part::Text(id), Part::Int(number), Part::Text(text)],
+        )
+    {
+        return Err(Fault::row("comments", id));
+    }
+    let value = serde_json::from_str(text).map_err(|_| Fault::row("comments", id))?;
+    Comment::from_value(value).map_err(|_| Fault::row("comments", id))
+}
+
+/// An event that has no number yet.
+#[derive(Debug)]
+pub(super) struct NewEvent {
+    pub(super) issue: BeadId,
+    pub(super) version: u64,
+    pub(super) kind: EventKind,
+    pub(super) before: Facts,
+    pub(super) after: Facts,
+}
+
+/// The number of the latest event.
+pub(super) fn last_event(connection: &Connection) -> Result<i64, Failed> {
+    let mut statement = connection.prepare_cached("SELECT max(number) FROM events")?;
+    let last: Option<i64> = statement
+        .query_row([], |row| row.get(0))
+        .optional()?
+        .flatten();
+    Ok(last.unwrap_or(0))
+}
+
+/// Appends an event under a number.
+pub(super) fn put_event(
+    connection: &Connection,
+    number: i64,
+    event: &NewEvent,
+    actor: &str,
+    at: &Timestamp,
+) -> Result<(), Failed> {
+    let text = |facts: &Facts| {
+        serde_json::to_string(facts).map_err(|_| Fault::row("events", event.issue.as_str()))
+    };
+    let (before, after) = (text(&event.before)?, text(&event.after)?);
+    let columns = EventColumns {
+        number,
+        issue: event.issue.as_str(),
+        version: event.version.cast_signed(),
+        at: at.as_str(),
+        actor,
+        kind: event.kind.as_str(),
+        before: &before,
+        after: &after,
+    };
+    connection
+        .prepare_cached(
+            "INSERT INTO events (number, issue_id, version, at, actor, kind, before, after, seal) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        )?
+        .execute(params![
+            number,
+            columns.issue,
+            columns.version,
+            columns.at,
+            actor,
+            columns.kind,
+            before,
+            after,
+            columns.seal(),
+        ])?;
+    Ok(())
+}
+
+struct EventColumns<'a> {
+    number: i64,
+    issue: &'a str,
+    version: i64,
+    at: &'a str,
+    actor: &'a str,
+    kind: &'a str,
+    before: &'a str,
+    after: &'a str,
+}
+
+impl EventColumns<'_> {
+    fn seal(&self) -> i64 {
+        seal(
+            "events",
+            &[
+                Part::Int(self.number),
+                Part::Text(self.issue),
+                Part::Int(self.version),
+                Part::Text(self.at),
+                Part::Text(self.actor),
+                Part::Text(self.kind),
+                Part::Text(self.before),
+                Part::Text(self.after),
+            ],
+        )
+    }
+}
+
+/// The columns that make an event, in the order in which [`event`] reads them.
+pub(super) const EVENT: &str =
+    "SELECT number, issue_id, version, at, actor, kind, before, after, seal FROM events";
+
+/// Reads an event and compares it with its seal.
+pub(super) fn event(row: &Row<'_>) -> Result<Event, Failed> {
+    let number: i64 = row.get(0)?;
+    let damaged = || Fault::row("events", &number.to_string());
+    let text = |index: usize| row.get_ref(index)?.as_str().map_err(Fault::of_column);
+    let columns = EventColumns {
+        number,
+        issue: text(1)?,
+        version: row.get(2)?,
+        at: text(3)?,
+        actor: text(4)?,
+        kind: text(5)?,
+        before: text(6)?,
+        after: text(7)?,
+    };
+    let sealed: i64 = row.get(8)?;
+    if sealed != columns.seal() {
+        return Err(damaged());
+    }
+    let facts = |text: &str| serde_json::from_str::<Facts>(text).map_err(|_| damaged());
+    Ok(Event {
+        number: number.cast_unsigned(),
+        issue: BeadId::parse(columns.issue).map_err(|_| damaged())?,
+        version: columns.version.cast_unsigned(),
+        at: Timestamp::parse(columns.at).map_err(|_| damaged())?,
+        actor: columns.actor.to_owned(),
+        kind: EventKind::parse(columns.kind).ok_or_else(damaged)?,
+        before: facts(columns.before)?,
+        after: facts(columns.after)?,
+    })
+}
+
+/// The events of an issue, or all, oldest first, after a number.
+pub(super) fn events(
+    connection: &Connection,
+    issue: Option<&BeadId>,
+    after: u64,
+    limit: usize,
+) -> Result<Vec<Event>, Failed> {
+    let filter = if issue.is_some() {
+        "issue_id = ?3"
+    } else {
+        "?3 IS NULL"
+    };
+    let order = if issue.is_some() {
+        "issue_id, version"
+    } else {
+        "number"
+    };
+    let sql = format!("{EVENT} WHERE number > ?1 AND {filter} ORDER BY {order} LIMIT ?2");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut rows = statement.query(params![
+        after.cast_signed(),
+        limit,
+        issue.map(BeadId::as_str)
+    ])?;
+    let mut events = Vec::new();
+    while let Some(row) = rows.next()? {
+        let event = event(row)?;
+        if issue.is_some_and(|issue| event.issue != *issue) {
+            return Err(Fault::row("events", &event.number.to_string()));
+        }
+        events.push(event);
+    }
+    Ok(events)
+}
