@@ -221,14 +221,14 @@ pub fn difference(
     (old, new)
 }
 
-/// Rebuilds an issue from its whole history, oldest first.
+/// Rebuilds an issue from its whole history, oldest first. What came before it was last put back does not count.
 pub fn fold(events: &[Event]) -> Result<Folded, FoldError> {
+    let is_start = |event: &Event| matches!(event.kind, EventKind::Created | EventKind::Restored);
+    let start = events.iter().rposition(is_start).unwrap_or(0);
     let mut facts = Facts::new();
     let mut expected = None;
-    for event in events {
-        if matches!(event.kind, EventKind::Created | EventKind::Restored) {
-            facts.clear();
-        } else if expected != Some(event.version) {
+    for event in &events[start..] {
+        if !is_start(event) && expected != Some(event.version) {
             return Err(FoldError::Gap(expected.unwrap_or(1)));
         }
         for key in event.before.keys() {

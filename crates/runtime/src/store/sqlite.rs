@@ -5,12 +5,17 @@
 //! beside the file keeps everybody out while it is brought to a newer format or mended.
 
 mod batch;
+mod check;
 mod failure;
 mod find;
 mod open;
+mod repair;
 mod rows;
 mod seal;
 mod shared;
+
+pub use check::{CheckReport, check};
+pub use repair::{RepairReport, repair};
 
 use std::fs::File;
 
@@ -25,7 +30,7 @@ use serde_json::Value;
 
 use self::batch::{Batch, Next};
 use self::failure::Failed;
-use self::open::{Access, FORMAT, MIGRATIONS};
+use self::open::{Access, FORMAT, MIGRATIONS, Purpose};
 use super::{Control, Lease, NewClaim, Stamp, Store, StoreError, Write, rules};
 
 /// How long a process waits for the others (contracts §4.2: `DATABASE.TIMEOUT`).
@@ -60,7 +65,7 @@ impl SqliteStore {
             });
         }
         let lock = open::lock(path, Access::Shared)?;
-        let connection = open::connect(path, false)?;
+        let connection = open::connect(path, Purpose::Use)?;
         match open::check_format(&connection, path, FORMAT)? {
             0 => Err(StoreError::Damaged {
                 path: path.to_owned(),
@@ -82,7 +87,7 @@ impl SqliteStore {
     pub fn open_or_create(path: &Utf8Path) -> Result<(Self, Opened), StoreError> {
         let is_there = path.exists();
         let lock = open::lock(path, Access::Alone)?;
-        let mut connection = open::connect(path, true)?;
+        let mut connection = open::connect(path, Purpose::Make)?;
         let backup = open::migrate(&mut connection, path, &MIGRATIONS)?;
         drop(lock);
         let store = Self {

@@ -222,6 +222,11 @@ impl<'c> Batch<'c> {
         Ok(found)
     }
 
+    /// Decides anew for these issues whether they are held back.
+    pub(super) fn recheck(&mut self, ids: impl IntoIterator<Item = BeadId>) {
+        self.dirty.extend(ids);
+    }
+
     /// Checks the whole, settles what is held back, and writes.
     pub(super) fn finish(mut self) -> Result<(), Failed> {
         self.check_cycles()?;
@@ -278,16 +283,23 @@ impl<'c> Batch<'c> {
     /// children. Parents form no circle, so this ends.
     fn settle(&mut self) -> Result<(), Failed> {
         while let Some(id) = self.dirty.pop_front() {
-            if !self.staged.contains_key(&id) && !self.stage_unchanged(&id)? {
-                continue;
-            }
-            let record = &self.staged[&id].now;
+            let stored = match self.staged.get(&id) {
+                Some(_) => None,
+                None => match rows::load(self.connection, &id)? {
+                    Some(record) => Some(record),
+                    None => continue,
+                },
+            };
+            let record = stored.as_ref().unwrap_or_else(|| &self.staged[&id].now);
             let is_blocked = !blockers(&record.issue, self)?.is_empty();
             if is_blocked == record.is_blocked {
                 continue;
             }
             let children = self.children_of(&id)?;
             self.dirty.extend(children);
+            if let Some(record) = stored {
+                self.stage_unchanged(record);
+            }
             if let Some(staged) = self.staged.get_mut(&id) {
                 staged.now.is_blocked = is_blocked;
             }
@@ -295,11 +307,9 @@ impl<'c> Batch<'c> {
         Ok(())
     }
 
-    /// Brings a stored issue into the batch as it is; whether there is one.
-    fn stage_unchanged(&mut self, id: &BeadId) -> Result<bool, Failed> {
-        let Some(record) = rows::load(self.connection, id)? else {
-            return Ok(false);
-        };
+    /// Brings a stored issue into the batch as it is.
+    fn stage_unchanged(&mut self, record: Record) {
+        let id = record.issue.id().clone();
         self.restage_edges(None, &record.issue);
         let staged = Staged {
             before: Some(record.clone()),
@@ -308,8 +318,7 @@ impl<'c> Batch<'c> {
             is_changed: false,
         };
         self.order.push(id.clone());
-        self.staged.insert(id.clone(), staged);
-        Ok(true)
+        self.staged.insert(id, staged);
     }
 
     fn children_of(&self, id: &BeadId) -> Result<Vec<BeadId>, Failed> {

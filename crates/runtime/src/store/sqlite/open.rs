@@ -62,8 +62,19 @@ pub(super) fn lock(path: &Utf8Path, access: Access) -> Result<File, StoreError> 
     })
 }
 
+/// What a connection is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// To use a file that is there.
+    Use,
+    /// To make the file if there is none.
+    Make,
+    /// To read what is left of a file that was cut short or whose schema is torn.
+    Salvage,
+}
+
 /// Opens the file with the settings that the contract needs.
-pub(super) fn connect(path: &Utf8Path, may_create: bool) -> Result<Connection, StoreError> {
+pub(super) fn connect(path: &Utf8Path, purpose: Purpose) -> Result<Connection, StoreError> {
     if path.is_dir() {
         return Err(StoreError::Unusable {
             path: path.to_owned(),
@@ -71,13 +82,16 @@ pub(super) fn connect(path: &Utf8Path, may_create: bool) -> Result<Connection, S
         });
     }
     let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    if may_create {
+    if purpose == Purpose::Make {
         flags |= OpenFlags::SQLITE_OPEN_CREATE;
     }
     let open = || -> Result<Connection, Failed> {
         let connection = Connection::open_with_flags(path, flags)?;
         connection.busy_timeout(Duration::from_secs(BUSY_SECONDS))?;
         connection.set_prepared_statement_cache_capacity(64);
+        if purpose == Purpose::Salvage {
+            connection.execute_batch("PRAGMA writable_schema = ON")?;
+        }
         // FULL: what was acknowledged is on the disk. The checks find broken pages when they are read.
         connection.execute_batch(
             "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF;",

@@ -25,6 +25,13 @@ const RECORD_BY_ID: &str = record_sql!(" WHERE i.id = ?1");
 
 /// Reads a record and compares it with its seals.
 pub(super) fn record(row: &Row<'_>) -> Result<Record, Failed> {
+    let record = unclaimed_record(row)?;
+    let claim = claim(row, record.issue.id().as_str())?;
+    Ok(Record { claim, ..record })
+}
+
+/// The same, without looking at who holds it.
+pub(super) fn unclaimed_record(row: &Row<'_>) -> Result<Record, Failed> {
     let id: &str = row.get_ref(0)?.as_str().map_err(Fault::of_column)?;
     let document = row.get_ref(1)?.as_str().map_err(Fault::of_column)?;
     let (version, fence, n_comments): (i64, i64, i64) = (row.get(2)?, row.get(3)?, row.get(4)?);
@@ -40,7 +47,7 @@ pub(super) fn record(row: &Row<'_>) -> Result<Record, Failed> {
         return Err(Fault::row("issues", id));
     }
     Ok(Record {
-        claim: claim(row, id)?,
+        claim: None,
         issue,
         version: version.cast_unsigned(),
         fence: Fence(fence.cast_unsigned()),
@@ -53,12 +60,21 @@ fn claim(row: &Row<'_>, id: &str) -> Result<Option<Claim>, Failed> {
     let Some(text) = row.get_ref(7)?.as_str_or_null().map_err(Fault::of_column)? else {
         return Ok(None);
     };
-    let sealed: i64 = row.get(8)?;
-    if sealed != seal("claims", &[Part::Text(id), Part::Text(text)]) {
+    if row.get::<_, i64>(8)? != claim_seal(id, text) {
         return Err(Fault::row("claims", id));
     }
     let claim = serde_json::from_str(text).map_err(|_| Fault::row("claims", id))?;
     Ok(Some(claim))
+}
+
+fn claim_seal(id: &str, claim: &str) -> i64 {
+    seal("claims", &[Part::Text(id), Part::Text(claim)])
+}
+
+/// Whether a row of the claims is what was written.
+pub(super) fn is_whole_claim(row: &Row<'_>) -> bool {
+    let columns: Result<(String, String, i64), _> = row.try_into();
+    columns.is_ok_and(|(id, claim, sealed)| sealed == claim_seal(&id, &claim))
 }
 
 fn issue_seal(id: &str, document: &str, numbers: [i64; 3], is_blocked: bool) -> i64 {
@@ -98,6 +114,31 @@ pub(super) fn load(connection: &Connection, id: &BeadId) -> Result<Option<Record
     }
 }
 
+/// The columns that are derived from a document, so that issues can be found.
+pub(super) struct Columns<'i> {
+    pub(super) status: &'i str,
+    pub(super) priority: i64,
+    pub(super) created: i64,
+    pub(super) updated: i64,
+    pub(super) plan: Option<&'i str>,
+}
+
+impl<'i> Columns<'i> {
+    pub(super) fn of(issue: &'i Issue) -> Self {
+        let micros = |key| issue.time(key).map_or(0, jiff::Timestamp::as_microsecond);
+        let plan = issue
+            .metadata()
+            .and_then(|metadata| metadata.get("plan_file"));
+        Self {
+            status: issue.status(),
+            priority: issue.priority(),
+            created: micros("created_at"),
+            updated: micros("updated_at"),
+            plan: plan.and_then(Value::as_str),
+        }
+    }
+}
+
 /// Writes an issue's row. The columns behind the seal are taken from the document anew.
 pub(super) fn put_issue(connection: &Connection, record: &Record) -> Result<(), Failed> {
     let issue = &record.issue;
@@ -108,11 +149,7 @@ pub(super) fn put_issue(connection: &Connection, record: &Record) -> Result<(), 
         record.fence.0.cast_signed(),
         i64::try_from(record.n_comments).unwrap_or(i64::MAX),
     ];
-    let micros = |key| issue.time(key).map_or(0, jiff::Timestamp::as_microsecond);
-    let plan = issue
-        .metadata()
-        .and_then(|metadata| metadata.get("plan_file"))
-        .and_then(Value::as_str);
+    let columns = Columns::of(issue);
     let mut statement = connection.prepare_cached(
         "INSERT INTO issues (id, document, version, fence, n_comments, blocked, seal, status, priority, created, updated, plan) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) \
@@ -127,11 +164,11 @@ pub(super) fn put_issue(connection: &Connection, record: &Record) -> Result<(), 
         numbers[2],
         i64::from(record.is_blocked),
         issue_seal(id, &document, numbers, record.is_blocked),
-        issue.status(),
-        issue.priority(),
-        micros("created_at"),
-        micros("updated_at"),
-        plan,
+        columns.status,
+        columns.priority,
+        columns.created,
+        columns.updated,
+        columns.plan,
     ])?;
     Ok(())
 }
@@ -198,7 +235,7 @@ pub(super) fn put_claim(
         return Ok(());
     };
     let text = serde_json::to_string(claim).map_err(|_| Fault::row("claims", id))?;
-    let sealed = seal("claims", &[Part::Text(id), Part::Text(&text)]);
+    let sealed = claim_seal(id, &text);
     connection
         .prepare_cached(
             "INSERT OR REPLACE INTO claims (issue_id, claim, seal) VALUES (?1, ?2, ?3)",

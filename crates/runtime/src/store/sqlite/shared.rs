@@ -37,6 +37,16 @@ fn lease_row(row: &Row<'_>) -> Result<LeaseRow, Failed> {
     Ok(LeaseRow { fence, lease })
 }
 
+/// Whether a row of the leases is what was written.
+pub(super) fn is_whole_lease(row: &Row<'_>) -> bool {
+    lease_row(row).is_ok()
+}
+
+/// Whether a control row is what was written.
+pub(super) fn is_whole_control(row: &Row<'_>) -> bool {
+    control(row).is_ok()
+}
+
 fn lease_seal(name: &str, fence: i64, holder: Option<&str>, until: i64) -> i64 {
     let holder = holder.unwrap_or_default();
     seal(

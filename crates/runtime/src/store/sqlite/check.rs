@@ -1,0 +1,293 @@
+//! Looking a store over: is every row what was written, and does everything agree with everything else?
+//!
+//! The structure is checked by SQLite, every row by its seal, every issue by its own history, and what is derived
+//! (columns, labels, edges, being held back) by deriving it again.
+
+use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::issue::{Event, Folded, Issue, Record, fold};
+use beads_ralph_core::text::excerpt;
+use camino::Utf8Path;
+use rusqlite::Connection;
+
+use super::failure::Failed;
+use super::open::{self, Access, Purpose};
+use super::{batch, rows, shared};
+use crate::store::StoreError;
+
+/// The most findings that are listed; a torn file can have as many as it has rows.
+const MAX_FINDINGS: usize = 100;
+
+/// What was found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CheckReport {
+    /// What is wrong, in words; empty when all is well.
+    pub findings: Vec<String>,
+    /// How many findings there are, listed or not.
+    pub n_findings: usize,
+    /// How many issues could be read.
+    pub n_issues: usize,
+    /// How many events could be read.
+    pub n_events: usize,
+}
+
+impl CheckReport {
+    /// Whether nothing is wrong.
+    pub fn is_healthy(&self) -> bool {
+        self.n_findings == 0
+    }
+
+    fn add(&mut self, finding: impl Into<String>) {
+        self.n_findings += 1;
+        if self.findings.len() < MAX_FINDINGS {
+            self.findings.push(finding.into());
+        }
+    }
+
+    fn add_failed(&mut self, failed: Failed, path: &Utf8Path) {
+        match failed.at(path) {
+            StoreError::Damaged { what, .. } => self.add(what),
+            error => self.add(error.to_string()),
+        }
+    }
+}
+
+/// Looks over the store in a file. Fails only when somebody else has it, or when it is not ours to look at.
+pub fn check(path: &Utf8Path) -> Result<CheckReport, StoreError> {
+    let _lock = open::lock(path, Access::Shared)?;
+    let mut report = CheckReport::default();
+    if !path.exists() {
+        report.add("the file is missing");
+        return Ok(report);
+    }
+    let connection = open::connect(path, Purpose::Use)?;
+    match open::check_format(&connection, path, open::FORMAT) {
+        Ok(0) => report.add("there is nothing in the file"),
+        Ok(_) => {}
+        Err(StoreError::Damaged { what, .. }) => report.add(what),
+        Err(error) => return Err(error),
+    }
+    if report.is_healthy() {
+        for look in [structure, issues, history, lost, others] {
+            if let Err(failed) = look(&connection, &mut report, path) {
+                match failed.at(path) {
+                    error @ (StoreError::Busy { .. } | StoreError::Unusable { .. }) => {
+                        return Err(error);
+                    }
+                    StoreError::Damaged { what, .. } => report.add(what),
+                    error => report.add(error.to_string()),
+                }
+            }
+        }
+    }
+    Ok(report)
+}
+
+fn structure(
+    connection: &Connection,
+    report: &mut CheckReport,
+    _: &Utf8Path,
+) -> Result<(), Failed> {
+    let mut statement = connection.prepare("PRAGMA integrity_check(20)")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let line: String = row.get(0)?;
+        if line != "ok" {
+            report.add(format!("structure: {}", excerpt(&line)));
+        }
+    }
+    let mut statement = connection.prepare("PRAGMA foreign_key_check")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let table: String = row.get(0)?;
+        report.add(format!(
+            "a row of {} belongs to an issue that is not there",
+            excerpt(&table)
+        ));
+    }
+    Ok(())
+}
+
+/// Every issue by itself: its seal, its comments, what is derived from it.
+fn issues(
+    connection: &Connection,
+    report: &mut CheckReport,
+    path: &Utf8Path,
+) -> Result<(), Failed> {
+    let mut statement = connection.prepare(&format!("{} ORDER BY i.rowid", rows::RECORD))?;
+    let mut found = statement.query([])?;
+    while let Some(row) = found.next()? {
+        let record = match rows::record(row) {
+            Ok(record) => record,
+            Err(failed) => {
+                report.add_failed(failed, path);
+                continue;
+            }
+        };
+        report.n_issues += 1;
+        let id = record.issue.id();
+        if let Err(failed) = rows::comments(connection, id, record.n_comments) {
+            report.add_failed(failed, path);
+        }
+        let looked = derived(connection, &record).and_then(|finding| {
+            let is_blocked = !batch::blockers_of(connection, id)?.is_empty();
+            let wrong = (is_blocked != record.is_blocked)
+                .then(|| format!("{id} is held back: {is_blocked}, and the store says otherwise"));
+            Ok(finding.or(wrong))
+        });
+        match looked {
+            Ok(finding) => finding.into_iter().for_each(|finding| report.add(finding)),
+            Err(failed) => report.add_failed(failed, path),
+        }
+    }
+    Ok(())
+}
+
+/// Whether the columns, labels and edges of an issue are those of its document.
+fn derived(connection: &Connection, record: &Record) -> Result<Option<String>, Failed> {
+    let id = record.issue.id();
+    let columns = rows::Columns::of(&record.issue);
+    let mut statement = connection.prepare_cached(
+        "SELECT status, priority, created, updated, plan FROM issues WHERE id = ?1",
+    )?;
+    let stored = statement.query_row([id.as_str()], |row| {
+        Ok((
+            row.get::<_, String>(0)?,
+            row.get(1)?,
+            row.get(2)?,
+            row.get(3)?,
+            row.get::<_, Option<String>>(4)?,
+        ))
+    })?;
+    let expected = (
+        columns.status.to_owned(),
+        columns.priority,
+        columns.created,
+        columns.updated,
+        columns.plan.map(str::to_owned),
+    );
+    if stored != expected {
+        return Ok(Some(format!(
+            "the columns of {id} are not those of its document"
+        )));
+    }
+    let mut labels: Vec<String> = record.issue.labels().map(str::to_owned).collect();
+    labels.sort_unstable();
+    labels.dedup();
+    let mut statement =
+        connection.prepare_cached("SELECT label FROM labels WHERE issue_id = ?1 ORDER BY label")?;
+    let stored: Vec<String> = statement
+        .query_map([id.as_str()], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    if stored != labels {
+        return Ok(Some(format!(
+            "the labels of {id} are not those of its document"
+        )));
+    }
+    let mut edges: Vec<(String, String)> = (record.issue.dependencies().iter())
+        .map(|edge| (edge.target().to_string(), edge.kind().to_owned()))
+        .collect();
+    edges.sort_unstable();
+    let mut statement = connection
+        .prepare_cached("SELECT target, kind FROM edges WHERE issue_id = ?1 ORDER BY target")?;
+    let stored: Vec<(String, String)> = statement
+        .query_map([id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<Result<_, _>>()?;
+    let is_same = stored == edges;
+    Ok((!is_same).then(|| format!("the edges of {id} are not those of its document")))
+}
+
+/// Every history: its seals, and that it tells what the issue is.
+fn history(
+    connection: &Connection,
+    report: &mut CheckReport,
+    path: &Utf8Path,
+) -> Result<(), Failed> {
+    let mut statement =
+        connection.prepare(&format!("{} ORDER BY issue_id, version", rows::EVENT))?;
+    let mut found = statement.query([])?;
+    let mut events: Vec<Event> = Vec::new();
+    loop {
+        let next = match found.next()?.map(rows::event) {
+            Some(Err(failed)) => {
+                report.add_failed(failed, path);
+                continue;
+            }
+            Some(Ok(event)) => Some(event),
+            None => None,
+        };
+        let is_same = |next: &Event| events.first().is_none_or(|first| first.issue == next.issue);
+        if !next.as_ref().is_some_and(is_same) && !events.is_empty() {
+            told(connection, report, path, &events);
+            events.clear();
+        }
+        match next {
+            Some(event) => {
+                report.n_events += 1;
+                events.push(event);
+            }
+            None => return Ok(()),
+        }
+    }
+}
+
+fn told(connection: &Connection, report: &mut CheckReport, path: &Utf8Path, events: &[Event]) {
+    let id = &events[0].issue;
+    match (fold(events), rows::load(connection, id)) {
+        (_, Err(failed)) => report.add_failed(failed, path),
+        (Err(error), Ok(_)) => report.add(format!("the history of {id}: {error}")),
+        (Ok(_), Ok(None)) => report.add(format!("{id} has a history and is not there")),
+        (Ok(folded), Ok(Some(record))) => {
+            if !is_told(&folded, &record) {
+                report.add(format!("{id} is not what its history tells"));
+            }
+        }
+    }
+}
+
+/// Whether a history tells what an issue is. The end of a lease moves without an event.
+pub(super) fn is_told(folded: &Folded, record: &Record) -> bool {
+    let fence_of = |claim: Option<&beads_ralph_core::issue::Claim>| {
+        claim.map(|claim| (claim.fence, claim.holder.clone()))
+    };
+    folded.version == record.version
+        && folded.entry.fence == record.fence
+        && same_document(&folded.entry.issue, &record.issue)
+        && folded.entry.comments.len() == record.n_comments
+        && fence_of(folded.claim.as_ref()) == fence_of(record.claim.as_ref())
+}
+
+fn same_document(a: &Issue, b: &Issue) -> bool {
+    a.document() == b.document()
+}
+
+/// Issues without any history.
+fn lost(connection: &Connection, report: &mut CheckReport, _: &Utf8Path) -> Result<(), Failed> {
+    let mut statement = connection.prepare(
+        "SELECT id FROM issues WHERE id NOT IN (SELECT issue_id FROM events) ORDER BY id",
+    )?;
+    let mut found = statement.query([])?;
+    while let Some(row) = found.next()? {
+        let id: String = row.get(0)?;
+        report.add(format!("{} has no history", excerpt(&id)));
+    }
+    Ok(())
+}
+
+/// Leases and control rows.
+fn others(connection: &Connection, _: &mut CheckReport, _: &Utf8Path) -> Result<(), Failed> {
+    shared::leases(connection, "", jiff::Timestamp::MIN)?;
+    shared::controls(connection, "")?;
+    Ok(())
+}
+
+/// The ids of all issues that have a row or a history.
+pub(super) fn known_ids(connection: &Connection) -> Result<Vec<BeadId>, Failed> {
+    let mut statement =
+        connection.prepare("SELECT id FROM issues UNION SELECT issue_id FROM events ORDER BY 1")?;
+    let mut found = statement.query([])?;
+    let mut ids = Vec::new();
+    while let Some(row) = found.next()? {
+        ids.extend(BeadId::parse(&row.get::<_, String>(0)?).ok());
+    }
+    Ok(ids)
+}

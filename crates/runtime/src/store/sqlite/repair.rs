@@ -1,0 +1,361 @@
+//! Mending a damaged store: a new file from every row that is still what was written.
+//!
+//! Rows are taken from both ends of each table, so that one torn page costs only its own rows. An issue whose
+//! row is gone is folded from its history; one whose history is gone too is taken from an export. The damaged
+//! file is kept. Nothing is changed before the new file is whole.
+
+use std::collections::BTreeMap;
+
+use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::issue::{Entry, EventKind, Folded, Record, Side, difference, fold};
+use camino::{Utf8Path, Utf8PathBuf};
+use rusqlite::types::Value;
+use rusqlite::{Connection, Transaction, params_from_iter};
+
+use super::batch::Batch;
+use super::check::{is_told, known_ids};
+use super::failure::Failed;
+use super::open::{self, Access, MIGRATIONS, Purpose};
+use super::rows::{self, NewEvent};
+use crate::store::{Stamp, StoreError};
+
+/// What was mended.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RepairReport {
+    /// How many issues the store has now.
+    pub n_issues: usize,
+    /// Issues that were folded from their history.
+    pub from_history: Vec<BeadId>,
+    /// Issues that were taken from the export, as they were then.
+    pub from_export: Vec<BeadId>,
+    /// Issues that are known by name only, and nothing else of them is left.
+    pub lost: Vec<BeadId>,
+    /// The damaged file.
+    pub kept: Utf8PathBuf,
+}
+
+/// Builds the store in a file anew from what is left of it and from an export.
+pub fn repair(
+    path: &Utf8Path,
+    export: BTreeMap<BeadId, Entry>,
+    by: Stamp<'_>,
+) -> Result<RepairReport, StoreError> {
+    let _lock = open::lock(path, Access::Alone)?;
+    let mended = Utf8PathBuf::from(format!("{path}.mending"));
+    remove(&mended);
+    let mut new = open::connect(&mended, Purpose::Make)?;
+    open::migrate(&mut new, &mended, &MIGRATIONS)?;
+    if path.exists() {
+        match open::connect(path, Purpose::Salvage) {
+            Ok(old) => salvage(&old, path, &mut new)?,
+            // A file that is not even a database any more has nothing to take from.
+            Err(StoreError::Damaged { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let mut report = complete(&mut new, export, by).map_err(|failed| failed.at(&mended))?;
+    drop(new);
+    report.kept = swap(path, &mended)?;
+    Ok(report)
+}
+
+/// A table's columns, without those that are derived.
+#[derive(Clone, Copy)]
+struct Table {
+    name: &'static str,
+    columns: &'static str,
+    n_columns: usize,
+    key: &'static str,
+    /// Whether a row is what was written.
+    is_whole: fn(&rusqlite::Row<'_>) -> bool,
+}
+
+const TABLES: [Table; 6] = [
+    Table {
+        name: "events",
+        columns: "number, issue_id, version, at, actor, kind, before, after, seal",
+        n_columns: 9,
+        key: "number",
+        is_whole: |row| rows::event(row).is_ok(),
+    },
+    Table {
+        name: "issues",
+        columns: "id, document, version, fence, n_comments, blocked, seal, status, priority, created, updated, plan",
+        n_columns: 12,
+        key: "rowid",
+        is_whole: |row| rows::unclaimed_record(row).is_ok(),
+    },
+    Table {
+        name: "comments",
+        columns: "issue_id, number, record, seal",
+        n_columns: 4,
+        key: "issue_id, number",
+        is_whole: |row| {
+            row.get::<_, String>(0)
+                .is_ok_and(|id| rows::comment(row, &id, 1).is_ok())
+        },
+    },
+    Table {
+        name: "claims",
+        columns: "issue_id, claim, seal",
+        n_columns: 3,
+        key: "issue_id",
+        is_whole: rows::is_whole_claim,
+    },
+    Table {
+        name: "leases",
+        columns: "name, fence, holder, until, seal",
+        n_columns: 5,
+        key: "name",
+        is_whole: super::shared::is_whole_lease,
+    },
+    Table {
+        name: "controls",
+        columns: "key, value, version, seal",
+        n_columns: 4,
+        key: "key",
+        is_whole: super::shared::is_whole_control,
+    },
+];
+
+/// Copies every row that is still what was written.
+fn salvage(old: &Connection, path: &Utf8Path, new: &mut Connection) -> Result<(), StoreError> {
+    match open::check_format(old, path, open::FORMAT) {
+        Ok(_) | Err(StoreError::Damaged { .. }) => {}
+        Err(error) => return Err(error),
+    }
+    let mut copy_all = || -> Result<(), Failed> {
+        // Rows come before the issues that they belong to; what belongs to nothing is removed afterwards.
+        new.pragma_update(None, "foreign_keys", "OFF")?;
+        let transaction = new.transaction()?;
+        for table in &TABLES {
+            for direction in ["", " DESC"] {
+                copy(old, &transaction, table, direction)?;
+            }
+        }
+        transaction.commit()?;
+        new.pragma_update(None, "foreign_keys", "ON")?;
+        Ok(())
+    };
+    copy_all().map_err(|failed| failed.at(path))
+}
+
+/// Copies until the end of the table or the first page that cannot be read.
+fn copy(
+    old: &Connection,
+    new: &Transaction<'_>,
+    table: &Table,
+    direction: &str,
+) -> Result<(), Failed> {
+    let Table {
+        name,
+        columns,
+        n_columns,
+        key,
+        is_whole,
+    } = *table;
+    let marks = vec!["?"; n_columns].join(", ");
+    let mut insert = new.prepare(&format!(
+        "INSERT OR IGNORE INTO {name} ({columns}) VALUES ({marks})"
+    ))?;
+    let keys: Vec<String> = key
+        .split(", ")
+        .map(|key| format!("{key}{direction}"))
+        .collect();
+    let sql = format!(
+        "SELECT {columns} FROM {name} NOT INDEXED ORDER BY {}",
+        keys.join(", ")
+    );
+    let Ok(mut statement) = old.prepare(&sql) else {
+        return Ok(());
+    };
+    let Ok(mut rows) = statement.query([]) else {
+        return Ok(());
+    };
+    while let Ok(Some(row)) = rows.next() {
+        let values: Result<Vec<Value>, _> = (0..n_columns).map(|index| row.get(index)).collect();
+        if let Ok(values) = values
+            && is_whole(row)
+        {
+            // A value of another type than the column's is damage too, and strict tables refuse it.
+            drop(insert.execute(params_from_iter(values)));
+        }
+    }
+    Ok(())
+}
+
+/// Puts back what is missing, and derives again what is derived.
+fn complete(
+    new: &mut Connection,
+    mut export: BTreeMap<BeadId, Entry>,
+    by: Stamp<'_>,
+) -> Result<RepairReport, Failed> {
+    let mut report = RepairReport::default();
+    let transaction = new.transaction()?;
+    transaction.execute_batch("DELETE FROM labels; DELETE FROM edges;")?;
+    let mut ids = known_ids(&transaction)?;
+    ids.extend(export.keys().cloned());
+    ids.sort_unstable();
+    ids.dedup();
+    for id in &ids {
+        let exported = export.remove(id);
+        complete_one(&transaction, id, exported, by, &mut report)?;
+    }
+    transaction.execute_batch(
+        "DELETE FROM comments WHERE issue_id NOT IN (SELECT id FROM issues); \
+         DELETE FROM claims WHERE issue_id NOT IN (SELECT id FROM issues);",
+    )?;
+    let mut batch = Batch::new(&transaction, by);
+    batch.recheck(ids);
+    batch.finish()?;
+    let n_issues: i64 =
+        transaction.query_row("SELECT count(*) FROM issues", [], |row| row.get(0))?;
+    report.n_issues = usize::try_from(n_issues).unwrap_or(usize::MAX);
+    transaction.commit()?;
+    Ok(report)
+}
+
+fn complete_one(
+    connection: &Connection,
+    id: &BeadId,
+    exported: Option<Entry>,
+    by: Stamp<'_>,
+    report: &mut RepairReport,
+) -> Result<(), Failed> {
+    let row = rows::load(connection, id).ok().flatten();
+    let row = row.filter(|record| rows::comments(connection, id, record.n_comments).is_ok());
+    let events = rows::events(connection, Some(id), 0, usize::MAX)?;
+    let last_version = events.last().map_or(0, |event| event.version);
+    let folded = fold(&events).ok();
+    match (row, folded, exported) {
+        (Some(record), Some(folded), _) if is_told(&folded, &record) => {
+            rows::put_issue(connection, &record)?;
+            rows::put_derived(connection, None, &record.issue)
+        }
+        (Some(record), Some(folded), _) if folded.version > record.version => {
+            report.from_history.push(id.clone());
+            put_back(connection, folded, None, by)
+        }
+        // The row is whole and its history is not: the history starts anew from the row.
+        (Some(record), _, _) => {
+            let comments = rows::comments(connection, id, record.n_comments)?;
+            let folded = Folded {
+                entry: Entry {
+                    issue: record.issue,
+                    comments,
+                    fence: record.fence,
+                },
+                claim: record.claim,
+                version: record.version.max(last_version),
+            };
+            put_back(connection, folded, Some(EventKind::Restored), by)
+        }
+        (None, Some(folded), exported) if !is_newer(exported.as_ref(), &folded) => {
+            report.from_history.push(id.clone());
+            put_back(connection, folded, None, by)
+        }
+        (None, _, Some(entry)) => {
+            report.from_export.push(id.clone());
+            let folded = Folded {
+                entry,
+                claim: None,
+                version: last_version,
+            };
+            put_back(connection, folded, Some(EventKind::Restored), by)
+        }
+        (None, _, None) => {
+            connection.execute("DELETE FROM issues WHERE id = ?1", [id.as_str()])?;
+            report.lost.push(id.clone());
+            Ok(())
+        }
+    }
+}
+
+/// Whether an export tells of a later change than what is left of the history.
+fn is_newer(exported: Option<&Entry>, folded: &Folded) -> bool {
+    let changed = |entry: &Entry| entry.issue.time("updated_at");
+    exported.is_some_and(|exported| changed(exported) > changed(&folded.entry))
+}
+
+/// Writes an issue as it is to be, and an event that says so when its history does not.
+fn put_back(
+    connection: &Connection,
+    folded: Folded,
+    event: Option<EventKind>,
+    by: Stamp<'_>,
+) -> Result<(), Failed> {
+    let Folded {
+        entry,
+        claim,
+        version,
+    } = folded;
+    let version = if event.is_some() {
+        version + 1
+    } else {
+        version
+    };
+    let id = entry.issue.id().clone();
+    if let Some(kind) = event {
+        let side = Side {
+            issue: &entry.issue,
+            fence: entry.fence,
+            claim: claim.as_ref(),
+        };
+        let (before, after) = difference(None, side, 0, &entry.comments);
+        let event = NewEvent {
+            issue: id.clone(),
+            version,
+            kind,
+            before,
+            after,
+        };
+        let number = rows::last_event(connection)? + 1;
+        rows::put_event(connection, number, &event, by.actor, &by.time())?;
+    }
+    connection.execute("DELETE FROM comments WHERE issue_id = ?1", [id.as_str()])?;
+    let record = Record {
+        version,
+        fence: entry.fence,
+        is_blocked: false,
+        claim,
+        n_comments: entry.comments.len(),
+        issue: entry.issue,
+    };
+    rows::put_issue(connection, &record)?;
+    rows::put_derived(connection, None, &record.issue)?;
+    rows::put_claim(connection, &id, record.claim.as_ref())?;
+    for (number, comment) in entry.comments.iter().enumerate() {
+        rows::put_comment(connection, &id, number, comment)?;
+    }
+    Ok(())
+}
+
+/// Keeps the damaged file under another name and puts the new one in its place.
+fn swap(path: &Utf8Path, mended: &Utf8Path) -> Result<Utf8PathBuf, StoreError> {
+    let failed = |error: std::io::Error| StoreError::WriteFailed {
+        path: path.to_owned(),
+        why: error.to_string(),
+    };
+    let kept = (1..u32::MAX)
+        .map(|number| Utf8PathBuf::from(format!("{path}.damaged-{number}")))
+        .find(|kept| !kept.exists())
+        .expect("some number is free");
+    for suffix in ["", "-wal"] {
+        let from = format!("{path}{suffix}");
+        if Utf8Path::new(&from).exists() {
+            std::fs::copy(&from, format!("{kept}{suffix}")).map_err(failed)?;
+        }
+    }
+    // A log that is left behind would be applied to the new file, so it goes first.
+    for suffix in ["-wal", "-shm"] {
+        drop(std::fs::remove_file(format!("{path}{suffix}")));
+    }
+    std::fs::rename(mended, path).map_err(failed)?;
+    Ok(kept)
+}
+
+fn remove(path: &Utf8Path) {
+    for suffix in ["", "-wal", "-shm", "-journal"] {
+        drop(std::fs::remove_file(format!("{path}{suffix}")));
+    }
+}
