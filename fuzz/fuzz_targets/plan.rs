@@ -4,7 +4,9 @@
 #![no_main]
 
 use beads_ralph_core::bead::{self, BeadShape, Rules, Timestamp};
-use beads_ralph_core::compile::{self, AgentCatalog, AgentCheck, MergeDetection, Settings};
+use beads_ralph_core::compile::{
+    self, AgentCatalog, AgentCheck, KnownIds, MergeDetection, Settings,
+};
 use beads_ralph_core::diag::{self, Diagnostic};
 use beads_ralph_core::plan::{self, Filter, Plan};
 use beads_ralph_core::text::{LineIndex, Span};
@@ -50,6 +52,7 @@ fn settings(agents: &AgentCatalog) -> Settings<'_> {
         skip_completed: false,
         has_default_check: false,
         require_machine_check: false,
+        known_ids: KnownIds::new(),
     }
 }
 
@@ -102,7 +105,7 @@ fn check_finding(text: &str, lines: &LineIndex, finding: &Diagnostic) {
 }
 
 fn check_beads(plan: &Plan, settings: &Settings<'_>) {
-    let graph = compile::plan_graph(plan).expect("check found no error");
+    let graph = compile::plan_graph(plan, &settings.known_ids).expect("check found no error");
     let compiled =
         compile::compile(plan, &graph, &Filter::default(), settings).expect("check found no error");
     for bead in &compiled.beads {

@@ -3,7 +3,7 @@
 use std::io;
 
 use beads_ralph_core::bead::Timestamp;
-use beads_ralph_core::compile::{AgentCatalog, AgentCheck, MergeDetection, Settings};
+use beads_ralph_core::compile::{AgentCatalog, AgentCheck, KnownIds, MergeDetection, Settings};
 use beads_ralph_core::diag::Diagnostic;
 use beads_ralph_core::plan::{Plan, invalid_utf8, parse};
 use beads_ralph_core::text::{LineIndex, Position, Span};
@@ -169,6 +169,7 @@ impl Surroundings {
             skip_completed,
             has_default_check: self.config.has_default_check,
             require_machine_check: self.config.require_machine_check,
+            known_ids: KnownIds::new(),
         }
     }
 }

@@ -17,7 +17,7 @@ mod tests;
 
 pub use beads::{Compiled, compile};
 pub use graph::{PlanGraph, plan_graph};
-pub use settings::{AgentCatalog, AgentCheck, AgentFile, MergeDetection, Settings};
+pub use settings::{AgentCatalog, AgentCheck, AgentFile, KnownIds, MergeDetection, Settings};
 
 use crate::diag::{Diagnostic, has_errors};
 use crate::plan::{Filter, FilterFault, Plan, complete};
@@ -36,7 +36,7 @@ pub enum Refusal {
 /// so that the first error is the one to name.
 pub fn build(plan: &Plan, filter: &Filter, settings: &Settings<'_>) -> Result<Compiled, Refusal> {
     let mut findings = plan.problems.clone();
-    let graph = match plan_graph(plan) {
+    let graph = match plan_graph(plan, &settings.known_ids) {
         Ok(graph) => graph,
         Err(finding) => {
             findings.push(*finding);

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use beads_ralph_core::bead::{self, BeadShape, Rules, Timestamp};
 use beads_ralph_core::compile::{
-    self, AgentCatalog, AgentCheck, Compiled, MergeDetection, PlanGraph, Settings,
+    self, AgentCatalog, AgentCheck, Compiled, KnownIds, MergeDetection, PlanGraph, Settings,
 };
 use beads_ralph_core::plan::{self, Filter, Plan};
 use beads_ralph_testkit::generated_plan;
@@ -159,6 +159,7 @@ fn settings(agents: &AgentCatalog) -> Settings<'_> {
         skip_completed: false,
         has_default_check: false,
         require_machine_check: false,
+        known_ids: KnownIds::new(),
     }
 }
 
@@ -188,7 +189,7 @@ fn compile_in_stages(
 }
 
 fn graph_of(plan: &Plan) -> PlanGraph<'_> {
-    compile::plan_graph(plan).expect("generated plans have few edges")
+    compile::plan_graph(plan, &KnownIds::new()).expect("generated plans have few edges")
 }
 
 fn compiled(plan: &Plan, graph: &PlanGraph<'_>, settings: &Settings<'_>) -> Compiled {

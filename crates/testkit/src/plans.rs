@@ -263,7 +263,7 @@ impl Writer {
 mod tests {
     use beads_ralph_core::bead::{IssueType, Timestamp};
     use beads_ralph_core::compile::{
-        AgentCatalog, AgentCheck, Compiled, MergeDetection, Settings, compile, plan_graph,
+        AgentCatalog, AgentCheck, Compiled, KnownIds, MergeDetection, Settings, compile, plan_graph,
     };
     use beads_ralph_core::plan::{Filter, parse};
 
@@ -281,10 +281,11 @@ mod tests {
             skip_completed: false,
             has_default_check: false,
             require_machine_check: true,
+            known_ids: KnownIds::new(),
         };
         let plan = parse(text);
         assert_eq!(plan.problems, []);
-        let graph = plan_graph(&plan).unwrap();
+        let graph = plan_graph(&plan, &settings.known_ids).unwrap();
         assert_eq!(graph.findings, []);
         compile(&plan, &graph, &Filter::default(), &settings).unwrap()
     }

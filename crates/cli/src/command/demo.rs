@@ -1,7 +1,7 @@
 //! `demo`: a sample plan of nine sprints, compiled before your eyes.
 
 use beads_ralph_core::bead::{BeadId, BeadShape, RalphBead};
-use beads_ralph_core::compile::{Refusal, build, plan_graph};
+use beads_ralph_core::compile::{KnownIds, Refusal, build, plan_graph};
 use beads_ralph_core::plan::Filter;
 use serde_json::json;
 
@@ -36,7 +36,8 @@ pub(crate) fn run(ui: &Ui) -> Result<(), Failure> {
             Refusal::Findings(findings) => ui.refuse(&source, findings),
             Refusal::Filter(fault) => fault.into(),
         })?;
-    let graph = plan_graph(&plan).map_err(|finding| ui.refuse(&source, vec![*finding]))?;
+    let graph = plan_graph(&plan, &KnownIds::new())
+        .map_err(|finding| ui.refuse(&source, vec![*finding]))?;
     let documents = documents(&compiled.beads, BeadShape::Both, surroundings.rig())?;
     if ui.is_json() {
         let order: Vec<&str> = compiled

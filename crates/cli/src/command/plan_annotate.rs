@@ -1,6 +1,6 @@
 //! `plan annotate`: the bead ids of a plan, written into it (contracts §5).
 
-use beads_ralph_core::compile::plan_graph;
+use beads_ralph_core::compile::{KnownIds, plan_graph};
 use beads_ralph_core::diag::has_errors;
 use beads_ralph_core::plan::{Filter, annotate};
 use beads_ralph_runtime::files;
@@ -21,7 +21,7 @@ pub(crate) fn run(args: &PlanAnnotateArgs, ui: &Ui) -> Result<(), Failure> {
             .filter(|finding| finding.error_code().is_some())
             .cloned()
     };
-    let annotated = match plan_graph(&plan) {
+    let annotated = match plan_graph(&plan, &KnownIds::new()) {
         Err(finding) => Err(errors_of_plan().chain([*finding]).collect()),
         Ok(graph) if has_errors(&graph.findings) => {
             Err(errors_of_plan().chain(graph.findings).collect())

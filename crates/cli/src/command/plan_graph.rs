@@ -1,7 +1,7 @@
 //! `plan graph`: waves, dependencies and the critical path of a plan.
 
 use beads_ralph_core::bead::IssueType;
-use beads_ralph_core::compile::{PlanGraph, plan_graph};
+use beads_ralph_core::compile::{KnownIds, PlanGraph, plan_graph};
 use beads_ralph_core::diag::{Diagnostic, has_errors};
 use beads_ralph_core::graph::{Node, SprintGraph};
 use serde::{Serialize, Serializer};
@@ -19,7 +19,7 @@ pub(crate) fn run(args: &PlanGraphArgs, ui: &Ui) -> Result<(), Failure> {
     let source = PlanSource::read(&args.plan)?;
     let plan = source.parse();
     let mut findings = plan.problems.clone();
-    let graph = match plan_graph(&plan) {
+    let graph = match plan_graph(&plan, &KnownIds::new()) {
         Ok(graph) => Some(graph),
         Err(finding) => {
             findings.push(*finding);

@@ -14,6 +14,7 @@ mod no_agent_directory;
 mod no_machine_check;
 mod nothing_to_merge;
 mod numbering;
+mod overruled_bead_id;
 mod partly_estimated;
 mod shared_place;
 
@@ -31,5 +32,6 @@ pub(crate) use no_agent_directory::no_agent_directory;
 pub(crate) use no_machine_check::no_machine_check;
 pub(crate) use nothing_to_merge::nothing_to_merge;
 pub(crate) use numbering::numbering;
+pub(crate) use overruled_bead_id::overruled_bead_id;
 pub(crate) use partly_estimated::partly_estimated;
 pub(crate) use shared_place::shared_place;

@@ -1,8 +1,7 @@
 //! The dependency graph of a whole plan, which needs headings only (D-7, P-24).
 
-use std::collections::BTreeMap;
-
 use super::diagnostics;
+use super::settings::KnownIds;
 use crate::bead::BeadId;
 use crate::diag::Diagnostic;
 use crate::graph::{Node, SprintGraph, compile};
@@ -21,6 +20,8 @@ pub struct PlanGraph<'p> {
     pub findings: Vec<Diagnostic>,
     sprints: Vec<&'p Sprint>,
     bead_ids: Vec<BeadId>,
+    /// For each sprint, whether its bead's id stands fast.
+    has_id: Vec<bool>,
 }
 
 impl<'p> PlanGraph<'p> {
@@ -29,28 +30,26 @@ impl<'p> PlanGraph<'p> {
         self.sprints[node.index()]
     }
 
-    /// The bead id of a node (B-6, or the plan's own).
+    /// The bead id of a node (the known one, the plan's own, or B-6).
     pub fn bead_id(&self, node: Node) -> &BeadId {
         &self.bead_ids[node.index()]
     }
 
     /// The bead id of every sprint, but for those whose own `Bead ID` cannot be read.
-    pub fn ids(&self) -> BTreeMap<SprintId, BeadId> {
-        let pairs = self.sprints.iter().zip(&self.bead_ids);
+    pub fn ids(&self) -> KnownIds {
+        let pairs = self.sprints.iter().zip(&self.bead_ids).zip(&self.has_id);
         pairs
-            .filter(|(sprint, _)| !has_unreadable_id(sprint))
-            .map(|(sprint, id)| (sprint.id.value.clone(), id.clone()))
+            .filter(|(_, has_id)| **has_id)
+            .map(|((sprint, id), _)| (sprint.id.value.clone(), id.clone()))
             .collect()
     }
 
     /// What is wrong with the bodies of sprints whose bead id cannot be known for that reason.
     pub fn unreadable_ids(&self) -> impl Iterator<Item = &Diagnostic> {
-        let unreadable = self
-            .sprints
-            .iter()
-            .filter(|sprint| has_unreadable_id(sprint));
-        unreadable
-            .flat_map(|sprint| &sprint.problems)
+        let sprints = self.sprints.iter().zip(&self.has_id);
+        sprints
+            .filter(|(_, has_id)| !**has_id)
+            .flat_map(|(sprint, _)| &sprint.problems)
             .filter(|finding| finding.error_code().is_some())
     }
 
@@ -66,8 +65,9 @@ impl<'p> PlanGraph<'p> {
     }
 }
 
-/// Compiles the dependencies of a plan, or says why there would be too many (Z-32).
-pub fn plan_graph(plan: &Plan) -> Result<PlanGraph<'_>, Box<Diagnostic>> {
+/// Compiles the dependencies of a plan, or says why there would be too many (Z-32). Sprints that are known
+/// keep their ids.
+pub fn plan_graph<'p>(plan: &'p Plan, known: &KnownIds) -> Result<PlanGraph<'p>, Box<Diagnostic>> {
     let mut sprints: Vec<&Sprint> = plan.unique().collect();
     sprints.sort_by(|a, b| a.id.value.cmp(&b.id.value));
     let ids: Vec<SprintId> = sprints
@@ -76,7 +76,14 @@ pub fn plan_graph(plan: &Plan) -> Result<PlanGraph<'_>, Box<Diagnostic>> {
         .collect();
     let graph =
         compile(&ids).map_err(|limit| Box::new(diagnostics::graph_limit(&sprints, &limit)))?;
-    let bead_ids: Vec<BeadId> = sprints.iter().map(|sprint| bead_id(sprint)).collect();
+    let bead_ids: Vec<BeadId> = sprints
+        .iter()
+        .map(|sprint| bead_id(sprint, known))
+        .collect();
+    let has_id = sprints
+        .iter()
+        .map(|sprint| known.contains_key(&sprint.id.value) || !has_unreadable_id(sprint))
+        .collect();
     let mut findings: Vec<Diagnostic> = graph
         .notes()
         .iter()
@@ -87,11 +94,13 @@ pub fn plan_graph(plan: &Plan) -> Result<PlanGraph<'_>, Box<Diagnostic>> {
     let long = named.filter(|(_, id)| id.as_str().len() > MAX_BEAD_ID);
     findings.extend(long.map(|(sprint, id)| diagnostics::long_bead_id(sprint, id)));
     findings.extend(diagnostics::partly_estimated(&sprints));
+    findings.extend(overruled(&sprints, known));
     Ok(PlanGraph {
         graph,
         findings,
         sprints,
         bead_ids,
+        has_id,
     })
 }
 
@@ -100,9 +109,24 @@ fn has_unreadable_id(sprint: &Sprint) -> bool {
     sprint.body().has(Field::BeadId) && sprint.body().bead_id.is_none()
 }
 
-fn bead_id(sprint: &Sprint) -> BeadId {
+fn bead_id(sprint: &Sprint, known: &KnownIds) -> BeadId {
+    if let Some(known) = known.get(&sprint.id.value) {
+        return known.clone();
+    }
     match &sprint.body().bead_id {
         Some(fixed) => fixed.value.clone(),
         None => BeadId::derive(&sprint.id.value, &sprint.title.value),
     }
+}
+
+/// The sprints whose `Bead ID` came too late: they have another one already (Z-10).
+fn overruled<'s>(
+    sprints: &'s [&Sprint],
+    known: &'s KnownIds,
+) -> impl Iterator<Item = Diagnostic> + 's {
+    sprints.iter().filter_map(|sprint| {
+        let known = known.get(&sprint.id.value)?;
+        let own = sprint.body().bead_id.as_ref()?;
+        (own.value != *known).then(|| diagnostics::overruled_bead_id(sprint, own, known))
+    })
 }

@@ -2,7 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::bead::Timestamp;
+use crate::bead::{BeadId, Timestamp};
+use crate::number::SprintId;
+
+/// The beads that sprints have in a store already. Their ids were fixed when they came there, and no change
+/// of the plan gives them others (Z-10).
+pub type KnownIds = BTreeMap<SprintId, BeadId>;
 
 /// Everything that a compilation depends on besides the plan.
 #[derive(Debug, Clone)]
@@ -26,6 +31,8 @@ pub struct Settings<'a> {
     pub has_default_check: bool,
     /// Whether a sprint without a verifier is an error rather than a warning (Z-31).
     pub require_machine_check: bool,
+    /// The ids that sprints have already; all others come from the plan (B-6).
+    pub known_ids: KnownIds,
 }
 
 /// The agent files of a repository, and the configured models.

@@ -1,10 +1,13 @@
 //! Whole plans through the compiler.
 
 mod findings;
+mod known_ids;
 mod laws;
 mod worked_examples;
 
-use super::{AgentCatalog, AgentCheck, Compiled, MergeDetection, Settings, compile, plan_graph};
+use super::{
+    AgentCatalog, AgentCheck, Compiled, KnownIds, MergeDetection, Settings, compile, plan_graph,
+};
 use crate::bead::Timestamp;
 use crate::diag::Diagnostic;
 use crate::plan::{Filter, parse};
@@ -21,6 +24,7 @@ fn settings(agents: &AgentCatalog) -> Settings<'_> {
         skip_completed: false,
         has_default_check: false,
         require_machine_check: false,
+        known_ids: KnownIds::new(),
     }
 }
 
@@ -34,6 +38,6 @@ fn compiled_with(
     settings: &Settings<'_>,
 ) -> Result<Compiled, Vec<Diagnostic>> {
     let plan = parse(text);
-    let graph = plan_graph(&plan).map_err(|finding| vec![*finding])?;
+    let graph = plan_graph(&plan, &settings.known_ids).map_err(|finding| vec![*finding])?;
     compile(&plan, &graph, &Filter::parse(filter).unwrap(), settings)
 }

@@ -185,6 +185,8 @@ codes! {
         FormulaNotPoured = "formula-not-poured",
         /// A carriage return that ends no line.
         LoneCarriageReturn = "lone-carriage-return",
+        /// A bead id in the plan that is not the one that the sprint has in the store (Z-10).
+        IgnoredBeadId = "ignored-bead-id",
     }
 }
 

@@ -75,11 +75,7 @@ fn edit<'i>(
         findings.push(diagnostics::no_bead_id(sprint));
         return None;
     };
-    match sprint
-        .annotations
-        .iter()
-        .find(|annotation| annotation.is_in_place)
-    {
+    match sprint.annotation() {
         None => Some(Edit::Insert {
             heading: sprint.heading.span,
             id,
@@ -95,6 +91,18 @@ fn edit<'i>(
 /// The annotation of a bead.
 fn annotation_line(id: &BeadId) -> String {
     format!("<!-- beads-ralph: {id} -->")
+}
+
+/// The bead that an annotation's line names: one word with blanks around it.
+pub(super) fn annotated_id(line: &str) -> Option<BeadId> {
+    let rest = line.trim_start().strip_prefix("<!-- beads-ralph:")?;
+    let (inside, _) = rest.split_once("-->")?;
+    let id = inside.trim();
+    let is_apart = inside.starts_with(char::is_whitespace) && inside.ends_with(char::is_whitespace);
+    if !is_apart || id.contains(char::is_whitespace) {
+        return None;
+    }
+    BeadId::parse(id).ok()
 }
 
 fn misplaced(sprint: &Sprint) -> Option<Diagnostic> {

@@ -60,6 +60,13 @@ impl Sprint {
         static EMPTY: Body = Body::empty();
         self.fields.as_deref().unwrap_or(&EMPTY)
     }
+
+    /// The annotation that stands directly after the heading.
+    pub fn annotation(&self) -> Option<&Annotation> {
+        self.annotations
+            .iter()
+            .find(|annotation| annotation.is_in_place)
+    }
 }
 
 /// A `<!-- beads-ralph: … -->` line.
@@ -67,6 +74,8 @@ impl Sprint {
 pub struct Annotation {
     /// The line without its line end.
     pub line: Span,
+    /// The bead that it names; nothing when it names none, or more than one word.
+    pub id: Option<BeadId>,
     /// Whether it stands directly after the heading.
     pub is_in_place: bool,
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::annotate::annotated_id;
 use super::body::BodyBuilder;
 use super::diagnostics;
 use super::field::RequiredField;
@@ -121,6 +122,7 @@ impl Parser<'_> {
             let is_in_place = line.number == section.heading.number + 1;
             section.annotations.push(Annotation {
                 line: line.span,
+                id: annotated_id(line.span.slice(self.text)),
                 is_in_place,
             });
         }

@@ -106,3 +106,21 @@ fn a_7_what_cannot_be_annotated() {
         Err(vec!["PARSE.MARKDOWN"])
     );
 }
+
+#[test]
+fn a_2_an_annotation_names_one_bead() {
+    for (line, id) in [
+        ("<!-- beads-ralph: bd-1-2-a -->", Some("bd-1-2-a")),
+        ("  <!-- beads-ralph:  gt-7\t-->  ", Some("gt-7")),
+        ("<!-- beads-ralph: -->", None),
+        ("<!-- beads-ralph:bd-1 -->", None),
+        ("<!-- beads-ralph: bd-1-->", None),
+        ("<!-- beads-ralph: bd-1 bd-2 -->", None),
+    ] {
+        let plan = parse(&format!("### Sprint 1.2: A\n{line}\n"));
+        let annotation = plan.sprints[0].annotation().unwrap();
+        assert_eq!(annotation.id.as_ref().map(BeadId::as_str), id, "{line}");
+    }
+    let plan = parse("### Sprint 1.2: A\n\n<!-- beads-ralph: bd-1 -->\n");
+    assert_eq!(plan.sprints[0].annotation(), None);
+}
