@@ -20,3 +20,5 @@ pub mod graph;
 pub mod plan;
 
 pub mod compile;
+
+pub mod reconcile;

@@ -187,6 +187,8 @@ codes! {
         LoneCarriageReturn = "lone-carriage-return",
         /// A bead id in the plan that is not the one that the sprint has in the store (Z-10).
         IgnoredBeadId = "ignored-bead-id",
+        /// Several beads of a store for one sprint (Z-10).
+        SeveralBeads = "several-beads",
     }
 }
 
