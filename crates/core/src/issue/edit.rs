@@ -104,7 +104,8 @@ pub struct Change {
 }
 
 /// Applies edits in order; all or none. Nothing comes back when they change nothing. The time of the change
-/// never goes backwards, even when the clock does.
+/// never goes backwards, even when the clock does. A document that replaces another brings its own time, so that
+/// a later state of it can still be told from an earlier one.
 pub fn apply(issue: &Issue, edits: &[Edit], now: &Timestamp) -> Result<Option<Change>, EditError> {
     let mut document = issue.document().clone();
     let mut comments = Vec::new();
@@ -118,7 +119,7 @@ pub fn apply(issue: &Issue, edits: &[Edit], now: &Timestamp) -> Result<Option<Ch
         return Ok(None);
     }
     let was = issue.time("updated_at");
-    if was.is_none_or(|was| was <= now.instant()) {
+    if !brings_time(edits, was) && was.is_none_or(|was| was <= now.instant()) {
         document.insert("updated_at".to_owned(), now.as_str().into());
     }
     let (changed, _) = Issue::from_document(Value::Object(document)).map_err(EditError::Invalid)?;
@@ -127,6 +128,17 @@ pub fn apply(issue: &Issue, edits: &[Edit], now: &Timestamp) -> Result<Option<Ch
         comments,
         kind: kind_of(edits),
     }))
+}
+
+/// Whether an edit puts a document in place whose own time is not before that of the issue.
+fn brings_time(edits: &[Edit], was: Option<jiff::Timestamp>) -> bool {
+    edits.iter().any(|edit| match edit {
+        Edit::Replace(other) => {
+            let time = other.time("updated_at");
+            time.is_some_and(|time| was.is_none_or(|was| was <= time))
+        }
+        _ => false,
+    })
 }
 
 /// A comment of somebody, as `bd` writes it.
@@ -368,6 +380,23 @@ mod tests {
         let document = json!({"id": "a", "title": "t", "updated_at": future});
         let after = applied(document, &[Edit::Set("title".to_owned(), json!("u"))]);
         assert_eq!(after["updated_at"], future);
+    }
+
+    #[test]
+    fn a_document_that_replaces_another_brings_its_time() {
+        let document = |title: &str, at: &str| json!({"id": "a", "title": title, "updated_at": at});
+        let (early, late) = ("2025-01-01T00:00:00Z", "2025-01-02T00:00:00Z");
+        let replace = |at: &str| Edit::Replace(Box::new(issue(document("u", at))));
+        let after = applied(document("t", early), &[replace(late)]);
+        assert_eq!(
+            (&after["title"], &after["updated_at"]),
+            (&json!("u"), &json!(late))
+        );
+        let after = applied(document("t", late), &[replace(early)]);
+        assert_eq!(
+            after["updated_at"], "2026-01-02T00:00:00Z",
+            "never backwards"
+        );
     }
 
     #[test]
