@@ -14,6 +14,10 @@ use jiff::Timestamp;
 #[serde(transparent)]
 pub struct Fence(pub u64);
 
+/// The greatest fence that is taken from outside. From here it can rise for longer than there will be claims, and
+/// every reader of JSON can hold it.
+pub(super) const MAX_FENCE: Fence = Fence(1 << 52);
+
 impl Fence {
     /// The fence of the next claim.
     #[must_use]

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::claim::Fence;
+use super::claim::{Fence, MAX_FENCE};
 use super::comment::Comment;
 use super::dependency::{Dependency, Effect};
 use super::model::Issue;
@@ -149,6 +149,10 @@ fn read_issue(mut map: Map<String, Value>) -> Result<Line, Vec<FieldError>> {
         map.shift_remove(key);
     }
     let fence = match map.get("claim_fence").map(Value::as_u64) {
+        Some(Some(fence)) if fence > MAX_FENCE.0 => {
+            let message = format!("a fence is at most {MAX_FENCE}");
+            return Err(refused("claim_fence", FieldErrorKind::Value, message));
+        }
         Some(Some(fence)) => {
             map.shift_remove("claim_fence");
             Fence(fence)
@@ -219,6 +223,14 @@ mod tests {
         ] {
             assert!(read_line(line).is_err(), "{line}");
         }
+    }
+
+    #[test]
+    fn z_2_a_fence_that_could_not_rise_is_refused() {
+        let line = |fence: u64| json!({"id": "a", "title": "t", "claim_fence": fence}).to_string();
+        assert!(read_line(&line(MAX_FENCE.0)).is_ok());
+        let errors = read_line(&line(u64::MAX)).unwrap_err();
+        assert_eq!(errors[0].path, "claim_fence");
     }
 
     #[test]
