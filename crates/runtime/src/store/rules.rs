@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Claim, Effect, Fence, Issue, Record};
+use beads_ralph_core::text::excerpt;
 use serde_json::Value;
 
 use super::{Guard, NewClaim, Stamp, StoreError};
@@ -60,9 +61,9 @@ pub(super) fn check_guard(
 
 fn mismatch(issue: &Issue, what: &str, expected: &str, found: &str) -> StoreError {
     StoreError::Guard {
-        what: format!("the {what} of {}", issue.id()),
-        expected: expected.to_owned(),
-        found: found.to_owned(),
+        what: format!("the {what} of {}", excerpt(issue.id().as_str())),
+        expected: excerpt(expected),
+        found: excerpt(found),
     }
 }
 
@@ -71,7 +72,9 @@ pub(super) fn stale(record: &Record, given: Fence) -> StoreError {
     let now = match &record.claim {
         Some(claim) => format!(
             "it is held by {} on {} with fence {}",
-            claim.holder.run, claim.holder.host, claim.fence
+            excerpt(&claim.holder.run),
+            excerpt(&claim.holder.host),
+            claim.fence
         ),
         None => format!("nobody holds it, its status is {}", record.issue.status()),
     };
@@ -206,5 +209,50 @@ pub(super) fn control_changed(key: &str, seen: u64, found: u64) -> StoreError {
         what: format!("the version of `{key}`"),
         expected: seen.to_string(),
         found: found.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use beads_ralph_core::issue::Holder;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_name_that_steers_a_terminal_is_escaped_in_every_message() {
+        let issue = Issue::without_comments(json!({"id": "a", "title": "t"})).unwrap();
+        let holder = Holder {
+            run: "\u{1b}[31m".to_owned(),
+            host: "h\nost".to_owned(),
+            process: None,
+        };
+        let claim = Claim {
+            fence: Fence(2),
+            holder,
+            claimed_at: jiff::Timestamp::UNIX_EPOCH,
+            lease_until: jiff::Timestamp::UNIX_EPOCH,
+        };
+        let record = Record {
+            issue,
+            version: 1,
+            fence: Fence(2),
+            is_blocked: false,
+            claim: Some(claim.clone()),
+            n_comments: 0,
+        };
+        let guard = Guard {
+            status: Some("\u{1b}".to_owned()),
+            ..Guard::default()
+        };
+        let said = [
+            stale(&record, Fence(1)),
+            held(record.issue.id(), &claim),
+            check_guard(&record, None, &guard).unwrap_err(),
+        ];
+        for error in said {
+            let text = error.to_string();
+            assert!(!text.contains(char::is_control), "{text:?}");
+        }
     }
 }
