@@ -1,5 +1,5 @@
-//! `beads-ralph.yaml`, as far as the plan compiler needs it: the rig, the default models and whether a
-//! machine check is required. Other known keys are left to the parts that they are for; a key that
+//! `beads-ralph.yaml`, as far as it is read today: the rig, the default models, whether a machine check is
+//! required, and what agents may do. Other known keys are left to the parts that they are for; a key that
 //! nobody knows is an error (Z-22), at the top and in the parts that are read here.
 
 use std::collections::BTreeMap;
@@ -56,7 +56,7 @@ const KEYS: &[&str] = &[
     "network_timeout",
 ];
 
-/// What the compiler is configured with.
+/// What the program is configured with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
     /// The repository's name, `metadata.rig`.
@@ -69,6 +69,45 @@ pub struct Config {
     pub has_default_check: bool,
     /// Whether a sprint without a verifier is an error (Z-31).
     pub require_machine_check: bool,
+    /// What agents may do without asking, if it was chosen (Z-23).
+    pub permissions: Option<Permissions>,
+}
+
+/// What agents may do without asking (Z-23).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Permissions {
+    /// Any command, with the user's rights.
+    Bypass,
+    /// What the agent's own settings allow; anything else is refused instead of asked.
+    AskNone,
+    /// Any command, inside the agent's own sandbox.
+    Sandbox,
+}
+
+impl Permissions {
+    /// Every mode.
+    pub const ALL: [Self; 3] = [Self::Bypass, Self::AskNone, Self::Sandbox];
+
+    /// The word that stands in the file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Bypass => "bypass",
+            Self::AskNone => "ask-none",
+            Self::Sandbox => "sandbox",
+        }
+    }
+
+    /// What the mode means, said plainly.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Bypass => "agents may run any command with your rights, without asking",
+            Self::AskNone => {
+                "agents may do what their own settings allow; anything else is refused, and nobody is asked"
+            }
+            Self::Sandbox => "agents may run any command, but inside their own sandbox",
+        }
+    }
 }
 
 /// What can go wrong with the configuration.
@@ -102,6 +141,7 @@ impl ConfigError {
 #[serde(default)]
 struct Document {
     rig: Option<String>,
+    permissions: Option<Permissions>,
     agents: Agents,
     agent_defaults: Agents,
     verify: Verify,
@@ -145,12 +185,17 @@ pub fn load(root: Option<&Utf8Path>) -> Result<Config, ConfigError> {
         return Ok(from_document(Document::default()));
     };
     let bytes = files::read(&path)?;
+    parse(&path, &bytes)
+}
+
+/// Reads the bytes of a configuration; the path is for messages.
+pub fn parse(path: &Utf8Path, bytes: &[u8]) -> Result<Config, ConfigError> {
     let invalid = |reason: String| ConfigError::Invalid {
-        path: path.clone(),
+        path: path.to_owned(),
         reason,
     };
-    let text = String::from_utf8(bytes).map_err(|error| invalid(error.to_string()))?;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let text = str::from_utf8(bytes).map_err(|error| invalid(error.to_string()))?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.trim().is_empty() {
         return Ok(from_document(Document::default()));
     }
@@ -193,6 +238,7 @@ fn from_document(document: Document) -> Config {
         role_models,
         has_default_check: !document.verify.default.is_empty(),
         require_machine_check: document.verify.require_machine_check,
+        permissions: document.permissions,
     }
 }
 
@@ -272,5 +318,21 @@ mod tests {
     fn l_1_what_cannot_be_read_is_refused() {
         assert!(loaded("a: [").unwrap_err().to_string().contains(FILE_NAME));
         assert!(loaded("verify: {require_machine_check: maybe}").is_err());
+    }
+
+    #[test]
+    fn z_23_the_permission_mode_is_one_of_three_words() {
+        assert_eq!(loaded("rig: mine\n").unwrap().permissions, None);
+        for mode in Permissions::ALL {
+            let text = format!("permissions: {}\n", mode.as_str());
+            assert_eq!(loaded(&text).unwrap().permissions, Some(mode));
+        }
+        let error = loaded("rig: mine\npermissions: yolo\n")
+            .unwrap_err()
+            .to_string();
+        for part in ["line 2", "yolo", "bypass", "ask-none", "sandbox"] {
+            assert!(error.contains(part), "{part}: {error}");
+        }
+        assert!(loaded("permissions: [bypass]\n").is_err());
     }
 }
