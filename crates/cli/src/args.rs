@@ -1,10 +1,16 @@
 //! The argument tree: what people type, and its help.
 
-use camino::Utf8PathBuf;
-use clap::builder::{NonEmptyStringValueParser, TypedValueParser as _};
+mod change;
+mod plan;
+mod query;
+
+pub(crate) use change::*;
+pub(crate) use plan::*;
+pub(crate) use query::*;
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-/// Turn a markdown plan into a dependency graph of beads.
+/// Turn a markdown plan into a dependency graph of beads, and keep them in a store.
 #[derive(Debug, Parser)]
 #[command(name = "beads-ralph", version, propagate_version = true, after_help = AFTER_HELP)]
 pub(crate) struct Cli {
@@ -24,6 +30,25 @@ impl Cli {
                 PlanCommand::New(_) | PlanCommand::Build(_) | PlanCommand::Annotate(_),
             )
             | Command::Bead(_)
+            | Command::Init(_)
+            | Command::Ready(_)
+            | Command::List(_)
+            | Command::Show(_)
+            | Command::Search(_)
+            | Command::Stats
+            | Command::Log(_)
+            | Command::Claim(_)
+            | Command::Heartbeat(_)
+            | Command::Release(_)
+            | Command::Recover(_)
+            | Command::Close(_)
+            | Command::Reopen(_)
+            | Command::Update(_)
+            | Command::Label(_)
+            | Command::Dep(_)
+            | Command::Comment(_)
+            | Command::Import(_)
+            | Command::Export(_)
             | Command::Schema(_)
             | Command::Demo
             | Command::Completions(_)
@@ -39,8 +64,11 @@ Start with:
   beads-ralph plan new plan.md      write a commented template
   beads-ralph plan check plan.md    find every mistake in a plan
   beads-ralph plan graph plan.md    see what waits for what
+  beads-ralph init                  make the bead store of this repository
+  beads-ralph ready                 see which beads can be started
 
-Exit codes: 0 success, 1 something to mend, 2 wrong usage, 3 fatal (file missing, no permission).";
+Exit codes: 0 success, 1 something to mend, 2 wrong usage, 3 fatal (file missing, no permission),
+4 already claimed by somebody else.";
 
 /// Flags that every command takes.
 #[derive(Debug, Clone, Args)]
@@ -57,6 +85,9 @@ pub(crate) struct Global {
     /// Say nothing but results and errors
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
+    /// Who writes to the store; without it `BEADS_ACTOR`, else `USER`
+    #[arg(long, global = true, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(crate) actor: Option<String>,
 }
 
 /// When to use colour.
@@ -75,6 +106,46 @@ pub(crate) enum Command {
     /// Validate and migrate bead files
     #[command(subcommand)]
     Bead(BeadCommand),
+    /// Make the bead store of a repository, and say what is there
+    Init(InitArgs),
+    /// List the beads that can be started now
+    Ready(ReadyArgs),
+    /// List beads
+    List(ListArgs),
+    /// Show everything about beads
+    Show(ShowArgs),
+    /// Find beads by words
+    Search(SearchArgs),
+    /// Count beads by status and type
+    Stats,
+    /// Show what changed, the newest last
+    Log(LogArgs),
+    /// Take beads to work on them
+    Claim(ClaimArgs),
+    /// Say that the work on a claimed bead goes on
+    Heartbeat(HeartbeatArgs),
+    /// Give claimed beads back
+    Release(ReleaseArgs),
+    /// Put beads whose holder is gone back to open
+    Recover(RecoverArgs),
+    /// Close beads
+    Close(CloseArgs),
+    /// Open beads again
+    Reopen(ReopenArgs),
+    /// Change a bead
+    Update(Box<UpdateArgs>),
+    /// Add, remove and list labels
+    #[command(subcommand)]
+    Label(LabelCommand),
+    /// Add, remove and list dependencies
+    #[command(subcommand)]
+    Dep(DepCommand),
+    /// Say something about a bead
+    Comment(CommentArgs),
+    /// Take beads from a file of JSON lines, as bd writes them
+    Import(ImportArgs),
+    /// Write all beads as JSON lines, as bd reads them
+    Export(ExportArgs),
     /// Print a JSON Schema, or the names of all
     Schema(SchemaArgs),
     /// Compile a sample plan and show its graph; touches nothing of yours
@@ -83,173 +154,6 @@ pub(crate) enum Command {
     Completions(CompletionsArgs),
     /// Print the manual page
     Man,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum PlanCommand {
-    /// Write a commented template that passes `plan check`
-    New(PlanNewArgs),
-    /// Report every mistake in plans, with places and fixes
-    Check(PlanCheckArgs),
-    /// Show waves, dependencies and the critical path; needs headings only
-    Graph(PlanGraphArgs),
-    /// Write one JSON file for each bead of a plan
-    Build(PlanBuildArgs),
-    /// Write the bead ids into the plan, and change no other byte
-    Annotate(PlanAnnotateArgs),
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum BeadCommand {
-    /// Check bead files against the schema
-    Validate(BeadValidateArgs),
-    /// Rewrite a bead for another generation of readers
-    Migrate(BeadMigrateArgs),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct PlanNewArgs {
-    /// The file to write; it must not exist yet
-    pub(crate) plan: Utf8PathBuf,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct PlanCheckArgs {
-    /// The plans; `-` is standard input
-    #[arg(required = true)]
-    pub(crate) plans: Vec<Utf8PathBuf>,
-    /// How to report
-    #[arg(long, value_enum, default_value_t = CheckFormat::Human)]
-    pub(crate) format: CheckFormat,
-    /// Apply the fixes that are certain, then report what is left
-    #[arg(long)]
-    pub(crate) fix: bool,
-    #[command(flatten)]
-    pub(crate) rules: RuleArgs,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CheckFormat {
-    /// With the lines of the plan, carets and fixes
-    Human,
-    /// One line for each finding
-    Short,
-    /// The JSON envelope
-    Json,
-}
-
-/// What decides how a plan becomes beads.
-#[derive(Debug, Args)]
-pub(crate) struct RuleArgs {
-    /// What makes a sprint a merge
-    #[arg(long, value_enum, default_value_t = MergeArg::Both, value_name = "BY")]
-    pub(crate) merge_detection: MergeArg,
-    /// Treat a missing agent file as an error even without .claude/agents/
-    #[arg(long, conflicts_with = "no_agent_check")]
-    pub(crate) strict_agents: bool,
-    /// Do not look for agent files
-    #[arg(long)]
-    pub(crate) no_agent_check: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum MergeArg {
-    /// A title with "merge" or "integration", and at least two branches to join
-    Both,
-    /// The title alone
-    Title,
-    /// At least two dependencies
-    Structure,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct PlanGraphArgs {
-    /// The plan; `-` is standard input
-    pub(crate) plan: Utf8PathBuf,
-    /// What to print
-    #[arg(long, value_enum, default_value_t = GraphFormat::Text)]
-    pub(crate) format: GraphFormat,
-    /// What makes a sprint a merge
-    #[arg(long, value_enum, default_value_t = MergeArg::Both, value_name = "BY")]
-    pub(crate) merge_detection: MergeArg,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum GraphFormat {
-    /// A picture for the terminal
-    Text,
-    /// A Mermaid flowchart
-    Mermaid,
-    /// A Graphviz digraph
-    Dot,
-    /// The JSON envelope
-    Json,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct PlanBuildArgs {
-    /// The plan; `-` is standard input
-    pub(crate) plan: Utf8PathBuf,
-    /// Where to write the files, each named for its bead; made if it does not exist
-    #[arg(long, value_name = "DIR", value_parser = NonEmptyStringValueParser::new().map(Utf8PathBuf::from))]
-    pub(crate) out_dir: Utf8PathBuf,
-    /// Only these sprints, such as 1.2a,1.3
-    #[arg(long, value_name = "IDS")]
-    pub(crate) sprint_filter: Option<String>,
-    /// Which generation of readers to write for
-    #[arg(long, value_enum, default_value_t = ShapeArg::Both)]
-    pub(crate) bead_schema: ShapeArg,
-    /// Leave out sprints whose **Status** says COMPLETED
-    #[arg(long)]
-    pub(crate) skip_completed: bool,
-    #[command(flatten)]
-    pub(crate) rules: RuleArgs,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ShapeArg {
-    /// `dev_agent_path`, `dev_model`
-    V1,
-    /// Agent specs
-    V2,
-    /// Everything, for every reader
-    Both,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct PlanAnnotateArgs {
-    /// The plan
-    pub(crate) plan: Utf8PathBuf,
-    /// Only these sprints, such as 1.2a,1.3
-    #[arg(long, value_name = "IDS")]
-    pub(crate) sprint_filter: Option<String>,
-    /// Say what would change, and change nothing
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct BeadValidateArgs {
-    /// The bead files; none or `-` is standard input
-    pub(crate) files: Vec<Utf8PathBuf>,
-    /// Check the dependencies between the given beads as well
-    #[arg(long)]
-    pub(crate) graph: bool,
-    /// Look for the agent files that the beads name
-    #[arg(long)]
-    pub(crate) check_agents: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct BeadMigrateArgs {
-    /// The bead file; none or `-` is standard input
-    pub(crate) file: Option<Utf8PathBuf>,
-    /// Which generation to write
-    #[arg(long, value_enum)]
-    pub(crate) to: ShapeArg,
-    /// Rewrite the file instead of printing
-    #[arg(long, requires = "file")]
-    pub(crate) in_place: bool,
 }
 
 #[derive(Debug, Args)]

@@ -2,23 +2,43 @@
 
 mod bead_migrate;
 mod bead_validate;
+mod claim;
+mod close;
+mod comment;
 mod completions;
 mod demo;
+mod dep;
+mod export;
+mod heartbeat;
+mod import;
+mod init;
+mod label;
+mod list;
+mod log;
 mod man;
 mod plan_annotate;
 mod plan_build;
 mod plan_check;
 mod plan_graph;
 mod plan_new;
+mod ready;
+mod recover;
+mod release;
+mod reopen;
 mod schema;
+mod search;
+mod show;
+mod stats;
+mod update;
 
-use crate::args::{BeadCommand, Command, PlanCommand};
+use crate::args::{BeadCommand, Cli, Command, PlanCommand};
 use crate::failure::Failure;
 use crate::ui::Ui;
 
 /// Runs a command.
-pub(crate) fn run(command: &Command, ui: &Ui) -> Result<(), Failure> {
-    match command {
+pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), Failure> {
+    let global = &cli.global;
+    match &cli.command {
         Command::Plan(PlanCommand::New(args)) => plan_new::run(args, ui),
         Command::Plan(PlanCommand::Check(args)) => plan_check::run(args, ui),
         Command::Plan(PlanCommand::Graph(args)) => plan_graph::run(args, ui),
@@ -26,6 +46,25 @@ pub(crate) fn run(command: &Command, ui: &Ui) -> Result<(), Failure> {
         Command::Plan(PlanCommand::Annotate(args)) => plan_annotate::run(args, ui),
         Command::Bead(BeadCommand::Validate(args)) => bead_validate::run(args, ui),
         Command::Bead(BeadCommand::Migrate(args)) => bead_migrate::run(args, ui),
+        Command::Init(args) => init::run(args, ui),
+        Command::Ready(args) => ready::run(args, global, ui),
+        Command::List(args) => list::run(args, global, ui),
+        Command::Show(args) => show::run(args, global, ui),
+        Command::Search(args) => search::run(args, global, ui),
+        Command::Stats => stats::run(global, ui),
+        Command::Log(args) => log::run(args, global, ui),
+        Command::Claim(args) => claim::run(args, global, ui),
+        Command::Heartbeat(args) => heartbeat::run(args, global, ui),
+        Command::Release(args) => release::run(args, global, ui),
+        Command::Recover(args) => recover::run(args, global, ui),
+        Command::Close(args) => close::run(args, global, ui),
+        Command::Reopen(args) => reopen::run(args, global, ui),
+        Command::Update(args) => update::run(args, global, ui),
+        Command::Label(args) => label::run(args, global, ui),
+        Command::Dep(args) => dep::run(args, global, ui),
+        Command::Comment(args) => comment::run(args, global, ui),
+        Command::Import(args) => import::run(args, global, ui),
+        Command::Export(args) => export::run(args, global, ui),
         Command::Schema(args) => schema::run(args, ui),
         Command::Demo => demo::run(ui),
         Command::Completions(args) => completions::run(args, ui),

@@ -12,6 +12,7 @@ mod text;
 mod waves;
 
 pub(crate) use dot::dot;
+pub(crate) use label::{Charset, columns, cut};
 pub(crate) use mermaid::mermaid;
 pub(crate) use text::{TextOptions, text};
 

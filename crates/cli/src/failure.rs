@@ -2,10 +2,12 @@
 
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::graph::GraphFault;
+use beads_ralph_core::issue::EditError;
 use beads_ralph_core::plan::FilterFault;
 use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::config::ConfigError;
 use beads_ralph_runtime::files::FileError;
+use beads_ralph_runtime::store::StoreError;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -20,6 +22,7 @@ pub(crate) struct Failure {
     action: Option<String>,
     diagnostics: Option<Vec<JsonDiagnostic>>,
     validation: Option<Box<Value>>,
+    results: Option<Box<Value>>,
     /// Whether people have been told already, so that it is not said twice.
     is_told: bool,
     /// An exit code other than the one that the code implies.
@@ -35,6 +38,7 @@ impl Failure {
             action: None,
             diagnostics: None,
             validation: None,
+            results: None,
             is_told: false,
             exit_code: None,
         }
@@ -63,6 +67,13 @@ impl Failure {
     #[must_use]
     pub(crate) fn with_validation(mut self, validation: Value) -> Self {
         self.validation = Some(Box::new(validation));
+        self
+    }
+
+    /// Lists what became of each bead of several.
+    #[must_use]
+    pub(crate) fn with_results(mut self, results: Value) -> Self {
+        self.results = Some(Box::new(results));
         self
     }
 
@@ -98,6 +109,12 @@ impl Failure {
             .unwrap_or_else(|| self.code.suggested_action())
     }
 
+    /// The failure as people are told of it.
+    pub(crate) fn sentence(&self) -> String {
+        let (code, action) = (self.code.as_str(), self.suggested_action());
+        format!("error[{code}]: {}\n  help: {action}\n", self.message)
+    }
+
     /// The exit code of contracts §4.3.
     pub(crate) fn exit_code(&self) -> u8 {
         self.exit_code
@@ -114,6 +131,7 @@ impl Failure {
             suggested_action: self.suggested_action(),
             diagnostics: self.diagnostics.as_deref(),
             validation: self.validation.as_deref(),
+            results: self.results.as_deref(),
         }
     }
 }
@@ -130,6 +148,8 @@ pub(crate) struct ErrorObject<'f> {
     diagnostics: Option<&'f [JsonDiagnostic]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     validation: Option<&'f Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    results: Option<&'f Value>,
 }
 
 impl From<FileError> for Failure {
@@ -152,6 +172,74 @@ impl From<ConfigError> for Failure {
     fn from(error: ConfigError) -> Self {
         Self::new(error.code(), error.to_string()).action("correct the configuration file")
     }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        if let StoreError::File(error) = error {
+            return error.into();
+        }
+        let failure = Self::new(error.code(), error.to_string()).action(what_to_do(&error));
+        if error.is_already_claimed() {
+            // Contracts §4.3: scripts tell "somebody else was faster" from every other failure.
+            return failure.exit_with(ALREADY_CLAIMED);
+        }
+        failure
+    }
+}
+
+/// The exit code of a bead that somebody else holds (contracts §4.3).
+pub(crate) const ALREADY_CLAIMED: u8 = 4;
+
+/// The next step for whoever met an error of the store.
+fn what_to_do(error: &StoreError) -> String {
+    let text = match error {
+        StoreError::NotInitialized { .. } => "run `beads-ralph init` in the repository's root",
+        StoreError::BelongsToBd { .. } => {
+            "use bd for these beads; to keep a copy here, set BEADS_DIR to another directory, run `beads-ralph init`, then `bd export | beads-ralph import -`"
+        }
+        StoreError::NotFound(_) => "see `beads-ralph list --all` for the ids",
+        StoreError::Exists(_) => "choose another id, or update the bead that is there",
+        StoreError::Edit { error, .. } => return what_to_do_about(error),
+        StoreError::Invalid { .. } => "correct the listed fields",
+        StoreError::Cycle(_) => "remove one dependency of the named cycle",
+        StoreError::Held { .. } => {
+            "choose another bead with `beads-ralph ready`; if its holder is gone, run `beads-ralph recover`"
+        }
+        StoreError::InProgress(_) => {
+            "choose another bead with `beads-ralph ready`; if nobody works on it, run `beads-ralph reopen` on it"
+        }
+        StoreError::NotClaimable { .. } => {
+            "only an open bead can be claimed; `beads-ralph reopen` opens it"
+        }
+        StoreError::Blocked { .. } => {
+            "close what it waits for first, or pass --force to take it all the same"
+        }
+        StoreError::Stale { .. } => {
+            "stop: the bead is no longer yours; look at it with `beads-ralph show`"
+        }
+        StoreError::Guard { .. } => "look at the bead with `beads-ralph show`, then decide anew",
+        StoreError::Busy { .. } => "try again; if nothing else runs, see `beads-ralph doctor`",
+        StoreError::Damaged { .. } => "run `beads-ralph doctor`, which says what can be saved",
+        StoreError::TooNew { .. } => "install the newer beads-ralph that wrote it",
+        StoreError::Unusable { .. } => {
+            "check the path and its permissions; `beads-ralph doctor` says more"
+        }
+        StoreError::WriteFailed { .. } => "free some space on the disk, then try again",
+        StoreError::Unsupported(_) => "use a store that can, such as the one of `beads-ralph init`",
+        StoreError::File(error) => error.code().suggested_action(),
+    };
+    text.to_owned()
+}
+
+fn what_to_do_about(error: &EditError) -> String {
+    let text = match error {
+        EditError::Kept { hint, .. } => hint,
+        EditError::Invalid(_) | EditError::Word(_) => error.code().suggested_action(),
+        EditError::OtherType { .. } => "remove it with `beads-ralph dep remove`, then add it anew",
+        EditError::SelfDependency => "name another bead",
+    };
+    text.to_owned()
 }
 
 impl From<FilterFault> for Failure {

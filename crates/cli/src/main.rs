@@ -4,10 +4,14 @@
 //! core decide, and talk through [`ui::Ui`]. Nothing else prints.
 
 mod args;
+mod bead_view;
+mod beads;
 mod command;
 mod draw;
 mod failure;
+mod outcomes;
 mod plan_source;
+mod table;
 mod ui;
 
 use std::process::ExitCode;
@@ -26,7 +30,7 @@ fn main() -> ExitCode {
         Err(error) => return usage(&error),
     };
     let ui = Ui::new(&cli);
-    match command::run(&cli.command, &ui) {
+    match command::run(&cli, &ui) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             ui.failure(&failure);

@@ -105,10 +105,10 @@ impl Ui {
             };
             // Standard output may be what is broken: then people are told, and the exit code remains.
             if self.envelope(&envelope).is_err() {
-                write_stderr(&sentence(failure));
+                write_stderr(&failure.sentence());
             }
         } else if !failure.is_told() {
-            write_stderr(&sentence(failure));
+            write_stderr(&failure.sentence());
         }
     }
 
@@ -214,10 +214,9 @@ pub(crate) fn lines(items: impl IntoIterator<Item = impl Display>) -> String {
     text
 }
 
-fn sentence(failure: &Failure) -> String {
-    let code = failure.code().as_str();
-    let action = failure.suggested_action();
-    format!("error[{code}]: {}\n  help: {action}\n", failure.message())
+/// The columns of the terminal that data goes to; nothing when it goes to a file or a pipe.
+pub(crate) fn page_width() -> Option<usize> {
+    io::stdout().is_terminal().then(width)
 }
 
 fn width() -> usize {

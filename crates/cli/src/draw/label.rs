@@ -10,14 +10,14 @@ const MAX_TITLE_COLUMNS: usize = 80;
 
 /// Whether the output may leave ASCII.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Charset {
+pub(crate) enum Charset {
     Unicode,
     Ascii,
 }
 
 impl Charset {
     /// What stands for text that was cut off.
-    pub(super) fn ellipsis(self) -> &'static str {
+    pub(crate) fn ellipsis(self) -> &'static str {
         match self {
             Self::Unicode => "…",
             Self::Ascii => "..",
@@ -25,7 +25,7 @@ impl Charset {
     }
 
     /// What leads from one sprint to the next.
-    pub(super) fn arrow(self) -> &'static str {
+    pub(crate) fn arrow(self) -> &'static str {
         match self {
             Self::Unicode => " → ",
             Self::Ascii => " -> ",
@@ -72,7 +72,7 @@ pub(super) fn clean(title: &str, charset: Charset) -> String {
 }
 
 /// How many terminal columns a text takes.
-pub(super) fn columns(text: &str) -> usize {
+pub(crate) fn columns(text: &str) -> usize {
     text.chars().map(char_columns).sum()
 }
 
@@ -82,7 +82,7 @@ pub(super) fn char_columns(character: char) -> usize {
 }
 
 /// A text of at most so many columns; what is cut off is marked, if there is room for the mark.
-pub(super) fn cut(text: &str, max: usize, charset: Charset) -> String {
+pub(crate) fn cut(text: &str, max: usize, charset: Charset) -> String {
     if columns(text) <= max {
         return text.to_owned();
     }

@@ -1,0 +1,133 @@
+//! How beads look: to programs as `bd`'s JSON, to people as rows and paragraphs.
+
+use std::fmt::Write as _;
+
+use beads_ralph_core::bead;
+use beads_ralph_core::issue::{Blocker, Claim, Record, Waiting, counts};
+use beads_ralph_core::text::{excerpt, visible};
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+use crate::beads::Beads;
+use crate::failure::Failure;
+use crate::table::{Page, Table};
+
+/// A bead for programs: its document and what `bd` counts about it.
+pub(crate) fn to_json(record: &Record, beads: &Beads) -> Result<Map<String, Value>, Failure> {
+    let n_dependents = beads.n_dependents(record.issue.id())?;
+    let mut json = record.issue.document().clone();
+    json.extend(counts(&record.issue, n_dependents, record.n_comments));
+    Ok(json)
+}
+
+/// Several beads for programs.
+pub(crate) fn all_to_json(records: &[Record], beads: &Beads) -> Result<Vec<Value>, Failure> {
+    let json = records.iter().map(|record| to_json(record, beads));
+    json.map(|json| json.map(Value::Object)).collect()
+}
+
+/// Beads for people, one a line. The holder has a column when there is one.
+pub(crate) fn rows(records: &[Record], page: Page) -> String {
+    let is_held = records.iter().any(|record| record.claim.is_some());
+    let mut names = vec!["ID", "P", "STATUS", "TYPE", "TITLE…"];
+    if is_held {
+        names.insert(3, "HOLDER");
+    }
+    let mut table = Table::new(&names);
+    for record in records {
+        let mut cells = row(record);
+        if is_held {
+            let holder = record.claim.as_ref().map(|claim| claim.holder.run.clone());
+            cells.insert(3, holder.unwrap_or_default());
+        }
+        table.row(cells);
+    }
+    table.draw(page)
+}
+
+/// Beads that wait, with what they wait for.
+pub(crate) fn blocked_rows(records: &[(Record, Vec<Blocker>)], page: Page) -> String {
+    let mut table = Table::new(&["ID", "P", "STATUS", "TYPE", "TITLE…", "WAITS FOR…"]);
+    for (record, blockers) in records {
+        let mut cells = row(record);
+        let waits: Vec<String> = blockers.iter().map(short).collect();
+        cells.push(waits.join(", "));
+        table.row(cells);
+    }
+    table.draw(page)
+}
+
+fn row(record: &Record) -> Vec<String> {
+    let issue = &record.issue;
+    vec![
+        issue.id().to_string(),
+        issue.priority().to_string(),
+        issue.status().to_owned(),
+        issue.issue_type().to_owned(),
+        issue.title().to_owned(),
+    ]
+}
+
+fn short(blocker: &Blocker) -> String {
+    match blocker.waiting {
+        Waiting::ForIt => blocker.id.to_string(),
+        waiting => format!("{} ({})", blocker.id, word(waiting)),
+    }
+}
+
+/// What is being waited for, in one word.
+pub(crate) fn word(waiting: Waiting) -> &'static str {
+    match waiting {
+        Waiting::ForIt => "open",
+        Waiting::Missing => "missing",
+        Waiting::ForChildren => "children",
+        Waiting::ForParent => "parent",
+    }
+}
+
+/// What holds a bead back, for programs.
+pub(crate) fn blockers_to_json(blockers: &[Blocker]) -> Vec<Value> {
+    let json =
+        |blocker: &Blocker| json!({"id": blocker.id.as_str(), "waiting": word(blocker.waiting)});
+    blockers.iter().map(json).collect()
+}
+
+/// A moment as documents have it.
+pub(crate) fn time(at: Timestamp) -> String {
+    bead::Timestamp::from_instant(at).to_string()
+}
+
+/// Who holds a bead, and until when.
+pub(crate) fn held(claim: &Claim) -> String {
+    let process = claim.holder.process.as_ref();
+    let process = process.map_or(String::new(), |process| {
+        format!(", process {}", process.pid)
+    });
+    format!(
+        "{} on {}{process} (fence {}, lease until {})",
+        excerpt(&claim.holder.run),
+        excerpt(&claim.holder.host),
+        claim.fence,
+        time(claim.lease_until)
+    )
+}
+
+/// A bead's name and title on one line.
+pub(crate) fn named(record: &Record) -> String {
+    let issue = &record.issue;
+    format!(
+        "{} {}",
+        visible(issue.id().as_str()),
+        excerpt(issue.title())
+    )
+}
+
+/// A text of others, line by line and indented. Tabs become spaces; what steers a terminal is escaped.
+pub(crate) fn paragraph(text: &str) -> String {
+    let mut shown = String::new();
+    for line in text.trim_end().lines() {
+        let line = visible(&line.replace('\t', "    "));
+        _ = writeln!(shown, "{}", format!("  {line}").trim_end());
+    }
+    shown
+}

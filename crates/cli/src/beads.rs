@@ -1,0 +1,244 @@
+//! The store as commands meet it: opened, with who writes and when, and with ids as people type them.
+
+use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::diag::{ErrorCode, did_you_mean};
+use beads_ralph_core::issue::{Dependency, Fence, Holder, Record};
+use beads_ralph_core::text::excerpt;
+use beads_ralph_runtime::env::{self, Variable};
+use beads_ralph_runtime::store::{self, Guard, Stamp, Store, Write};
+use beads_ralph_runtime::{clock, host};
+use camino::Utf8PathBuf;
+use jiff::Timestamp;
+
+use crate::args::{Global, GuardArgs, HolderArgs};
+use crate::failure::Failure;
+
+/// How many ids an error names at the most.
+const MAX_NAMED: usize = 5;
+
+/// Among how many ids a misspelt one is looked for.
+const MAX_CANDIDATES: usize = 50_000;
+
+/// How many records are read at once by those that go through all of them.
+const CHUNK: usize = 500;
+
+/// The store of this repository, open.
+pub(crate) struct Beads {
+    pub(crate) store: Box<dyn Store>,
+    pub(crate) directory: Utf8PathBuf,
+    pub(crate) by: Writer,
+}
+
+/// Who writes, and when.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    actor: String,
+    pub(crate) now: Timestamp,
+}
+
+impl Writer {
+    pub(crate) fn new(global: &Global) -> Self {
+        let named = global.actor.clone();
+        let actor = named
+            .or_else(|| env::get(Variable::BeadsActor))
+            .or_else(|| env::get(Variable::User))
+            .unwrap_or_else(|| "unknown".to_owned());
+        Self {
+            actor,
+            now: clock::now(),
+        }
+    }
+
+    pub(crate) fn actor(&self) -> &str {
+        &self.actor
+    }
+
+    pub(crate) fn stamp(&self) -> Stamp<'_> {
+        Stamp {
+            actor: &self.actor,
+            at: self.now,
+        }
+    }
+
+    /// Who a claim is for.
+    pub(crate) fn holder(&self, args: &HolderArgs) -> Result<Holder, Failure> {
+        let process = match args.pid {
+            None => None,
+            Some(pid) => Some(host::process(pid).ok_or_else(|| {
+                Failure::new(
+                    ErrorCode::ValidationConstraint,
+                    format!("there is no process {pid} on this machine"),
+                )
+                .action("pass the number of a process that runs, or leave --pid out")
+            })?),
+        };
+        Ok(Holder {
+            run: args.holder.clone().unwrap_or_else(|| self.actor.clone()),
+            host: host::name(),
+            process,
+        })
+    }
+
+    /// The end of a lease that begins now.
+    pub(crate) fn lease_until(&self, lease: std::time::Duration) -> Result<Timestamp, Failure> {
+        self.now.checked_add(lease).map_err(|_| {
+            Failure::new(
+                ErrorCode::ValidationConstraint,
+                "the lease ends after the end of time",
+            )
+            .action("choose a shorter --lease")
+        })
+    }
+
+    /// Whether a bead is held under a name on this machine.
+    pub(crate) fn is_held_by(record: &Record, name: &str) -> bool {
+        let claim = record.claim.as_ref();
+        claim.is_some_and(|claim| claim.holder.run == name && claim.holder.host == host::name())
+    }
+
+    /// The fence of a claim that whoever writes made at a terminal. A program that works on a bead is named
+    /// by its process, and passes its fence, so that a process of the past can finish nothing (Z-2).
+    pub(crate) fn own_fence(&self, record: &Record) -> Option<Fence> {
+        let claim = record.claim.as_ref()?;
+        let is_own = Self::is_held_by(record, &self.actor) && claim.holder.process.is_none();
+        is_own.then_some(claim.fence)
+    }
+
+    /// What must be true of a bead for a change to happen.
+    pub(crate) fn guard(&self, record: &Record, args: &GuardArgs) -> Guard {
+        Guard {
+            fence: if args.force {
+                None
+            } else {
+                args.fence.or_else(|| self.own_fence(record))
+            },
+            is_forced: args.force,
+            ..Guard::default()
+        }
+    }
+}
+
+impl Beads {
+    /// Opens the store of the working directory.
+    pub(crate) fn open(global: &Global) -> Result<Self, Failure> {
+        let place = store::find(&here()?)?;
+        Ok(Self {
+            store: Box::new(place.open()?),
+            directory: place.directory,
+            by: Writer::new(global),
+        })
+    }
+
+    /// The bead with an id, or with the only id that starts with a text.
+    pub(crate) fn resolve(&self, text: &str) -> Result<Record, Failure> {
+        let id = BeadId::parse(text).map_err(|_| self.unknown(text))?;
+        if let Some(record) = self.store.get(&[id])?.pop() {
+            return Ok(record);
+        }
+        let found = self.store.ids_with_prefix(text, MAX_NAMED + 1)?;
+        match found.as_slice() {
+            [] => Err(self.unknown(text)),
+            [only] => self.record(only),
+            _ => Err(ambiguous(text, &found)),
+        }
+    }
+
+    /// The bead with exactly this id.
+    pub(crate) fn record(&self, id: &BeadId) -> Result<Record, Failure> {
+        let record = self.store.get(std::slice::from_ref(id))?.pop();
+        record.ok_or_else(|| self.unknown(id.as_str()))
+    }
+
+    fn unknown(&self, text: &str) -> Failure {
+        let message = format!("there is no bead '{}'", excerpt(text));
+        let failure = Failure::new(ErrorCode::DependencyUnresolved, message);
+        let ids = self.store.ids_with_prefix("", MAX_CANDIDATES);
+        let ids = ids.unwrap_or_default();
+        match did_you_mean(text, ids.iter().map(BeadId::as_str)) {
+            Some(id) => failure.action(format!("did you mean {}?", excerpt(id))),
+            None if ids.is_empty() => failure.action(
+                "the store is empty: `beads-ralph import` or `beads-ralph plan apply` fills it",
+            ),
+            None => failure.action("see `beads-ralph list --all` for the ids"),
+        }
+    }
+
+    /// Writes one change of one bead, and gives the bead as it is then.
+    pub(crate) fn change(&mut self, write: Write, id: &BeadId) -> Result<Record, Failure> {
+        self.store.write(vec![write], self.by.stamp())?;
+        self.record(id)
+    }
+
+    /// Goes through all beads in order of their ids without holding all of them at once.
+    pub(crate) fn each(
+        &self,
+        mut visit: impl FnMut(Record) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let ids = self.store.ids_with_prefix("", usize::MAX)?;
+        for chunk in ids.chunks(CHUNK) {
+            for record in self.store.get(chunk)? {
+                visit(record)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How many beads block on this one, as `bd` counts them.
+    pub(crate) fn n_dependents(&self, id: &BeadId) -> Result<usize, Failure> {
+        let dependents = self.store.dependents(id)?;
+        let blocking = dependents
+            .iter()
+            .filter(|(_, kind)| kind == Dependency::BLOCKS);
+        Ok(blocking.count())
+    }
+
+    /// The number of the latest event; 0 when there is none. Numbers have no gaps, so that halving finds it.
+    pub(crate) fn last_event(&self) -> Result<u64, Failure> {
+        let is_beyond = |number| Ok::<_, Failure>(self.store.events(None, number, 1)?.is_empty());
+        let mut high = 1;
+        while !is_beyond(high)? {
+            high *= 2;
+        }
+        let mut low = 0;
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if is_beyond(middle)? {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        Ok(low)
+    }
+}
+
+/// The working directory.
+pub(crate) fn here() -> Result<Utf8PathBuf, Failure> {
+    env::current_dir().ok_or_else(|| {
+        Failure::new(
+            ErrorCode::IoFileNotFound,
+            "the working directory is gone, or its name is not UTF-8",
+        )
+        .action("change to another directory")
+    })
+}
+
+fn ambiguous(text: &str, found: &[BeadId]) -> Failure {
+    let named: Vec<String> = (found.iter().take(MAX_NAMED))
+        .map(|id| excerpt(id.as_str()))
+        .collect();
+    let more = if found.len() > MAX_NAMED {
+        " and more"
+    } else {
+        ""
+    };
+    Failure::new(
+        ErrorCode::DependencyUnresolved,
+        format!(
+            "several beads start with '{}': {}{more}",
+            excerpt(text),
+            named.join(", ")
+        ),
+    )
+    .action("type more of the id")
+}

@@ -1,0 +1,114 @@
+//! `close`: beads that are done.
+//!
+//! Results: `{id, closed: true, changed: bool, unblocked: [ids]}` for each bead, else `{id, error}`.
+
+use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::issue::{Blocker, Edit, Fence, Record};
+use beads_ralph_core::text::excerpt;
+use beads_ralph_runtime::store::Write;
+use serde_json::json;
+
+use crate::args::{CloseArgs, Global};
+use crate::bead_view::{named, word};
+use crate::beads::Beads;
+use crate::failure::Failure;
+use crate::outcomes::{self, Done};
+use crate::ui::Ui;
+
+pub(crate) fn run(args: &CloseArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
+    one_fence_one_bead(args.guard.fence, &args.ids)?;
+    let mut beads = Beads::open(global)?;
+    outcomes::each(&args.ids, ui, |id| close(id, args, &mut beads))
+}
+
+/// A fence belongs to one claim of one bead.
+pub(super) fn one_fence_one_bead(fence: Option<Fence>, ids: &[String]) -> Result<(), Failure> {
+    if fence.is_some() && ids.len() > 1 {
+        return Err(Failure::new(
+            ErrorCode::ValidationConstraint,
+            "--fence goes with one bead: every claim has its own",
+        )
+        .action("name one bead at a time")
+        .exit_with(2));
+    }
+    Ok(())
+}
+
+fn close(id: &str, args: &CloseArgs, beads: &mut Beads) -> Result<Done, Failure> {
+    let before = beads.resolve(id)?;
+    let id = before.issue.id().clone();
+    if !args.guard.force {
+        refuse_while_waiting(&before, beads)?;
+    }
+    let waiting = still_waiting(&id, beads)?;
+    let write = Write::Update {
+        id: id.clone(),
+        edits: vec![Edit::Close(args.reason.clone())],
+        guard: beads.by.guard(&before, &args.guard),
+    };
+    let after = beads.change(write, &id)?;
+    let is_changed = after.version != before.version;
+    let mut unblocked = Vec::new();
+    for other in waiting {
+        if !beads.record(&other)?.is_blocked {
+            unblocked.push(other.to_string());
+        }
+    }
+    let mut said = if is_changed {
+        format!("closed {}", named(&after))
+    } else {
+        format!("{} was closed already", named(&after))
+    };
+    if !unblocked.is_empty() {
+        let ids: Vec<String> = unblocked.iter().map(|id| excerpt(id)).collect();
+        said = format!("{said}\n  no longer held back: {}", ids.join(", "));
+    }
+    let data =
+        json!({"id": id.as_str(), "closed": true, "changed": is_changed, "unblocked": unblocked});
+    Ok(Done::new(said, data))
+}
+
+/// The beads that depend on one and are held back now.
+fn still_waiting(id: &BeadId, beads: &Beads) -> Result<Vec<BeadId>, Failure> {
+    let dependents = beads.store.dependents(id)?;
+    let ids: Vec<BeadId> = dependents.into_iter().map(|(id, _)| id).collect();
+    let records = beads.store.get(&ids)?.into_iter();
+    Ok(records
+        .filter(|record| record.is_blocked)
+        .map(|record| record.issue.id().clone())
+        .collect())
+}
+
+/// Refuses to close what still waits for something.
+pub(super) fn refuse_while_waiting(record: &Record, beads: &Beads) -> Result<(), Failure> {
+    let id = record.issue.id();
+    let blockers = beads.store.blockers(id)?;
+    if blockers.is_empty() {
+        return Ok(());
+    }
+    let listed: Vec<String> = blockers.iter().map(described).collect();
+    Err(Failure::new(
+        ErrorCode::ValidationConstraint,
+        format!(
+            "bead {} cannot be closed: it waits for {}",
+            excerpt(id.as_str()),
+            listed
+                .iter()
+                .take(5)
+                .cloned()
+                .collect::<Vec<_>>()
+                .join(", ")
+        ),
+    )
+    .details(listed.join("\n"))
+    .action("close what it waits for first, or pass --force"))
+}
+
+fn described(blocker: &Blocker) -> String {
+    format!(
+        "{} ({})",
+        excerpt(blocker.id.as_str()),
+        word(blocker.waiting)
+    )
+}

@@ -1,0 +1,278 @@
+//! `import`: beads from a file of JSON lines, as `bd` writes them.
+//!
+//! Data: `{source, created: [ids], updated: [ids], unchanged: n, stale: [ids], refused: [{id, reason}],
+//! fences_kept: [{id, fence, in_file}], memories: n, dry_run}`. All beads come in one step, or none does.
+
+mod lines;
+
+use std::collections::HashMap;
+
+use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::issue::{Comment, Edit, Entry, Fence, Issue, Record};
+use beads_ralph_core::text::excerpt;
+use beads_ralph_runtime::repo;
+use beads_ralph_runtime::store::{Guard, StoreError, Write};
+use serde::Serialize;
+use serde_json::Value;
+
+use self::lines::Lines;
+use crate::args::{Global, ImportArgs};
+use crate::beads::Beads;
+use crate::failure::Failure;
+use crate::ui::{Ui, counted};
+
+/// Where notes that belong to no bead are kept.
+pub(super) const MEMORY: &str = "memory/";
+
+/// How often an import starts anew because somebody else wrote meanwhile.
+const TRIES: usize = 3;
+
+pub(crate) fn run(args: &ImportArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
+    let mut beads = Beads::open(global)?;
+    let default = beads.directory.join("issues.jsonl");
+    let path = args.file.as_deref().unwrap_or(&default);
+    let lines = lines::read(path, ui)?;
+    let mut left = TRIES;
+    let report = loop {
+        left -= 1;
+        let (mut report, writes) = plan(&lines, &beads)?;
+        report.dry_run = args.dry_run;
+        if args.dry_run {
+            break report;
+        }
+        match beads.store.write(writes, beads.by.stamp()) {
+            Ok(_) => break report,
+            // A bead came or changed between looking and writing; nothing was written, so look again.
+            Err(StoreError::Guard { .. } | StoreError::Exists(_)) if left > 0 => {}
+            Err(error) => return Err(error.into()),
+        }
+    };
+    if !args.dry_run {
+        remember(&lines, &mut beads)?;
+    }
+    if ui.is_json() {
+        return ui.data(&report);
+    }
+    ui.out(&report.sentence())?;
+    ui.say(&report.warnings());
+    Ok(())
+}
+
+/// What happened, or would.
+#[derive(Debug, Default, Serialize)]
+struct Report {
+    source: String,
+    created: Vec<String>,
+    updated: Vec<String>,
+    unchanged: usize,
+    stale: Vec<String>,
+    refused: Vec<Refused>,
+    fences_kept: Vec<KeptFence>,
+    memories: usize,
+    dry_run: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Refused {
+    id: String,
+    reason: String,
+}
+
+/// A bead whose fence in the file is higher than ours, which only claims can raise.
+#[derive(Debug, Serialize)]
+struct KeptFence {
+    id: String,
+    fence: Fence,
+    in_file: Fence,
+}
+
+impl Report {
+    fn sentence(&self) -> String {
+        let what = if self.dry_run {
+            "would import"
+        } else {
+            "imported"
+        };
+        let memories = if self.memories > 0 {
+            format!(", {}", counted(self.memories, "memory", "memories"))
+        } else {
+            String::new()
+        };
+        format!(
+            "{what} from {}: {} created, {} updated, {} unchanged, {} stale, {} refused{memories}\n",
+            self.source,
+            self.created.len(),
+            self.updated.len(),
+            self.unchanged,
+            self.stale.len(),
+            self.refused.len(),
+        )
+    }
+
+    fn warnings(&self) -> String {
+        let mut text = String::new();
+        for id in &self.stale {
+            text.push_str(&format_line(
+                id,
+                "is older in the file than here, and was left alone",
+            ));
+        }
+        for refused in &self.refused {
+            text.push_str(&format_line(&refused.id, &refused.reason));
+        }
+        for kept in &self.fences_kept {
+            let words = format!(
+                "has fence {} in the file and keeps {} here",
+                kept.in_file, kept.fence
+            );
+            text.push_str(&format_line(&kept.id, &words));
+        }
+        text
+    }
+}
+
+fn format_line(id: &str, words: &str) -> String {
+    format!("note: bead {} {words}\n", excerpt(id))
+}
+
+/// Decides for each line what is to be done.
+fn plan(lines: &Lines, beads: &Beads) -> Result<(Report, Vec<Write>), Failure> {
+    let mut report = Report {
+        source: lines.shown.clone(),
+        memories: lines.memories.len(),
+        ..Report::default()
+    };
+    let mut writes = Vec::new();
+    for chunk in lines.entries.chunks(500) {
+        let ids: Vec<BeadId> = chunk.iter().map(|entry| entry.issue.id().clone()).collect();
+        let records = beads.store.get(&ids)?.into_iter();
+        let mut known: HashMap<BeadId, Record> = records
+            .map(|record| (record.issue.id().clone(), record))
+            .collect();
+        for entry in chunk {
+            let id = entry.issue.id();
+            match known.remove(id) {
+                None => {
+                    report.created.push(id.to_string());
+                    writes.push(Write::Insert(Box::new(entry.clone())));
+                }
+                Some(record) => writes.extend(merge(entry, &record, beads, &mut report)?),
+            }
+        }
+    }
+    Ok((report, writes))
+}
+
+/// What a line does to a bead that is here already.
+fn merge(
+    entry: &Entry,
+    record: &Record,
+    beads: &Beads,
+    report: &mut Report,
+) -> Result<Option<Write>, Failure> {
+    let id = entry.issue.id();
+    if entry.fence > record.fence {
+        report.fences_kept.push(KeptFence {
+            id: id.to_string(),
+            fence: record.fence,
+            in_file: entry.fence,
+        });
+    }
+    let times = (
+        entry.issue.time("updated_at"),
+        record.issue.time("updated_at"),
+    );
+    if matches!(times, (Some(theirs), Some(ours)) if theirs < ours) {
+        report.stale.push(id.to_string());
+        return Ok(None);
+    }
+    let missing = missing_comments(entry, record, beads)?;
+    if missing.is_empty() && is_same(&entry.issue, &record.issue) {
+        report.unchanged += 1;
+        return Ok(None);
+    }
+    if let Some(claim) = &record.claim {
+        report.refused.push(Refused {
+            id: id.to_string(),
+            reason: format!(
+                "was left alone: it is already claimed by {} on {}",
+                excerpt(&claim.holder.run),
+                excerpt(&claim.holder.host)
+            ),
+        });
+        return Ok(None);
+    }
+    report.updated.push(id.to_string());
+    let replace = Edit::Replace(Box::new(entry.issue.clone()));
+    let edits = [replace]
+        .into_iter()
+        .chain(missing.into_iter().map(Edit::Comment));
+    Ok(Some(Write::Update {
+        id: id.clone(),
+        edits: edits.collect(),
+        // The status may become `in_progress` without a claim, as the file has it. Nobody holds the bead at this
+        // version, and a claim would have made another.
+        guard: Guard {
+            version: Some(record.version),
+            is_forced: true,
+            ..Guard::default()
+        },
+    }))
+}
+
+fn missing_comments(
+    entry: &Entry,
+    record: &Record,
+    beads: &Beads,
+) -> Result<Vec<Comment>, Failure> {
+    if entry.comments.is_empty() {
+        return Ok(Vec::new());
+    }
+    let known = beads.store.comments(record.issue.id())?;
+    let is_new = |comment: &&Comment| !known.iter().any(|own| own.is_same(comment));
+    Ok(entry.comments.iter().filter(is_new).cloned().collect())
+}
+
+/// Whether two documents say the same. Where comments stood, a document keeps an empty list, which says nothing.
+fn is_same(a: &Issue, b: &Issue) -> bool {
+    let without = |issue: &Issue| {
+        let mut document = issue.document().clone();
+        document.shift_remove("comments");
+        document
+    };
+    a == b || without(a) == without(b)
+}
+
+/// Keeps the notes that belong to no bead.
+fn remember(lines: &Lines, beads: &mut Beads) -> Result<(), Failure> {
+    if lines.memories.is_empty() {
+        return Ok(());
+    }
+    let known = beads.store.controls(MEMORY)?;
+    let known: HashMap<&str, (&Value, u64)> = (known.iter())
+        .map(|row| (row.key.as_str(), (&row.value, row.version)))
+        .collect();
+    for (key, value) in &lines.memories {
+        let key = format!("{MEMORY}{key}");
+        let value = Value::from(value.as_str());
+        let (is_known, seen) = match known.get(key.as_str()) {
+            Some((old, version)) => (**old == value, *version),
+            None => (false, 0),
+        };
+        if !is_known {
+            beads
+                .store
+                .set_control(&key, &value, seen, beads.by.stamp())?;
+        }
+    }
+    Ok(())
+}
+
+/// How an input is named in messages.
+fn shown(path: &camino::Utf8Path) -> String {
+    if path == "-" {
+        "<stdin>".to_owned()
+    } else {
+        repo::shown(path)
+    }
+}

@@ -1,0 +1,114 @@
+//! The lines of a file, with everything that is wrong with them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use beads_ralph_core::bead::{BeadId, FieldError, FieldErrorKind, error_code};
+use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::issue::{Entry, Line, read_line};
+use beads_ralph_core::text::{excerpt, visible};
+use camino::Utf8Path;
+
+use super::super::bead_validate::read_input;
+use crate::failure::Failure;
+use crate::ui::{Ui, counted, lines as each_line};
+
+/// What a file holds.
+#[derive(Debug)]
+pub(super) struct Lines {
+    /// The file, as people know it.
+    pub(super) shown: String,
+    /// The beads, in the order of the file; each id once.
+    pub(super) entries: Vec<Entry>,
+    /// The notes that belong to no bead.
+    pub(super) memories: BTreeMap<String, String>,
+}
+
+/// What is wrong with a file, line by line.
+#[derive(Default)]
+struct Problems {
+    said: Vec<String>,
+    errors: Vec<FieldError>,
+    has_duplicates: bool,
+}
+
+/// Reads a file, or says of every line what is wrong with it.
+pub(super) fn read(path: &Utf8Path, ui: &Ui) -> Result<Lines, Failure> {
+    let bytes = read_input(path)?;
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+    let mut found = Lines {
+        shown: super::shown(path),
+        entries: Vec::new(),
+        memories: BTreeMap::new(),
+    };
+    let mut problems = Problems::default();
+    let mut places: HashMap<BeadId, usize> = HashMap::new();
+    for (at, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+        let number = at + 1;
+        match parse(line) {
+            Ok(Line::Nothing) => {}
+            Ok(Line::Memory { key, value }) => {
+                found.memories.insert(key, value);
+            }
+            Ok(Line::Issue(entry)) => {
+                let id = entry.issue.id().clone();
+                if let Some(first) = places.get(&id) {
+                    problems.duplicate(&found.shown, number, &id, *first);
+                    continue;
+                }
+                places.insert(id, number);
+                found.entries.push(*entry);
+            }
+            Err(errors) => problems.add(&found.shown, number, errors),
+        }
+    }
+    problems.finish(ui)?;
+    Ok(found)
+}
+
+fn parse(line: &[u8]) -> Result<Line, Vec<FieldError>> {
+    let text = str::from_utf8(line).map_err(|error| {
+        vec![FieldError {
+            path: "document".to_owned(),
+            message: error.to_string(),
+            kind: FieldErrorKind::JsonInvalid,
+        }]
+    })?;
+    read_line(text)
+}
+
+impl Problems {
+    fn add(&mut self, shown: &str, line: usize, errors: Vec<FieldError>) {
+        for error in &errors {
+            let error = visible(&error.to_string());
+            self.said.push(format!("{shown}:{line}: {error}"));
+        }
+        self.errors.extend(errors);
+    }
+
+    fn duplicate(&mut self, shown: &str, line: usize, id: &BeadId, first: usize) {
+        let id = excerpt(id.as_str());
+        self.said.push(format!(
+            "{shown}:{line}: id: '{id}' stands on line {first} already"
+        ));
+        self.has_duplicates = true;
+    }
+
+    fn finish(self, ui: &Ui) -> Result<(), Failure> {
+        if self.said.is_empty() {
+            return Ok(());
+        }
+        ui.complain(&each_line(&self.said));
+        let code = if self.errors.is_empty() && self.has_duplicates {
+            ErrorCode::DependencyDuplicateId
+        } else {
+            error_code(&self.errors)
+        };
+        let message = format!(
+            "{} in the file; nothing was imported",
+            counted(self.said.len(), "mistake", "mistakes")
+        );
+        Err(Failure::new(code, message)
+            .details(self.said.join("\n"))
+            .action("correct the lines that are named"))
+    }
+}

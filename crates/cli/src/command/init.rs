@@ -1,0 +1,179 @@
+//! `init`: the bead store of a repository, its configuration, and what is there.
+//!
+//! Data: `{repository: path|null, store: {directory, state, beads}, config: {path, state}, permissions,
+//! tools: {name: path|null}, uses: {store, agent}, warnings: […], next: […]}`; `state` is `created`, `existing`, and for
+//! the configuration also `extended`, for the store `migrated`.
+
+mod settings;
+
+use std::fmt::Write as _;
+
+use beads_ralph_runtime::config::Permissions;
+use beads_ralph_runtime::store::{self, Opened, Store as _};
+use beads_ralph_runtime::{env, repo};
+use camino::Utf8PathBuf;
+use serde_json::{Map, Value, json};
+
+use self::settings::Settings;
+use crate::args::InitArgs;
+use crate::beads::here;
+use crate::failure::Failure;
+use crate::ui::{Ui, counted, quoted};
+
+/// What is looked for on the PATH, and what it is good for.
+const TOOLS: [(&str, &str); 7] = [
+    ("git", "worktrees and branches"),
+    ("bd", "other stores of beads"),
+    ("claude", "agent"),
+    ("codex", "agent"),
+    ("gemini", "agent"),
+    ("opencode", "agent"),
+    ("gh", "pull requests"),
+];
+
+/// What was found and made.
+struct Found {
+    root: Option<Utf8PathBuf>,
+    directory: Utf8PathBuf,
+    store: &'static str,
+    n_beads: usize,
+    settings: Settings,
+    tools: Vec<(&'static str, &'static str, Option<Utf8PathBuf>)>,
+    export: Option<Utf8PathBuf>,
+}
+
+pub(crate) fn run(args: &InitArgs, ui: &Ui) -> Result<(), Failure> {
+    let here = here()?;
+    let root = repo::main_root_of(&here);
+    let place = root.clone().unwrap_or(here.clone());
+    // A configuration that cannot be read stops everything before anything is made.
+    let settings = settings::plan(&place, args.permissions.map(Permissions::from))?;
+    let made = store::init(&here)?;
+    let settings = settings.write()?;
+    let n_beads = made.store.ids_with_prefix("", usize::MAX)?.len();
+    let export = made.directory.join("issues.jsonl");
+    let found = Found {
+        root,
+        store: match &made.opened {
+            Opened::Created => "created",
+            Opened::Existing => "existing",
+            Opened::Migrated(_) => "migrated",
+        },
+        directory: made.directory,
+        n_beads,
+        settings,
+        tools: (TOOLS.iter())
+            .map(|(name, what)| (*name, *what, env::find_program(name)))
+            .collect(),
+        export: (n_beads == 0 && export.is_file()).then_some(export),
+    };
+    if ui.is_json() {
+        return ui.data(&found.to_json());
+    }
+    ui.out(&found.text())
+}
+
+impl Found {
+    fn has(&self, tool: &str) -> bool {
+        (self.tools.iter()).any(|(name, _, path)| *name == tool && path.is_some())
+    }
+
+    /// The agent that is taken when nothing names another: the first that is there.
+    fn agent(&self) -> Option<&'static str> {
+        let mut agents = self.tools.iter().filter(|(_, what, _)| *what == "agent");
+        agents
+            .find(|(_, _, path)| path.is_some())
+            .map(|(name, _, _)| *name)
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if self.root.is_none() {
+            warnings.push(
+                "this is not a git repository: plans and beads work, but agents need one (git init)"
+                    .to_owned(),
+            );
+        }
+        if !self.has("git") {
+            warnings.push("git is not on the PATH: agents need it for their worktrees".to_owned());
+        }
+        warnings.extend(self.settings.warning());
+        warnings
+    }
+
+    fn next(&self) -> Vec<String> {
+        let mut next = Vec::new();
+        if let Some(export) = &self.export {
+            next.push(format!("beads-ralph import {}", quoted(export)));
+        }
+        next.push("beads-ralph plan new plan.md".to_owned());
+        next.push("beads-ralph plan check plan.md".to_owned());
+        next.push("beads-ralph ready".to_owned());
+        next
+    }
+
+    fn to_json(&self) -> Value {
+        let tools: Map<String, Value> = (self.tools.iter())
+            .map(|(name, _, path)| ((*name).to_owned(), json!(path)))
+            .collect();
+        json!({
+            "repository": self.root,
+            "store": {"directory": self.directory, "state": self.store, "beads": self.n_beads},
+            "config": {"path": self.settings.path, "state": self.settings.state()},
+            "permissions": self.settings.permissions.map(Permissions::as_str),
+            "tools": tools,
+            "uses": {"store": "embedded", "agent": self.agent()},
+            "warnings": self.warnings(),
+            "next": self.next(),
+        })
+    }
+
+    fn text(&self) -> String {
+        let mut text = String::new();
+        let root = self.root.as_deref().map(repo::shown);
+        _ = writeln!(text, "repository   {}", root.as_deref().unwrap_or("none"));
+        let beads = counted(self.n_beads, "bead", "beads");
+        let directory = repo::shown(&self.directory);
+        _ = writeln!(text, "store        {directory} ({}, {beads})", self.store);
+        let config = repo::shown(&self.settings.path);
+        _ = writeln!(text, "settings     {config} ({})", self.settings.state());
+        let mode = self.settings.permissions.map(Permissions::as_str);
+        _ = writeln!(text, "permissions  {}\n", mode.unwrap_or("not chosen yet"));
+        for (name, what, path) in &self.tools {
+            let path = path.as_deref().map(repo::shown);
+            let path = path.as_deref().unwrap_or("not found");
+            _ = writeln!(text, "{name:<12} {path} ({what})");
+        }
+        self.what_it_means(&mut text);
+        for warning in self.warnings() {
+            _ = writeln!(text, "\nwarning: {warning}");
+        }
+        text.push_str("\nnext:\n");
+        for step in self.next() {
+            _ = writeln!(text, "  {step}");
+        }
+        text
+    }
+
+    /// What will be used, and what agents will be allowed to do (Z-23).
+    fn what_it_means(&self, text: &mut String) {
+        text.push_str("\nBeads are kept in the embedded store; it needs no server and no bd.\n");
+        match self.agent() {
+            Some(agent) => _ = writeln!(text, "Agents run with {agent} unless a plan or the settings say otherwise."),
+            None => text.push_str("No agent was found: install claude, codex, gemini or opencode before you run a plan.\n"),
+        }
+        text.push_str(
+            "\nWhile agents work there is nobody to ask. `permissions` says what they may do:\n",
+        );
+        for mode in Permissions::ALL {
+            let mark = if self.settings.permissions == Some(mode) {
+                "*"
+            } else {
+                " "
+            };
+            _ = writeln!(text, "{mark} {:<9} {}", mode.as_str(), mode.meaning());
+        }
+        let config = repo::shown(&self.settings.path);
+        _ = writeln!(text, "To change it, edit `permissions` in {config}.");
+    }
+}

@@ -1,0 +1,112 @@
+//! The configuration as `init` leaves it: written when there is none, extended when it lacks a choice that was
+//! made, and otherwise not touched.
+
+use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_runtime::config::{self, FILE_NAME, Permissions};
+use beads_ralph_runtime::files;
+use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::failure::Failure;
+
+const TEMPLATE: &str = include_str!("../../../assets/beads-ralph.yaml");
+
+/// The configuration and what is to be done about it.
+#[derive(Debug)]
+pub(super) struct Settings {
+    pub(super) path: Utf8PathBuf,
+    /// The mode that holds now.
+    pub(super) permissions: Option<Permissions>,
+    wanted: Option<Permissions>,
+    action: Action,
+}
+
+#[derive(Debug)]
+enum Action {
+    Nothing,
+    Create(String),
+    Extend { before: Vec<u8>, after: Vec<u8> },
+}
+
+/// Reads the configuration of a directory and decides what is to be done.
+pub(super) fn plan(directory: &Utf8Path, wanted: Option<Permissions>) -> Result<Settings, Failure> {
+    let path = directory.join(FILE_NAME);
+    let settings = |permissions, action| Settings {
+        path: path.clone(),
+        permissions,
+        wanted,
+        action,
+    };
+    if !path.exists() {
+        let mode = wanted.unwrap_or(Permissions::AskNone);
+        let text = TEMPLATE.replace("{permissions}", mode.as_str());
+        return Ok(settings(Some(mode), Action::Create(text)));
+    }
+    let before = files::read(&path)?;
+    let recorded = config::parse(&path, &before)?.permissions;
+    match (recorded, wanted) {
+        (None, Some(mode)) => {
+            let after = extended(&path, &before, mode)?;
+            Ok(settings(Some(mode), Action::Extend { before, after }))
+        }
+        _ => Ok(settings(recorded, Action::Nothing)),
+    }
+}
+
+/// The file with the choice as its last line, if that is what a reader then finds.
+fn extended(path: &Utf8Path, before: &[u8], mode: Permissions) -> Result<Vec<u8>, Failure> {
+    let mut after = before.to_vec();
+    if !after.is_empty() && !after.ends_with(b"\n") {
+        after.push(b'\n');
+    }
+    after.extend_from_slice(format!("permissions: {}\n", mode.as_str()).as_bytes());
+    match config::parse(path, &after) {
+        Ok(config) if config.permissions == Some(mode) => Ok(after),
+        _ => Err(Failure::new(
+            ErrorCode::ValidationConstraint,
+            format!(
+                "{} cannot be extended by a line",
+                beads_ralph_runtime::repo::shown(path)
+            ),
+        )
+        .action(format!(
+            "add `permissions: {}` to it yourself",
+            mode.as_str()
+        ))),
+    }
+}
+
+impl Settings {
+    /// Does what was decided.
+    pub(super) fn write(self) -> Result<Self, Failure> {
+        match &self.action {
+            Action::Nothing => {}
+            Action::Create(text) => files::create_new(&self.path, text.as_bytes())?,
+            Action::Extend { before, after } => files::replace(&self.path, before, after)?,
+        }
+        Ok(self)
+    }
+
+    pub(super) fn state(&self) -> &'static str {
+        match self.action {
+            Action::Nothing => "existing",
+            Action::Create(_) => "created",
+            Action::Extend { .. } => "extended",
+        }
+    }
+
+    /// What the user must know about a choice that was not made, or made otherwise before.
+    pub(super) fn warning(&self) -> Option<String> {
+        match (self.permissions, self.wanted) {
+            (None, _) => Some(format!(
+                "no permission mode is chosen yet: beads-ralph init --permissions {}",
+                Permissions::ALL.map(Permissions::as_str).join("|")
+            )),
+            (Some(now), Some(wanted)) if now != wanted => Some(format!(
+                "the settings say `permissions: {}` and were not changed; edit them to choose {}",
+                now.as_str(),
+                wanted.as_str()
+            )),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! `label`: adds, removes and lists labels.
+//!
+//! Data: `{bead, version, changed}` after a change; `{id, labels: […]}` for the list.
+
+use beads_ralph_core::issue::Edit;
+use beads_ralph_core::text::visible;
+use beads_ralph_runtime::store::{Guard, Write};
+use serde_json::json;
+
+use super::update;
+use crate::args::{Global, LabelCommand};
+use crate::beads::Beads;
+use crate::failure::Failure;
+use crate::ui::{Ui, lines};
+
+pub(crate) fn run(command: &LabelCommand, global: &Global, ui: &Ui) -> Result<(), Failure> {
+    match command {
+        LabelCommand::Add(args) => {
+            let labels = update::labels(&args.labels)?;
+            let edits = labels.into_iter().map(Edit::AddLabel).collect();
+            change(&args.id, edits, global, ui)
+        }
+        LabelCommand::Remove(args) => {
+            let edits = args.labels.iter().cloned().map(Edit::RemoveLabel).collect();
+            change(&args.id, edits, global, ui)
+        }
+        LabelCommand::List { id } => list(id, global, ui),
+    }
+}
+
+fn change(id: &str, edits: Vec<Edit>, global: &Global, ui: &Ui) -> Result<(), Failure> {
+    let mut beads = Beads::open(global)?;
+    let before = beads.resolve(id)?;
+    let write = Write::Update {
+        id: before.issue.id().clone(),
+        edits,
+        guard: Guard::default(),
+    };
+    update::report(&before, write, &mut beads, ui)
+}
+
+fn list(id: &str, global: &Global, ui: &Ui) -> Result<(), Failure> {
+    let record = Beads::open(global)?.resolve(id)?;
+    let labels: Vec<&str> = record.issue.labels().collect();
+    if ui.is_json() {
+        return ui.data(&json!({"id": record.issue.id().as_str(), "labels": labels}));
+    }
+    ui.out(&lines(labels.iter().map(|label| visible(label))))
+}

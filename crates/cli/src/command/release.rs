@@ -1,0 +1,52 @@
+//! `release`: gives claimed beads back.
+//!
+//! Results: `{id, released: true, fence}` for each bead, else `{id, error}`.
+
+use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::issue::{Fence, Record};
+use beads_ralph_core::text::excerpt;
+use serde_json::json;
+
+use crate::args::{Global, ReleaseArgs};
+use crate::bead_view::{held, named};
+use crate::beads::{Beads, Writer};
+use crate::failure::{ALREADY_CLAIMED, Failure};
+use crate::outcomes::{self, Done};
+use crate::ui::Ui;
+
+pub(crate) fn run(args: &ReleaseArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
+    super::close::one_fence_one_bead(args.fence, &args.ids)?;
+    let mut beads = Beads::open(global)?;
+    outcomes::each(&args.ids, ui, |id| {
+        let record = beads.resolve(id)?;
+        let id = record.issue.id();
+        let fence = match args.fence {
+            Some(fence) => fence,
+            None => present_fence(&record, args, beads.by.actor())?,
+        };
+        let record = beads.store.release(id, fence, beads.by.stamp())?;
+        let data = json!({"id": id.as_str(), "released": true, "fence": fence});
+        Ok(Done::new(format!("released {}", named(&record)), data))
+    })
+}
+
+/// The fence of the claim as it is now, for its own holder, or for whoever insists.
+fn present_fence(record: &Record, args: &ReleaseArgs, actor: &str) -> Result<Fence, Failure> {
+    let id = excerpt(record.issue.id().as_str());
+    let Some(claim) = &record.claim else {
+        let message = format!(
+            "bead {id} is not claimed; its status is {}",
+            record.issue.status()
+        );
+        return Err(Failure::new(ErrorCode::ValidationConstraint, message)
+            .action("there is nothing to give back; `beads-ralph reopen` opens it"));
+    };
+    let name = args.holder.as_deref().unwrap_or(actor);
+    if args.force || Writer::is_held_by(record, name) {
+        return Ok(claim.fence);
+    }
+    let message = format!("bead {id} is already claimed by {}", held(claim));
+    Err(Failure::new(ErrorCode::ValidationConstraint, message)
+        .action("pass the --fence of that claim or --force; if its holder is gone, run `beads-ralph recover`")
+        .exit_with(ALREADY_CLAIMED))
+}

@@ -1,0 +1,143 @@
+//! `update`: changes of one bead, all or none.
+//!
+//! Data: `{bead: {…}, version, changed: bool}`.
+
+use beads_ralph_core::bead::{Invalid, parse_document};
+use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::issue::{Edit, Label, Record};
+use beads_ralph_core::text::excerpt;
+use beads_ralph_runtime::files;
+use beads_ralph_runtime::store::{Guard, Write};
+use camino::Utf8Path;
+use serde_json::{Map, Value, json};
+
+use crate::args::{Global, UpdateArgs};
+use crate::bead_view::{self, named};
+use crate::beads::Beads;
+use crate::failure::Failure;
+use crate::ui::Ui;
+
+pub(crate) fn run(args: &UpdateArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
+    let edits = edits(args)?;
+    if edits.is_empty() {
+        return Err(Failure::new(
+            ErrorCode::ValidationConstraint,
+            "there is nothing to change",
+        )
+        .action("name a change; `beads-ralph update --help` lists them"));
+    }
+    let mut beads = Beads::open(global)?;
+    let before = beads.resolve(&args.id)?;
+    check_status(args, &before, &beads)?;
+    let write = Write::Update {
+        id: before.issue.id().clone(),
+        edits,
+        guard: Guard {
+            status: args.if_status.clone(),
+            version: args.if_version,
+            ..beads.by.guard(&before, &args.guard)
+        },
+    };
+    report(&before, write, &mut beads, ui)
+}
+
+/// Writes a change and says what became of it.
+pub(super) fn report(
+    before: &Record,
+    write: Write,
+    beads: &mut Beads,
+    ui: &Ui,
+) -> Result<(), Failure> {
+    let after = beads.change(write, before.issue.id())?;
+    let is_changed = after.version != before.version;
+    if ui.is_json() {
+        let bead = bead_view::to_json(&after, beads)?;
+        return ui.data(&json!({"bead": bead, "version": after.version, "changed": is_changed}));
+    }
+    let what = if is_changed {
+        "updated"
+    } else {
+        "nothing to change in"
+    };
+    ui.out(&format!(
+        "{what} {} (version {})\n",
+        named(&after),
+        after.version
+    ))
+}
+
+/// The rules of `claim` and `close` hold for a status that is set by hand, too.
+fn check_status(args: &UpdateArgs, record: &Record, beads: &Beads) -> Result<(), Failure> {
+    if args.guard.force {
+        return Ok(());
+    }
+    match args.status.as_deref() {
+        Some("in_progress") if record.issue.status() != "in_progress" => {
+            let id = excerpt(record.issue.id().as_str());
+            Err(Failure::new(
+                ErrorCode::ValidationConstraint,
+                format!("bead {id} cannot be set to in_progress: nobody would hold it"),
+            )
+            .action(format!("claim it: beads-ralph claim {id}")))
+        }
+        Some("closed") => super::close::refuse_while_waiting(record, beads),
+        _ => Ok(()),
+    }
+}
+
+fn edits(args: &UpdateArgs) -> Result<Vec<Edit>, Failure> {
+    let mut edits = Vec::new();
+    let texts = [
+        ("title", &args.title),
+        ("description", &args.description),
+        ("issue_type", &args.issue_type),
+        ("assignee", &args.assignee),
+        ("notes", &args.notes),
+    ];
+    for (field, text) in texts {
+        let set = |text: &String| Edit::Set(field.to_owned(), text.as_str().into());
+        edits.extend(text.as_ref().map(set));
+    }
+    let priority = |priority: i64| Edit::Set("priority".to_owned(), priority.into());
+    edits.extend(args.priority.map(priority));
+    edits.extend(args.append_notes.iter().cloned().map(Edit::AppendNotes));
+    if let Some(text) = &args.metadata {
+        edits.push(Edit::MergeMetadata(read_metadata(text)?));
+    }
+    for (key, value) in &args.set_metadata {
+        let one = Map::from_iter([(key.clone(), Value::from(value.as_str()))]);
+        edits.push(Edit::MergeMetadata(one));
+    }
+    edits.extend(args.unset_metadata.iter().cloned().map(Edit::UnsetMetadata));
+    edits.extend(labels(&args.add_label)?.into_iter().map(Edit::AddLabel));
+    edits.extend(args.remove_label.iter().cloned().map(Edit::RemoveLabel));
+    edits.extend(args.status.iter().cloned().map(Edit::Status));
+    Ok(edits)
+}
+
+/// Labels as people type them.
+pub(super) fn labels(texts: &[String]) -> Result<Vec<Label>, Failure> {
+    let wrong =
+        |error: Invalid| Failure::new(ErrorCode::ValidationInvalidPattern, error.to_string());
+    texts
+        .iter()
+        .map(|text| Label::parse(text).map_err(wrong))
+        .collect()
+}
+
+/// A JSON object, or `@` and the file that holds one.
+fn read_metadata(text: &str) -> Result<Map<String, Value>, Failure> {
+    let parsed = match text.strip_prefix('@') {
+        Some(path) => parse_document(&files::read(Utf8Path::new(path))?),
+        None => parse_document(text.as_bytes()),
+    };
+    let refused = |why: String| {
+        Failure::new(ErrorCode::ValidationBeadSchema, format!("metadata: {why}"))
+            .action("pass a JSON object, such as '{\"key\": 1}', or @ and the name of a file")
+    };
+    match parsed {
+        Ok(Value::Object(map)) => Ok(map),
+        Ok(_) => Err(refused("Input should be a valid object".to_owned())),
+        Err(error) => Err(refused(excerpt(&error.to_string()))),
+    }
+}
