@@ -27,7 +27,11 @@ impl Cli {
             Command::Plan(PlanCommand::Check(args)) => args.format == CheckFormat::Json,
             Command::Plan(PlanCommand::Graph(args)) => args.format == GraphFormat::Json,
             Command::Plan(
-                PlanCommand::New(_) | PlanCommand::Build(_) | PlanCommand::Annotate(_),
+                PlanCommand::New(_)
+                | PlanCommand::Build(_)
+                | PlanCommand::Annotate(_)
+                | PlanCommand::Apply(_)
+                | PlanCommand::Diff(_),
             )
             | Command::Bead(_)
             | Command::Init(_)
@@ -49,6 +53,7 @@ impl Cli {
             | Command::Comment(_)
             | Command::Import(_)
             | Command::Export(_)
+            | Command::Doctor(_)
             | Command::Schema(_)
             | Command::Demo
             | Command::Completions(_)
@@ -65,6 +70,7 @@ Start with:
   beads-ralph plan check plan.md    find every mistake in a plan
   beads-ralph plan graph plan.md    see what waits for what
   beads-ralph init                  make the bead store of this repository
+  beads-ralph plan apply plan.md    put the plan's beads into it
   beads-ralph ready                 see which beads can be started
 
 Exit codes: 0 success, 1 something to mend, 2 wrong usage, 3 fatal (file missing, no permission),
@@ -100,7 +106,7 @@ pub(crate) enum ColorChoice {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Write, check, draw, compile and annotate plans
+    /// Write, check, draw, compile, apply and annotate plans
     #[command(subcommand)]
     Plan(PlanCommand),
     /// Validate and migrate bead files
@@ -146,6 +152,8 @@ pub(crate) enum Command {
     Import(ImportArgs),
     /// Write all beads as JSON lines, as bd reads them
     Export(ExportArgs),
+    /// Look the store over, and mend it
+    Doctor(DoctorArgs),
     /// Print a JSON Schema, or the names of all
     Schema(SchemaArgs),
     /// Compile a sample plan and show its graph; touches nothing of yours

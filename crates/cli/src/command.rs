@@ -8,6 +8,7 @@ mod comment;
 mod completions;
 mod demo;
 mod dep;
+mod doctor;
 mod export;
 mod heartbeat;
 mod import;
@@ -17,8 +18,10 @@ mod list;
 mod log;
 mod man;
 mod plan_annotate;
+mod plan_apply;
 mod plan_build;
 mod plan_check;
+mod plan_diff;
 mod plan_graph;
 mod plan_new;
 mod ready;
@@ -44,6 +47,8 @@ pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), Failure> {
         Command::Plan(PlanCommand::Graph(args)) => plan_graph::run(args, ui),
         Command::Plan(PlanCommand::Build(args)) => plan_build::run(args, ui),
         Command::Plan(PlanCommand::Annotate(args)) => plan_annotate::run(args, ui),
+        Command::Plan(PlanCommand::Apply(args)) => plan_apply::run(args, global, ui),
+        Command::Plan(PlanCommand::Diff(args)) => plan_diff::run(args, global, ui),
         Command::Bead(BeadCommand::Validate(args)) => bead_validate::run(args, ui),
         Command::Bead(BeadCommand::Migrate(args)) => bead_migrate::run(args, ui),
         Command::Init(args) => init::run(args, ui),
@@ -65,6 +70,7 @@ pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), Failure> {
         Command::Comment(args) => comment::run(args, global, ui),
         Command::Import(args) => import::run(args, global, ui),
         Command::Export(args) => export::run(args, global, ui),
+        Command::Doctor(args) => doctor::run(args, global, ui),
         Command::Schema(args) => schema::run(args, ui),
         Command::Demo => demo::run(ui),
         Command::Completions(args) => completions::run(args, ui),

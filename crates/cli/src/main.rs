@@ -9,6 +9,7 @@ mod beads;
 mod command;
 mod draw;
 mod failure;
+mod mason;
 mod outcomes;
 mod plan_source;
 mod table;
@@ -20,12 +21,19 @@ use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_runtime::env;
 use clap::Parser as _;
 
-use crate::args::Cli;
+use crate::args::{Cli, MasonCli};
 use crate::failure::Failure;
 use crate::ui::Ui;
 
+const MASON: &str = "beads-mason";
+
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let parsed = if is_mason() {
+        MasonCli::try_parse_from(mason_arguments()).map(MasonCli::into_cli)
+    } else {
+        Cli::try_parse()
+    };
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
@@ -39,6 +47,22 @@ fn main() -> ExitCode {
     }
 }
 
+/// Whether the program was called by the seeds' own name: as `beads-mason`, or with that as its first word.
+fn is_mason() -> bool {
+    env::program_name().as_deref() == Some(MASON)
+        || env::arguments().next().as_deref() == Some(MASON)
+}
+
+/// What follows that name.
+fn mason_arguments() -> impl Iterator<Item = std::ffi::OsString> {
+    let n_words = if env::program_name().as_deref() == Some(MASON) {
+        1
+    } else {
+        2
+    };
+    std::iter::once(MASON.into()).chain(std::env::args_os().skip(n_words))
+}
+
 /// Ends after arguments that are wrong, or that ask for help or the version. A script that asked for JSON
 /// gets the envelope here too.
 fn usage(error: &clap::Error) -> ExitCode {
@@ -49,7 +73,7 @@ fn usage(error: &clap::Error) -> ExitCode {
     let has = |flag: &str| flags.iter().any(|argument| argument == flag);
     let by_format =
         has("--format=json") || flags.windows(2).any(|pair| pair == ["--format", "json"]);
-    let wants_json = by_format || has("--json") || has("--fenced");
+    let wants_json = by_format || has("--json") || has("--fenced") || is_mason();
     if is_wrong && wants_json {
         let text = error.to_string();
         let message = text
@@ -60,7 +84,7 @@ fn usage(error: &clap::Error) -> ExitCode {
         let failure = Failure::new(ErrorCode::ValidationConstraint, message)
             .details(text.trim_end())
             .action("see `beads-ralph --help`");
-        Ui::for_json(has("--fenced")).failure(&failure);
+        Ui::for_json(has("--fenced") || is_mason()).failure(&failure);
     } else {
         // A pipe that was closed after the first page of help is no failure.
         drop(error.print());

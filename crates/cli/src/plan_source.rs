@@ -149,6 +149,10 @@ impl Surroundings {
         })
     }
 
+    pub(crate) fn plan_file(&self) -> &str {
+        &self.plan_file
+    }
+
     pub(crate) fn rig(&self) -> &str {
         &self.config.rig
     }

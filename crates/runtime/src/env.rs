@@ -63,6 +63,13 @@ pub fn arguments() -> impl Iterator<Item = String> {
         .filter_map(|argument| argument.into_string().ok())
 }
 
+/// The name that the program was called by, without its path and its ending.
+pub fn program_name() -> Option<String> {
+    let program = std::env::args_os().next()?;
+    let path = std::path::Path::new(&program);
+    Some(path.file_stem()?.to_str()?.to_owned())
+}
+
 /// The working directory; nothing when it is gone or not UTF-8.
 pub fn current_dir() -> Option<Utf8PathBuf> {
     #[expect(

@@ -264,3 +264,13 @@ fn fence(text: &str) -> Result<Fence, String> {
     let number = text.parse().map(Fence);
     number.map_err(|_| "a fence is the whole number that a claim gave out".to_owned())
 }
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// Build the store anew from what is left of it; the damaged file is kept
+    #[arg(long)]
+    pub(crate) repair: bool,
+    /// The export to take beads from that cannot be saved otherwise; without it `.beads/issues.jsonl`
+    #[arg(long, value_name = "FILE", requires = "repair")]
+    pub(crate) from: Option<camino::Utf8PathBuf>,
+}

@@ -16,6 +16,10 @@ pub(crate) enum PlanCommand {
     Build(PlanBuildArgs),
     /// Write the bead ids into the plan, and change no other byte
     Annotate(PlanAnnotateArgs),
+    /// Make the store match a plan: insert new beads, update open ones, report the rest
+    Apply(PlanApplyArgs),
+    /// Show what applying a plan would change, and what it would refuse to
+    Diff(SelectionArgs),
 }
 
 #[derive(Debug, Subcommand)]
@@ -169,4 +173,94 @@ pub(crate) struct BeadMigrateArgs {
     /// Rewrite the file instead of printing
     #[arg(long, requires = "file")]
     pub(crate) in_place: bool,
+}
+
+/// Which sprints of which plan, and how they become beads.
+#[derive(Debug, Args)]
+pub(crate) struct SelectionArgs {
+    /// The plan; `-` is standard input
+    pub(crate) plan: Utf8PathBuf,
+    /// Only these sprints, such as 1.2a,1.3
+    #[arg(long, value_name = "IDS")]
+    pub(crate) sprint_filter: Option<String>,
+    /// Leave out sprints whose **Status** says COMPLETED
+    #[arg(long)]
+    pub(crate) skip_completed: bool,
+    #[command(flatten)]
+    pub(crate) rules: RuleArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PlanApplyArgs {
+    #[command(flatten)]
+    pub(crate) selection: SelectionArgs,
+    /// Only say what would be done
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Write the bead ids into the plan afterwards
+    #[arg(long)]
+    pub(crate) annotate: bool,
+    /// Insert new beads only; a bead that is there is an error
+    #[arg(long)]
+    pub(crate) insert_only: bool,
+    /// Insert new beads only, and skip those that are there
+    #[arg(long)]
+    pub(crate) check_existing: bool,
+    /// Refuse beads that wait for something that the store does not have
+    #[arg(long)]
+    pub(crate) require_deps_in_store: bool,
+}
+
+/// Convert a plan into beads and insert them into the store; answers with fenced JSON.
+#[derive(Debug, clap::Parser)]
+#[command(name = "beads-mason", version)]
+pub(crate) struct MasonCli {
+    /// The plan; `-` is standard input
+    #[arg(long, value_name = "PLAN")]
+    pub(crate) plan_file: Utf8PathBuf,
+    /// Only these sprints, such as 1.2a,1.3
+    #[arg(long, value_name = "IDS")]
+    pub(crate) sprint_filter: Option<String>,
+    /// Write the bead ids into the plan afterwards
+    #[arg(long, visible_alias = "annotate")]
+    pub(crate) annotate_plan: bool,
+    /// Skip beads that are there instead of refusing
+    #[arg(long)]
+    pub(crate) check_existing: bool,
+    /// Only say what would be done
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Refuse beads that wait for something that the store does not have
+    #[arg(long)]
+    pub(crate) require_deps_in_store: bool,
+    #[command(flatten)]
+    pub(crate) rules: RuleArgs,
+    #[command(flatten)]
+    pub(crate) global: super::Global,
+}
+
+impl MasonCli {
+    /// The same as arguments of the program's own command: only new beads, and the answer is fenced (E-1, E-12).
+    pub(crate) fn into_cli(self) -> super::Cli {
+        let apply = PlanApplyArgs {
+            selection: SelectionArgs {
+                plan: self.plan_file,
+                sprint_filter: self.sprint_filter,
+                skip_completed: false,
+                rules: self.rules,
+            },
+            dry_run: self.dry_run,
+            annotate: self.annotate_plan,
+            insert_only: true,
+            check_existing: self.check_existing,
+            require_deps_in_store: self.require_deps_in_store,
+        };
+        super::Cli {
+            global: super::Global {
+                fenced: true,
+                ..self.global
+            },
+            command: super::Command::Plan(PlanCommand::Apply(apply)),
+        }
+    }
 }

@@ -81,6 +81,11 @@ impl Filter {
         Self(Some(ids))
     }
 
+    /// Whether all sprints are meant, whichever there are.
+    pub fn is_everything(&self) -> bool {
+        self.0.is_none()
+    }
+
     /// Whether a sprint is meant.
     pub fn selects(&self, id: &SprintId) -> bool {
         self.0

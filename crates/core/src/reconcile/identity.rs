@@ -2,6 +2,7 @@
 //! annotation in the plan.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
 
 use super::diagnostics;
 use crate::bead::BeadId;
@@ -10,6 +11,7 @@ use crate::diag::Diagnostic;
 use crate::issue::{Record, Standing};
 use crate::number::SprintId;
 use crate::plan::{Plan, Sprint};
+use crate::text::excerpt;
 
 /// Whose bead a record is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +25,17 @@ pub enum Owner {
     },
     /// No plan made it.
     NoPlan,
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sprint { plan_file, sprint } => {
+                write!(f, "sprint {sprint} of {}", excerpt(plan_file))
+            }
+            Self::NoPlan => f.write_str("no plan"),
+        }
+    }
 }
 
 impl Owner {

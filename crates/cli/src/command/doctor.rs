@@ -1,0 +1,171 @@
+//! `doctor`: whether the store is whole and its surroundings are in order, and mending what is not.
+
+use std::collections::BTreeMap;
+
+use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::issue::{Entry, Line, read_line};
+use beads_ralph_core::text::visible;
+use beads_ralph_runtime::store::{self, CheckReport, Kind, Place, RepairReport, StoreError};
+use beads_ralph_runtime::{config, files, repo};
+use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::{Value, json};
+
+use crate::args::{DoctorArgs, Global};
+use crate::beads::{Writer, here};
+use crate::failure::Failure;
+use crate::ui::{Ui, counted, lines};
+
+/// The export that is looked for when none is named.
+const EXPORT: &str = "issues.jsonl";
+
+/// How many ids are listed for people.
+const MAX_NAMED: usize = 20;
+
+pub(crate) fn run(args: &DoctorArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
+    let here = here()?;
+    let root = repo::main_root_of(&here);
+    // A configuration that cannot be read is somebody's next surprise.
+    config::load(root.as_deref())?;
+    let place = store::find(&here)?;
+    let Kind::Sqlite(path) = &place.kind else {
+        return Err(place.open().map(|_| ()).map_or_else(Failure::from, |()| {
+            Failure::new(ErrorCode::DatabaseCliNotFound, "the store belongs to bd")
+        }));
+    };
+    let report = store::check(path)?;
+    if report.is_healthy() {
+        return healthy(path, &report, ui);
+    }
+    if !args.repair {
+        return Err(sick(path, &report, ui));
+    }
+    let export = export(args, &place)?;
+    let repaired = store::repair(path, export, Writer::new(global).stamp())?;
+    let after = store::check(path)?;
+    if !after.is_healthy() {
+        return Err(sick(path, &after, ui));
+    }
+    mended(path, &report, &repaired, ui)
+}
+
+fn healthy(path: &Utf8Path, report: &CheckReport, ui: &Ui) -> Result<(), Failure> {
+    if ui.is_json() {
+        return ui.data(&to_json(path, report, None));
+    }
+    ui.out(&format!(
+        "{} is whole: {}, {}, every row is what was written and agrees with its history\n",
+        repo::shown(path),
+        counted(report.n_issues, "bead", "beads"),
+        counted(report.n_events, "event", "events"),
+    ))
+}
+
+fn sick(path: &Utf8Path, report: &CheckReport, ui: &Ui) -> Failure {
+    let shown: Vec<String> = report
+        .findings
+        .iter()
+        .map(|finding| visible(finding))
+        .collect();
+    ui.complain(&lines(
+        shown.iter().map(|finding| format!("damage: {finding}")),
+    ));
+    let unlisted = report.n_findings.saturating_sub(shown.len());
+    if unlisted > 0 {
+        ui.complain(&format!("damage: and {unlisted} more\n"));
+    }
+    let error = StoreError::Damaged {
+        path: path.to_owned(),
+        what: counted(report.n_findings, "finding", "findings"),
+    };
+    Failure::new(error.code(), error.to_string())
+        .details(shown.join("\n"))
+        .action("stop what uses the store, then run `beads-ralph doctor --repair`; the damaged file is kept")
+}
+
+/// The beads of the last export: a file that was named must be there, the usual one may be.
+fn export(args: &DoctorArgs, place: &Place) -> Result<BTreeMap<BeadId, Entry>, Failure> {
+    let usual = place.directory.join(EXPORT);
+    let path = match &args.from {
+        Some(path) => path,
+        None if usual.exists() => &usual,
+        None => return Ok(BTreeMap::new()),
+    };
+    let bytes = files::read(path)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let mut entries = BTreeMap::new();
+    for (index, line) in text.lines().enumerate() {
+        match read_line(line) {
+            Ok(Line::Issue(entry)) => drop(entries.insert(entry.issue.id().clone(), *entry)),
+            Ok(Line::Memory { .. } | Line::Nothing) => {}
+            Err(errors) => {
+                let what = errors.first().map_or_else(String::new, ToString::to_string);
+                let message = format!("{}:{}: {what}", repo::shown(path), index + 1);
+                return Err(Failure::new(ErrorCode::ValidationBeadSchema, message)
+                    .action("correct the line, or name another export with --from"));
+            }
+        }
+    }
+    Ok(entries)
+}
+
+fn mended(
+    path: &Utf8Path,
+    before: &CheckReport,
+    repaired: &RepairReport,
+    ui: &Ui,
+) -> Result<(), Failure> {
+    if ui.is_json() {
+        return ui.data(&to_json(path, before, Some(repaired)));
+    }
+    let whole = format!(
+        "{} is whole again: {}",
+        repo::shown(path),
+        counted(repaired.n_issues, "bead", "beads")
+    );
+    let brought = [
+        (&repaired.from_history, "brought back from their history"),
+        (
+            &repaired.from_export,
+            "brought back from the export, as they were then",
+        ),
+        (
+            &repaired.lost,
+            "LOST: their names are known, and nothing else is left of them",
+        ),
+    ];
+    let brought = brought
+        .into_iter()
+        .filter(|(ids, _)| !ids.is_empty())
+        .map(|(ids, what)| {
+            let named: Vec<&str> = ids.iter().take(MAX_NAMED).map(BeadId::as_str).collect();
+            let more = if ids.len() > MAX_NAMED { ", …" } else { "" };
+            format!(
+                "  {} {what}: {}{more}",
+                ids.len(),
+                visible(&named.join(", "))
+            )
+        });
+    let kept = format!(
+        "  the damaged file is kept as {}",
+        repo::shown(&repaired.kept)
+    );
+    ui.out(&lines([whole].into_iter().chain(brought).chain([kept])))
+}
+
+fn to_json(path: &Utf8Path, report: &CheckReport, repaired: Option<&RepairReport>) -> Value {
+    json!({
+        "store": path,
+        "is_healthy": report.is_healthy() || repaired.is_some(),
+        "beads": repaired.map_or(report.n_issues, |repaired| repaired.n_issues),
+        "events": report.n_events,
+        "findings": report.findings,
+        "n_findings": report.n_findings,
+        "repaired": repaired.map(|repaired| json!({
+            "from_history": repaired.from_history,
+            "from_export": repaired.from_export,
+            "lost": repaired.lost,
+            "kept": Utf8PathBuf::from(&repaired.kept),
+        })),
+    })
+}

@@ -1,0 +1,203 @@
+//! `plan diff`: what applying a plan would change in the store, and what it would not dare to (Z-10).
+
+use beads_ralph_core::reconcile::{Changed, Detail, Difference, Reconciliation, Verdict};
+use beads_ralph_core::text::excerpt;
+use serde_json::{Value, json};
+
+use crate::args::{Global, SelectionArgs};
+use crate::failure::Failure;
+use crate::mason::Mason;
+use crate::ui::{Ui, counted, lines};
+
+/// How many details of one bead are shown to people.
+const MAX_DETAILS: usize = 12;
+
+pub(crate) fn run(args: &SelectionArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
+    let mason = Mason::read(args)?;
+    let beads = mason.open(args, global, ui)?;
+    let mut comparison = mason.compare(args, &beads, ui)?;
+    mason.say_findings(&mut comparison.compiled, ui);
+    if ui.is_json() {
+        return ui.data(&to_json(&comparison.reconciliation));
+    }
+    ui.out(&picture(&comparison.reconciliation))?;
+    ui.say(&format!(
+        "{}: {}\n",
+        mason.source.shown(),
+        summary(&comparison.reconciliation)
+    ));
+    Ok(())
+}
+
+/// How many differences of each kind there are.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Tally {
+    pub(super) new: usize,
+    pub(super) changed: usize,
+    pub(super) refused: usize,
+    pub(super) removed: usize,
+    pub(super) conflicts: usize,
+}
+
+impl Tally {
+    pub(super) fn of(reconciliation: &Reconciliation) -> Self {
+        let mut tally = Self::default();
+        for difference in &reconciliation.differences {
+            match difference {
+                Difference::New { .. } => tally.new += 1,
+                Difference::Changed(changed) if changed.verdict == Verdict::Safe => {
+                    tally.changed += 1;
+                }
+                Difference::Changed(_) => tally.refused += 1,
+                Difference::Removed(_) => tally.removed += 1,
+                Difference::Conflict { .. } => tally.conflicts += 1,
+            }
+        }
+        tally
+    }
+}
+
+/// One line for people: how much of what.
+pub(super) fn summary(reconciliation: &Reconciliation) -> String {
+    let tally = Tally::of(reconciliation);
+    let mut parts = vec![
+        format!("{} new", tally.new),
+        format!("{} changed", tally.changed),
+    ];
+    for (n, what) in [
+        (tally.refused, "refused"),
+        (tally.removed, "no longer in the plan"),
+        (tally.conflicts, "in conflict"),
+    ] {
+        if n > 0 {
+            parts.push(format!("{n} {what}"));
+        }
+    }
+    parts.push(counted(
+        reconciliation.unchanged.len(),
+        "unchanged",
+        "unchanged",
+    ));
+    parts.join(", ")
+}
+
+/// Every difference, one to a line, with its details below it.
+pub(super) fn picture(reconciliation: &Reconciliation) -> String {
+    lines(reconciliation.differences.iter().map(|difference| {
+        let id = excerpt(difference.id().as_str());
+        let sprint = difference.sprint();
+        match difference {
+            Difference::New { .. } => format!("+ {id}  sprint {sprint}: new"),
+            Difference::Changed(changed) => changed_lines(changed, &id),
+            Difference::Removed(removed) => format!(
+                "- {id}  sprint {sprint}: no longer in the plan; the bead stays {}",
+                excerpt(&removed.status)
+            ),
+            Difference::Conflict { owner, .. } => {
+                format!("! {id}  sprint {sprint}: the id belongs to {owner}")
+            }
+        }
+    }))
+}
+
+fn changed_lines(changed: &Changed, id: &str) -> String {
+    let sprint = &changed.sprint;
+    let head = match changed.verdict {
+        Verdict::Safe => format!("~ {id}  sprint {sprint}: changed"),
+        Verdict::Refused(why) => {
+            format!(
+                "! {id}  sprint {sprint}: refused, because the bead is {}",
+                why.as_str()
+            )
+        }
+    };
+    let shown = changed.details.iter().take(MAX_DETAILS).map(detail_line);
+    let more = changed.details.len().saturating_sub(MAX_DETAILS);
+    let more = (more > 0).then(|| format!("and {more} more"));
+    let parts: Vec<String> = [head].into_iter().chain(shown).chain(more).collect();
+    parts.join("\n    ")
+}
+
+fn detail_line(detail: &Detail) -> String {
+    let shown = |value: &Option<Value>| match value {
+        None => "nothing".to_owned(),
+        Some(Value::String(text)) => format!("\"{}\"", excerpt(text)),
+        Some(value) => excerpt(&value.to_string()),
+    };
+    match detail {
+        Detail::Field {
+            field,
+            before,
+            after,
+        } => {
+            format!("{}: {} → {}", excerpt(field), shown(before), shown(after))
+        }
+        Detail::LabelAdded(label) => format!("label + {}", excerpt(label)),
+        Detail::LabelRemoved(label) => format!("label - {}", excerpt(label)),
+        Detail::DependencyAdded(id) => format!("waits for + {}", excerpt(id.as_str())),
+        Detail::DependencyRemoved { target, kind } => {
+            format!(
+                "waits for - {} ({})",
+                excerpt(target.as_str()),
+                excerpt(kind)
+            )
+        }
+    }
+}
+
+/// The differences for programs.
+pub(super) fn to_json(reconciliation: &Reconciliation) -> Value {
+    let differences: Vec<Value> = reconciliation
+        .differences
+        .iter()
+        .map(difference_json)
+        .collect();
+    let tally = Tally::of(reconciliation);
+    json!({
+        "differences": differences,
+        "counts": {
+            "new": tally.new, "changed": tally.changed, "refused": tally.refused, "removed": tally.removed,
+            "conflicts": tally.conflicts, "unchanged": reconciliation.unchanged.len(),
+        },
+        "unchanged": reconciliation.unchanged,
+    })
+}
+
+fn difference_json(difference: &Difference) -> Value {
+    let (id, sprint) = (difference.id(), difference.sprint().to_string());
+    match difference {
+        Difference::New { entry, .. } => {
+            json!({"id": id, "sprint": sprint, "kind": "new", "is_safe": true, "title": entry.issue.title()})
+        }
+        Difference::Changed(changed) => {
+            let refused = match changed.verdict {
+                Verdict::Safe => None,
+                Verdict::Refused(why) => Some(why.as_str()),
+            };
+            let details: Vec<Value> = changed.details.iter().map(detail_json).collect();
+            json!({"id": id, "sprint": sprint, "kind": "changed", "is_safe": refused.is_none(), "refused": refused, "details": details})
+        }
+        Difference::Removed(removed) => {
+            json!({"id": id, "sprint": sprint, "kind": "removed", "is_safe": false, "status": removed.status})
+        }
+        Difference::Conflict { owner, .. } => {
+            json!({"id": id, "sprint": sprint, "kind": "conflict", "is_safe": false, "owner": owner.to_string()})
+        }
+    }
+}
+
+fn detail_json(detail: &Detail) -> Value {
+    match detail {
+        Detail::Field {
+            field,
+            before,
+            after,
+        } => json!({"field": field, "before": before, "after": after}),
+        Detail::LabelAdded(label) => json!({"field": "labels", "added": label}),
+        Detail::LabelRemoved(label) => json!({"field": "labels", "removed": label}),
+        Detail::DependencyAdded(id) => json!({"field": "dependencies", "added": id}),
+        Detail::DependencyRemoved { target, kind } => {
+            json!({"field": "dependencies", "removed": target, "type": kind})
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! A plan beside the store: what `plan apply` and `plan diff` both find out (contracts §4.4, Z-10).
+//!
+//! The order is that of E-10: everything that is wrong with the plan comes before anything that the store says, so
+//! that plan errors need no store (E-11), and nothing is written before every selected bead is valid.
+
+use beads_ralph_core::bead::{BeadId, BeadShape};
+use beads_ralph_core::compile::{Compiled, KnownIds, Refusal, Settings, build, plan_graph};
+use beads_ralph_core::diag::{ErrorCode, sort_by_place};
+use beads_ralph_core::issue::{Query, Record, StatusFilter};
+use beads_ralph_core::plan::{Filter, Plan};
+use beads_ralph_core::reconcile::{
+    Context, Difference, Reconciliation, Scope, Unfit, annotated_ids, known_ids, reconcile,
+};
+use beads_ralph_core::text::excerpt;
+use beads_ralph_runtime::repo;
+use beads_ralph_runtime::store::Store;
+use camino::Utf8Path;
+
+use crate::args::{Global, SelectionArgs};
+use crate::beads::Beads;
+use crate::failure::Failure;
+use crate::plan_source::{PlanSource, Surroundings};
+use crate::ui::{Stream, Ui, render};
+
+/// How many ids an error names at the most.
+const MAX_NAMED: usize = 10;
+
+/// A plan that was read, and the repository around it.
+pub(crate) struct Mason {
+    pub(crate) source: PlanSource,
+    pub(crate) plan: Plan,
+    pub(crate) filter: Filter,
+    surroundings: Surroundings,
+}
+
+/// What a plan is beside a store, at one moment.
+pub(crate) struct Comparison {
+    pub(crate) compiled: Compiled,
+    pub(crate) reconciliation: Reconciliation,
+    /// The ids of all sprints, for annotations.
+    pub(crate) ids: KnownIds,
+}
+
+impl Mason {
+    /// Reads a plan.
+    pub(crate) fn read(args: &SelectionArgs) -> Result<Self, Failure> {
+        let source = PlanSource::read(&args.plan)?;
+        Ok(Self {
+            surroundings: Surroundings::of(&source)?,
+            filter: Filter::parse(args.sprint_filter.as_deref().unwrap_or_default())?,
+            plan: source.parse(),
+            source,
+        })
+    }
+
+    /// Opens the store, but only after the plan was found to be free of errors (E-11).
+    pub(crate) fn open(
+        &self,
+        args: &SelectionArgs,
+        global: &Global,
+        ui: &Ui,
+    ) -> Result<Beads, Failure> {
+        Beads::open(global).map_err(|unopened| match self.compile(args, KnownIds::new(), ui) {
+            Ok(_) => unopened,
+            Err(failure) => failure,
+        })
+    }
+
+    fn settings(&self, args: &SelectionArgs, known_ids: KnownIds) -> Settings<'_> {
+        Settings {
+            known_ids,
+            ..self.surroundings.settings(&args.rules, args.skip_completed)
+        }
+    }
+
+    fn compile(&self, args: &SelectionArgs, known: KnownIds, ui: &Ui) -> Result<Compiled, Failure> {
+        build(&self.plan, &self.filter, &self.settings(args, known)).map_err(
+            |refusal| match refusal {
+                Refusal::Findings(findings) => ui.refuse(&self.source, findings),
+                Refusal::Filter(fault) => fault.into(),
+            },
+        )
+    }
+
+    /// Compares the plan with what the store holds now.
+    pub(crate) fn compare(
+        &self,
+        args: &SelectionArgs,
+        beads: &Beads,
+        ui: &Ui,
+    ) -> Result<Comparison, Failure> {
+        let store = &*beads.store;
+        let plan_file = self.surroundings.plan_file();
+        let mut records = Records::of_plan(store, plan_file)?;
+        records.add(store, annotated_ids(&self.plan))?;
+        let known = known_ids(&self.plan, plan_file, &records.0, |other| {
+            self.is_there(other)
+        });
+        let mut compiled = self.compile(args, known.ids.clone(), ui)?;
+        compiled.findings.splice(0..0, known.findings);
+        records.add(store, compiled.beads.iter().map(|bead| bead.id.clone()))?;
+        let settings = self.settings(args, known.ids);
+        let context = Context {
+            plan: &self.plan,
+            settings: &settings,
+            scope: if self.filter.is_everything() {
+                Scope::Whole
+            } else {
+                Scope::Filtered
+            },
+            shape: BeadShape::Both,
+            actor: beads.by.actor(),
+        };
+        let reconciliation =
+            reconcile(&compiled.beads, &records.0, &context).map_err(|unfit| refused(&unfit))?;
+        let ids = plan_graph(&self.plan, &settings.known_ids)
+            .map(|graph| graph.ids())
+            .unwrap_or_default();
+        Ok(Comparison {
+            compiled,
+            reconciliation,
+            ids,
+        })
+    }
+
+    /// Whether another plan that beads name still exists, so that a copied plan is not taken for a moved one.
+    fn is_there(&self, plan_file: &str) -> bool {
+        let root = repo::root_of(self.source.path());
+        root.map_or_else(
+            || Utf8Path::new(plan_file).exists(),
+            |root| root.join(plan_file).exists(),
+        )
+    }
+
+    /// Says what was found in the plan beside its beads.
+    pub(crate) fn say_findings(&self, compiled: &mut Compiled, ui: &Ui) {
+        sort_by_place(&mut compiled.findings);
+        ui.say(&render(
+            &self.source,
+            &compiled.findings,
+            ui.style(Stream::Err),
+        ));
+    }
+}
+
+/// Records of the store, each once.
+struct Records(Vec<Record>);
+
+impl Records {
+    fn of_plan(store: &dyn Store, plan_file: &str) -> Result<Self, Failure> {
+        let query = Query {
+            status: StatusFilter::Any,
+            metadata: vec![("plan_file".to_owned(), plan_file.to_owned())],
+            includes_hidden: true,
+            ..Query::default()
+        };
+        Ok(Self(store.find(&query)?))
+    }
+
+    fn add(
+        &mut self,
+        store: &dyn Store,
+        ids: impl IntoIterator<Item = BeadId>,
+    ) -> Result<(), Failure> {
+        let known: std::collections::HashSet<&BeadId> =
+            self.0.iter().map(|record| record.issue.id()).collect();
+        let missing: Vec<BeadId> = ids.into_iter().filter(|id| !known.contains(id)).collect();
+        self.0.extend(store.get(&missing)?);
+        Ok(())
+    }
+}
+
+/// A bead that a store would not take stops everything, and all of them are named (E-10).
+fn refused(unfit: &[Unfit]) -> Failure {
+    let lines: Vec<String> = (unfit.iter())
+        .map(|unfit| format!("{}: {}", unfit.id, unfit.error))
+        .collect();
+    let code = unfit
+        .first()
+        .map_or(ErrorCode::ValidationBeadSchema, |unfit| unfit.error.code());
+    let message = lines.first().map_or_else(String::new, Clone::clone);
+    Failure::new(code, message).details(lines.join("\n"))
+}
+
+/// Refuses ids that belong to other beads already.
+pub(crate) fn check_conflicts(reconciliation: &Reconciliation) -> Result<(), Failure> {
+    let taken: Vec<String> = (reconciliation.differences.iter())
+        .filter_map(|difference| match difference {
+            Difference::Conflict { id, sprint, owner } => Some(format!(
+                "{} of sprint {sprint} belongs to {owner}",
+                excerpt(id.as_str())
+            )),
+            Difference::New { .. } | Difference::Changed(_) | Difference::Removed(_) => None,
+        })
+        .collect();
+    match taken.first() {
+        None => Ok(()),
+        Some(first) => Err(Failure::new(
+            ErrorCode::DependencyDuplicateId,
+            format!("duplicate key: bead {first}"),
+        )
+        .details(taken.join("\n"))
+        .action("give the sprint another **Bead ID**, or rename it")),
+    }
+}
+
+/// Refuses beads that wait for something that the store does not have, when that was asked for.
+pub(crate) fn check_external(store: &dyn Store, compiled: &Compiled) -> Result<(), Failure> {
+    let external: Vec<BeadId> = compiled.external.clone();
+    let found = store.get(&external)?;
+    let is_there = |id: &BeadId| found.iter().any(|record| record.issue.id() == id);
+    let missing: Vec<String> = external
+        .iter()
+        .filter(|id| !is_there(id))
+        .map(|id| excerpt(id.as_str()))
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let named = missing
+        .iter()
+        .take(MAX_NAMED)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(", ");
+    Err(Failure::new(
+        ErrorCode::DependencyUnresolved,
+        format!("the store has no bead {named}"),
+    )
+    .details(missing.join("\n"))
+    .action("apply the sprints that these wait for first, or leave out --require-deps-in-store"))
+}
