@@ -190,9 +190,9 @@ mod tests {
         ]);
         assert_eq!(
             table.draw(page(Some(27))),
-            "ID     TITLE          TYPE\n\
-             bd-1   A title that…  task\n\
-             bd-22  日本語の題名…  bug\n",
+            "ID     TITLE           TYPE\n\
+             bd-1   A title that…   task\n\
+             bd-22  日本語の題名…   bug\n",
         );
         for width in 1..60 {
             for line in table.draw(page(Some(width))).lines() {
