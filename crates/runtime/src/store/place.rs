@@ -122,6 +122,8 @@ pub fn init(from: &Utf8Path) -> Result<Initialized, StoreError> {
                 why: "the file is missing".to_owned(),
             });
         }
+        // The marker is written last, so a file without anything in it was not left by a call that was stopped.
+        drop(SqliteStore::open(&file)?);
         file
     } else {
         directory.join(FILE)
