@@ -5,17 +5,16 @@
 
 mod lines;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Comment, Edit, Entry, Fence, Issue, Record};
 use beads_ralph_core::text::excerpt;
-use beads_ralph_runtime::repo;
 use beads_ralph_runtime::store::{Guard, StoreError, Write};
 use serde::Serialize;
 use serde_json::Value;
 
-use self::lines::Lines;
+use self::lines::Source;
 use crate::args::{Global, ImportArgs};
 use crate::beads::Beads;
 use crate::failure::Failure;
@@ -24,6 +23,9 @@ use crate::ui::{Ui, counted};
 /// Where notes that belong to no bead are kept.
 pub(super) const MEMORY: &str = "memory/";
 
+/// How many beads are looked up at once.
+const CHUNK: usize = 500;
+
 /// How often an import starts anew because somebody else wrote meanwhile.
 const TRIES: usize = 3;
 
@@ -31,25 +33,31 @@ pub(crate) fn run(args: &ImportArgs, global: &Global, ui: &Ui) -> Result<(), Fai
     let mut beads = Beads::open(global)?;
     let default = beads.directory.join("issues.jsonl");
     let path = args.file.as_deref().unwrap_or(&default);
-    let lines = lines::read(path, ui)?;
+    let source = Source::read(path)?;
     let mut left = TRIES;
     let report = loop {
         left -= 1;
-        let (mut report, writes) = plan(&lines, &beads)?;
-        report.dry_run = args.dry_run;
+        let lines = source.lines(ui)?;
+        let mut report = Report {
+            source: source.shown.clone(),
+            memories: lines.memories.len(),
+            dry_run: args.dry_run,
+            ..Report::default()
+        };
+        let writes = plan(lines.entries, &beads, &mut report)?;
         if args.dry_run {
             break report;
         }
         match beads.store.write(writes, beads.by.stamp()) {
-            Ok(_) => break report,
+            Ok(_) => {
+                remember(&lines.memories, &mut beads)?;
+                break report;
+            }
             // A bead came or changed between looking and writing; nothing was written, so look again.
             Err(StoreError::Guard { .. } | StoreError::Exists(_)) if left > 0 => {}
             Err(error) => return Err(error.into()),
         }
     };
-    if !args.dry_run {
-        remember(&lines, &mut beads)?;
-    }
     if ui.is_json() {
         return ui.data(&report);
     }
@@ -135,32 +143,27 @@ fn format_line(id: &str, words: &str) -> String {
     format!("note: bead {} {words}\n", excerpt(id))
 }
 
-/// Decides for each line what is to be done.
-fn plan(lines: &Lines, beads: &Beads) -> Result<(Report, Vec<Write>), Failure> {
-    let mut report = Report {
-        source: lines.shown.clone(),
-        memories: lines.memories.len(),
-        ..Report::default()
-    };
+/// Decides for each line what is to be done. The beads move into the answer: there may be very many.
+fn plan(entries: Vec<Entry>, beads: &Beads, report: &mut Report) -> Result<Vec<Write>, Failure> {
     let mut writes = Vec::new();
-    for chunk in lines.entries.chunks(500) {
+    let mut entries = entries.into_iter().peekable();
+    while entries.peek().is_some() {
+        let chunk: Vec<Entry> = entries.by_ref().take(CHUNK).collect();
         let ids: Vec<BeadId> = chunk.iter().map(|entry| entry.issue.id().clone()).collect();
-        let records = beads.store.get(&ids)?.into_iter();
-        let mut known: HashMap<BeadId, Record> = records
+        let mut known: HashMap<BeadId, Record> = (beads.store.get(&ids)?.into_iter())
             .map(|record| (record.issue.id().clone(), record))
             .collect();
         for entry in chunk {
-            let id = entry.issue.id();
-            match known.remove(id) {
+            match known.remove(entry.issue.id()) {
                 None => {
-                    report.created.push(id.to_string());
-                    writes.push(Write::Insert(Box::new(entry.clone())));
+                    report.created.push(entry.issue.id().to_string());
+                    writes.push(Write::Insert(Box::new(entry)));
                 }
-                Some(record) => writes.extend(merge(entry, &record, beads, &mut report)?),
+                Some(record) => writes.extend(merge(&entry, &record, beads, report)?),
             }
         }
     }
-    Ok((report, writes))
+    Ok(writes)
 }
 
 /// What a line does to a bead that is here already.
@@ -244,15 +247,15 @@ fn is_same(a: &Issue, b: &Issue) -> bool {
 }
 
 /// Keeps the notes that belong to no bead.
-fn remember(lines: &Lines, beads: &mut Beads) -> Result<(), Failure> {
-    if lines.memories.is_empty() {
+fn remember(memories: &BTreeMap<String, String>, beads: &mut Beads) -> Result<(), Failure> {
+    if memories.is_empty() {
         return Ok(());
     }
     let known = beads.store.controls(MEMORY)?;
     let known: HashMap<&str, (&Value, u64)> = (known.iter())
         .map(|row| (row.key.as_str(), (&row.value, row.version)))
         .collect();
-    for (key, value) in &lines.memories {
+    for (key, value) in memories {
         let key = format!("{MEMORY}{key}");
         let value = Value::from(value.as_str());
         let (is_known, seen) = match known.get(key.as_str()) {
@@ -266,13 +269,4 @@ fn remember(lines: &Lines, beads: &mut Beads) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-/// How an input is named in messages.
-fn shown(path: &camino::Utf8Path) -> String {
-    if path == "-" {
-        "<stdin>".to_owned()
-    } else {
-        repo::shown(path)
-    }
 }

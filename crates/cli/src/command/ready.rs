@@ -3,6 +3,7 @@
 //! Data: `{"beads": […], "more": bool}`; with `--claim` `{"claimed": {…} | null}`, where the bead has its
 //! `fence` and `lease_until`.
 
+use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::issue::{Query, Record};
 use beads_ralph_runtime::store::{NewClaim, StoreError};
 use serde_json::json;
@@ -16,6 +17,12 @@ use crate::failure::Failure;
 use crate::ui::Ui;
 
 pub(crate) fn run(args: &ReadyArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
+    if !args.claim && (args.holder.holder.is_some() || args.holder.pid.is_some()) {
+        let message = "--holder and --pid say for whom a bead is claimed, and go with --claim";
+        return Err(Failure::new(ErrorCode::ValidationConstraint, message)
+            .action("add --claim, or leave them out")
+            .exit_with(2));
+    }
     let mut beads = Beads::open(global)?;
     let query = Query {
         ready_at: Some(beads.by.now),

@@ -21,4 +21,6 @@ mod output;
 #[cfg(test)]
 mod schema;
 #[cfg(test)]
+mod store;
+#[cfg(test)]
 mod tidy;

@@ -283,7 +283,33 @@ fn a_full_disk_behind_standard_output_is_an_error() {
 #[test]
 fn completions_the_manual_and_the_help_know_every_command() {
     let env = TestEnv::new();
-    let commands = ["plan", "bead", "schema", "demo", "completions", "man"];
+    let commands = [
+        "plan",
+        "bead",
+        "init",
+        "ready",
+        "list",
+        "show",
+        "search",
+        "stats",
+        "log",
+        "claim",
+        "heartbeat",
+        "release",
+        "recover",
+        "close",
+        "reopen",
+        "update",
+        "label",
+        "dep",
+        "comment",
+        "import",
+        "export",
+        "schema",
+        "demo",
+        "completions",
+        "man",
+    ];
     let below = [
         "new", "check", "graph", "build", "annotate", "validate", "migrate",
     ];

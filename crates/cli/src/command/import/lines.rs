@@ -6,17 +6,24 @@ use beads_ralph_core::bead::{BeadId, FieldError, FieldErrorKind, error_code};
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::issue::{Entry, Line, read_line};
 use beads_ralph_core::text::{excerpt, visible};
+use beads_ralph_runtime::repo;
 use camino::Utf8Path;
 
 use super::super::bead_validate::read_input;
 use crate::failure::Failure;
 use crate::ui::{Ui, counted, lines as each_line};
 
-/// What a file holds.
+/// A file that was read.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(super) struct Source {
     /// The file, as people know it.
     pub(super) shown: String,
+    bytes: Vec<u8>,
+}
+
+/// What a file holds.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
     /// The beads, in the order of the file; each id once.
     pub(super) entries: Vec<Entry>,
     /// The notes that belong to no bead.
@@ -31,38 +38,49 @@ struct Problems {
     has_duplicates: bool,
 }
 
-/// Reads a file, or says of every line what is wrong with it.
-pub(super) fn read(path: &Utf8Path, ui: &Ui) -> Result<Lines, Failure> {
-    let bytes = read_input(path)?;
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-    let mut found = Lines {
-        shown: super::shown(path),
-        entries: Vec::new(),
-        memories: BTreeMap::new(),
-    };
-    let mut problems = Problems::default();
-    let mut places: HashMap<BeadId, usize> = HashMap::new();
-    for (at, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
-        let number = at + 1;
-        match parse(line) {
-            Ok(Line::Nothing) => {}
-            Ok(Line::Memory { key, value }) => {
-                found.memories.insert(key, value);
-            }
-            Ok(Line::Issue(entry)) => {
-                let id = entry.issue.id().clone();
-                if let Some(first) = places.get(&id) {
-                    problems.duplicate(&found.shown, number, &id, *first);
-                    continue;
-                }
-                places.insert(id, number);
-                found.entries.push(*entry);
-            }
-            Err(errors) => problems.add(&found.shown, number, errors),
-        }
+impl Source {
+    /// Reads a file, or standard input for `-`.
+    pub(super) fn read(path: &Utf8Path) -> Result<Self, Failure> {
+        let shown = if path == "-" {
+            "<stdin>".to_owned()
+        } else {
+            repo::shown(path)
+        };
+        Ok(Self {
+            shown,
+            bytes: read_input(path)?,
+        })
     }
-    problems.finish(ui)?;
-    Ok(found)
+
+    /// What the file holds; or, of every line that is wrong, what is wrong with it.
+    pub(super) fn lines(&self, ui: &Ui) -> Result<Lines, Failure> {
+        let bytes = self.bytes.as_slice();
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        let mut found = Lines::default();
+        let mut problems = Problems::default();
+        let mut places: HashMap<BeadId, usize> = HashMap::new();
+        for (at, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+            let number = at + 1;
+            match parse(line) {
+                Ok(Line::Nothing) => {}
+                Ok(Line::Memory { key, value }) => {
+                    found.memories.insert(key, value);
+                }
+                Ok(Line::Issue(entry)) => {
+                    let id = entry.issue.id().clone();
+                    if let Some(first) = places.get(&id) {
+                        problems.duplicate(&self.shown, number, &id, *first);
+                        continue;
+                    }
+                    places.insert(id, number);
+                    found.entries.push(*entry);
+                }
+                Err(errors) => problems.add(&self.shown, number, errors),
+            }
+        }
+        problems.finish(ui)?;
+        Ok(found)
+    }
 }
 
 fn parse(line: &[u8]) -> Result<Line, Vec<FieldError>> {
