@@ -1,8 +1,8 @@
 //! What became of each bead of a command that takes several.
 //!
 //! Each bead is tried, whatever became of the others. When all went well the envelope has
-//! `data.results`, else `error.results`: for each bead its `id`, and either its data or an `error` with
-//! `code` and `message`.
+//! `data.results`, else `error.results`: for each bead its `id`, whether it was done under the name of the deed (such as
+//! `claimed`), and either its data or an `error` with `code` and `message`.
 
 use serde_json::{Map, Value, json};
 
@@ -33,6 +33,7 @@ impl Done {
 /// Tries each of several beads and reports on all of them.
 pub(crate) fn each(
     ids: &[String],
+    deed: &'static str,
     ui: &Ui,
     mut attempt: impl FnMut(&str) -> Result<Done, Failure>,
 ) -> Result<(), Failure> {
@@ -42,7 +43,7 @@ pub(crate) fn each(
         match attempt(id) {
             Ok(done) => {
                 ui.out(&format!("{}\n", done.said))?;
-                let mut result = Map::from_iter([("id".to_owned(), Value::from(id.as_str()))]);
+                let mut result = result(id, deed, true);
                 result.extend(done.data);
                 results.push(Value::Object(result));
             }
@@ -50,8 +51,10 @@ pub(crate) fn each(
                 if ids.len() > 1 {
                     ui.complain(&failure.sentence());
                 }
-                results.push(json!({"id": id, "error": {
-                    "code": failure.code().as_str(), "message": failure.message()}}));
+                let error = json!({"code": failure.code().as_str(), "message": failure.message()});
+                let mut result = result(id, deed, false);
+                result.insert("error".to_owned(), error);
+                results.push(Value::Object(result));
                 failures.push(failure);
             }
         }
@@ -65,6 +68,13 @@ pub(crate) fn each(
         };
     }
     Err(summary(failures, ids.len()).with_results(results))
+}
+
+fn result(id: &str, deed: &str, is_done: bool) -> Map<String, Value> {
+    Map::from_iter([
+        ("id".to_owned(), id.into()),
+        (deed.to_owned(), is_done.into()),
+    ])
 }
 
 /// One failure for all: the only one as it is, else the first with how many there are.

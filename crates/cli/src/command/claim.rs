@@ -1,6 +1,7 @@
 //! `claim`: takes beads to work on them (L-11, Z-2, Z-3).
 //!
-//! Results: `{id, claimed: true, fence, lease_until, holder}` for each bead that was had, else `{id, error}`. When one
+//! Results: `{id, claimed: true, fence, lease_until, holder}` for each bead that was had, else
+//! `{id, claimed: false, error}`. When one
 //! was lost to somebody else the exit code is 4.
 
 use beads_ralph_core::issue::Record;
@@ -23,7 +24,7 @@ pub(crate) fn run(args: &ClaimArgs, global: &Global, ui: &Ui) -> Result<(), Fail
         lease_until: beads.by.lease_until(args.holder.lease)?,
         is_forced: args.force,
     };
-    outcomes::each(&args.ids, ui, |id| {
+    outcomes::each(&args.ids, "claimed", ui, |id| {
         let id = beads.resolve(id)?.issue.id().clone();
         let record = beads.store.claim(&id, &new, beads.by.stamp())?;
         Ok(Done::new(sentence(&record), Value::Object(facts(&record))))

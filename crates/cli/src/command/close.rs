@@ -1,6 +1,6 @@
 //! `close`: beads that are done.
 //!
-//! Results: `{id, closed: true, changed: bool, unblocked: [ids]}` for each bead, else `{id, error}`.
+//! Results: `{id, closed: true, changed: bool, unblocked: [ids]}` for each bead, else `{id, closed: false, error}`.
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::diag::ErrorCode;
@@ -19,7 +19,7 @@ use crate::ui::Ui;
 pub(crate) fn run(args: &CloseArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     one_fence_one_bead(args.guard.fence, &args.ids)?;
     let mut beads = Beads::open(global)?;
-    outcomes::each(&args.ids, ui, |id| close(id, args, &mut beads))
+    outcomes::each(&args.ids, "closed", ui, |id| close(id, args, &mut beads))
 }
 
 /// A fence belongs to one claim of one bead.
@@ -64,8 +64,7 @@ fn close(id: &str, args: &CloseArgs, beads: &mut Beads) -> Result<Done, Failure>
         let ids: Vec<String> = unblocked.iter().map(|id| excerpt(id)).collect();
         said = format!("{said}\n  no longer held back: {}", ids.join(", "));
     }
-    let data =
-        json!({"id": id.as_str(), "closed": true, "changed": is_changed, "unblocked": unblocked});
+    let data = json!({"id": id.as_str(), "changed": is_changed, "unblocked": unblocked});
     Ok(Done::new(said, data))
 }
 

@@ -173,20 +173,17 @@ fn merge(
     beads: &Beads,
     report: &mut Report,
 ) -> Result<Option<Write>, Failure> {
-    let id = entry.issue.id();
+    let id = entry.issue.id().to_string();
     if entry.fence > record.fence {
         report.fences_kept.push(KeptFence {
-            id: id.to_string(),
+            id: id.clone(),
             fence: record.fence,
             in_file: entry.fence,
         });
     }
-    let times = (
-        entry.issue.time("updated_at"),
-        record.issue.time("updated_at"),
-    );
-    if matches!(times, (Some(theirs), Some(ours)) if theirs < ours) {
-        report.stale.push(id.to_string());
+    let times = [&entry.issue, &record.issue].map(|issue| issue.time("updated_at"));
+    if matches!(times, [Some(theirs), Some(ours)] if theirs < ours) {
+        report.stale.push(id);
         return Ok(None);
     }
     let missing = missing_comments(entry, record, beads)?;
@@ -195,24 +192,22 @@ fn merge(
         return Ok(None);
     }
     if let Some(claim) = &record.claim {
-        report.refused.push(Refused {
-            id: id.to_string(),
-            reason: format!(
-                "was left alone: it is already claimed by {} on {}",
-                excerpt(&claim.holder.run),
-                excerpt(&claim.holder.host)
-            ),
-        });
+        let [run, host] = [&claim.holder.run, &claim.holder.host].map(|name| excerpt(name));
+        let reason = format!("was left alone: it is already claimed by {run} on {host}");
+        report.refused.push(Refused { id, reason });
         return Ok(None);
     }
-    report.updated.push(id.to_string());
-    let replace = Edit::Replace(Box::new(entry.issue.clone()));
-    let edits = [replace]
-        .into_iter()
-        .chain(missing.into_iter().map(Edit::Comment));
-    Ok(Some(Write::Update {
-        id: id.clone(),
-        edits: edits.collect(),
+    report.updated.push(id);
+    Ok(Some(replace(&entry.issue, missing, record)))
+}
+
+/// Puts a document in the place of another one, and adds comments.
+fn replace(issue: &Issue, comments: Vec<Comment>, record: &Record) -> Write {
+    let document = Edit::Replace(Box::new(issue.clone()));
+    let comments = comments.into_iter().map(Edit::Comment);
+    Write::Update {
+        id: issue.id().clone(),
+        edits: [document].into_iter().chain(comments).collect(),
         // The status may become `in_progress` without a claim, as the file has it. Nobody holds the bead at this
         // version, and a claim would have made another.
         guard: Guard {
@@ -220,7 +215,7 @@ fn merge(
             is_forced: true,
             ..Guard::default()
         },
-    }))
+    }
 }
 
 fn missing_comments(

@@ -1,6 +1,6 @@
 //! `release`: gives claimed beads back.
 //!
-//! Results: `{id, released: true, fence}` for each bead, else `{id, error}`.
+//! Results: `{id, released: true, fence}` for each bead, else `{id, released: false, error}`.
 
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::issue::{Fence, Record};
@@ -17,7 +17,7 @@ use crate::ui::Ui;
 pub(crate) fn run(args: &ReleaseArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     super::close::one_fence_one_bead(args.fence, &args.ids)?;
     let mut beads = Beads::open(global)?;
-    outcomes::each(&args.ids, ui, |id| {
+    outcomes::each(&args.ids, "released", ui, |id| {
         let record = beads.resolve(id)?;
         let id = record.issue.id();
         let fence = match args.fence {
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &ReleaseArgs, global: &Global, ui: &Ui) -> Result<(), Fa
             None => present_fence(&record, args, beads.by.actor())?,
         };
         let record = beads.store.release(id, fence, beads.by.stamp())?;
-        let data = json!({"id": id.as_str(), "released": true, "fence": fence});
+        let data = json!({"id": id.as_str(), "fence": fence});
         Ok(Done::new(format!("released {}", named(&record)), data))
     })
 }

@@ -1,6 +1,6 @@
 //! `reopen`: beads that are to be done again (contracts §7.9: the attempts are counted anew).
 //!
-//! Results: `{id, status: "open", changed: bool}` for each bead, else `{id, error}`.
+//! Results: `{id, reopened: true, status: "open", changed: bool}` for each bead, else `{id, reopened: false, error}`.
 
 use beads_ralph_core::issue::Edit;
 use beads_ralph_runtime::store::Write;
@@ -19,7 +19,7 @@ const ATTEMPTS: &str = "attempt_count";
 pub(crate) fn run(args: &ReopenArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     one_fence_one_bead(args.guard.fence, &args.ids)?;
     let mut beads = Beads::open(global)?;
-    outcomes::each(&args.ids, ui, |id| reopen(id, args, &mut beads))
+    outcomes::each(&args.ids, "reopened", ui, |id| reopen(id, args, &mut beads))
 }
 
 fn reopen(id: &str, args: &ReopenArgs, beads: &mut Beads) -> Result<Done, Failure> {

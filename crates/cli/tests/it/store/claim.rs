@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{data, error, five, shown, with_json};
-use crate::env::{Output, TestEnv};
+use crate::env::{Output, TestEnv, keys};
 
 /// An hour and a second after the moment that tests fix.
 const LATER: &str = "1767326646";
@@ -89,6 +89,8 @@ fn l_12_each_of_several_is_tried_and_a_loss_is_exit_code_4() {
     );
     assert_eq!(results[2]["error"]["code"], "VALIDATION.CONSTRAINT");
     assert_eq!(results[3]["error"]["code"], "DEPENDENCY.UNRESOLVED");
+    assert_eq!(keys(&results[3]), ["id", "claimed", "error"]);
+    assert_eq!(results[3]["claimed"], false);
     assert_eq!(
         error["message"].as_str().unwrap().split(':').next(),
         Some("3 of 4 beads failed")
