@@ -4,5 +4,6 @@
 //! every run. Nothing here is shipped.
 
 mod plans;
+pub mod store_contract;
 
 pub use plans::generated_plan;

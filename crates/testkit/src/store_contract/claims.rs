@@ -1,0 +1,205 @@
+//! Claims: of any number of claimers exactly one succeeds (L-11).
+
+use beads_ralph_core::issue::{Edit, EventKind, Fence, HolderProcess, Waiting};
+use beads_ralph_runtime::store::{Capability, Guard, NewClaim, Store, StoreError};
+use serde_json::{Value, json};
+
+use super::Clause;
+use super::tools::{
+    assert_is, at, by, claim, close, edit, field, get, holder, id, label, put, put_plain, put_with,
+    refused, time, try_claim, try_edit,
+};
+
+pub(super) const CLAUSES: &[Clause] = &[
+    Clause::new(
+        "l_11 a claim sets open → in_progress and records the claimer",
+        takes,
+    ),
+    Clause::new(
+        "l_11 of several claimers one wins, and the others see who",
+        one_wins,
+    ),
+    Clause::new("an issue that is not open cannot be claimed", not_open),
+    Clause::new("what does not exist cannot be claimed", missing),
+    Clause::new(
+        "what is held back cannot be claimed, unless it is forced",
+        held_back,
+    ),
+    Clause::new(
+        "force does not take what somebody holds, nor what is not open",
+        force_is_no_theft,
+    ),
+    Clause::new(
+        "the first claim says when work began, and later ones leave it",
+        started_once,
+    ),
+    Clause::needing(
+        "z_2 the fence rises with every claim, through release, close and reopen",
+        &[Capability::Guards],
+        fence_rises,
+    ),
+    Clause::new("an issue with a closed dependency can be claimed", freed),
+    Clause::needing(
+        "a claim is one event `claimed`",
+        &[Capability::History],
+        one_event,
+    ),
+];
+
+fn takes(store: &mut dyn Store) {
+    put_plain(store, &["a"]);
+    let mut holder = holder("run-1");
+    holder.process = Some(HolderProcess {
+        pid: u32::MAX,
+        started: u64::MAX,
+        boot: "b".to_owned(),
+    });
+    let new = NewClaim {
+        holder: &holder,
+        lease_until: at(60),
+        is_forced: false,
+    };
+    let record = store.claim(&id("a"), &new, by(5)).expect("it is open");
+    assert_eq!(record, get(store, "a"), "the answer is what is kept");
+    assert_eq!((record.version, record.fence), (2, Fence(1)));
+    assert_eq!(record.issue.status(), "in_progress");
+    let claim = record.claim.expect("it is held");
+    assert_eq!((claim.holder, claim.fence), (holder, Fence(1)));
+    assert_eq!((claim.claimed_at, claim.lease_until), (at(5), at(60)));
+    assert_eq!(field(store, "a", "updated_at"), json!(time(5)));
+}
+
+fn one_wins(store: &mut dyn Store) {
+    put_plain(store, &["a"]);
+    let winner = try_claim(store, "a", "first", 0).expect("it is open");
+    for (run, seconds) in [("second", 0), ("third", 1000), ("first", 1)] {
+        let error = refused(store, |store| try_claim(store, "a", run, seconds));
+        assert!(error.is_already_claimed(), "{error}");
+        assert!(error.to_string().contains("already claimed"), "{error}");
+        assert_is!(error, StoreError::Held { holder, fence, .. }
+            if holder.run == "first" && *fence == winner.fence);
+    }
+}
+
+fn not_open(store: &mut dyn Store) {
+    for status in ["blocked", "deferred", "pinned", "hooked", "qa"] {
+        put(store, status, json!({"status": status}));
+        let error = refused(store, |store| try_claim(store, status, "r", 0));
+        assert_is!(error, StoreError::NotClaimable { status: own, .. } if own == status);
+    }
+    put_plain(store, &["done"]);
+    close(store, "done");
+    let error = refused(store, |store| try_claim(store, "done", "r", 0));
+    assert!(
+        !error.is_already_claimed(),
+        "closed is not taken by somebody"
+    );
+    assert_is!(error, StoreError::NotClaimable { .. });
+}
+
+fn missing(store: &mut dyn Store) {
+    put_plain(store, &["a"]);
+    let error = refused(store, |store| try_claim(store, "b", "r", 0));
+    assert_is!(error, StoreError::NotFound(_));
+}
+
+fn forced(store: &mut dyn Store, id: &str) -> Result<Fence, StoreError> {
+    let holder = holder("forced");
+    let claim = NewClaim {
+        holder: &holder,
+        lease_until: at(60),
+        is_forced: true,
+    };
+    let record = store.claim(&super::tools::id(id), &claim, by(0))?;
+    Ok(record.fence)
+}
+
+fn held_back(store: &mut dyn Store) {
+    put_plain(store, &["b"]);
+    put_with(store, "a", &[("b", "blocks"), ("gone", "blocks")]);
+    let error = refused(store, |store| try_claim(store, "a", "r", 0));
+    let StoreError::Blocked { blockers, .. } = &error else {
+        panic!("{error:?} does not say what holds it back");
+    };
+    let reasons: Vec<(&str, Waiting)> = (blockers.iter())
+        .map(|blocker| (blocker.id.as_str(), blocker.waiting))
+        .collect();
+    assert_eq!(reasons, [("b", Waiting::ForIt), ("gone", Waiting::Missing)]);
+    assert_eq!(forced(store, "a").expect("it was forced"), Fence(1));
+    assert!(get(store, "a").is_blocked, "it is held back as before");
+}
+
+fn force_is_no_theft(store: &mut dyn Store) {
+    put_plain(store, &["a", "b"]);
+    claim(store, "a", 0);
+    close(store, "b");
+    assert_is!(
+        refused(store, |store| forced(store, "a")),
+        StoreError::Held { .. }
+    );
+    assert_is!(
+        refused(store, |store| forced(store, "b")),
+        StoreError::NotClaimable { .. }
+    );
+}
+
+fn started_once(store: &mut dyn Store) {
+    put(store, "a", json!({"started_at": null}));
+    put_plain(store, &["b"]);
+    for issue in ["a", "b"] {
+        assert_eq!(field(store, issue, "started_at"), Value::Null);
+        let fence = claim(store, issue, 5);
+        assert_eq!(field(store, issue, "started_at"), json!(time(5)));
+        store.release(&id(issue), fence, by(6)).expect("it is held");
+        claim(store, issue, 50);
+        assert_eq!(field(store, issue, "started_at"), json!(time(5)));
+    }
+}
+
+fn fence_rises(store: &mut dyn Store) {
+    put_plain(store, &["a"]);
+    let one = claim(store, "a", 0);
+    store.release(&id("a"), one, by(1)).expect("it is held");
+    assert_eq!(
+        get(store, "a").fence,
+        one,
+        "it does not fall when nobody holds it"
+    );
+    let two = claim(store, "a", 2);
+    let done = vec![Edit::Close("done".to_owned())];
+    try_edit(store, "a", done, Guard::fenced(two), 3).expect("the holder may");
+    assert_eq!(get(store, "a").fence, two);
+    edit(store, "a", Edit::Reopen);
+    assert_eq!(get(store, "a").fence, two);
+    let three = claim(store, "a", 4);
+    assert_eq!([one, two, three], [Fence(1), Fence(2), Fence(3)]);
+}
+
+fn freed(store: &mut dyn Store) {
+    put_plain(store, &["b"]);
+    put_with(store, "a", &[("b", "blocks"), ("x", "related")]);
+    close(store, "b");
+    let record = try_claim(store, "a", "r", 20).expect("nothing holds it back");
+    assert!(!record.is_blocked);
+    edit(store, "b", Edit::Reopen);
+    assert!(get(store, "a").is_blocked, "held, and held back again");
+}
+
+fn one_event(store: &mut dyn Store) {
+    put_plain(store, &["a"]);
+    claim(store, "a", 5);
+    edit(store, "a", label("x"));
+    let events = store
+        .events(Some(&id("a")), 1, 1)
+        .expect("there is a history");
+    let event = &events[0];
+    assert_eq!(
+        (event.kind, event.version, event.number),
+        (EventKind::Claimed, 2, 2)
+    );
+    assert_eq!(event.after["/status"], "in_progress");
+    assert!(
+        !event.before.contains_key("/title"),
+        "what stayed is not told"
+    );
+}

@@ -1,0 +1,85 @@
+//! Clocks that go backwards.
+
+use beads_ralph_core::issue::{Edit, Fence};
+use beads_ralph_runtime::store::{Capability, Guard, Store};
+use serde_json::json;
+
+use super::Clause;
+use super::tools::{
+    at, by, claim, field, get, holder, id, label, put, put_plain, time, try_claim, try_edit,
+};
+
+pub(super) const CLAUSES: &[Clause] = &[
+    Clause::new("updated_at never falls, whatever changes", updated_at),
+    Clause::new(
+        "a clock that goes backwards stops nobody",
+        nobody_is_stopped,
+    ),
+    Clause::new(
+        "a lease never shortens when the clock goes backwards",
+        leases_stay,
+    ),
+    Clause::needing(
+        "z_14 a shared lease never shortens when the clock goes backwards",
+        &[Capability::Leases],
+        shared_leases_stay,
+    ),
+];
+
+fn updated_at(store: &mut dyn Store) {
+    put_plain(store, &["a"]);
+    let change = |store: &mut dyn Store, edit: Edit, seconds| {
+        try_edit(store, "a", vec![edit], Guard::default(), seconds).expect("nothing forbids it");
+        field(store, "a", "updated_at")
+    };
+    assert_eq!(change(store, label("1"), 100), json!(time(100)));
+    assert_eq!(change(store, label("2"), 50), json!(time(100)));
+    assert_eq!(
+        change(store, Edit::Close("x".to_owned()), 60),
+        json!(time(100))
+    );
+    assert_eq!(change(store, Edit::Reopen, 70), json!(time(100)));
+    let fence = claim(store, "a", 10);
+    assert_eq!(field(store, "a", "updated_at"), json!(time(100)));
+    store.release(&id("a"), fence, by(5)).expect("it is held");
+    assert_eq!(field(store, "a", "updated_at"), json!(time(100)));
+    assert_eq!(get(store, "a").version, 7, "every change counts");
+    assert_eq!(change(store, label("3"), 101), json!(time(101)));
+}
+
+fn nobody_is_stopped(store: &mut dyn Store) {
+    put(
+        store,
+        "a",
+        json!({"created_at": time(1000), "updated_at": time(1000)}),
+    );
+    let first = try_claim(store, "a", "one", 500).expect("it is open");
+    store
+        .release(&id("a"), first.fence, by(400))
+        .expect("it is held");
+    let second = try_claim(store, "a", "two", 0).expect("it is open");
+    assert_eq!(second.fence, Fence(2));
+    assert_eq!(second.claim.map(|claim| claim.claimed_at), Some(at(0)));
+}
+
+fn leases_stay(store: &mut dyn Store) {
+    put_plain(store, &["a"]);
+    let fence = claim(store, "a", 1000);
+    let claim = store
+        .heartbeat(&id("a"), fence, at(10))
+        .expect("it is held");
+    assert_eq!(claim.lease_until, at(1060));
+    try_edit(store, "a", vec![label("x")], Guard::default(), 5).expect("nothing forbids it");
+    assert_eq!(get(store, "a").claim, Some(claim));
+}
+
+fn shared_leases_stay(store: &mut dyn Store) {
+    let lease = store.acquire(&["slot"], &holder("one"), at(1060), by(1000));
+    let lease = lease.expect("a store answers").expect("it is free");
+    let renewed = store
+        .renew("slot", lease.fence, at(10))
+        .expect("it is held");
+    assert_eq!(renewed.until, at(1060));
+    let other = store.acquire(&["slot"], &holder("two"), at(60), by(0));
+    assert_eq!(other.expect("a store answers"), None);
+}

@@ -1,0 +1,304 @@
+//! Every edit, and what it does to the stored document.
+
+use beads_ralph_core::issue::{Dependency, Edit, EditError, Entry, EventKind};
+use beads_ralph_runtime::store::{Capability, Guard, Store, StoreError};
+use serde_json::{Value, json};
+
+use super::Clause;
+use super::tools::{
+    assert_is, claim, close, comment, document, edge, edit, field, force, get, id, label, put,
+    put_plain, refused, set_status, time, try_edit,
+};
+
+pub(super) const CLAUSES: &[Clause] = &[
+    Clause::new(
+        "Set and Unset change a field and nothing else",
+        set_and_unset,
+    ),
+    Clause::new(
+        "Status closes and opens, so that closed ⇔ closed_at",
+        statuses,
+    ),
+    Clause::new(
+        "Close keeps its first time and reason; Reopen clears them",
+        close_and_reopen,
+    ),
+    Clause::new("AppendNotes adds a line", notes),
+    Clause::new(
+        "MergeMetadata sets top-level keys; UnsetMetadata removes one",
+        metadata,
+    ),
+    Clause::new("a label is there once, and labels keep their order", labels),
+    Clause::new("a comment is appended", comments),
+    Clause::new("Replace puts another document under the same id", replace),
+    Clause::new("several edits of one change are one version", several_edits),
+    Clause::new(
+        "a change that changes nothing leaves version, time and history",
+        unchanged,
+    ),
+    Clause::new(
+        "an edit that cannot be done is refused, and so are those with it",
+        refusals,
+    ),
+    Clause::new(
+        "a change of an issue that does not exist is refused",
+        not_found,
+    ),
+    Clause::needing(
+        "the history names each kind of change",
+        &[Capability::History, Capability::Guards],
+        kinds,
+    ),
+];
+
+fn set(key: &str, value: Value) -> Edit {
+    Edit::Set(key.to_owned(), value)
+}
+
+fn set_and_unset(store: &mut dyn Store) {
+    put(store, "a", json!({"description": "old"}));
+    assert_eq!(edit(store, "a", set("description", json!("new"))), 2);
+    assert_eq!(edit(store, "a", set("priority", json!(0))), 3);
+    assert_eq!(edit(store, "a", Edit::Unset("description".to_owned())), 4);
+    let expected = document("a", json!({"priority": 0, "updated_at": time(10)}));
+    assert_eq!(
+        Value::Object(get(store, "a").issue.into_document()),
+        expected
+    );
+}
+
+fn statuses(store: &mut dyn Store) {
+    put(store, "a", json!({"status": "open"}));
+    for status in ["blocked", "deferred", "hooked", "pinned", "qa-2", "open"] {
+        set_status(store, "a", status);
+        assert_eq!(field(store, "a", "status"), status);
+        assert_eq!(field(store, "a", "closed_at"), Value::Null);
+    }
+    set_status(store, "a", "closed");
+    assert_eq!(field(store, "a", "closed_at"), json!(time(10)));
+    set_status(store, "a", "blocked");
+    assert_eq!(field(store, "a", "closed_at"), Value::Null);
+    force(store, "a", Edit::Status("in_progress".to_owned()));
+    assert_eq!(
+        get(store, "a").claim,
+        None,
+        "a claim is the way to hold an issue"
+    );
+}
+
+fn close_and_reopen(store: &mut dyn Store) {
+    put_plain(store, &["a"]);
+    close(store, "a");
+    let again = vec![Edit::Close("again".to_owned())];
+    try_edit(store, "a", again, Guard::default(), 99).expect("closing twice is no mistake");
+    assert_eq!(field(store, "a", "close_reason"), "done");
+    assert_eq!(field(store, "a", "closed_at"), json!(time(10)));
+    assert_eq!(get(store, "a").version, 2);
+    assert_eq!(edit(store, "a", Edit::Reopen), 3);
+    assert_eq!(get(store, "a").issue.status(), "open");
+    assert_eq!(field(store, "a", "closed_at"), Value::Null);
+    assert_eq!(field(store, "a", "close_reason"), Value::Null);
+}
+
+fn notes(store: &mut dyn Store) {
+    put_plain(store, &["a"]);
+    edit(store, "a", Edit::AppendNotes("one".to_owned()));
+    edit(store, "a", Edit::AppendNotes("two\nthree".to_owned()));
+    assert_eq!(field(store, "a", "notes"), "one\ntwo\nthree");
+}
+
+fn metadata(store: &mut dyn Store) {
+    put(
+        store,
+        "a",
+        json!({"metadata": {"keep": 1, "set": {"old": 1}, "go": 2}}),
+    );
+    let more = json!({"set": {"new": 1}, "null": null});
+    let more = more.as_object().cloned().unwrap_or_default();
+    edit(store, "a", Edit::MergeMetadata(more));
+    edit(store, "a", Edit::UnsetMetadata("go".to_owned()));
+    let expected = json!({"keep": 1, "set": {"new": 1}, "null": null});
+    assert_eq!(field(store, "a", "metadata"), expected);
+    edit(store, "a", Edit::UnsetMetadata("keep".to_owned()));
+    edit(store, "a", Edit::UnsetMetadata("set".to_owned()));
+    edit(store, "a", Edit::UnsetMetadata("null".to_owned()));
+    assert_eq!(
+        field(store, "a", "metadata"),
+        json!({}),
+        "empty is not absent"
+    );
+}
+
+fn labels(store: &mut dyn Store) {
+    put(store, "a", json!({"labels": ["z"]}));
+    for text in ["m", "a", "z", "m"] {
+        edit(store, "a", label(text));
+    }
+    assert_eq!(field(store, "a", "labels"), json!(["z", "m", "a"]));
+    edit(store, "a", Edit::RemoveLabel("m".to_owned()));
+    edit(store, "a", Edit::RemoveLabel("never there".to_owned()));
+    assert_eq!(field(store, "a", "labels"), json!(["z", "a"]));
+    assert_eq!(
+        get(store, "a").version,
+        4,
+        "what was there already is no change"
+    );
+}
+
+fn comments(store: &mut dyn Store) {
+    put_plain(store, &["a"]);
+    for text in ["one", "two", "two"] {
+        edit(store, "a", Edit::Comment(comment(text)));
+    }
+    let said = store.comments(&id("a")).expect("it is there");
+    assert_eq!(said, [comment("one"), comment("two"), comment("two")]);
+    assert_eq!(
+        (get(store, "a").n_comments, get(store, "a").version),
+        (3, 4)
+    );
+}
+
+fn replace(store: &mut dyn Store) {
+    put(store, "a", json!({"labels": ["x"], "dependencies": ["b"]}));
+    let other = Entry::from_document(document(
+        "other",
+        json!({"title": "New", "dependencies": ["c"], "metadata": {"k": 1}}),
+    ));
+    let other = other.expect("this is an issue").issue;
+    edit(store, "a", Edit::Replace(Box::new(other)));
+    let record = get(store, "a");
+    assert_eq!(
+        (record.issue.id().as_str(), record.issue.title()),
+        ("a", "New")
+    );
+    assert!(!record.issue.has_label("x"));
+    let expected = json!([{"issue_id": "a", "depends_on_id": "c", "type": "blocks"}]);
+    assert_eq!(field(store, "a", "dependencies"), expected);
+    assert_eq!(store.dependents(&id("b")).expect("a store answers"), []);
+    assert_eq!(
+        store.dependents(&id("c")).expect("a store answers").len(),
+        1
+    );
+    assert_eq!(store.get(&[id("other")]).expect("a store answers"), []);
+}
+
+fn several_edits(store: &mut dyn Store) {
+    put_plain(store, &["a"]);
+    let edits = vec![
+        label("x"),
+        set("priority", json!(1)),
+        Edit::Comment(comment("hi")),
+        Edit::RemoveLabel("x".to_owned()),
+        Edit::Close("done".to_owned()),
+    ];
+    let version = try_edit(store, "a", edits, Guard::default(), 10);
+    assert_eq!(version.expect("nothing forbids it"), 2);
+    assert_eq!(field(store, "a", "labels"), json!([]));
+    assert_eq!(get(store, "a").issue.status(), "closed");
+}
+
+fn unchanged(store: &mut dyn Store) {
+    put(
+        store,
+        "a",
+        json!({"status": "open", "priority": 2, "labels": ["x"], "metadata": {"k": 1}, "dependencies": ["b"]}),
+    );
+    let same = json!({"k": 1}).as_object().cloned().unwrap_or_default();
+    let own = get(store, "a").issue;
+    for nothing in [
+        set("priority", json!(2)),
+        Edit::Unset("owner".to_owned()),
+        Edit::Status("open".to_owned()),
+        Edit::Reopen,
+        Edit::MergeMetadata(same),
+        Edit::UnsetMetadata("other".to_owned()),
+        label("x"),
+        Edit::RemoveLabel("y".to_owned()),
+        edge("b", "blocks"),
+        Edit::RemoveDependency(id("c")),
+        Edit::Replace(Box::new(own)),
+    ] {
+        let before = super::tools::state(store);
+        assert_eq!(edit(store, "a", nothing.clone()), 1, "{nothing:?}");
+        assert_eq!(super::tools::state(store), before, "{nothing:?}");
+    }
+    let version = try_edit(store, "a", Vec::new(), Guard::default(), 10);
+    assert_eq!(version.expect("no edits are no change"), 1);
+}
+
+fn refusals(store: &mut dyn Store) {
+    put(store, "a", json!({"dependencies": ["b"]}));
+    let wrong = [
+        set("status", json!("closed")),
+        set("id", json!("b")),
+        set("labels", json!([])),
+        set("title", json!(" ")),
+        set("priority", json!("high")),
+        set("defer_until", json!("tomorrow")),
+        Edit::Unset("title".to_owned()),
+        Edit::Unset("metadata".to_owned()),
+        Edit::Status("In Progress".to_owned()),
+        edge("a", "blocks"),
+        edge("b", "related"),
+    ];
+    for wrong in wrong {
+        let error = refused(store, |store| {
+            let edits = vec![label("x"), wrong.clone(), label("y")];
+            try_edit(store, "a", edits, Guard::default(), 10)
+        });
+        assert_is!(error, StoreError::Edit { .. });
+    }
+    let error = refused(store, |store| {
+        try_edit(store, "a", vec![edge("a", "related")], Guard::default(), 10)
+    });
+    assert_is!(
+        error,
+        StoreError::Edit {
+            error: EditError::SelfDependency,
+            ..
+        }
+    );
+}
+
+fn not_found(store: &mut dyn Store) {
+    put_plain(store, &["a"]);
+    let error = refused(store, |store| {
+        try_edit(store, "b", vec![label("x")], Guard::default(), 10)
+    });
+    assert_is!(error, StoreError::NotFound(id) if id.as_str() == "b");
+}
+
+fn kinds(store: &mut dyn Store) {
+    put_plain(store, &["a"]);
+    let mut expected = vec![EventKind::Created];
+    for (change, kind) in [
+        (set("priority", json!(1)), EventKind::Updated),
+        (Edit::Status("blocked".to_owned()), EventKind::StatusChanged),
+        (Edit::Status("closed".to_owned()), EventKind::Closed),
+        (Edit::Reopen, EventKind::Reopened),
+        (Edit::Close("x".to_owned()), EventKind::Closed),
+        (Edit::Status("open".to_owned()), EventKind::StatusChanged),
+        (Edit::Comment(comment("x")), EventKind::Commented),
+        (label("x"), EventKind::LabelAdded),
+        (Edit::RemoveLabel("x".to_owned()), EventKind::LabelRemoved),
+        (edge("b", Dependency::BLOCKS), EventKind::DependencyAdded),
+        (
+            Edit::RemoveDependency(id("b")),
+            EventKind::DependencyRemoved,
+        ),
+        (Edit::AppendNotes("x".to_owned()), EventKind::Updated),
+    ] {
+        edit(store, "a", change);
+        expected.push(kind);
+    }
+    let fence = claim(store, "a", 20);
+    let guard = Guard::fenced(fence);
+    let both = vec![label("y"), Edit::Comment(comment("y"))];
+    try_edit(store, "a", both, guard, 20).expect("the holder may");
+    expected.extend([EventKind::Claimed, EventKind::Updated]);
+    let events = store
+        .events(Some(&id("a")), 0, 99)
+        .expect("there is a history");
+    let kinds: Vec<EventKind> = events.iter().map(|event| event.kind).collect();
+    assert_eq!(kinds, expected);
+}
