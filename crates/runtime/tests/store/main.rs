@@ -1,4 +1,9 @@
-//! Every store is held to the contract.
+//! Every store is held to the contract, and all stores agree.
+
+#[cfg(test)]
+mod agreement;
+#[cfg(test)]
+mod operation;
 
 use beads_ralph_runtime::store::{MemoryStore, SqliteStore};
 use beads_ralph_testkit::store_contract;
