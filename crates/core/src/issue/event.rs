@@ -18,8 +18,9 @@ pub type Facts = Map<String, Value>;
 
 const METADATA: &str = "/metadata/";
 const COMMENTS: &str = "/comments/";
-const CLAIM: &str = "/claim";
-const FENCE: &str = "/fence";
+// No field has such a pointer: a slash in a name is escaped, and no name is empty and has a part below it.
+const CLAIM: &str = "//claim";
+const FENCE: &str = "//fence";
 
 /// One change of one issue.
 #[derive(Debug, Clone, PartialEq)]
@@ -360,6 +361,21 @@ mod tests {
         );
         assert_eq!(fold(&events[1..]), Err(FoldError::Gap(1)));
         assert_eq!(fold(&[]), Err(FoldError::Empty));
+    }
+
+    #[test]
+    fn z_21_a_field_may_have_the_name_of_what_the_store_keeps() {
+        let odd = json!({"id": "a", "title": "t", "claim": 1, "fence": "x", "": {"claim": 2}, "version": 9,
+            "metadata": {"": 1, "claim": 2}, "metadata/": 3, "comments/0": 4, "/claim": 5});
+        let odd = issue(odd);
+        let side = Side {
+            fence: Fence(3),
+            ..side(&odd)
+        };
+        let events = [event(1, EventKind::Created, difference(None, side, 0, &[]))];
+        let folded = fold(&events).unwrap();
+        assert_eq!(folded.entry.issue, odd);
+        assert_eq!((folded.entry.fence, folded.claim), (Fence(3), None));
     }
 
     #[test]

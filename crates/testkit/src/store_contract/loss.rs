@@ -18,6 +18,11 @@ pub(super) const CLAUSES: &[Clause] = &[
         unknown_fields,
     ),
     Clause::needing(
+        "z_21 a field may have the name of something that the store keeps beside it",
+        UNKNOWN,
+        store_words,
+    ),
+    Clause::needing(
         "z_21 the text of a number comes back as it was",
         UNKNOWN,
         number_texts,
@@ -62,6 +67,18 @@ fn unknown_fields(store: &mut dyn Store) {
     assert_eq!(text_of(store, "a"), document.to_string());
     assert_eq!(get(store, "a").version, 1);
     assert!(!get(store, "a").is_blocked);
+}
+
+fn store_words(store: &mut dyn Store) {
+    let document = json!({"id": "a", "title": "T", "claim": {"fence": 7}, "fence": 9, "number": 1,
+        "holder": null, "": {"claim": 1}, "metadata": {"claim": 1, "": 2, "fence": "x"}});
+    put_value(store, document.clone());
+    assert_eq!((get(store, "a").claim, get(store, "a").fence.0), (None, 0));
+    let fence = claim(store, "a", 20);
+    edit(store, "a", Edit::Set("fence".to_owned(), json!(10)));
+    edit(store, "a", Edit::Unset("claim".to_owned()));
+    assert_eq!(get(store, "a").claim.map(|claim| claim.fence), Some(fence));
+    assert_eq!(field(store, "a", "fence"), 10);
 }
 
 fn number_texts(store: &mut dyn Store) {
