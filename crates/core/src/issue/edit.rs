@@ -174,9 +174,12 @@ fn apply_one(
         Edit::Close(reason) => close(document, reason, now),
         Edit::Reopen => set_status(document, "open"),
         Edit::AppendNotes(text) => append_notes(document, text),
+        Edit::MergeMetadata(map) if map.is_empty() => {}
         Edit::MergeMetadata(map) => metadata(document).extend(map.clone()),
         Edit::UnsetMetadata(key) => {
-            metadata(document).shift_remove(key);
+            if let Some(Value::Object(metadata)) = document.get_mut("metadata") {
+                metadata.shift_remove(key);
+            }
         }
         Edit::AddLabel(label) => {
             let labels = list(document, "labels");
@@ -226,7 +229,11 @@ fn close(document: &mut Map<String, Value>, reason: &str, now: &Timestamp) {
 }
 
 fn set_status(document: &mut Map<String, Value>, status: &str) {
-    document.insert("status".to_owned(), status.into());
+    // An issue that does not say where it stands is open, and need not begin to say so.
+    let was = document.get("status").and_then(Value::as_str);
+    if was.unwrap_or("open") != status {
+        document.insert("status".to_owned(), status.into());
+    }
     // Null is how beads say that they are not closed; what was absent stays absent.
     if document.contains_key("closed_at") {
         document.insert("closed_at".to_owned(), Value::Null);

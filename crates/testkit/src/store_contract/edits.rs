@@ -37,6 +37,10 @@ pub(super) const CLAUSES: &[Clause] = &[
         unchanged,
     ),
     Clause::new(
+        "what is said to be absent already is no change where nothing is written",
+        unchanged_absent,
+    ),
+    Clause::new(
         "an edit that cannot be done is refused, and so are those with it",
         refusals,
     ),
@@ -224,6 +228,31 @@ fn unchanged(store: &mut dyn Store) {
     }
     let version = try_edit(store, "a", Vec::new(), Guard::default(), 10);
     assert_eq!(version.expect("no edits are no change"), 1);
+}
+
+fn unchanged_absent(store: &mut dyn Store) {
+    put_plain(store, &["a"]);
+    put(
+        store,
+        "null",
+        json!({"status": null, "metadata": null, "labels": null}),
+    );
+    for issue in ["a", "null"] {
+        for nothing in [
+            Edit::Status("open".to_owned()),
+            Edit::Reopen,
+            Edit::MergeMetadata(serde_json::Map::new()),
+            Edit::UnsetMetadata("k".to_owned()),
+            Edit::RemoveLabel("x".to_owned()),
+            Edit::RemoveDependency(id("b")),
+        ] {
+            assert_eq!(
+                edit(store, issue, nothing.clone()),
+                1,
+                "{issue}: {nothing:?}"
+            );
+        }
+    }
 }
 
 fn refusals(store: &mut dyn Store) {
