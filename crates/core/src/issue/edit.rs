@@ -119,8 +119,12 @@ pub fn apply(issue: &Issue, edits: &[Edit], now: &Timestamp) -> Result<Option<Ch
         return Ok(None);
     }
     let was = issue.time("updated_at");
-    if !brings_time(edits, was) && was.is_none_or(|was| was <= now.instant()) {
-        document.insert("updated_at".to_owned(), now.as_str().into());
+    if !brings_time(edits, was) {
+        let updated_at = match issue.document().get("updated_at") {
+            Some(last) if was.is_some_and(|was| was > now.instant()) => last.clone(),
+            _ => now.as_str().into(),
+        };
+        document.insert("updated_at".to_owned(), updated_at);
     }
     let (changed, _) = Issue::from_document(Value::Object(document)).map_err(EditError::Invalid)?;
     Ok(Some(Change {

@@ -6,11 +6,15 @@ use serde_json::json;
 
 use super::Clause;
 use super::tools::{
-    at, by, claim, field, get, holder, id, label, put, put_plain, time, try_claim, try_edit,
+    at, by, claim, entry, field, get, holder, id, label, put, put_plain, time, try_claim, try_edit,
 };
 
 pub(super) const CLAUSES: &[Clause] = &[
     Clause::new("updated_at never falls, whatever changes", updated_at),
+    Clause::new(
+        "updated_at never falls, also when a document is replaced by an older one",
+        replaced,
+    ),
     Clause::new(
         "a clock that goes backwards stops nobody",
         nobody_is_stopped,
@@ -45,6 +49,16 @@ fn updated_at(store: &mut dyn Store) {
     assert_eq!(field(store, "a", "updated_at"), json!(time(100)));
     assert_eq!(get(store, "a").version, 7, "every change counts");
     assert_eq!(change(store, label("3"), 101), json!(time(101)));
+}
+
+fn replaced(store: &mut dyn Store) {
+    put(store, "a", json!({"updated_at": time(100)}));
+    for older in [json!({"updated_at": time(1)}), json!({"priority": 1})] {
+        let other = Box::new(entry("a", older).issue);
+        try_edit(store, "a", vec![Edit::Replace(other)], Guard::default(), 50)
+            .expect("nothing forbids it");
+        assert_eq!(field(store, "a", "updated_at"), json!(time(100)));
+    }
 }
 
 fn nobody_is_stopped(store: &mut dyn Store) {
