@@ -142,8 +142,10 @@ fn with_status(
 ) -> Issue {
     let mut document = issue.document().clone();
     document.insert("status".to_owned(), status.into());
-    if issue.time("updated_at").is_none_or(|was| was <= by.at) {
-        document.insert("updated_at".to_owned(), by.time().as_str().into());
+    // Compared is what would be written, which has whole seconds.
+    let now = by.time();
+    if (issue.time("updated_at")).is_none_or(|was| was <= now.instant()) {
+        document.insert("updated_at".to_owned(), now.as_str().into());
     }
     change(&mut document);
     Issue::without_comments(Value::Object(document))

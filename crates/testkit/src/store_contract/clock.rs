@@ -1,16 +1,22 @@
 //! Clocks that go backwards.
 
 use beads_ralph_core::issue::{Edit, Fence};
-use beads_ralph_runtime::store::{Capability, Guard, Store};
+use beads_ralph_runtime::store::{Capability, Guard, NewClaim, Stamp, Store};
+use jiff::SignedDuration;
 use serde_json::json;
 
 use super::Clause;
 use super::tools::{
     at, by, claim, entry, field, get, holder, id, label, put, put_plain, time, try_claim, try_edit,
+    update,
 };
 
 pub(super) const CLAUSES: &[Clause] = &[
     Clause::new("updated_at never falls, whatever changes", updated_at),
+    Clause::new(
+        "updated_at never falls by the part of a second that is not written",
+        parts_of_a_second,
+    ),
     Clause::new(
         "updated_at never falls, also when a document is replaced by an older one",
         replaced,
@@ -49,6 +55,34 @@ fn updated_at(store: &mut dyn Store) {
     assert_eq!(field(store, "a", "updated_at"), json!(time(100)));
     assert_eq!(get(store, "a").version, 7, "every change counts");
     assert_eq!(change(store, label("3"), 101), json!(time(101)));
+}
+
+fn parts_of_a_second(store: &mut dyn Store) {
+    let updated_at = "2026-01-01T00:00:10.5Z";
+    put(store, "a", json!({"updated_at": updated_at}));
+    let by = Stamp {
+        actor: "ann",
+        at: at(10) + SignedDuration::from_millis(700),
+    };
+    let holder = holder("one");
+    let new = NewClaim {
+        holder: &holder,
+        lease_until: at(60),
+        is_forced: false,
+    };
+    let record = store.claim(&id("a"), &new, by).expect("it is open");
+    assert_eq!(field(store, "a", "updated_at"), updated_at, "after a claim");
+    let edit = update("a", vec![label("x")], Guard::default());
+    store.write(vec![edit], by).expect("nothing forbids it");
+    assert_eq!(field(store, "a", "updated_at"), updated_at, "after an edit");
+    store
+        .release(&id("a"), record.fence, by)
+        .expect("it is held");
+    assert_eq!(
+        field(store, "a", "updated_at"),
+        updated_at,
+        "after a release"
+    );
 }
 
 fn replaced(store: &mut dyn Store) {
