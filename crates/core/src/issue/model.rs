@@ -69,7 +69,7 @@ impl Issue {
         let Value::Object(mut document) = document else {
             unreachable!("what was checked is an object");
         };
-        if let Some(slot) = document.get_mut("dependencies") {
+        if let Some(slot @ Value::Array(_)) = document.get_mut("dependencies") {
             *slot = records(&id, &dependencies);
         }
         let comments = split_comments(&mut document);

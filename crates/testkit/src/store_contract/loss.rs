@@ -121,11 +121,16 @@ fn nulls(store: &mut dyn Store) {
     let document = json!({"id": "a", "title": "T", "description": null, "notes": "", "labels": [],
         "dependencies": [], "metadata": {}, "closed_at": null, "owner": null, "status": "open"});
     put_value(store, document.clone());
-    put(store, "b", json!({"metadata": null, "labels": null}));
+    put(
+        store,
+        "b",
+        json!({"metadata": null, "labels": null, "dependencies": null, "comments": null}),
+    );
     put_plain(store, &["c"]);
     assert_eq!(text_of(store, "a"), document.to_string());
-    assert_eq!(field(store, "b", "metadata"), Value::Null);
-    assert_eq!(get(store, "b").issue.document().len(), 4);
+    for key in ["metadata", "labels", "dependencies", "comments"] {
+        assert_eq!(get(store, "b").issue.document()[key], Value::Null, "{key}");
+    }
     assert_eq!(get(store, "c").issue.document().len(), 2);
 }
 
