@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::{Claim, Effect, Fence, Issue, Record};
+use beads_ralph_core::issue::{Claim, Dependency, Effect, Fence, Issue, Record};
 use beads_ralph_core::text::excerpt;
 use serde_json::Value;
 
@@ -156,9 +156,14 @@ fn with_status(
 pub(super) fn waits_for(issue: &Issue) -> Vec<BeadId> {
     let edges = issue.dependencies().into_iter();
     edges
-        .filter(|edge| matches!(edge.effect(), Effect::Blocks | Effect::Parent))
+        .filter(is_waiting)
         .map(|edge| edge.target().clone())
         .collect()
+}
+
+/// Whether an edge counts in a circle.
+pub(super) fn is_waiting(edge: &Dependency) -> bool {
+    matches!(edge.effect(), Effect::Blocks | Effect::Parent)
 }
 
 /// Refuses a circle that goes through one of the ids. Walks without recursion, and each issue once.

@@ -36,6 +36,10 @@ pub(super) const CLAUSES: &[Clause] = &[
         "links, waits-for and other projects make no circle",
         harmless,
     ),
+    Clause::new(
+        "an id that names another project makes no circle, also when an issue has it",
+        foreign,
+    ),
     Clause::new("many ways to one issue are no circle", diamond),
     Clause::needing(
         "no circle inside one batch of new issues",
@@ -161,6 +165,13 @@ fn harmless(store: &mut dyn Store) {
         edit(store, "a", Edit::RemoveDependency(id("b")));
     }
     assert_eq!(everything(store).len(), 2);
+}
+
+fn foreign(store: &mut dyn Store) {
+    put_with(store, "a", &[("external:x", "blocks")]);
+    put_with(store, "external:x", &[("a", "blocks")]);
+    edit(store, "a", edge("external:x", "blocks"));
+    assert!(!is_blocked(store, "a") && is_blocked(store, "external:x"));
 }
 
 fn diamond(store: &mut dyn Store) {

@@ -15,7 +15,7 @@ use rusqlite::Connection;
 
 use super::failure::Failed;
 use super::rows::{self, NewEvent};
-use crate::store::rules::{self, check_cycles, check_guard, waits_for};
+use crate::store::rules::{self, check_cycles, check_guard, is_waiting, waits_for};
 use crate::store::{Guard, Stamp, StoreError, Write};
 
 /// Changes that are not written yet.
@@ -269,12 +269,18 @@ impl<'c> Batch<'c> {
             return Ok(waits_for(&staged.now.issue));
         }
         let mut statement = self.connection.prepare_cached(
-            "SELECT target FROM edges WHERE issue_id = ?1 AND kind IN ('blocks', 'conditional-blocks', 'parent-child')",
+            "SELECT target, kind FROM edges WHERE issue_id = ?1 AND kind IN ('blocks', 'conditional-blocks', 'parent-child')",
         )?;
         let mut rows = statement.query([id.as_str()])?;
         let mut targets = Vec::new();
         while let Some(row) = rows.next()? {
-            targets.extend(BeadId::parse(&row.get::<_, String>(0)?).ok());
+            let (target, kind): (String, String) = (row.get(0)?, row.get(1)?);
+            let edge = BeadId::parse(&target).and_then(|target| Dependency::new(target, &kind));
+            targets.extend(
+                edge.ok()
+                    .filter(is_waiting)
+                    .map(|edge| edge.target().clone()),
+            );
         }
         Ok(targets)
     }
