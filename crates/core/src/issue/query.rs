@@ -85,8 +85,10 @@ impl Order {
     /// Compares two issues.
     pub fn compare(self, a: &Issue, b: &Issue) -> Ordering {
         let by_id = || a.id().cmp(b.id());
-        let created = |issue: &Issue| issue.time("created_at").unwrap_or_default();
-        let updated = |issue: &Issue| issue.time("updated_at").unwrap_or_default();
+        // A store need not keep a time finer than this to sort by it.
+        let micros = |issue: &Issue, key| issue.time(key).unwrap_or_default().as_microsecond();
+        let created = |issue: &Issue| micros(issue, "created_at");
+        let updated = |issue: &Issue| micros(issue, "updated_at");
         match self {
             Self::Priority => (a.priority().cmp(&b.priority()))
                 .then_with(|| created(b).cmp(&created(a)))

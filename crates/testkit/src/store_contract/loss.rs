@@ -1,6 +1,8 @@
 //! What goes in comes out.
 
-use beads_ralph_core::issue::{Comment, Dependency, Edit, Entry};
+use beads_ralph_core::issue::{
+    Comment, Dependency, Edit, Entry, MAX_DOCUMENT_BYTES, MAX_DOCUMENT_DEPTH,
+};
 use beads_ralph_runtime::store::{Capability, Store, Write};
 use serde_json::{Value, json};
 
@@ -39,6 +41,10 @@ pub(super) const CLAUSES: &[Clause] = &[
         left_alone,
     ),
     Clause::needing("a comment and an edge lose nothing", UNKNOWN, records),
+    Clause::new(
+        "the deepest and the largest document that is taken can be read, held and changed",
+        limits,
+    ),
     Clause::new("times come back in their own spelling", times),
 ];
 
@@ -197,6 +203,23 @@ fn records(store: &mut dyn Store) {
     );
     let edges = get(store, "a").issue.dependencies();
     assert_eq!(edges[0].get("odd"), Some(&json!({"z": [1.50]})));
+}
+
+fn limits(store: &mut dyn Store) {
+    let deep = (0..MAX_DOCUMENT_DEPTH - 3).fold(json!(1), |value, _| json!([value]));
+    put(store, "deep", json!({"metadata": {"k": deep}}));
+    edit(store, "deep", label("x"));
+    // What claiming and changing write has some room left.
+    let large = "x".repeat(MAX_DOCUMENT_BYTES - 400);
+    put(store, "large", json!({"description": large}));
+    let fence = claim(store, "large", 1);
+    store
+        .release(&id("large"), fence, by(2))
+        .expect("it is held");
+    assert_eq!(
+        get(store, "large").issue.text("description"),
+        Some(large.as_str())
+    );
 }
 
 fn times(store: &mut dyn Store) {

@@ -19,6 +19,10 @@ pub(super) const CLAUSES: &[Clause] = &[
         "a time without an offset is UTC, and one that is missing is long ago",
         odd_times,
     ),
+    Clause::new(
+        "times that differ by less than a microsecond are the same",
+        tiny_differences,
+    ),
     Clause::new("a limit takes the first of the order", limited),
 ];
 
@@ -95,6 +99,16 @@ fn odd_times(store: &mut dyn Store) {
     }
     assert_eq!(ordered(store, Order::Oldest), ["a", "b", "c", "d", "e"]);
     assert_eq!(ordered(store, Order::Priority), ["e", "d", "c", "b", "a"]);
+}
+
+fn tiny_differences(store: &mut dyn Store) {
+    for (id, fraction) in [("b", "000000100"), ("a", "000000900"), ("c", "000001000")] {
+        let at = format!("2026-01-01T00:00:00.{fraction}Z");
+        put(store, id, json!({"created_at": at, "updated_at": at}));
+    }
+    assert_eq!(ordered(store, Order::Oldest), ["a", "b", "c"]);
+    assert_eq!(ordered(store, Order::Updated), ["c", "a", "b"]);
+    assert_eq!(ordered(store, Order::Priority), ["c", "a", "b"]);
 }
 
 fn limited(store: &mut dyn Store) {
