@@ -453,11 +453,8 @@ pub(super) fn events(
     let sql = format!("{EVENT} WHERE number > ?1 AND {filter} ORDER BY {order} LIMIT ?2");
     let mut statement = connection.prepare_cached(&sql)?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let mut rows = statement.query(params![
-        after.cast_signed(),
-        limit,
-        issue.map(BeadId::as_str)
-    ])?;
+    let after = i64::try_from(after).unwrap_or(i64::MAX);
+    let mut rows = statement.query(params![after, limit, issue.map(BeadId::as_str)])?;
     let mut events = Vec::new();
     while let Some(row) = rows.next()? {
         let event = event(row)?;
