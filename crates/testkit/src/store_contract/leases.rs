@@ -2,6 +2,7 @@
 
 use beads_ralph_core::issue::{Fence, HolderProcess};
 use beads_ralph_runtime::store::{Capability, Lease, Store, StoreError};
+use jiff::SignedDuration;
 
 use super::Clause;
 use super::tools::{assert_is, at, by, holder};
@@ -99,7 +100,10 @@ fn renewal(store: &mut dyn Store) {
         assert_eq!((renewed.until, renewed.fence), (at(given), lease.fence));
         assert_eq!(store.leases("", at(0)).expect("a store answers"), [renewed]);
     }
-    assert_eq!(take(store, &["slot"], "two", 101, 200), None);
+    let odd = at(200) + SignedDuration::from_nanos(1_234_567);
+    let renewed = store.renew("slot", lease.fence, odd).expect("it is held");
+    assert_eq!(store.leases("", at(0)).expect("a store answers"), [renewed]);
+    assert_eq!(take(store, &["slot"], "two", 101, 300), None);
 }
 
 fn stale_renewal(store: &mut dyn Store) {

@@ -88,6 +88,11 @@ fn put(
     Ok(())
 }
 
+/// The row keeps microseconds, and what is answered is what is kept.
+fn kept(until: Timestamp) -> Timestamp {
+    Timestamp::from_microsecond(until.as_microsecond()).unwrap_or(until)
+}
+
 pub(super) fn acquire(
     connection: &Connection,
     names: &[&str],
@@ -105,8 +110,7 @@ pub(super) fn acquire(
             name: (*name).to_owned(),
             fence: row.map_or(Fence::default(), |row| row.fence).next(),
             holder: holder.clone(),
-            // The row keeps microseconds, and what is answered is what is kept.
-            until: Timestamp::from_microsecond(until.as_microsecond()).unwrap_or(until),
+            until: kept(until),
         };
         put(connection, name, lease.fence, Some(&lease))?;
         return Ok(Some(lease));
@@ -124,7 +128,7 @@ pub(super) fn renew(
     let Some(mut lease) = lease.filter(|lease| lease.fence == fence) else {
         return Err(rules::lease_lost(name, fence).into());
     };
-    lease.until = lease.until.max(until);
+    lease.until = lease.until.max(kept(until));
     put(connection, name, fence, Some(&lease))?;
     Ok(lease)
 }
