@@ -19,10 +19,9 @@ pub struct Fence(pub u64);
 pub(super) const MAX_FENCE: Fence = Fence(1 << 52);
 
 impl Fence {
-    /// The fence of the next claim.
-    #[must_use]
-    pub fn next(self) -> Self {
-        Self(self.0 + 1)
+    /// The fence of the next claim; there is none after the greatest number.
+    pub fn next(self) -> Option<Self> {
+        self.0.checked_add(1).map(Self)
     }
 }
 

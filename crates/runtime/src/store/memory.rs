@@ -168,7 +168,7 @@ impl MemoryStore {
             return Err(rules::stale(&record, fence));
         }
         let next = Next {
-            issue: rules::reopened(&record.issue, by),
+            issue: rules::reopened(&record.issue, by)?,
             comments: Vec::new(),
             fence: record.fence,
             claim: None,
@@ -322,7 +322,7 @@ impl Store for MemoryStore {
                 blockers,
             });
         }
-        let (issue, claim) = rules::claimed(&record, claim, by);
+        let (issue, claim) = rules::claimed(&record, claim, by)?;
         let next = Next {
             issue,
             comments: Vec::new(),
@@ -380,7 +380,7 @@ impl Store for MemoryStore {
             if taken.as_ref().is_some_and(|lease| lease.until >= by.at) {
                 continue;
             }
-            *fence = fence.next();
+            *fence = fence.next().expect(rules::COUNTED);
             let lease = Lease {
                 name: (*name).to_owned(),
                 fence: *fence,

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::bead::{BeadId, FieldError, FieldErrorKind};
 use beads_ralph_core::issue::{Claim, Dependency, Effect, Fence, Issue, Record};
 use beads_ralph_core::text::excerpt;
 use serde_json::Value;
@@ -113,9 +113,21 @@ pub(super) fn check_claimable(record: &Record) -> Result<(), StoreError> {
 }
 
 /// The issue and the claim after claiming. The first claim says when work began.
-pub(super) fn claimed(record: &Record, new: &NewClaim<'_>, by: Stamp<'_>) -> (Issue, Claim) {
+pub(super) fn claimed(
+    record: &Record,
+    new: &NewClaim<'_>,
+    by: Stamp<'_>,
+) -> Result<(Issue, Claim), StoreError> {
+    let fence = record.fence.next().ok_or_else(|| StoreError::Invalid {
+        id: record.issue.id().to_string(),
+        errors: vec![FieldError {
+            path: "claim_fence".to_owned(),
+            message: "the fence cannot rise any further".to_owned(),
+            kind: FieldErrorKind::Value,
+        }],
+    })?;
     let claim = Claim {
-        fence: record.fence.next(),
+        fence,
         holder: new.holder.clone(),
         claimed_at: by.at,
         lease_until: new.lease_until,
@@ -125,12 +137,12 @@ pub(super) fn claimed(record: &Record, new: &NewClaim<'_>, by: Stamp<'_>) -> (Is
         if started.is_null() {
             *started = by.time().as_str().into();
         }
-    });
-    (issue, claim)
+    })?;
+    Ok((issue, claim))
 }
 
 /// The issue after its claim has ended.
-pub(super) fn reopened(issue: &Issue, by: Stamp<'_>) -> Issue {
+pub(super) fn reopened(issue: &Issue, by: Stamp<'_>) -> Result<Issue, StoreError> {
     with_status(issue, "open", by, |_| {})
 }
 
@@ -139,7 +151,7 @@ fn with_status(
     status: &str,
     by: Stamp<'_>,
     change: impl FnOnce(&mut serde_json::Map<String, Value>),
-) -> Issue {
+) -> Result<Issue, StoreError> {
     let mut document = issue.document().clone();
     document.insert("status".to_owned(), status.into());
     // Compared is what would be written, which has whole seconds.
@@ -148,8 +160,11 @@ fn with_status(
         document.insert("updated_at".to_owned(), now.as_str().into());
     }
     change(&mut document);
-    Issue::without_comments(Value::Object(document))
-        .expect("an open or held issue stays one that a store takes")
+    // A document that is as large as can be has no room for another time.
+    Issue::without_comments(Value::Object(document)).map_err(|errors| StoreError::Invalid {
+        id: issue.id().to_string(),
+        errors,
+    })
 }
 
 /// The ids that an issue waits for, by blocking edges and by its parents: a circle of these is a deadlock.
@@ -200,6 +215,9 @@ pub(super) fn check_cycles(
     }
     Ok(())
 }
+
+/// Why the fence of a lease can always rise: unlike the one of an issue, it never comes from outside.
+pub(super) const COUNTED: &str = "no name is taken 2^64 times";
 
 /// That a lease is no longer held with a fence.
 pub(super) fn lease_lost(name: &str, fence: Fence) -> StoreError {

@@ -150,7 +150,7 @@ impl SqliteStore {
                 return Err(rules::stale(&record, fence).into());
             }
             let next = Next {
-                issue: rules::reopened(&record.issue, by),
+                issue: rules::reopened(&record.issue, by)?,
                 comments: Vec::new(),
                 fence: record.fence,
                 claim: None,
@@ -234,7 +234,7 @@ impl Store for SqliteStore {
                 }
                 .into());
             }
-            let (issue, claim) = rules::claimed(&record, claim, by);
+            let (issue, claim) = rules::claimed(&record, claim, by)?;
             let next = Next {
                 issue,
                 comments: Vec::new(),

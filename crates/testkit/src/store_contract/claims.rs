@@ -1,13 +1,15 @@
 //! Claims: of any number of claimers exactly one succeeds (L-11).
 
-use beads_ralph_core::issue::{Edit, EventKind, Fence, HolderProcess, Waiting};
-use beads_ralph_runtime::store::{Capability, Guard, NewClaim, Store, StoreError};
+use beads_ralph_core::issue::{
+    Edit, Entry, EventKind, Fence, HolderProcess, MAX_DOCUMENT_BYTES, Waiting,
+};
+use beads_ralph_runtime::store::{Capability, Guard, NewClaim, Store, StoreError, Write};
 use serde_json::{Value, json};
 
 use super::Clause;
 use super::tools::{
-    assert_is, at, by, claim, close, edit, field, get, holder, id, label, put, put_plain, put_with,
-    refused, time, try_claim, try_edit,
+    assert_is, at, by, claim, close, document, edit, entry, field, get, holder, id, label, put,
+    put_plain, put_with, refused, time, try_claim, try_edit,
 };
 
 pub(super) const CLAUSES: &[Clause] = &[
@@ -37,6 +39,11 @@ pub(super) const CLAUSES: &[Clause] = &[
         "z_2 the fence rises with every claim, through release, close and reopen",
         &[Capability::Guards],
         fence_rises,
+    ),
+    Clause::new("z_2 a fence that cannot rise is not given", last_fence),
+    Clause::new(
+        "a document that would grow too large is refused, not broken",
+        full_document,
     ),
     Clause::new("an issue with a closed dependency can be claimed", freed),
     Clause::needing(
@@ -173,6 +180,31 @@ fn fence_rises(store: &mut dyn Store) {
     assert_eq!(get(store, "a").fence, two);
     let three = claim(store, "a", 4);
     assert_eq!([one, two, three], [Fence(1), Fence(2), Fence(3)]);
+}
+
+fn last_fence(store: &mut dyn Store) {
+    let mut moved = entry("a", json!({}));
+    moved.fence = Fence(u64::MAX);
+    store
+        .write(vec![Write::Insert(Box::new(moved))], by(0))
+        .expect("it is new");
+    assert_eq!(get(store, "a").fence, Fence(u64::MAX));
+    let error = refused(store, |store| try_claim(store, "a", "r", 0));
+    assert_is!(error, StoreError::Invalid { .. });
+}
+
+fn full_document(store: &mut dyn Store) {
+    // The largest document that a store takes has no room for `started_at`.
+    let fits = |n: usize| Entry::from_document(document("a", json!({"notes": "x".repeat(n)})));
+    let rest = 44;
+    assert!(fits(MAX_DOCUMENT_BYTES - rest + 1).is_err());
+    let full = fits(MAX_DOCUMENT_BYTES - rest);
+    let full = Box::new(full.expect("it just fits"));
+    store
+        .write(vec![Write::Insert(full)], by(0))
+        .expect("it is new");
+    let error = refused(store, |store| try_claim(store, "a", "r", 0));
+    assert_is!(error, StoreError::Invalid { .. });
 }
 
 fn freed(store: &mut dyn Store) {

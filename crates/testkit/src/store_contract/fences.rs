@@ -148,7 +148,7 @@ fn after_next_claim(store: &mut dyn Store) {
     store.release(&id("a"), last, by(1)).expect("it is held");
     let now = claim(store, "a", 2);
     assert_stale(store, last);
-    assert_stale(store, now.next());
+    assert_stale(store, Fence(now.0 + 1));
     try_edit(store, "a", vec![label("x")], Guard::fenced(now), 3).expect("the holder may");
 }
 

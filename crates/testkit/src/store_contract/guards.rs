@@ -114,7 +114,7 @@ fn all_parts(store: &mut dyn Store) {
             ..right.clone()
         },
         Guard {
-            fence: Some(fence.next()),
+            fence: Some(Fence(fence.0 + 1)),
             ..right.clone()
         },
         Guard {

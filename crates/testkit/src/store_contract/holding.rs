@@ -84,7 +84,7 @@ fn heartbeat_is_no_change(store: &mut dyn Store) {
 fn foreign_heartbeat(store: &mut dyn Store) {
     put_plain(store, &["a"]);
     let fence = claim(store, "a", 0);
-    for wrong in [Fence(0), fence.next()] {
+    for wrong in [Fence(0), Fence(fence.0 + 1)] {
         let error = refused(store, |store| store.heartbeat(&id("a"), wrong, at(999)));
         assert_is!(error, StoreError::Stale { given, .. } if *given == wrong);
     }

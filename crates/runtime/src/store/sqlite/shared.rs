@@ -106,9 +106,10 @@ pub(super) fn acquire(
         if taken.is_some_and(|lease| lease.until >= now) {
             continue;
         }
+        let last = row.map_or(Fence::default(), |row| row.fence);
         let lease = Lease {
             name: (*name).to_owned(),
-            fence: row.map_or(Fence::default(), |row| row.fence).next(),
+            fence: last.next().expect(rules::COUNTED),
             holder: holder.clone(),
             until: kept(until),
         };
