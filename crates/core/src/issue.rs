@@ -25,7 +25,7 @@ pub use entry::{Entry, Line, counts, read_line};
 pub use event::{Event, EventKind, Facts, FoldError, Folded, Side, difference, fold};
 pub use model::{Issue, MAX_DOCUMENT_BYTES, MAX_DOCUMENT_DEPTH};
 pub use name::{Label, check_id};
-pub use query::{Order, Query, StatusFilter};
+pub use query::{Order, Query, StatusFilter, metadata_text};
 pub use readiness::{Blocker, Neighbours, Standing, Waiting, blockers, is_hidden, is_ready};
 
 /// An issue as a store holds it, with what the store knows about it beside its document.

@@ -165,7 +165,7 @@ impl Query {
 }
 
 /// A metadata value as people write it: a text without its quotes.
-fn metadata_text(value: &Value) -> Cow<'_, str> {
+pub fn metadata_text(value: &Value) -> Cow<'_, str> {
     match value {
         Value::String(text) => Cow::Borrowed(text),
         value => Cow::Owned(value.to_string()),

@@ -249,6 +249,10 @@ fn plan_metadata(store: &mut dyn Store) {
     );
     edit(store, "a", Edit::UnsetMetadata("plan_file".to_owned()));
     assert_eq!(found(store, &of("plan.md", &[])), Vec::<String>::new());
+    put(store, "odd", json!({"metadata": {"plan_file": 7}}));
+    put(store, "null", json!({"metadata": {"plan_file": null}}));
+    assert_eq!(found(store, &of("7", &[])), ["odd"]);
+    assert_eq!(found(store, &of("null", &[])), ["null"]);
 }
 
 fn words(store: &mut dyn Store) {

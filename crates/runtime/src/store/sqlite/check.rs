@@ -163,7 +163,7 @@ fn derived(connection: &Connection, record: &Record) -> Result<Option<String>, F
         columns.priority,
         columns.created,
         columns.updated,
-        columns.plan.map(str::to_owned),
+        columns.plan.map(std::borrow::Cow::into_owned),
     );
     if stored != expected {
         return Ok(Some(format!(

@@ -1,7 +1,11 @@
 //! Reading and writing rows, with their seals.
 
+use std::borrow::Cow;
+
 use beads_ralph_core::bead::{BeadId, Timestamp};
-use beads_ralph_core::issue::{Claim, Comment, Event, EventKind, Facts, Fence, Issue, Record};
+use beads_ralph_core::issue::{
+    Claim, Comment, Event, EventKind, Facts, Fence, Issue, Record, metadata_text,
+};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde_json::Value;
 
@@ -120,7 +124,7 @@ pub(super) struct Columns<'i> {
     pub(super) priority: i64,
     pub(super) created: i64,
     pub(super) updated: i64,
-    pub(super) plan: Option<&'i str>,
+    pub(super) plan: Option<Cow<'i, str>>,
 }
 
 impl<'i> Columns<'i> {
@@ -134,7 +138,7 @@ impl<'i> Columns<'i> {
             priority: issue.priority(),
             created: micros("created_at"),
             updated: micros("updated_at"),
-            plan: plan.and_then(Value::as_str),
+            plan: plan.map(metadata_text),
         }
     }
 }
@@ -168,7 +172,7 @@ pub(super) fn put_issue(connection: &Connection, record: &Record) -> Result<(), 
         columns.priority,
         columns.created,
         columns.updated,
-        columns.plan,
+        columns.plan.as_deref(),
     ])?;
     Ok(())
 }
