@@ -37,6 +37,7 @@ pub(super) const CLAUSES: &[Clause] = &[
     ),
     Clause::new("only what is held back, or only what is not", blocked),
     Clause::new("conditions are all of them true", together),
+    Clause::new("a question may name very many words", very_many),
     Clause::new("a limit cuts the answer, and zero is nothing", limits),
     Clause::new(
         "what is ready can be narrowed like any list",
@@ -311,6 +312,32 @@ fn together(store: &mut dyn Store) {
         ..by_id()
     };
     assert_eq!(found(store, &query), ["a"]);
+}
+
+fn very_many(store: &mut dyn Store) {
+    put(store, "a", json!({"labels": ["x"]}));
+    let many = |first: &str| -> Vec<String> {
+        let rest = (0..40_000).map(|n| format!("w{n}"));
+        std::iter::once(first.to_owned()).chain(rest).collect()
+    };
+    let any = Query {
+        labels_any: many("x"),
+        labels_none: many("y"),
+        status: StatusFilter::OneOf(many("open")),
+        types: many("task"),
+        ..by_id()
+    };
+    assert_eq!(found(store, &any), ["a"]);
+    let all = Query {
+        labels_all: many("x"),
+        ..by_id()
+    };
+    assert_eq!(found(store, &all), Vec::<String>::new());
+    let same = Query {
+        labels_all: vec!["x".to_owned(); 5000],
+        ..by_id()
+    };
+    assert_eq!(found(store, &same), ["a"]);
 }
 
 fn limits(store: &mut dyn Store) {

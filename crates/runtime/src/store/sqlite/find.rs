@@ -53,6 +53,9 @@ fn is_parent_deferred(
     Ok(false)
 }
 
+/// How many words of one kind narrow a search; what more there are is left to `core`, since SQLite has limits.
+const MAX_WORDS: usize = 100;
+
 /// Conditions that are being collected.
 #[derive(Default)]
 struct Conditions {
@@ -68,7 +71,7 @@ impl Conditions {
 
     /// `sql` with as many question marks in its `{}` as there are values.
     fn one_of(&mut self, sql: &str, values: &[String]) {
-        if !values.is_empty() {
+        if (1..=MAX_WORDS).contains(&values.len()) {
             let marks = vec!["?"; values.len()].join(", ");
             self.add(&sql.replace("{}", &marks), values.iter().cloned());
         }
@@ -87,7 +90,7 @@ fn candidates(query: &Query) -> (String, Vec<Value>) {
         }
         StatusFilter::OneOf(statuses) => conditions.one_of("i.status IN ({})", statuses),
     }
-    for label in &query.labels_all {
+    for label in query.labels_all.iter().take(MAX_WORDS) {
         conditions.add(
             "i.id IN (SELECT issue_id FROM labels WHERE label = ?)",
             [label.clone()],
