@@ -2,15 +2,20 @@
 
 use serde_json::{Map, Value};
 
+use super::model::{MAX_DOCUMENT_DEPTH, check_size};
 use crate::bead::Invalid;
+
+/// A comment stands in a list, and the list in a document.
+const MAX_DEPTH: usize = MAX_DOCUMENT_DEPTH - 2;
 
 /// A comment: an object that loses nothing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comment(Map<String, Value>);
 
 impl Comment {
-    /// Reads a comment; any object is one.
+    /// Reads a comment; any object is one that fits into the document of an issue.
     pub fn from_value(value: Value) -> Result<Self, Invalid> {
+        check_size(&value, MAX_DEPTH)?;
         match value {
             Value::Object(record) => Ok(Self(record)),
             _ => Err(Invalid::value("a comment is an object")),

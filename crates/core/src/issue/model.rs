@@ -60,7 +60,7 @@ impl Issue {
             value: &document,
             path: Path::Root,
         };
-        if let Err(invalid) = check_size(&document) {
+        if let Err(invalid) = check_size(&document, MAX_DOCUMENT_DEPTH) {
             errors.push(&Path::Root, invalid.kind, &invalid.message);
             return errors.finish(None);
         }
@@ -310,14 +310,14 @@ pub(super) fn check_status(text: &str) -> Result<(), Invalid> {
     )))
 }
 
-/// Whether a document can be kept and read again: not too big, not too deep. Walks without recursion.
-fn check_size(document: &Value) -> Result<(), Invalid> {
+/// Whether a value can be kept and read again: not too big, not too deep. Walks without recursion.
+pub(super) fn check_size(document: &Value, max_depth: usize) -> Result<(), Invalid> {
     let mut size = 0usize;
     let mut open = vec![(document, 1usize)];
     while let Some((value, depth)) = open.pop() {
-        if depth > MAX_DOCUMENT_DEPTH {
+        if depth > max_depth {
             return Err(Invalid::value(format!(
-                "the document is nested more than {MAX_DOCUMENT_DEPTH} deep"
+                "the document is nested more than {max_depth} deep"
             )));
         }
         size += match value {

@@ -1,8 +1,6 @@
 //! What goes in comes out.
 
-use beads_ralph_core::issue::{
-    Comment, Dependency, Edit, Entry, MAX_DOCUMENT_BYTES, MAX_DOCUMENT_DEPTH,
-};
+use beads_ralph_core::issue::{Comment, Dependency, Edit, Entry, MAX_DOCUMENT_DEPTH};
 use beads_ralph_runtime::store::{Capability, Store, Write};
 use serde_json::{Value, json};
 
@@ -42,7 +40,7 @@ pub(super) const CLAUSES: &[Clause] = &[
     ),
     Clause::needing("a comment and an edge lose nothing", UNKNOWN, records),
     Clause::new(
-        "the deepest and the largest document that is taken can be read, held and changed",
+        "the deepest document and the deepest comment that are taken can be read and changed",
         limits,
     ),
     Clause::new("times come back in their own spelling", times),
@@ -209,17 +207,15 @@ fn limits(store: &mut dyn Store) {
     let deep = (0..MAX_DOCUMENT_DEPTH - 3).fold(json!(1), |value, _| json!([value]));
     put(store, "deep", json!({"metadata": {"k": deep}}));
     edit(store, "deep", label("x"));
-    // What claiming and changing write has some room left.
-    let large = "x".repeat(MAX_DOCUMENT_BYTES - 400);
-    put(store, "large", json!({"description": large}));
-    let fence = claim(store, "large", 1);
-    store
-        .release(&id("large"), fence, by(2))
-        .expect("it is held");
-    assert_eq!(
-        get(store, "large").issue.text("description"),
-        Some(large.as_str())
-    );
+    // A comment is held to the same limits, wherever it is nested in the end.
+    let said = |depth: usize| {
+        let deep = (0..depth - 1).fold(json!(1), |value, _| json!([value]));
+        Comment::from_value(json!({ "text": deep }))
+    };
+    assert!(said(MAX_DOCUMENT_DEPTH - 2).is_err() && said(1000).is_err());
+    let deepest = said(MAX_DOCUMENT_DEPTH - 3).expect("this is the limit");
+    edit(store, "deep", Edit::Comment(deepest.clone()));
+    assert_eq!(store.comments(&id("deep")).expect("it is there"), [deepest]);
 }
 
 fn times(store: &mut dyn Store) {
