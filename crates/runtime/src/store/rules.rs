@@ -239,7 +239,7 @@ pub(super) fn control_changed(key: &str, seen: u64, found: u64) -> StoreError {
 
 #[cfg(test)]
 mod tests {
-    use beads_ralph_core::issue::Holder;
+    use beads_ralph_core::issue::{Holder, MAX_DOCUMENT_BYTES};
     use serde_json::json;
 
     use super::*;
@@ -279,5 +279,37 @@ mod tests {
             let text = error.to_string();
             assert!(!text.contains(char::is_control), "{text:?}");
         }
+    }
+
+    #[test]
+    fn a_claim_that_does_not_fit_into_the_document_is_refused() {
+        let document = |n: usize| json!({"id": "a", "title": "t", "notes": "x".repeat(n)});
+        // The largest document that a store takes has no room for `started_at`.
+        let rest = 35;
+        assert!(Issue::without_comments(document(MAX_DOCUMENT_BYTES - rest + 1)).is_err());
+        let record = Record {
+            issue: Issue::without_comments(document(MAX_DOCUMENT_BYTES - rest)).unwrap(),
+            version: 1,
+            fence: Fence::default(),
+            is_blocked: false,
+            claim: None,
+            n_comments: 0,
+        };
+        let holder = Holder {
+            run: "r".to_owned(),
+            host: "h".to_owned(),
+            process: None,
+        };
+        let new = NewClaim {
+            holder: &holder,
+            lease_until: jiff::Timestamp::UNIX_EPOCH,
+            is_forced: false,
+        };
+        let by = Stamp {
+            actor: "ann",
+            at: jiff::Timestamp::UNIX_EPOCH,
+        };
+        let refused = claimed(&record, &new, by);
+        assert!(matches!(refused, Err(StoreError::Invalid { .. })));
     }
 }

@@ -1,15 +1,13 @@
 //! Claims: of any number of claimers exactly one succeeds (L-11).
 
-use beads_ralph_core::issue::{
-    Edit, Entry, EventKind, Fence, HolderProcess, MAX_DOCUMENT_BYTES, Waiting,
-};
+use beads_ralph_core::issue::{Edit, EventKind, Fence, HolderProcess, Waiting};
 use beads_ralph_runtime::store::{Capability, Guard, NewClaim, Store, StoreError, Write};
 use serde_json::{Value, json};
 
 use super::Clause;
 use super::tools::{
-    assert_is, at, by, claim, close, document, edit, entry, field, get, holder, id, label, put,
-    put_plain, put_with, refused, time, try_claim, try_edit,
+    assert_is, at, by, claim, close, edit, entry, field, get, holder, id, label, put, put_plain,
+    put_with, refused, time, try_claim, try_edit,
 };
 
 pub(super) const CLAUSES: &[Clause] = &[
@@ -41,10 +39,6 @@ pub(super) const CLAUSES: &[Clause] = &[
         fence_rises,
     ),
     Clause::new("z_2 a fence that cannot rise is not given", last_fence),
-    Clause::new(
-        "a document that would grow too large is refused, not broken",
-        full_document,
-    ),
     Clause::new("an issue with a closed dependency can be claimed", freed),
     Clause::needing(
         "a claim is one event `claimed`",
@@ -189,20 +183,6 @@ fn last_fence(store: &mut dyn Store) {
         .write(vec![Write::Insert(Box::new(moved))], by(0))
         .expect("it is new");
     assert_eq!(get(store, "a").fence, Fence(u64::MAX));
-    let error = refused(store, |store| try_claim(store, "a", "r", 0));
-    assert_is!(error, StoreError::Invalid { .. });
-}
-
-fn full_document(store: &mut dyn Store) {
-    // The largest document that a store takes has no room for `started_at`.
-    let fits = |n: usize| Entry::from_document(document("a", json!({"notes": "x".repeat(n)})));
-    let rest = 44;
-    assert!(fits(MAX_DOCUMENT_BYTES - rest + 1).is_err());
-    let full = fits(MAX_DOCUMENT_BYTES - rest);
-    let full = Box::new(full.expect("it just fits"));
-    store
-        .write(vec![Write::Insert(full)], by(0))
-        .expect("it is new");
     let error = refused(store, |store| try_claim(store, "a", "r", 0));
     assert_is!(error, StoreError::Invalid { .. });
 }
