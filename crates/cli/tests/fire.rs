@@ -329,10 +329,10 @@ mod fire {
             let words: Vec<&str> = line.splitn(3, ' ').collect();
             match words[..] {
                 ["claim", id, actor] => {
-                    assert!(count(EventKind::Claimed, id, actor) >= n_times, "{line}")
+                    assert!(count(EventKind::Claimed, id, actor) >= n_times, "{line}");
                 }
                 ["release", id, actor] => {
-                    assert!(count(EventKind::Released, id, actor) >= n_times, "{line}")
+                    assert!(count(EventKind::Released, id, actor) >= n_times, "{line}");
                 }
                 ["comment", _, text] => {
                     assert!(

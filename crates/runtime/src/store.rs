@@ -16,7 +16,7 @@ pub use error::StoreError;
 pub use lease::{Control, Lease};
 pub use memory::MemoryStore;
 pub use place::{Initialized, Kind, Place, find, init};
-pub use sqlite::{CheckReport, Opened, RepairReport, SqliteStore, check, repair};
+pub use sqlite::{CheckReport, Opened, Options, RepairReport, SqliteStore, check, repair};
 
 use beads_ralph_core::bead::{BeadId, Timestamp};
 use beads_ralph_core::issue::{

@@ -18,6 +18,7 @@ pub use check::{CheckReport, check};
 pub use repair::{RepairReport, repair};
 
 use std::fs::File;
+use std::time::Duration;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{
@@ -33,14 +34,28 @@ use self::failure::Failed;
 use self::open::{Access, FORMAT, MIGRATIONS, Purpose};
 use super::{Control, Lease, NewClaim, Stamp, Store, StoreError, Write, rules};
 
-/// How long a process waits for the others (contracts §4.2: `DATABASE.TIMEOUT`).
-pub(crate) const BUSY_SECONDS: u64 = 30;
+/// How long a process waits for the others unless it is told otherwise (contracts §4.2: `DATABASE.TIMEOUT`).
+const BUSY: Duration = Duration::from_secs(30);
+
+/// How a store is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// How long to wait for other processes (contracts §4.2: `DATABASE.TIMEOUT`).
+    pub busy: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { busy: BUSY }
+    }
+}
 
 /// A store in one file.
 #[derive(Debug)]
 pub struct SqliteStore {
     connection: Connection,
     path: Utf8PathBuf,
+    options: Options,
     _lock: File,
 }
 
@@ -55,45 +70,81 @@ pub enum Opened {
     Migrated(Utf8PathBuf),
 }
 
+/// What is found in a file.
+enum Ready {
+    /// A store of the newest format.
+    Store(SqliteStore),
+    /// A store of an older format.
+    Older,
+    /// Nothing.
+    Empty,
+}
+
 impl SqliteStore {
     /// Opens a store that is there. An older format is brought up to date, after a copy.
     pub fn open(path: &Utf8Path) -> Result<Self, StoreError> {
+        Self::open_with(path, Options::default())
+    }
+
+    /// As above, with options.
+    pub fn open_with(path: &Utf8Path, options: Options) -> Result<Self, StoreError> {
         if !path.exists() {
             return Err(StoreError::Unusable {
                 path: path.to_owned(),
                 why: "the file is missing".to_owned(),
             });
         }
-        let lock = open::lock(path, Access::Shared)?;
-        let connection = open::connect(path, Purpose::Use)?;
-        match open::check_format(&connection, path, FORMAT)? {
-            0 => Err(StoreError::Damaged {
+        match Self::open_shared(path, options)? {
+            Ready::Store(store) => Ok(store),
+            Ready::Older => Self::open_or_create_with(path, options).map(|(store, _)| store),
+            Ready::Empty => Err(StoreError::Damaged {
                 path: path.to_owned(),
                 what: "there is nothing in it".to_owned(),
             }),
-            FORMAT => Ok(Self {
+        }
+    }
+
+    /// Opens a file beside others that use it, if nothing must be done to it first.
+    fn open_shared(path: &Utf8Path, options: Options) -> Result<Ready, StoreError> {
+        let lock = open::lock(path, Access::Shared, options.busy)?;
+        let connection = open::connect(path, Purpose::Use, options.busy)?;
+        match open::check_format(&connection, path, FORMAT, options.busy)? {
+            0 => Ok(Ready::Empty),
+            FORMAT => Ok(Ready::Store(Self {
                 connection,
                 path: path.to_owned(),
+                options,
                 _lock: lock,
-            }),
-            _ => {
-                drop((connection, lock));
-                Self::open_or_create(path).map(|(store, _)| store)
-            }
+            })),
+            _ => Ok(Ready::Older),
         }
     }
 
     /// Opens a store, making it when there is none.
     pub fn open_or_create(path: &Utf8Path) -> Result<(Self, Opened), StoreError> {
+        Self::open_or_create_with(path, Options::default())
+    }
+
+    /// As above, with options.
+    pub fn open_or_create_with(
+        path: &Utf8Path,
+        options: Options,
+    ) -> Result<(Self, Opened), StoreError> {
+        let busy = options.busy;
         let is_there = path.exists();
-        let lock = open::lock(path, Access::Alone)?;
-        let mut connection = open::connect(path, Purpose::Make)?;
-        let backup = open::migrate(&mut connection, path, &MIGRATIONS)?;
+        // Having it alone would mean to wait for everybody who uses it.
+        if is_there && let Ready::Store(store) = Self::open_shared(path, options)? {
+            return Ok((store, Opened::Existing));
+        }
+        let lock = open::lock(path, Access::Alone, busy)?;
+        let mut connection = open::connect(path, Purpose::Make, busy)?;
+        let backup = open::migrate(&mut connection, path, &MIGRATIONS, busy)?;
         drop(lock);
         let store = Self {
             connection,
             path: path.to_owned(),
-            _lock: open::lock(path, Access::Shared)?,
+            options,
+            _lock: open::lock(path, Access::Shared, busy)?,
         };
         let opened = match backup {
             Some(backup) => Opened::Migrated(backup),
@@ -117,7 +168,7 @@ impl SqliteStore {
             let transaction = self.connection.unchecked_transaction()?;
             read(&transaction)
         };
-        run().map_err(|failed| failed.at(&self.path))
+        run().map_err(|failed| failed.at(&self.path, self.options.busy))
     }
 
     /// Writes alone: what was read stays true until it is committed.
@@ -133,7 +184,7 @@ impl SqliteStore {
             transaction.commit()?;
             Ok(answer)
         };
-        run().map_err(|failed| failed.at(&self.path))
+        run().map_err(|failed| failed.at(&self.path, self.options.busy))
     }
 
     fn end_claim(
@@ -319,3 +370,6 @@ impl Store for SqliteStore {
         self.writing(|transaction| shared::set_control(transaction, key, value, seen))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,6 +9,7 @@ use beads_ralph_core::text::excerpt;
 use camino::Utf8Path;
 use rusqlite::Connection;
 
+use super::BUSY;
 use super::failure::Failed;
 use super::open::{self, Access, Purpose};
 use super::{batch, rows, shared};
@@ -44,7 +45,7 @@ impl CheckReport {
     }
 
     fn add_failed(&mut self, failed: Failed, path: &Utf8Path) {
-        match failed.at(path) {
+        match failed.at(path, BUSY) {
             StoreError::Damaged { what, .. } => self.add(what),
             error => self.add(error.to_string()),
         }
@@ -53,14 +54,14 @@ impl CheckReport {
 
 /// Looks over the store in a file. Fails only when somebody else has it, or when it is not ours to look at.
 pub fn check(path: &Utf8Path) -> Result<CheckReport, StoreError> {
-    let _lock = open::lock(path, Access::Shared)?;
+    let _lock = open::lock(path, Access::Shared, BUSY)?;
     let mut report = CheckReport::default();
     if !path.exists() {
         report.add("the file is missing");
         return Ok(report);
     }
-    let connection = open::connect(path, Purpose::Use)?;
-    match open::check_format(&connection, path, open::FORMAT) {
+    let connection = open::connect(path, Purpose::Use, BUSY)?;
+    match open::check_format(&connection, path, open::FORMAT, BUSY) {
         Ok(0) => report.add("there is nothing in the file"),
         Ok(_) => {}
         Err(StoreError::Damaged { what, .. }) => report.add(what),
@@ -69,7 +70,7 @@ pub fn check(path: &Utf8Path) -> Result<CheckReport, StoreError> {
     if report.is_healthy() {
         for look in [structure, issues, history, lost, others] {
             if let Err(failed) = look(&connection, &mut report, path) {
-                match failed.at(path) {
+                match failed.at(path, BUSY) {
                     error @ (StoreError::Busy { .. } | StoreError::Unusable { .. }) => {
                         return Err(error);
                     }

@@ -1,10 +1,11 @@
 //! From what SQLite says to what a store says.
 
+use std::time::Duration;
+
 use camino::Utf8Path;
 use rusqlite::ErrorCode;
 use rusqlite::types::FromSqlError;
 
-use super::BUSY_SECONDS;
 use crate::store::StoreError;
 
 /// Something went wrong below the store.
@@ -56,20 +57,20 @@ impl From<StoreError> for Failed {
 }
 
 impl Failed {
-    /// The store's own words for it.
-    pub(super) fn at(self, path: &Utf8Path) -> StoreError {
+    /// The store's own words for it. `busy` is how long others were waited for.
+    pub(super) fn at(self, path: &Utf8Path, busy: Duration) -> StoreError {
         match self {
             Self::Refused(error) => error,
             Self::Fault(fault) => StoreError::Damaged {
                 path: path.to_owned(),
                 what: fault.what,
             },
-            Self::Sql(error) => of_sql(&error, path),
+            Self::Sql(error) => of_sql(&error, path, busy),
         }
     }
 }
 
-fn of_sql(error: &rusqlite::Error, path: &Utf8Path) -> StoreError {
+fn of_sql(error: &rusqlite::Error, path: &Utf8Path, busy: Duration) -> StoreError {
     let path = path.to_owned();
     let words = error.to_string();
     let rusqlite::Error::SqliteFailure(code, _) = error else {
@@ -80,7 +81,7 @@ fn of_sql(error: &rusqlite::Error, path: &Utf8Path) -> StoreError {
         | ErrorCode::DatabaseLocked
         | ErrorCode::FileLockingProtocolFailed => StoreError::Busy {
             path,
-            seconds: BUSY_SECONDS,
+            seconds: busy.as_secs(),
         },
         ErrorCode::DiskFull
         | ErrorCode::SystemIoFailure
@@ -91,5 +92,36 @@ fn of_sql(error: &rusqlite::Error, path: &Utf8Path) -> StoreError {
         | ErrorCode::PermissionDenied
         | ErrorCode::AuthorizationForStatementDenied => StoreError::Unusable { path, why: words },
         _ => StoreError::Damaged { path, what: words },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::ffi;
+
+    use super::*;
+
+    #[test]
+    fn every_failure_of_sqlite_has_a_word_of_ours() {
+        for (code, expected) in [
+            (ffi::SQLITE_BUSY, "DATABASE.TIMEOUT"),
+            (ffi::SQLITE_LOCKED, "DATABASE.TIMEOUT"),
+            (ffi::SQLITE_PROTOCOL, "DATABASE.TIMEOUT"),
+            (ffi::SQLITE_FULL, "DATABASE.INSERT_FAILED"),
+            (ffi::SQLITE_IOERR, "DATABASE.INSERT_FAILED"),
+            (ffi::SQLITE_NOMEM, "DATABASE.INSERT_FAILED"),
+            (ffi::SQLITE_READONLY, "IO.PERMISSION_DENIED"),
+            (ffi::SQLITE_CANTOPEN, "IO.PERMISSION_DENIED"),
+            (ffi::SQLITE_PERM, "IO.PERMISSION_DENIED"),
+            (ffi::SQLITE_CORRUPT, "IO.PERMISSION_DENIED"),
+            (ffi::SQLITE_NOTADB, "IO.PERMISSION_DENIED"),
+        ] {
+            let error = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
+            let error = Failed::from(error).at(Utf8Path::new("x.db"), Duration::from_secs(30));
+            assert_eq!(error.code().as_str(), expected, "{error:?}");
+            let is_damage = matches!(error, StoreError::Damaged { .. });
+            let is_expected = matches!(code, ffi::SQLITE_CORRUPT | ffi::SQLITE_NOTADB);
+            assert_eq!(is_damage, is_expected, "{error:?}");
+        }
     }
 }

@@ -6,7 +6,6 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use rusqlite::{Connection, OpenFlags};
 
-use super::BUSY_SECONDS;
 use super::failure::Failed;
 use crate::store::StoreError;
 
@@ -31,7 +30,7 @@ pub(super) enum Access {
 }
 
 /// Takes the lock beside the file. It is given back when the file handle is dropped, also by `kill -9`.
-pub(super) fn lock(path: &Utf8Path, access: Access) -> Result<File, StoreError> {
+pub(super) fn lock(path: &Utf8Path, access: Access, busy: Duration) -> Result<File, StoreError> {
     let beside = path.with_extension("lock");
     let unusable = |error: std::io::Error| StoreError::Unusable {
         path: beside.clone(),
@@ -44,22 +43,27 @@ pub(super) fn lock(path: &Utf8Path, access: Access) -> Result<File, StoreError> 
         .truncate(false)
         .open(&beside)
         .map_err(unusable)?;
-    let pauses = BUSY_SECONDS * 1000 / 20;
-    for _ in 0..=pauses {
+    let mut waited = Duration::ZERO;
+    loop {
         let locked = match access {
             Access::Shared => file.try_lock_shared(),
             Access::Alone => file.try_lock(),
         };
         match locked {
             Ok(()) => return Ok(file),
-            Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+            Err(TryLockError::WouldBlock) if waited >= busy => {
+                return Err(StoreError::Busy {
+                    path: path.to_owned(),
+                    seconds: busy.as_secs(),
+                });
+            }
+            Err(TryLockError::WouldBlock) => {
+                std::thread::sleep(PAUSE);
+                waited += PAUSE;
+            }
             Err(TryLockError::Error(error)) => return Err(unusable(error)),
         }
     }
-    Err(StoreError::Busy {
-        path: path.to_owned(),
-        seconds: BUSY_SECONDS,
-    })
 }
 
 /// What a connection is for.
@@ -74,7 +78,11 @@ pub(super) enum Purpose {
 }
 
 /// Opens the file with the settings that the contract needs.
-pub(super) fn connect(path: &Utf8Path, purpose: Purpose) -> Result<Connection, StoreError> {
+pub(super) fn connect(
+    path: &Utf8Path,
+    purpose: Purpose,
+    busy: Duration,
+) -> Result<Connection, StoreError> {
     if path.is_dir() {
         return Err(StoreError::Unusable {
             path: path.to_owned(),
@@ -87,7 +95,7 @@ pub(super) fn connect(path: &Utf8Path, purpose: Purpose) -> Result<Connection, S
     }
     let open = || -> Result<Connection, Failed> {
         let connection = Connection::open_with_flags(path, flags)?;
-        connection.busy_timeout(Duration::from_secs(BUSY_SECONDS))?;
+        connection.busy_timeout(busy)?;
         connection.set_prepared_statement_cache_capacity(64);
         if purpose == Purpose::Salvage {
             connection.execute_batch("PRAGMA writable_schema = ON")?;
@@ -98,7 +106,7 @@ pub(super) fn connect(path: &Utf8Path, purpose: Purpose) -> Result<Connection, S
         )?;
         Ok(connection)
     };
-    open().map_err(|failed| failed.at(path))
+    open().map_err(|failed| failed.at(path, busy))
 }
 
 /// The format of a file; 0 is a file without anything in it.
@@ -112,16 +120,26 @@ pub(super) fn check_format(
     connection: &Connection,
     path: &Utf8Path,
     known: i64,
+    busy: Duration,
 ) -> Result<i64, StoreError> {
-    let read = || -> Result<(i64, i32), Failed> {
+    let read = || -> Result<(i64, i32, bool), Failed> {
         let application = connection.query_row("PRAGMA application_id", [], |row| row.get(0))?;
-        Ok((format(connection)?, application))
+        let mut objects = connection.prepare("SELECT 1 FROM sqlite_schema")?;
+        Ok((format(connection)?, application, objects.exists([])?))
     };
-    let (found, application) = read().map_err(|failed| failed.at(path))?;
-    if application != APPLICATION_ID && found != 0 {
+    let (found, application, has_objects) = read().map_err(|failed| failed.at(path, busy))?;
+    let is_ours = application == APPLICATION_ID;
+    // Most programs leave both numbers at zero, so that only an empty file is nobody's.
+    if !is_ours && (application != 0 || found != 0 || has_objects) {
         return Err(StoreError::Unusable {
             path: path.to_owned(),
             why: "it is a database of another program".to_owned(),
+        });
+    }
+    if is_ours && found < 1 {
+        return Err(StoreError::Damaged {
+            path: path.to_owned(),
+            what: format!("there is no format {found}"),
         });
     }
     if found > known {
@@ -140,9 +158,10 @@ pub(super) fn migrate(
     connection: &mut Connection,
     path: &Utf8Path,
     migrations: &[&str],
+    busy: Duration,
 ) -> Result<Option<Utf8PathBuf>, StoreError> {
     let known = i64::try_from(migrations.len()).unwrap_or(i64::MAX);
-    let found = check_format(connection, path, known)?;
+    let found = check_format(connection, path, known, busy)?;
     if found == known {
         return Ok(None);
     }
@@ -165,6 +184,92 @@ pub(super) fn migrate(
         transaction.commit()?;
         Ok(())
     };
-    run().map_err(|failed| failed.at(path))?;
+    run().map_err(|failed| failed.at(path, busy))?;
     Ok(backup)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BUSY: Duration = Duration::ZERO;
+    const ONE: &str = "CREATE TABLE t (x INTEGER); INSERT INTO t VALUES (7);";
+    const TWO: &str = "ALTER TABLE t ADD COLUMN y TEXT; UPDATE t SET y = 'new';";
+    const THREE: &str = "CREATE INDEX t_by_y ON t (y);";
+
+    fn at(directory: &tempfile::TempDir) -> Utf8PathBuf {
+        Utf8Path::from_path(directory.path()).unwrap().join("x.db")
+    }
+
+    fn made(path: &Utf8Path, migrations: &[&str]) -> Connection {
+        let mut connection = connect(path, Purpose::Make, BUSY).unwrap();
+        let backup = migrate(&mut connection, path, migrations, BUSY).unwrap();
+        assert_eq!(backup, None, "there was nothing to keep");
+        connection
+    }
+
+    fn columns(connection: &Connection) -> i64 {
+        let sql = "SELECT count(*) FROM pragma_table_info('t')";
+        connection.query_row(sql, [], |row| row.get(0)).unwrap()
+    }
+
+    #[test]
+    fn an_older_format_is_copied_and_brought_up_to_date() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = at(&directory);
+        let mut connection = made(&path, &[ONE]);
+        let backup = migrate(&mut connection, &path, &[ONE, TWO, THREE], BUSY).unwrap();
+        let backup = backup.expect("there was something to keep");
+        assert_eq!(format(&connection).unwrap(), 3);
+        let y: String = connection
+            .query_row("SELECT y FROM t WHERE x = 7", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!((y.as_str(), columns(&connection)), ("new", 2));
+        let copy = connect(&backup, Purpose::Use, BUSY).unwrap();
+        assert_eq!(
+            check_format(&copy, &backup, 1, BUSY).unwrap(),
+            1,
+            "it is ours, and older"
+        );
+        assert_eq!(columns(&copy), 1);
+        let again = migrate(&mut connection, &path, &[ONE, TWO, THREE], BUSY).unwrap();
+        assert_eq!(again, None, "it is up to date");
+    }
+
+    #[test]
+    fn a_step_that_fails_leaves_the_file_as_it_was_and_can_be_tried_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = at(&directory);
+        drop(made(&path, &[ONE]));
+        let before = std::fs::read(&path).unwrap();
+        let mut connection = connect(&path, Purpose::Use, BUSY).unwrap();
+        migrate(&mut connection, &path, &[ONE, TWO, "nonsense"], BUSY).unwrap_err();
+        assert_eq!((format(&connection).unwrap(), columns(&connection)), (1, 1));
+        drop(connection);
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+        let mut connection = connect(&path, Purpose::Use, BUSY).unwrap();
+        let backup = migrate(&mut connection, &path, &[ONE, TWO], BUSY).unwrap();
+        assert!(backup.is_some_and(|backup| backup.exists()));
+        assert_eq!((format(&connection).unwrap(), columns(&connection)), (2, 2));
+    }
+
+    #[test]
+    fn a_first_step_that_fails_leaves_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = at(&directory);
+        let mut connection = connect(&path, Purpose::Make, BUSY).unwrap();
+        migrate(&mut connection, &path, &[ONE, "nonsense"], BUSY).unwrap_err();
+        assert_eq!((format(&connection).unwrap(), columns(&connection)), (0, 0));
+        assert_eq!(
+            check_format(&connection, &path, 2, BUSY).unwrap(),
+            0,
+            "it can be made anew"
+        );
+        migrate(&mut connection, &path, &[ONE, TWO], BUSY).unwrap();
+    }
+
+    #[test]
+    fn the_newest_format_is_the_number_of_steps() {
+        assert_eq!(i64::try_from(MIGRATIONS.len()), Ok(FORMAT));
+    }
 }

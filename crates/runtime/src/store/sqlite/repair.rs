@@ -12,6 +12,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Transaction, params_from_iter};
 
+use super::BUSY;
 use super::batch::Batch;
 use super::check::{is_told, known_ids};
 use super::failure::Failed;
@@ -40,20 +41,20 @@ pub fn repair(
     export: BTreeMap<BeadId, Entry>,
     by: Stamp<'_>,
 ) -> Result<RepairReport, StoreError> {
-    let _lock = open::lock(path, Access::Alone)?;
+    let _lock = open::lock(path, Access::Alone, BUSY)?;
     let mended = Utf8PathBuf::from(format!("{path}.mending"));
     remove(&mended);
-    let mut new = open::connect(&mended, Purpose::Make)?;
-    open::migrate(&mut new, &mended, &MIGRATIONS)?;
+    let mut new = open::connect(&mended, Purpose::Make, BUSY)?;
+    open::migrate(&mut new, &mended, &MIGRATIONS, BUSY)?;
     if path.exists() {
-        match open::connect(path, Purpose::Salvage) {
+        match open::connect(path, Purpose::Salvage, BUSY) {
             Ok(old) => salvage(&old, path, &mut new)?,
             // A file that is not even a database any more has nothing to take from.
             Err(StoreError::Damaged { .. }) => {}
             Err(error) => return Err(error),
         }
     }
-    let mut report = complete(&mut new, export, by).map_err(|failed| failed.at(&mended))?;
+    let mut report = complete(&mut new, export, by).map_err(|failed| failed.at(&mended, BUSY))?;
     drop(new);
     report.kept = swap(path, &mended)?;
     Ok(report)
@@ -120,7 +121,7 @@ const TABLES: [Table; 6] = [
 
 /// Copies every row that is still what was written.
 fn salvage(old: &Connection, path: &Utf8Path, new: &mut Connection) -> Result<(), StoreError> {
-    match open::check_format(old, path, open::FORMAT) {
+    match open::check_format(old, path, open::FORMAT, BUSY) {
         Ok(_) | Err(StoreError::Damaged { .. }) => {}
         Err(error) => return Err(error),
     }
@@ -137,7 +138,7 @@ fn salvage(old: &Connection, path: &Utf8Path, new: &mut Connection) -> Result<()
         new.pragma_update(None, "foreign_keys", "ON")?;
         Ok(())
     };
-    copy_all().map_err(|failed| failed.at(path))
+    copy_all().map_err(|failed| failed.at(path, BUSY))
 }
 
 /// Copies until the end of the table or the first page that cannot be read.

@@ -1,0 +1,78 @@
+//! Several connections to one file.
+
+use beads_ralph_core::diag::ErrorCode;
+
+use super::*;
+
+fn assert_busy<T: std::fmt::Debug>(answer: Result<T, StoreError>) {
+    let error = answer.unwrap_err();
+    assert!(
+        matches!(error, StoreError::Busy { seconds: 0, .. }),
+        "{error:?}"
+    );
+    assert_eq!(error.code(), ErrorCode::DatabaseTimeout);
+}
+
+#[test]
+fn a_reader_does_not_wait_for_a_writer_and_sees_the_state_before() {
+    let place = place();
+    let writer = filled(&place.path);
+    let reader = SqliteStore::open_with(&place.path, AT_ONCE).unwrap();
+    let before = contents(&reader).unwrap();
+    writer
+        .connection
+        .execute_batch("BEGIN IMMEDIATE; DELETE FROM claims;")
+        .unwrap();
+    assert_eq!(contents(&reader).unwrap(), before);
+    writer.connection.execute_batch("COMMIT;").unwrap();
+    assert_ne!(contents(&reader).unwrap(), before);
+}
+
+#[test]
+fn a_writer_that_is_stuck_makes_others_busy_and_nothing_is_changed() {
+    let place = place();
+    let stuck = filled(&place.path);
+    let mut other = SqliteStore::open_with(&place.path, AT_ONCE).unwrap();
+    let before = contents(&other).unwrap();
+    stuck.connection.execute_batch("BEGIN IMMEDIATE;").unwrap();
+    assert_busy(other.write(vec![insertion("new", &[])], by()));
+    assert_busy(other.heartbeat(&id("b"), Fence(1), by().at));
+    assert_busy(other.set_control("stop", &Value::Null, 1, by()));
+    stuck.connection.execute_batch("ROLLBACK;").unwrap();
+    assert_eq!(contents(&other).unwrap(), before);
+    other.write(vec![insertion("new", &[])], by()).unwrap();
+}
+
+#[test]
+fn what_one_writes_the_other_reads() {
+    let place = place();
+    let mut one = filled(&place.path);
+    let mut two = SqliteStore::open_with(&place.path, AT_ONCE).unwrap();
+    one.write(vec![labelling("a")], by()).unwrap();
+    assert_eq!(contents(&one).unwrap(), contents(&two).unwrap());
+    two.write(vec![insertion("c", &["a"])], by()).unwrap();
+    assert_eq!(contents(&one).unwrap(), contents(&two).unwrap());
+}
+
+#[test]
+fn whoever_has_the_file_alone_keeps_everybody_out() {
+    let place = place();
+    drop(filled(&place.path));
+    let alone = open::lock(&place.path, Access::Alone, AT_ONCE.busy).unwrap();
+    assert_busy(SqliteStore::open_with(&place.path, AT_ONCE));
+    assert_busy(SqliteStore::open_or_create_with(&place.path, AT_ONCE));
+    drop(alone);
+    let store = SqliteStore::open_with(&place.path, AT_ONCE).unwrap();
+    assert_busy(open::lock(&place.path, Access::Alone, AT_ONCE.busy));
+    drop(store);
+    open::lock(&place.path, Access::Alone, AT_ONCE.busy).unwrap();
+}
+
+#[test]
+fn a_store_that_others_use_can_be_opened_in_either_way() {
+    let place = place();
+    let _first = filled(&place.path);
+    let (_second, opened) = SqliteStore::open_or_create_with(&place.path, AT_ONCE).unwrap();
+    assert_eq!(opened, Opened::Existing);
+    SqliteStore::open_with(&place.path, AT_ONCE).unwrap();
+}
