@@ -12,8 +12,8 @@ use crate::timed;
 const SETTINGS: &str = "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL;";
 
 const READY: &str = "SELECT i.id, i.document, i.version, i.fence, i.n_comments, i.blocked, i.seal, c.claim, c.seal \
-    FROM issues i LEFT JOIN claims c ON c.issue_id = i.id \
-    WHERE i.status = 'open' AND i.blocked = 0 AND i.status <> 'closed' AND i.status <> 'pinned' \
+    FROM issues i INDEXED BY issues_ready LEFT JOIN claims c ON c.issue_id = i.id \
+    WHERE i.status = 'open' AND i.blocked = 0 \
     ORDER BY i.priority, i.created DESC, i.id LIMIT ?1";
 
 const SHOW: &str = "SELECT i.id, i.document, i.version, i.fence, i.n_comments, i.blocked, i.seal, c.claim, c.seal \

@@ -4,6 +4,10 @@
 //! metadata, under its JSON pointer. An event has the facts that were different before and those that are
 //! different afterwards, so that a history is small, readable, and enough to rebuild the issue from.
 
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
@@ -21,6 +25,7 @@ const COMMENTS: &str = "/comments/";
 // No field has such a pointer: a slash in a name is escaped, and no name is empty and has a part below it.
 const CLAIM: &str = "//claim";
 const FENCE: &str = "//fence";
+const WHY: &str = "//why";
 
 /// One change of one issue.
 #[derive(Debug, Clone, PartialEq)]
@@ -146,26 +151,55 @@ pub enum FoldError {
     Invalid(Vec<FieldError>),
 }
 
-/// The facts of a document.
-pub(super) fn document_facts(issue: &Issue) -> Facts {
-    let mut facts = Facts::new();
+/// Facts that are borrowed from the issue that they are about, so that telling a change copies nothing.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Told<'a>(Vec<(String, Cow<'a, Value>)>);
+
+impl Told<'_> {
+    /// The same facts on their own.
+    pub fn into_facts(self) -> Facts {
+        let facts = self.0.into_iter();
+        facts
+            .map(|(key, value)| (key, value.into_owned()))
+            .collect()
+    }
+
+    /// Adds why something was done, which is told and does not become part of the issue.
+    #[must_use]
+    pub fn because(mut self, why: Option<&str>) -> Self {
+        let why = why.map(|why| (WHY.to_owned(), Cow::Owned(why.into())));
+        self.0.extend(why);
+        self
+    }
+}
+
+impl Serialize for Told<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
+    }
+}
+
+fn document_facts(issue: &Issue) -> Vec<(String, Cow<'_, Value>)> {
+    let mut facts = Vec::with_capacity(issue.document().len() + 32);
     for (key, value) in issue.document() {
         match value {
             Value::Object(metadata) if key == "metadata" && !metadata.is_empty() => {
-                facts.extend(
-                    (metadata.iter()).map(|(key, value)| (pointer(METADATA, key), value.clone())),
-                );
+                let told = metadata
+                    .iter()
+                    .map(|(key, value)| (pointer(METADATA, key), Cow::Borrowed(value)));
+                facts.extend(told);
             }
-            _ => {
-                facts.insert(pointer("/", key), value.clone());
-            }
+            _ => facts.push((pointer("/", key), Cow::Borrowed(value))),
         }
     }
     facts
 }
 
 fn pointer(prefix: &str, key: &str) -> String {
-    format!("{prefix}{}", key.replace('~', "~0").replace('/', "~1"))
+    if key.contains(['~', '/']) {
+        return format!("{prefix}{}", key.replace('~', "~0").replace('/', "~1"));
+    }
+    [prefix, key].concat()
 }
 
 fn unescaped(token: &str) -> String {
@@ -183,43 +217,46 @@ pub struct Side<'a> {
     pub claim: Option<&'a Claim>,
 }
 
-impl Side<'_> {
-    fn facts(&self) -> Facts {
+impl<'a> Side<'a> {
+    fn facts(&self) -> Vec<(String, Cow<'a, Value>)> {
         let mut facts = document_facts(self.issue);
         if self.fence != Fence::default() {
-            facts.insert(FENCE.to_owned(), self.fence.0.into());
+            facts.push((FENCE.to_owned(), Cow::Owned(self.fence.0.into())));
         }
         if let Some(claim) = self.claim {
             let claim = serde_json::to_value(claim).expect("a claim can always be written");
-            facts.insert(CLAIM.to_owned(), claim);
+            facts.push((CLAIM.to_owned(), Cow::Owned(claim)));
         }
         facts
     }
 }
 
 /// The facts that differ between two sides, and comments that came after the first `n_comments`.
-pub fn difference(
-    before: Option<Side<'_>>,
-    after: Side<'_>,
+pub fn difference<'a>(
+    before: Option<Side<'a>>,
+    after: Side<'a>,
     n_comments: usize,
     comments: &[Comment],
-) -> (Facts, Facts) {
+) -> (Told<'a>, Told<'a>) {
     let mut old = before.map(|side| side.facts()).unwrap_or_default();
     let mut new = after.facts();
-    new.retain(|key, value| {
-        let is_same = old.get(key).is_some_and(|old| old == value);
-        if is_same {
-            old.swap_remove(key);
-        }
-        !is_same
-    });
-    for (index, comment) in comments.iter().enumerate() {
-        new.insert(
-            format!("{COMMENTS}{}", n_comments + index),
-            comment.to_value(),
-        );
+    if !old.is_empty() {
+        let then: HashMap<&str, &Value> =
+            old.iter().map(|(key, value)| (&**key, &**value)).collect();
+        let is_same = |(key, value): &(String, Cow<'a, Value>)| then.get(&**key) == Some(&&**value);
+        let same: HashSet<String> = new
+            .iter()
+            .filter(|fact| is_same(fact))
+            .map(|(key, _)| key.clone())
+            .collect();
+        old.retain(|(key, _)| !same.contains(key));
+        new.retain(|(key, _)| !same.contains(key));
     }
-    (old, new)
+    for (index, comment) in comments.iter().enumerate() {
+        let key = format!("{COMMENTS}{}", n_comments + index);
+        new.push((key, Cow::Owned(comment.to_value())));
+    }
+    (Told(old), Told(new))
 }
 
 /// Rebuilds an issue from its whole history, oldest first. What came before it was last put back does not count.
@@ -254,6 +291,8 @@ fn rebuild(facts: Facts, version: u64) -> Result<Folded, FoldError> {
             claim = serde_json::from_value(value).ok();
         } else if key == FENCE {
             fence = Fence(value.as_u64().unwrap_or_default());
+        } else if key == WHY {
+            // It was said about a change, and is no part of the issue.
         } else if let Some(number) = key.strip_prefix(COMMENTS) {
             comments.push((number.parse().unwrap_or(usize::MAX), value));
         } else if let Some(name) = key.strip_prefix(METADATA) {
@@ -292,7 +331,7 @@ mod tests {
         Issue::without_comments(document).unwrap()
     }
 
-    fn event(version: u64, kind: EventKind, (before, after): (Facts, Facts)) -> Event {
+    fn event(version: u64, kind: EventKind, (before, after): (Told<'_>, Told<'_>)) -> Event {
         Event {
             number: version,
             issue: BeadId::parse("a").unwrap(),
@@ -300,8 +339,8 @@ mod tests {
             at: Timestamp::parse("2026-01-01T00:00:00Z").unwrap(),
             actor: "me".to_owned(),
             kind,
-            before,
-            after,
+            before: before.into_facts(),
+            after: after.into_facts(),
         }
     }
 
@@ -319,11 +358,11 @@ mod tests {
         let two = issue(json!({"id": "a", "title": "u", "metadata": {"c": null, "d": {}}}));
         let (before, after) = difference(Some(side(&one)), side(&two), 0, &[]);
         assert_eq!(
-            Value::Object(before),
+            Value::Object(before.into_facts()),
             json!({"/title": "t", "/metadata/a~1b": 1})
         );
         assert_eq!(
-            Value::Object(after),
+            Value::Object(after.into_facts()),
             json!({"/title": "u", "/metadata/d": {}})
         );
     }

@@ -40,6 +40,7 @@ struct Next {
     fence: Fence,
     claim: Option<Claim>,
     kind: EventKind,
+    why: Option<&'static str>,
 }
 
 impl MemoryStore {
@@ -100,8 +101,8 @@ impl MemoryStore {
             at: by.time(),
             actor: by.actor.to_owned(),
             kind: next.kind,
-            before: old,
-            after: new,
+            before: old.into_facts(),
+            after: new.because(next.why).into_facts(),
         });
         let row = Row {
             issue: next.issue,
@@ -125,6 +126,7 @@ impl MemoryStore {
             fence: entry.fence,
             claim: None,
             kind: EventKind::Created,
+            why: None,
         };
         Ok(self.put(id, next, by))
     }
@@ -152,6 +154,7 @@ impl MemoryStore {
             comments: change.comments,
             fence: record.fence,
             kind: change.kind,
+            why: None,
         };
         Ok(self.put(id, next, by))
     }
@@ -160,7 +163,7 @@ impl MemoryStore {
         &mut self,
         id: &BeadId,
         fence: Fence,
-        kind: EventKind,
+        (kind, why): (EventKind, Option<&'static str>),
         by: Stamp<'_>,
     ) -> Result<Record, StoreError> {
         let record = self.record(self.row(id)?);
@@ -173,6 +176,7 @@ impl MemoryStore {
             fence: record.fence,
             claim: None,
             kind,
+            why,
         };
         self.put(id, next, by);
         Ok(self.record(self.row(id)?))
@@ -329,6 +333,7 @@ impl Store for MemoryStore {
             fence: claim.fence,
             claim: Some(claim),
             kind: EventKind::Claimed,
+            why: None,
         };
         self.put(id, next, by);
         Ok(self.record(self.row(id)?))
@@ -355,17 +360,17 @@ impl Store for MemoryStore {
     }
 
     fn release(&mut self, id: &BeadId, fence: Fence, by: Stamp<'_>) -> Result<Record, StoreError> {
-        self.end_claim(id, fence, EventKind::Released, by)
+        self.end_claim(id, fence, (EventKind::Released, None), by)
     }
 
     fn reclaim(
         &mut self,
         id: &BeadId,
         fence: Fence,
-        _why: Abandoned,
+        why: Abandoned,
         by: Stamp<'_>,
     ) -> Result<Record, StoreError> {
-        self.end_claim(id, fence, EventKind::Reclaimed, by)
+        self.end_claim(id, fence, (EventKind::Reclaimed, Some(why.as_str())), by)
     }
 
     fn acquire(

@@ -191,7 +191,7 @@ impl SqliteStore {
         &mut self,
         id: &BeadId,
         fence: Fence,
-        kind: EventKind,
+        (kind, why): (EventKind, Option<&'static str>),
         by: Stamp<'_>,
     ) -> Result<Record, StoreError> {
         self.writing(|transaction| {
@@ -206,6 +206,7 @@ impl SqliteStore {
                 fence: record.fence,
                 claim: None,
                 kind,
+                why,
             };
             batch.put(Some(record), next)?;
             let record = batch.settled(id)?;
@@ -292,6 +293,7 @@ impl Store for SqliteStore {
                 fence: claim.fence,
                 claim: Some(claim),
                 kind: EventKind::Claimed,
+                why: None,
             };
             batch.put(Some(record), next)?;
             let record = batch.settled(id)?;
@@ -321,17 +323,17 @@ impl Store for SqliteStore {
     }
 
     fn release(&mut self, id: &BeadId, fence: Fence, by: Stamp<'_>) -> Result<Record, StoreError> {
-        self.end_claim(id, fence, EventKind::Released, by)
+        self.end_claim(id, fence, (EventKind::Released, None), by)
     }
 
     fn reclaim(
         &mut self,
         id: &BeadId,
         fence: Fence,
-        _why: Abandoned,
+        why: Abandoned,
         by: Stamp<'_>,
     ) -> Result<Record, StoreError> {
-        self.end_claim(id, fence, EventKind::Reclaimed, by)
+        self.end_claim(id, fence, (EventKind::Reclaimed, Some(why.as_str())), by)
     }
 
     fn acquire(

@@ -4,6 +4,7 @@
 //! settled before anything is written. The batch runs inside a transaction that keeps other writers out,
 //! so what it read stays true.
 
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use beads_ralph_core::bead::BeadId;
@@ -30,6 +31,8 @@ pub(super) struct Batch<'c> {
     events: Vec<NewEvent>,
     /// Issues whose being held back may have changed.
     dirty: VecDeque<BeadId>,
+    /// Whether the store has edges at all; a new one has none that could be asked for.
+    has_edges: OnceCell<bool>,
 }
 
 struct Staged {
@@ -46,6 +49,8 @@ pub(super) struct Next {
     pub(super) fence: Fence,
     pub(super) claim: Option<Claim>,
     pub(super) kind: EventKind,
+    /// Why, where the kind does not say it.
+    pub(super) why: Option<&'static str>,
 }
 
 impl<'c> Batch<'c> {
@@ -58,6 +63,7 @@ impl<'c> Batch<'c> {
             dependents: HashMap::new(),
             events: Vec::new(),
             dirty: VecDeque::new(),
+            has_edges: OnceCell::new(),
         }
     }
 
@@ -80,6 +86,7 @@ impl<'c> Batch<'c> {
             fence: entry.fence,
             claim: None,
             kind: EventKind::Created,
+            why: None,
         };
         self.put(None, next)
     }
@@ -101,6 +108,7 @@ impl<'c> Batch<'c> {
             comments: change.comments,
             fence: record.fence,
             kind: change.kind,
+            why: None,
         };
         self.put(Some(record), next)
     }
@@ -138,8 +146,8 @@ impl<'c> Batch<'c> {
             issue: id.clone(),
             version,
             kind: next.kind,
-            before,
-            after,
+            before: rows::json(&before)?,
+            after: rows::json(&after.because(next.why))?,
         });
         self.mark_dirty(record.as_ref().map(|record| &record.issue), &next.issue)?;
         self.restage_edges(record.as_ref().map(|record| &record.issue), &next.issue);
@@ -204,9 +212,28 @@ impl<'c> Batch<'c> {
         Ok(())
     }
 
+    /// The stored issues with an edge to an id.
+    fn stored_dependents(&self, id: &BeadId) -> Result<Vec<(BeadId, String)>, Failed> {
+        let has_edges = match self.has_edges.get() {
+            Some(has_edges) => *has_edges,
+            None => {
+                let found = self
+                    .connection
+                    .prepare("SELECT 1 FROM edges LIMIT 1")?
+                    .exists([])?;
+                *self.has_edges.get_or_init(|| found)
+            }
+        };
+        if has_edges {
+            stored_dependents(self.connection, id)
+        } else {
+            Ok(Vec::new())
+        }
+    }
+
     /// Everything that has an edge to an id, whatever its type.
     fn dependents_of(&self, id: &BeadId) -> Result<Vec<BeadId>, Failed> {
-        let mut found: Vec<BeadId> = (stored_dependents(self.connection, id)?.into_iter())
+        let mut found: Vec<BeadId> = (self.stored_dependents(id)?.into_iter())
             .map(|(dependent, _)| dependent)
             .filter(|dependent| !self.staged.contains_key(dependent))
             .collect();
@@ -328,7 +355,7 @@ impl<'c> Batch<'c> {
     }
 
     fn children_of(&self, id: &BeadId) -> Result<Vec<BeadId>, Failed> {
-        let mut children: Vec<BeadId> = (stored_dependents(self.connection, id)?.into_iter())
+        let mut children: Vec<BeadId> = (self.stored_dependents(id)?.into_iter())
             .filter(|(child, kind)| {
                 kind == Dependency::PARENT_CHILD && !self.staged.contains_key(child)
             })

@@ -131,8 +131,13 @@ fn candidates(query: &Query) -> (String, Vec<Value>) {
         Order::Updated => "i.updated DESC, i.id",
         Order::Id => "i.id",
     };
+    let select = if query.ready_at.is_some() {
+        rows::READY_RECORD
+    } else {
+        rows::RECORD
+    };
     (
-        format!("{}{filter} ORDER BY {order}", rows::RECORD),
+        format!("{select}{filter} ORDER BY {order}"),
         conditions.values,
     )
 }

@@ -307,8 +307,8 @@ fn put_back(
             issue: id.clone(),
             version,
             kind,
-            before,
-            after,
+            before: rows::json(&before)?,
+            after: rows::json(&after)?,
         };
         let number = rows::last_event(connection)? + 1;
         rows::put_event(connection, number, &event, by.actor, &by.time())?;

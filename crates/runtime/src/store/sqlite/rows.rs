@@ -7,6 +7,7 @@ use beads_ralph_core::issue::{
     Claim, Comment, Event, EventKind, Facts, Fence, Issue, Record, metadata_text,
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::failure::{Failed, Fault};
@@ -14,18 +15,22 @@ use super::seal::{Part, blocked_mark, seal};
 
 /// The columns that make a record, in the order in which [`record`] reads them.
 macro_rules! record_sql {
-    ($rest:literal) => {
+    ($index:literal, $rest:literal) => {
         concat!(
-            "SELECT i.id, i.document, i.version, i.fence, i.n_comments, i.blocked, i.seal, c.claim, c.seal ",
-            "FROM issues i LEFT JOIN claims c ON c.issue_id = i.id",
+            "SELECT i.id, i.document, i.version, i.fence, i.n_comments, i.blocked, i.seal, c.claim, c.seal FROM issues i ",
+            $index,
+            " LEFT JOIN claims c ON c.issue_id = i.id",
             $rest
         )
     };
 }
 
 /// The query that [`record`] reads, for a caller that adds conditions.
-pub(super) const RECORD: &str = record_sql!("");
-const RECORD_BY_ID: &str = record_sql!(" WHERE i.id = ?1");
+pub(super) const RECORD: &str = record_sql!("", "");
+/// The same over the issues that are open and not held back, in their order. SQLite does not see by itself how few
+/// these can be.
+pub(super) const READY_RECORD: &str = record_sql!("INDEXED BY issues_ready", "");
+const RECORD_BY_ID: &str = record_sql!("", " WHERE i.id = ?1");
 
 /// Reads a record and compares it with its seals.
 pub(super) fn record(row: &Row<'_>) -> Result<Record, Failed> {
@@ -202,9 +207,11 @@ pub(super) fn put_derived(
     let labels_of = |issue: &Issue| issue.labels().map(str::to_owned).collect::<Vec<_>>();
     let labels = labels_of(after);
     if before.map(labels_of).unwrap_or_default() != labels {
-        connection
-            .prepare_cached("DELETE FROM labels WHERE issue_id = ?1")?
-            .execute([id])?;
+        if before.is_some() {
+            connection
+                .prepare_cached("DELETE FROM labels WHERE issue_id = ?1")?
+                .execute([id])?;
+        }
         let mut insert = connection
             .prepare_cached("INSERT OR IGNORE INTO labels (issue_id, label) VALUES (?1, ?2)")?;
         for label in &labels {
@@ -213,9 +220,11 @@ pub(super) fn put_derived(
     }
     let edges = after.dependencies();
     if before.map(Issue::dependencies).unwrap_or_default() != edges {
-        connection
-            .prepare_cached("DELETE FROM edges WHERE issue_id = ?1")?
-            .execute([id])?;
+        if before.is_some() {
+            connection
+                .prepare_cached("DELETE FROM edges WHERE issue_id = ?1")?
+                .execute([id])?;
+        }
         let mut insert = connection
             .prepare_cached("INSERT INTO edges (issue_id, target, kind) VALUES (?1, ?2, ?3)")?;
         for edge in &edges {
@@ -317,8 +326,13 @@ pub(super) struct NewEvent {
     pub(super) issue: BeadId,
     pub(super) version: u64,
     pub(super) kind: EventKind,
-    pub(super) before: Facts,
-    pub(super) after: Facts,
+    pub(super) before: String,
+    pub(super) after: String,
+}
+
+/// A value as it is kept.
+pub(super) fn json(value: &impl Serialize) -> Result<String, Failed> {
+    serde_json::to_string(value).map_err(|_| Fault::row("events", "that was to be written"))
 }
 
 /// The number of the latest event.
@@ -339,10 +353,6 @@ pub(super) fn put_event(
     actor: &str,
     at: &Timestamp,
 ) -> Result<(), Failed> {
-    let text = |facts: &Facts| {
-        serde_json::to_string(facts).map_err(|_| Fault::row("events", event.issue.as_str()))
-    };
-    let (before, after) = (text(&event.before)?, text(&event.after)?);
     let columns = EventColumns {
         number,
         issue: event.issue.as_str(),
@@ -350,8 +360,8 @@ pub(super) fn put_event(
         at: at.as_str(),
         actor,
         kind: event.kind.as_str(),
-        before: &before,
-        after: &after,
+        before: &event.before,
+        after: &event.after,
     };
     connection
         .prepare_cached(
@@ -365,8 +375,8 @@ pub(super) fn put_event(
             columns.at,
             actor,
             columns.kind,
-            before,
-            after,
+            columns.before,
+            columns.after,
             columns.seal(),
         ])?;
     Ok(())
