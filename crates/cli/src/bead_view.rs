@@ -13,17 +13,19 @@ use crate::failure::Failure;
 use crate::table::{Page, Table};
 
 /// A bead for programs: its document and what `bd` counts about it.
-pub(crate) fn to_json(record: &Record, beads: &Beads) -> Result<Map<String, Value>, Failure> {
-    let n_dependents = beads.n_dependents(record.issue.id())?;
+pub(crate) fn to_json(record: &Record, n_dependents: usize) -> Map<String, Value> {
     let mut json = record.issue.document().clone();
     json.extend(counts(&record.issue, n_dependents, record.n_comments));
-    Ok(json)
+    json
 }
 
 /// Several beads for programs.
 pub(crate) fn all_to_json(records: &[Record], beads: &Beads) -> Result<Vec<Value>, Failure> {
-    let json = records.iter().map(|record| to_json(record, beads));
-    json.map(|json| json.map(Value::Object)).collect()
+    let json = records.iter().map(|record| {
+        let n_dependents = beads.n_dependents(record.issue.id())?;
+        Ok(Value::Object(to_json(record, n_dependents)))
+    });
+    json.collect()
 }
 
 /// Beads for people, one a line. The holder has a column when there is one.

@@ -165,7 +165,7 @@ impl Beads {
 
     /// Writes one change of one bead, and gives the bead as it is then.
     pub(crate) fn change(&mut self, write: Write, id: &BeadId) -> Result<Record, Failure> {
-        self.store.write(vec![write], self.by.stamp())?;
+        self.store.write(&[write], self.by.stamp())?;
         self.record(id)
     }
 
@@ -185,11 +185,7 @@ impl Beads {
 
     /// How many beads block on this one, as `bd` counts them.
     pub(crate) fn n_dependents(&self, id: &BeadId) -> Result<usize, Failure> {
-        let dependents = self.store.dependents(id)?;
-        let blocking = dependents
-            .iter()
-            .filter(|(_, kind)| kind == Dependency::BLOCKS);
-        Ok(blocking.count())
+        Ok(n_blocking(&self.store.dependents(id)?))
     }
 
     /// The number of the latest event; 0 when there is none. Numbers have no gaps, so that halving finds it.
@@ -210,6 +206,14 @@ impl Beads {
         }
         Ok(low)
     }
+}
+
+/// How many of the beads that depend on one block on it.
+pub(crate) fn n_blocking(dependents: &[(BeadId, String)]) -> usize {
+    let blocking = dependents
+        .iter()
+        .filter(|(_, kind)| kind == Dependency::BLOCKS);
+    blocking.count()
 }
 
 /// The working directory.

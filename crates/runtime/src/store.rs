@@ -160,7 +160,7 @@ pub trait Store: Send {
     ) -> Result<Vec<Event>, StoreError>;
 
     /// Does all of a batch, or nothing. The answer has the version of each issue afterwards.
-    fn write(&mut self, batch: Vec<Write>, by: Stamp<'_>) -> Result<Vec<u64>, StoreError>;
+    fn write(&mut self, batch: &[Write], by: Stamp<'_>) -> Result<Vec<u64>, StoreError>;
 
     /// Takes an issue for a holder until the lease is over (L-11).
     fn claim(

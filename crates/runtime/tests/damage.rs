@@ -75,7 +75,7 @@ mod damage {
             });
             Write::Insert(Box::new(Entry::from_document(document).unwrap()))
         });
-        store.write(inserts.collect(), at(0)).unwrap();
+        store.write(&inserts.collect::<Vec<_>>(), at(0)).unwrap();
         let holder = Holder {
             run: "run-1".to_owned(),
             host: "here".to_owned(),
@@ -92,7 +92,7 @@ mod damage {
                 edits,
                 guard: Guard::default(),
             };
-            store.write(vec![write], at(2)).unwrap();
+            store.write(&[write], at(2)).unwrap();
             let until = at(9000).at;
             let claim = NewClaim {
                 holder: &holder,
@@ -108,7 +108,7 @@ mod damage {
                         edits,
                         guard: Guard::fenced(fence),
                     };
-                    store.write(vec![write], at(4)).unwrap();
+                    store.write(&[write], at(4)).unwrap();
                 }
             }
             let name = format!("slot/{number}");

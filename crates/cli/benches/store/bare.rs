@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use camino::Utf8Path;
 use rusqlite::types::Value;
-use rusqlite::{Connection, TransactionBehavior, params, params_from_iter};
+use rusqlite::{Connection, Params, TransactionBehavior, params, params_from_iter};
 
 use crate::timed;
 
@@ -25,7 +25,7 @@ pub(crate) fn main(arguments: &[String]) -> ExitCode {
     let is_done = match arguments[..] {
         ["nothing"] => true,
         ["ready", path, limit] => print(path, READY, limit),
-        ["show", path, id] => print(path, SHOW, id),
+        ["show", path, id] => show(path, id),
         ["claim", path, id] => claim(path, id),
         _ => false,
     };
@@ -45,8 +45,25 @@ fn open(path: impl AsRef<std::path::Path>) -> Connection {
     connection
 }
 
-fn print(path: &str, sql: &str, argument: &str) -> bool {
+/// An issue with what depends on it.
+fn show(path: &str, id: &str) -> bool {
     let connection = open(path);
+    let is_there = print_from(&connection, SHOW, id);
+    is_there
+        && texts(
+            &connection,
+            "SELECT issue_id FROM edges WHERE target = ?1 ORDER BY issue_id",
+            [id],
+        )
+        .len()
+            < 1000
+}
+
+fn print(path: &str, sql: &str, argument: &str) -> bool {
+    print_from(&open(path), sql, argument)
+}
+
+fn print_from(connection: &Connection, sql: &str, argument: &str) -> bool {
     let mut statement = connection.prepare(sql).expect("a query");
     let mut rows = statement.query([argument]).expect("rows");
     let mut documents = Vec::new();
@@ -107,6 +124,7 @@ pub(crate) fn copy(from: &Utf8Path, to: &Utf8Path) -> Duration {
     let schema = texts(
         &old,
         "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'",
+        [],
     );
     let tables = ["issues", "labels", "edges", "comments", "claims", "events"];
     let rows: Vec<(&str, Vec<Vec<Value>>)> = tables
@@ -142,9 +160,11 @@ fn write(connection: &mut Connection, tables: Vec<(&str, Vec<Vec<Value>>)>) {
     transaction.commit().expect("a commit");
 }
 
-fn texts(connection: &Connection, sql: &str) -> Vec<String> {
+fn texts(connection: &Connection, sql: &str, arguments: impl Params) -> Vec<String> {
     let mut statement = connection.prepare(sql).expect("a query");
-    let rows = statement.query_map([], |row| row.get(0)).expect("rows");
+    let rows = statement
+        .query_map(arguments, |row| row.get(0))
+        .expect("rows");
     rows.collect::<Result<_, _>>().expect("texts")
 }
 

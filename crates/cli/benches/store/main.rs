@@ -102,7 +102,7 @@ fn insert(path: &Utf8Path, n_beads: usize) -> Duration {
         .map(|entry| Write::Insert(Box::new(entry)))
         .collect();
     let (mut store, _) = SqliteStore::open_or_create(path).expect("a new store");
-    let (written, time) = timed(|| store.write(batch, stamp()));
+    let (written, time) = timed(|| store.write(&batch, stamp()));
     written.expect("the beads are new");
     time
 }

@@ -52,10 +52,10 @@ fn store(root: &Utf8Path, name: &str, n_beads: usize) -> (Utf8PathBuf, SqliteSto
     let directory = root.join(name);
     std::fs::create_dir(&directory).expect("a new directory");
     let mut store = init(&directory).expect("a new store").store;
-    let batch = entries(n_beads)
+    let batch: Vec<Write> = entries(n_beads)
         .map(|entry| Write::Insert(Box::new(entry)))
         .collect();
-    store.write(batch, stamp()).expect("the beads are new");
+    store.write(&batch, stamp()).expect("the beads are new");
     (directory, store)
 }
 

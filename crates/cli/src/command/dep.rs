@@ -116,7 +116,7 @@ fn change(
 fn list(id: &str, beads: &Beads, ui: &Ui) -> Result<(), Failure> {
     let record = beads.resolve(id)?;
     let id = record.issue.id();
-    let edges = record.issue.dependencies().into_iter();
+    let edges = record.issue.dependencies().iter();
     let edges: Vec<(BeadId, String)> = edges
         .map(|edge| (edge.target().clone(), edge.kind().to_owned()))
         .collect();

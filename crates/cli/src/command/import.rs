@@ -48,7 +48,7 @@ pub(crate) fn run(args: &ImportArgs, global: &Global, ui: &Ui) -> Result<(), Fai
         if args.dry_run {
             break report;
         }
-        match beads.store.write(writes, beads.by.stamp()) {
+        match beads.store.write(&writes, beads.by.stamp()) {
             Ok(_) => {
                 remember(&lines.memories, &mut beads)?;
                 break report;

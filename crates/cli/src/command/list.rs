@@ -113,7 +113,7 @@ fn list_blocked(listed: &Listed, beads: &Beads, ui: &Ui) -> Result<(), Failure> 
     if ui.is_json() {
         let mut json = Vec::new();
         for (record, blockers) in &waiting {
-            let mut bead = bead_view::to_json(record, beads)?;
+            let mut bead = bead_view::to_json(record, beads.n_dependents(record.issue.id())?);
             bead.insert("blockers".to_owned(), blockers_to_json(blockers).into());
             json.push(Value::Object(bead));
         }

@@ -116,7 +116,7 @@ fn apply_plan(
         if args.dry_run || batch.is_empty() {
             return Ok(applied);
         }
-        match beads.store.write(batch.clone(), beads.by.stamp()) {
+        match beads.store.write(&batch, beads.by.stamp()) {
             Ok(versions) => {
                 verify(beads, &batch, &versions)?;
                 return Ok(applied);

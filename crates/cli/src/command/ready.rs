@@ -90,7 +90,7 @@ fn claim_first(args: &ReadyArgs, beads: &mut Beads, query: &Query, ui: &Ui) -> R
 
 fn report(record: &Record, beads: &Beads, ui: &Ui) -> Result<(), Failure> {
     if ui.is_json() {
-        let mut json = bead_view::to_json(record, beads)?;
+        let mut json = bead_view::to_json(record, beads.n_dependents(record.issue.id())?);
         json.extend(claim::facts(record));
         return ui.data(&json!({"claimed": json}));
     }

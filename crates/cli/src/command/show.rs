@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::args::{Global, ShowArgs};
 use crate::bead_view::{self, blockers_to_json, held, paragraph};
-use crate::beads::Beads;
+use crate::beads::{Beads, n_blocking};
 use crate::failure::Failure;
 use crate::table::Page;
 use crate::ui::Ui;
@@ -36,9 +36,8 @@ pub(crate) fn run(args: &ShowArgs, global: &Global, ui: &Ui) -> Result<(), Failu
         shown.push(read(id, &beads)?);
     }
     if ui.is_json() {
-        let json: Result<Vec<Value>, Failure> =
-            shown.iter().map(|whole| to_json(whole, &beads)).collect();
-        return ui.data(&json!({"beads": json?}));
+        let json: Vec<Value> = shown.iter().map(to_json).collect();
+        return ui.data(&json!({"beads": json}));
     }
     for (at, whole) in shown.iter().enumerate() {
         let gap = if at > 0 { "\n" } else { "" };
@@ -53,17 +52,26 @@ pub(crate) fn run(args: &ShowArgs, global: &Global, ui: &Ui) -> Result<(), Failu
 fn read(id: &str, beads: &Beads) -> Result<Whole, Failure> {
     let record = beads.resolve(id)?;
     let id = record.issue.id();
+    // What the record says that there is none of is not asked for: programs call this often.
     Ok(Whole {
-        comments: beads.store.comments(id)?,
-        blockers: beads.store.blockers(id)?,
+        comments: if record.n_comments > 0 {
+            beads.store.comments(id)?
+        } else {
+            Vec::new()
+        },
+        blockers: if record.is_blocked {
+            beads.store.blockers(id)?
+        } else {
+            Vec::new()
+        },
         dependents: beads.store.dependents(id)?,
         record,
     })
 }
 
-fn to_json(whole: &Whole, beads: &Beads) -> Result<Value, Failure> {
+fn to_json(whole: &Whole) -> Value {
     let record = &whole.record;
-    let mut json = bead_view::to_json(record, beads)?;
+    let mut json = bead_view::to_json(record, n_blocking(&whole.dependents));
     let comments: Vec<Value> = whole.comments.iter().map(Comment::to_value).collect();
     let dependent = |(id, kind): &(BeadId, String)| json!({"id": id.as_str(), "type": kind});
     let dependents: Vec<Value> = whole.dependents.iter().map(dependent).collect();
@@ -77,7 +85,7 @@ fn to_json(whole: &Whole, beads: &Beads) -> Result<Value, Failure> {
         blockers_to_json(&whole.blockers).into(),
     );
     json.insert("dependents".to_owned(), dependents.into());
-    Ok(Value::Object(json))
+    Value::Object(json)
 }
 
 fn text(whole: &Whole, args: &ShowArgs, beads: &Beads, page: Page) -> Result<String, Failure> {

@@ -51,7 +51,7 @@ pub(super) fn report(
     let after = beads.change(write, before.issue.id())?;
     let is_changed = after.version != before.version;
     if ui.is_json() {
-        let bead = bead_view::to_json(&after, beads)?;
+        let bead = bead_view::to_json(&after, beads.n_dependents(after.issue.id())?);
         return ui.data(&json!({"bead": bead, "version": after.version, "changed": is_changed}));
     }
     let what = if is_changed {

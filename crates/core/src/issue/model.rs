@@ -49,6 +49,8 @@ const TIMES: [&str; 6] = [
 pub struct Issue {
     id: BeadId,
     document: Map<String, Value>,
+    /// The edges of the document, read once: everything that a store decides asks for them.
+    dependencies: Vec<Dependency>,
 }
 
 impl Issue {
@@ -73,7 +75,12 @@ impl Issue {
             *slot = records(&id, &dependencies);
         }
         let comments = split_comments(&mut document);
-        Ok((Self { id, document }, comments))
+        let issue = Self {
+            id,
+            document,
+            dependencies,
+        };
+        Ok((issue, comments))
     }
 
     /// Takes a document that holds no comments.
@@ -145,20 +152,16 @@ impl Issue {
     }
 
     /// What it depends on.
-    pub fn dependencies(&self) -> Vec<Dependency> {
-        let edges = self.document.get("dependencies").and_then(Value::as_array);
-        let edges = edges.into_iter().flatten();
-        edges
-            .filter_map(|edge| Dependency::from_value(edge).ok())
-            .collect()
+    pub fn dependencies(&self) -> &[Dependency] {
+        &self.dependencies
     }
 
     /// The issues that it is a part of.
-    pub fn parents(&self) -> impl Iterator<Item = BeadId> {
-        self.dependencies()
-            .into_iter()
+    pub fn parents(&self) -> impl Iterator<Item = &BeadId> {
+        let edges = self.dependencies.iter();
+        edges
             .filter(|edge| edge.kind() == Dependency::PARENT_CHILD)
-            .map(|edge| edge.target().clone())
+            .map(Dependency::target)
     }
 
     /// A moment of its document.

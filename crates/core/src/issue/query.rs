@@ -176,7 +176,7 @@ pub fn metadata_text(value: &Value) -> Cow<'_, str> {
 fn is_child(issue: &Issue, parent: &BeadId) -> bool {
     let mut parents = issue.parents().peekable();
     if parents.peek().is_some() {
-        return parents.any(|own| own == *parent);
+        return parents.any(|own| own == parent);
     }
     let rest = issue.id().as_str().strip_prefix(parent.as_str());
     rest.is_some_and(|rest| rest.starts_with('.'))

@@ -106,7 +106,7 @@ impl Memory {
             draft
                 .details
                 .push(Detail::DependencyAdded(edge.target().clone()));
-            draft.edits.push(Edit::AddDependency(edge));
+            draft.edits.push(Edit::AddDependency(edge.clone()));
         }
     }
 }

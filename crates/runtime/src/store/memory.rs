@@ -190,7 +190,7 @@ impl MemoryStore {
         };
         issue
             .parents()
-            .any(|parent| self.rows.get(&parent).is_some_and(is_deferred))
+            .any(|parent| self.rows.get(parent).is_some_and(is_deferred))
     }
 }
 
@@ -209,7 +209,7 @@ impl Neighbours for World<'_> {
 
     fn children(&self, id: &BeadId) -> Result<Vec<Standing>, Self::Error> {
         let rows = self.store.rows.values();
-        let children = rows.filter(|row| row.issue.parents().any(|parent| parent == *id));
+        let children = rows.filter(|row| row.issue.parents().any(|parent| parent == id));
         Ok(children.map(|row| row.issue.standing()).collect())
     }
 
@@ -285,19 +285,16 @@ impl Store for MemoryStore {
         Ok(events.take(limit).cloned().collect())
     }
 
-    fn write(&mut self, batch: Vec<Write>, by: Stamp<'_>) -> Result<Vec<u64>, StoreError> {
+    fn write(&mut self, batch: &[Write], by: Stamp<'_>) -> Result<Vec<u64>, StoreError> {
         let mut next = self.clone();
         let mut versions = Vec::with_capacity(batch.len());
         let mut touched = Vec::with_capacity(batch.len());
         for write in batch {
             let (id, version) = match write {
-                Write::Insert(entry) => (entry.issue.id().clone(), next.insert(&entry, by)?),
-                Write::Update { id, edits, guard } => {
-                    let version = next.update(&id, &edits, &guard, by)?;
-                    (id, version)
-                }
+                Write::Insert(entry) => (entry.issue.id(), next.insert(entry, by)?),
+                Write::Update { id, edits, guard } => (id, next.update(id, edits, guard, by)?),
             };
-            touched.push(id);
+            touched.push(id.clone());
             versions.push(version);
         }
         check_cycles(touched, |id| {

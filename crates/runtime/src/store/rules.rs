@@ -169,9 +169,9 @@ fn with_status(
 
 /// The ids that an issue waits for, by blocking edges and by its parents: a circle of these is a deadlock.
 pub(super) fn waits_for(issue: &Issue) -> Vec<BeadId> {
-    let edges = issue.dependencies().into_iter();
+    let edges = issue.dependencies().iter();
     edges
-        .filter(is_waiting)
+        .filter(|edge| is_waiting(edge))
         .map(|edge| edge.target().clone())
         .collect()
 }

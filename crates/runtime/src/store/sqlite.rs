@@ -17,6 +17,7 @@ mod shared;
 pub use check::{CheckReport, check};
 pub use repair::{RepairReport, repair};
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::time::Duration;
 
@@ -201,7 +202,7 @@ impl SqliteStore {
                 return Err(rules::stale(&record, fence).into());
             }
             let next = Next {
-                issue: rules::reopened(&record.issue, by)?,
+                issue: Cow::Owned(rules::reopened(&record.issue, by)?),
                 comments: Vec::new(),
                 fence: record.fence,
                 claim: None,
@@ -256,11 +257,11 @@ impl Store for SqliteStore {
         self.reading(|connection| rows::events(connection, issue, after, limit))
     }
 
-    fn write(&mut self, batch: Vec<Write>, by: Stamp<'_>) -> Result<Vec<u64>, StoreError> {
+    fn write(&mut self, batch: &[Write], by: Stamp<'_>) -> Result<Vec<u64>, StoreError> {
         self.writing(|transaction| {
             let mut staged = Batch::new(transaction, by);
             let versions = batch
-                .into_iter()
+                .iter()
                 .map(|write| staged.stage(write))
                 .collect::<Result<_, _>>()?;
             staged.finish()?;
@@ -288,7 +289,7 @@ impl Store for SqliteStore {
             }
             let (issue, claim) = rules::claimed(&record, claim, by)?;
             let next = Next {
-                issue,
+                issue: Cow::Owned(issue),
                 comments: Vec::new(),
                 fence: claim.fence,
                 claim: Some(claim),

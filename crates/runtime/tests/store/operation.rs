@@ -140,8 +140,8 @@ impl Step {
         };
         match &self.what {
             Operation::Write(changes) => {
-                let batch = changes.iter().map(|change| change.write(store)).collect();
-                told(store.write(batch, by))
+                let batch: Vec<Write> = changes.iter().map(|change| change.write(store)).collect();
+                told(store.write(&batch, by))
             }
             Operation::Claim(id, is_forced) => {
                 let claim = NewClaim {

@@ -53,7 +53,7 @@ pub(super) const CLAUSES: &[Clause] = &[
 
 fn empty_batch(store: &mut dyn Store) {
     put_plain(store, &["a"]);
-    let versions = store.write(Vec::new(), by(9)).expect("nothing to do");
+    let versions = store.write(&Vec::new(), by(9)).expect("nothing to do");
     assert!(versions.is_empty());
     assert_eq!(get(store, "a").version, 1);
 }
@@ -85,11 +85,11 @@ fn last_is_bad(store: &mut dyn Store) {
         let mut batch = many();
         batch.push(update("a", vec![label("seen")], Guard::default()));
         batch.push(last);
-        refused(store, |store| store.write(batch, by(1)));
+        refused(store, |store| store.write(&batch, by(1)));
     }
     assert_eq!(everything(store).len(), 2);
     store
-        .write(many(), by(1))
+        .write(&many(), by(1))
         .expect("without the last one it is good");
     assert_eq!(everything(store).len(), 62);
 }
@@ -100,7 +100,7 @@ fn twice_in_one_batch(store: &mut dyn Store) {
         insertion("b", json!({})),
         insertion("a", json!({})),
     ];
-    let error = refused(store, |store| store.write(batch, by(0)));
+    let error = refused(store, |store| store.write(&batch, by(0)));
     assert_is!(error, StoreError::Exists(id) if id.as_str() == "a");
     assert_eq!(everything(store), []);
 }
@@ -119,7 +119,7 @@ fn whole_graph(store: &mut dyn Store) {
         ),
         insertion("floor", json!({})),
     ];
-    assert_eq!(store.write(batch, by(0)).expect("it is a graph"), [1; 5]);
+    assert_eq!(store.write(&batch, by(0)).expect("it is a graph"), [1; 5]);
     let blocked: Vec<bool> = (everything(store).iter())
         .map(|record| record.is_blocked)
         .collect();
@@ -137,7 +137,7 @@ fn missing_targets(store: &mut dyn Store) {
         insertion("b", json!({})),
     ];
     store
-        .write(batch, by(0))
+        .write(&batch, by(0))
         .expect("the target need not exist");
     let blockers = store.blockers(&id("a")).expect("it is there");
     assert_eq!(
@@ -164,7 +164,7 @@ fn later_sees_earlier(store: &mut dyn Store) {
         update("a", vec![label("x")], Guard::default()),
     ];
     assert_eq!(
-        store.write(batch, by(0)).expect("the guard holds"),
+        store.write(&batch, by(0)).expect("the guard holds"),
         [1, 2, 2]
     );
     let batch = vec![
@@ -172,7 +172,7 @@ fn later_sees_earlier(store: &mut dyn Store) {
         update("b", vec![label("x")], Guard::default()),
         update("b", vec![label("y")], after_first),
     ];
-    let error = refused(store, |store| store.write(batch, by(0)));
+    let error = refused(store, |store| store.write(&batch, by(0)));
     assert_is!(error, StoreError::Guard { .. });
 }
 
@@ -198,7 +198,7 @@ fn closing_inside(store: &mut dyn Store) {
             Guard::default(),
         ),
     ];
-    store.write(batch, by(0)).expect("nothing forbids it");
+    store.write(&batch, by(0)).expect("nothing forbids it");
     assert!(!is_blocked(store, "new"));
     assert_eq!(ready(store, 0), ["fresh", "new"]);
 }
@@ -212,7 +212,7 @@ fn versions_in_order(store: &mut dyn Store) {
         insertion("c", json!({})),
     ];
     assert_eq!(
-        store.write(batch, by(1)).expect("nothing forbids it"),
+        store.write(&batch, by(1)).expect("nothing forbids it"),
         [2, 2, 3, 1]
     );
 }

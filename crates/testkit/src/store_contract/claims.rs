@@ -180,7 +180,7 @@ fn last_fence(store: &mut dyn Store) {
     let mut moved = entry("a", json!({}));
     moved.fence = Fence(u64::MAX);
     store
-        .write(vec![Write::Insert(Box::new(moved))], by(0))
+        .write(&[Write::Insert(Box::new(moved))], by(0))
         .expect("it is new");
     assert_eq!(get(store, "a").fence, Fence(u64::MAX));
     let error = refused(store, |store| try_claim(store, "a", "r", 0));

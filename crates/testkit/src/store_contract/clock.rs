@@ -73,7 +73,7 @@ fn parts_of_a_second(store: &mut dyn Store) {
     let record = store.claim(&id("a"), &new, by).expect("it is open");
     assert_eq!(field(store, "a", "updated_at"), updated_at, "after a claim");
     let edit = update("a", vec![label("x")], Guard::default());
-    store.write(vec![edit], by).expect("nothing forbids it");
+    store.write(&[edit], by).expect("nothing forbids it");
     assert_eq!(field(store, "a", "updated_at"), updated_at, "after an edit");
     store
         .release(&id("a"), record.fence, by)

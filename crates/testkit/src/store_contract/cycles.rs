@@ -199,7 +199,7 @@ fn inside_a_batch(store: &mut dyn Store) {
             insertion("b", json!({"dependencies": [record_of("c", "blocks")]})),
             insertion("c", json!({"dependencies": [record_of("a", kind)]})),
         ];
-        let error = refused(store, |store| store.write(batch, by(0)));
+        let error = refused(store, |store| store.write(&batch, by(0)));
         assert_circle(&error, 3);
     }
 }
@@ -217,10 +217,12 @@ fn across_batches(store: &mut dyn Store) {
             ),
         ]
     };
-    let error = refused(store, |store| store.write(batch(), by(0)));
+    let error = refused(store, |store| store.write(&batch(), by(0)));
     assert_circle(&error, 3);
     edit(store, "mid", Edit::RemoveDependency(id("old")));
-    store.write(batch(), by(0)).expect("there is no circle now");
+    store
+        .write(&batch(), by(0))
+        .expect("there is no circle now");
 }
 
 fn opened_again(store: &mut dyn Store) {
@@ -231,7 +233,7 @@ fn opened_again(store: &mut dyn Store) {
         update("b", vec![Edit::RemoveDependency(id("a"))], Guard::default()),
     ];
     store
-        .write(batch, by(0))
+        .write(&batch, by(0))
         .expect("what counts is how it ends");
     assert!(is_blocked(store, "a") && !is_blocked(store, "b"));
 }
@@ -245,7 +247,7 @@ fn long_chain(store: &mut dyn Store) {
         )
     };
     store
-        .write((0..299).map(link).collect(), by(0))
+        .write(&(0..299).map(link).collect::<Vec<_>>(), by(0))
         .expect("it is a chain");
     let error = refused(store, |store| {
         try_put(store, "n299", json!({"dependencies": ["n0"]}))

@@ -55,8 +55,8 @@ fn numbers(store: &mut dyn Store) {
         update("a", vec![label("x")], Guard::default()),
         update("b", vec![label("x")], Guard::default()),
     ];
-    store.write(batch, by(0)).expect("nothing forbids it");
-    drop(store.write(vec![insertion("a", json!({}))], by(0)));
+    store.write(&batch, by(0)).expect("nothing forbids it");
+    drop(store.write(&[insertion("a", json!({}))], by(0)));
     put_plain(store, &["c"]);
     let told: Vec<(u64, String, u64)> = (events(store).iter())
         .map(|event| (event.number, event.issue.to_string(), event.version))
@@ -172,7 +172,7 @@ fn who_and_when(store: &mut dyn Store) {
         at: at(77),
     };
     store
-        .write(vec![insertion("a", json!({}))], bob)
+        .write(&[insertion("a", json!({}))], bob)
         .expect("it is new");
     let events = events(store);
     assert_eq!(events[0].actor, bob.actor);

@@ -53,7 +53,7 @@ fn first_version(store: &mut dyn Store) {
 
 fn created_event(store: &mut dyn Store) {
     store
-        .write(vec![insertion("a", json!({}))], by(5))
+        .write(&[insertion("a", json!({}))], by(5))
         .expect("it is new");
     let events = store.events(None, 0, 10).expect("there is a history");
     assert_eq!(events.len(), 1);
@@ -110,7 +110,7 @@ fn with_comments(store: &mut dyn Store) {
     let mut entry = entry("a", json!({}));
     entry.comments = said.to_vec();
     store
-        .write(vec![Write::Insert(Box::new(entry))], by(0))
+        .write(&[Write::Insert(Box::new(entry))], by(0))
         .expect("it is new");
     assert_eq!(get(store, "a").n_comments, 3);
     assert_eq!(store.comments(&id("a")).expect("it is there"), said);
@@ -121,7 +121,7 @@ fn fence_carried_in(store: &mut dyn Store) {
     let mut entry = entry("a", json!({}));
     entry.fence = Fence(7);
     store
-        .write(vec![Write::Insert(Box::new(entry))], by(0))
+        .write(&[Write::Insert(Box::new(entry))], by(0))
         .expect("it is new");
     assert_eq!(get(store, "a").fence, Fence(7));
     assert_eq!(get(store, "a").claim, None);

@@ -57,7 +57,7 @@ fn parsed(text: &str) -> Value {
 fn put_value(store: &mut dyn Store, document: Value) {
     let entry = Entry::from_document(document).expect("this is an issue");
     store
-        .write(vec![Write::Insert(Box::new(entry))], by(0))
+        .write(&[Write::Insert(Box::new(entry))], by(0))
         .expect("it is new");
 }
 
@@ -115,7 +115,8 @@ fn orders(store: &mut dyn Store) {
     edit(store, "a", Edit::RemoveDependency(id("b")));
     edit(store, "a", Edit::RemoveLabel("z".to_owned()));
     edit(store, "a", label("b"));
-    let edges = get(store, "a").issue.dependencies();
+    let record = get(store, "a");
+    let edges = record.issue.dependencies();
     let targets: Vec<&str> = edges.iter().map(|edge| edge.target().as_str()).collect();
     assert_eq!(targets, ["z", "m"]);
     assert_eq!(field(store, "a", "labels"), json!(["a", "m", "b"]));
@@ -186,7 +187,7 @@ fn records(store: &mut dyn Store) {
     let mut with_comment = entry("a", json!({}));
     with_comment.comments = vec![said.clone()];
     store
-        .write(vec![Write::Insert(Box::new(with_comment))], by(0))
+        .write(&[Write::Insert(Box::new(with_comment))], by(0))
         .expect("it is new");
     edit(store, "a", Edit::Comment(said.clone()));
     edit(store, "a", Edit::Comment(comment("plain")));
@@ -199,7 +200,8 @@ fn records(store: &mut dyn Store) {
         "a",
         Edit::AddDependency(edge.with("odd", json!({"z": [1.50]}))),
     );
-    let edges = get(store, "a").issue.dependencies();
+    let record = get(store, "a");
+    let edges = record.issue.dependencies();
     assert_eq!(edges[0].get("odd"), Some(&json!({"z": [1.50]})));
 }
 
@@ -233,7 +235,7 @@ fn times(store: &mut dyn Store) {
         )
     };
     for write in spellings.iter().enumerate().map(write) {
-        store.write(vec![write], by(0)).expect("it is new");
+        store.write(&[write], by(0)).expect("it is new");
     }
     for (index, text) in spellings.iter().enumerate() {
         for key in ["created_at", "updated_at", "due_at"] {

@@ -49,7 +49,7 @@ pub(super) fn insertion(id: &str, more: Value) -> Write {
 }
 
 pub(super) fn try_put(store: &mut dyn Store, id: &str, more: Value) -> Result<u64, StoreError> {
-    let versions = store.write(vec![insertion(id, more)], by(0))?;
+    let versions = store.write(&[insertion(id, more)], by(0))?;
     Ok(versions[0])
 }
 
@@ -94,7 +94,7 @@ pub(super) fn try_edit(
     guard: Guard,
     seconds: i64,
 ) -> Result<u64, StoreError> {
-    let versions = store.write(vec![update(id, edits, guard)], by(seconds))?;
+    let versions = store.write(&[update(id, edits, guard)], by(seconds))?;
     Ok(versions[0])
 }
 

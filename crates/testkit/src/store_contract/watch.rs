@@ -83,7 +83,7 @@ impl Store for Watch {
         self.note(answer)
     }
 
-    fn write(&mut self, batch: Vec<Write>, by: Stamp<'_>) -> Result<Vec<u64>, StoreError> {
+    fn write(&mut self, batch: &[Write], by: Stamp<'_>) -> Result<Vec<u64>, StoreError> {
         let answer = self.inner.write(batch, by);
         self.note(answer)
     }

@@ -202,16 +202,16 @@ impl Store for Twisted {
         Ok(events)
     }
 
-    fn write(&mut self, batch: Vec<Write>, by: Stamp<'_>) -> Result<Vec<u64>, StoreError> {
-        self.check_batch(&batch)?;
+    fn write(&mut self, batch: &[Write], by: Stamp<'_>) -> Result<Vec<u64>, StoreError> {
+        self.check_batch(batch)?;
         if self.is(Twist::HalfBatches) {
             let mut versions = Vec::new();
             for write in batch {
-                versions.extend(self.inner.write(vec![write], by)?);
+                versions.extend(self.inner.write(std::slice::from_ref(write), by)?);
             }
             return Ok(versions);
         }
-        let mut batch = batch;
+        let mut batch = batch.to_vec();
         if self.is(Twist::IgnoresGuards) {
             for write in &mut batch {
                 if let Write::Update { guard, .. } = write {
@@ -222,7 +222,7 @@ impl Store for Twisted {
                 }
             }
         }
-        self.inner.write(batch, by)
+        self.inner.write(&batch, by)
     }
 
     fn claim(

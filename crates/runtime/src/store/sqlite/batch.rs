@@ -4,6 +4,7 @@
 //! settled before anything is written. The batch runs inside a transaction that keeps other writers out,
 //! so what it read stays true.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -23,7 +24,7 @@ use crate::store::{Guard, Stamp, StoreError, Write};
 pub(super) struct Batch<'c> {
     connection: &'c Connection,
     by: Stamp<'c>,
-    staged: HashMap<BeadId, Staged>,
+    staged: HashMap<BeadId, Staged<'c>>,
     /// The staged issues in the order in which they came, so that writing is deterministic.
     order: Vec<BeadId>,
     /// For each id, the staged issues that depend on it.
@@ -35,16 +36,52 @@ pub(super) struct Batch<'c> {
     has_edges: OnceCell<bool>,
 }
 
-struct Staged {
+struct Staged<'c> {
     before: Option<Record>,
-    now: Record,
+    now: State<'c>,
     comments: Vec<Comment>,
     is_changed: bool,
 }
 
+/// A record whose issue may belong to the caller: a whole plan is inserted without being copied.
+pub(super) struct State<'c> {
+    pub(super) issue: Cow<'c, Issue>,
+    pub(super) version: u64,
+    pub(super) fence: Fence,
+    pub(super) is_blocked: bool,
+    pub(super) claim: Option<Claim>,
+    pub(super) n_comments: usize,
+}
+
+impl State<'_> {
+    fn to_record(&self) -> Record {
+        Record {
+            issue: self.issue.clone().into_owned(),
+            version: self.version,
+            fence: self.fence,
+            is_blocked: self.is_blocked,
+            claim: self.claim.clone(),
+            n_comments: self.n_comments,
+        }
+    }
+}
+
+impl From<Record> for State<'_> {
+    fn from(record: Record) -> Self {
+        Self {
+            issue: Cow::Owned(record.issue),
+            version: record.version,
+            fence: record.fence,
+            is_blocked: record.is_blocked,
+            claim: record.claim,
+            n_comments: record.n_comments,
+        }
+    }
+}
+
 /// What an issue is to become.
-pub(super) struct Next {
-    pub(super) issue: Issue,
+pub(super) struct Next<'c> {
+    pub(super) issue: Cow<'c, Issue>,
     pub(super) comments: Vec<Comment>,
     pub(super) fence: Fence,
     pub(super) claim: Option<Claim>,
@@ -68,21 +105,21 @@ impl<'c> Batch<'c> {
     }
 
     /// Stages one change and gives the issue's version after it.
-    pub(super) fn stage(&mut self, write: Write) -> Result<u64, Failed> {
+    pub(super) fn stage(&mut self, write: &'c Write) -> Result<u64, Failed> {
         match write {
-            Write::Insert(entry) => self.insert(*entry),
-            Write::Update { id, edits, guard } => self.update(&id, &edits, &guard),
+            Write::Insert(entry) => self.insert(entry),
+            Write::Update { id, edits, guard } => self.update(id, edits, guard),
         }
     }
 
-    fn insert(&mut self, entry: Entry) -> Result<u64, Failed> {
+    fn insert(&mut self, entry: &'c Entry) -> Result<u64, Failed> {
         let id = entry.issue.id();
         if self.staged.contains_key(id) || rows::exists(self.connection, id)? {
             return Err(StoreError::Exists(id.clone()).into());
         }
         let next = Next {
-            issue: entry.issue,
-            comments: entry.comments,
+            issue: Cow::Borrowed(&entry.issue),
+            comments: entry.comments.clone(),
             fence: entry.fence,
             claim: None,
             kind: EventKind::Created,
@@ -104,7 +141,7 @@ impl<'c> Batch<'c> {
         };
         let next = Next {
             claim: rules::claim_after(record.claim.clone(), &change.issue),
-            issue: change.issue,
+            issue: Cow::Owned(change.issue),
             comments: change.comments,
             fence: record.fence,
             kind: change.kind,
@@ -116,7 +153,7 @@ impl<'c> Batch<'c> {
     /// The record of an id as the batch sees it.
     pub(super) fn load(&self, id: &BeadId) -> Result<Option<Record>, Failed> {
         match self.staged.get(id) {
-            Some(staged) => Ok(Some(staged.now.clone())),
+            Some(staged) => Ok(Some(staged.now.to_record())),
             None => rows::load(self.connection, id),
         }
     }
@@ -128,7 +165,7 @@ impl<'c> Batch<'c> {
     }
 
     /// Stages what an issue becomes.
-    pub(super) fn put(&mut self, record: Option<Record>, next: Next) -> Result<u64, Failed> {
+    pub(super) fn put(&mut self, record: Option<Record>, next: Next<'c>) -> Result<u64, Failed> {
         let id = next.issue.id().clone();
         let version = record.as_ref().map_or(1, |record| record.version + 1);
         let n_comments = record.as_ref().map_or(0, |record| record.n_comments);
@@ -151,7 +188,7 @@ impl<'c> Batch<'c> {
         });
         self.mark_dirty(record.as_ref().map(|record| &record.issue), &next.issue)?;
         self.restage_edges(record.as_ref().map(|record| &record.issue), &next.issue);
-        let now = Record {
+        let now = State {
             version,
             fence: next.fence,
             is_blocked: record.as_ref().is_some_and(|record| record.is_blocked),
@@ -201,12 +238,12 @@ impl<'c> Batch<'c> {
             let waiting = self.dependents_of(after.id())?;
             self.dirty.extend(waiting);
         }
-        let parents: HashSet<BeadId> = after
+        let parents: HashSet<&BeadId> = after
             .parents()
             .chain(before.into_iter().flat_map(Issue::parents))
             .collect();
         for parent in parents {
-            let waiting = self.dependents_of(&parent)?;
+            let waiting = self.dependents_of(parent)?;
             self.dirty.extend(waiting);
         }
         Ok(())
@@ -214,15 +251,12 @@ impl<'c> Batch<'c> {
 
     /// The stored issues with an edge to an id.
     fn stored_dependents(&self, id: &BeadId) -> Result<Vec<(BeadId, String)>, Failed> {
-        let has_edges = match self.has_edges.get() {
-            Some(has_edges) => *has_edges,
-            None => {
-                let found = self
-                    .connection
-                    .prepare("SELECT 1 FROM edges LIMIT 1")?
-                    .exists([])?;
-                *self.has_edges.get_or_init(|| found)
-            }
+        let has_edges = if let Some(has_edges) = self.has_edges.get() {
+            *has_edges
+        } else {
+            let mut statement = self.connection.prepare("SELECT 1 FROM edges LIMIT 1")?;
+            let found = statement.exists([])?;
+            *self.has_edges.get_or_init(|| found)
         };
         if has_edges {
             stored_dependents(self.connection, id)
@@ -323,9 +357,14 @@ impl<'c> Batch<'c> {
                     None => continue,
                 },
             };
-            let record = stored.as_ref().unwrap_or_else(|| &self.staged[&id].now);
-            let is_blocked = !blockers(&record.issue, self)?.is_empty();
-            if is_blocked == record.is_blocked {
+            let (issue, was_blocked) = if let Some(record) = &stored {
+                (&record.issue, record.is_blocked)
+            } else {
+                let now = &self.staged[&id].now;
+                (&*now.issue, now.is_blocked)
+            };
+            let is_blocked = !blockers(issue, self)?.is_empty();
+            if is_blocked == was_blocked {
                 continue;
             }
             let children = self.children_of(&id)?;
@@ -346,7 +385,7 @@ impl<'c> Batch<'c> {
         self.restage_edges(None, &record.issue);
         let staged = Staged {
             before: Some(record.clone()),
-            now: record,
+            now: record.into(),
             comments: Vec::new(),
             is_changed: false,
         };
@@ -397,7 +436,7 @@ impl<'c> Batch<'c> {
     }
 }
 
-fn write_staged(connection: &Connection, staged: &Staged) -> Result<(), Failed> {
+fn write_staged(connection: &Connection, staged: &Staged<'_>) -> Result<(), Failed> {
     let (before, now) = (staged.before.as_ref(), &staged.now);
     let id = now.issue.id();
     rows::put_issue(connection, now)?;

@@ -44,7 +44,7 @@ fn is_parent_deferred(
     now: Timestamp,
 ) -> Result<bool, Failed> {
     for parent in issue.parents() {
-        let record = rows::load(connection, &parent)?;
+        let record = rows::load(connection, parent)?;
         let until = record.and_then(|record| record.issue.time("defer_until"));
         if until.is_some_and(|until| until > now) {
             return Ok(true);

@@ -100,9 +100,10 @@ pub(super) fn connect(
         if purpose == Purpose::Salvage {
             connection.execute_batch("PRAGMA writable_schema = ON")?;
         }
-        // FULL: what was acknowledged is on the disk. The checks find broken pages when they are read.
+        // FULL: what was acknowledged is on the disk. The checks find broken pages when they are read. The cache is
+        // taken only as it is needed: by a whole plan that is inserted.
         connection.execute_batch(
-            "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF;",
+            "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF; PRAGMA cache_size = -65536;",
         )?;
         Ok(connection)
     };

@@ -4,16 +4,17 @@
 //! row is gone is folded from its history; one whose history is gone too is taken from an export. The damaged
 //! file is kept. Nothing is changed before the new file is whole.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::{Entry, EventKind, Folded, Record, Side, difference, fold};
+use beads_ralph_core::issue::{Entry, EventKind, Folded, Side, difference, fold};
 use camino::{Utf8Path, Utf8PathBuf};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Transaction, params_from_iter};
 
 use super::BUSY;
-use super::batch::Batch;
+use super::batch::{Batch, State};
 use super::check::{is_told, known_ids};
 use super::failure::Failed;
 use super::open::{self, Access, MIGRATIONS, Purpose};
@@ -230,8 +231,8 @@ fn complete_one(
     let folded = fold(&events).ok();
     match (row, folded, exported) {
         (Some(record), Some(folded), _) if is_told(&folded, &record) => {
-            rows::put_issue(connection, &record)?;
-            rows::put_derived(connection, None, &record.issue)
+            rows::put_derived(connection, None, &record.issue)?;
+            rows::put_issue(connection, &record.into())
         }
         (Some(record), Some(folded), _) if folded.version > record.version => {
             report.from_history.push(id.clone());
@@ -314,13 +315,13 @@ fn put_back(
         rows::put_event(connection, number, &event, by.actor, &by.time())?;
     }
     connection.execute("DELETE FROM comments WHERE issue_id = ?1", [id.as_str()])?;
-    let record = Record {
+    let record = State {
         version,
         fence: entry.fence,
         is_blocked: false,
         claim,
         n_comments: entry.comments.len(),
-        issue: entry.issue,
+        issue: Cow::Owned(entry.issue),
     };
     rows::put_issue(connection, &record)?;
     rows::put_derived(connection, None, &record.issue)?;

@@ -10,6 +10,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::batch::State;
 use super::failure::{Failed, Fault};
 use super::seal::{Part, blocked_mark, seal};
 
@@ -149,8 +150,8 @@ impl<'i> Columns<'i> {
 }
 
 /// Writes an issue's row. The columns behind the seal are taken from the document anew.
-pub(super) fn put_issue(connection: &Connection, record: &Record) -> Result<(), Failed> {
-    let issue = &record.issue;
+pub(super) fn put_issue(connection: &Connection, record: &State<'_>) -> Result<(), Failed> {
+    let issue = &*record.issue;
     let id = issue.id().as_str();
     let document = serde_json::to_string(issue.document()).map_err(|_| Fault::row("issues", id))?;
     let numbers = [
@@ -227,7 +228,7 @@ pub(super) fn put_derived(
         }
         let mut insert = connection
             .prepare_cached("INSERT INTO edges (issue_id, target, kind) VALUES (?1, ?2, ?3)")?;
-        for edge in &edges {
+        for edge in edges {
             insert.execute([id, edge.target().as_str(), edge.kind()])?;
         }
     }

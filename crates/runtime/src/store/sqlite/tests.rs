@@ -70,14 +70,14 @@ fn filled(path: &Utf8Path) -> SqliteStore {
     let (mut store, opened) = SqliteStore::open_or_create_with(path, AT_ONCE).unwrap();
     assert_eq!(opened, Opened::Created);
     let batch = vec![insertion("a", &["b"]), insertion("b", &[]), labelling("b")];
-    store.write(batch, by()).unwrap();
+    store.write(&batch, by()).unwrap();
     let said = Edit::Comment(Comment::from_value(json!({"text": "hi"})).unwrap());
     let comment = Write::Update {
         id: id("b"),
         edits: vec![said],
         guard: Guard::default(),
     };
-    store.write(vec![comment], by()).unwrap();
+    store.write(&[comment], by()).unwrap();
     let until = Timestamp::from_second(1_767_999_999).unwrap();
     let claim = NewClaim {
         holder: &holder(),

@@ -121,7 +121,7 @@ fn an_empty_file_is_damage_until_it_is_made_anew() {
         let error = SqliteStore::open_with(&place.path, AT_ONCE).unwrap_err();
         assert!(matches!(error, StoreError::Damaged { .. }), "{error:?}");
         let (mut store, _) = SqliteStore::open_or_create_with(&place.path, AT_ONCE).unwrap();
-        store.write(vec![insertion("a", &[])], by()).unwrap();
+        store.write(&[insertion("a", &[])], by()).unwrap();
     }
 }
 
@@ -174,7 +174,7 @@ fn a_file_that_cannot_be_written_can_be_read_and_refuses_writes() {
         _lock: lock,
     };
     assert_eq!(contents(&store).unwrap(), before);
-    let error = store.write(vec![insertion("new", &[])], by()).unwrap_err();
+    let error = store.write(&[insertion("new", &[])], by()).unwrap_err();
     assert!(matches!(error, StoreError::Unusable { .. }), "{error:?}");
     assert_eq!(error.code(), ErrorCode::IoPermissionDenied);
 }

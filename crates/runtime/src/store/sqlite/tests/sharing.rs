@@ -35,12 +35,12 @@ fn a_writer_that_is_stuck_makes_others_busy_and_nothing_is_changed() {
     let mut other = SqliteStore::open_with(&place.path, AT_ONCE).unwrap();
     let before = contents(&other).unwrap();
     stuck.connection.execute_batch("BEGIN IMMEDIATE;").unwrap();
-    assert_busy(other.write(vec![insertion("new", &[])], by()));
+    assert_busy(other.write(&[insertion("new", &[])], by()));
     assert_busy(other.heartbeat(&id("b"), Fence(1), by().at));
     assert_busy(other.set_control("stop", &Value::Null, 1, by()));
     stuck.connection.execute_batch("ROLLBACK;").unwrap();
     assert_eq!(contents(&other).unwrap(), before);
-    other.write(vec![insertion("new", &[])], by()).unwrap();
+    other.write(&[insertion("new", &[])], by()).unwrap();
 }
 
 #[test]
@@ -48,9 +48,9 @@ fn what_one_writes_the_other_reads() {
     let place = place();
     let mut one = filled(&place.path);
     let mut two = SqliteStore::open_with(&place.path, AT_ONCE).unwrap();
-    one.write(vec![labelling("a")], by()).unwrap();
+    one.write(&[labelling("a")], by()).unwrap();
     assert_eq!(contents(&one).unwrap(), contents(&two).unwrap());
-    two.write(vec![insertion("c", &["a"])], by()).unwrap();
+    two.write(&[insertion("c", &["a"])], by()).unwrap();
     assert_eq!(contents(&one).unwrap(), contents(&two).unwrap());
 }
 
