@@ -26,6 +26,8 @@ pub enum Variable {
     BeadsActor,
     /// The user, when nothing else says who writes.
     User,
+    /// How long to wait for other processes that keep the store, such as `5s`; 30 seconds when it is not set.
+    StoreTimeout,
 }
 
 impl Variable {
@@ -42,6 +44,7 @@ impl Variable {
             Self::BeadsDir => "BEADS_DIR",
             Self::BeadsActor => "BEADS_ACTOR",
             Self::User => "USER",
+            Self::StoreTimeout => "BEADS_RALPH_STORE_TIMEOUT",
         }
     }
 }

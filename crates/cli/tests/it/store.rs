@@ -8,6 +8,7 @@ mod import;
 mod init;
 mod place;
 mod query;
+mod trouble;
 
 use serde_json::Value;
 

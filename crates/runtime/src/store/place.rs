@@ -1,9 +1,10 @@
 //! Which store belongs to a repository (Z-26): found by `.beads/`, fixed by `init`.
 
+use beads_ralph_core::text::{excerpt, parse_duration};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
-use super::{Opened, SqliteStore, StoreError};
+use super::{Opened, Options, SqliteStore, StoreError};
 use crate::env::{self, Variable};
 use crate::{files, repo};
 
@@ -91,7 +92,7 @@ impl Place {
     /// Opens the store.
     pub fn open(&self) -> Result<SqliteStore, StoreError> {
         match &self.kind {
-            Kind::Sqlite(file) => SqliteStore::open(file),
+            Kind::Sqlite(file) => SqliteStore::open_with(file, options()?),
             Kind::Bd => Err(bd_error(&self.directory)),
         }
     }
@@ -140,6 +141,21 @@ pub fn init(from: &Utf8Path) -> Result<Initialized, StoreError> {
     })
 }
 
+/// How long others are waited for, by the environment.
+fn options() -> Result<Options, StoreError> {
+    let Some(text) = env::get(Variable::StoreTimeout) else {
+        return Ok(Options::default());
+    };
+    match parse_duration(&text) {
+        Some(busy) => Ok(Options { busy }),
+        None => Err(StoreError::Guard {
+            what: Variable::StoreTimeout.name().to_owned(),
+            expected: "a time such as 5s or 2m".to_owned(),
+            found: format!("'{}'", excerpt(&text)),
+        }),
+    }
+}
+
 fn directory_for(from: &Utf8Path) -> Option<Utf8PathBuf> {
     if let Some(directory) = env::get(Variable::BeadsDir) {
         return Some(Utf8PathBuf::from(directory));
@@ -171,7 +187,7 @@ fn read_marker(path: &Utf8Path) -> Result<String, StoreError> {
         "sqlite" => Err(unusable("`file` is not a name".to_owned())),
         other => Err(unusable(format!(
             "this program knows no store `{}`",
-            beads_ralph_core::text::excerpt(other)
+            excerpt(other)
         ))),
     }
 }
