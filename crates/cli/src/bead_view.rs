@@ -6,6 +6,7 @@ use beads_ralph_core::bead;
 use beads_ralph_core::issue::{Blocker, Claim, Record, Waiting, counts};
 use beads_ralph_core::text::{excerpt, visible};
 use jiff::Timestamp;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use crate::beads::Beads;
@@ -19,13 +20,31 @@ pub(crate) fn to_json(record: &Record, n_dependents: usize) -> Map<String, Value
     json
 }
 
-/// Several beads for programs.
-pub(crate) fn all_to_json(records: &[Record], beads: &Beads) -> Result<Vec<Value>, Failure> {
+/// Several beads for programs, written from where they are: a list can be long.
+pub(crate) fn all_to_json<'r>(
+    records: &'r [Record],
+    beads: &Beads,
+) -> Result<Vec<JsonBead<'r>>, Failure> {
     let json = records.iter().map(|record| {
         let n_dependents = beads.n_dependents(record.issue.id())?;
-        Ok(Value::Object(to_json(record, n_dependents)))
+        let counts = counts(&record.issue, n_dependents, record.n_comments);
+        Ok(JsonBead { record, counts })
     });
     json.collect()
+}
+
+/// What [`to_json`] gives, without a copy of the document.
+pub(crate) struct JsonBead<'r> {
+    record: &'r Record,
+    counts: Map<String, Value>,
+}
+
+impl Serialize for JsonBead<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let document = self.record.issue.document().iter();
+        let own = document.filter(|(key, _)| !self.counts.contains_key(*key));
+        serializer.collect_map(own.chain(&self.counts))
+    }
 }
 
 /// Beads for people, one a line. The holder has a column when there is one.

@@ -23,6 +23,9 @@ use crate::plan_source::PlanSource;
 /// The width of a page when standard output is no terminal.
 const DEFAULT_WIDTH: usize = 100;
 
+/// The answer to a program is often some hundred kilobytes; each call of the system costs.
+const ENVELOPE_BUFFER: usize = 64 * 1024;
+
 /// What was decided once about all output.
 #[derive(Debug)]
 pub(crate) struct Ui {
@@ -152,7 +155,7 @@ impl Ui {
     }
 
     fn envelope(&self, envelope: &impl Serialize) -> Result<(), Failure> {
-        let mut out = BufWriter::new(io::stdout().lock());
+        let mut out = BufWriter::with_capacity(ENVELOPE_BUFFER, io::stdout().lock());
         let (before, after) = if self.is_fenced {
             ("```json\n", "\n```\n")
         } else {

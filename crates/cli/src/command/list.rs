@@ -3,10 +3,11 @@
 //! Data: `{"beads": […], "more": bool}`; with `--blocked` each bead also has `blockers`.
 
 use beads_ralph_core::issue::{Blocker, Query, Record, StatusFilter};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::args::{FilterArgs, Global, ListArgs};
-use crate::bead_view::{self, blocked_rows, blockers_to_json, rows};
+use crate::bead_view::{self, JsonBead, blocked_rows, blockers_to_json, rows};
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::table::Page;
@@ -77,12 +78,21 @@ pub(super) fn find(beads: &Beads, mut query: Query, limit: usize) -> Result<List
     Ok(Listed { records, has_more })
 }
 
+/// The list for programs.
+#[derive(Serialize)]
+struct JsonList<'r> {
+    beads: Vec<JsonBead<'r>>,
+    more: bool,
+}
+
 impl Listed {
     /// Prints the beads in the form that was asked for.
     pub(super) fn show(&self, beads: &Beads, ui: &Ui) -> Result<(), Failure> {
         if ui.is_json() {
-            let beads = bead_view::all_to_json(&self.records, beads)?;
-            return ui.data(&json!({"beads": beads, "more": self.has_more}));
+            return ui.data(&JsonList {
+                beads: bead_view::all_to_json(&self.records, beads)?,
+                more: self.has_more,
+            });
         }
         if self.records.is_empty() {
             ui.say("no beads are like that; --all shows closed ones too\n");

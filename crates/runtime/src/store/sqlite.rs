@@ -245,7 +245,9 @@ impl Store for SqliteStore {
     }
 
     fn dependents(&self, id: &BeadId) -> Result<Vec<(BeadId, String)>, StoreError> {
-        self.reading(|connection| batch::stored_dependents(connection, id))
+        // One statement sees one state by itself.
+        let found = batch::stored_dependents(&self.connection, id);
+        found.map_err(|failed| failed.at(&self.path, self.options.busy))
     }
 
     fn events(

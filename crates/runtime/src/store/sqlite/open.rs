@@ -116,6 +116,13 @@ pub(super) fn format(connection: &Connection) -> Result<i64, Failed> {
     Ok(version)
 }
 
+/// The format of a file and the program that it belongs to, asked for at once: every command opens the file.
+fn numbers(connection: &Connection) -> Result<(i64, i32), Failed> {
+    let sql = "SELECT user_version, application_id FROM pragma_user_version, pragma_application_id";
+    let numbers = connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(numbers)
+}
+
 /// Refuses what this program cannot read.
 pub(super) fn check_format(
     connection: &Connection,
@@ -123,15 +130,18 @@ pub(super) fn check_format(
     known: i64,
     busy: Duration,
 ) -> Result<i64, StoreError> {
-    let read = || -> Result<(i64, i32, bool), Failed> {
-        let application = connection.query_row("PRAGMA application_id", [], |row| row.get(0))?;
-        let mut objects = connection.prepare("SELECT 1 FROM sqlite_schema")?;
-        Ok((format(connection)?, application, objects.exists([])?))
-    };
-    let (found, application, has_objects) = read().map_err(|failed| failed.at(path, busy))?;
+    let (found, application) = numbers(connection).map_err(|failed| failed.at(path, busy))?;
     let is_ours = application == APPLICATION_ID;
     // Most programs leave both numbers at zero, so that only an empty file is nobody's.
-    if !is_ours && (application != 0 || found != 0 || has_objects) {
+    let has_objects = || -> Result<bool, Failed> {
+        let mut objects = connection.prepare("SELECT 1 FROM sqlite_schema")?;
+        Ok(objects.exists([])?)
+    };
+    if !is_ours
+        && (application != 0
+            || found != 0
+            || has_objects().map_err(|failed| failed.at(path, busy))?)
+    {
         return Err(StoreError::Unusable {
             path: path.to_owned(),
             why: "it is a database of another program".to_owned(),
