@@ -8,7 +8,7 @@ use beads_ralph_core::issue::{Entry, Line, read_line};
 use beads_ralph_core::text::visible;
 use beads_ralph_runtime::store::{self, CheckReport, Kind, Place, RepairReport, StoreError};
 use beads_ralph_runtime::{config, files, repo};
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 use serde_json::{Value, json};
 
 use crate::args::{DoctorArgs, Global};
@@ -109,15 +109,53 @@ fn export(args: &DoctorArgs, place: &Place) -> Result<BTreeMap<BeadId, Entry>, F
     Ok(entries)
 }
 
+/// Says what came back. What did not is a failure, although the store is whole again.
 fn mended(
     path: &Utf8Path,
     before: &CheckReport,
     repaired: &RepairReport,
     ui: &Ui,
 ) -> Result<(), Failure> {
-    if ui.is_json() {
-        return ui.data(&to_json(path, before, Some(repaired)));
+    let found = to_json(path, before, Some(repaired));
+    ui.out(&told(path, repaired))?;
+    match missing(repaired) {
+        Some(failure) => Err(failure.with_results(found)),
+        None if ui.is_json() => ui.data(&found),
+        None => Ok(()),
     }
+}
+
+/// The failure that a store amounts to from which beads are gone.
+fn missing(repaired: &RepairReport) -> Option<Failure> {
+    let message = match repaired.lost.len() {
+        0 if repaired.n_issues > 0 => return None,
+        0 => "no bead was left to bring back: the store is empty".to_owned(),
+        n => format!(
+            "{} lost, and nothing but the names is left: {}",
+            counted(n, "bead is", "beads are"),
+            named(&repaired.lost)
+        ),
+    };
+    let lost = repaired.lost.iter().map(|id| visible(id.as_str()));
+    let lost: Vec<String> = lost.collect();
+    Some(
+        Failure::new(ErrorCode::DependencyUnresolved, message)
+            .details(lost.join("\n"))
+            .action(
+                "import an older export with `beads-ralph import`, or apply the plans again with `beads-ralph plan apply`",
+            ),
+    )
+}
+
+/// Some ids, so that no line grows without end.
+fn named(ids: &[BeadId]) -> String {
+    let some: Vec<&str> = ids.iter().take(MAX_NAMED).map(BeadId::as_str).collect();
+    let more = if ids.len() > MAX_NAMED { ", …" } else { "" };
+    format!("{}{more}", visible(&some.join(", ")))
+}
+
+/// What was brought back, for people.
+fn told(path: &Utf8Path, repaired: &RepairReport) -> String {
     let whole = format!(
         "{} is whole again: {}",
         repo::shown(path),
@@ -129,28 +167,14 @@ fn mended(
             &repaired.from_export,
             "brought back from the export, as they were then",
         ),
-        (
-            &repaired.lost,
-            "LOST: their names are known, and nothing else is left of them",
-        ),
     ];
     let brought = brought
         .into_iter()
         .filter(|(ids, _)| !ids.is_empty())
-        .map(|(ids, what)| {
-            let named: Vec<&str> = ids.iter().take(MAX_NAMED).map(BeadId::as_str).collect();
-            let more = if ids.len() > MAX_NAMED { ", …" } else { "" };
-            format!(
-                "  {} {what}: {}{more}",
-                ids.len(),
-                visible(&named.join(", "))
-            )
-        });
-    let kept = format!(
-        "  the damaged file is kept as {}",
-        repo::shown(&repaired.kept)
-    );
-    ui.out(&lines([whole].into_iter().chain(brought).chain([kept])))
+        .map(|(ids, what)| format!("  {} {what}: {}", ids.len(), named(ids)));
+    let kept = repaired.kept.iter();
+    let kept = kept.map(|kept| format!("  the damaged file is kept as {}", repo::shown(kept)));
+    lines([whole].into_iter().chain(brought).chain(kept))
 }
 
 fn to_json(path: &Utf8Path, report: &CheckReport, repaired: Option<&RepairReport>) -> Value {
@@ -165,7 +189,7 @@ fn to_json(path: &Utf8Path, report: &CheckReport, repaired: Option<&RepairReport
             "from_history": repaired.from_history,
             "from_export": repaired.from_export,
             "lost": repaired.lost,
-            "kept": Utf8PathBuf::from(&repaired.kept),
+            "kept": repaired.kept,
         })),
     })
 }

@@ -117,10 +117,12 @@ fn a_store_that_was_cut_is_damaged_and_not_made_anew() {
 #[test]
 fn a_database_of_another_program_is_left_alone() {
     let env = five();
-    let mut bytes = env.read(DATABASE);
-    // The application id of a SQLite file stands at byte 68.
-    bytes[68..72].copy_from_slice(b"elsE");
-    env.write(DATABASE, &bytes);
+    std::fs::remove_file(env.path(DATABASE)).unwrap();
+    let other = rusqlite::Connection::open(env.path(DATABASE)).unwrap();
+    other
+        .execute_batch("CREATE TABLE t (a); PRAGMA user_version = 1; PRAGMA application_id = 7")
+        .unwrap();
+    drop(other);
     unusable(&env, "another program", "doctor");
     env.write(
         DATABASE,

@@ -37,10 +37,15 @@ impl CheckReport {
         self.n_findings == 0
     }
 
+    /// Adds a finding, unless it is listed: one row is met by all that is looked up beside it.
     fn add(&mut self, finding: impl Into<String>) {
+        let finding = finding.into();
+        if self.findings.contains(&finding) {
+            return;
+        }
         self.n_findings += 1;
         if self.findings.len() < MAX_FINDINGS {
-            self.findings.push(finding.into());
+            self.findings.push(finding);
         }
     }
 
@@ -60,7 +65,14 @@ pub fn check(path: &Utf8Path) -> Result<CheckReport, StoreError> {
         report.add("the file is missing");
         return Ok(report);
     }
-    let connection = open::connect(path, Purpose::Use, BUSY)?;
+    let connection = match open::connect(path, Purpose::Use, BUSY) {
+        Ok(connection) => connection,
+        Err(StoreError::Damaged { what, .. }) => {
+            report.add(what);
+            return Ok(report);
+        }
+        Err(error) => return Err(error),
+    };
     match open::check_format(&connection, path, open::FORMAT, BUSY) {
         Ok(0) => report.add("there is nothing in the file"),
         Ok(_) => {}

@@ -142,6 +142,12 @@ pub(super) fn check_format(
             || found != 0
             || has_objects().map_err(|failed| failed.at(path, busy))?)
     {
+        if has_our_tables(connection) {
+            return Err(StoreError::Damaged {
+                path: path.to_owned(),
+                what: "its mark is not what was written".to_owned(),
+            });
+        }
         return Err(StoreError::Unusable {
             path: path.to_owned(),
             why: "it is a database of another program".to_owned(),
@@ -161,6 +167,16 @@ pub(super) fn check_format(
         });
     }
     Ok(found)
+}
+
+/// Whether a file without our mark is ours all the same.
+fn has_our_tables(connection: &Connection) -> bool {
+    let n_tables = connection.query_row(
+        "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('issues', 'events', 'claims', 'controls')",
+        [],
+        |row| row.get::<_, i64>(0),
+    );
+    n_tables.is_ok_and(|n| n == 4)
 }
 
 /// Brings a file to the newest format, step by step and all or nothing. An older file is copied first; the copy's

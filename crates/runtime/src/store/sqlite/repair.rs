@@ -1,11 +1,11 @@
 //! Mending a damaged store: a new file from every row that is still what was written.
 //!
 //! Rows are taken from both ends of each table, so that one torn page costs only its own rows. An issue whose
-//! row is gone is folded from its history; one whose history is gone too is taken from an export. The damaged
-//! file is kept. Nothing is changed before the new file is whole.
+//! row is gone is folded from its history; one whose history is gone too is taken from an export, or else named as
+//! lost. The damaged file is kept. Nothing is changed before the new file is whole.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Entry, EventKind, Folded, Side, difference, fold};
@@ -32,8 +32,8 @@ pub struct RepairReport {
     pub from_export: Vec<BeadId>,
     /// Issues that are known by name only, and nothing else of them is left.
     pub lost: Vec<BeadId>,
-    /// The damaged file.
-    pub kept: Utf8PathBuf,
+    /// The damaged file, unless there was none.
+    pub kept: Option<Utf8PathBuf>,
 }
 
 /// Builds the store in a file anew from what is left of it and from an export.
@@ -47,15 +47,20 @@ pub fn repair(
     remove(&mended);
     let mut new = open::connect(&mended, Purpose::Make, BUSY)?;
     open::migrate(&mut new, &mended, &MIGRATIONS, BUSY)?;
+    let mut named = BTreeSet::new();
     if path.exists() {
         match open::connect(path, Purpose::Salvage, BUSY) {
-            Ok(old) => salvage(&old, path, &mut new)?,
+            Ok(old) => {
+                salvage(&old, path, &mut new)?;
+                named = names(&old);
+            }
             // A file that is not even a database any more has nothing to take from.
             Err(StoreError::Damaged { .. }) => {}
             Err(error) => return Err(error),
         }
     }
-    let mut report = complete(&mut new, export, by).map_err(|failed| failed.at(&mended, BUSY))?;
+    let mut report =
+        complete(&mut new, named, export, by).map_err(|failed| failed.at(&mended, BUSY))?;
     drop(new);
     report.kept = swap(path, &mended)?;
     Ok(report)
@@ -186,23 +191,53 @@ fn copy(
     Ok(())
 }
 
+/// The ids of all issues that anything is left of, so that none is lost without a word. A damaged row can have a
+/// damaged name, so a name counts when two rows have it.
+fn names(old: &Connection) -> BTreeSet<BeadId> {
+    let columns = [
+        ("id", "issues"),
+        ("issue_id", "events"),
+        ("issue_id", "labels"),
+        ("issue_id", "edges"),
+    ];
+    let mut seen = BTreeMap::<BeadId, usize>::new();
+    for (column, table) in columns {
+        let Ok(mut statement) = old.prepare(&format!("SELECT {column} FROM {table} NOT INDEXED"))
+        else {
+            continue;
+        };
+        let Ok(mut rows) = statement.query([]) else {
+            continue;
+        };
+        while let Ok(Some(row)) = rows.next() {
+            let name = row.get::<_, String>(0).ok();
+            if let Some(id) = name.and_then(|name| BeadId::parse(&name).ok()) {
+                *seen.entry(id).or_default() += 1;
+            }
+        }
+    }
+    let is_twice = |(id, n_rows)| (n_rows > 1).then_some(id);
+    seen.into_iter().filter_map(is_twice).collect()
+}
+
 /// Puts back what is missing, and derives again what is derived.
 fn complete(
     new: &mut Connection,
+    named: BTreeSet<BeadId>,
     mut export: BTreeMap<BeadId, Entry>,
     by: Stamp<'_>,
 ) -> Result<RepairReport, Failed> {
     let mut report = RepairReport::default();
     let transaction = new.transaction()?;
     transaction.execute_batch("DELETE FROM labels; DELETE FROM edges;")?;
-    let mut ids = known_ids(&transaction)?;
+    let mut ids = named;
+    ids.extend(known_ids(&transaction)?);
     ids.extend(export.keys().cloned());
-    ids.sort_unstable();
-    ids.dedup();
     for id in &ids {
         let exported = export.remove(id);
         complete_one(&transaction, id, exported, by, &mut report)?;
     }
+    forget(&transaction, &report.lost)?;
     transaction.execute_batch(
         "DELETE FROM comments WHERE issue_id NOT IN (SELECT id FROM issues); \
          DELETE FROM claims WHERE issue_id NOT IN (SELECT id FROM issues);",
@@ -273,6 +308,26 @@ fn complete_one(
     }
 }
 
+/// Removes what is left of the histories of lost issues: it tells nothing, and an issue that gets the id again has a
+/// history of its own.
+fn forget(connection: &Connection, lost: &[BeadId]) -> Result<(), Failed> {
+    if lost.is_empty() {
+        return Ok(());
+    }
+    let trigger = "events_are_not_removed";
+    let sql: String = connection.query_row(
+        "SELECT sql FROM sqlite_schema WHERE name = ?1",
+        [trigger],
+        |row| row.get(0),
+    )?;
+    connection.execute_batch(&format!("DROP TRIGGER {trigger}"))?;
+    for id in lost {
+        connection.execute("DELETE FROM events WHERE issue_id = ?1", [id.as_str()])?;
+    }
+    connection.execute_batch(&sql)?;
+    Ok(())
+}
+
 /// Whether an export tells of a later change than what is left of the history.
 fn is_newer(exported: Option<&Entry>, folded: &Folded) -> bool {
     let changed = |entry: &Entry| entry.issue.time("updated_at");
@@ -332,8 +387,8 @@ fn put_back(
     Ok(())
 }
 
-/// Keeps the damaged file under another name and puts the new one in its place.
-fn swap(path: &Utf8Path, mended: &Utf8Path) -> Result<Utf8PathBuf, StoreError> {
+/// Keeps the damaged file, if there is one, under another name and puts the new one in its place.
+fn swap(path: &Utf8Path, mended: &Utf8Path) -> Result<Option<Utf8PathBuf>, StoreError> {
     let failed = |error: std::io::Error| StoreError::WriteFailed {
         path: path.to_owned(),
         why: error.to_string(),
@@ -342,6 +397,7 @@ fn swap(path: &Utf8Path, mended: &Utf8Path) -> Result<Utf8PathBuf, StoreError> {
         .map(|number| Utf8PathBuf::from(format!("{path}.damaged-{number}")))
         .find(|kept| !kept.exists())
         .expect("some number is free");
+    let is_there = path.exists();
     for suffix in ["", "-wal"] {
         let from = format!("{path}{suffix}");
         if Utf8Path::new(&from).exists() {
@@ -353,7 +409,7 @@ fn swap(path: &Utf8Path, mended: &Utf8Path) -> Result<Utf8PathBuf, StoreError> {
         drop(std::fs::remove_file(format!("{path}{suffix}")));
     }
     std::fs::rename(mended, path).map_err(failed)?;
-    Ok(kept)
+    Ok(is_there.then_some(kept))
 }
 
 fn remove(path: &Utf8Path) {
