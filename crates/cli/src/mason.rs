@@ -9,18 +9,16 @@ use beads_ralph_core::diag::{ErrorCode, sort_by_place};
 use beads_ralph_core::issue::{Query, Record, StatusFilter};
 use beads_ralph_core::plan::{Filter, Plan};
 use beads_ralph_core::reconcile::{
-    Context, Difference, Reconciliation, Scope, Unfit, annotated_ids, known_ids, reconcile,
+    Context, Difference, Owner, Reconciliation, Scope, Unfit, annotated_ids, known_ids, reconcile,
 };
 use beads_ralph_core::text::excerpt;
-use beads_ralph_runtime::repo;
 use beads_ralph_runtime::store::Store;
-use camino::Utf8Path;
 
 use crate::args::{Global, SelectionArgs};
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::plan_source::{PlanSource, Surroundings};
-use crate::ui::{Stream, Ui, render};
+use crate::ui::{Stream, Ui, quoted, render};
 
 /// How many ids an error names at the most.
 const MAX_NAMED: usize = 10;
@@ -60,10 +58,14 @@ impl Mason {
         global: &Global,
         ui: &Ui,
     ) -> Result<Beads, Failure> {
-        Beads::open(global).map_err(|unopened| match self.compile(args, KnownIds::new(), ui) {
-            Ok(_) => unopened,
-            Err(failure) => failure,
-        })
+        Beads::open(global).map_err(|failure| self.plan_first(args, ui, failure))
+    }
+
+    /// What to say when the store cannot be used: what is wrong with the plan comes first.
+    fn plan_first(&self, args: &SelectionArgs, ui: &Ui, failure: Failure) -> Failure {
+        self.compile(args, KnownIds::new(), ui)
+            .err()
+            .unwrap_or(failure)
     }
 
     fn settings(&self, args: &SelectionArgs, known_ids: KnownIds) -> Settings<'_> {
@@ -91,10 +93,11 @@ impl Mason {
     ) -> Result<Comparison, Failure> {
         let store = &*beads.store;
         let plan_file = self.surroundings.plan_file();
-        let mut records = Records::of_plan(store, plan_file)?;
-        records.add(store, annotated_ids(&self.plan))?;
+        let mut records = Records::of_plan(store, plan_file, annotated_ids(&self.plan))
+            .map_err(|failure| self.plan_first(args, ui, failure))?;
+        // A copied plan is not taken for a moved one.
         let known = known_ids(&self.plan, plan_file, &records.0, |other| {
-            self.is_there(other)
+            self.surroundings.has_plan(other)
         });
         let mut compiled = self.compile(args, known.ids.clone(), ui)?;
         compiled.findings.splice(0..0, known.findings);
@@ -123,15 +126,6 @@ impl Mason {
         })
     }
 
-    /// Whether another plan that beads name still exists, so that a copied plan is not taken for a moved one.
-    fn is_there(&self, plan_file: &str) -> bool {
-        let root = repo::root_of(self.source.path());
-        root.map_or_else(
-            || Utf8Path::new(plan_file).exists(),
-            |root| root.join(plan_file).exists(),
-        )
-    }
-
     /// Says what was found in the plan beside its beads.
     pub(crate) fn say_findings(&self, compiled: &mut Compiled, ui: &Ui) {
         sort_by_place(&mut compiled.findings);
@@ -147,14 +141,21 @@ impl Mason {
 struct Records(Vec<Record>);
 
 impl Records {
-    fn of_plan(store: &dyn Store, plan_file: &str) -> Result<Self, Failure> {
+    /// The beads of a plan, and those that it names.
+    fn of_plan(
+        store: &dyn Store,
+        plan_file: &str,
+        named: impl IntoIterator<Item = BeadId>,
+    ) -> Result<Self, Failure> {
         let query = Query {
             status: StatusFilter::Any,
             metadata: vec![("plan_file".to_owned(), plan_file.to_owned())],
             includes_hidden: true,
             ..Query::default()
         };
-        Ok(Self(store.find(&query)?))
+        let mut records = Self(store.find(&query)?);
+        records.add(store, named)?;
+        Ok(records)
     }
 
     fn add(
@@ -182,25 +183,48 @@ fn refused(unfit: &[Unfit]) -> Failure {
     Failure::new(code, message).details(lines.join("\n"))
 }
 
-/// Refuses ids that belong to other beads already.
-pub(crate) fn check_conflicts(reconciliation: &Reconciliation) -> Result<(), Failure> {
-    let taken: Vec<String> = (reconciliation.differences.iter())
-        .filter_map(|difference| match difference {
-            Difference::Conflict { id, sprint, owner } => Some(format!(
-                "{} of sprint {sprint} belongs to {owner}",
-                excerpt(id.as_str())
-            )),
-            Difference::New { .. } | Difference::Changed(_) | Difference::Removed(_) => None,
-        })
-        .collect();
-    match taken.first() {
-        None => Ok(()),
-        Some(first) => Err(Failure::new(
-            ErrorCode::DependencyDuplicateId,
-            format!("duplicate key: bead {first}"),
-        )
-        .details(taken.join("\n"))
-        .action("give the sprint another **Bead ID**, or rename it")),
+impl Mason {
+    /// Refuses ids that belong to other beads already.
+    pub(crate) fn check_conflicts(&self, reconciliation: &Reconciliation) -> Result<(), Failure> {
+        let taken: Vec<(String, &Owner)> = (reconciliation.differences.iter())
+            .filter_map(|difference| match difference {
+                Difference::Conflict { id, sprint, owner } => {
+                    let id = excerpt(id.as_str());
+                    Some((format!("{id} of sprint {sprint} belongs to {owner}"), owner))
+                }
+                Difference::New { .. } | Difference::Changed(_) | Difference::Removed(_) => None,
+            })
+            .collect();
+        let Some((first, owner)) = taken.first() else {
+            return Ok(());
+        };
+        let lines: Vec<&str> = taken.iter().map(|(line, _)| line.as_str()).collect();
+        let message = match lines.len() {
+            1 => format!("duplicate key: bead {first}"),
+            n => format!("duplicate key: {n} ids are taken; bead {first}"),
+        };
+        Err(Failure::new(ErrorCode::DependencyDuplicateId, message)
+            .details(lines.join("\n"))
+            .action(self.way_out(owner)))
+    }
+
+    /// What can be done about an id that belongs to somebody.
+    fn way_out(&self, owner: &Owner) -> String {
+        let own = "give the sprint a **Bead ID** of its own";
+        let annotate = format!("`beads-ralph plan annotate {}`", quoted(self.source.path()));
+        match owner {
+            _ if self.source.is_stdin() => own.to_owned(),
+            Owner::Sprint { plan_file, .. } if self.surroundings.has_plan(plan_file) => {
+                format!("{own}, or another title")
+            }
+            Owner::Sprint { plan_file, .. } => format!(
+                "if this is {} under a new name, run {annotate} and apply again; else {own}",
+                excerpt(plan_file)
+            ),
+            Owner::NoPlan => format!(
+                "to make it the bead of this sprint, run {annotate} and apply again; else {own}"
+            ),
+        }
     }
 }
 

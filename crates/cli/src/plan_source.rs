@@ -8,7 +8,7 @@ use beads_ralph_core::diag::Diagnostic;
 use beads_ralph_core::plan::{Plan, invalid_utf8, parse};
 use beads_ralph_core::text::{LineIndex, Position, Span};
 use beads_ralph_runtime::config::{self, Config};
-use beads_ralph_runtime::{agents, clock, env, files, repo};
+use beads_ralph_runtime::{agents, clock, env, files, repo, store};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::args::{MergeArg, RuleArgs};
@@ -113,16 +113,22 @@ impl PlanSource {
 /// What the world says about a plan: the repository that it lies in.
 #[derive(Debug)]
 pub(crate) struct Surroundings {
+    /// What the plan's name is relative to.
+    root: Option<Utf8PathBuf>,
     plan_file: String,
     config: Config,
     agents: AgentCatalog,
 }
 
 impl Surroundings {
-    /// Looks around a plan: at the repository that holds it, or the one that we are in.
+    /// Looks around a plan: at the repository that holds it, or the one that we are in. Where there is none, the
+    /// place of the bead store is as good, so that a plan has one name from wherever it is applied (Z-10).
     pub(crate) fn of(source: &PlanSource) -> Result<Self, Failure> {
         let here = env::current_dir();
-        let root = repo::root_of(source.path()).or_else(|| here.as_deref().and_then(repo::root_of));
+        let root = repo::root_of(source.path())
+            .or_else(|| here.as_deref().and_then(repo::root_of))
+            .or_else(|| store::root_of(source.path()))
+            .or_else(|| here.as_deref().and_then(store::root_of));
         let plan_file = if source.is_stdin() {
             source.shown().to_owned()
         } else {
@@ -143,10 +149,19 @@ impl Surroundings {
             default_model: config.default_model.clone(),
         };
         Ok(Self {
+            root: root.map(Utf8Path::to_owned),
             plan_file,
             config,
             agents,
         })
+    }
+
+    /// Whether there is a plan under a name that beads have for it.
+    pub(crate) fn has_plan(&self, plan_file: &str) -> bool {
+        match &self.root {
+            Some(root) => root.join(plan_file).exists(),
+            None => Utf8Path::new(plan_file).exists(),
+        }
     }
 
     pub(crate) fn plan_file(&self) -> &str {

@@ -1,9 +1,9 @@
 //! `plan apply`: a plan into the store, in the order of contracts §4.4.
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::diag::{Diagnostic, ErrorCode};
 use beads_ralph_core::issue::{Issue, apply};
-use beads_ralph_core::plan::{Filter, annotate};
+use beads_ralph_core::plan::{self, Filter};
 use beads_ralph_core::reconcile::{Difference, Reconciliation, Verdict};
 use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::files;
@@ -14,7 +14,7 @@ use super::plan_diff::{picture, summary, to_json};
 use crate::args::{Global, PlanApplyArgs};
 use crate::beads::Beads;
 use crate::failure::Failure;
-use crate::mason::{Comparison, Mason, check_conflicts, check_external};
+use crate::mason::{Comparison, Mason, check_external};
 use crate::ui::{Ui, quoted};
 
 /// How often the comparison is made anew because somebody else was faster.
@@ -104,7 +104,12 @@ fn apply_plan(
             refuse_existing(&skipped)?;
         }
         if !args.check_existing {
-            check_conflicts(&comparison.reconciliation)?;
+            mason.check_conflicts(&comparison.reconciliation)?;
+        }
+        if args.annotate {
+            // A plan that cannot be annotated is said so before the store is changed.
+            annotation(mason, &comparison)
+                .map_err(|findings| ui.refuse(&mason.source, findings))?;
         }
         let mut applied = Applied {
             comparison,
@@ -240,25 +245,20 @@ fn is_written(write: &Write, issue: &Issue) -> bool {
     }
 }
 
+/// The plan's text with the ids of the selected sprints.
+fn annotation(mason: &Mason, comparison: &Comparison) -> Result<plan::Annotated, Vec<Diagnostic>> {
+    let beads = comparison.compiled.beads.iter();
+    let selected = Filter::of(beads.map(|bead| bead.metadata.sprint.clone()));
+    plan::annotate(mason.source.text(), &mason.plan, &selected, &comparison.ids)
+}
+
 /// Writes the ids into the plan, when that was asked for. Without it the file is only looked at (E-5).
 fn annotate_plan(
     mason: &Mason,
     args: &PlanApplyArgs,
     applied: &Applied,
 ) -> Result<Annotated, Failure> {
-    let sprints = applied
-        .comparison
-        .compiled
-        .beads
-        .iter()
-        .map(|bead| bead.metadata.sprint.clone());
-    let selected = Filter::of(sprints);
-    let Ok(annotated) = annotate(
-        mason.source.text(),
-        &mason.plan,
-        &selected,
-        &applied.comparison.ids,
-    ) else {
+    let Ok(annotated) = annotation(mason, &applied.comparison) else {
         return Ok(Annotated {
             is_annotated: false,
             is_updated: false,

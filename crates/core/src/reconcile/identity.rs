@@ -33,7 +33,7 @@ impl fmt::Display for Owner {
             Self::Sprint { plan_file, sprint } => {
                 write!(f, "sprint {sprint} of {}", excerpt(plan_file))
             }
-            Self::NoPlan => f.write_str("no plan"),
+            Self::NoPlan => f.write_str("no sprint: it was not made from a plan"),
         }
     }
 }

@@ -156,6 +156,15 @@ fn options() -> Result<Options, StoreError> {
     }
 }
 
+/// The directory around the nearest `.beads` at or above a path: what stands for a repository where there is none.
+pub fn root_of(path: &Utf8Path) -> Option<Utf8PathBuf> {
+    let path = path.canonicalize_utf8().ok()?;
+    let root = path
+        .ancestors()
+        .find(|above| above.join(DIRECTORY).is_dir());
+    root.map(Utf8Path::to_owned)
+}
+
 fn directory_for(from: &Utf8Path) -> Option<Utf8PathBuf> {
     if let Some(directory) = env::get(Variable::BeadsDir) {
         return Some(Utf8PathBuf::from(directory));
