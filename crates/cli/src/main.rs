@@ -81,9 +81,10 @@ fn usage(error: &clap::Error) -> ExitCode {
             .next()
             .unwrap_or_default()
             .trim_start_matches("error: ");
+        let program = if is_mason() { MASON } else { "beads-ralph" };
         let failure = Failure::new(ErrorCode::ValidationConstraint, message)
             .details(text.trim_end())
-            .action("see `beads-ralph --help`");
+            .action(format!("see `{program} --help`"));
         Ui::for_json(has("--fenced") || is_mason()).failure(&failure);
     } else {
         // A pipe that was closed after the first page of help is no failure.

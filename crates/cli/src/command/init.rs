@@ -108,6 +108,7 @@ impl Found {
         }
         next.push("beads-ralph plan new plan.md".to_owned());
         next.push("beads-ralph plan check plan.md".to_owned());
+        next.push("beads-ralph plan apply plan.md".to_owned());
         next.push("beads-ralph ready".to_owned());
         next
     }
