@@ -5,6 +5,8 @@
 #[cfg(test)]
 mod annotate;
 #[cfg(test)]
+mod apply;
+#[cfg(test)]
 mod bad_input;
 #[cfg(test)]
 mod bead;
@@ -12,6 +14,8 @@ mod bead;
 mod build;
 #[cfg(test)]
 mod check;
+#[cfg(test)]
+mod doctor;
 #[cfg(test)]
 mod env;
 #[cfg(test)]
