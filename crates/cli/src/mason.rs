@@ -12,10 +12,10 @@ use beads_ralph_core::reconcile::{
     Context, Difference, Owner, Reconciliation, Scope, Unfit, annotated_ids, known_ids, reconcile,
 };
 use beads_ralph_core::text::excerpt;
-use beads_ralph_runtime::store::Store;
+use beads_ralph_runtime::store::{self, Kind, Store};
 
 use crate::args::{Global, SelectionArgs};
-use crate::beads::Beads;
+use crate::beads::{Beads, here};
 use crate::failure::Failure;
 use crate::plan_source::{PlanSource, Surroundings};
 use crate::ui::{Stream, Ui, quoted, render};
@@ -135,6 +135,21 @@ impl Mason {
             ui.style(Stream::Err),
         ));
     }
+}
+
+/// The beads that a plan's sprints have in the store, as far as there is one.
+pub(crate) fn ids_in_store(source: &PlanSource, plan: &Plan) -> Result<KnownIds, Failure> {
+    let place = match store::find(&here()?) {
+        Ok(place) if place.kind != Kind::Bd => place,
+        _ => return Ok(KnownIds::new()),
+    };
+    let surroundings = Surroundings::of(source)?;
+    let plan_file = surroundings.plan_file();
+    let records = Records::of_plan(&place.open()?, plan_file, annotated_ids(plan))?;
+    let known = known_ids(plan, plan_file, &records.0, |other| {
+        surroundings.has_plan(other)
+    });
+    Ok(known.ids)
 }
 
 /// Records of the store, each once.

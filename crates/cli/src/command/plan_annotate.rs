@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::args::PlanAnnotateArgs;
 use crate::failure::Failure;
+use crate::mason::ids_in_store;
 use crate::plan_source::PlanSource;
 use crate::ui::Ui;
 
@@ -21,14 +22,19 @@ pub(crate) fn run(args: &PlanAnnotateArgs, ui: &Ui) -> Result<(), Failure> {
             .filter(|finding| finding.error_code().is_some())
             .cloned()
     };
-    let annotated = match plan_graph(&plan, &KnownIds::new()) {
-        Err(finding) => Err(errors_of_plan().chain([*finding]).collect()),
-        Ok(graph) if has_errors(&graph.findings) => {
-            Err(errors_of_plan().chain(graph.findings).collect())
-        }
-        Ok(graph) => annotate(source.text(), &plan, &filter, &graph.ids()),
+    let annotated_with = |known: &KnownIds| {
+        let annotated = match plan_graph(&plan, known) {
+            Err(finding) => Err(errors_of_plan().chain([*finding]).collect()),
+            Ok(graph) if has_errors(&graph.findings) => {
+                Err(errors_of_plan().chain(graph.findings).collect())
+            }
+            Ok(graph) => annotate(source.text(), &plan, &filter, &graph.ids()),
+        };
+        annotated.map_err(|findings| ui.refuse(&source, findings))
     };
-    let annotated = annotated.map_err(|findings| ui.refuse(&source, findings))?;
+    // What is wrong with the plan needs no store (E-11); what is right in it has the ids of the store (Z-10).
+    annotated_with(&KnownIds::new())?;
+    let annotated = annotated_with(&ids_in_store(&source, &plan)?)?;
     let n_selected = filter.select(&plan)?.len();
     let is_writing = annotated.n_changed > 0 && !args.dry_run && !source.is_stdin();
     if source.is_stdin() && !ui.is_json() {

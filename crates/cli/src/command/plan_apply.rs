@@ -15,7 +15,7 @@ use crate::args::{Global, PlanApplyArgs};
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::mason::{Comparison, Mason, check_external};
-use crate::ui::{Ui, quoted};
+use crate::ui::Ui;
 
 /// How often the comparison is made anew because somebody else was faster.
 const MAX_TURNS: usize = 10;
@@ -71,10 +71,7 @@ pub(crate) fn run(args: &PlanApplyArgs, global: &Global, ui: &Ui) -> Result<(), 
         ui.say(&format!("annotated {}\n", mason.source.shown()));
     }
     if args.dry_run {
-        ui.say(&format!(
-            "nothing was written; `beads-ralph plan apply {}` does it\n",
-            quoted(mason.source.path())
-        ));
+        ui.say("nothing was written; the same without --dry-run does it\n");
     } else if !applied.created.is_empty() {
         ui.say("see what can be started with `beads-ralph ready`\n");
     }
@@ -173,7 +170,7 @@ fn refuse_existing(existing: &[BeadId]) -> Result<(), Failure> {
     };
     Err(Failure::new(ErrorCode::DependencyDuplicateId, message)
         .details(named.join("\n"))
-        .action("pass --check-existing to skip them"))
+        .action("pass --check-existing to skip them; `beads-ralph plan apply` without --insert-only updates them"))
 }
 
 /// The changes that are safe, and the ids that they touch.

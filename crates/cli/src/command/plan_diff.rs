@@ -119,7 +119,7 @@ fn changed_lines(changed: &Changed, id: &str) -> String {
 }
 
 fn detail_line(detail: &Detail) -> String {
-    let shown = |value: &Option<Value>| match value {
+    let shown = |value: Option<&Value>| match value {
         None => "nothing".to_owned(),
         Some(Value::String(text)) => format!("\"{}\"", excerpt(text)),
         Some(value) => excerpt(&value.to_string()),
@@ -130,7 +130,8 @@ fn detail_line(detail: &Detail) -> String {
             before,
             after,
         } => {
-            format!("{}: {} → {}", excerpt(field), shown(before), shown(after))
+            let (field, before, after) = narrowed(field, before.as_ref(), after.as_ref());
+            format!("{}: {} → {}", excerpt(&field), shown(before), shown(after))
         }
         Detail::LabelAdded(label) => format!("label + {}", excerpt(label)),
         Detail::LabelRemoved(label) => format!("label - {}", excerpt(label)),
@@ -143,6 +144,45 @@ fn detail_line(detail: &Detail) -> String {
             )
         }
     }
+}
+
+/// The one place inside of a value where it is different, so that two long values do not look the same.
+fn narrowed<'v>(
+    field: &str,
+    mut before: Option<&'v Value>,
+    mut after: Option<&'v Value>,
+) -> (String, Option<&'v Value>, Option<&'v Value>) {
+    let mut field = field.to_owned();
+    while let Some((name, old, new)) = only_difference(before, after) {
+        field.push_str(&name);
+        (before, after) = (old, new);
+    }
+    (field, before, after)
+}
+
+/// The only member of two objects, or of two lists of one length, that differs.
+fn only_difference<'v>(
+    before: Option<&'v Value>,
+    after: Option<&'v Value>,
+) -> Option<(String, Option<&'v Value>, Option<&'v Value>)> {
+    let mut different: Vec<(String, Option<&Value>, Option<&Value>)> = match (before?, after?) {
+        (Value::Object(old), Value::Object(new)) => {
+            let added = new.keys().filter(|key| !old.contains_key(*key));
+            (old.keys().chain(added))
+                .map(|key| (format!(".{key}"), old.get(key), new.get(key)))
+                .collect()
+        }
+        (Value::Array(old), Value::Array(new)) if old.len() == new.len() => {
+            let pairs = old.iter().zip(new).enumerate();
+            pairs
+                .map(|(at, (old, new))| (format!("[{at}]"), Some(old), Some(new)))
+                .collect()
+        }
+        _ => return None,
+    };
+    different.retain(|(_, old, new)| old != new);
+    let only = different.pop()?;
+    different.is_empty().then_some(only)
 }
 
 /// The differences for programs.

@@ -1,8 +1,10 @@
 //! Plans and the store: `plan apply`, `plan diff` and the seeds' own spelling of it.
 
 mod diff;
+mod identity;
 mod laws;
 mod mason;
+mod minimum;
 mod order;
 mod rewritten;
 mod together;

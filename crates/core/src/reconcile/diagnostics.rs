@@ -18,7 +18,7 @@ pub(super) fn stale_annotation(
     );
     Diagnostic::new(WarningCode::IgnoredBeadId, annotation.line, message)
         .label("not the id that the store has")
-        .help("the number of a sprint decides before its annotation; annotate the plan again if that is right")
+        .help("the number of a sprint decides before its annotation; if that is right, `plan annotate` corrects the line")
 }
 
 /// An annotation that names the bead of another sprint of the plan.

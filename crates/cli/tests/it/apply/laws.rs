@@ -359,7 +359,9 @@ fn live(store: Box<dyn Store>, history: &[Vec<Step>]) -> Result<(), TestCaseErro
     let mut world = World::new(store);
     world.settle()?;
     for steps in history {
-        steps.iter().for_each(|step| world.step(step));
+        for step in steps {
+            world.step(step);
+        }
         world.settle()?;
     }
     Ok(())
