@@ -41,7 +41,15 @@ pub(crate) fn run(args: &DoctorArgs, global: &Global, ui: &Ui) -> Result<(), Fai
         return Err(sick(path, &report, ui));
     }
     let export = export(args, &place)?;
-    let repaired = store::repair(path, export, Writer::new(global).stamp())?;
+    let repaired = store::repair(path, export, Writer::new(global).stamp()).map_err(|error| {
+        let is_busy = matches!(error, StoreError::Busy { .. });
+        let failure = Failure::from(error);
+        if is_busy {
+            failure.action("stop what uses the store, then try again")
+        } else {
+            failure
+        }
+    })?;
     let after = store::check(path)?;
     if !after.is_healthy() {
         return Err(sick(path, &after, ui));

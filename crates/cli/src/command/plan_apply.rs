@@ -49,12 +49,12 @@ pub(crate) fn run(args: &PlanApplyArgs, global: &Global, ui: &Ui) -> Result<(), 
     let annotated = annotate_plan(&mason, args, &applied).map_err(|failure| {
         // The beads are there; only the file is not what it was.
         failure.details(format!(
-            "the store was changed: {}",
+            "the plan was applied: {}; only the annotations are missing",
             summary(&applied.comparison.reconciliation)
         ))
-    })?;
+    });
     if ui.is_json() {
-        return ui.data(&data(&applied, args, &annotated));
+        return ui.data(&data(&applied, args, &annotated?));
     }
     ui.out(&picture(&applied.comparison.reconciliation))?;
     let verb = if args.dry_run {
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &PlanApplyArgs, global: &Global, ui: &Ui) -> Result<(), 
         mason.source.shown(),
         summary(&applied.comparison.reconciliation)
     ));
-    if annotated.is_updated {
+    if annotated?.is_updated {
         ui.say(&format!("annotated {}\n", mason.source.shown()));
     }
     if args.dry_run {

@@ -312,7 +312,7 @@ fn e_13_a_plan_that_cannot_be_written_does_not_hide_what_was_applied() {
         found["details"]
             .as_str()
             .unwrap()
-            .contains("the store was changed: 2 new"),
+            .contains("the plan was applied: 2 new"),
         "{found}"
     );
     assert_eq!(ids(&data(&env, &["list"])).len(), 2);

@@ -145,6 +145,30 @@ fn nfr_2_two_plans_applied_at_once_do_not_mind_each_other() {
 }
 
 #[test]
+fn a_8_one_plan_annotated_by_many_at_once_is_annotated_once() {
+    let text = plan(&[("1.1", "One"), ("1.2", "Two"), ("1.3", "Three")]);
+    let env = unapplied(&text);
+    let args = words(&["plan", "apply", "plan.md", "--annotate", "--json"]);
+    for end in at_once(&env, &vec![args; AT_ONCE]) {
+        // Whoever comes second to the file is told so, and what it did to the store stands.
+        if end.code != Some(0) {
+            assert_eq!(end.error_code(), "PLAN.CONCURRENT_EDIT");
+            assert!(
+                end.error()["details"]
+                    .as_str()
+                    .unwrap()
+                    .contains("the plan was applied")
+            );
+        }
+    }
+    let annotated = env.text("plan.md");
+    assert_eq!(annotated.matches("<!-- beads-ralph: ").count(), 3);
+    let lines = annotated.lines().filter(|line| !line.starts_with("<!--"));
+    assert!(lines.eq(text.lines()));
+    assert_eq!(export(&env).lines().count(), 3);
+}
+
+#[test]
 fn e_10_a_large_plan_is_applied_and_found_again() {
     const N: usize = 2_000;
     let env = unapplied(&generated_plan(N));
