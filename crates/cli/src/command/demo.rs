@@ -1,9 +1,14 @@
-//! `demo`: a sample plan of nine sprints, compiled before your eyes.
+//! `demo`: a sample plan of nine sprints, compiled before your eyes, and worked off in a store that is thrown away.
 
-use beads_ralph_core::bead::{BeadId, BeadShape, RalphBead};
+use std::fmt;
+
+use beads_ralph_core::bead::{BeadId, BeadShape, FieldError, RalphBead};
 use beads_ralph_core::compile::{KnownIds, Refusal, build, plan_graph};
+use beads_ralph_core::issue::{Edit, Entry, Fence, Holder, Query};
 use beads_ralph_core::plan::Filter;
-use serde_json::json;
+use beads_ralph_runtime::clock;
+use beads_ralph_runtime::store::{Guard, NewClaim, Scratch, Stamp, Store, StoreError, Write};
+use serde_json::{Value, json};
 
 use super::plan_build::documents;
 use super::plan_graph::drawn;
@@ -19,7 +24,13 @@ Now your own:
   beads-ralph plan new plan.md
   beads-ralph plan check plan.md
   beads-ralph plan graph plan.md
+  beads-ralph init
+  beads-ralph plan apply plan.md
+  beads-ralph ready
 ";
+
+/// Who works in the demo.
+const WORKERS: [&str; 2] = ["alice", "bob"];
 
 pub(crate) fn run(ui: &Ui) -> Result<(), Failure> {
     let source = PlanSource::from_text(NAME, PLAN);
@@ -45,7 +56,13 @@ pub(crate) fn run(ui: &Ui) -> Result<(), Failure> {
             .iter()
             .map(|bead| bead.metadata.sprint.as_str())
             .collect();
-        return ui.data(&json!({"plan": PLAN, "sprints_processed": order, "beads": documents}));
+        let rounds: Vec<Vec<String>> = worked_off(&documents)?
+            .into_iter()
+            .map(|round| round.into_iter().map(|done| done.id.to_string()).collect())
+            .collect();
+        return ui.data(&json!({
+            "plan": PLAN, "sprints_processed": order, "beads": documents, "rounds": rounds,
+        }));
     }
     ui.out(&format!(
         "A plan of {} ({NAME}):\n\n",
@@ -58,7 +75,99 @@ pub(crate) fn run(ui: &Ui) -> Result<(), Failure> {
         counted(documents.len(), "bead", "beads")
     ))?;
     ui.out(&lines(compiled.beads.iter().map(described)))?;
+    ui.out(
+        "\nIn a store that is thrown away, two workers claim whatever is ready and close it:\n",
+    )?;
+    let rounds = worked_off(&documents)?;
+    ui.out(&lines(rounds.iter().enumerate().map(|(at, round)| {
+        let done: Vec<String> = round.iter().map(Done::to_string).collect();
+        format!("  round {}: {}", at + 1, done.join("; "))
+    })))?;
     ui.out(NEXT)
+}
+
+/// A bead that was worked off.
+struct Done {
+    id: BeadId,
+    worker: &'static str,
+    fence: Fence,
+}
+
+impl fmt::Display for Done {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} by {} (fence {})", self.id, self.worker, self.fence)
+    }
+}
+
+/// Puts the beads into a store and takes them out again as they become ready, round by round.
+fn worked_off(documents: &[Value]) -> Result<Vec<Vec<Done>>, Failure> {
+    let mut scratch = Scratch::new()?;
+    let now = clock::now();
+    let by = |actor| Stamp { actor, at: now };
+    let batch: Result<Vec<Write>, Vec<FieldError>> = documents
+        .iter()
+        .map(|document| {
+            Ok(Write::Insert(Box::new(Entry::from_document(
+                document.clone(),
+            )?)))
+        })
+        .collect();
+    let batch = batch.map_err(|errors| StoreError::Invalid {
+        id: NAME.to_owned(),
+        errors,
+    })?;
+    scratch.store.write(&batch, by("demo"))?;
+    let ready = Query {
+        ready_at: Some(now),
+        ..Query::default()
+    };
+    let mut rounds = Vec::new();
+    loop {
+        let records = scratch.store.find(&ready)?;
+        if records.is_empty() {
+            return Ok(rounds);
+        }
+        let mut round = Vec::new();
+        for (record, worker) in records.iter().zip(WORKERS.into_iter().cycle()) {
+            round.push(work_off(
+                &mut scratch.store,
+                record.issue.id(),
+                worker,
+                by(worker),
+            )?);
+        }
+        rounds.push(round);
+    }
+}
+
+fn work_off(
+    store: &mut impl Store,
+    id: &BeadId,
+    worker: &'static str,
+    by: Stamp<'_>,
+) -> Result<Done, Failure> {
+    let holder = Holder {
+        run: worker.to_owned(),
+        host: "demo".to_owned(),
+        process: None,
+    };
+    let claim = NewClaim {
+        holder: &holder,
+        lease_until: by.at,
+        is_forced: false,
+    };
+    let fence = store.claim(id, &claim, by)?.fence;
+    let close = Write::Update {
+        id: id.clone(),
+        edits: vec![Edit::Close("demo".to_owned())],
+        guard: Guard::fenced(fence),
+    };
+    store.write(&[close], by)?;
+    Ok(Done {
+        id: id.clone(),
+        worker,
+        fence,
+    })
 }
 
 /// A bead on one line: its id, its kind, and what it waits for.

@@ -3,6 +3,7 @@
 use beads_ralph_core::text::{excerpt, parse_duration};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
 
 use super::{Opened, Options, SqliteStore, StoreError};
 use crate::env::{self, Variable};
@@ -63,6 +64,32 @@ pub struct Initialized {
     pub directory: Utf8PathBuf,
     /// Whether the store was there.
     pub opened: Opened,
+}
+
+/// A store that is gone when it is dropped, for whoever wants to try something.
+#[derive(Debug)]
+pub struct Scratch {
+    /// The store.
+    pub store: SqliteStore,
+    _directory: TempDir,
+}
+
+impl Scratch {
+    /// Makes one in the system's directory for such things.
+    pub fn new() -> Result<Self, StoreError> {
+        let unusable = |why: String| StoreError::Unusable {
+            path: Utf8PathBuf::from("in a temporary directory"),
+            why,
+        };
+        let directory = tempfile::tempdir().map_err(|error| unusable(error.to_string()))?;
+        let path = Utf8Path::from_path(directory.path())
+            .ok_or_else(|| unusable("its path is not UTF-8".to_owned()))?;
+        let (store, _) = SqliteStore::open_or_create(&path.join(FILE))?;
+        Ok(Self {
+            store,
+            _directory: directory,
+        })
+    }
 }
 
 /// Finds the store for a directory: `BEADS_DIR`, or the `.beads` of the main worktree, or, outside of linked
