@@ -13,7 +13,7 @@ mod fire {
 
     use beads_ralph_core::bead::BeadId;
     use beads_ralph_core::issue::{EventKind, Query, StatusFilter};
-    use beads_ralph_runtime::store::{SqliteStore, Store as _, check};
+    use beads_ralph_runtime::store::{Options, SqliteStore, Store as _, check};
     use camino::Utf8PathBuf;
     use serde_json::{Value, json};
 
@@ -78,7 +78,7 @@ mod fire {
         }
 
         fn assert_whole(&self) {
-            let report = check(&self.path()).unwrap();
+            let report = check(&self.path(), Options::default()).unwrap();
             assert!(report.is_healthy(), "{:?}", report.findings);
         }
     }

@@ -49,7 +49,7 @@ pub struct Guard {
     pub version: Option<u64>,
     /// The fence of the claim that the writer holds. Whoever holds an issue sends it with every change.
     pub fence: Option<Fence>,
-    /// Changes the status of an issue that somebody else holds, and ends the claim.
+    /// Changes an issue that somebody else holds; a change of its status ends the claim.
     pub is_forced: bool,
 }
 
@@ -118,9 +118,10 @@ impl Capability {
 ///   step. A change that changes nothing does neither.
 /// - **Claims.** [`claim`](Self::claim) is a compare-and-set: of any number of claimers exactly one succeeds. It takes an issue
 ///   that is `open` and, unless told otherwise, not held back; it gives the next fence, which never falls (Z-2).
-/// - **Fences.** A change with a fence happens only while the claim with that fence is held. A change without
-///   one may not change the status of an issue that is held, unless it is forced. Closing or reopening an
-///   issue, releasing and reclaiming end its claim.
+/// - **Fences.** A change with a fence happens only while the claim with that fence is held; closing again what was
+///   closed with it changes nothing and is no error. Without a fence an issue that is held can be remarked upon (comments,
+///   notes, labels) and not be changed otherwise, unless it is forced. Closing or reopening an issue, releasing and
+///   reclaiming end its claim.
 /// - **Edges.** There is at most one edge between two issues in one direction. `blocks` and its like never form a cycle, and
 ///   neither do parents; a change that would close one is refused. An edge to an issue that does not
 ///   exist is kept, and holds back.

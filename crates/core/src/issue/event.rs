@@ -30,7 +30,7 @@ const WHY: &str = "//why";
 /// One change of one issue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// Its place in the history of the whole store; there are no gaps.
+    /// Its place in the history of the whole store; it rises, and only mending leaves gaps.
     pub number: u64,
     /// The issue.
     pub issue: BeadId,
@@ -46,6 +46,13 @@ pub struct Event {
     pub before: Facts,
     /// What is different now.
     pub after: Facts,
+}
+
+impl Event {
+    /// The fence that the change gave out, if it did.
+    pub fn fence(&self) -> Option<Fence> {
+        self.after.get(FENCE)?.as_u64().map(Fence)
+    }
 }
 
 /// What happened to an issue.

@@ -26,4 +26,8 @@ pub struct Control {
     pub value: Value,
     /// How often it was set.
     pub version: u64,
+    /// Who set it last.
+    pub actor: String,
+    /// When, to the microsecond.
+    pub at: Timestamp,
 }

@@ -144,7 +144,8 @@ impl MemoryStore {
             id: id.clone(),
             error,
         })?;
-        check_guard(&record, change.as_ref().map(|change| &change.issue), guard)?;
+        let after = change.as_ref().map(|change| &change.issue);
+        check_guard(&record, after, edits, guard)?;
         let Some(change) = change else {
             return Ok(record.version);
         };
@@ -436,7 +437,7 @@ impl Store for MemoryStore {
         key: &str,
         value: &Value,
         seen: u64,
-        _by: Stamp<'_>,
+        by: Stamp<'_>,
     ) -> Result<u64, StoreError> {
         let version = match self.controls.get(key) {
             Some(row) if !row.value.is_null() => row.version,
@@ -450,6 +451,8 @@ impl Store for MemoryStore {
             key: key.to_owned(),
             value: value.clone(),
             version: last + 1,
+            actor: by.actor.to_owned(),
+            at: jiff::Timestamp::from_microsecond(by.at.as_microsecond()).unwrap_or(by.at),
         };
         let version = row.version;
         self.controls.insert(key.to_owned(), row);

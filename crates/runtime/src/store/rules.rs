@@ -3,16 +3,18 @@
 use std::collections::{HashMap, HashSet};
 
 use beads_ralph_core::bead::{BeadId, FieldError, FieldErrorKind};
-use beads_ralph_core::issue::{Claim, Dependency, Effect, Fence, Issue, Record};
+use beads_ralph_core::issue::{Claim, Dependency, Edit, Effect, Fence, Issue, Record};
 use beads_ralph_core::text::excerpt;
 use serde_json::Value;
 
 use super::{Guard, NewClaim, Stamp, StoreError};
 
-/// Checks a guard, and that nobody changes the status of what another one holds.
+/// Checks a guard, and that nobody else works on what somebody holds. `after` is what the edits make of the issue, if
+/// they change it.
 pub(super) fn check_guard(
     record: &Record,
     after: Option<&Issue>,
+    edits: &[Edit],
     guard: &Guard,
 ) -> Result<(), StoreError> {
     let issue = &record.issue;
@@ -33,13 +35,16 @@ pub(super) fn check_guard(
     }
     match (guard.fence, &record.claim) {
         (Some(fence), Some(claim)) if claim.fence == fence => Ok(()),
+        // Whoever closed it with this fence and did not hear the answer may ask again.
+        (Some(fence), None) if record.fence == fence && is_closed_already(edits, after) => Ok(()),
         (Some(fence), _) => Err(stale(record, fence)),
         (None, Some(claim)) => {
-            let changes_status = after.is_some_and(|after| after.status() != issue.status());
-            if changes_status && !guard.is_forced {
-                return Err(held(issue.id(), claim));
+            let is_harmless = after.is_none() || edits.iter().all(is_remark);
+            if is_harmless || guard.is_forced {
+                Ok(())
+            } else {
+                Err(held(issue.id(), claim))
             }
-            Ok(())
         }
         (None, None) => {
             // Whoever sets a bead to work takes it with a claim, so that there is a fence.
@@ -47,16 +52,30 @@ pub(super) fn check_guard(
                 after.status() == "in_progress" && issue.status() != "in_progress"
             });
             if starts && !guard.is_forced {
-                return Err(mismatch(
-                    issue,
-                    "status",
-                    "claimed, which sets it to in_progress",
-                    issue.status(),
-                ));
+                let expected = "claimed, which sets it to in_progress";
+                return Err(mismatch(issue, "status", expected, issue.status()));
             }
             Ok(())
         }
     }
+}
+
+/// Whether the edits close what is closed.
+fn is_closed_already(edits: &[Edit], after: Option<&Issue>) -> bool {
+    let is_close = |edit: &Edit| match edit {
+        Edit::Close(_) => true,
+        Edit::Status(status) => status == "closed",
+        _ => false,
+    };
+    after.is_none() && !edits.is_empty() && edits.iter().all(is_close)
+}
+
+/// Whether an edit only says something about an issue, which anybody may do while another one works on it.
+fn is_remark(edit: &Edit) -> bool {
+    matches!(
+        edit,
+        Edit::Comment(_) | Edit::AppendNotes(_) | Edit::AddLabel(_) | Edit::RemoveLabel(_)
+    )
 }
 
 fn mismatch(issue: &Issue, what: &str, expected: &str, found: &str) -> StoreError {
@@ -273,7 +292,7 @@ mod tests {
         let said = [
             stale(&record, Fence(1)),
             held(record.issue.id(), &claim),
-            check_guard(&record, None, &guard).unwrap_err(),
+            check_guard(&record, None, &[], &guard).unwrap_err(),
         ];
         for error in said {
             let text = error.to_string();

@@ -4,8 +4,10 @@
 //! `BEGIN IMMEDIATE` for every write, so that a writer waits for its turn instead of failing half-way. A lock
 //! beside the file keeps everybody out while it is brought to a newer format or mended.
 
+mod aside;
 mod batch;
 mod check;
+mod edges;
 mod failure;
 mod find;
 mod open;
@@ -140,12 +142,13 @@ impl SqliteStore {
         let lock = open::lock(path, Access::Alone, busy)?;
         let mut connection = open::connect(path, Purpose::Make, busy)?;
         let backup = open::migrate(&mut connection, path, &MIGRATIONS, busy)?;
-        drop(lock);
-        let store = Self {
-            connection,
-            path: path.to_owned(),
-            options,
-            _lock: open::lock(path, Access::Shared, busy)?,
+        // The file may be replaced as soon as it is not ours alone, so it is opened anew.
+        drop((connection, lock));
+        let Ready::Store(store) = Self::open_shared(path, options)? else {
+            return Err(StoreError::Damaged {
+                path: path.to_owned(),
+                what: "it was just made, and is not there".to_owned(),
+            });
         };
         let opened = match backup {
             Some(backup) => Opened::Migrated(backup),
@@ -246,7 +249,7 @@ impl Store for SqliteStore {
 
     fn dependents(&self, id: &BeadId) -> Result<Vec<(BeadId, String)>, StoreError> {
         // One statement sees one state by itself.
-        let found = batch::stored_dependents(&self.connection, id);
+        let found = edges::stored_dependents(&self.connection, id);
         found.map_err(|failed| failed.at(&self.path, self.options.busy))
     }
 
@@ -370,9 +373,9 @@ impl Store for SqliteStore {
         key: &str,
         value: &Value,
         seen: u64,
-        _by: Stamp<'_>,
+        by: Stamp<'_>,
     ) -> Result<u64, StoreError> {
-        self.writing(|transaction| shared::set_control(transaction, key, value, seen))
+        self.writing(|transaction| shared::set_control(transaction, key, value, seen, by))
     }
 }
 

@@ -43,7 +43,7 @@ pub(super) const CLAUSES: &[Clause] = &[
         unfenced_status,
     ),
     Clause::new(
-        "without a fence anybody may comment, label and edit what is held",
+        "without a fence anybody may remark upon what is held, and not change it",
         unfenced_rest,
     ),
     Clause::new(
@@ -96,7 +96,11 @@ fn holder_may(store: &mut dyn Store) {
 
 /// With that fence nothing can be done any more; without it somebody else is not in the way.
 fn assert_stale(store: &mut dyn Store, fence: Fence) {
+    let is_closed = get(store, "a").issue.status() == "closed";
     for change in anything() {
+        if is_closed && matches!(change, Edit::Close(_)) {
+            continue;
+        }
         let words = format!("{change:?}");
         let error = refused(store, |store| {
             try_edit(store, "a", vec![change], Guard::fenced(fence), 20)
@@ -138,6 +142,14 @@ fn after_close(store: &mut dyn Store) {
     let done = vec![Edit::Close("done".to_owned())];
     try_edit(store, "a", done, Guard::fenced(fence), 1).expect("the holder may");
     assert_stale(store, fence);
+    let version = get(store, "a").version;
+    let again = vec![Edit::Close("again".to_owned())];
+    let answer = try_edit(store, "a", again.clone(), Guard::fenced(fence), 2);
+    assert_is!(answer, Ok(same) if *same == version);
+    let error = refused(store, |store| {
+        try_edit(store, "a", again, Guard::fenced(Fence(fence.0 + 1)), 2)
+    });
+    assert_is!(error, StoreError::Stale { .. });
     edit(store, "a", Edit::Reopen);
     assert_stale(store, fence);
 }
@@ -183,8 +195,19 @@ fn unfenced_rest(store: &mut dyn Store) {
     let claim = get(store, "a").claim;
     edit(store, "a", Edit::Comment(comment("look")));
     edit(store, "a", label("human"));
-    edit(store, "a", Edit::Set("priority".to_owned(), json!(0)));
+    edit(store, "a", Edit::AppendNotes("look".to_owned()));
     edit(store, "a", Edit::Status("in_progress".to_owned()));
+    let map = json!({"k": 1}).as_object().cloned().unwrap_or_default();
+    for change in [
+        Edit::Set("priority".to_owned(), json!(0)),
+        Edit::MergeMetadata(map),
+        edge("b", "blocks"),
+    ] {
+        let error = refused(store, |store| {
+            try_edit(store, "a", vec![change], Guard::default(), 10)
+        });
+        assert_is!(error, StoreError::Held { .. });
+    }
     assert_eq!(
         get(store, "a").claim,
         claim,

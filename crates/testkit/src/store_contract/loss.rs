@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::Clause;
 use super::tools::{
-    by, claim, comment, edit, entry, field, get, id, insertion, label, put, put_plain,
+    by, claim, comment, edit, entry, field, force, get, id, insertion, label, put, put_plain,
 };
 
 const UNKNOWN: &[Capability] = &[Capability::UnknownFields];
@@ -79,8 +79,8 @@ fn store_words(store: &mut dyn Store) {
     put_value(store, document.clone());
     assert_eq!((get(store, "a").claim, get(store, "a").fence.0), (None, 0));
     let fence = claim(store, "a", 20);
-    edit(store, "a", Edit::Set("fence".to_owned(), json!(10)));
-    edit(store, "a", Edit::Unset("claim".to_owned()));
+    force(store, "a", Edit::Set("fence".to_owned(), json!(10)));
+    force(store, "a", Edit::Unset("claim".to_owned()));
     assert_eq!(get(store, "a").claim.map(|claim| claim.fence), Some(fence));
     assert_eq!(field(store, "a", "fence"), 10);
 }

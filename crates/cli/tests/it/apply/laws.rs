@@ -385,6 +385,6 @@ proptest! {
         let path = camino::Utf8PathBuf::from_path_buf(directory.path().join("s.db")).unwrap();
         let (store, _) = SqliteStore::open_or_create(&path).unwrap();
         live(Box::new(store), &history)?;
-        prop_assert!(beads_ralph_runtime::store::check(&path).unwrap().is_healthy());
+        prop_assert!(beads_ralph_runtime::store::check(&path, beads_ralph_runtime::store::Options::default()).unwrap().is_healthy());
     }
 }

@@ -10,13 +10,15 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{
-    Blocker, Claim, Comment, Dependency, Edit, Effect, Entry, EventKind, Fence, Issue, Neighbours,
-    Record, Side, Standing, apply, blockers, difference,
+    Blocker, Claim, Comment, Dependency, Edit, Entry, EventKind, Fence, Issue, Neighbours, Record,
+    Side, Standing, apply, blockers, difference,
 };
 use rusqlite::Connection;
 
+use super::edges::{Link, StagedEdges};
 use super::failure::Failed;
 use super::rows::{self, NewEvent};
+use super::shared;
 use crate::store::rules::{self, check_cycles, check_guard, is_waiting, waits_for};
 use crate::store::{Guard, Stamp, StoreError, Write};
 
@@ -27,13 +29,15 @@ pub(super) struct Batch<'c> {
     staged: HashMap<BeadId, Staged<'c>>,
     /// The staged issues in the order in which they came, so that writing is deterministic.
     order: Vec<BeadId>,
-    /// For each id, the staged issues that depend on it.
-    dependents: HashMap<BeadId, HashSet<BeadId>>,
+    edges: StagedEdges,
     events: Vec<NewEvent>,
-    /// Issues whose being held back may have changed.
+    /// Issues whose being held back may have changed, each once.
     dirty: VecDeque<BeadId>,
+    is_dirty: HashSet<BeadId>,
     /// Whether the store has edges at all; a new one has none that could be asked for.
     has_edges: OnceCell<bool>,
+    /// The fences of beads that were lost and may come again; mostly none.
+    floors: OnceCell<HashMap<String, Fence>>,
 }
 
 struct Staged<'c> {
@@ -97,10 +101,12 @@ impl<'c> Batch<'c> {
             by,
             staged: HashMap::new(),
             order: Vec::new(),
-            dependents: HashMap::new(),
+            edges: StagedEdges::default(),
             events: Vec::new(),
             dirty: VecDeque::new(),
+            is_dirty: HashSet::new(),
             has_edges: OnceCell::new(),
+            floors: OnceCell::new(),
         }
     }
 
@@ -117,10 +123,15 @@ impl<'c> Batch<'c> {
         if self.staged.contains_key(id) || rows::exists(self.connection, id)? {
             return Err(StoreError::Exists(id.clone()).into());
         }
+        if self.floors.get().is_none() {
+            let floors = shared::floors(self.connection)?;
+            self.floors.get_or_init(|| floors);
+        }
+        let floor = self.floors.get().and_then(|floors| floors.get(id.as_str()));
         let next = Next {
             issue: Cow::Borrowed(&entry.issue),
             comments: entry.comments.clone(),
-            fence: entry.fence,
+            fence: entry.fence.max(floor.copied().unwrap_or_default()),
             claim: None,
             kind: EventKind::Created,
             why: None,
@@ -135,7 +146,8 @@ impl<'c> Batch<'c> {
                 id: id.clone(),
                 error,
             })?;
-        check_guard(&record, change.as_ref().map(|change| &change.issue), guard)?;
+        let after = change.as_ref().map(|change| &change.issue);
+        check_guard(&record, after, edits, guard)?;
         let Some(change) = change else {
             return Ok(record.version);
         };
@@ -187,7 +199,8 @@ impl<'c> Batch<'c> {
             after: rows::json(&after.because(next.why))?,
         });
         self.mark_dirty(record.as_ref().map(|record| &record.issue), &next.issue)?;
-        self.restage_edges(record.as_ref().map(|record| &record.issue), &next.issue);
+        self.edges
+            .replace(record.as_ref().map(|record| &record.issue), &next.issue);
         let now = State {
             version,
             fence: next.fence,
@@ -213,79 +226,62 @@ impl<'c> Batch<'c> {
         Ok(version)
     }
 
-    fn restage_edges(&mut self, before: Option<&Issue>, after: &Issue) {
-        for edge in before.map(Issue::dependencies).unwrap_or_default() {
-            if let Some(dependents) = self.dependents.get_mut(edge.target()) {
-                dependents.remove(after.id());
-            }
-        }
-        for edge in after.dependencies() {
-            let dependents = self.dependents.entry(edge.target().clone()).or_default();
-            dependents.insert(after.id().clone());
-        }
-    }
-
-    /// Notes whose being held back a change can touch: the issue itself, those that block on it, and those that
-    /// wait for the children of its parents.
+    /// Notes whose being held back a change can touch: the issue itself, those that wait for it, and those that wait
+    /// for the children of its parents. Its own children follow when it turns out that it is held back or no longer.
     fn mark_dirty(&mut self, before: Option<&Issue>, after: &Issue) -> Result<(), Failed> {
         let edges_changed = before.map(Issue::dependencies) != Some(after.dependencies());
         let standing_changed = before.map(Issue::standing) != Some(after.standing());
         if !edges_changed && !standing_changed {
             return Ok(());
         }
-        self.dirty.push_back(after.id().clone());
+        self.recheck([after.id().clone()]);
         if standing_changed {
-            let waiting = self.dependents_of(after.id())?;
-            self.dirty.extend(waiting);
+            let waiting = self.dependents(after.id(), Link::Waiting)?;
+            self.recheck(waiting);
         }
-        let parents: HashSet<&BeadId> = after
-            .parents()
-            .chain(before.into_iter().flat_map(Issue::parents))
-            .collect();
+        let before = before.into_iter().flat_map(Issue::parents);
+        let parents: HashSet<&BeadId> = after.parents().chain(before).collect();
         for parent in parents {
-            let waiting = self.dependents_of(parent)?;
-            self.dirty.extend(waiting);
+            let waiting = self.dependents(parent, Link::Spawned)?;
+            self.recheck(waiting);
         }
         Ok(())
     }
 
-    /// The stored issues with an edge to an id.
-    fn stored_dependents(&self, id: &BeadId) -> Result<Vec<(BeadId, String)>, Failed> {
-        let has_edges = if let Some(has_edges) = self.has_edges.get() {
-            *has_edges
-        } else {
-            let mut statement = self.connection.prepare("SELECT 1 FROM edges LIMIT 1")?;
-            let found = statement.exists([])?;
-            *self.has_edges.get_or_init(|| found)
-        };
-        if has_edges {
-            stored_dependents(self.connection, id)
-        } else {
-            Ok(Vec::new())
+    /// The issues with an edge of a kind to an id, staged or stored.
+    fn dependents(&self, id: &BeadId, link: Link) -> Result<Vec<BeadId>, Failed> {
+        let mut found = Vec::new();
+        if self.has_stored_edges()? {
+            let mut statement = self.connection.prepare_cached(link.stored())?;
+            let mut rows = statement.query([id.as_str()])?;
+            while let Some(row) = rows.next()? {
+                let dependent = BeadId::parse(&row.get::<_, String>(0)?).ok();
+                found.extend(dependent.filter(|id| !self.staged.contains_key(id)));
+            }
         }
-    }
-
-    /// Everything that has an edge to an id, whatever its type.
-    fn dependents_of(&self, id: &BeadId) -> Result<Vec<BeadId>, Failed> {
-        let mut found: Vec<BeadId> = (self.stored_dependents(id)?.into_iter())
-            .map(|(dependent, _)| dependent)
-            .filter(|dependent| !self.staged.contains_key(dependent))
-            .collect();
-        let mut staged: Vec<BeadId> = self
-            .dependents
-            .get(id)
-            .into_iter()
-            .flatten()
-            .cloned()
-            .collect();
+        let mut staged: Vec<BeadId> = self.edges.get(link, id).cloned().collect();
         staged.sort_unstable();
         found.extend(staged);
         Ok(found)
     }
 
+    /// Whether the store had any edge before this batch.
+    fn has_stored_edges(&self) -> Result<bool, Failed> {
+        if let Some(has_edges) = self.has_edges.get() {
+            return Ok(*has_edges);
+        }
+        let mut statement = self.connection.prepare("SELECT 1 FROM edges LIMIT 1")?;
+        let found = statement.exists([])?;
+        Ok(*self.has_edges.get_or_init(|| found))
+    }
+
     /// Decides anew for these issues whether they are held back.
     pub(super) fn recheck(&mut self, ids: impl IntoIterator<Item = BeadId>) {
-        self.dirty.extend(ids);
+        for id in ids {
+            if self.is_dirty.insert(id.clone()) {
+                self.dirty.push_back(id);
+            }
+        }
     }
 
     /// Checks the whole, settles what is held back, and writes.
@@ -350,6 +346,7 @@ impl<'c> Batch<'c> {
     /// children. Parents form no circle, so this ends.
     fn settle(&mut self) -> Result<(), Failed> {
         while let Some(id) = self.dirty.pop_front() {
+            self.is_dirty.remove(&id);
             let stored = match self.staged.get(&id) {
                 Some(_) => None,
                 None => match rows::load(self.connection, &id)? {
@@ -367,8 +364,8 @@ impl<'c> Batch<'c> {
             if is_blocked == was_blocked {
                 continue;
             }
-            let children = self.children_of(&id)?;
-            self.dirty.extend(children);
+            let children = self.dependents(&id, Link::Child)?;
+            self.recheck(children);
             if let Some(record) = stored {
                 self.stage_unchanged(record);
             }
@@ -382,7 +379,7 @@ impl<'c> Batch<'c> {
     /// Brings a stored issue into the batch as it is.
     fn stage_unchanged(&mut self, record: Record) {
         let id = record.issue.id().clone();
-        self.restage_edges(None, &record.issue);
+        self.edges.replace(None, &record.issue);
         let staged = Staged {
             before: Some(record.clone()),
             now: record.into(),
@@ -391,26 +388,6 @@ impl<'c> Batch<'c> {
         };
         self.order.push(id.clone());
         self.staged.insert(id, staged);
-    }
-
-    fn children_of(&self, id: &BeadId) -> Result<Vec<BeadId>, Failed> {
-        let mut children: Vec<BeadId> = (self.stored_dependents(id)?.into_iter())
-            .filter(|(child, kind)| {
-                kind == Dependency::PARENT_CHILD && !self.staged.contains_key(child)
-            })
-            .map(|(child, _)| child)
-            .collect();
-        for dependent in self.dependents.get(id).into_iter().flatten() {
-            let edges = self.staged[dependent].now.issue.dependencies();
-            if edges
-                .iter()
-                .any(|edge| edge.effect() == Effect::Parent && edge.target() == id)
-            {
-                children.push(dependent.clone());
-            }
-        }
-        children.sort_unstable();
-        Ok(children)
     }
 
     fn flush(self) -> Result<(), Failed> {
@@ -459,23 +436,6 @@ fn side(record: &Record) -> Side<'_> {
     }
 }
 
-/// The stored issues with an edge to an id, and its type.
-pub(super) fn stored_dependents(
-    connection: &Connection,
-    id: &BeadId,
-) -> Result<Vec<(BeadId, String)>, Failed> {
-    let mut statement = connection
-        .prepare_cached("SELECT issue_id, kind FROM edges WHERE target = ?1 ORDER BY issue_id")?;
-    let mut rows = statement.query([id.as_str()])?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        if let Ok(dependent) = BeadId::parse(&row.get::<_, String>(0)?) {
-            found.push((dependent, row.get(1)?));
-        }
-    }
-    Ok(found)
-}
-
 impl Neighbours for Batch<'_> {
     type Error = Failed;
 
@@ -487,7 +447,7 @@ impl Neighbours for Batch<'_> {
     }
 
     fn children(&self, id: &BeadId) -> Result<Vec<Standing>, Failed> {
-        let children = self.children_of(id)?;
+        let children = self.dependents(id, Link::Child)?;
         let standings = children.iter().map(|child| self.standing(child));
         standings.filter_map(Result::transpose).collect()
     }

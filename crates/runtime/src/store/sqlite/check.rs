@@ -13,7 +13,7 @@ use super::BUSY;
 use super::failure::Failed;
 use super::open::{self, Access, Purpose};
 use super::{batch, rows, shared};
-use crate::store::StoreError;
+use crate::store::{Options, StoreError};
 
 /// The most findings that are listed; a torn file can have as many as it has rows.
 const MAX_FINDINGS: usize = 100;
@@ -58,14 +58,14 @@ impl CheckReport {
 }
 
 /// Looks over the store in a file. Fails only when somebody else has it, or when it is not ours to look at.
-pub fn check(path: &Utf8Path) -> Result<CheckReport, StoreError> {
-    let _lock = open::lock(path, Access::Shared, BUSY)?;
+pub fn check(path: &Utf8Path, options: Options) -> Result<CheckReport, StoreError> {
+    let _lock = open::lock(path, Access::Shared, options.busy)?;
     let mut report = CheckReport::default();
     if !path.exists() {
         report.add("the file is missing");
         return Ok(report);
     }
-    let connection = match open::connect(path, Purpose::Use, BUSY) {
+    let connection = match open::connect(path, Purpose::Use, options.busy) {
         Ok(connection) => connection,
         Err(StoreError::Damaged { what, .. }) => {
             report.add(what);

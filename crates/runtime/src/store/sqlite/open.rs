@@ -117,10 +117,15 @@ pub(super) fn format(connection: &Connection) -> Result<i64, Failed> {
 }
 
 /// The format of a file and the program that it belongs to, asked for at once: every command opens the file.
+/// A copy that somebody put back may keep its log in another way, in which readers would wait for writers; it is set right.
 fn numbers(connection: &Connection) -> Result<(i64, i32), Failed> {
-    let sql = "SELECT user_version, application_id FROM pragma_user_version, pragma_application_id";
-    let numbers = connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(numbers)
+    let sql = "SELECT user_version, application_id, journal_mode FROM pragma_user_version, pragma_application_id, pragma_journal_mode";
+    let (format, application, mode): (i64, i32, String) =
+        connection.query_row(sql, [], |row| row.try_into())?;
+    if application == APPLICATION_ID && mode != "wal" {
+        connection.pragma_update(None, "journal_mode", "wal")?;
+    }
+    Ok((format, application))
 }
 
 /// Refuses what this program cannot read.
@@ -159,6 +164,12 @@ pub(super) fn check_format(
             what: format!("there is no format {found}"),
         });
     }
+    if found > known && schema(connection).ok() == our_schema().ok() {
+        return Err(StoreError::Damaged {
+            path: path.to_owned(),
+            what: format!("its format is {known}, and its header says {found}"),
+        });
+    }
     if found > known {
         return Err(StoreError::TooNew {
             path: path.to_owned(),
@@ -167,6 +178,23 @@ pub(super) fn check_format(
         });
     }
     Ok(found)
+}
+
+/// Everything that a file says about its tables.
+fn schema(connection: &Connection) -> Result<Vec<String>, Failed> {
+    let mut statement =
+        connection.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")?;
+    let texts = statement.query_map([], |row| row.get(0))?;
+    Ok(texts.collect::<Result<_, _>>()?)
+}
+
+/// What a file of the newest format says.
+fn our_schema() -> Result<Vec<String>, Failed> {
+    let connection = Connection::open_in_memory()?;
+    for step in MIGRATIONS {
+        connection.execute_batch(step)?;
+    }
+    schema(&connection)
 }
 
 /// Whether a file without our mark is ours all the same.

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::{Entry, EventKind, Folded, Side, difference, fold};
+use beads_ralph_core::issue::{Entry, Event, EventKind, Fence, Folded, Side, difference, fold};
 use camino::{Utf8Path, Utf8PathBuf};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Transaction, params_from_iter};
@@ -19,7 +19,11 @@ use super::check::{is_told, known_ids};
 use super::failure::Failed;
 use super::open::{self, Access, MIGRATIONS, Purpose};
 use super::rows::{self, NewEvent};
-use crate::store::{Stamp, StoreError};
+use super::{aside, shared};
+use crate::store::{Options, Stamp, StoreError};
+
+/// How far fences leap when it is not known how many were given out.
+const FENCE_LEAP: u64 = 1000;
 
 /// What was mended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -41,29 +45,52 @@ pub fn repair(
     path: &Utf8Path,
     export: BTreeMap<BeadId, Entry>,
     by: Stamp<'_>,
+    options: Options,
 ) -> Result<RepairReport, StoreError> {
-    let _lock = open::lock(path, Access::Alone, BUSY)?;
+    let _lock = open::lock(path, Access::Alone, options.busy)?;
+    let kept = aside::keep(path)?;
     let mended = Utf8PathBuf::from(format!("{path}.mending"));
-    remove(&mended);
+    aside::remove(&mended);
     let mut new = open::connect(&mended, Purpose::Make, BUSY)?;
     open::migrate(&mut new, &mended, &MIGRATIONS, BUSY)?;
+    let named = match &kept {
+        Some(kept) => take_from(kept, path, &mut new)?,
+        None => BTreeSet::new(),
+    };
+    let mut report =
+        complete(&mut new, named, export, by).map_err(|failed| failed.at(&mended, BUSY))?;
+    aside::close(new).map_err(|failed| failed.at(&mended, BUSY))?;
+    aside::replace(path, &mended)?;
+    report.kept = kept;
+    Ok(report)
+}
+
+/// Takes what is left in a copy of the damaged file: as it is, and then with the pages that say where the tables are taken
+/// from a new store, because every store of a format begins with the same. Only rows with the right seal are taken.
+fn take_from(
+    kept: &Utf8Path,
+    path: &Utf8Path,
+    new: &mut Connection,
+) -> Result<BTreeSet<BeadId>, StoreError> {
+    let work = Utf8PathBuf::from(format!("{path}.salvage"));
     let mut named = BTreeSet::new();
-    if path.exists() {
-        match open::connect(path, Purpose::Salvage, BUSY) {
+    for is_patched in [false, true] {
+        aside::copy(kept, &work)?;
+        if is_patched {
+            aside::patch(&work)?;
+        }
+        match open::connect(&work, Purpose::Salvage, BUSY) {
             Ok(old) => {
-                salvage(&old, path, &mut new)?;
-                named = names(&old);
+                salvage(&old, path, new)?;
+                named.extend(names(&old));
             }
-            // A file that is not even a database any more has nothing to take from.
+            // A file that is not even a database any more has nothing to take from, unless it is patched.
             Err(StoreError::Damaged { .. }) => {}
             Err(error) => return Err(error),
         }
+        aside::remove(&work);
     }
-    let mut report =
-        complete(&mut new, named, export, by).map_err(|failed| failed.at(&mended, BUSY))?;
-    drop(new);
-    report.kept = swap(path, &mended)?;
-    Ok(report)
+    Ok(named)
 }
 
 /// A table's columns, without those that are derived.
@@ -118,8 +145,8 @@ const TABLES: [Table; 6] = [
     },
     Table {
         name: "controls",
-        columns: "key, value, version, seal",
-        n_columns: 4,
+        columns: "key, value, version, actor, at, seal",
+        n_columns: 6,
         key: "key",
         is_whole: super::shared::is_whole_control,
     },
@@ -269,7 +296,7 @@ fn complete_one(
             rows::put_derived(connection, None, &record.issue)?;
             rows::put_issue(connection, &record.into())
         }
-        (Some(record), Some(folded), _) if folded.version > record.version => {
+        (Some(record), Some(folded), _) if folded.version >= record.version => {
             report.from_history.push(id.clone());
             put_back(connection, folded, None, by)
         }
@@ -287,12 +314,15 @@ fn complete_one(
             };
             put_back(connection, folded, Some(EventKind::Restored), by)
         }
-        (None, Some(folded), exported) if !is_newer(exported.as_ref(), &folded) => {
+        // The end of the history may be missing too, and nobody can tell.
+        (None, Some(mut folded), exported) if !is_newer(exported.as_ref(), &folded) => {
             report.from_history.push(id.clone());
-            put_back(connection, folded, None, by)
+            folded.entry.fence = leap(folded.entry.fence);
+            put_back(connection, folded, Some(EventKind::Restored), by)
         }
-        (None, _, Some(entry)) => {
+        (None, _, Some(mut entry)) => {
             report.from_export.push(id.clone());
+            entry.fence = leap(entry.fence.max(floor(&events)));
             let folded = Folded {
                 entry,
                 claim: None,
@@ -302,10 +332,23 @@ fn complete_one(
         }
         (None, _, None) => {
             connection.execute("DELETE FROM issues WHERE id = ?1", [id.as_str()])?;
+            shared::put_floor(connection, id, leap(floor(&events)), by)?;
             report.lost.push(id.clone());
             Ok(())
         }
     }
+}
+
+/// A fence beyond all that can have been given out since what is left was written. Who holds an issue now keeps the
+/// fence of the claim; only the next one is higher.
+fn leap(fence: Fence) -> Fence {
+    Fence(fence.0.saturating_add(FENCE_LEAP))
+}
+
+/// The highest fence that what is left of a history tells of. Whatever becomes of an issue, its fence never falls (Z-2).
+fn floor(events: &[Event]) -> Fence {
+    let given = events.iter().filter_map(Event::fence);
+    given.max().unwrap_or_default()
 }
 
 /// Removes what is left of the histories of lost issues: it tells nothing, and an issue that gets the id again has a
@@ -385,35 +428,4 @@ fn put_back(
         rows::put_comment(connection, &id, number, comment)?;
     }
     Ok(())
-}
-
-/// Keeps the damaged file, if there is one, under another name and puts the new one in its place.
-fn swap(path: &Utf8Path, mended: &Utf8Path) -> Result<Option<Utf8PathBuf>, StoreError> {
-    let failed = |error: std::io::Error| StoreError::WriteFailed {
-        path: path.to_owned(),
-        why: error.to_string(),
-    };
-    let kept = (1..u32::MAX)
-        .map(|number| Utf8PathBuf::from(format!("{path}.damaged-{number}")))
-        .find(|kept| !kept.exists())
-        .expect("some number is free");
-    let is_there = path.exists();
-    for suffix in ["", "-wal"] {
-        let from = format!("{path}{suffix}");
-        if Utf8Path::new(&from).exists() {
-            std::fs::copy(&from, format!("{kept}{suffix}")).map_err(failed)?;
-        }
-    }
-    // A log that is left behind would be applied to the new file, so it goes first.
-    for suffix in ["-wal", "-shm"] {
-        drop(std::fs::remove_file(format!("{path}{suffix}")));
-    }
-    std::fs::rename(mended, path).map_err(failed)?;
-    Ok(is_there.then_some(kept))
-}
-
-fn remove(path: &Utf8Path) {
-    for suffix in ["", "-wal", "-shm", "-journal"] {
-        drop(std::fs::remove_file(format!("{path}{suffix}")));
-    }
 }

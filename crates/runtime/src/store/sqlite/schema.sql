@@ -80,5 +80,7 @@ CREATE TABLE controls (
     key TEXT NOT NULL PRIMARY KEY,
     value TEXT NOT NULL,
     version INTEGER NOT NULL,
+    actor TEXT NOT NULL,
+    at INTEGER NOT NULL,
     seal INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;

@@ -1,5 +1,8 @@
 //! Leases and control rows: what orchestrators share besides beads (Z-14, Z-15).
 
+use std::collections::HashMap;
+
+use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Fence, Holder};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
@@ -8,7 +11,7 @@ use serde_json::Value;
 use super::failure::{Failed, Fault};
 use super::find::after_prefix;
 use super::seal::{Part, seal};
-use crate::store::{Control, Lease, rules};
+use crate::store::{Control, Lease, Stamp, rules};
 
 /// A name's row: the fence stays when the lease is over, so that it never falls.
 struct LeaseRow {
@@ -160,10 +163,10 @@ pub(super) fn leases(
 }
 
 fn control(row: &Row<'_>) -> Result<Control, Failed> {
-    let key: String = row.get(0)?;
-    let text: String = row.get(1)?;
-    let (version, sealed): (i64, i64) = (row.get(2)?, row.get(3)?);
-    if sealed != control_seal(&key, &text, version) {
+    let (key, text): (String, String) = (row.get(0)?, row.get(1)?);
+    let (version, sealed): (i64, i64) = (row.get(2)?, row.get(5)?);
+    let (actor, at): (String, i64) = (row.get(3)?, row.get(4)?);
+    if sealed != control_seal(&key, &text, version, &actor, at) {
         return Err(Fault::row("controls", &key));
     }
     let value = serde_json::from_str(&text).map_err(|_| Fault::row("controls", &key))?;
@@ -171,19 +174,27 @@ fn control(row: &Row<'_>) -> Result<Control, Failed> {
         key,
         value,
         version: version.cast_unsigned(),
+        actor,
+        at: Timestamp::from_microsecond(at).unwrap_or_default(),
     })
 }
 
-fn control_seal(key: &str, value: &str, version: i64) -> i64 {
+fn control_seal(key: &str, value: &str, version: i64, actor: &str, at: i64) -> i64 {
     seal(
         "controls",
-        &[Part::Text(key), Part::Text(value), Part::Int(version)],
+        &[
+            Part::Text(key),
+            Part::Text(value),
+            Part::Int(version),
+            Part::Text(actor),
+            Part::Int(at),
+        ],
     )
 }
 
 pub(super) fn controls(connection: &Connection, prefix: &str) -> Result<Vec<Control>, Failed> {
     let mut statement = connection.prepare_cached(
-        "SELECT key, value, version, seal FROM controls WHERE key >= ?1 AND (?2 = '' OR key < ?2) ORDER BY key",
+        "SELECT key, value, version, actor, at, seal FROM controls WHERE key >= ?1 AND (?2 = '' OR key < ?2) ORDER BY key",
     )?;
     let mut rows = statement.query([prefix, &after_prefix(prefix)])?;
     let mut found = Vec::new();
@@ -200,9 +211,11 @@ pub(super) fn set_control(
     key: &str,
     value: &Value,
     seen: u64,
+    by: Stamp<'_>,
 ) -> Result<u64, Failed> {
-    let mut statement = connection
-        .prepare_cached("SELECT key, value, version, seal FROM controls WHERE key = ?1")?;
+    let mut statement = connection.prepare_cached(
+        "SELECT key, value, version, actor, at, seal FROM controls WHERE key = ?1",
+    )?;
     let row = statement
         .query_row([key], |row| Ok(control(row)))
         .optional()?
@@ -216,11 +229,48 @@ pub(super) fn set_control(
     }
     let next = last + 1;
     let text = value.to_string();
-    let sealed = control_seal(key, &text, next.cast_signed());
+    let (version, at) = (next.cast_signed(), by.at.as_microsecond());
+    let sealed = control_seal(key, &text, version, by.actor, at);
     connection
         .prepare_cached(
-            "INSERT OR REPLACE INTO controls (key, value, version, seal) VALUES (?1, ?2, ?3, ?4)",
+            "INSERT OR REPLACE INTO controls (key, value, version, actor, at, seal) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?
-        .execute(params![key, text, next.cast_signed(), sealed])?;
+        .execute(params![key, text, version, by.actor, at, sealed])?;
     Ok(next)
+}
+
+/// The control row that remembers the fence of a bead that was lost, so that one with its id goes on from there.
+fn floor_key(id: &BeadId) -> String {
+    format!("{FLOORS}{id}")
+}
+
+const FLOORS: &str = "fence/";
+
+/// Remembers the fence of a lost bead.
+pub(super) fn put_floor(
+    connection: &Connection,
+    id: &BeadId,
+    fence: Fence,
+    by: Stamp<'_>,
+) -> Result<(), Failed> {
+    if fence == Fence::default() {
+        return Ok(());
+    }
+    let key = floor_key(id);
+    let seen = controls(connection, &key)?
+        .into_iter()
+        .find(|row| row.key == key);
+    let seen = seen.map_or(0, |row| row.version);
+    set_control(connection, &key, &fence.0.into(), seen, by)?;
+    Ok(())
+}
+
+/// The fences that lost beads had; mostly none.
+pub(super) fn floors(connection: &Connection) -> Result<HashMap<String, Fence>, Failed> {
+    let rows = controls(connection, FLOORS)?.into_iter();
+    let floor = |row: Control| {
+        let id = row.key.strip_prefix(FLOORS)?.to_owned();
+        Some((id, Fence(row.value.as_u64()?)))
+    };
+    Ok(rows.filter_map(floor).collect())
 }

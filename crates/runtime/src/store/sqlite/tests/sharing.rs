@@ -76,3 +76,27 @@ fn a_store_that_others_use_can_be_opened_in_either_way() {
     assert_eq!(opened, Opened::Existing);
     SqliteStore::open_with(&place.path, AT_ONCE).unwrap();
 }
+
+/// Each child once looked at all its siblings; thousands of them would not end.
+#[test]
+fn an_epic_may_have_thousands_of_children() {
+    let place = place();
+    let (mut store, _) = SqliteStore::open_or_create(&place.path).unwrap();
+    let child = |number: usize| {
+        let edge = json!({"depends_on_id": "epic", "type": "parent-child"});
+        let document = json!({"id": format!("c-{number}"), "title": "t", "dependencies": [edge]});
+        Write::Insert(Box::new(Entry::from_document(document).unwrap()))
+    };
+    let children: Vec<Write> = (0..5000).map(child).collect();
+    store.write(&[insertion("epic", &["gate"])], by()).unwrap();
+    store.write(&children, by()).unwrap();
+    store.write(&[insertion("gate", &[])], by()).unwrap();
+    assert!(store.get(&[id("c-4999")]).unwrap()[0].is_blocked);
+    let close = Write::Update {
+        id: id("gate"),
+        edits: vec![Edit::Close("done".to_owned())],
+        guard: Guard::default(),
+    };
+    store.write(&[close], by()).unwrap();
+    assert!(!store.get(&[id("c-4999")]).unwrap()[0].is_blocked);
+}

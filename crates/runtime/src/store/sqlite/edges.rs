@@ -1,0 +1,91 @@
+//! Edges by what they lead to: who waits for an issue, for its children, or is a part of it.
+
+use std::collections::{HashMap, HashSet};
+
+use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::issue::{Effect, Issue};
+use rusqlite::Connection;
+
+use super::failure::Failed;
+
+/// What an edge means to the issue that it leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Link {
+    /// Somebody waits for it, or for its children.
+    Waiting,
+    /// Somebody waits for its children.
+    Spawned,
+    /// Somebody is a part of it.
+    Child,
+}
+
+impl Link {
+    /// The statement that finds the stored issues with such an edge.
+    pub(super) fn stored(self) -> &'static str {
+        match self {
+            Self::Waiting => {
+                "SELECT issue_id FROM edges WHERE target = ?1 AND kind IN ('blocks', 'conditional-blocks', 'waits-for') ORDER BY issue_id"
+            }
+            Self::Spawned => {
+                "SELECT issue_id FROM edges WHERE target = ?1 AND kind = 'waits-for' ORDER BY issue_id"
+            }
+            Self::Child => {
+                "SELECT issue_id FROM edges WHERE target = ?1 AND kind = 'parent-child' ORDER BY issue_id"
+            }
+        }
+    }
+
+    /// What an edge of an effect is.
+    fn of(effect: Effect) -> &'static [Self] {
+        match effect {
+            Effect::Blocks => &[Self::Waiting],
+            Effect::WaitsForChildren | Effect::WaitsForAnyChild => &[Self::Waiting, Self::Spawned],
+            Effect::Parent => &[Self::Child],
+            Effect::None => &[],
+        }
+    }
+}
+
+/// The edges of the staged issues, by what they lead to. An epic can have thousands of children, so each kind is
+/// kept apart.
+#[derive(Default)]
+pub(super) struct StagedEdges([HashMap<BeadId, HashSet<BeadId>>; 3]);
+
+impl StagedEdges {
+    pub(super) fn get(&self, link: Link, target: &BeadId) -> impl Iterator<Item = &BeadId> {
+        self.0[link as usize].get(target).into_iter().flatten()
+    }
+
+    pub(super) fn replace(&mut self, before: Option<&Issue>, after: &Issue) {
+        for edge in before.map(Issue::dependencies).unwrap_or_default() {
+            for link in Link::of(edge.effect()) {
+                if let Some(dependents) = self.0[*link as usize].get_mut(edge.target()) {
+                    dependents.remove(after.id());
+                }
+            }
+        }
+        for edge in after.dependencies() {
+            for link in Link::of(edge.effect()) {
+                let dependents = self.0[*link as usize].entry(edge.target().clone());
+                dependents.or_default().insert(after.id().clone());
+            }
+        }
+    }
+}
+
+/// The stored issues with an edge to an id, and its type.
+pub(super) fn stored_dependents(
+    connection: &Connection,
+    id: &BeadId,
+) -> Result<Vec<(BeadId, String)>, Failed> {
+    let mut statement = connection
+        .prepare_cached("SELECT issue_id, kind FROM edges WHERE target = ?1 ORDER BY issue_id")?;
+    let mut rows = statement.query([id.as_str()])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        if let Ok(dependent) = BeadId::parse(&row.get::<_, String>(0)?) {
+            found.push((dependent, row.get(1)?));
+        }
+    }
+    Ok(found)
+}
