@@ -17,7 +17,7 @@ mod name;
 mod query;
 mod readiness;
 
-pub use claim::{Abandoned, Claim, Fence, Holder, HolderProcess};
+pub use claim::{Abandoned, Claim, Fence, Holder, HolderProcess, Liveness};
 pub use comment::Comment;
 pub use dependency::{Dependency, Effect};
 pub use edit::{Change, Edit, EditError, apply, new_comment};

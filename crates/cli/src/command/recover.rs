@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use beads_ralph_core::issue::{Claim, Query, Record, StatusFilter};
+use beads_ralph_core::issue::{Claim, Liveness, Query, Record, StatusFilter};
 use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::host;
 use beads_ralph_runtime::store::StoreError;
@@ -54,7 +54,7 @@ fn recover(record: Record, args: &RecoverArgs, beads: &mut Beads) -> Result<Seen
         let why = "no holder is recorded; if nobody works on it, `beads-ralph reopen` opens it";
         return Ok(left(record, why.to_owned()));
     };
-    let Some(why) = claim.is_abandoned(beads.by.now, &host::name(), host::is_alive) else {
+    let Some(why) = claim.is_abandoned(beads.by.now, &host::name(), host::liveness) else {
         let why = still_there(&claim);
         return Ok(left(record, why));
     };
@@ -78,7 +78,7 @@ fn recover(record: Record, args: &RecoverArgs, beads: &mut Beads) -> Result<Seen
 /// Why a holder does not count as gone.
 fn still_there(claim: &Claim) -> String {
     match &claim.holder.process {
-        Some(process) if claim.holder.host == host::name() => {
+        Some(process) if host::liveness(process) == Liveness::Alive => {
             format!("its process {} is alive", process.pid)
         }
         _ => format!("its lease holds until {}", time(claim.lease_until)),

@@ -52,6 +52,23 @@ pub struct HolderProcess {
     pub started: u64,
     /// The boot of the machine that it started in.
     pub boot: String,
+    /// The machine's own id, which stays the same through every boot, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
+    /// The namespace that its number belongs to, where the system says: another container counts from 1 again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
+}
+
+/// What is known about a holder's process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Liveness {
+    /// It was seen to run.
+    Alive,
+    /// It is proven to be gone.
+    Dead,
+    /// It can be seen neither to run nor to be gone.
+    Unknown,
 }
 
 /// That an issue is held, by whom and until when.
@@ -72,7 +89,7 @@ pub struct Claim {
 pub enum Abandoned {
     /// Its process is dead, which was seen on its own machine.
     ProcessDead,
-    /// Its lease is over, and there is no process here to look at.
+    /// Its lease is over, and no process of it can be seen.
     LeaseOver,
 }
 
@@ -87,19 +104,21 @@ impl Abandoned {
 }
 
 impl Claim {
-    /// Whether the holder is gone (Z-4). A process of this machine must be seen to be dead, however old
-    /// its lease; of any other holder only the lease is known.
+    /// Whether the holder is gone (Z-4). What is seen to run keeps its claim, however old the lease; to lose it
+    /// sooner, a process of this machine must be proven dead. Of any other holder only the lease is known.
     pub fn is_abandoned(
         &self,
         now: Timestamp,
         here: &str,
-        is_alive: impl FnOnce(&HolderProcess) -> bool,
+        liveness: impl FnOnce(&HolderProcess) -> Liveness,
     ) -> Option<Abandoned> {
-        match &self.holder.process {
-            Some(process) if self.holder.host == here => {
-                (!is_alive(process)).then_some(Abandoned::ProcessDead)
+        let process = self.holder.process.as_ref();
+        match process.map_or(Liveness::Unknown, liveness) {
+            Liveness::Alive => None,
+            Liveness::Dead if self.holder.host == here => Some(Abandoned::ProcessDead),
+            Liveness::Dead | Liveness::Unknown => {
+                (self.lease_until < now).then_some(Abandoned::LeaseOver)
             }
-            _ => (self.lease_until < now).then_some(Abandoned::LeaseOver),
         }
     }
 }
@@ -107,6 +126,16 @@ impl Claim {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn process() -> HolderProcess {
+        HolderProcess {
+            pid: 1,
+            started: 2,
+            boot: "b".to_owned(),
+            machine: None,
+            namespace: None,
+        }
+    }
 
     fn claim(process: Option<HolderProcess>) -> Claim {
         Claim {
@@ -123,35 +152,53 @@ mod tests {
 
     #[test]
     fn z_4_a_process_of_this_machine_must_be_seen_dead() {
-        let process = HolderProcess {
-            pid: 1,
-            started: 2,
-            boot: "b".to_owned(),
-        };
-        let late = Timestamp::from_second(1000).unwrap();
-        let claim = claim(Some(process));
-        assert_eq!(claim.is_abandoned(late, "here", |_| true), None);
-        assert_eq!(
-            claim.is_abandoned(Timestamp::UNIX_EPOCH, "here", |_| false),
-            Some(Abandoned::ProcessDead)
-        );
-        assert_eq!(
-            claim.is_abandoned(late, "there", |_| true),
-            Some(Abandoned::LeaseOver)
-        );
+        let (early, late) = (Timestamp::UNIX_EPOCH, Timestamp::from_second(1000).unwrap());
+        let claim = claim(Some(process()));
+        for (liveness, host, at_early, at_late) in [
+            (Liveness::Alive, "here", None, None),
+            (Liveness::Alive, "renamed", None, None),
+            (
+                Liveness::Dead,
+                "here",
+                Some(Abandoned::ProcessDead),
+                Some(Abandoned::ProcessDead),
+            ),
+            (Liveness::Dead, "there", None, Some(Abandoned::LeaseOver)),
+            (Liveness::Unknown, "here", None, Some(Abandoned::LeaseOver)),
+            (Liveness::Unknown, "there", None, Some(Abandoned::LeaseOver)),
+        ] {
+            let gone = |now| claim.is_abandoned(now, host, |_| liveness);
+            assert_eq!(gone(early), at_early, "{liveness:?} {host}");
+            assert_eq!(gone(late), at_late, "{liveness:?} {host}");
+        }
     }
 
     #[test]
     fn z_4_without_a_process_the_lease_decides() {
         let claim = claim(None);
         assert_eq!(
-            claim.is_abandoned(claim.lease_until, "here", |_| false),
+            claim.is_abandoned(claim.lease_until, "here", |_| Liveness::Dead),
             None
         );
         let later = Timestamp::from_second(101).unwrap();
         assert_eq!(
-            claim.is_abandoned(later, "here", |_| true),
+            claim.is_abandoned(later, "here", |_| Liveness::Alive),
             Some(Abandoned::LeaseOver)
         );
+    }
+
+    #[test]
+    fn z_3_a_process_of_an_older_record_is_read_and_written_as_it_was() {
+        let old = r#"{"pid":1,"started":2,"boot":"b"}"#;
+        let read: HolderProcess = serde_json::from_str(old).unwrap();
+        assert_eq!(read, process());
+        assert_eq!(serde_json::to_string(&read).unwrap(), old);
+        let whole = HolderProcess {
+            machine: Some("m".to_owned()),
+            namespace: Some("pid:[1]".to_owned()),
+            ..read
+        };
+        let text = serde_json::to_string(&whole).unwrap();
+        assert_eq!(serde_json::from_str::<HolderProcess>(&text).unwrap(), whole);
     }
 }

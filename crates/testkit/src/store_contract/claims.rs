@@ -54,6 +54,8 @@ fn takes(store: &mut dyn Store) {
         pid: u32::MAX,
         started: u64::MAX,
         boot: "b".to_owned(),
+        machine: None,
+        namespace: None,
     });
     let new = NewClaim {
         holder: &holder,

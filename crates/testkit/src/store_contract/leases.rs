@@ -185,6 +185,8 @@ fn holder_kept(store: &mut dyn Store) {
         pid: 7,
         started: u64::MAX,
         boot: "b-1".to_owned(),
+        machine: Some("m-1".to_owned()),
+        namespace: Some("pid:[1]".to_owned()),
     });
     let lease = store
         .acquire(&["slot"], &own, at(60), by(0))
