@@ -1,5 +1,7 @@
 //! The environment: every variable that the program reads, and the working directory.
 
+use std::path::Path;
+
 use camino::{Utf8Path, Utf8PathBuf};
 
 /// A variable that the program reads.
@@ -69,7 +71,7 @@ pub fn arguments() -> impl Iterator<Item = String> {
 /// The name that the program was called by, without its path and its ending.
 pub fn program_name() -> Option<String> {
     let program = std::env::args_os().next()?;
-    let path = std::path::Path::new(&program);
+    let path = Path::new(&program);
     Some(path.file_stem()?.to_str()?.to_owned())
 }
 
@@ -85,19 +87,40 @@ pub fn current_dir() -> Option<Utf8PathBuf> {
         .and_then(|directory| Utf8PathBuf::from_path_buf(directory).ok())
 }
 
-/// Where a program is, by the `PATH`. A link to this very program is passed over, so that it is never taken for
-/// another one (Z-26).
+/// Where a program is, by the `PATH`. This very program under another name, by a link of either kind, is passed over,
+/// so that it is never taken for another one (Z-26).
 pub fn find_program(name: &str) -> Option<Utf8PathBuf> {
-    let own = std::env::current_exe()
-        .and_then(|path| path.canonicalize())
-        .ok();
+    let own = std::env::current_exe().ok();
     let path = get(Variable::Path)?;
     std::env::split_paths(&path)
         .filter_map(|directory| Utf8PathBuf::from_path_buf(directory.join(name)).ok())
         .find(|candidate| {
-            let target = candidate.as_std_path().canonicalize().ok();
-            is_executable(candidate) && target != own
+            let is_own = (own.as_ref()).is_some_and(|own| is_same(own, candidate.as_std_path()));
+            is_executable(candidate) && !is_own
         })
+}
+
+/// Whether two paths lead to one file.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let is_same_path = match (one.canonicalize(), other.canonicalize()) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => false,
+    };
+    is_same_path || is_same_inode(one, other)
+}
+
+#[cfg(unix)]
+fn is_same_inode(one: &Path, other: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    match (std::fs::metadata(one), std::fs::metadata(other)) {
+        (Ok(one), Ok(other)) => (one.dev(), one.ino()) == (other.dev(), other.ino()),
+        _ => false,
+    }
+}
+
+#[cfg(not(unix))]
+fn is_same_inode(_: &Path, _: &Path) -> bool {
+    false
 }
 
 #[cfg(unix)]

@@ -137,6 +137,19 @@ fn init_says_what_is_on_the_path_and_never_takes_itself_for_bd() {
 }
 
 #[test]
+fn z_26_a_second_name_of_the_program_is_not_bd() {
+    let env = TestEnv::new();
+    env.make_directory("bin");
+    // A hard link needs both names on one disk.
+    let own = env.path("bin/beads-ralph");
+    std::fs::copy(env!("CARGO_BIN_EXE_beads-ralph"), &own).unwrap();
+    std::fs::hard_link(&own, env.path("bin/bd")).unwrap();
+    let init = env.tool(own.as_str(), &["init", "--json"]);
+    let made = init.env("PATH", env.path("bin").as_str()).run().data();
+    assert!(made["tools"]["bd"].is_null(), "{}", made["tools"]);
+}
+
+#[test]
 fn an_export_that_waits_is_named() {
     let env = TestEnv::new();
     env.write(".beads/issues.jsonl", super::FIVE);
