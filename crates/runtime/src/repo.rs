@@ -13,27 +13,92 @@ pub fn root_of(path: &Utf8Path) -> Option<Utf8PathBuf> {
         .map(Utf8Path::to_owned)
 }
 
-/// The root of the main worktree: for a linked worktree the one that it was made from, for a submodule the
-/// repository that holds it (Z-26). What git wrote into the `.git` file is followed, without asking git.
+/// Where the worktrees of a repository meet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Home {
+    /// The root of the main worktree; for a submodule that of the repository that holds it.
+    Worktree(Utf8PathBuf),
+    /// The git directory, where no main worktree can be found from it, as with a bare repository.
+    GitDirectory(Utf8PathBuf),
+}
+
+impl Home {
+    /// The directory.
+    pub fn path(&self) -> &Utf8Path {
+        match self {
+            Self::Worktree(path) | Self::GitDirectory(path) => path,
+        }
+    }
+}
+
+/// The home of the repository that a path is in (Z-26). What git wrote into its files is followed, without asking
+/// git; a link that leads nowhere makes a repository of its own.
+pub fn home_of(path: &Utf8Path) -> Option<Home> {
+    let absolute = path.canonicalize_utf8().ok()?;
+    absolute.ancestors().find_map(|directory| {
+        let link = directory.join(".git");
+        if link.is_dir() {
+            Some(Home::Worktree(directory.to_owned()))
+        } else if link.exists() {
+            let home = named_in(&link, "gitdir:").and_then(|git| home_of_git(&git));
+            Some(home.unwrap_or_else(|| Home::Worktree(directory.to_owned())))
+        } else if is_git_directory(directory) {
+            home_of_git(directory)
+        } else {
+            None
+        }
+    })
+}
+
+/// The root of the main worktree ([`home_of`]), or where there is none that of the worktree that a path is in.
 pub fn main_root_of(path: &Utf8Path) -> Option<Utf8PathBuf> {
-    let root = root_of(path)?;
-    let link = root.join(".git");
-    if link.is_dir() {
-        return Some(root);
+    match home_of(path)? {
+        Home::Worktree(root) => Some(root),
+        Home::GitDirectory(git) => root_of(path).or(Some(git)),
     }
-    let text = std::fs::read_to_string(&link).ok()?;
-    let git_dir = root.join(text.trim().strip_prefix("gitdir:")?.trim());
-    let git_dir = git_dir.canonicalize_utf8().ok()?;
-    let above = git_dir
+}
+
+/// A submodule of a linked worktree of a submodule takes a few steps; files that lead in a circle are not followed
+/// for ever.
+const MAX_STEPS: usize = 8;
+
+fn home_of_git(git: &Utf8Path) -> Option<Home> {
+    let mut git = git.to_owned();
+    for _ in 0..MAX_STEPS {
+        match git.ancestors().find_map(common_of) {
+            Some(common) => git = common,
+            None => break,
+        }
+    }
+    let main = git
         .ancestors()
-        .skip(1)
-        .find(|directory| directory.file_name() == Some(".git"))
-        .and_then(Utf8Path::parent);
-    match above {
-        // A submodule of a submodule leads to the outermost repository, step by step.
-        Some(above) => main_root_of(above).or_else(|| Some(above.to_owned())),
-        None => Some(root),
+        .find(|above| above.file_name() == Some(".git"));
+    if let Some(root) = main.and_then(Utf8Path::parent) {
+        return Some(Home::Worktree(root.to_owned()));
     }
+    // The git directory of a submodule lies in that of the repository that holds it.
+    let outermost = git
+        .ancestors()
+        .filter(|above| is_git_directory(above))
+        .last();
+    outermost.map(|git| Home::GitDirectory(git.to_owned()))
+}
+
+/// The git directory that one of a linked worktree belongs to.
+fn common_of(git: &Utf8Path) -> Option<Utf8PathBuf> {
+    let is_one = git.join("HEAD").is_file();
+    is_one.then(|| named_in(&git.join("commondir"), ""))?
+}
+
+fn is_git_directory(path: &Utf8Path) -> bool {
+    path.join("HEAD").is_file() && path.join("objects").is_dir() && path.join("refs").is_dir()
+}
+
+/// The directory that a file names after a word, from where the file lies.
+fn named_in(file: &Utf8Path, word: &str) -> Option<Utf8PathBuf> {
+    let text = std::fs::read_to_string(file).ok()?;
+    let named = text.trim().strip_prefix(word)?.trim();
+    file.parent()?.join(named).canonicalize_utf8().ok()
 }
 
 /// The path of a plan as it goes into beads (contracts §3.2): relative to the repository's root when it

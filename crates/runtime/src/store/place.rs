@@ -7,7 +7,8 @@ use tempfile::TempDir;
 
 use super::{Opened, Options, SqliteStore, StoreError};
 use crate::env::{self, Variable};
-use crate::{files, repo};
+use crate::files;
+use crate::repo::{self, Home};
 
 const DIRECTORY: &str = ".beads";
 const MARKER: &str = "beads-ralph.json";
@@ -22,8 +23,9 @@ const IGNORE: &str = "\
 ";
 
 /// What only a store of the real `bd` has.
-const BD_MARKS: [&str; 5] = [
+const BD_MARKS: [&str; 6] = [
     "metadata.json",
+    "config.yaml",
     "embeddeddolt",
     "dolt",
     "proxieddb",
@@ -92,8 +94,8 @@ impl Scratch {
     }
 }
 
-/// Finds the store for a directory: `BEADS_DIR`, or the `.beads` of the main worktree, or, outside of linked
-/// worktrees, the nearest `.beads` above.
+/// Finds the store for a directory: `BEADS_DIR`, or the one at the repository's home when that is elsewhere, or the
+/// nearest above, but for a directory in a repository not beyond its root.
 pub fn find(from: &Utf8Path) -> Result<Place, StoreError> {
     let directory = directory_for(from).ok_or_else(|| StoreError::NotInitialized {
         from: from.to_owned(),
@@ -129,9 +131,7 @@ impl Place {
 pub fn init(from: &Utf8Path) -> Result<Initialized, StoreError> {
     let directory = match env::get(Variable::BeadsDir) {
         Some(directory) => Utf8PathBuf::from(directory),
-        None => repo::main_root_of(from)
-            .unwrap_or_else(|| from.to_owned())
-            .join(DIRECTORY),
+        None => home_directory(from)?,
     };
     let marker = directory.join(MARKER);
     if !marker.exists() && belongs_to_bd(&directory) {
@@ -183,12 +183,11 @@ fn options() -> Result<Options, StoreError> {
     }
 }
 
-/// The directory around the nearest `.beads` at or above a path: what stands for a repository where there is none.
+/// The directory around the nearest store at or above a path: what stands for a repository where there is none.
 pub fn root_of(path: &Utf8Path) -> Option<Utf8PathBuf> {
     let path = path.canonicalize_utf8().ok()?;
-    let root = path
-        .ancestors()
-        .find(|above| above.join(DIRECTORY).is_dir());
+    let mut above = path.ancestors();
+    let root = above.find(|above| is_store(&above.join(DIRECTORY)));
     root.map(Utf8Path::to_owned)
 }
 
@@ -197,16 +196,48 @@ fn directory_for(from: &Utf8Path) -> Option<Utf8PathBuf> {
         return Some(Utf8PathBuf::from(directory));
     }
     let from = from.canonicalize_utf8().ok()?;
+    let Some(home) = repo::home_of(&from) else {
+        return nearest(from.ancestors());
+    };
     let root = repo::root_of(&from);
-    let main = repo::main_root_of(&from);
-    if root != main {
-        return main
-            .map(|main| main.join(DIRECTORY))
-            .filter(|path| path.is_dir());
+    if root.as_deref() == Some(home.path()) {
+        let within = from.ancestors();
+        return nearest(within.take_while(|above| above.starts_with(home.path())));
     }
-    from.ancestors()
-        .map(|above| above.join(DIRECTORY))
-        .find(|path| path.is_dir())
+    nearest([home.path()].into_iter()).or_else(|| bd_beside(&home, &from))
+}
+
+/// The `.beads` of the repository's home, for `init`.
+fn home_directory(from: &Utf8Path) -> Result<Utf8PathBuf, StoreError> {
+    let Some(home) = repo::home_of(from) else {
+        return Ok(from.join(DIRECTORY));
+    };
+    let directory = home.path().join(DIRECTORY);
+    match bd_beside(&home, from) {
+        Some(theirs) if !is_store(&directory) => Err(bd_error(&theirs)),
+        _ => Ok(directory),
+    }
+}
+
+/// The store of the real `bd` in a worktree of a repository that has no main one, which would be looked at else.
+fn bd_beside(home: &Home, from: &Utf8Path) -> Option<Utf8PathBuf> {
+    match home {
+        Home::Worktree(_) => None,
+        Home::GitDirectory(_) => {
+            let directory = repo::root_of(from)?.join(DIRECTORY);
+            let is_theirs = belongs_to_bd(&directory) && !directory.join(MARKER).exists();
+            is_theirs.then_some(directory)
+        }
+    }
+}
+
+fn nearest<'a>(mut directories: impl Iterator<Item = &'a Utf8Path>) -> Option<Utf8PathBuf> {
+    directories.find_map(|above| Some(above.join(DIRECTORY)).filter(|path| is_store(path)))
+}
+
+/// Whether a `.beads` is a store. One that is empty, or holds only an export, hides none further up.
+fn is_store(directory: &Utf8Path) -> bool {
+    directory.join(MARKER).exists() || belongs_to_bd(directory)
 }
 
 fn read_marker(path: &Utf8Path) -> Result<String, StoreError> {
