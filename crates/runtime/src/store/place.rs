@@ -129,6 +129,7 @@ impl Place {
 
 /// Makes the store of a repository, or finds that it is there. Stopped half-way, it is done by the next call.
 pub fn init(from: &Utf8Path) -> Result<Initialized, StoreError> {
+    let options = options()?;
     let directory = match env::get(Variable::BeadsDir) {
         Some(directory) => Utf8PathBuf::from(directory),
         None => home_directory(from)?,
@@ -151,12 +152,12 @@ pub fn init(from: &Utf8Path) -> Result<Initialized, StoreError> {
             });
         }
         // The marker is written last, so a file without anything in it was not left by a call that was stopped.
-        drop(SqliteStore::open(&file)?);
+        drop(SqliteStore::open_with(&file, options)?);
         file
     } else {
         directory.join(FILE)
     };
-    let (store, opened) = SqliteStore::open_or_create(&file)?;
+    let (store, opened) = SqliteStore::open_or_create_with(&file, options)?;
     if !marker.exists() {
         let text = format!("{{\n  \"store\": \"sqlite\",\n  \"file\": \"{FILE}\"\n}}\n");
         files::write_atomic(&marker, text.as_bytes())?;
@@ -169,7 +170,7 @@ pub fn init(from: &Utf8Path) -> Result<Initialized, StoreError> {
 }
 
 /// How long others are waited for, by the environment.
-fn options() -> Result<Options, StoreError> {
+pub fn options() -> Result<Options, StoreError> {
     let Some(text) = env::get(Variable::StoreTimeout) else {
         return Ok(Options::default());
     };

@@ -66,3 +66,29 @@ fn a_timeout_that_is_none_is_refused() {
         output.stderr
     );
 }
+
+#[test]
+fn init_waits_for_others_as_long_as_it_is_told() {
+    let env = five();
+    let lock = std::fs::File::open(env.path(".beads/beads-ralph.lock")).unwrap();
+    lock.lock().unwrap();
+    let init = |timeout: &str| {
+        let init = env.command(&["init", "--json"]);
+        init.env("BEADS_RALPH_STORE_TIMEOUT", timeout).run()
+    };
+    let busy = init("50ms").error();
+    assert_eq!(busy["code"], "DATABASE.TIMEOUT");
+    drop(lock);
+    init("50ms").exits(0);
+    let refused = init("soon").error();
+    assert!(refused["message"].as_str().unwrap().contains("soon"));
+}
+
+#[test]
+fn init_with_a_timeout_that_is_none_makes_nothing() {
+    let env = crate::env::TestEnv::new();
+    let init = env.command(&["init"]);
+    let init = init.env("BEADS_RALPH_STORE_TIMEOUT", "soon").run().exits(1);
+    assert!(init.stderr.contains("BEADS_RALPH_STORE_TIMEOUT"));
+    assert!(!env.path(".beads").exists());
+}
