@@ -16,8 +16,19 @@ use crate::table::{Page, Table};
 /// A bead for programs: its document and what `bd` counts about it.
 pub(crate) fn to_json(record: &Record, n_dependents: usize) -> Map<String, Value> {
     let mut json = record.issue.document().clone();
-    json.extend(counts(&record.issue, n_dependents, record.n_comments));
+    json.extend(extras(record, n_dependents));
     json
+}
+
+/// What a program finds with every bead, also when its document does not say it.
+fn extras(record: &Record, n_dependents: usize) -> Map<String, Value> {
+    let issue = &record.issue;
+    let mut extras = counts(issue, n_dependents, record.n_comments);
+    extras.insert("status".to_owned(), issue.status().into());
+    extras.insert("priority".to_owned(), issue.priority().into());
+    extras.insert("issue_type".to_owned(), issue.issue_type().into());
+    extras.insert("version".to_owned(), record.version.into());
+    extras
 }
 
 /// Several beads for programs, written from where they are: a list can be long.
@@ -27,8 +38,8 @@ pub(crate) fn all_to_json<'r>(
 ) -> Result<Vec<JsonBead<'r>>, Failure> {
     let json = records.iter().map(|record| {
         let n_dependents = beads.n_dependents(record.issue.id())?;
-        let counts = counts(&record.issue, n_dependents, record.n_comments);
-        Ok(JsonBead { record, counts })
+        let extras = extras(record, n_dependents);
+        Ok(JsonBead { record, extras })
     });
     json.collect()
 }
@@ -36,14 +47,14 @@ pub(crate) fn all_to_json<'r>(
 /// What [`to_json`] gives, without a copy of the document.
 pub(crate) struct JsonBead<'r> {
     record: &'r Record,
-    counts: Map<String, Value>,
+    extras: Map<String, Value>,
 }
 
 impl Serialize for JsonBead<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let document = self.record.issue.document().iter();
-        let own = document.filter(|(key, _)| !self.counts.contains_key(*key));
-        serializer.collect_map(own.chain(&self.counts))
+        let own = document.filter(|(key, _)| !self.extras.contains_key(*key));
+        serializer.collect_map(own.chain(&self.extras))
     }
 }
 

@@ -204,7 +204,7 @@ fn what_to_do(error: &StoreError) -> String {
         StoreError::Invalid { .. } => "correct the listed fields",
         StoreError::Cycle(_) => "remove one dependency of the named cycle",
         StoreError::Held { .. } => {
-            "choose another bead with `beads-ralph ready`; if its holder is gone, run `beads-ralph recover`"
+            "see with `beads-ralph ready` what else there is; when the lease is over or the holder is dead, `beads-ralph recover` frees it; if it is yours, pass --fence"
         }
         StoreError::InProgress(_) => {
             "choose another bead with `beads-ralph ready`; if nobody works on it, run `beads-ralph reopen` on it"

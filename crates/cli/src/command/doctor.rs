@@ -6,9 +6,7 @@ use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::issue::{Entry, Line, read_line};
 use beads_ralph_core::text::visible;
-use beads_ralph_runtime::store::{
-    self, CheckReport, Kind, Options, Place, RepairReport, StoreError,
-};
+use beads_ralph_runtime::store::{self, CheckReport, Kind, Place, RepairReport, StoreError};
 use beads_ralph_runtime::{config, files, repo};
 use camino::Utf8Path;
 use serde_json::{Value, json};
@@ -35,7 +33,8 @@ pub(crate) fn run(args: &DoctorArgs, global: &Global, ui: &Ui) -> Result<(), Fai
             Failure::new(ErrorCode::DatabaseCliNotFound, "the store belongs to bd")
         }));
     };
-    let report = store::check(path, Options::default())?;
+    let options = store::options()?;
+    let report = store::check(path, options)?;
     if report.is_healthy() {
         return healthy(path, &report, ui);
     }
@@ -43,22 +42,17 @@ pub(crate) fn run(args: &DoctorArgs, global: &Global, ui: &Ui) -> Result<(), Fai
         return Err(sick(path, &report, ui));
     }
     let export = export(args, &place)?;
-    let repaired = store::repair(
-        path,
-        export,
-        Writer::new(global).stamp(),
-        Options::default(),
-    )
-    .map_err(|error| {
-        let is_busy = matches!(error, StoreError::Busy { .. });
-        let failure = Failure::from(error);
-        if is_busy {
-            failure.action("stop what uses the store, then try again")
-        } else {
-            failure
-        }
-    })?;
-    let after = store::check(path, Options::default())?;
+    let repaired =
+        store::repair(path, export, Writer::new(global).stamp(), options).map_err(|error| {
+            let is_busy = matches!(error, StoreError::Busy { .. });
+            let failure = Failure::from(error);
+            if is_busy {
+                failure.action("stop what uses the store, then try again")
+            } else {
+                failure
+            }
+        })?;
+    let after = store::check(path, options)?;
     if !after.is_healthy() {
         return Err(sick(path, &after, ui));
     }

@@ -59,7 +59,7 @@ fn one_state(beads: &Beads, ui: &Ui) -> Result<Exported, Failure> {
         let is_one_state = beads.store.events(None, before, 1)?.is_empty();
         if is_one_state || left == 0 {
             if !is_one_state {
-                ui.say("note: beads changed during the export; run it again when nothing writes\n");
+                ui.say("note: others wrote meanwhile; every bead is whole, and some may be newer than others\n");
             }
             return Ok(exported);
         }

@@ -3,7 +3,7 @@
 //! Data: `{bead: {…}, version, changed: bool}`.
 
 use beads_ralph_core::bead::{Invalid, parse_document};
-use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::diag::{ErrorCode, did_you_mean};
 use beads_ralph_core::issue::{Edit, Label, Record};
 use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::files;
@@ -81,8 +81,30 @@ fn check_status(args: &UpdateArgs, record: &Record, beads: &Beads) -> Result<(),
             .action(format!("claim it: beads-ralph claim {id}")))
         }
         Some("closed") => super::close::refuse_while_waiting(record, beads),
+        Some(status) if !STATUSES.contains(&status) => Err(unknown_status(status)),
         _ => Ok(()),
     }
+}
+
+/// The statuses that mean something here or to `bd`.
+const STATUSES: [&str; 7] = [
+    "open",
+    "in_progress",
+    "blocked",
+    "deferred",
+    "closed",
+    "pinned",
+    "hooked",
+];
+
+/// A status that nobody knows hides a bead from `ready`; whoever wants one says so.
+fn unknown_status(status: &str) -> Failure {
+    let message = format!("nobody knows the status '{}'", excerpt(status));
+    let failure = Failure::new(ErrorCode::ValidationInvalidPattern, message);
+    failure.action(match did_you_mean(status, STATUSES) {
+        Some(known) => format!("did you mean {known}? --force sets any word"),
+        None => format!("known are {}; --force sets any word", STATUSES.join(", ")),
+    })
 }
 
 fn edits(args: &UpdateArgs) -> Result<Vec<Edit>, Failure> {

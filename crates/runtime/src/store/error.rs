@@ -1,6 +1,6 @@
 //! What can go wrong with a store.
 
-use beads_ralph_core::bead::{BeadId, FieldError};
+use beads_ralph_core::bead::{BeadId, FieldError, Timestamp};
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::issue::{Blocker, EditError, Fence, Holder};
 use beads_ralph_core::text::excerpt;
@@ -54,7 +54,10 @@ pub enum StoreError {
     #[error("these beads would wait for each other: {}", circle(.0))]
     Cycle(Vec<BeadId>),
     /// Somebody else holds the issue.
-    #[error("bead {} is already claimed by {} on {} (fence {fence})", excerpt(.id.as_str()), excerpt(&.holder.run), excerpt(&.holder.host))]
+    #[error(
+        "bead {} is already claimed by {} on {} (fence {fence}, lease until {})",
+        excerpt(.id.as_str()), excerpt(&.holder.run), excerpt(&.holder.host), Timestamp::from_instant(*.lease_until)
+    )]
     Held {
         /// The issue.
         id: BeadId,
@@ -62,6 +65,8 @@ pub enum StoreError {
         holder: Box<Holder>,
         /// The fence of that claim.
         fence: Fence,
+        /// Until when the holder counts as alive.
+        lease_until: jiff::Timestamp,
     },
     /// The issue is being worked on by somebody that left no record of it.
     #[error("bead {} is already claimed: it is in progress, and no holder is recorded", excerpt(.0.as_str()))]

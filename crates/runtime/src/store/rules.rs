@@ -109,6 +109,7 @@ pub(super) fn held(id: &BeadId, claim: &Claim) -> StoreError {
         id: id.clone(),
         holder: Box::new(claim.holder.clone()),
         fence: claim.fence,
+        lease_until: claim.lease_until,
     }
 }
 
