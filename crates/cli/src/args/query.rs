@@ -119,7 +119,7 @@ pub(crate) struct SearchArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
-    /// The beads: whole ids, or beginnings that only one id has
+    /// The beads: whole ids, or their first parts where only one id has them
     #[arg(required = true, value_name = "ID")]
     pub(crate) ids: Vec<String>,
     /// Show the comments too
@@ -140,6 +140,9 @@ pub(crate) struct LogArgs {
 pub(crate) struct ImportArgs {
     /// The file of JSON lines; `-` is standard input. Without it, .beads/issues.jsonl
     pub(crate) file: Option<Utf8PathBuf>,
+    /// Also replace beads that are as new here or newer, but none that somebody holds
+    #[arg(long)]
+    pub(crate) overwrite: bool,
     /// Say what would happen, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,

@@ -1,7 +1,8 @@
 //! `import`: beads from a file of JSON lines, as `bd` writes them.
 //!
-//! Data: `{source, created: [ids], updated: [ids], unchanged: n, stale: [ids], refused: [{id, reason}],
-//! fences_kept: [{id, fence, in_file}], memories: n, dry_run}`. All beads come in one step, or none does.
+//! Data: `{source, created: [ids], updated: [ids], unchanged: n, stale: [ids], stale_reasons: [{id, reason}],
+//! refused: [{id, reason}], fences_kept: [{id, fence, in_file}], memories: n, dry_run}`. The reason of a stale line is
+//! `older`, `same_time` or `no_time`. All beads come in one step, or none does.
 
 mod lines;
 
@@ -42,6 +43,7 @@ pub(crate) fn run(args: &ImportArgs, global: &Global, ui: &Ui) -> Result<(), Fai
             source: source.shown.clone(),
             memories: lines.memories.len(),
             dry_run: args.dry_run,
+            overwrites: args.overwrite,
             ..Report::default()
         };
         let writes = plan(lines.entries, &beads, &mut report)?;
@@ -74,10 +76,52 @@ struct Report {
     updated: Vec<String>,
     unchanged: usize,
     stale: Vec<String>,
+    stale_reasons: Vec<Stale>,
     refused: Vec<Refused>,
     fences_kept: Vec<KeptFence>,
     memories: usize,
     dry_run: bool,
+    #[serde(skip)]
+    overwrites: bool,
+}
+
+/// A line that says something else than the bead here, and is not known to be later.
+#[derive(Debug, Serialize)]
+struct Stale {
+    id: String,
+    reason: Reason,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Reason {
+    Older,
+    SameTime,
+    NoTime,
+}
+
+impl Reason {
+    /// Why a line may not take the place of a bead, if it may not: only a later change replaces.
+    fn of(line: &Issue, here: &Issue) -> Option<Self> {
+        match [line, here].map(|issue| issue.time("updated_at")) {
+            [None, _] => Some(Self::NoTime),
+            [Some(theirs), Some(ours)] if theirs < ours => Some(Self::Older),
+            [Some(theirs), Some(ours)] if theirs == ours => Some(Self::SameTime),
+            _ => None,
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Older => "is older in the file than here, and was left alone",
+            Self::SameTime => {
+                "is different in the file but changed at the same time, and was left alone; --overwrite replaces it"
+            }
+            Self::NoTime => {
+                "has no time of change in the file, and was left alone; --overwrite replaces it"
+            }
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -119,11 +163,8 @@ impl Report {
 
     fn warnings(&self) -> String {
         let mut text = String::new();
-        for id in &self.stale {
-            text.push_str(&format_line(
-                id,
-                "is older in the file than here, and was left alone",
-            ));
+        for stale in &self.stale_reasons {
+            text.push_str(&format_line(&stale.id, stale.reason.words()));
         }
         for refused in &self.refused {
             text.push_str(&format_line(&refused.id, &refused.reason));
@@ -181,14 +222,17 @@ fn merge(
             in_file: entry.fence,
         });
     }
-    let times = [&entry.issue, &record.issue].map(|issue| issue.time("updated_at"));
-    if matches!(times, [Some(theirs), Some(ours)] if theirs < ours) {
-        report.stale.push(id);
-        return Ok(None);
-    }
     let missing = missing_comments(entry, record, beads)?;
-    if missing.is_empty() && is_same(&entry.issue, &record.issue) {
-        report.unchanged += 1;
+    if is_same(&entry.issue, &record.issue) {
+        if missing.is_empty() {
+            report.unchanged += 1;
+            return Ok(None);
+        }
+    } else if let Some(reason) = Reason::of(&entry.issue, &record.issue)
+        && !report.overwrites
+    {
+        report.stale.push(id.clone());
+        report.stale_reasons.push(Stale { id, reason });
         return Ok(None);
     }
     if let Some(claim) = &record.claim {

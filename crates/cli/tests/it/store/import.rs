@@ -261,3 +261,55 @@ fn an_imported_status_needs_no_claim() {
     assert_eq!(strings(&report["updated"]), ["bd-a"]);
     assert_eq!(shown(&env, "bd-a")["status"], "in_progress");
 }
+
+#[test]
+fn a_line_that_is_not_later_replaces_nothing() {
+    let env = five();
+    env.run(&["export", "-o", "before.jsonl"]).exits(0);
+    env.run(&["close", "bd-a"]).exits(0);
+    env.run(&["export", "-o", "closed.jsonl"]).exits(0);
+    env.run(&["reopen", "bd-a"]).exits(0);
+    // All of that happened within one second.
+    let same = data(&env, &["import", "closed.jsonl"]);
+    assert_eq!(strings(&same["stale"]), ["bd-a"]);
+    assert_eq!(
+        same["stale_reasons"],
+        json!([{"id": "bd-a", "reason": "same_time"}])
+    );
+    assert_eq!(shown(&env, "bd-a")["status"], "open");
+    let timeless = import(&env, "{\"id\":\"bd-e\",\"title\":\"Epsilon\"}\n");
+    assert_eq!(strings(&timeless["stale"]), ["bd-e"]);
+    assert_eq!(timeless["stale_reasons"][0]["reason"], "no_time");
+    assert_eq!(shown(&env, "bd-e")["status"], "closed");
+    let older = env.run(&["import", "before.jsonl"]).exits(0);
+    assert!(
+        older
+            .stderr
+            .contains("bd-a is older in the file than here, and was left alone"),
+        "{}",
+        older.stderr
+    );
+}
+
+#[test]
+fn overwrite_replaces_whatever_the_time_but_not_what_is_held() {
+    let env = five();
+    env.run(&["claim", "bd-d", "--actor", "alice"]).exits(0);
+    let lines = concat!(
+        "{\"id\":\"bd-e\",\"title\":\"Timeless\"}\n",
+        "{\"id\":\"bd-b\",\"title\":\"Older\",\"updated_at\":\"2025-01-01T00:00:00Z\"}\n",
+        "{\"id\":\"bd-d\",\"title\":\"Held\"}\n",
+    );
+    let output = env
+        .command(&["import", "-", "--overwrite", "--json"])
+        .stdin(lines)
+        .run();
+    let report = output.exits(0).data();
+    assert_eq!(strings(&report["updated"]), ["bd-e", "bd-b"]);
+    assert_eq!(report["stale"], json!([]));
+    assert_eq!(report["refused"][0]["id"], "bd-d");
+    for (id, title) in [("bd-e", "Timeless"), ("bd-b", "Older"), ("bd-d", "Delta")] {
+        assert_eq!(shown(&env, id)["title"], title);
+    }
+    assert_ne!(shown(&env, "bd-e")["status"], "closed");
+}
