@@ -90,17 +90,12 @@ impl Writer {
         })
     }
 
-    /// Whether a bead is held under a name on this machine.
-    pub(crate) fn is_held_by(record: &Record, name: &str) -> bool {
-        let claim = record.claim.as_ref();
-        claim.is_some_and(|claim| claim.holder.run == name && claim.holder.host == host::name())
-    }
-
-    /// The fence of a claim that whoever writes made at a terminal. A program that works on a bead is named
-    /// by its process, and passes its fence, so that a process of the past can finish nothing (Z-2).
-    pub(crate) fn own_fence(&self, record: &Record) -> Option<Fence> {
+    /// The fence of a claim that was made under a name at a terminal of this machine. A program that works on a
+    /// bead is named by its process, and passes its fence, so that a process of the past can finish nothing (Z-2).
+    pub(crate) fn fence_of(record: &Record, name: &str) -> Option<Fence> {
         let claim = record.claim.as_ref()?;
-        let is_own = Self::is_held_by(record, &self.actor) && claim.holder.process.is_none();
+        let Holder { run, host, process } = &claim.holder;
+        let is_own = run == name && *host == host::name() && process.is_none();
         is_own.then_some(claim.fence)
     }
 
@@ -110,7 +105,7 @@ impl Writer {
             fence: if args.force {
                 None
             } else {
-                args.fence.or_else(|| self.own_fence(record))
+                args.fence.or_else(|| Self::fence_of(record, &self.actor))
             },
             is_forced: args.force,
             ..Guard::default()

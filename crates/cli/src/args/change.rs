@@ -79,7 +79,7 @@ pub(crate) struct ReleaseArgs {
     /// The beads
     #[arg(required = true, value_name = "ID")]
     pub(crate) ids: Vec<String>,
-    /// The number that the claim gave out; without it, only your own claims on this machine
+    /// The number that the claim gave out; without it, only your own claims on this machine that name no process
     #[arg(long, value_name = "N", value_parser = fence)]
     pub(crate) fence: Option<Fence>,
     /// Whose claim it is; without it, whoever writes

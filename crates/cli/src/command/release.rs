@@ -30,7 +30,8 @@ pub(crate) fn run(args: &ReleaseArgs, global: &Global, ui: &Ui) -> Result<(), Fa
     })
 }
 
-/// The fence of the claim as it is now, for its own holder, or for whoever insists.
+/// The fence of the claim as it is now, for its own holder at a terminal, or for whoever insists. A program passes
+/// its fence, as everywhere (Z-2).
 fn present_fence(record: &Record, args: &ReleaseArgs, actor: &str) -> Result<Fence, Failure> {
     let id = excerpt(record.issue.id().as_str());
     let Some(claim) = &record.claim else {
@@ -42,8 +43,13 @@ fn present_fence(record: &Record, args: &ReleaseArgs, actor: &str) -> Result<Fen
             .action("there is nothing to give back; `beads-ralph reopen` opens it"));
     };
     let name = args.holder.as_deref().unwrap_or(actor);
-    if args.force || Writer::is_held_by(record, name) {
-        return Ok(claim.fence);
+    let fence = if args.force {
+        Some(claim.fence)
+    } else {
+        Writer::fence_of(record, name)
+    };
+    if let Some(fence) = fence {
+        return Ok(fence);
     }
     let message = format!("bead {id} is already claimed by {}", held(claim));
     Err(Failure::new(ErrorCode::ValidationConstraint, message)

@@ -305,3 +305,18 @@ fn what_is_in_progress_without_a_holder_is_left_to_people() {
     env.run(&["reopen", "a"]).exits(0);
     env.run(&["claim", "a"]).exits(0);
 }
+
+#[test]
+fn z_2_a_claim_of_a_program_is_released_with_its_fence_only() {
+    let env = five();
+    let pid = std::process::id().to_string();
+    env.run(&["claim", "bd-a", "--actor", "alice", "--pid", &pid])
+        .exits(0);
+    for name in ["--actor", "--holder"] {
+        let refused = error(&env, &["release", "bd-a", name, "alice"], 4);
+        let action = refused["suggested_action"].as_str().unwrap();
+        assert!(action.contains("--fence"), "{action}");
+    }
+    assert_eq!(shown(&env, "bd-a")["status"], "in_progress");
+    env.run(&["release", "bd-a", "--fence", "1"]).exits(0);
+}
