@@ -124,13 +124,18 @@ impl Beads {
         })
     }
 
-    /// The bead with an id, or with the only id that starts with a text.
+    /// The bead with an id, or with the only id of which a text is the first parts. Parts end before `-` and `.`, so
+    /// that the id of one sprint is never taken for the beginning of another's number.
     pub(crate) fn resolve(&self, text: &str) -> Result<Record, Failure> {
         let id = BeadId::parse(text).map_err(|_| self.unknown(text))?;
         if let Some(record) = self.store.get(&[id])?.pop() {
             return Ok(record);
         }
-        let found = self.store.ids_with_prefix(text, MAX_NAMED + 1)?;
+        let mut found = Vec::new();
+        for end in ['-', '.'] {
+            let start = format!("{text}{end}");
+            found.extend(self.store.ids_with_prefix(&start, MAX_NAMED + 1)?);
+        }
         match found.as_slice() {
             [] => Err(self.unknown(text)),
             [only] => self.record(only),

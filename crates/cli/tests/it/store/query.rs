@@ -175,32 +175,32 @@ fn waiting_has_four_reasons() {
 }
 
 #[test]
-fn ids_may_be_cut_where_they_are_unique() {
+fn ids_may_be_cut_between_their_parts_where_they_are_unique() {
     let env = seeded(
-        "{\"id\":\"bd-long-1\",\"title\":\"t\"}\n{\"id\":\"bd-long-12\",\"title\":\"t\"}\n{\"id\":\"bd-other\",\"title\":\"t\"}\n",
+        "{\"id\":\"bd-1-1-setup\",\"title\":\"t\"}\n{\"id\":\"bd-1-10-x\",\"title\":\"t\"}\n{\"id\":\"bd-other.1\",\"title\":\"t\"}\n{\"id\":\"bd-1-10\",\"title\":\"t\"}\n{\"id\":\"bd-1-20-y\",\"title\":\"t\"}\n",
     );
-    assert_eq!(shown(&env, "bd-o")["id"], "bd-other");
-    assert_eq!(
-        shown(&env, "bd-long-1")["id"],
-        "bd-long-1",
-        "a whole id wins"
-    );
-    let ambiguous = error(&env, &["show", "bd-l"], 1);
+    assert_eq!(shown(&env, "bd-1-1")["id"], "bd-1-1-setup");
+    assert_eq!(shown(&env, "bd-other")["id"], "bd-other.1");
+    assert_eq!(shown(&env, "bd-1-10")["id"], "bd-1-10", "a whole id wins");
+    let ambiguous = error(&env, &["show", "bd-1"], 1);
     assert_eq!(ambiguous["code"], "DEPENDENCY.UNRESOLVED");
     assert!(
         ambiguous["message"]
             .as_str()
             .unwrap()
-            .contains("bd-long-1, bd-long-12")
+            .contains("bd-1-1-setup, bd-1-10, bd-1-10-x, bd-1-20-y")
     );
-    let near = error(&env, &["show", "bd-othre"], 1);
-    assert_eq!(near["suggested_action"], "did you mean bd-other?");
-    for id in ["", "zzz"] {
+    let near = error(&env, &["show", "bd-othre.1"], 1);
+    assert_eq!(near["suggested_action"], "did you mean bd-other.1?");
+    // The sprint 1.2 that is gone is not the sprint 1.20.
+    for id in ["", "zzz", "bd-1-2", "bd-o"] {
         assert_eq!(
             error(&env, &["show", id], 1)["code"],
             "DEPENDENCY.UNRESOLVED"
         );
     }
+    env.run(&["close", "bd-1-2"]).exits(1);
+    assert_ne!(shown(&env, "bd-1-20-y")["status"], "closed");
 }
 
 #[test]
