@@ -202,6 +202,8 @@ pub(crate) struct LabelArgs {
     /// The labels
     #[arg(required = true, value_name = "LABEL")]
     pub(crate) labels: Vec<String>,
+    #[command(flatten)]
+    pub(crate) guard: GuardArgs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -228,6 +230,8 @@ pub(crate) struct DepAddArgs {
     /// What the one has to do with the other
     #[arg(short = 't', long = "type", value_name = "TYPE", default_value = Dependency::BLOCKS)]
     pub(crate) kind: String,
+    #[command(flatten)]
+    pub(crate) guard: GuardArgs,
 }
 
 #[derive(Debug, Args)]
@@ -236,6 +240,8 @@ pub(crate) struct DepRemoveArgs {
     pub(crate) id: String,
     /// What it waits for
     pub(crate) on: String,
+    #[command(flatten)]
+    pub(crate) guard: GuardArgs,
 }
 
 #[derive(Debug, Args)]
@@ -254,6 +260,8 @@ pub(crate) struct CommentArgs {
     /// What to say; `-` is standard input
     #[arg(required = true)]
     pub(crate) text: Vec<String>,
+    #[command(flatten)]
+    pub(crate) guard: GuardArgs,
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

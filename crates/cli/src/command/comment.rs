@@ -7,7 +7,7 @@ use std::io;
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::issue::{Edit, new_comment};
 use beads_ralph_runtime::files;
-use beads_ralph_runtime::store::{Guard, Write};
+use beads_ralph_runtime::store::Write;
 use camino::Utf8Path;
 use serde_json::json;
 
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &CommentArgs, global: &Global, ui: &Ui) -> Result<(), Fa
     let write = Write::Update {
         id: id.clone(),
         edits: vec![Edit::Comment(comment.clone())],
-        guard: Guard::default(),
+        guard: beads.by.guard(&before, &args.guard),
     };
     let after = beads.change(write, &id)?;
     if ui.is_json() {

@@ -9,10 +9,10 @@ use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::issue::{Dependency, Edit, Issue, Record};
 use beads_ralph_core::text::{excerpt, is_unprintable};
-use beads_ralph_runtime::store::{Guard, Write};
+use beads_ralph_runtime::store::Write;
 use serde_json::{Value, json};
 
-use crate::args::{DepAddArgs, DepCommand, DepRemoveArgs, Global};
+use crate::args::{DepAddArgs, DepCommand, DepRemoveArgs, Global, GuardArgs};
 use crate::bead_view::blockers_to_json;
 use crate::beads::Beads;
 use crate::failure::Failure;
@@ -41,13 +41,8 @@ fn add(args: &DepAddArgs, beads: &mut Beads, ui: &Ui) -> Result<(), Failure> {
         .map_err(|error| Failure::new(ErrorCode::ValidationInvalidPattern, error.to_string()))?
         .with("created_at", stamp.time().as_str().into())
         .with("created_by", stamp.actor.into());
-    change(
-        &before,
-        Edit::AddDependency(edge),
-        &target,
-        (beads, ui),
-        &args.kind,
-    )
+    let write = write(&before, Edit::AddDependency(edge), &args.guard, beads);
+    change(&before, write, &target, (beads, ui), &args.kind)
 }
 
 /// A dependency on another project cannot be looked up; that it can be shown is all that is asked of it.
@@ -79,23 +74,26 @@ fn remove(args: &DepRemoveArgs, beads: &mut Beads, ui: &Ui) -> Result<(), Failur
     };
     let kind = edge.kind().to_owned();
     let edit = Edit::RemoveDependency(target.clone());
-    change(&before, edit, &target, (beads, ui), &kind)
+    let write = write(&before, edit, &args.guard, beads);
+    change(&before, write, &target, (beads, ui), &kind)
+}
+
+fn write(before: &Record, edit: Edit, args: &GuardArgs, beads: &Beads) -> Write {
+    Write::Update {
+        id: before.issue.id().clone(),
+        edits: vec![edit],
+        guard: beads.by.guard(before, args),
+    }
 }
 
 fn change(
     before: &Record,
-    edit: Edit,
+    write: Write,
     target: &BeadId,
     (beads, ui): (&mut Beads, &Ui),
     kind: &str,
 ) -> Result<(), Failure> {
-    let is_added = matches!(edit, Edit::AddDependency(_));
     let id = before.issue.id();
-    let write = Write::Update {
-        id: id.clone(),
-        edits: vec![edit],
-        guard: Guard::default(),
-    };
     let after = beads.change(write, id)?;
     let is_changed = after.version != before.version;
     if ui.is_json() {
@@ -104,8 +102,10 @@ fn change(
             "changed": is_changed, "is_blocked": after.is_blocked,
         }));
     }
+    let mut edges = after.issue.dependencies().iter();
+    let is_there = edges.any(|edge| edge.target() == target);
     let [id, target, kind] = [id.as_str(), target.as_str(), kind].map(excerpt);
-    let what = match (is_added, is_changed) {
+    let what = match (is_there, is_changed) {
         (true, true) => "now depends",
         (true, false) => "depends already",
         (false, _) => "no longer depends",

@@ -4,11 +4,11 @@
 
 use beads_ralph_core::issue::Edit;
 use beads_ralph_core::text::visible;
-use beads_ralph_runtime::store::{Guard, Write};
+use beads_ralph_runtime::store::Write;
 use serde_json::json;
 
 use super::update;
-use crate::args::{Global, LabelCommand};
+use crate::args::{Global, LabelArgs, LabelCommand};
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::{Ui, lines};
@@ -18,23 +18,23 @@ pub(crate) fn run(command: &LabelCommand, global: &Global, ui: &Ui) -> Result<()
         LabelCommand::Add(args) => {
             let labels = update::labels(&args.labels)?;
             let edits = labels.into_iter().map(Edit::AddLabel).collect();
-            change(&args.id, edits, global, ui)
+            change(args, edits, global, ui)
         }
         LabelCommand::Remove(args) => {
             let edits = args.labels.iter().cloned().map(Edit::RemoveLabel).collect();
-            change(&args.id, edits, global, ui)
+            change(args, edits, global, ui)
         }
         LabelCommand::List { id } => list(id, global, ui),
     }
 }
 
-fn change(id: &str, edits: Vec<Edit>, global: &Global, ui: &Ui) -> Result<(), Failure> {
+fn change(args: &LabelArgs, edits: Vec<Edit>, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let mut beads = Beads::open(global)?;
-    let before = beads.resolve(id)?;
+    let before = beads.resolve(&args.id)?;
     let write = Write::Update {
         id: before.issue.id().clone(),
         edits,
-        guard: Guard::default(),
+        guard: beads.by.guard(&before, &args.guard),
     };
     update::report(&before, write, &mut beads, ui)
 }

@@ -311,3 +311,30 @@ fn comments_are_kept_in_order() {
         .exits(1);
     env.run(&["comment", "bd-a"]).exits(2);
 }
+
+#[test]
+fn z_2_labels_comments_and_edges_take_a_fence_too() {
+    let env = five();
+    for _ in 0..2 {
+        env.run(&["claim", "bd-a", "--actor", "alice"]).exits(0);
+        env.run(&["release", "bd-a", "--actor", "alice"]).exits(0);
+    }
+    env.run(&["claim", "bd-a", "--actor", "alice"]).exits(0);
+    for args in [
+        &["label", "add", "bd-a", "z"][..],
+        &["label", "remove", "bd-a", "x"],
+        &["comment", "bd-a", "said"],
+        &["dep", "add", "bd-a", "bd-e"],
+        &["dep", "remove", "bd-a", "bd-e"],
+    ] {
+        let stale = error(&env, &[args, &["--fence", "1"]].concat(), 1);
+        let message = stale["message"].as_str().unwrap();
+        assert!(message.contains("fence 1 is stale"), "{args:?}: {message}");
+        env.run(&[args, &["--fence", "3"]].concat()).exits(0);
+        let both = [args, &["--fence", "3", "--force"]].concat();
+        env.run(&both).exits(2);
+    }
+    env.run(&["label", "add", "bd-a", "w", "--actor", "bob", "--force"])
+        .exits(0);
+    assert_eq!(shown(&env, "bd-a")["claim"]["fence"], 3);
+}
