@@ -1,14 +1,23 @@
 //! The configuration as `init` leaves it: written when there is none, extended when it lacks a choice that was
 //! made, and otherwise not touched.
 
+use std::thread;
+use std::time::Duration;
+
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_runtime::config::{self, FILE_NAME, Permissions};
-use beads_ralph_runtime::files;
+use beads_ralph_runtime::files::{self, FileError};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::failure::Failure;
 
 const TEMPLATE: &str = include_str!("../../../assets/beads-ralph.yaml");
+
+/// How often the file is looked at anew because somebody else wrote it meanwhile.
+const TRIES: usize = 100;
+
+/// How long somebody else who is about to write it is given each time.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// The configuration and what is to be done about it.
 #[derive(Debug)]
@@ -76,14 +85,29 @@ fn extended(path: &Utf8Path, before: &[u8], mode: Permissions) -> Result<Vec<u8>
 }
 
 impl Settings {
-    /// Does what was decided.
-    pub(super) fn write(self) -> Result<Self, Failure> {
-        match &self.action {
-            Action::Nothing => {}
-            Action::Create(text) => files::create_new(&self.path, text.as_bytes())?,
-            Action::Extend { before, after } => files::replace(&self.path, before, after)?,
+    /// Does what was decided. Where somebody else was faster, what is there now decides.
+    pub(super) fn write(mut self) -> Result<Self, Failure> {
+        let mut left = TRIES;
+        loop {
+            left -= 1;
+            match self.try_write() {
+                Ok(()) => return Ok(self),
+                Err(FileError::Exists { .. } | FileError::Changed { .. }) if left > 0 => {
+                    thread::sleep(PAUSE);
+                    let directory = self.path.parent().unwrap_or(Utf8Path::new("."));
+                    self = plan(directory, self.wanted)?;
+                }
+                Err(error) => return Err(error.into()),
+            }
         }
-        Ok(self)
+    }
+
+    fn try_write(&self) -> Result<(), FileError> {
+        match &self.action {
+            Action::Nothing => Ok(()),
+            Action::Create(text) => files::create_new(&self.path, text.as_bytes()),
+            Action::Extend { before, after } => files::replace(&self.path, before, after),
+        }
     }
 
     pub(super) fn state(&self) -> &'static str {

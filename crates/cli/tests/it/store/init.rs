@@ -186,3 +186,23 @@ fn z_26_a_store_of_the_real_bd_is_never_shadowed() {
     assert_eq!(env.names(".beads"), ["metadata.json"]);
     assert_eq!(env.names("."), [".beads"]);
 }
+
+#[test]
+fn many_may_init_at_once() {
+    for mode in [&["init"][..], &["init", "--permissions", "sandbox"]] {
+        let env = TestEnv::new();
+        if mode.len() > 1 {
+            env.write("beads-ralph.yaml", "rig: mine\n");
+        }
+        let children: Vec<_> = (0..12).map(|_| env.command(mode).spawn()).collect();
+        for child in children {
+            crate::env::Output::of(child, "init".to_owned()).exits(0);
+        }
+        assert_eq!(env.names("."), [".beads", "beads-ralph.yaml"]);
+        let settings = env.text("beads-ralph.yaml");
+        let n_modes = settings
+            .lines()
+            .filter(|line| line.starts_with("permissions:"));
+        assert_eq!(n_modes.count(), 1, "{settings}");
+    }
+}
