@@ -92,6 +92,9 @@ pub(crate) struct ReleaseArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct RecoverArgs {
+    /// Also beads that are in progress although no holder is recorded
+    #[arg(long)]
+    pub(crate) unheld: bool,
     /// Say what would happen, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,

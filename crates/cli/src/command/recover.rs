@@ -1,13 +1,13 @@
 //! `recover`: beads whose holder is gone, put back to open (contracts §7.9, Z-4).
 //!
-//! Data: `{recovered: [{id, fence, holder, why}], left: [{id, fence, holder|null, why}], dry_run}`.
+//! Data: `{recovered: [{id, fence, holder|null, why}], left: [{id, fence, holder|null, why}], dry_run}`.
 
 use std::fmt::Write as _;
 
-use beads_ralph_core::issue::{Claim, Liveness, Query, Record, StatusFilter};
+use beads_ralph_core::issue::{Claim, Edit, Liveness, Query, Record, StatusFilter};
 use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::host;
-use beads_ralph_runtime::store::StoreError;
+use beads_ralph_runtime::store::{Guard, StoreError, Write};
 use serde_json::{Value, json};
 
 use crate::args::{Global, RecoverArgs};
@@ -45,14 +45,8 @@ pub(crate) fn run(args: &RecoverArgs, global: &Global, ui: &Ui) -> Result<(), Fa
 }
 
 fn recover(record: Record, args: &RecoverArgs, beads: &mut Beads) -> Result<Seen, Failure> {
-    let left = |record: Record, why: String| Seen {
-        record,
-        is_recovered: false,
-        why,
-    };
     let Some(claim) = record.claim.clone() else {
-        let why = "no holder is recorded; if nobody works on it, `beads-ralph reopen` opens it";
-        return Ok(left(record, why.to_owned()));
+        return recover_unheld(record, args, beads);
     };
     let Some(why) = claim.is_abandoned(beads.by.now, &host::name(), host::liveness) else {
         let why = still_there(&claim);
@@ -73,6 +67,45 @@ fn recover(record: Record, args: &RecoverArgs, beads: &mut Beads) -> Result<Seen
         is_recovered: true,
         why: why.as_str().to_owned(),
     })
+}
+
+/// Nothing says whether somebody works on a bead that has no holder, so that people decide. Its attempts stay.
+fn recover_unheld(record: Record, args: &RecoverArgs, beads: &mut Beads) -> Result<Seen, Failure> {
+    if !args.unheld {
+        let why =
+            "no holder is recorded; if nobody works on it, `beads-ralph recover --unheld` opens it";
+        return Ok(left(record, why.to_owned()));
+    }
+    if !args.dry_run {
+        let write = Write::Update {
+            id: record.issue.id().clone(),
+            edits: vec![Edit::Status("open".to_owned())],
+            guard: Guard {
+                version: Some(record.version),
+                ..Guard::default()
+            },
+        };
+        match beads.store.write(&[write], beads.by.stamp()) {
+            Ok(_) => {}
+            Err(StoreError::Guard { .. }) => {
+                return Ok(left(record, "it was changed meanwhile".to_owned()));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(Seen {
+        record,
+        is_recovered: true,
+        why: "no holder is recorded".to_owned(),
+    })
+}
+
+fn left(record: Record, why: String) -> Seen {
+    Seen {
+        record,
+        is_recovered: false,
+        why,
+    }
 }
 
 /// Why a holder does not count as gone.
@@ -103,13 +136,9 @@ fn text(recovered: &[Seen], left: &[Seen], is_dry_run: bool) -> String {
         } else {
             "recovered"
         };
-        let holder = (seen.record.claim.as_ref()).map_or(String::new(), held);
-        _ = writeln!(
-            text,
-            "{what} {}: {}; held by {holder}",
-            named(&seen.record),
-            seen.why
-        );
+        let claim = seen.record.claim.as_ref();
+        let holder = claim.map_or(String::new(), |claim| format!("; held by {}", held(claim)));
+        _ = writeln!(text, "{what} {}: {}{holder}", named(&seen.record), seen.why);
     }
     for seen in left {
         let holder = (seen.record.claim.as_ref()).map(|claim| excerpt(&claim.holder.run));

@@ -320,3 +320,28 @@ fn z_2_a_claim_of_a_program_is_released_with_its_fence_only() {
     assert_eq!(shown(&env, "bd-a")["status"], "in_progress");
     env.run(&["release", "bd-a", "--fence", "1"]).exits(0);
 }
+
+#[test]
+fn recover_opens_what_nobody_holds_only_when_told_to() {
+    let env = super::seeded(
+        "{\"id\":\"a\",\"title\":\"t\",\"status\":\"in_progress\",\"metadata\":{\"attempt_count\":2}}\n{\"id\":\"b\",\"title\":\"t\"}\n",
+    );
+    env.run(&["claim", "b"]).exits(0);
+    let left = env.run(&["recover"]).exits(0).stdout;
+    assert!(left.contains("recover --unheld"), "{left}");
+    let dry = data(&env, &["recover", "--unheld", "--dry-run"]);
+    assert_eq!(dry["recovered"][0]["id"], "a");
+    assert_eq!(shown(&env, "a")["status"], "in_progress");
+    let done = data(&env, &["recover", "--unheld"]);
+    assert_eq!(
+        (&done["recovered"][0]["id"], &done["recovered"][0]["holder"]),
+        (&json!("a"), &json!(null))
+    );
+    assert_eq!(done["left"][0]["id"], "b", "its lease holds");
+    let bead = shown(&env, "a");
+    assert_eq!(
+        (&bead["status"], &bead["metadata"]["attempt_count"]),
+        (&json!("open"), &json!(2))
+    );
+    env.run(&["claim", "a"]).exits(0);
+}
