@@ -1,16 +1,19 @@
 //! `doctor`: whether the store is whole and its surroundings are in order, and mending what is not.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::issue::{Entry, Line, read_line};
 use beads_ralph_core::text::visible;
-use beads_ralph_runtime::store::{self, CheckReport, Kind, Place, RepairReport, StoreError};
+use beads_ralph_runtime::store::{
+    self, CheckReport, Kind, Place, RepairReport, Store as _, StoreError,
+};
 use beads_ralph_runtime::{config, files, repo};
 use camino::Utf8Path;
 use serde_json::{Value, json};
 
+use super::import::MEMORY;
 use crate::args::{DoctorArgs, Global};
 use crate::beads::{Writer, here};
 use crate::failure::Failure;
@@ -42,21 +45,23 @@ pub(crate) fn run(args: &DoctorArgs, global: &Global, ui: &Ui) -> Result<(), Fai
         return Err(sick(path, &report, ui));
     }
     let export = export(args, &place)?;
-    let repaired =
-        store::repair(path, export, Writer::new(global).stamp(), options).map_err(|error| {
-            let is_busy = matches!(error, StoreError::Busy { .. });
-            let failure = Failure::from(error);
-            if is_busy {
-                failure.action("stop what uses the store, then try again")
-            } else {
-                failure
-            }
-        })?;
+    let by = Writer::new(global);
+    let repaired = store::repair(path, export.entries, by.stamp(), options).map_err(|error| {
+        let is_busy = matches!(error, StoreError::Busy { .. });
+        let failure = Failure::from(error);
+        if is_busy {
+            failure.action("stop what uses the store, then try again")
+        } else {
+            failure
+        }
+    })?;
+    let memories = remember(export.memories, &place, &by)?;
     let after = store::check(path, options)?;
     if !after.is_healthy() {
         return Err(sick(path, &after, ui));
     }
-    mended(path, &report, &repaired, ui)
+    let mended = Mended { repaired, memories };
+    mended.tell(path, &report, ui)
 }
 
 fn healthy(path: &Utf8Path, report: &CheckReport, ui: &Ui) -> Result<(), Failure> {
@@ -93,21 +98,31 @@ fn sick(path: &Utf8Path, report: &CheckReport, ui: &Ui) -> Failure {
         .action("stop what uses the store, then run `beads-ralph doctor --repair`; the damaged file is kept")
 }
 
-/// The beads of the last export: a file that was named must be there, the usual one may be.
-fn export(args: &DoctorArgs, place: &Place) -> Result<BTreeMap<BeadId, Entry>, Failure> {
+/// What the last export has.
+#[derive(Default)]
+struct Export {
+    entries: BTreeMap<BeadId, Entry>,
+    memories: BTreeMap<String, String>,
+}
+
+/// Reads the last export: a file that was named must be there, the usual one may be.
+fn export(args: &DoctorArgs, place: &Place) -> Result<Export, Failure> {
     let usual = place.directory.join(EXPORT);
     let path = match &args.from {
         Some(path) => path,
         None if usual.exists() => &usual,
-        None => return Ok(BTreeMap::new()),
+        None => return Ok(Export::default()),
     };
     let bytes = files::read(path)?;
     let text = String::from_utf8_lossy(&bytes);
-    let mut entries = BTreeMap::new();
+    let mut export = Export::default();
     for (index, line) in text.lines().enumerate() {
         match read_line(line) {
-            Ok(Line::Issue(entry)) => drop(entries.insert(entry.issue.id().clone(), *entry)),
-            Ok(Line::Memory { .. } | Line::Nothing) => {}
+            Ok(Line::Issue(entry)) => {
+                drop(export.entries.insert(entry.issue.id().clone(), *entry));
+            }
+            Ok(Line::Memory { key, value }) => drop(export.memories.insert(key, value)),
+            Ok(Line::Nothing) => {}
             Err(errors) => {
                 let what = errors.first().map_or_else(String::new, ToString::to_string);
                 let message = format!("{}:{}: {what}", repo::shown(path), index + 1);
@@ -116,22 +131,48 @@ fn export(args: &DoctorArgs, place: &Place) -> Result<BTreeMap<BeadId, Entry>, F
             }
         }
     }
-    Ok(entries)
+    Ok(export)
 }
 
-/// Says what came back. What did not is a failure, although the store is whole again.
-fn mended(
-    path: &Utf8Path,
-    before: &CheckReport,
-    repaired: &RepairReport,
-    ui: &Ui,
-) -> Result<(), Failure> {
-    let found = to_json(path, before, Some(repaired));
-    ui.out(&told(path, repaired))?;
-    match missing(repaired) {
-        Some(failure) => Err(failure.with_results(found)),
-        None if ui.is_json() => ui.data(&found),
-        None => Ok(()),
+/// Puts back the notes that belong to no bead and are gone. One that is there may be newer than the export.
+fn remember(
+    memories: BTreeMap<String, String>,
+    place: &Place,
+    by: &Writer,
+) -> Result<Vec<String>, Failure> {
+    if memories.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut store = place.open()?;
+    let known = store.controls(MEMORY)?.into_iter().map(|row| row.key);
+    let known: HashSet<String> = known.collect();
+    let mut brought = Vec::new();
+    for (name, value) in memories {
+        let key = format!("{MEMORY}{name}");
+        if !known.contains(&key) {
+            store.set_control(&key, &Value::from(value), 0, by.stamp())?;
+            brought.push(name);
+        }
+    }
+    Ok(brought)
+}
+
+/// What was brought back.
+struct Mended {
+    repaired: RepairReport,
+    memories: Vec<String>,
+}
+
+impl Mended {
+    /// Says what came back. What did not is a failure, although the store is whole again.
+    fn tell(&self, path: &Utf8Path, before: &CheckReport, ui: &Ui) -> Result<(), Failure> {
+        let found = to_json(path, before, Some(self));
+        ui.out(&told(path, self))?;
+        match missing(&self.repaired) {
+            Some(failure) => Err(failure.with_results(found)),
+            None if ui.is_json() => ui.data(&found),
+            None => Ok(()),
+        }
     }
 }
 
@@ -165,7 +206,8 @@ fn named(ids: &[BeadId]) -> String {
 }
 
 /// What was brought back, for people.
-fn told(path: &Utf8Path, repaired: &RepairReport) -> String {
+fn told(path: &Utf8Path, mended: &Mended) -> String {
+    let repaired = &mended.repaired;
     let whole = format!(
         "{} is whole again: {}",
         repo::shown(path),
@@ -182,12 +224,24 @@ fn told(path: &Utf8Path, repaired: &RepairReport) -> String {
         .into_iter()
         .filter(|(ids, _)| !ids.is_empty())
         .map(|(ids, what)| format!("  {} {what}: {}", ids.len(), named(ids)));
+    let n_memories = mended.memories.len();
+    let memories = (n_memories > 0).then(|| {
+        let memories = counted(n_memories, "memory", "memories");
+        format!("  {memories} brought back from the export")
+    });
     let kept = repaired.kept.iter();
     let kept = kept.map(|kept| format!("  the damaged file is kept as {}", repo::shown(kept)));
-    lines([whole].into_iter().chain(brought).chain(kept))
+    lines(
+        [whole]
+            .into_iter()
+            .chain(brought)
+            .chain(memories)
+            .chain(kept),
+    )
 }
 
-fn to_json(path: &Utf8Path, report: &CheckReport, repaired: Option<&RepairReport>) -> Value {
+fn to_json(path: &Utf8Path, report: &CheckReport, mended: Option<&Mended>) -> Value {
+    let repaired = mended.map(|mended| &mended.repaired);
     json!({
         "store": path,
         "is_healthy": report.is_healthy() || repaired.is_some(),
@@ -195,9 +249,10 @@ fn to_json(path: &Utf8Path, report: &CheckReport, repaired: Option<&RepairReport
         "events": report.n_events,
         "findings": report.findings,
         "n_findings": report.n_findings,
-        "repaired": repaired.map(|repaired| json!({
+        "repaired": mended.map(|Mended { repaired, memories }| json!({
             "from_history": repaired.from_history,
             "from_export": repaired.from_export,
+            "memories": memories,
             "lost": repaired.lost,
             "kept": repaired.kept,
         })),

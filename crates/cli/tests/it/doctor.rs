@@ -380,3 +380,27 @@ fn the_doctor_needs_a_store_of_our_own() {
         "DATABASE.CLI_NOT_FOUND"
     );
 }
+
+#[test]
+fn memories_that_are_gone_come_back_from_the_export() {
+    let env = three();
+    let memory = |key: &str, value: &str| {
+        format!("{{\"_type\":\"memory\",\"key\":\"{key}\",\"value\":\"{value}\"}}\n")
+    };
+    let both = memory("one", "first") + &memory("two", "second");
+    let remember = |lines: &str| env.command(&["import", "-"]).stdin(lines).run().exits(0);
+    remember(&both);
+    env.run(&["export", "-o", ".beads/issues.jsonl"]).exits(0);
+    remember(&memory("two", "newer"));
+    tamper(
+        &env,
+        "UPDATE controls SET value = '\"?\"' WHERE key = 'memory/one'",
+    );
+    let answer = repaired(&env, &[]);
+    assert_eq!(answer["repaired"]["memories"], json!(["one"]));
+    let lines = export(&env);
+    assert!(
+        lines.ends_with(&(memory("one", "first") + &memory("two", "newer"))),
+        "what is there is newer than the export: {lines}"
+    );
+}
