@@ -5,7 +5,7 @@ use beads_ralph_core::diag::{ErrorCode, did_you_mean};
 use beads_ralph_core::issue::{Dependency, Fence, Holder, Record};
 use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::env::{self, Variable};
-use beads_ralph_runtime::store::{self, Guard, Stamp, Store, Write};
+use beads_ralph_runtime::store::{self, Guard, Stamp, Store, StoreError, Write};
 use beads_ralph_runtime::{clock, host};
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
@@ -21,6 +21,9 @@ const MAX_CANDIDATES: usize = 50_000;
 
 /// How many records are read at once by those that go through all of them.
 const CHUNK: usize = 500;
+
+/// How often a command looks again because somebody else changed the bead before it could write.
+const TURNS: usize = 10;
 
 /// The store of this repository, open.
 pub(crate) struct Beads {
@@ -169,6 +172,22 @@ impl Beads {
         self.record(id)
     }
 
+    /// Writes a change that was decided on by looking at a bead. `None` when the bead changed since, and one must
+    /// look again.
+    pub(crate) fn change_as_seen(
+        &mut self,
+        seen: &Record,
+        write: Write,
+    ) -> Result<Option<Record>, Failure> {
+        let written = self.store.write(&[write], self.by.stamp());
+        let now = self.record(seen.issue.id())?;
+        match written {
+            Ok(_) => Ok(Some(now)),
+            Err(StoreError::Guard { .. }) if now.version != seen.version => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Goes through all beads in order of their ids without holding all of them at once.
     pub(crate) fn each(
         &self,
@@ -208,6 +227,22 @@ impl Beads {
     }
 }
 
+/// Takes turns of looking and writing until nobody else came between the two.
+pub(crate) fn until_settled<T>(
+    mut turn: impl FnMut() -> Result<Option<T>, Failure>,
+) -> Result<T, Failure> {
+    for _ in 0..TURNS {
+        if let Some(done) = turn()? {
+            return Ok(done);
+        }
+    }
+    Err(Failure::new(
+        ErrorCode::ValidationConstraint,
+        "others change the bead all the time",
+    )
+    .action("try again"))
+}
+
 /// How many of the beads that depend on one block on it.
 pub(crate) fn n_blocking(dependents: &[(BeadId, String)]) -> usize {
     let blocking = dependents
@@ -245,4 +280,28 @@ fn ambiguous(text: &str, found: &[BeadId]) -> Failure {
         ),
     )
     .action("type more of the id")
+}
+
+#[cfg(test)]
+impl Beads {
+    /// Beads in memory, without anything but ids.
+    pub(crate) fn in_memory(ids: &[&str]) -> Self {
+        use beads_ralph_core::issue::{Line, read_line};
+
+        let mut beads = Self {
+            store: Box::new(store::MemoryStore::new()),
+            directory: Utf8PathBuf::from(".beads"),
+            by: Writer {
+                actor: "alice".to_owned(),
+                now: Timestamp::UNIX_EPOCH,
+            },
+        };
+        let entry = |id: &&str| match read_line(&format!("{{\"id\":\"{id}\",\"title\":\"t\"}}")) {
+            Ok(Line::Issue(entry)) => Write::Insert(entry),
+            other => panic!("{other:?}"),
+        };
+        let batch: Vec<Write> = ids.iter().map(entry).collect();
+        beads.store.write(&batch, beads.by.stamp()).unwrap();
+        beads
+    }
 }

@@ -6,12 +6,12 @@ use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::issue::{Blocker, Edit, Fence, Record};
 use beads_ralph_core::text::excerpt;
-use beads_ralph_runtime::store::Write;
+use beads_ralph_runtime::store::{Guard, Write};
 use serde_json::json;
 
 use crate::args::{CloseArgs, Global};
 use crate::bead_view::{named, word};
-use crate::beads::Beads;
+use crate::beads::{Beads, until_settled};
 use crate::failure::Failure;
 use crate::outcomes::{self, Done};
 use crate::ui::Ui;
@@ -36,18 +36,16 @@ pub(super) fn one_fence_one_bead(fence: Option<Fence>, ids: &[String]) -> Result
 }
 
 fn close(id: &str, args: &CloseArgs, beads: &mut Beads) -> Result<Done, Failure> {
-    let before = beads.resolve(id)?;
-    let id = before.issue.id().clone();
-    if !args.guard.force {
-        refuse_while_waiting(&before, beads)?;
-    }
-    let waiting = still_waiting(&id, beads)?;
-    let write = Write::Update {
-        id: id.clone(),
-        edits: vec![Edit::Close(args.reason.clone())],
-        guard: beads.by.guard(&before, &args.guard),
-    };
-    let after = beads.change(write, &id)?;
+    let (before, waiting, after) = until_settled(|| {
+        let before = beads.resolve(id)?;
+        if !args.guard.force {
+            refuse_while_waiting(&before, beads)?;
+        }
+        let waiting = still_waiting(before.issue.id(), beads)?;
+        let after = write(&before, args, beads)?;
+        Ok(after.map(|after| (before, waiting, after)))
+    })?;
+    let id = before.issue.id();
     let is_changed = after.version != before.version;
     let mut unblocked = Vec::new();
     for other in waiting {
@@ -66,6 +64,19 @@ fn close(id: &str, args: &CloseArgs, beads: &mut Beads) -> Result<Done, Failure>
     }
     let data = json!({"id": id.as_str(), "changed": is_changed, "unblocked": unblocked});
     Ok(Done::new(said, data))
+}
+
+/// Closes a bead if it is still what was looked at: a dependency may have come meanwhile.
+fn write(before: &Record, args: &CloseArgs, beads: &mut Beads) -> Result<Option<Record>, Failure> {
+    let write = Write::Update {
+        id: before.issue.id().clone(),
+        edits: vec![Edit::Close(args.reason.clone())],
+        guard: Guard {
+            version: (!args.guard.force).then_some(before.version),
+            ..beads.by.guard(before, &args.guard)
+        },
+    };
+    beads.change_as_seen(before, write)
 }
 
 /// The beads that depend on one and are held back now.
@@ -110,4 +121,41 @@ fn described(blocker: &Blocker) -> String {
         excerpt(blocker.id.as_str()),
         word(blocker.waiting)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use beads_ralph_core::issue::Dependency;
+
+    use super::*;
+    use crate::args::GuardArgs;
+
+    #[test]
+    fn a_dependency_that_comes_between_looking_and_closing_is_noticed() {
+        let mut beads = Beads::in_memory(&["a", "b"]);
+        let guard = GuardArgs {
+            fence: None,
+            force: false,
+        };
+        let args = CloseArgs {
+            ids: vec!["a".to_owned()],
+            reason: "done".to_owned(),
+            guard,
+        };
+        let before = beads.resolve("a").unwrap();
+        refuse_while_waiting(&before, &beads).unwrap();
+        let target = BeadId::parse("b").unwrap();
+        let edge = Dependency::new(target, Dependency::BLOCKS).unwrap();
+        let wait = Write::Update {
+            id: before.issue.id().clone(),
+            edits: vec![Edit::AddDependency(edge)],
+            guard: Guard::default(),
+        };
+        beads.store.write(&[wait], beads.by.stamp()).unwrap();
+        assert_eq!(write(&before, &args, &mut beads).unwrap(), None);
+        assert!(
+            close("a", &args, &mut beads).is_err(),
+            "it looks again, and sees"
+        );
+    }
 }

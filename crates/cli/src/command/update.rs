@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::args::{Global, UpdateArgs};
 use crate::bead_view::{self, named};
-use crate::beads::Beads;
+use crate::beads::{Beads, until_settled};
 use crate::failure::Failure;
 use crate::ui::Ui;
 
@@ -27,18 +27,24 @@ pub(crate) fn run(args: &UpdateArgs, global: &Global, ui: &Ui) -> Result<(), Fai
         .action("name a change; `beads-ralph update --help` lists them"));
     }
     let mut beads = Beads::open(global)?;
-    let before = beads.resolve(&args.id)?;
-    check_status(args, &before, &beads)?;
-    let write = Write::Update {
-        id: before.issue.id().clone(),
-        edits,
-        guard: Guard {
-            status: args.if_status.clone(),
-            version: args.if_version,
-            ..beads.by.guard(&before, &args.guard)
-        },
-    };
-    report(&before, write, &mut beads, ui)
+    let (before, after) = until_settled(|| {
+        let before = beads.resolve(&args.id)?;
+        check_status(args, &before, &beads)?;
+        let is_checked = args.status.is_some() && !args.guard.force;
+        let write = Write::Update {
+            id: before.issue.id().clone(),
+            edits: edits.clone(),
+            guard: Guard {
+                status: args.if_status.clone(),
+                // What was checked about the bead must still be so when it is written.
+                version: (args.if_version).or(is_checked.then_some(before.version)),
+                ..beads.by.guard(&before, &args.guard)
+            },
+        };
+        let after = beads.change_as_seen(&before, write)?;
+        Ok(after.map(|after| (before, after)))
+    })?;
+    tell(&before, &after, &beads, ui)
 }
 
 /// Writes a change and says what became of it.
@@ -49,9 +55,13 @@ pub(super) fn report(
     ui: &Ui,
 ) -> Result<(), Failure> {
     let after = beads.change(write, before.issue.id())?;
+    tell(before, &after, beads, ui)
+}
+
+fn tell(before: &Record, after: &Record, beads: &Beads, ui: &Ui) -> Result<(), Failure> {
     let is_changed = after.version != before.version;
     if ui.is_json() {
-        let bead = bead_view::to_json(&after, beads.n_dependents(after.issue.id())?);
+        let bead = bead_view::to_json(after, beads.n_dependents(after.issue.id())?);
         return ui.data(&json!({"bead": bead, "version": after.version, "changed": is_changed}));
     }
     let what = if is_changed {
@@ -61,7 +71,7 @@ pub(super) fn report(
     };
     ui.out(&format!(
         "{what} {} (version {})\n",
-        named(&after),
+        named(after),
         after.version
     ))
 }
