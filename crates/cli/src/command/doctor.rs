@@ -213,8 +213,13 @@ fn told(path: &Utf8Path, mended: &Mended) -> String {
         repo::shown(path),
         counted(repaired.n_issues, "bead", "beads")
     );
+    let from_history = if repaired.is_history_whole {
+        "brought back from their history"
+    } else {
+        "brought back from what is left of their history; what was done to them last may be missing"
+    };
     let brought = [
-        (&repaired.from_history, "brought back from their history"),
+        (&repaired.from_history, from_history),
         (
             &repaired.from_export,
             "brought back from the export, as they were then",
@@ -251,6 +256,7 @@ fn to_json(path: &Utf8Path, report: &CheckReport, mended: Option<&Mended>) -> Va
         "n_findings": report.n_findings,
         "repaired": mended.map(|Mended { repaired, memories }| json!({
             "from_history": repaired.from_history,
+            "is_history_whole": repaired.is_history_whole,
             "from_export": repaired.from_export,
             "memories": memories,
             "lost": repaired.lost,

@@ -251,7 +251,7 @@ fn a_store_without_its_file_comes_back_from_the_export() {
             "{answer}"
         );
         // A claim is no part of an export: whoever held the bead has to claim it again.
-        assert_eq!(export(&env), before, "{what}");
+        assert_eq!(unfenced(&export(&env)), unfenced(&before), "{what}");
         assert_eq!(shown(&env, IDS[0])["claim"], Value::Null);
         assert_eq!(shown(&env, IDS[0])["comments"][0]["text"], "half done");
     }
@@ -274,7 +274,7 @@ fn the_export_can_be_named() {
     assert_eq!(env.text(STORE), "garbage", "nothing was done yet");
     let answer = repaired(&env, &["--from", "elsewhere.jsonl"]);
     assert_eq!(strings(&answer["repaired"]["from_export"]), IDS);
-    assert_eq!(export(&env), before);
+    assert_eq!(unfenced(&export(&env)), unfenced(&before));
     env.run(&["doctor", "--from", "elsewhere.jsonl"]).exits(2);
 }
 
@@ -402,5 +402,34 @@ fn memories_that_are_gone_come_back_from_the_export() {
     assert!(
         lines.ends_with(&(memory("one", "first") + &memory("two", "newer"))),
         "what is there is newer than the export: {lines}"
+    );
+}
+
+/// An export without its fences, which leap when nobody knows how many were given out.
+fn unfenced(export: &str) -> Vec<Value> {
+    let lines = export.lines().map(|line| {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        line.as_object_mut().unwrap().remove("claim_fence");
+        line
+    });
+    lines.collect()
+}
+
+/// Z-2: whoever was given a fence before the store was lost finds it stale afterwards.
+#[test]
+fn z_2_a_fence_of_the_past_is_stale_after_a_repair_from_an_older_export() {
+    let env = three();
+    env.write(".beads/issues.jsonl", export(&env));
+    env.run(&["release", IDS[0], "--force"]).exits(0);
+    env.run(&["--actor", "old", "claim", IDS[0]]).exits(0);
+    let old = shown(&env, IDS[0])["fence"].to_string();
+    env.write(STORE, "");
+    repaired(&env, &[]);
+    env.run(&["reopen", IDS[0]]);
+    env.run(&["--actor", "new", "claim", IDS[0]]).exits(0);
+    let refused = error(&env, &["close", IDS[0], "--fence", &old], 1);
+    assert!(
+        refused["message"].as_str().unwrap().contains("stale"),
+        "{refused}"
     );
 }

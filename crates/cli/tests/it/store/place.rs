@@ -336,10 +336,22 @@ fn a_database_of_another_program_is_left_alone() {
 #[test]
 fn a_store_of_a_newer_program_is_refused() {
     let env = five();
+    let newer = rusqlite::Connection::open(env.path(DATABASE)).unwrap();
+    let step = "CREATE TABLE invented_later (a); PRAGMA user_version = 99";
+    newer.execute_batch(step).unwrap();
+    drop(newer);
+    unusable(&env, "format 99", "newer beads-ralph");
+}
+
+#[test]
+fn a_format_number_that_is_not_what_was_written_is_damage() {
+    let env = five();
     let mut bytes = env.read(DATABASE);
     bytes[60..64].copy_from_slice(&99u32.to_be_bytes());
     env.write(DATABASE, &bytes);
-    unusable(&env, "format 99", "newer beads-ralph");
+    unusable(&env, "damaged", "doctor");
+    env.run(&["doctor", "--repair"]).exits(0);
+    env.run(&["show", "bd-a"]).exits(0);
 }
 
 #[test]

@@ -32,6 +32,8 @@ pub struct RepairReport {
     pub n_issues: usize,
     /// Issues that were folded from their history.
     pub from_history: Vec<BeadId>,
+    /// Whether every event was left, so that a history tells all that happened.
+    pub is_history_whole: bool,
     /// Issues that were taken from the export, as they were then.
     pub from_export: Vec<BeadId>,
     /// Issues that are known by name only, and nothing else of them is left.
@@ -53,27 +55,32 @@ pub fn repair(
     aside::remove(&mended);
     let mut new = open::connect(&mended, Purpose::Make, BUSY)?;
     open::migrate(&mut new, &mended, &MIGRATIONS, BUSY)?;
-    let named = match &kept {
+    let left = match &kept {
         Some(kept) => take_from(kept, path, &mut new)?,
-        None => BTreeSet::new(),
+        None => Left::default(),
     };
     let mut report =
-        complete(&mut new, named, export, by).map_err(|failed| failed.at(&mended, BUSY))?;
+        complete(&mut new, left, export, by).map_err(|failed| failed.at(&mended, BUSY))?;
     aside::close(new).map_err(|failed| failed.at(&mended, BUSY))?;
     aside::replace(path, &mended)?;
     report.kept = kept;
     Ok(report)
 }
 
+/// What the damaged file tells besides its rows.
+#[derive(Default)]
+struct Left {
+    /// The ids of issues that anything is left of.
+    named: BTreeSet<BeadId>,
+    /// How many events there were.
+    n_events: Option<i64>,
+}
+
 /// Takes what is left in a copy of the damaged file: as it is, and then with the pages that say where the tables are taken
 /// from a new store, because every store of a format begins with the same. Only rows with the right seal are taken.
-fn take_from(
-    kept: &Utf8Path,
-    path: &Utf8Path,
-    new: &mut Connection,
-) -> Result<BTreeSet<BeadId>, StoreError> {
+fn take_from(kept: &Utf8Path, path: &Utf8Path, new: &mut Connection) -> Result<Left, StoreError> {
     let work = Utf8PathBuf::from(format!("{path}.salvage"));
-    let mut named = BTreeSet::new();
+    let mut left = Left::default();
     for is_patched in [false, true] {
         aside::copy(kept, &work)?;
         if is_patched {
@@ -82,7 +89,8 @@ fn take_from(
         match open::connect(&work, Purpose::Salvage, BUSY) {
             Ok(old) => {
                 salvage(&old, path, new)?;
-                named.extend(names(&old));
+                left.named.extend(names(&old));
+                left.n_events = left.n_events.max(n_events(&old));
             }
             // A file that is not even a database any more has nothing to take from, unless it is patched.
             Err(StoreError::Damaged { .. }) => {}
@@ -90,7 +98,13 @@ fn take_from(
         }
         aside::remove(&work);
     }
-    Ok(named)
+    Ok(left)
+}
+
+/// How many events a file says that it has had; it keeps count apart from the events themselves.
+fn n_events(old: &Connection) -> Option<i64> {
+    let sql = "SELECT seq FROM sqlite_sequence WHERE name = 'events'";
+    old.query_row(sql, [], |row| row.get(0)).ok()
 }
 
 /// A table's columns, without those that are derived.
@@ -250,14 +264,16 @@ fn names(old: &Connection) -> BTreeSet<BeadId> {
 /// Puts back what is missing, and derives again what is derived.
 fn complete(
     new: &mut Connection,
-    named: BTreeSet<BeadId>,
+    left: Left,
     mut export: BTreeMap<BeadId, Entry>,
     by: Stamp<'_>,
 ) -> Result<RepairReport, Failed> {
     let mut report = RepairReport::default();
     let transaction = new.transaction()?;
+    let n_left: i64 = transaction.query_row("SELECT count(*) FROM events", [], |row| row.get(0))?;
+    report.is_history_whole = left.n_events == Some(n_left);
     transaction.execute_batch("DELETE FROM labels; DELETE FROM edges;")?;
-    let mut ids = named;
+    let mut ids = left.named;
     ids.extend(known_ids(&transaction)?);
     ids.extend(export.keys().cloned());
     for id in &ids {
@@ -314,7 +330,11 @@ fn complete_one(
             };
             put_back(connection, folded, Some(EventKind::Restored), by)
         }
-        // The end of the history may be missing too, and nobody can tell.
+        (None, Some(folded), _) if report.is_history_whole => {
+            report.from_history.push(id.clone());
+            put_back(connection, folded, None, by)
+        }
+        // The end of this history may be missing too, and nobody can tell.
         (None, Some(mut folded), exported) if !is_newer(exported.as_ref(), &folded) => {
             report.from_history.push(id.clone());
             folded.entry.fence = leap(folded.entry.fence);
