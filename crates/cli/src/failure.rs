@@ -218,6 +218,7 @@ fn what_to_do(error: &StoreError) -> String {
         StoreError::Stale { .. } => {
             "stop: the bead is no longer yours; look at it with `beads-ralph show`"
         }
+        StoreError::Timeout { .. } => "write it as 5s or 2m, or leave it unset",
         StoreError::Guard { .. } => "look at the bead with `beads-ralph show`, then decide anew",
         StoreError::Busy { .. } => "try again; if nothing else runs, see `beads-ralph doctor`",
         StoreError::Damaged { .. } => "run `beads-ralph doctor`, which says what can be saved",

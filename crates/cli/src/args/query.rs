@@ -70,6 +70,12 @@ pub(crate) struct ListArgs {
     /// Only with this value under a key of the metadata; may be repeated
     #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
     pub(crate) metadata: Vec<(String, String)>,
+    /// Only what is held under this name
+    #[arg(long, value_name = "NAME")]
+    pub(crate) holder: Option<String>,
+    /// Only what you hold
+    #[arg(long, conflicts_with = "holder")]
+    pub(crate) mine: bool,
     /// Only what waits for something, with what it waits for
     #[arg(long)]
     pub(crate) blocked: bool,

@@ -110,7 +110,12 @@ fn change(
         (true, false) => "depends already",
         (false, _) => "no longer depends",
     };
-    ui.out(&format!("{id} {what} on {target} ({kind})\n"))
+    let note = if is_there && target.starts_with("external:") {
+        "; another project cannot be asked, so nothing is held back"
+    } else {
+        ""
+    };
+    ui.out(&format!("{id} {what} on {target} ({kind}){note}\n"))
 }
 
 fn list(id: &str, beads: &Beads, ui: &Ui) -> Result<(), Failure> {

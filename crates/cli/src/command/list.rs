@@ -32,8 +32,10 @@ fn query(args: &ListArgs, beads: &Beads) -> Result<Query, Failure> {
     } else {
         statuses(&args.status).unwrap_or_default()
     };
+    let own = args.mine.then(|| beads.by.actor().to_owned());
     Ok(Query {
         status,
+        holder: args.holder.clone().or(own),
         labels_none: args.no_label.clone(),
         parent,
         metadata: args.metadata.clone(),

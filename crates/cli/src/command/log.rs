@@ -114,6 +114,7 @@ fn changes(event: &Event) -> Vec<(String, Option<String>, Option<String>)> {
 
 /// `/metadata/a~1b` as people write it: `metadata.a/b`.
 fn name(pointer: &str) -> String {
+    let pointer = pointer.replace("//appended/", "added to ");
     let parts = pointer.trim_start_matches('/').split('/');
     let parts: Vec<String> = parts
         .map(|part| excerpt(&part.replace("~1", "/").replace("~0", "~")))

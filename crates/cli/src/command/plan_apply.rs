@@ -10,7 +10,7 @@ use beads_ralph_runtime::files;
 use beads_ralph_runtime::store::{Guard, StoreError, Write};
 use serde_json::{Value, json};
 
-use super::plan_diff::{picture, summary, to_json};
+use super::plan_diff::{advice, picture, summary, to_json};
 use crate::args::{Global, PlanApplyArgs};
 use crate::beads::Beads;
 use crate::failure::Failure;
@@ -63,9 +63,10 @@ pub(crate) fn run(args: &PlanApplyArgs, global: &Global, ui: &Ui) -> Result<(), 
         "applied"
     };
     ui.say(&format!(
-        "{} {verb}: {}\n",
+        "{} {verb}: {}\n{}",
         mason.source.shown(),
-        summary(&applied.comparison.reconciliation)
+        summary(&applied.comparison.reconciliation),
+        advice(&applied.comparison.reconciliation)
     ));
     if annotated?.is_updated {
         ui.say(&format!("annotated {}\n", mason.source.shown()));

@@ -22,9 +22,10 @@ pub(crate) fn run(args: &SelectionArgs, global: &Global, ui: &Ui) -> Result<(), 
     }
     ui.out(&picture(&comparison.reconciliation))?;
     ui.say(&format!(
-        "{}: {}\n",
+        "{}: {}\n{}",
         mason.source.shown(),
-        summary(&comparison.reconciliation)
+        summary(&comparison.reconciliation),
+        advice(&comparison.reconciliation)
     ));
     Ok(())
 }
@@ -54,6 +55,15 @@ impl Tally {
             }
         }
         tally
+    }
+}
+
+/// What to do about beads that were refused.
+pub(super) fn advice(reconciliation: &Reconciliation) -> &'static str {
+    if Tally::of(reconciliation).refused > 0 {
+        "refused changes wait for the bead: release a claimed one, reopen a closed one, or give new work a number of its own; then apply again\n"
+    } else {
+        ""
     }
 }
 

@@ -26,6 +26,10 @@ const COMMENTS: &str = "/comments/";
 const CLAIM: &str = "//claim";
 const FENCE: &str = "//fence";
 const WHY: &str = "//why";
+/// Before the pointer of a text that something was added to: the history of a text that grows does not tell it anew each time.
+const APPENDED: &str = "//appended";
+/// Shorter texts are told whole, because that is easier to read.
+const MIN_APPENDED: usize = 200;
 
 /// One change of one issue.
 #[derive(Debug, Clone, PartialEq)]
@@ -256,7 +260,16 @@ pub fn difference<'a>(
             .filter(|fact| is_same(fact))
             .map(|(key, _)| key.clone())
             .collect();
-        old.retain(|(key, _)| !same.contains(key));
+        let grown: HashSet<String> = new
+            .iter_mut()
+            .filter_map(|(key, value)| {
+                let added = appended(then.get(&**key)?, value)?;
+                let grown = std::mem::replace(key, format!("{APPENDED}{key}"));
+                *value = Cow::Owned(added.into());
+                Some(grown)
+            })
+            .collect();
+        old.retain(|(key, _)| !same.contains(key) && !grown.contains(key));
         new.retain(|(key, _)| !same.contains(key));
     }
     for (index, comment) in comments.iter().enumerate() {
@@ -264,6 +277,13 @@ pub fn difference<'a>(
         new.push((key, Cow::Owned(comment.to_value())));
     }
     (Told(old), Told(new))
+}
+
+/// What was added to the end of a long text.
+fn appended(before: &Value, after: &Value) -> Option<String> {
+    let (before, after) = (before.as_str()?, after.as_str()?);
+    let added = after.strip_prefix(before)?;
+    (before.len() >= MIN_APPENDED && !added.is_empty()).then(|| added.to_owned())
 }
 
 /// Rebuilds an issue from its whole history, oldest first. What came before it was last put back does not count.
@@ -279,13 +299,26 @@ pub fn fold(events: &[Event]) -> Result<Folded, FoldError> {
         for key in event.before.keys() {
             facts.shift_remove(key);
         }
-        facts.extend(event.after.clone());
+        for (key, value) in &event.after {
+            take(&mut facts, key, value);
+        }
         expected = Some(event.version + 1);
     }
     let Some(next) = expected else {
         return Err(FoldError::Empty);
     };
     rebuild(facts, next - 1)
+}
+
+fn take(facts: &mut Facts, key: &str, value: &Value) {
+    match (key.strip_prefix(APPENDED), value) {
+        (Some(pointer), Value::String(added)) => {
+            if let Some(Value::String(text)) = facts.get_mut(pointer) {
+                text.push_str(added);
+            }
+        }
+        _ => drop(facts.insert(key.to_owned(), value.clone())),
+    }
 }
 
 fn rebuild(facts: Facts, version: u64) -> Result<Folded, FoldError> {
@@ -422,6 +455,22 @@ mod tests {
         let folded = fold(&events).unwrap();
         assert_eq!(folded.entry.issue, odd);
         assert_eq!((folded.entry.fence, folded.claim), (Fence(3), None));
+    }
+
+    #[test]
+    fn a_text_that_grows_is_not_told_anew_each_time() {
+        let notes = "x".repeat(MIN_APPENDED);
+        let one = issue(json!({"id": "a", "title": "t", "notes": notes}));
+        let two = issue(json!({"id": "a", "title": "t", "notes": format!("{notes}\nmore")}));
+        let (before, after) = difference(Some(side(&one)), side(&two), 0, &[]);
+        assert_eq!(before, Told::default());
+        let after_facts = Value::Object(after.clone().into_facts());
+        assert_eq!(after_facts, json!({"//appended/notes": "\nmore"}));
+        let events = [
+            event(1, EventKind::Created, difference(None, side(&one), 0, &[])),
+            event(2, EventKind::Updated, (before, after)),
+        ];
+        assert_eq!(fold(&events).unwrap().entry.issue, two);
     }
 
     #[test]

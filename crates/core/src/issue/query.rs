@@ -29,6 +29,8 @@ pub struct Query {
     pub types: Vec<String>,
     /// The role that it must be for.
     pub assignee: Option<String>,
+    /// The name under which somebody must hold it.
+    pub holder: Option<String>,
     /// Whether it must be for nobody in particular.
     pub is_unassigned: bool,
     /// The least and the greatest priority number.
@@ -113,6 +115,7 @@ impl Query {
                 .as_deref()
                 .is_none_or(|a| issue.assignee() == Some(a))
             && (!self.is_unassigned || issue.assignee().is_none())
+            && self.matches_holder(record)
             && self
                 .priorities
                 .is_none_or(|(low, high)| (low..=high).contains(&issue.priority()))
@@ -129,6 +132,13 @@ impl Query {
                 .is_blocked
                 .is_none_or(|blocked| record.is_blocked == blocked)
             && self.matches_hidden(issue)
+    }
+
+    fn matches_holder(&self, record: &Record) -> bool {
+        let holder = record.claim.as_ref().map(|claim| claim.holder.run.as_str());
+        self.holder
+            .as_deref()
+            .is_none_or(|wanted| holder == Some(wanted))
     }
 
     fn matches_status(&self, issue: &Issue) -> bool {

@@ -107,6 +107,12 @@ pub enum StoreError {
         /// What was found.
         found: String,
     },
+    /// The environment does not say how long to wait.
+    #[error("BEADS_RALPH_STORE_TIMEOUT is '{}', which is no time such as 5s or 2m", excerpt(.found))]
+    Timeout {
+        /// What it says.
+        found: String,
+    },
     /// Another process kept the store for too long.
     #[error(
         "the store {} was busy for {seconds} seconds: another process keeps it locked",
@@ -180,6 +186,7 @@ impl StoreError {
             | Self::Blocked { .. }
             | Self::Stale { .. }
             | Self::Guard { .. }
+            | Self::Timeout { .. }
             | Self::Unsupported(_) => ErrorCode::ValidationConstraint,
             Self::Busy { .. } => ErrorCode::DatabaseTimeout,
             Self::Damaged { .. } | Self::TooNew { .. } | Self::Unusable { .. } => {

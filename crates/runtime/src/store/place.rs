@@ -112,8 +112,9 @@ pub fn find(from: &Utf8Path) -> Result<Place, StoreError> {
             kind: Kind::Bd,
         });
     }
+    let is_named = env::get(Variable::BeadsDir).is_some();
     Err(StoreError::NotInitialized {
-        from: from.to_owned(),
+        from: if is_named { directory } else { from.to_owned() },
     })
 }
 
@@ -176,11 +177,7 @@ pub fn options() -> Result<Options, StoreError> {
     };
     match parse_duration(&text) {
         Some(busy) => Ok(Options { busy }),
-        None => Err(StoreError::Guard {
-            what: Variable::StoreTimeout.name().to_owned(),
-            expected: "a time such as 5s or 2m".to_owned(),
-            found: format!("'{}'", excerpt(&text)),
-        }),
+        None => Err(StoreError::Timeout { found: text }),
     }
 }
 

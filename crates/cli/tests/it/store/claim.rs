@@ -345,3 +345,26 @@ fn recover_opens_what_nobody_holds_only_when_told_to() {
     );
     env.run(&["claim", "a"]).exits(0);
 }
+
+#[test]
+fn people_find_what_they_hold() {
+    let env = five();
+    env.run(&["--actor", "ann", "claim", "bd-a"]).exits(0);
+    for args in [
+        &["--actor", "ann", "list", "--mine"][..],
+        &["list", "--holder", "ann"],
+    ] {
+        let listed = data(&env, args);
+        let ids: Vec<&str> = listed["beads"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|bead| bead["id"].as_str().unwrap())
+            .collect();
+        assert_eq!(ids, ["bd-a"], "{args:?}");
+    }
+    assert_eq!(
+        data(&env, &["--actor", "bob", "list", "--mine"])["beads"],
+        serde_json::json!([])
+    );
+}
