@@ -183,7 +183,11 @@ impl Beads {
         let now = self.record(seen.issue.id())?;
         match written {
             Ok(_) => Ok(Some(now)),
-            Err(StoreError::Guard { .. }) if now.version != seen.version => Ok(None),
+            Err(StoreError::Guard { .. })
+                if now.version != seen.version || now.is_blocked != seen.is_blocked =>
+            {
+                Ok(None)
+            }
             Err(error) => Err(error.into()),
         }
     }

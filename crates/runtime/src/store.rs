@@ -47,6 +47,8 @@ pub struct Guard {
     pub status: Option<String>,
     /// Its version.
     pub version: Option<u64>,
+    /// That nothing holds it back.
+    pub is_free: bool,
     /// The fence of the claim that the writer holds. Whoever holds an issue sends it with every change.
     pub fence: Option<Fence>,
     /// Changes an issue that somebody else holds; a change of its status ends the claim.

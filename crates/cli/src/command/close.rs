@@ -73,6 +73,8 @@ fn write(before: &Record, args: &CloseArgs, beads: &mut Beads) -> Result<Option<
         edits: vec![Edit::Close(args.reason.clone())],
         guard: Guard {
             version: (!args.guard.force).then_some(before.version),
+            // What it waits for may be opened again between looking and writing.
+            is_free: !args.guard.force,
             ..beads.by.guard(before, &args.guard)
         },
     };

@@ -38,6 +38,7 @@ pub(crate) fn run(args: &UpdateArgs, global: &Global, ui: &Ui) -> Result<(), Fai
                 status: args.if_status.clone(),
                 // What was checked about the bead must still be so when it is written.
                 version: (args.if_version).or(is_checked.then_some(before.version)),
+                is_free: args.status.as_deref() == Some("closed") && !args.guard.force,
                 ..beads.by.guard(&before, &args.guard)
             },
         };

@@ -33,6 +33,14 @@ pub(super) fn check_guard(
             &record.version.to_string(),
         ));
     }
+    if guard.is_free && record.is_blocked {
+        return Err(mismatch(
+            issue,
+            "state",
+            "free",
+            "held back by what it waits for",
+        ));
+    }
     match (guard.fence, &record.claim) {
         (Some(fence), Some(claim)) if claim.fence == fence => Ok(()),
         // Whoever closed it with this fence and did not hear the answer may ask again.

@@ -26,6 +26,11 @@ pub(super) const CLAUSES: &[Clause] = &[
         GUARDS,
         on_fence,
     ),
+    Clause::needing(
+        "a guard on being free: nothing that an issue waits for is open",
+        GUARDS,
+        on_being_free,
+    ),
     Clause::needing("all parts of a guard must hold", GUARDS, all_parts),
     Clause::needing(
         "a guard is checked also when the edit would change nothing",
@@ -54,6 +59,22 @@ fn on_status(store: &mut dyn Store) {
         }
         try_edit(store, id, vec![label("x")], guard(status), 10).expect("that is its status");
     }
+}
+
+fn on_being_free(store: &mut dyn Store) {
+    put_plain(store, &["b"]);
+    put(store, "a", json!({"dependencies": ["b"]}));
+    let free = Guard {
+        is_free: true,
+        ..Guard::default()
+    };
+    let done = || vec![Edit::Close("done".to_owned())];
+    let error = refused(store, |store| {
+        try_edit(store, "a", done(), free.clone(), 10)
+    });
+    assert_is!(error, StoreError::Guard { .. });
+    close(store, "b");
+    try_edit(store, "a", done(), free, 10).expect("it waits for nothing");
 }
 
 fn version(version: u64) -> Guard {
@@ -103,6 +124,7 @@ fn all_parts(store: &mut dyn Store) {
         version: Some(2),
         fence: Some(fence),
         is_forced: false,
+        is_free: false,
     };
     let wrong = [
         Guard {

@@ -29,7 +29,8 @@ fn a_newer_format_is_refused_and_the_file_untouched() {
     let place = place();
     drop(filled(&place.path));
     let raw = Connection::open(&place.path).unwrap();
-    raw.execute_batch("CREATE TABLE invented_later (a)").unwrap();
+    raw.execute_batch("CREATE TABLE invented_later (a)")
+        .unwrap();
     raw.pragma_update(None, "user_version", 99).unwrap();
     drop(raw);
     let before = std::fs::read(&place.path).unwrap();
