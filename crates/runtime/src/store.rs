@@ -87,7 +87,7 @@ pub enum Write {
 pub enum Capability {
     /// Writing several issues so that either all are there or none.
     AtomicBatches,
-    /// Guards on version and fence.
+    /// Guards on version, fence and being free.
     Guards,
     /// The history of changes.
     History,

@@ -104,7 +104,7 @@ impl Twisted {
             match write {
                 Write::Update { guard, .. }
                     if self.is(Twist::NoGuards)
-                        && (guard.version.is_some() || guard.fence.is_some()) =>
+                        && (guard.is_free || guard.version.is_some() || guard.fence.is_some()) =>
                 {
                     return Err(StoreError::Unsupported(Capability::Guards));
                 }
