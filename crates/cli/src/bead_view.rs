@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use beads_ralph_core::bead;
+use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Blocker, Claim, Record, Waiting, counts};
 use beads_ralph_core::text::{excerpt, visible};
 use jiff::Timestamp;
@@ -36,12 +37,19 @@ pub(crate) fn all_to_json<'r>(
     records: &'r [Record],
     beads: &Beads,
 ) -> Result<Vec<JsonBead<'r>>, Failure> {
-    let json = records.iter().map(|record| {
-        let n_dependents = beads.n_dependents(record.issue.id())?;
-        let extras = extras(record, n_dependents);
-        Ok(JsonBead { record, extras })
-    });
-    json.collect()
+    let ids: Vec<BeadId> = records
+        .iter()
+        .map(|record| record.issue.id().clone())
+        .collect();
+    let counts = beads.store.count_blocked_by(&ids)?;
+    let json = records
+        .iter()
+        .zip(counts)
+        .map(|(record, n_dependents)| JsonBead {
+            record,
+            extras: extras(record, n_dependents),
+        });
+    Ok(json.collect())
 }
 
 /// What [`to_json`] gives, without a copy of the document.

@@ -154,6 +154,16 @@ pub trait Store: Send {
     /// The issues with an edge to this one, and the type of that edge, in order of their ids.
     fn dependents(&self, id: &BeadId) -> Result<Vec<(BeadId, String)>, StoreError>;
 
+    /// How many issues block on each of these, in one state.
+    fn count_blocked_by(&self, ids: &[BeadId]) -> Result<Vec<usize>, StoreError> {
+        let count = |id| {
+            let dependents = self.dependents(id)?;
+            let blocked = dependents.iter().filter(|(_, kind)| kind == "blocks");
+            Ok(blocked.count())
+        };
+        ids.iter().map(count).collect()
+    }
+
     /// The history of an issue, or of all, oldest first, after an event's number.
     fn events(
         &self,

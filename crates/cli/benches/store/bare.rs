@@ -24,7 +24,7 @@ pub(crate) fn main(arguments: &[String]) -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let is_done = match arguments[..] {
         ["nothing"] => true,
-        ["ready", path, limit] => print(path, READY, limit),
+        ["ready", path, limit] => ready(path, limit),
         ["show", path, id] => show(path, id),
         ["claim", path, id] => claim(path, id),
         _ => false,
@@ -59,8 +59,25 @@ fn show(path: &str, id: &str) -> bool {
             < 1000
 }
 
-fn print(path: &str, sql: &str, argument: &str) -> bool {
-    print_from(&open(path), sql, argument)
+/// What is ready, with how many issues block on each.
+fn ready(path: &str, limit: &str) -> bool {
+    let connection = open(path);
+    let mut statement = connection.prepare(READY).expect("a query");
+    let mut count = connection
+        .prepare("SELECT count(*) FROM edges WHERE target = ?1 AND kind = 'blocks'")
+        .expect("a query");
+    let mut rows = statement.query([limit]).expect("rows");
+    let mut documents = Vec::new();
+    while let Some(row) = rows.next().expect("a row") {
+        let (id, document): (String, String) =
+            (row.get(0).expect("an id"), row.get(1).expect("a document"));
+        let n_dependents: i64 = count.query_row([id], |row| row.get(0)).expect("a number");
+        documents.push(format!(
+            "{{\"bead\":{document},\"dependent_count\":{n_dependents}}}"
+        ));
+    }
+    println!("[{}]", documents.join(","));
+    !documents.is_empty()
 }
 
 fn print_from(connection: &Connection, sql: &str, argument: &str) -> bool {

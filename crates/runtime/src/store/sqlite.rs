@@ -253,6 +253,13 @@ impl Store for SqliteStore {
         found.map_err(|failed| failed.at(&self.path, self.options.busy))
     }
 
+    fn count_blocked_by(&self, ids: &[BeadId]) -> Result<Vec<usize>, StoreError> {
+        self.reading(|connection| {
+            let counts = ids.iter().map(|id| edges::count_blocked_by(connection, id));
+            counts.collect()
+        })
+    }
+
     fn events(
         &self,
         issue: Option<&BeadId>,

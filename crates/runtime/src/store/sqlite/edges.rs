@@ -89,3 +89,11 @@ pub(super) fn stored_dependents(
     }
     Ok(found)
 }
+
+/// How many stored issues block on an id.
+pub(super) fn count_blocked_by(connection: &Connection, id: &BeadId) -> Result<usize, Failed> {
+    let mut statement = connection
+        .prepare_cached("SELECT count(*) FROM edges WHERE target = ?1 AND kind = 'blocks'")?;
+    let count: i64 = statement.query_row([id.as_str()], |row| row.get(0))?;
+    Ok(usize::try_from(count).unwrap_or_default())
+}
