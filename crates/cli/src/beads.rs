@@ -208,7 +208,8 @@ impl Beads {
 
     /// How many beads block on this one, as `bd` counts them.
     pub(crate) fn n_dependents(&self, id: &BeadId) -> Result<usize, Failure> {
-        Ok(n_blocking(&self.store.dependents(id)?))
+        let counts = self.store.count_blocked_by(std::slice::from_ref(id))?;
+        Ok(counts.first().copied().unwrap_or_default())
     }
 
     /// The number of the latest event; 0 when there is none. Numbers have no gaps, so that halving finds it.

@@ -117,6 +117,18 @@ mod fire {
         n_written
     }
 
+    /// Does something while another one writes all the time; how often that one did.
+    fn beside_a_writer(place: &Place, work: impl FnOnce()) -> usize {
+        add_writer(place);
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| writer_loop(place, &stop));
+            work();
+            stop.store(true, Ordering::Relaxed);
+            writer.join().unwrap()
+        })
+    }
+
     fn add_writer(place: &Place) {
         let line = json!({"id": "bd-writer", "title": "Written all the time", "status": "open"});
         let file = place.root.join("writer.jsonl");
@@ -175,12 +187,9 @@ mod fire {
     #[test]
     fn l_11_forty_processes_with_fifty_claims_each_on_five_hundred_beads() {
         let place = Place::with_beads(500);
-        add_writer(&place);
         let won: Mutex<HashMap<String, Vec<String>>> = Mutex::default();
         let n_lost = AtomicUsize::new(0);
-        let stop = AtomicBool::new(false);
-        let n_written = std::thread::scope(|scope| {
-            let writer = scope.spawn(|| writer_loop(&place, &stop));
+        let n_written = beside_a_writer(&place, || {
             in_parallel(40, |number| {
                 // Neighbours overlap: every bead is wanted by four processes.
                 let ids: Vec<String> = (0..50)
@@ -209,8 +218,6 @@ mod fire {
                     }
                 }
             });
-            stop.store(true, Ordering::Relaxed);
-            writer.join().unwrap()
         });
         assert_eq!(n_lost.into_inner(), 1500);
         assert_one_winner_each(&place, &won.into_inner().unwrap(), 500);
@@ -221,12 +228,9 @@ mod fire {
     #[test]
     fn l_12_two_thousand_processes_with_one_claim_each_forty_at_a_time() {
         let place = Place::with_beads(500);
-        add_writer(&place);
         let won: Mutex<HashMap<String, Vec<String>>> = Mutex::default();
         let n_lost = AtomicUsize::new(0);
-        let stop = AtomicBool::new(false);
-        let n_written = std::thread::scope(|scope| {
-            let writer = scope.spawn(|| writer_loop(&place, &stop));
+        let n_written = beside_a_writer(&place, || {
             in_parallel(2000, |number| {
                 // The four that want the same bead come one after the other, so that they meet.
                 let (id, actor) = (format!("bd-{}", number / 4), format!("p{number}"));
@@ -241,8 +245,6 @@ mod fire {
                     code => panic!("exit {code:?}: {}", String::from_utf8_lossy(&output.stderr)),
                 }
             });
-            stop.store(true, Ordering::Relaxed);
-            writer.join().unwrap()
         });
         assert_eq!(n_lost.into_inner(), 1500);
         assert_one_winner_each(&place, &won.into_inner().unwrap(), 500);

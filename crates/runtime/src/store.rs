@@ -20,7 +20,8 @@ pub use sqlite::{CheckReport, Opened, Options, RepairReport, SqliteStore, check,
 
 use beads_ralph_core::bead::{BeadId, Timestamp};
 use beads_ralph_core::issue::{
-    Abandoned, Blocker, Claim, Comment, Edit, Entry, Event, Fence, Holder, Query, Record,
+    Abandoned, Blocker, Claim, Comment, Dependency, Edit, Entry, Event, Fence, Holder, Query,
+    Record,
 };
 use serde_json::Value;
 
@@ -154,11 +155,14 @@ pub trait Store: Send {
     /// The issues with an edge to this one, and the type of that edge, in order of their ids.
     fn dependents(&self, id: &BeadId) -> Result<Vec<(BeadId, String)>, StoreError>;
 
-    /// How many issues block on each of these, in one state.
+    /// How many issues have a `blocks` edge to each of these, in that order: what [`dependents`](Self::dependents) tells,
+    /// counted.
     fn count_blocked_by(&self, ids: &[BeadId]) -> Result<Vec<usize>, StoreError> {
         let count = |id| {
             let dependents = self.dependents(id)?;
-            let blocked = dependents.iter().filter(|(_, kind)| kind == "blocks");
+            let blocked = dependents
+                .iter()
+                .filter(|(_, kind)| kind == Dependency::BLOCKS);
             Ok(blocked.count())
         };
         ids.iter().map(count).collect()

@@ -101,6 +101,14 @@ fn dependents(store: &mut dyn Store) {
         store.dependents(&id("t")).expect("a store answers"),
         owned(&rest)
     );
+    let blocking = store.dependents(&id("t")).expect("a store answers");
+    let blocking = blocking.iter().filter(|(_, kind)| kind == "blocks").count();
+    assert_eq!(
+        store
+            .count_blocked_by(&[id("nobody"), id("t")])
+            .expect("a store answers"),
+        [0, blocking]
+    );
     assert_eq!(
         store.dependents(&id("nobody")).expect("a store answers"),
         []

@@ -73,6 +73,11 @@ impl Store for Watch {
         self.note(answer)
     }
 
+    fn count_blocked_by(&self, ids: &[BeadId]) -> Result<Vec<usize>, StoreError> {
+        let answer = self.inner.count_blocked_by(ids);
+        self.note(answer)
+    }
+
     fn events(
         &self,
         issue: Option<&BeadId>,
