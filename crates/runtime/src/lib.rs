@@ -11,3 +11,4 @@ pub mod files;
 pub mod host;
 pub mod repo;
 pub mod store;
+pub mod unit;
