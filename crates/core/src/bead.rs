@@ -15,7 +15,9 @@ mod execution;
 mod field;
 mod migrate;
 mod model;
+mod pattern;
 mod read_agent;
+pub(crate) mod read_dod;
 mod read_history;
 mod read_metadata;
 pub(crate) mod reader;
@@ -44,6 +46,7 @@ pub use model::{
     ASSIGNEE, AgentSpec, BeadShape, DEFAULT_MAX_RETRY_ATTEMPTS, Metadata, QaAgent, RalphBead,
     standard_output_schema,
 };
+pub use pattern::Pattern;
 pub use schema::schemas;
 pub use timestamp::Timestamp;
 pub use validate::{Rules, parse_document, validate};

@@ -13,7 +13,11 @@ pub mod number;
 
 pub mod bead;
 
+pub mod verify;
+
 pub mod issue;
+
+pub mod dod;
 
 pub mod graph;
 

@@ -9,6 +9,7 @@ use serde::{Serialize, Serializer};
 use crate::text::excerpt;
 
 use super::field::Invalid;
+use super::pattern::Pattern;
 
 /// What machines check before a bead counts as done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -18,6 +19,17 @@ pub struct Dod {
     /// Whether evidence must be kept; absent means yes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence_required: Option<bool>,
+    /// Globs of files that must be there when the work is done.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub artifact_paths: Vec<String>,
+}
+
+impl Dod {
+    /// Whether evidence must be kept.
+    pub fn requires_evidence(&self) -> bool {
+        self.evidence_required.unwrap_or(true)
+    }
 }
 
 /// One check: a command and what it must do.
@@ -57,6 +69,16 @@ pub struct Expect {
     /// What standard error must contain; absent or empty means anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stderr_contains: Option<String>,
+    /// What a line of standard output must match; absent or empty means anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stdout_matches: Option<Pattern>,
+    /// What a line of standard error must match; absent or empty means anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stderr_matches: Option<Pattern>,
+    /// How many tests must have run, as the summary lines of a test runner tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub min_tests: Option<u64>,
 }
 
 /// What the failure of a check means for the checks after it.

@@ -1,12 +1,12 @@
-//! Reads what agents did (contracts §3.3) and the definition of done (§8.1).
+//! Reads what agents did (contracts §3.3).
 
 use serde_json::Value;
 
 use super::field::FieldError;
 use super::reader::{Errors, Fields, Node, Path};
 use super::{
-    AgentSpec, BeadId, DevExecution, DevStatus, Dod, Expect, Model, OnFailure, QaExecution,
-    QaReport, QaResult, QaStatus, ScrumResult, Verifier, read_agent,
+    AgentSpec, BeadId, DevExecution, DevStatus, Dod, Model, QaExecution, QaReport, QaResult,
+    QaStatus, ScrumResult, read_agent, read_dod,
 };
 
 macro_rules! read_alone {
@@ -29,7 +29,7 @@ read_alone! {
     QaExecution = qa_execution,
     QaResult = qa_result,
     ScrumResult = scrum_result,
-    Dod = dod,
+    Dod = read_dod::dod,
 }
 
 pub(super) fn dev_execution(node: Node<'_, '_>, errors: &mut Errors) -> Option<DevExecution> {
@@ -173,64 +173,13 @@ fn verdict(fields: Fields<'_, '_>, errors: &mut Errors, message: Message) -> Opt
     })
 }
 
-pub(super) fn dod(node: Node<'_, '_>, errors: &mut Errors) -> Option<Dod> {
-    let fields = open(&node, errors)?;
-    let verifiers = fields.required(errors, "verifiers", |node, errors| {
-        node.list(errors, verifier)
-    });
-    let evidence = fields.optional(errors, "evidence_required", |node, errors| {
-        node.boolean(errors)
-    });
-    Some(Dod {
-        verifiers: verifiers?,
-        evidence_required: evidence?,
-    })
-}
-
-fn verifier(index: usize, node: Node<'_, '_>, errors: &mut Errors) -> Option<Verifier> {
-    let fields = open(&node, errors)?;
-    let name = fields.optional_text(errors, "name");
-    let command = fields.required(errors, "command", |node, errors| {
-        node.not_blank(errors, "command")
-    });
-    let expect = fields.optional(errors, "expect", expect);
-    let timeout = fields.optional(errors, "timeout_seconds", |node, errors| {
-        node.integer(errors, "timeout_seconds", 1)
-    });
-    let on_failure = fields.optional(errors, "on_failure", |node, errors| {
-        node.parsed(errors, OnFailure::parse)
-    });
-    Some(Verifier {
-        name: name?.unwrap_or_else(|| format!("verifier {}", index + 1)),
-        command: command?,
-        expect: expect?.unwrap_or_default(),
-        timeout_seconds: timeout?.unwrap_or(Verifier::DEFAULT_TIMEOUT_SECONDS),
-        on_failure: on_failure?.unwrap_or_default(),
-    })
-}
-
-fn expect(node: Node<'_, '_>, errors: &mut Errors) -> Option<Expect> {
-    let fields = open(&node, errors)?;
-    let exit_code = fields.optional(errors, "exit_code", |node, errors| {
-        node.integer(errors, "exit_code", i128::from(i32::MIN))
-    });
-    let stdout = fields.optional_text(errors, "stdout_contains");
-    let stderr = fields.optional_text(errors, "stderr_contains");
-    let check = |text: Option<String>| text.filter(|text| !text.is_empty());
-    Some(Expect {
-        exit_code: exit_code?.unwrap_or(0),
-        stdout_contains: check(stdout?),
-        stderr_contains: check(stderr?),
-    })
-}
-
 fn attempt(fields: Fields<'_, '_>, errors: &mut Errors) -> Option<u32> {
     fields.required(errors, "attempt", |node, errors| {
         node.integer(errors, "attempt", 1)
     })
 }
 
-fn open<'v, 'p>(node: &'p Node<'v, 'p>, errors: &mut Errors) -> Option<Fields<'v, 'p>> {
+pub(super) fn open<'v, 'p>(node: &'p Node<'v, 'p>, errors: &mut Errors) -> Option<Fields<'v, 'p>> {
     let map = node.fields(errors)?;
     Some(Fields {
         map,

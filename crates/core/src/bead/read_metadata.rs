@@ -11,7 +11,7 @@ use super::reader::{Errors, Fields, Node};
 use super::validate::Rules;
 use super::{
     AgentPath, AgentSpec, BranchName, DEFAULT_MAX_RETRY_ATTEMPTS, DevExecution, Metadata, Model,
-    QaAgent, QaExecution, Role, ScrumResult, read_agent, read_history,
+    QaAgent, QaExecution, Role, ScrumResult, read_agent, read_dod, read_history,
 };
 
 /// The pattern of a phase (N-1).
@@ -76,7 +76,7 @@ pub(super) fn metadata(
     let acceptance_criteria = fields.optional(errors, "acceptance_criteria", |node, errors| {
         node.strings(errors)
     });
-    let dod = fields.optional(errors, "dod", read_history::dod);
+    let dod = fields.optional(errors, "dod", read_dod::dod);
     let (agents, progress) = (agents?, progress?);
     Some(Metadata {
         rig: rig?,

@@ -287,6 +287,7 @@ fn dod(items: &[VerifierItem]) -> Option<Dod> {
     (!verifiers.is_empty()).then_some(Dod {
         verifiers,
         evidence_required: None,
+        artifact_paths: Vec::new(),
     })
 }
 
@@ -301,6 +302,9 @@ fn verifier(number: usize, item: &VerifierItem) -> Verifier {
             exit_code: item.exit_code.unwrap_or(0),
             stdout_contains: item.stdout_contains.clone(),
             stderr_contains: item.stderr_contains.clone(),
+            stdout_matches: item.stdout_matches.clone(),
+            stderr_matches: item.stderr_matches.clone(),
+            min_tests: item.min_tests,
         },
         timeout_seconds: item
             .timeout_seconds

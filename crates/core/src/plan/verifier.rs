@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::diagnostics;
 use super::list::{Item, Part, trimmed};
-use crate::bead::OnFailure;
+use crate::bead::{OnFailure, Pattern};
 use crate::diag::Diagnostic;
 use crate::text::{Span, Spanned, first_code_span, parse_duration};
 
@@ -27,6 +27,12 @@ pub struct VerifierItem {
     pub stdout_contains: Option<String>,
     /// Text that standard error must contain.
     pub stderr_contains: Option<String>,
+    /// What a line of standard output must match.
+    pub stdout_matches: Option<Pattern>,
+    /// What a line of standard error must match.
+    pub stderr_matches: Option<Pattern>,
+    /// How many tests must have run.
+    pub min_tests: Option<u64>,
     /// What happens after a failure.
     pub on_failure: Option<OnFailure>,
 }
@@ -69,6 +75,9 @@ pub(super) fn parse_verifier(
         exit_code: None,
         stdout_contains: None,
         stderr_contains: None,
+        stdout_matches: None,
+        stderr_matches: None,
+        min_tests: None,
         on_failure: None,
     };
     for part in &item.parts {
@@ -138,10 +147,29 @@ impl VerifierItem {
             "stderr contains" if words.is_empty() => return bad("some text"),
             "stdout contains" => self.stdout_contains.replace(words.to_owned()).is_some(),
             "stderr contains" => self.stderr_contains.replace(words.to_owned()).is_some(),
+            "stdout matches" => match pattern(words) {
+                Some(pattern) => self.stdout_matches.replace(pattern).is_some(),
+                None => return bad("a regular expression"),
+            },
+            "stderr matches" => match pattern(words) {
+                Some(pattern) => self.stderr_matches.replace(pattern).is_some(),
+                None => return bad("a regular expression"),
+            },
+            "min tests" => {
+                let Some(n_tests) = words.parse().ok().filter(|n_tests| *n_tests > 0) else {
+                    return bad("a number of tests, at least 1");
+                };
+                self.min_tests.replace(n_tests).is_some()
+            }
             other => return Some(diagnostics::unknown_verifier_option(key_span, other)),
         };
         is_repeated.then(|| diagnostics::repeated_verifier_option(key_span, key.trim()))
     }
+}
+
+fn pattern(words: &str) -> Option<Pattern> {
+    let is_there = !words.is_empty();
+    is_there.then(|| Pattern::parse(words).ok()).flatten()
 }
 
 fn whole_seconds(duration: Duration) -> Option<u64> {

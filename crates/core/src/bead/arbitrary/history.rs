@@ -118,6 +118,7 @@ pub(in crate::bead) fn dod() -> impl Strategy<Value = Dod> {
         contains(),
         1..900u64,
         any::<bool>(),
+        (any::<bool>(), option::of(1..9u64)),
     )
         .prop_map(
             |(
@@ -128,6 +129,7 @@ pub(in crate::bead) fn dod() -> impl Strategy<Value = Dod> {
                 stderr_contains,
                 timeout_seconds,
                 go_on,
+                matches,
             )| Verifier {
                 name,
                 command,
@@ -135,6 +137,9 @@ pub(in crate::bead) fn dod() -> impl Strategy<Value = Dod> {
                     exit_code,
                     stdout_contains,
                     stderr_contains,
+                    stdout_matches: matches.0.then(|| Pattern::parse("^o[k]$").unwrap()),
+                    stderr_matches: None,
+                    min_tests: matches.1,
                 },
                 timeout_seconds,
                 on_failure: if go_on {
@@ -144,10 +149,12 @@ pub(in crate::bead) fn dod() -> impl Strategy<Value = Dod> {
                 },
             },
         );
-    (vec(verifier, 0..3), option::of(any::<bool>())).prop_map(|(verifiers, evidence_required)| {
-        Dod {
+    let artifacts = vec("[a-z*/]{1,8}", 0..2);
+    (vec(verifier, 0..3), option::of(any::<bool>()), artifacts).prop_map(
+        |(verifiers, evidence_required, artifact_paths)| Dod {
             verifiers,
             evidence_required,
-        }
-    })
+            artifact_paths,
+        },
+    )
 }

@@ -22,6 +22,9 @@ mod tests {
             ("exit: 256", "11 VALIDATION.INVALID_PATTERN «256»"),
             ("exit: -1", "11 VALIDATION.INVALID_PATTERN «-1»"),
             ("on failure: retry", "17 VALIDATION.INVALID_PATTERN «retry»"),
+            ("stdout matches: a(b", "21 VALIDATION.INVALID_PATTERN «a(b»"),
+            ("stderr matches:", "20 VALIDATION.INVALID_PATTERN «»"),
+            ("min tests: 0", "16 VALIDATION.INVALID_PATTERN «0»"),
             ("stdout contains:", "21 VALIDATION.INVALID_PATTERN «»"),
         ] {
             let plan = complete_plan("") + &format!("\n**Verifiers**:\n- `make`\n  - {option}\n");

@@ -3,11 +3,14 @@
 use crate::diag::{Diagnostic, ErrorCode, did_you_mean};
 use crate::text::{Span, excerpt};
 
-const OPTIONS: [&str; 5] = [
+const OPTIONS: [&str; 8] = [
     "timeout",
     "exit",
     "stdout contains",
     "stderr contains",
+    "stdout matches",
+    "stderr matches",
+    "min tests",
     "on failure",
 ];
 
@@ -15,7 +18,7 @@ const OPTIONS: [&str; 5] = [
 pub(crate) fn unknown_verifier_option(span: Span, name: &str) -> Diagnostic {
     let message = format!("`{}` is not an option of a verifier", excerpt(name));
     let finding = Diagnostic::new(ErrorCode::ParseMarkdown, span, message)
-        .help("the options are `timeout: 90s`, `exit: 2`, `stdout contains: text`, `stderr contains: text`, `on failure: continue`");
+        .help("the options are `timeout: 90s`, `exit: 2`, `stdout contains: text`, `stderr contains: text`, `stdout matches: regex`, `stderr matches: regex`, `min tests: 5`, `on failure: continue`");
     match did_you_mean(name, OPTIONS) {
         Some(option) => finding
             .label(format!("did you mean `{option}`?"))

@@ -1,6 +1,6 @@
 //! What is read from a section's body.
 
-use crate::bead::OnFailure;
+use crate::bead::{OnFailure, Pattern};
 use crate::plan::fixture::{check, complete_plan, sprint};
 use crate::plan::{Plan, Sprint, SprintKind, parse};
 
@@ -215,7 +215,7 @@ fn p_19_p_21_agents_of_a_body() {
 
 #[test]
 fn verifiers_are_read_with_their_options() {
-    let text = "### Sprint 1.1: A\n**Verifiers**:\n- unit tests: `cargo test`\n  - timeout: 90s\n  - exit: 2\n  - stdout contains: `ok`\n  - stderr contains: all good\n  - on failure: continue\n- `` echo `x` ``\n";
+    let text = "### Sprint 1.1: A\n**Verifiers**:\n- unit tests: `cargo test`\n  - timeout: 90s\n  - exit: 2\n  - stdout contains: `ok`\n  - stderr contains: all good\n  - stdout matches: `^ok: [0-9]+$`\n  - stderr matches: warn\n  - min tests: 3\n  - on failure: continue\n- `` echo `x` ``\n";
     let sprint = only(text);
     assert_eq!(sprint.problems, []);
     let [first, second] = &sprint.body().verifiers[..] else {
@@ -228,6 +228,10 @@ fn verifiers_are_read_with_their_options() {
     );
     assert_eq!(first.stdout_contains.as_deref(), Some("ok"));
     assert_eq!(first.stderr_contains.as_deref(), Some("all good"));
+    let pattern = first.stdout_matches.as_ref().map(Pattern::as_str);
+    assert_eq!(pattern, Some("^ok: [0-9]+$"));
+    let pattern = first.stderr_matches.as_ref().map(Pattern::as_str);
+    assert_eq!((pattern, first.min_tests), (Some("warn"), Some(3)));
     assert_eq!(first.on_failure, Some(OnFailure::Continue));
     assert!(second.name.is_none());
     assert_eq!(second.command.value, "echo `x`");

@@ -1,0 +1,248 @@
+//! Reads DoD beads of both dialects, and gates in their flat shape (V-1, V-2).
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+use super::model::{Constraints, DodBead};
+use super::words::{DodStatus, DodType, Lane};
+use crate::bead::read_dod;
+use crate::bead::reader::{Errors, Fields, Node, Path};
+use crate::bead::{Dod, FieldError, FieldErrorKind, Invalid, parse_document};
+use crate::text::excerpt;
+
+/// How much of an intent makes a title.
+const TITLE_CHARS: usize = 60;
+
+/// What the one check of a flat gate is called.
+pub const FLAT_GATE_VERIFIER: &str = "gate";
+
+/// The longest name: with what is added to it, it must still be the name of a file.
+const MAX_NAME: usize = 128;
+
+/// Reads the bytes of a bead's file, which may begin with a byte order mark; `stem` is the file's name without its
+/// ending.
+pub fn parse(bytes: &[u8], stem: Option<&str>) -> Result<DodBead, Vec<FieldError>> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let document = parse_document(bytes).map_err(|error| vec![error])?;
+    read(document, stem)
+}
+
+/// Reads a document; everything that is wrong with it is reported at once.
+pub fn read(document: Value, stem: Option<&str>) -> Result<DodBead, Vec<FieldError>> {
+    let mut errors = Errors::default();
+    let node = Node {
+        value: &document,
+        path: Path::Root,
+    };
+    let bead = bead(node, stem, &mut errors);
+    let mut bead = errors.finish(bead)?;
+    if let Value::Object(document) = document {
+        bead.document = document;
+    }
+    Ok(bead)
+}
+
+fn bead(node: Node<'_, '_>, stem: Option<&str>, errors: &mut Errors) -> Option<DodBead> {
+    let map = node.fields(errors)?;
+    let fields = Fields {
+        map,
+        path: &node.path,
+    };
+    let id = name(fields, stem, errors);
+    let is_flat = is_flat_gate(map);
+    let intent = if is_flat && !map.contains_key("intent") {
+        Some(flat_intent(map))
+    } else {
+        fields.required(errors, "intent", |node, errors| {
+            node.not_blank(errors, "intent")
+        })
+    };
+    let title = fields.optional_text(errors, "title");
+    let kind = fields.optional(errors, "type", |node, errors| {
+        node.parsed(errors, DodType::parse)
+    });
+    let priority = fields.optional(errors, "priority", |node, errors| {
+        let priority: u8 = node.integer(errors, "priority", 0)?;
+        let most = Invalid::value("priority must be <= 5");
+        let checked = if priority <= 5 {
+            Ok(priority)
+        } else {
+            Err(most)
+        };
+        errors.take(&node.path, checked)
+    });
+    let lane = fields.optional(errors, "lane", |node, errors| {
+        node.parsed(errors, Lane::parse)
+    });
+    let dod = if is_flat {
+        flat_dod(map, errors)
+    } else {
+        definition(fields, errors)
+    };
+    let constraints = fields.optional(errors, "constraints", constraints);
+    let backoff = backoff(fields, errors);
+    let status = fields.optional(errors, "status", |node, errors| {
+        node.parsed(errors, DodStatus::parse)
+    });
+    let (is_gate, closes_on_pass) = blocking(map);
+    let intent = intent?;
+    let (kind, lane, dod) = (kind?.unwrap_or(DodType::Task), lane?, dod?);
+    Some(DodBead {
+        id: id?,
+        title: title?.unwrap_or_else(|| intent.chars().take(TITLE_CHARS).collect()),
+        intent,
+        kind,
+        priority: priority?.unwrap_or(2),
+        lane,
+        constraints: constraints?.unwrap_or_default(),
+        status: status?.unwrap_or(DodStatus::Pending),
+        backoff: backoff?,
+        is_gate: is_gate || is_flat || kind == DodType::Gate || lane == Some(Lane::Gate),
+        closes_on_pass,
+        warnings: warnings(map),
+        dod,
+        document: Map::new(),
+    })
+}
+
+fn name(fields: Fields<'_, '_>, stem: Option<&str>, errors: &mut Errors) -> Option<String> {
+    let id = fields.optional(errors, "id", |node, errors| {
+        node.parsed(errors, |text| check_name(text).map(|()| text.to_owned()))
+    })?;
+    match (id, stem) {
+        (Some(id), _) => Some(id),
+        (None, Some(stem)) => {
+            errors.take(&fields.path.key("id"), check_name(stem))?;
+            Some(stem.to_owned())
+        }
+        (None, None) => {
+            errors.push(
+                &fields.path.key("id"),
+                FieldErrorKind::Missing,
+                "Field required",
+            );
+            None
+        }
+    }
+}
+
+/// Whether a text may be the name of a bead, and so of its directory.
+pub fn check_name(text: &str) -> Result<(), Invalid> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let begins_well = text.starts_with(|c: char| c.is_ascii_alphanumeric());
+    if begins_well && text.len() <= MAX_NAME && text.chars().all(is_plain) && !text.contains("..") {
+        return Ok(());
+    }
+    Err(Invalid::pattern(format!(
+        "id must be a plain name of letters, digits, '-', '_' and '.', at most {MAX_NAME} long, got '{}'",
+        excerpt(text)
+    )))
+}
+
+/// A Definition of Done that can be executed: it has at least one check.
+fn definition(fields: Fields<'_, '_>, errors: &mut Errors) -> Option<Dod> {
+    let path = fields.path.key("dod");
+    let verifiers = path.key("verifiers");
+    if matches!(fields.map.get("dod"), None | Some(Value::Null)) {
+        errors.push(&verifiers, FieldErrorKind::Missing, "Field required");
+        return None;
+    }
+    let dod = fields.required(errors, "dod", read_dod::dod)?;
+    if dod.verifiers.is_empty() {
+        let message = "verifiers must be non-empty array";
+        errors.push(&verifiers, FieldErrorKind::Value, message);
+        return None;
+    }
+    Some(dod)
+}
+
+fn constraints(node: Node<'_, '_>, errors: &mut Errors) -> Option<Constraints> {
+    let map = node.fields(errors)?;
+    let fields = Fields {
+        map,
+        path: &node.path,
+    };
+    let max_iterations = fields.optional(errors, "max_iterations", |node, errors| {
+        node.integer(errors, "max_iterations", 1)
+    });
+    let minutes = fields.optional(errors, "time_budget_minutes", |node, errors| {
+        node.integer::<u32>(errors, "time_budget_minutes", 1)
+    });
+    let deadline = fields.optional(errors, "deadline", moment);
+    Some(Constraints {
+        max_iterations: max_iterations?,
+        time_budget: minutes?.map(|minutes| Duration::from_mins(u64::from(minutes))),
+        deadline: deadline?,
+    })
+}
+
+fn moment(node: Node<'_, '_>, errors: &mut Errors) -> Option<Timestamp> {
+    node.timestamp(errors).map(|time| time.instant())
+}
+
+fn backoff(fields: Fields<'_, '_>, errors: &mut Errors) -> Option<Duration> {
+    let seconds = fields.optional(errors, "ralph_meta", |node, errors| {
+        let map = node.dict(errors)?;
+        let fields = Fields {
+            map,
+            path: &node.path,
+        };
+        fields.optional(errors, "retry_backoff_seconds", |node, errors| {
+            node.integer::<u32>(errors, "retry_backoff_seconds", 0)
+        })
+    })?;
+    let seconds = seconds.flatten();
+    Some(seconds.map_or(DodBead::DEFAULT_BACKOFF, |seconds| {
+        Duration::from_secs(u64::from(seconds))
+    }))
+}
+
+/// Whether `blocking` says that this is a gate, and whether it is completed when green.
+fn blocking(map: &Map<String, Value>) -> (bool, bool) {
+    let nested = |key: &str| map.get("blocking")?.get(key)?.as_bool();
+    let flat = || map.get("auto_close_on_pass")?.as_bool();
+    let closes = nested("auto_close_on_pass").or_else(flat);
+    (nested("is_gate").unwrap_or(false), closes.unwrap_or(true))
+}
+
+fn is_flat_gate(map: &Map<String, Value>) -> bool {
+    !map.contains_key("dod") && map.contains_key("verifier_command")
+}
+
+fn flat_intent(map: &Map<String, Value>) -> String {
+    let kind = map.get("gate_type").and_then(Value::as_str);
+    format!("Keep the gate green: {}", kind.unwrap_or("custom"))
+}
+
+fn flat_dod(map: &Map<String, Value>, errors: &mut Errors) -> Option<Dod> {
+    let command = map.get("verifier_command").cloned().unwrap_or_default();
+    let dod = json!({"verifiers": [{"name": FLAT_GATE_VERIFIER, "command": command}]});
+    let path = Path::Root;
+    match Dod::from_document(&dod) {
+        Ok(dod) => Some(dod),
+        Err(faults) => {
+            for fault in faults {
+                errors.push(&path.key("verifier_command"), fault.kind, &fault.message);
+            }
+            None
+        }
+    }
+}
+
+/// What is accepted and yet worth a word.
+fn warnings(map: &Map<String, Value>) -> Vec<String> {
+    let verifiers = map.get("dod").and_then(|dod| dod.get("verifiers"));
+    let verifiers = verifiers.and_then(Value::as_array).into_iter().flatten();
+    let nameless = |(n, verifier): (usize, &Value)| {
+        let is_named = verifier.get("name").is_some_and(|name| !name.is_null());
+        (!is_named).then(|| {
+            format!(
+                "dod.verifiers.{n} has no name; it is called `verifier {}`",
+                n + 1
+            )
+        })
+    };
+    verifiers.enumerate().filter_map(nameless).collect()
+}

@@ -1,0 +1,3 @@
+mod loops;
+mod reading;
+mod writing;

@@ -1,0 +1,228 @@
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use crate::dod::*;
+
+const START: i64 = 1_767_323_045;
+
+fn at(seconds: u64) -> Moment {
+    Moment {
+        now: Timestamp::from_second(START + i64::try_from(seconds).unwrap()).unwrap(),
+        elapsed: Duration::from_secs(seconds),
+    }
+}
+
+fn settings() -> Settings {
+    Settings {
+        max_iterations: 4,
+        backoff: Duration::from_secs(30),
+        time_budget: None,
+        deadline: None,
+        has_agent: true,
+        verifies_first: false,
+    }
+}
+
+const DONE: AgentEnd = AgentEnd::Done { has_changed: true };
+
+fn failed(reason: &str) -> Step {
+    Step::End(End::Failed(reason.to_owned()))
+}
+
+fn wait(step: &Step) -> u64 {
+    match step {
+        Step::Wait { time, .. } => time.as_secs(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn v_10_the_timeline_of_a_bead_that_always_fails() {
+    let mut pursuit = Pursuit::new(settings());
+    let mut waits = Vec::new();
+    let mut step = pursuit.begin(at(0));
+    for iteration in 1..=4 {
+        assert_eq!(step, Step::Agent { iteration });
+        assert_eq!(pursuit.agent_ended(DONE, at(1)), Step::Verify { iteration });
+        step = pursuit.verified(false, "t: red", at(2));
+        if iteration < 4 {
+            waits.push(wait(&step));
+            step = pursuit.waited(at(3));
+        }
+    }
+    assert_eq!(waits, [30, 60, 120]);
+    assert_eq!(step, failed("Max iterations reached"));
+}
+
+#[test]
+fn v_10_the_wait_is_never_longer_than_five_minutes() {
+    let mut pursuit = Pursuit::new(Settings {
+        max_iterations: 9,
+        backoff: Duration::from_secs(200),
+        ..settings()
+    });
+    pursuit.begin(at(0));
+    let waits: Vec<u64> = (0..4)
+        .map(|_| {
+            let step = pursuit.agent_ended(AgentEnd::Failed("x".to_owned()), at(1));
+            pursuit.waited(at(2));
+            wait(&step)
+        })
+        .collect();
+    assert_eq!(waits, [200, 300, 300, 300]);
+    let mut none = Pursuit::new(Settings {
+        backoff: Duration::ZERO,
+        ..settings()
+    });
+    none.begin(at(0));
+    assert_eq!(
+        none.agent_ended(AgentEnd::Failed("x".to_owned()), at(1)),
+        Step::Agent { iteration: 2 }
+    );
+}
+
+#[test]
+fn v_11_an_agent_that_failed_is_not_verified() {
+    let mut pursuit = Pursuit::new(settings());
+    pursuit.begin(at(0));
+    let step = pursuit.agent_ended(AgentEnd::Failed("crashed".to_owned()), at(1));
+    assert_eq!(
+        step,
+        Step::Wait {
+            time: Duration::from_secs(30),
+            why: "crashed".to_owned()
+        }
+    );
+    assert_eq!(pursuit.waited(at(31)), Step::Agent { iteration: 2 });
+    assert_eq!(
+        pursuit.agent_ended(AgentEnd::Hopeless("no login".to_owned()), at(32)),
+        failed("no login")
+    );
+}
+
+#[test]
+fn v_11_checks_before_the_first_agent_may_be_enough() {
+    let mut pursuit = Pursuit::new(Settings {
+        verifies_first: true,
+        ..settings()
+    });
+    assert_eq!(pursuit.begin(at(0)), Step::Verify { iteration: 0 });
+    assert_eq!(pursuit.verified(true, "", at(1)), Step::End(End::Completed));
+    assert_eq!(pursuit.iteration(), 0, "no agent was called");
+    let mut red = Pursuit::new(Settings {
+        verifies_first: true,
+        ..settings()
+    });
+    red.begin(at(0));
+    assert_eq!(
+        red.verified(false, "t", at(1)),
+        Step::Agent { iteration: 1 },
+        "no wait before the first agent"
+    );
+}
+
+#[test]
+fn v_11_without_an_agent_there_is_one_pass() {
+    let mut pursuit = Pursuit::new(Settings {
+        has_agent: false,
+        ..settings()
+    });
+    assert_eq!(pursuit.begin(at(0)), Step::Verify { iteration: 0 });
+    assert_eq!(pursuit.verified(false, "t", at(1)), Step::End(End::Red));
+}
+
+#[test]
+fn an_agent_that_changed_nothing_while_checks_were_red_is_no_pass() {
+    let idle = AgentEnd::Done { has_changed: false };
+    let mut pursuit = Pursuit::new(settings());
+    pursuit.begin(at(0));
+    // Nothing is known to be red yet: perhaps there was nothing to do.
+    assert_eq!(
+        pursuit.agent_ended(idle.clone(), at(1)),
+        Step::Verify { iteration: 1 }
+    );
+    pursuit.verified(false, "t", at(2));
+    pursuit.waited(at(3));
+    let step = pursuit.agent_ended(idle, at(4));
+    assert_eq!(
+        step,
+        Step::Wait {
+            time: Duration::from_mins(1),
+            why: Pursuit::NO_CHANGE.to_owned()
+        }
+    );
+}
+
+#[test]
+fn v_12_the_time_budget_is_kept() {
+    let budget = Settings {
+        time_budget: Some(Duration::from_secs(100)),
+        ..settings()
+    };
+    let mut pursuit = Pursuit::new(budget.clone());
+    pursuit.begin(at(0));
+    assert_eq!(pursuit.time_left(at(30)), Some(Duration::from_secs(70)));
+    pursuit.agent_ended(DONE, at(30));
+    assert_eq!(wait(&pursuit.verified(false, "t", at(40))), 30);
+    assert_eq!(pursuit.waited(at(101)), failed("Time budget exceeded"));
+    // A wait after which no time would be left is not begun.
+    let mut late = Pursuit::new(budget);
+    late.begin(at(0));
+    late.agent_ended(DONE, at(70));
+    assert_eq!(
+        late.verified(false, "t", at(75)),
+        failed("Time budget exceeded")
+    );
+    assert_eq!(
+        late.agent_ended(DONE, at(200)),
+        failed("Time budget exceeded")
+    );
+}
+
+#[test]
+fn v_13_a_deadline_that_has_passed_ends_it() {
+    let deadline = Some(at(50).now);
+    let mut pursuit = Pursuit::new(Settings {
+        deadline,
+        ..settings()
+    });
+    assert_eq!(pursuit.begin(at(60)), failed("Deadline passed"));
+    let mut pursuit = Pursuit::new(Settings {
+        deadline,
+        time_budget: Some(Duration::from_mins(15)),
+        ..settings()
+    });
+    assert_eq!(pursuit.begin(at(0)), Step::Agent { iteration: 1 });
+    assert_eq!(pursuit.time_left(at(20)), Some(Duration::from_secs(30)));
+    pursuit.agent_ended(DONE, at(25));
+    assert_eq!(
+        pursuit.verified(false, "t", at(30)),
+        failed("Deadline passed")
+    );
+}
+
+#[test]
+fn z_13_a_limit_costs_no_iteration() {
+    let limit = |resets_at| AgentEnd::Limit {
+        resets_at,
+        reason: "limit".to_owned(),
+    };
+    let mut pursuit = Pursuit::new(settings());
+    pursuit.begin(at(0));
+    assert_eq!(
+        wait(&pursuit.agent_ended(limit(Some(at(500).now)), at(100))),
+        400
+    );
+    assert_eq!(pursuit.waited(at(500)), Step::Agent { iteration: 1 });
+    let waits: Vec<u64> = (0..4)
+        .map(|_| {
+            let step = pursuit.agent_ended(limit(None), at(600));
+            pursuit.waited(at(601));
+            wait(&step)
+        })
+        .collect();
+    assert_eq!(waits, [120, 240, 480, 960]);
+    assert_eq!(pursuit.agent_ended(limit(None), at(700)), failed("limit"));
+    assert_eq!(pursuit.iteration(), 1);
+}
