@@ -16,7 +16,7 @@ mod words;
 pub use model::{Constraints, DodBead};
 pub use of_issue::of_issue;
 pub use progress::Progress;
-pub use prompt::prompt;
+pub use prompt::{Feedback, prompt};
 pub use pursuit::{AgentEnd, End, Moment, Pursuit, Settings, Step};
 pub use read::{FLAT_GATE_VERIFIER, check_name, parse, read};
 pub use words::{DodStatus, DodType, Lane};

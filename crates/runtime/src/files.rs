@@ -6,6 +6,7 @@ use std::io::{self, Read, Write as _};
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::text::Span;
 use camino::{Utf8Path, Utf8PathBuf};
+use serde::Serialize;
 use tempfile::NamedTempFile;
 use thiserror::Error;
 
@@ -152,6 +153,57 @@ pub fn create_new(path: &Utf8Path, bytes: &[u8]) -> Result<(), FileError> {
 /// Makes a directory and those above it.
 pub fn create_directory(path: &Utf8Path) -> Result<(), FileError> {
     fs::create_dir_all(path).map_err(FileError::io("create", path))
+}
+
+/// Makes a directory below one that is there; `false` when there is something of that name already.
+pub fn create_new_directory(path: &Utf8Path) -> Result<bool, FileError> {
+    match fs::create_dir(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        made => made.map(|()| true).map_err(FileError::io("create", path)),
+    }
+}
+
+/// A lock that the system takes back when the process ends, however it ends.
+#[derive(Debug)]
+pub struct Lock(#[expect(dead_code, reason = "the lock is held as long as the file is open")] File);
+
+/// Takes a lock; nothing when somebody else holds it. The file stays: removing it would let two hold locks on two files of one
+/// name.
+pub fn lock(path: &Utf8Path) -> Result<Option<Lock>, FileError> {
+    let file = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(path)
+        .map_err(FileError::io("create", path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(Lock(file))),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(FileError::io("lock", path)(error)),
+    }
+}
+
+/// Moves a file to a place where nothing is; where something is, a number is added to the name. The answer is the place.
+pub fn move_new(from: &Utf8Path, to: &Utf8Path) -> Result<Utf8PathBuf, FileError> {
+    let (stem, ending) = (to.file_stem().unwrap_or_default(), to.extension());
+    let ending = ending.map_or(String::new(), |ending| format!(".{ending}"));
+    let mut place = to.to_owned();
+    let mut number = 2;
+    while place.exists() {
+        place = to.with_file_name(format!("{stem}-{number}{ending}"));
+        number += 1;
+    }
+    fs::rename(from, &place).map_err(FileError::io("write", &place))?;
+    sync_directory(&place);
+    sync_directory(from);
+    Ok(place)
+}
+
+/// A document as it is written for people and programs: indented, with a line end.
+pub fn to_json(document: &impl Serialize) -> Vec<u8> {
+    let mut bytes = serde_json::to_vec_pretty(document).expect("what we write can be written");
+    bytes.push(b'\n');
+    bytes
 }
 
 /// Replaces a file's bytes, but only if they are still the ones that were read. The mode bits stay,

@@ -9,6 +9,7 @@ pub mod config;
 pub mod env;
 pub mod files;
 pub mod host;
+pub mod ralph;
 pub mod repo;
 pub mod store;
 pub mod unit;

@@ -6,12 +6,51 @@ use serde_json::Value;
 
 use super::model::DodBead;
 use crate::text::visible;
+use crate::verify::{CheckRecord, failures_in};
 
 /// The longest reason of a failure that goes into a prompt; all of it is in the evidence.
 const MAX_REASON: usize = 2000;
 
-/// What an agent is asked to do for a bead, with what went wrong before: the name of each check and the reason.
-pub fn prompt(bead: &DodBead, failures: &[(String, String)]) -> String {
+/// How much of a failed check's output goes into a prompt: its end, where the error mostly is.
+const MAX_OUTPUT: usize = 3000;
+
+/// What went wrong before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Feedback {
+    /// The check, or the agent.
+    pub name: String,
+    /// Why it failed.
+    pub reason: String,
+    /// What it said.
+    pub output: String,
+}
+
+impl Feedback {
+    /// What failed among some checks.
+    pub fn of(records: &[CheckRecord]) -> Vec<Self> {
+        let failed = records.iter().filter(|it| !it.passed && !it.skipped);
+        let feedback = |record: &CheckRecord| Self {
+            name: record.name.clone(),
+            reason: record.reason.clone().unwrap_or_default(),
+            output: format!("{}{}", record.stdout, record.stderr),
+        };
+        failed.map(feedback).collect()
+    }
+
+    /// What an earlier run noted in a bead.
+    pub fn noted(bead: &DodBead) -> Vec<Self> {
+        let noted = bead.meta("verifier_results").map(failures_in);
+        let feedback = |(name, reason)| Self {
+            name,
+            reason,
+            output: String::new(),
+        };
+        noted.into_iter().flatten().map(feedback).collect()
+    }
+}
+
+/// What an agent is asked to do for a bead, with what went wrong before.
+pub fn prompt(bead: &DodBead, failures: &[Feedback]) -> String {
     let mut text = format!("# {}\n\n{}\n", bead.title.trim(), bead.intent.trim());
     text.push_str("\n## Definition of Done\n\nThese commands are run after you, by a program; all of them must succeed:\n\n");
     for verifier in &bead.dod.verifiers {
@@ -19,8 +58,10 @@ pub fn prompt(bead: &DodBead, failures: &[(String, String)]) -> String {
     }
     if !failures.is_empty() {
         text.push_str("\n## Previous failures\n\n");
-        for (name, reason) in failures {
-            _ = writeln!(text, "- {name}: {}", cut(reason));
+        for failure in failures {
+            let reason = from_start(&visible(&failure.reason), MAX_REASON);
+            _ = writeln!(text, "- {}: {reason}", failure.name);
+            push_output(&mut text, &failure.output);
         }
         text.push_str("\nFind the cause and mend it; do not change the checks.\n");
     }
@@ -33,12 +74,20 @@ pub fn prompt(bead: &DodBead, failures: &[(String, String)]) -> String {
     text
 }
 
-fn cut(reason: &str) -> String {
-    let reason = visible(reason);
-    if reason.len() <= MAX_REASON {
-        return reason;
+fn from_start(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
     }
-    format!("{}…", &reason[..reason.floor_char_boundary(MAX_REASON)])
+    format!("{}…", &text[..text.floor_char_boundary(most)])
+}
+
+/// The end of some output, indented, so that nothing in it can be taken for a heading of the prompt.
+fn push_output(text: &mut String, output: &str) {
+    let start = output.len().saturating_sub(MAX_OUTPUT);
+    let end = &output[output.ceil_char_boundary(start)..];
+    for line in end.lines().filter(|line| !line.trim().is_empty()) {
+        _ = writeln!(text, "      {}", visible(line));
+    }
 }
 
 fn is_empty(value: &Value) -> bool {

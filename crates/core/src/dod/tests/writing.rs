@@ -76,11 +76,38 @@ fn v_11_the_prompt_has_everything_that_an_agent_needs() {
         assert!(first.contains(part), "{part}\n{first}");
     }
     assert!(!first.contains("Previous failures"));
+    let feedback = |name: &str, reason: &str, output: &str| Feedback {
+        name: name.to_owned(),
+        reason: reason.to_owned(),
+        output: output.to_owned(),
+    };
+    let noise = "# noise\n".repeat(2000);
     let failures = [
-        ("u".to_owned(), "Exit code 1 (expected 0)".to_owned()),
-        ("v".to_owned(), "x".repeat(9000)),
+        feedback(
+            "u",
+            "Exit code 1 (expected 0)",
+            "# not a heading\n\u{1b}[31mred\n",
+        ),
+        feedback("v", &"x".repeat(9000), &noise),
     ];
     let second = prompt(&bead, &failures);
-    assert!(second.contains("## Previous failures\n\n- u: Exit code 1 (expected 0)\n"));
-    assert!(second.len() < 4000, "a reason is bounded");
+    assert!(
+        second.contains(
+            "## Previous failures\n\n- u: Exit code 1 (expected 0)\n      # not a heading\n"
+        ),
+        "{second}"
+    );
+    assert!(
+        !second.contains('\u{1b}') && second.len() < 12_000,
+        "{}",
+        second.len()
+    );
+}
+
+#[test]
+fn v_11_what_an_earlier_run_noted_is_told_again() {
+    let noted = json!([{"Name": "t", "Passed": false, "Reason": "slow"}]);
+    let document = json!({"intent": "x", "dod": {"verifiers": [{"command": "true"}]}, "ralph_meta": {"verifier_results": noted}});
+    let bead = read(document, Some("x")).unwrap();
+    assert!(prompt(&bead, &Feedback::noted(&bead)).contains("- t: slow\n"));
 }

@@ -1,0 +1,212 @@
+//! Runs the checks of a bead, one after the other, and keeps what they said (contracts §8.2).
+//!
+//! A check that could not be started, was killed, took too long or whose output was not kept whole has failed: there is
+//! no way to pass but to be run to the end and to do what is expected.
+
+use std::time::Duration;
+
+use beads_ralph_core::bead::{OnFailure, Timestamp, Verifier};
+use beads_ralph_core::verify::{CheckRecord, Finish, Judge, Kept};
+use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::files::{self, FileError};
+use crate::news::{LastLine, Listener, News};
+use crate::unit::{
+    Cancel, Captured, Ended, Ending, Environment, Flow, Limits, Mark, Spec, Stdin, Stopped, Stream,
+    UnitError, Units, Watch,
+};
+use crate::{clock, digest};
+
+/// Where checks are run, and by what.
+#[derive(Debug)]
+pub struct Checks<'a> {
+    /// What starts them.
+    pub units: &'a Units,
+    /// What ends them early.
+    pub cancel: &'a Cancel,
+    /// Where they run.
+    pub root: &'a Utf8Path,
+    /// What runs a command line: a program and its arguments, to which the command is added (V-3).
+    pub shell: &'a [String],
+    /// The commit that is checked out, if there is one.
+    pub commit: Option<&'a str>,
+    /// The directory for their output.
+    pub logs: &'a Utf8Path,
+}
+
+impl Checks<'_> {
+    /// The shell, unless another one is configured.
+    pub const SHELL: [&str; 2] = ["/bin/sh", "-c"];
+
+    /// Runs every check in order; after a failure the later ones are skipped unless it says to go on (V-8). `time_left` says
+    /// how long there is for all of it.
+    pub fn run(
+        &self,
+        verifiers: &[Verifier],
+        time_left: &dyn Fn() -> Option<Duration>,
+        listener: &mut dyn Listener,
+    ) -> Vec<CheckRecord> {
+        let mut records = Vec::with_capacity(verifiers.len());
+        let mut is_over = false;
+        for (n, verifier) in verifiers.iter().enumerate() {
+            let record = if is_over {
+                CheckRecord::skipped(verifier, definition(verifier), &now())
+            } else {
+                self.check(n + 1, verifier, time_left(), listener)
+            };
+            let is_failed = !record.passed && !record.skipped;
+            is_over |= is_failed && (verifier.on_failure == OnFailure::Stop);
+            is_over |= self.cancel.is_cancelled();
+            listener.hear(&News::Checked(&record));
+            records.push(record);
+        }
+        records
+    }
+
+    fn check(
+        &self,
+        number: usize,
+        verifier: &Verifier,
+        time_left: Option<Duration>,
+        listener: &mut dyn Listener,
+    ) -> CheckRecord {
+        let own = Duration::from_secs(verifier.timeout_seconds);
+        let limit = time_left.map_or(own, |left| own.min(left));
+        let timestamp = now();
+        listener.hear(&News::CheckBegins {
+            name: &verifier.name,
+            limit,
+        });
+        let mut watch = Watcher {
+            judge: Judge::new(&verifier.expect),
+            last: LastLine::default(),
+            listener,
+        };
+        let run = self.spec(number, verifier, limit).map(|spec| {
+            let ended = self.units.run(&spec, self.cancel, &mut watch);
+            (spec, ended)
+        });
+        let judge = watch.judge;
+        let mut record = CheckRecord {
+            skipped: false,
+            timestamp,
+            commit: self.commit.map(str::to_owned),
+            ..CheckRecord::skipped(verifier, definition(verifier), &now())
+        };
+        let finish = match run {
+            Ok((_, Ok(ended))) => self.take(&mut record, &ended, limit),
+            Ok((_, Err(error))) => not_started(&error),
+            Err(error) => Finish::NotStarted(error.to_string()),
+        };
+        record.timed_out = matches!(finish, Finish::TimedOut(_));
+        record.exit_code = finish.exit_code();
+        record.reason = judge.finish(&finish);
+        record.passed = record.reason.is_none();
+        record
+    }
+
+    fn spec(&self, number: usize, verifier: &Verifier, limit: Duration) -> Result<Spec, FileError> {
+        let output = self.logs.join(format!("verify-{number}"));
+        files::create_directory(&output)?;
+        let mut argv = self.shell.to_vec();
+        argv.push(verifier.command.clone());
+        Ok(Spec {
+            mark: Mark::new(),
+            argv,
+            cwd: self.root.to_owned(),
+            env: Environment::for_units(),
+            stdin: Stdin::Closed,
+            limits: Limits {
+                wall: Some(limit),
+                idle: None,
+                grace: Limits::GRACE,
+            },
+            output: Some(output),
+        })
+    }
+
+    /// Takes what a unit left into its record.
+    fn take(&self, record: &mut CheckRecord, ended: &Ended, limit: Duration) -> Finish {
+        record.stdout = CheckRecord::output(&ended.stdout.text());
+        record.stderr = CheckRecord::output(&ended.stderr.text());
+        record.duration_ms = u64::try_from(ended.duration.as_millis()).unwrap_or(u64::MAX);
+        record.leaked = ended.leaked;
+        record.stdout_kept = kept(&ended.stdout, self.root);
+        record.stderr_kept = kept(&ended.stderr, self.root);
+        finish(ended, limit)
+    }
+}
+
+fn finish(ended: &Ended, limit: Duration) -> Finish {
+    match ended.stopped {
+        Some(Stopped::Cancelled) => return Finish::Cancelled,
+        Some(Stopped::Wall | Stopped::Idle | Stopped::Watcher | Stopped::Drained) => {
+            return Finish::TimedOut(limit);
+        }
+        None => {}
+    }
+    let fault = ended.stdout.fault.as_ref().or(ended.stderr.fault.as_ref());
+    if let Some(fault) = fault {
+        return Finish::Lost(format!("the output could not be kept: {fault}"));
+    }
+    if !ended.survivors.is_empty() {
+        return Finish::Lost(format!(
+            "processes {:?} that it started could not be ended",
+            ended.survivors
+        ));
+    }
+    match ended.ending {
+        Ending::Exited(code) => Finish::Exited(code),
+        Ending::Signalled(signal) => Finish::Signalled(signal),
+        Ending::Unknown => Finish::Lost("the process that watched over it was killed".to_owned()),
+    }
+}
+
+fn not_started(error: &UnitError) -> Finish {
+    Finish::NotStarted(error.to_string())
+}
+
+/// Where output is kept, as a path from the root where it lies below it.
+fn kept(captured: &Captured, root: &Utf8Path) -> Option<Kept> {
+    let file = captured.file.as_ref()?;
+    let path = file.strip_prefix(root).map(Utf8Path::to_owned);
+    Some(Kept {
+        path: path.unwrap_or_else(|_| Utf8PathBuf::from(file)).into_string(),
+        bytes: captured.n_bytes,
+        sha256: captured.sha256.clone(),
+    })
+}
+
+/// By what the definition of a check is known.
+fn definition(verifier: &Verifier) -> String {
+    digest::sha256(&serde_json::to_vec(verifier).expect("a verifier can be written"))
+}
+
+fn now() -> Timestamp {
+    Timestamp::from_instant(clock::now())
+}
+
+/// Hands output to the judge and to whoever listens.
+struct Watcher<'a> {
+    judge: Judge<'a>,
+    last: LastLine,
+    listener: &'a mut dyn Listener,
+}
+
+impl Watch for Watcher<'_> {
+    fn output(&mut self, stream: Stream, bytes: &[u8]) -> Flow {
+        match stream {
+            Stream::Stdout => self.judge.stdout(bytes),
+            Stream::Stderr => self.judge.stderr(bytes),
+        }
+        self.last.push(bytes);
+        Flow::GoOn
+    }
+
+    fn tick(&mut self, elapsed: Duration) {
+        self.listener.hear(&News::Running {
+            elapsed,
+            line: self.last.get(),
+        });
+    }
+}

@@ -1,0 +1,123 @@
+//! One bead in a file: read once, written in one step, never changed by anybody else without a word.
+
+use beads_ralph_core::bead::{FieldError, Timestamp, error_code};
+use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::dod::{self, DodBead, Progress};
+use camino::{Utf8Path, Utf8PathBuf};
+use thiserror::Error;
+
+use super::Ralph;
+use crate::files::{self, FileError};
+use crate::repo::shown;
+
+/// A bead in a file. What it says was read once, before any agent ran; whatever becomes of the file afterwards, that is what
+/// counts.
+#[derive(Debug)]
+pub struct BeadFile {
+    path: Utf8PathBuf,
+    bead: DodBead,
+    /// What the file holds, as far as we know.
+    bytes: Vec<u8>,
+}
+
+/// Why a bead's file cannot be used.
+#[derive(Debug, Error)]
+pub enum BeadFileError {
+    /// It cannot be read or written.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// It is not a DoD bead (V-1).
+    #[error("{} is not a valid bead", shown(path))]
+    Invalid {
+        /// The file.
+        path: Utf8PathBuf,
+        /// Everything that is wrong with it.
+        errors: Vec<FieldError>,
+    },
+}
+
+impl BeadFileError {
+    /// The code of contracts §4.2.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::File(error) => error.code(),
+            Self::Invalid { errors, .. } => error_code(errors),
+        }
+    }
+}
+
+/// What became of a write.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Written {
+    /// The file holds the new state.
+    Done,
+    /// It does, but somebody had changed it meanwhile: these were the bytes.
+    Overruled(Vec<u8>),
+}
+
+impl BeadFile {
+    /// Reads a bead's file.
+    pub fn read(path: &Utf8Path) -> Result<Self, BeadFileError> {
+        let bytes = files::read(path)?;
+        let bead =
+            dod::parse(&bytes, path.file_stem()).map_err(|errors| BeadFileError::Invalid {
+                path: path.to_owned(),
+                errors,
+            })?;
+        Ok(Self {
+            path: path.to_owned(),
+            bead,
+            bytes,
+        })
+    }
+
+    /// The bead as it was read.
+    pub fn bead(&self) -> &DodBead {
+        &self.bead
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Utf8Path {
+        &self.path
+    }
+
+    /// Writes what a run has come to (V-14): a crash leaves the old content or the new. The definition is the one that was
+    /// read: an agent that edits its own checks changes nothing, and what it wrote is handed back to be kept.
+    pub fn write(
+        &mut self,
+        progress: &Progress,
+        version: &str,
+        now: &Timestamp,
+    ) -> Result<Written, BeadFileError> {
+        let document = progress.written_into(&self.bead.document, version, now);
+        let bytes = files::to_json(&document);
+        let found = match files::read(&self.path) {
+            Ok(found) => found,
+            Err(FileError::NotFound { .. }) => {
+                files::write_atomic(&self.path, &bytes)?;
+                self.bytes = bytes;
+                return Ok(Written::Overruled(Vec::new()));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        files::replace(&self.path, &found, &bytes)?;
+        let before = std::mem::replace(&mut self.bytes, bytes);
+        if found == before {
+            Ok(Written::Done)
+        } else {
+            Ok(Written::Overruled(found))
+        }
+    }
+
+    /// Moves a completed bead from the active ones to the completed ones (§8.4); a bead from elsewhere stays. The answer is
+    /// where it is now.
+    pub fn move_completed(&mut self) -> Result<&Utf8Path, BeadFileError> {
+        if let Some(place) = Ralph::completed_place(&self.path) {
+            if let Some(directory) = place.parent() {
+                files::create_directory(directory)?;
+            }
+            self.path = files::move_new(&self.path, &place)?;
+        }
+        Ok(&self.path)
+    }
+}
