@@ -18,7 +18,7 @@ mod ui;
 use std::process::ExitCode;
 
 use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_runtime::env;
+use beads_ralph_runtime::{env, unit};
 use clap::Parser as _;
 
 use crate::args::{Cli, MasonCli};
@@ -28,6 +28,9 @@ use crate::ui::Ui;
 const MASON: &str = "beads-mason";
 
 fn main() -> ExitCode {
+    if let Some(code) = unit::shim() {
+        return code;
+    }
     let parsed = if is_mason() {
         MasonCli::try_parse_from(mason_arguments()).map(MasonCli::into_cli)
     } else {

@@ -1,8 +1,10 @@
 //! The environment: every variable that the program reads, and the working directory.
 
-use std::path::Path;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 
 /// A variable that the program reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +70,24 @@ pub fn arguments() -> impl Iterator<Item = String> {
         .filter_map(|argument| argument.into_string().ok())
 }
 
+/// The first argument of the command line, whatever it is.
+pub fn first_argument() -> Option<OsString> {
+    std::env::args_os().nth(1)
+}
+
+/// Everything that a program started by us would inherit.
+pub fn inherited() -> impl Iterator<Item = (OsString, OsString)> {
+    std::env::vars_os()
+}
+
+/// A path to this very program. On Linux it stays that of the program that runs, also when another file takes its place.
+pub fn own_program() -> io::Result<PathBuf> {
+    if cfg!(target_os = "linux") {
+        return Ok(PathBuf::from("/proc/self/exe"));
+    }
+    std::env::current_exe()
+}
+
 /// The name that the program was called by, without its path and its ending.
 pub fn program_name() -> Option<String> {
     let program = std::env::args_os().next()?;
@@ -96,7 +116,7 @@ pub fn find_program(name: &str) -> Option<Utf8PathBuf> {
         .filter_map(|directory| Utf8PathBuf::from_path_buf(directory.join(name)).ok())
         .find(|candidate| {
             let is_own = (own.as_ref()).is_some_and(|own| is_same(own, candidate.as_std_path()));
-            is_executable(candidate) && !is_own
+            is_executable(candidate.as_std_path()) && !is_own
         })
 }
 
@@ -124,14 +144,14 @@ fn is_same_inode(_: &Path, _: &Path) -> bool {
 }
 
 #[cfg(unix)]
-fn is_executable(path: &Utf8Path) -> bool {
+pub(crate) fn is_executable(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
     let metadata = std::fs::metadata(path);
     metadata.is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(not(unix))]
-fn is_executable(path: &Utf8Path) -> bool {
+pub(crate) fn is_executable(path: &Path) -> bool {
     path.is_file()
 }
 

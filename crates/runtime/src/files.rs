@@ -150,6 +150,13 @@ pub fn create_new(path: &Utf8Path, bytes: &[u8]) -> Result<(), FileError> {
     Ok(())
 }
 
+/// Opens a file for what comes bit by bit, such as the output of a program; what it held is gone. It can be seen
+/// half-written, so it is for records that are read when they are finished.
+pub fn stream_into(path: &Utf8Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).open(path)
+}
+
 /// Makes a directory and those above it.
 pub fn create_directory(path: &Utf8Path) -> Result<(), FileError> {
     fs::create_dir_all(path).map_err(FileError::io("create", path))

@@ -4,11 +4,31 @@
 //! or nothing, its output is drained at once and kept within bounds, and it ends: of itself, at a deadline, or when
 //! somebody cancels it. Between the program and us stands a *shim*, this same binary, which adopts whatever the program leaves
 //! behind and kills it, also when we are gone (Z-19).
+//!
+//! A unit is driven by `poll(2)` in the thread that runs it; there is no other thread. Where the shim is lost, which
+//! only `kill -9` and the like can do, what it watched over is found by its [`Mark`]: see [`sweep`].
+//!
+//! Limits: adopting needs Linux. On other Unixes what a program leaves behind is killed as far as it stayed in the
+//! program's process group, and is not found by its mark.
 
+mod cancel;
+mod capture;
+mod drive;
 mod ended;
+mod environment;
+mod marked;
+mod program;
+mod shim;
+mod shim_handle;
 mod spec;
+mod units;
 mod watch;
+mod wire;
 
+pub use cancel::Cancel;
 pub use ended::{Captured, Ended, Ending, Stopped, UnitError};
+pub use marked::{Swept, find, sweep};
+pub use shim::shim;
 pub use spec::{Environment, Limits, Mark, Spec, Stdin};
+pub use units::Units;
 pub use watch::{Flow, Silent, Stream, Watch};

@@ -34,7 +34,7 @@ pub enum Ending {
     Exited(i32),
     /// By this signal.
     Signalled(i32),
-    /// The shim was lost before it could say; everything with the unit's mark was killed.
+    /// Nobody can say: the shim was lost, and everything with the unit's mark was killed; or the program could not be.
     Unknown,
 }
 

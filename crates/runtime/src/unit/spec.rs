@@ -1,6 +1,8 @@
 //! What to run, and within which bounds.
 
 use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
@@ -29,11 +31,36 @@ pub struct Spec {
 pub struct Mark(pub String);
 
 impl Mark {
-    /// The variable that carries a mark.
+    /// The variable that carries a mark. For a unit inside a unit it carries that of the outer one too, in front.
     pub const VARIABLE: &str = "BEADS_RALPH_UNIT";
+
+    /// What stands between the marks of a unit inside a unit.
+    const SEPARATOR: u8 = b' ';
+
+    /// The variable's value for a unit, by the value that we have ourselves.
+    pub(super) fn inside(&self, outer: Option<&OsString>) -> OsString {
+        let mut value = outer.cloned().unwrap_or_default().into_vec();
+        if !value.is_empty() {
+            value.push(Self::SEPARATOR);
+        }
+        value.extend_from_slice(self.0.as_bytes());
+        OsString::from_vec(value)
+    }
+
+    /// Whether a value of the variable has this mark.
+    pub(super) fn is_in(&self, value: &OsStr) -> bool {
+        let (value, mark) = (value.as_bytes(), self.0.as_bytes());
+        let is_edge = |byte: Option<&u8>| byte.is_none_or(|&byte| byte == Self::SEPARATOR);
+        !mark.is_empty()
+            && (value.windows(mark.len()).enumerate()).any(|(start, window)| {
+                let before = start.checked_sub(1).and_then(|index| value.get(index));
+                window == mark && is_edge(before) && is_edge(value.get(start + mark.len()))
+            })
+    }
 }
 
-/// The environment of a unit: the inherited one, less some names, plus some values (Z-23).
+/// The environment of a unit: the inherited one, less some names, plus some values (Z-23). [`Environment::TRAPS`] are always
+/// kept from it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Environment {
     /// Names that are kept from it; one that ends in `*` stands for all that begin so.
@@ -74,5 +101,22 @@ impl Default for Limits {
             idle: None,
             grace: Self::GRACE,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn z_19_a_mark_is_found_whole_or_not_at_all() {
+        let is_in = |mark: &str, value: &str| Mark(mark.to_owned()).is_in(OsStr::new(value));
+        assert!(is_in("a", "a") && is_in("a", "a b") && is_in("b", "a b") && is_in("b", "a b c"));
+        assert!(
+            is_in("a b", "a b") && is_in("a b", "x a b y"),
+            "a mark may be several words"
+        );
+        assert!(!is_in("a", "ab") && !is_in("a", "ba") && !is_in("a", "") && !is_in("a", "b"));
+        assert!(!is_in("", "a") && !is_in("", ""));
     }
 }

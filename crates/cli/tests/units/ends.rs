@@ -1,0 +1,171 @@
+//! That units end, whole: with everything that they started, however it hides.
+
+use std::time::Duration;
+
+use beads_ralph_runtime::unit::{Cancel, Ending, Flow, Silent, Stopped, Stream, Watch};
+
+use crate::tools::{assert_nothing_left, run, script, units};
+
+/// As if somebody pulled a daemon loose: another session, no pipe, no parent.
+const DAEMON: &str = "setsid sh -c 'exec >/dev/null 2>&1 </dev/null; sleep 1000 & wait' &";
+
+#[test]
+fn v_5_a_background_process_with_the_pipe_open_is_not_waited_for() {
+    let ended = run(&script("sleep 1000 & echo started"));
+    assert_eq!(ended.ending, Ending::Exited(0));
+    assert_eq!(ended.stopped, None);
+    assert_eq!(ended.leaked, 1);
+    assert_eq!(ended.stdout.text(), "started\n");
+}
+
+#[test]
+fn v_5_a_server_that_a_gate_starts_is_gone_after_it() {
+    let ended = run(&script("sleep 1000 & sleep 0.1 && echo up"));
+    assert_eq!(ended.ending, Ending::Exited(0));
+    assert_eq!(ended.leaked, 1);
+}
+
+#[test]
+fn v_5_a_whole_tree_is_ended_at_the_deadline() {
+    let mut spec = script("sleep 1000 & sleep 1000");
+    spec.limits.wall = Some(Duration::from_secs(1));
+    let ended = run(&spec);
+    assert_eq!(ended.stopped, Some(Stopped::Wall));
+    assert_eq!(ended.ending, Ending::Signalled(15));
+    assert_eq!(ended.leaked, 0, "they ended when they were asked to");
+}
+
+#[test]
+fn z_19_a_daemon_is_gone_with_its_unit() {
+    let ended = run(&script(&format!("{DAEMON} {DAEMON} sleep 0.2; exit 4")));
+    assert_eq!(ended.ending, Ending::Exited(4));
+    assert_eq!(ended.leaked, 4);
+}
+
+#[test]
+fn z_19_a_daemon_is_asked_to_end_like_everybody() {
+    let mut spec = script(&format!("{DAEMON} sleep 0.2; echo ready; sleep 1000"));
+    spec.limits.grace = Duration::from_secs(40);
+    let ended = units()
+        .run(&spec, &Cancel::new().unwrap(), &mut StopAt("ready"))
+        .unwrap();
+    assert_eq!(ended.stopped, Some(Stopped::Watcher));
+    assert_nothing_left(&spec.mark);
+    assert_eq!(ended.leaked, 0, "nobody had to be killed");
+}
+
+#[test]
+fn v_5_who_ignores_the_polite_signal_is_killed() {
+    let mut spec = script("trap '' TERM; echo ready; while :; do sleep 1000; done");
+    spec.limits.grace = Duration::from_millis(300);
+    let ended = units()
+        .run(&spec, &Cancel::new().unwrap(), &mut StopAt("ready"))
+        .unwrap();
+    assert_eq!(ended.ending, Ending::Signalled(9));
+    assert_nothing_left(&spec.mark);
+}
+
+#[test]
+fn v_5_a_grandchild_that_ignores_it_and_holds_the_pipe_is_killed() {
+    let mut spec = script("(trap '' TERM; sleep 1000) & sleep 0.2; echo ready; sleep 1000");
+    spec.limits.grace = Duration::from_millis(300);
+    let ended = units()
+        .run(&spec, &Cancel::new().unwrap(), &mut StopAt("ready"))
+        .unwrap();
+    assert_eq!(ended.ending, Ending::Signalled(15), "the shell was polite");
+    assert!(ended.leaked >= 1, "{}", ended.leaked);
+    assert_nothing_left(&spec.mark);
+}
+
+#[test]
+fn v_5_who_is_stopped_is_ended_too() {
+    let mut spec = script("echo ready; kill -STOP $$; sleep 1000");
+    spec.limits.grace = Duration::from_secs(40);
+    let ended = units()
+        .run(&spec, &Cancel::new().unwrap(), &mut StopAt("ready"))
+        .unwrap();
+    assert_eq!(ended.ending, Ending::Signalled(15));
+}
+
+#[test]
+fn a_silent_unit_is_stopped_and_one_that_speaks_is_not() {
+    let mut spec = script("for i in 1 2 3 4 5 6; do echo $i >&2; sleep 0.2; done; sleep 1000");
+    spec.limits.idle = Some(Duration::from_secs(1));
+    let ended = run(&spec);
+    assert_eq!(ended.stopped, Some(Stopped::Idle));
+    assert_eq!(ended.stderr.text(), "1\n2\n3\n4\n5\n6\n");
+}
+
+#[test]
+fn a_unit_that_is_cancelled_ends_and_a_later_one_does_not_begin() {
+    let cancel = Cancel::new().unwrap();
+    let spec = script("echo ready; sleep 1000");
+    let ended = std::thread::scope(|scope| {
+        let unit = scope.spawn(|| units().run(&spec, &cancel, &mut CancelAt("ready", &cancel)));
+        unit.join().unwrap().unwrap()
+    });
+    assert_eq!(ended.stopped, Some(Stopped::Cancelled));
+    assert_nothing_left(&spec.mark);
+    let later = script("echo never");
+    let ended = units().run(&later, &cancel, &mut Silent).unwrap();
+    assert_eq!(ended.stopped, Some(Stopped::Cancelled));
+    assert_eq!(ended.stdout.n_bytes, 0);
+}
+
+#[test]
+fn after_the_last_word_a_unit_gets_time_to_end_by_itself() {
+    struct Last(Duration);
+    impl Watch for Last {
+        fn output(&mut self, _: Stream, bytes: &[u8]) -> Flow {
+            if bytes.starts_with(b"last") {
+                return Flow::Drain(self.0);
+            }
+            Flow::GoOn
+        }
+    }
+    let ends = script("echo last; sleep 0.3; echo really; exit 5");
+    let ended = units()
+        .run(
+            &ends,
+            &Cancel::new().unwrap(),
+            &mut Last(Duration::from_secs(40)),
+        )
+        .unwrap();
+    assert_eq!(ended.ending, Ending::Exited(5));
+    assert_eq!(ended.stopped, None);
+    assert_eq!(ended.stdout.text(), "last\nreally\n");
+    let hangs = script("echo last; sleep 1000");
+    let ended = units()
+        .run(
+            &hangs,
+            &Cancel::new().unwrap(),
+            &mut Last(Duration::from_millis(300)),
+        )
+        .unwrap();
+    assert_eq!(ended.stopped, Some(Stopped::Drained));
+    assert_nothing_left(&hangs.mark);
+}
+
+/// Stops a unit at a word.
+struct StopAt(&'static str);
+
+impl Watch for StopAt {
+    fn output(&mut self, _: Stream, bytes: &[u8]) -> Flow {
+        if bytes.starts_with(self.0.as_bytes()) {
+            return Flow::Stop;
+        }
+        Flow::GoOn
+    }
+}
+
+/// Cancels a unit at a word.
+struct CancelAt<'a>(&'static str, &'a Cancel);
+
+impl Watch for CancelAt<'_> {
+    fn output(&mut self, _: Stream, bytes: &[u8]) -> Flow {
+        if bytes.starts_with(self.0.as_bytes()) {
+            self.1.cancel();
+        }
+        Flow::GoOn
+    }
+}

@@ -1,0 +1,137 @@
+//! The environment of a unit (Z-23).
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
+
+use super::{Environment, Mark};
+
+impl Environment {
+    /// What is kept from every unit unless it is added by name: what ties git to one repository, which a unit in a worktree
+    /// must not be tied to, and what tells an agent that it runs inside another one.
+    pub const TRAPS: &[&str] = &[
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_COMMON_DIR",
+        "GIT_DIR",
+        "GIT_GRAFT_FILE",
+        "GIT_IMPLICIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_INTERNAL_SUPER_PREFIX",
+        "GIT_NAMESPACE",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_PREFIX",
+        "GIT_QUARANTINE_PATH",
+        "GIT_REFLOG_ACTION",
+        "GIT_REPLACE_REF_BASE",
+        "GIT_SHALLOW_FILE",
+        "GIT_WORK_TREE",
+        "CLAUDECODE",
+        "CLAUDE_CODE_*",
+    ];
+
+    /// What ends a name that stands for several.
+    const ANY: char = '*';
+
+    /// The whole environment of a unit, from the one that it would inherit.
+    pub(super) fn resolve(
+        &self,
+        inherited: impl Iterator<Item = (OsString, OsString)>,
+        mark: &Mark,
+    ) -> Vec<(OsString, OsString)> {
+        let mut resolved: BTreeMap<OsString, OsString> = inherited.collect();
+        let mark = mark.inside(resolved.get(OsStr::new(Mark::VARIABLE)));
+        resolved.retain(|name, _| !self.is_withheld(name));
+        for (name, value) in &self.with {
+            resolved.insert(name.into(), value.into());
+        }
+        resolved.insert(Mark::VARIABLE.into(), mark);
+        resolved.into_iter().collect()
+    }
+
+    fn is_withheld(&self, name: &OsStr) -> bool {
+        let named = self.without.iter().map(String::as_str);
+        named.chain(Self::TRAPS.iter().copied()).any(|pattern| {
+            match pattern.strip_suffix(Self::ANY) {
+                Some(beginning) => name.as_bytes().starts_with(beginning.as_bytes()),
+                None => name == pattern,
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::ffi::OsStringExt as _;
+
+    use super::*;
+
+    fn resolve(environment: &Environment, inherited: &[(&str, &str)]) -> Vec<(String, String)> {
+        let inherited = inherited
+            .iter()
+            .map(|(name, value)| (name.into(), value.into()));
+        let resolved = environment.resolve(inherited, &Mark("m".to_owned()));
+        let text = |text: OsString| text.into_string().unwrap();
+        resolved
+            .into_iter()
+            .map(|(name, value)| (text(name), text(value)))
+            .collect()
+    }
+
+    fn pair(name: &str, value: &str) -> (String, String) {
+        (name.to_owned(), value.to_owned())
+    }
+
+    #[test]
+    fn z_23_traps_and_withheld_names_are_kept_from_a_unit() {
+        let inherited = [
+            ("GIT_DIR", "/elsewhere"),
+            ("GIT_DIRECTORY", "stays"),
+            ("GIT_AUTHOR_NAME", "stays"),
+            ("CLAUDECODE", "1"),
+            ("CLAUDE_CODE_ENTRYPOINT", "cli"),
+            ("SECRET_KEY", "s"),
+            ("TOKEN", "t"),
+            ("TOKENS", "stays"),
+        ];
+        let environment = Environment {
+            without: vec!["SECRET*".to_owned(), "TOKEN".to_owned()],
+            with: BTreeMap::new(),
+        };
+        let expected = [
+            pair("BEADS_RALPH_UNIT", "m"),
+            pair("GIT_AUTHOR_NAME", "stays"),
+            pair("GIT_DIRECTORY", "stays"),
+            pair("TOKENS", "stays"),
+        ];
+        assert_eq!(resolve(&environment, &inherited), expected);
+    }
+
+    #[test]
+    fn z_23_what_is_added_comes_last() {
+        let environment = Environment {
+            without: vec!["*".to_owned()],
+            with: BTreeMap::from([pair("GIT_DIR", "wanted"), pair("A", "2")]),
+        };
+        let expected = [
+            pair("A", "2"),
+            pair("BEADS_RALPH_UNIT", "m"),
+            pair("GIT_DIR", "wanted"),
+        ];
+        assert_eq!(resolve(&environment, &[("A", "1"), ("B", "1")]), expected);
+    }
+
+    #[test]
+    fn z_19_a_unit_inside_a_unit_carries_both_marks() {
+        let inherited = [("BEADS_RALPH_UNIT", "outer")];
+        let resolved = resolve(&Environment::default(), &inherited);
+        assert_eq!(resolved, [pair("BEADS_RALPH_UNIT", "outer m")]);
+    }
+
+    #[test]
+    fn z_23_values_that_are_not_utf_8_survive() {
+        let value = OsString::from_vec(vec![0xff, b'x', 0xfe]);
+        let inherited = [(OsString::from("ODD"), value.clone())];
+        let resolved = Environment::default().resolve(inherited.into_iter(), &Mark("m".to_owned()));
+        assert!(resolved.contains(&("ODD".into(), value)));
+    }
+}
