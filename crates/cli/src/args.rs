@@ -3,10 +3,12 @@
 mod change;
 mod plan;
 mod query;
+mod work;
 
 pub(crate) use change::*;
 pub(crate) use plan::*;
 pub(crate) use query::*;
+pub(crate) use work::*;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -54,6 +56,9 @@ impl Cli {
             | Command::Import(_)
             | Command::Export(_)
             | Command::Doctor(_)
+            | Command::Verify(_)
+            | Command::Logs(_)
+            | Command::CreateBead(_)
             | Command::Schema(_)
             | Command::Demo
             | Command::Completions(_)
@@ -154,6 +159,12 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Look the store over, and mend it
     Doctor(DoctorArgs),
+    /// Run the checks of one bead, once
+    Verify(VerifyArgs),
+    /// Show what agents and checks wrote
+    Logs(LogsArgs),
+    /// Write a bead with checks into .ralph/beads
+    CreateBead(CreateBeadArgs),
     /// Print a JSON Schema, or the names of all
     Schema(SchemaArgs),
     /// Compile a sample plan and show its graph; touches nothing of yours

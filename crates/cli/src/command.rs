@@ -6,6 +6,7 @@ mod claim;
 mod close;
 mod comment;
 mod completions;
+mod create_bead;
 mod demo;
 mod dep;
 mod doctor;
@@ -16,6 +17,7 @@ mod init;
 mod label;
 mod list;
 mod log;
+mod logs;
 mod man;
 mod plan_annotate;
 mod plan_apply;
@@ -33,6 +35,7 @@ mod search;
 mod show;
 mod stats;
 mod update;
+mod verify;
 
 use crate::args::{BeadCommand, Cli, Command, PlanCommand};
 use crate::failure::Failure;
@@ -71,6 +74,9 @@ pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), Failure> {
         Command::Import(args) => import::run(args, global, ui),
         Command::Export(args) => export::run(args, global, ui),
         Command::Doctor(args) => doctor::run(args, global, ui),
+        Command::Verify(args) => verify::run(args, global, ui),
+        Command::Logs(args) => logs::run(args, global, ui),
+        Command::CreateBead(args) => create_bead::run(args, ui),
         Command::Schema(args) => schema::run(args, ui),
         Command::Demo => demo::run(ui),
         Command::Completions(args) => completions::run(args, ui),

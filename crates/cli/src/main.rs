@@ -9,11 +9,13 @@ mod beads;
 mod command;
 mod draw;
 mod failure;
+mod live;
 mod mason;
 mod outcomes;
 mod plan_source;
 mod table;
 mod ui;
+mod work;
 
 use std::process::ExitCode;
 

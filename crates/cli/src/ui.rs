@@ -66,6 +66,12 @@ impl Ui {
         self.is_json
     }
 
+    /// Whether a line that moves can be shown: people look at it, on a terminal that can.
+    pub(crate) fn is_live(&self) -> bool {
+        let is_dumb = env::get(Variable::Term).as_deref() == Some("dumb");
+        !self.is_quiet && !self.is_json && !is_dumb && io::stderr().is_terminal()
+    }
+
     /// Prints data for people. With `--json` standard output belongs to the envelope alone.
     pub(crate) fn out(&self, text: &str) -> Result<(), Failure> {
         if self.is_json {

@@ -36,7 +36,7 @@ pub struct Checks<'a> {
 
 impl Checks<'_> {
     /// The shell, unless another one is configured.
-    pub const SHELL: [&str; 2] = ["/bin/sh", "-c"];
+    pub const SHELL: [&'static str; 2] = ["/bin/sh", "-c"];
 
     /// Runs every check in order; after a failure the later ones are skipped unless it says to go on (V-8). `time_left` says
     /// how long there is for all of it.
@@ -111,10 +111,10 @@ impl Checks<'_> {
         let mut argv = self.shell.to_vec();
         argv.push(verifier.command.clone());
         Ok(Spec {
-            mark: Mark::new(),
+            mark: Mark::unique(),
             argv,
             cwd: self.root.to_owned(),
-            env: Environment::for_units(),
+            env: Environment::default(),
             stdin: Stdin::Closed,
             limits: Limits {
                 wall: Some(limit),
@@ -171,7 +171,9 @@ fn kept(captured: &Captured, root: &Utf8Path) -> Option<Kept> {
     let file = captured.file.as_ref()?;
     let path = file.strip_prefix(root).map(Utf8Path::to_owned);
     Some(Kept {
-        path: path.unwrap_or_else(|_| Utf8PathBuf::from(file)).into_string(),
+        path: path
+            .unwrap_or_else(|_| Utf8PathBuf::from(file))
+            .into_string(),
         bytes: captured.n_bytes,
         sha256: captured.sha256.clone(),
     })

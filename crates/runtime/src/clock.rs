@@ -11,7 +11,7 @@ pub fn now() -> Timestamp {
     let fixed = env::get(Variable::SourceDateEpoch).and_then(|seconds| seconds.parse().ok());
     fixed
         .and_then(|seconds| Timestamp::from_second(seconds).ok())
-        .unwrap_or_else(system_now)
+        .unwrap_or_else(wall)
 }
 
 /// A time to count from, which nobody can set: deadlines hold however the clock on the wall jumps.
@@ -24,7 +24,8 @@ pub fn monotonic() -> Instant {
     now
 }
 
-fn system_now() -> Timestamp {
+/// The clock on the wall, whatever anybody wants to be written: deadlines are about real days.
+pub fn wall() -> Timestamp {
     #[expect(
         clippy::disallowed_methods,
         reason = "this is the module that asks the clock"

@@ -4,12 +4,16 @@
 //! both hand plain values to the pure core.
 
 pub mod agents;
+pub mod checks;
 pub mod clock;
 pub mod config;
+pub mod digest;
 pub mod env;
 pub mod files;
 pub mod host;
+pub mod news;
 pub mod ralph;
 pub mod repo;
 pub mod store;
+pub mod tree;
 pub mod unit;

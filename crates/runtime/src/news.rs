@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use beads_ralph_core::agent::Outcome;
 use beads_ralph_core::text::visible;
 use beads_ralph_core::verify::CheckRecord;
 
@@ -17,13 +16,6 @@ pub enum News<'a> {
         iteration: u32,
         /// How many there may be.
         of: u32,
-    },
-    /// It has ended.
-    AgentEnded {
-        /// How.
-        outcome: &'a Outcome,
-        /// After this time.
-        duration: Duration,
     },
     /// A check is run.
     CheckBegins {
@@ -130,6 +122,9 @@ mod tests {
         assert_eq!(last.get(), Some("20%"));
         last.push("é".repeat(100_000).as_bytes());
         last.push(b"\n");
-        assert!(last.get().is_some_and(|line| line.chars().count() <= LastLine::MAX));
+        assert!(
+            last.get()
+                .is_some_and(|line| line.chars().count() <= LastLine::MAX)
+        );
     }
 }

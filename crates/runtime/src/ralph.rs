@@ -4,7 +4,6 @@ mod bead_file;
 mod evidence;
 
 pub use bead_file::{BeadFile, BeadFileError, Written};
-pub(crate) use evidence::check_artifacts;
 pub use evidence::{Evidence, EvidenceError, LogDirectory};
 
 use beads_ralph_core::dod::check_name;
@@ -13,35 +12,65 @@ use camino::{Utf8Path, Utf8PathBuf};
 use crate::files::{self, FileError};
 
 /// Directories that a project has for its DoD beads, from its root.
-const DIRECTORIES: [&str; 9] = [
-    ".ralph/beads",
-    ".ralph/gates",
+const DIRECTORIES: [&str; 8] = [
+    BEADS,
+    GATES,
     ".ralph/evidence",
     ".ralph/logs",
     ".ralph/metrics",
     ".ralph/patrol",
     ".ralph/nudges",
     ".ralph/alerts",
-    ".beads/active",
 ];
 
-/// Where a bead is looked for by its id, in this order (V-17).
-const PLACES: [&str; 3] = [".ralph/beads", ".ralph/gates", ACTIVE];
+const BEADS: &str = ".ralph/beads";
+const GATES: &str = ".ralph/gates";
+const ACTIVE: &str = "active";
+const COMPLETED: &str = "completed";
+const FORMULA_DIRECTORY: &str = "formulas";
 
-const ACTIVE: &str = ".beads/active";
-const COMPLETED: &str = ".beads/completed";
+/// What stays out of commits: everything but the beads and the gates.
+const IGNORE: &str = "\
+# Written by beads-ralph. What runs leave behind belongs to this machine; beads and gates are yours to commit.
+*
+!.gitignore
+!beads/
+!beads/*.json
+!gates/
+!gates/*.json
+";
+
+macro_rules! formulas {
+    ($($name:literal),* $(,)?) => {
+        [$(($name, include_str!(concat!("ralph/formulas/", $name)))),*]
+    };
+}
+
+const FORMULAS: [(&str, &str); 3] = formulas![
+    "molecule-ralph-work.formula.toml",
+    "molecule-ralph-patrol.formula.toml",
+    "molecule-ralph-gate.formula.toml",
+];
 
 /// The DoD beads of a project.
 #[derive(Debug, Clone)]
 pub struct Ralph {
     root: Utf8PathBuf,
+    /// The `.beads` directory.
+    store: Utf8PathBuf,
 }
 
 impl Ralph {
-    /// Those of a project with this root.
+    /// Those of a project with this root, whose store is where stores are.
     pub fn new(root: &Utf8Path) -> Self {
+        Self::with_store(root, &root.join(".beads"))
+    }
+
+    /// Those of a project with this root and this `.beads` directory.
+    pub fn with_store(root: &Utf8Path, store: &Utf8Path) -> Self {
         Self {
             root: root.to_owned(),
+            store: store.to_owned(),
         }
     }
 
@@ -50,30 +79,70 @@ impl Ralph {
         &self.root
     }
 
-    /// Makes the directories (V-17).
+    /// Makes the directories and writes the formulas, unless they are there (V-17).
     pub fn init(&self) -> Result<(), FileError> {
-        for directory in DIRECTORIES.into_iter().chain([COMPLETED]) {
+        self.prepare()?;
+        for directory in DIRECTORIES {
             files::create_directory(&self.root.join(directory))?;
         }
+        for directory in [ACTIVE, COMPLETED, FORMULA_DIRECTORY] {
+            files::create_directory(&self.store.join(directory))?;
+        }
+        for (name, text) in FORMULAS {
+            let path = self.store.join(FORMULA_DIRECTORY).join(name);
+            match files::create_new(&path, text.as_bytes()) {
+                // Somebody may have made it their own.
+                Err(FileError::Exists { .. }) | Ok(()) => {}
+                Err(error) => return Err(error),
+            }
+        }
         Ok(())
+    }
+
+    /// Makes the place for beads in files, and keeps what runs leave there out of commits: an agent that commits everything
+    /// must not commit our logs.
+    pub fn prepare(&self) -> Result<(), FileError> {
+        files::create_directory(&self.root.join(BEADS))?;
+        let ignore = self.root.join(".ralph/.gitignore");
+        match files::create_new(&ignore, IGNORE.as_bytes()) {
+            Err(FileError::Exists { .. }) => Ok(()),
+            made => made,
+        }
+    }
+
+    /// The directory of beads in files.
+    pub fn beads(&self) -> Utf8PathBuf {
+        self.root.join(BEADS)
     }
 
     /// The file of a bead, by its id: the file that is named so, else one that says so inside. A completed bead is found
     /// last, so that asking for it again says that it is done.
     pub fn find(&self, id: &str) -> Option<Utf8PathBuf> {
         check_name(id).ok()?;
-        let places = || PLACES.into_iter().chain([COMPLETED]);
-        let named = places().map(|place| self.root.join(place).join(format!("{id}.json")));
+        let places = self.places();
+        let named = places.iter().map(|place| place.join(format!("{id}.json")));
         let mut named = named.filter(|path| path.is_file());
         named
             .next()
-            .or_else(|| places().find_map(|place| says_so(&self.root.join(place), id)))
+            .or_else(|| places.iter().find_map(|place| says_so(place, id)))
+    }
+
+    /// Where a bead is looked for by its id, in this order (V-17).
+    fn places(&self) -> [Utf8PathBuf; 4] {
+        [
+            self.root.join(BEADS),
+            self.root.join(GATES),
+            self.store.join(ACTIVE),
+            self.store.join(COMPLETED),
+        ]
     }
 
     /// The ids of the beads in files, for "did you mean".
     pub fn ids(&self) -> Vec<String> {
-        let places = PLACES.into_iter().map(|place| self.root.join(place));
-        let files = places.flat_map(|place| json_files(&place));
+        let files = self
+            .places()
+            .into_iter()
+            .flat_map(|place| json_files(&place));
         files
             .filter_map(|path| path.file_stem().map(str::to_owned))
             .collect()

@@ -86,8 +86,7 @@ impl<'a> Tree<'a> {
         if !self.is_git {
             return None;
         }
-        let mut argv = vec!["git".to_owned(), "--no-optional-locks".to_owned()];
-        argv.extend(arguments.iter().map(|argument| (*argument).to_owned()));
+        let argv = [&["git", "--no-optional-locks"], arguments].concat();
         let ended = self.units.output(&argv, self.root, GIT_LIMIT).ok()?;
         let is_whole = ended.stdout.tail.is_empty();
         (ended.ending == Ending::Exited(0) && ended.stopped.is_none() && is_whole)

@@ -9,6 +9,7 @@ mod settings;
 use std::fmt::Write as _;
 
 use beads_ralph_runtime::config::Permissions;
+use beads_ralph_runtime::ralph::Ralph;
 use beads_ralph_runtime::store::{self, Opened, Store as _};
 use beads_ralph_runtime::{env, repo};
 use camino::Utf8PathBuf;
@@ -50,6 +51,7 @@ pub(crate) fn run(args: &InitArgs, ui: &Ui) -> Result<(), Failure> {
     let settings = settings::plan(&place, args.permissions.map(Permissions::from))?;
     let made = store::init(&here)?;
     let settings = settings.write()?;
+    Ralph::with_store(&place, &made.directory).init()?;
     let n_beads = made.store.ids_with_prefix("", usize::MAX)?.len();
     let export = made.directory.join("issues.jsonl");
     let found = Found {

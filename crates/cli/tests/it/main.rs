@@ -17,6 +17,8 @@ mod check;
 #[cfg(test)]
 mod doctor;
 #[cfg(test)]
+mod dod;
+#[cfg(test)]
 mod env;
 #[cfg(test)]
 mod graph;

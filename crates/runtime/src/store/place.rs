@@ -14,12 +14,14 @@ const DIRECTORY: &str = ".beads";
 const MARKER: &str = "beads-ralph.json";
 const FILE: &str = "beads-ralph.db";
 
-/// Everything under `.beads/` stays out of commits but for these rules and an export that people want to keep.
+/// Everything under `.beads/` stays out of commits but for these rules, the formulas, and an export that people want to keep.
 const IGNORE: &str = "\
 # Written by `beads-ralph init`. The store and its runs belong to this machine.
 *
 !.gitignore
 !issues.jsonl
+!formulas/
+!formulas/*
 ";
 
 /// What only a store of the real `bd` has.

@@ -4,6 +4,7 @@ use std::io::{self, PipeReader, PipeWriter, Write as _};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -62,11 +63,17 @@ impl Cancel {
 
     /// Whether the word was spoken.
     pub fn is_cancelled(&self) -> bool {
+        self.wait(Duration::ZERO)
+    }
+
+    /// Waits for the word, not longer than some time; whether it was spoken.
+    pub fn wait(&self, time: Duration) -> bool {
         if self.0.is_cancelled.load(Ordering::SeqCst) {
             return true;
         }
         let mut fds = [PollFd::from_borrowed_fd(self.as_fd(), PollFlags::IN)];
-        let is_said = rustix::event::poll(&mut fds, Some(&Timespec::default()));
+        let time = Timespec::try_from(time).ok();
+        let is_said = rustix::event::poll(&mut fds, time.as_ref());
         let is_said = is_said.is_ok_and(|n_ready| n_ready > 0);
         if is_said {
             self.0.is_cancelled.store(true, Ordering::SeqCst);

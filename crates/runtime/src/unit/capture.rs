@@ -11,6 +11,7 @@ use camino::Utf8PathBuf;
 use sha2::{Digest as _, Sha256};
 
 use super::Captured;
+use crate::digest::hexadecimal;
 use crate::files;
 
 /// How much of the beginning, and of the end, is kept in memory.
@@ -132,14 +133,6 @@ impl Spill {
         }
         self.write(&tail[tail.len() - n_tail..]);
     }
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    let digit = |number: u8| char::from_digit(number.into(), 16).unwrap_or_default();
-    bytes
-        .iter()
-        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
-        .collect()
 }
 
 fn write_all(file: &mut Option<File>, path: &Utf8PathBuf, bytes: &[u8]) -> io::Result<()> {

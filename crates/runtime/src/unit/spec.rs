@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
+
+use crate::clock;
 
 /// What to run, and within which bounds.
 #[derive(Debug, Clone)]
@@ -36,6 +39,14 @@ impl Mark {
 
     /// What stands between the marks of a unit inside a unit.
     const SEPARATOR: u8 = b' ';
+
+    /// A mark that no other unit of this machine has.
+    pub fn unique() -> Self {
+        static N_MARKS: AtomicU64 = AtomicU64::new(0);
+        let number = N_MARKS.fetch_add(1, Ordering::Relaxed);
+        let now = clock::now().as_nanosecond();
+        Self(format!("{}-{now}-{number}", std::process::id()))
+    }
 
     /// The variable's value for a unit, by the value that we have ourselves.
     pub(super) fn inside(&self, outer: Option<&OsString>) -> OsString {

@@ -231,7 +231,7 @@ fn e_14_no_bead_files_appear() {
     let env = applied(&plan(&TWO));
     assert_eq!(
         env.names("."),
-        [".beads", ".git", "beads-ralph.yaml", "plan.md"]
+        [".beads", ".git", ".ralph", "beads-ralph.yaml", "plan.md"]
     );
 }
 

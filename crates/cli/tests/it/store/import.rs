@@ -241,7 +241,10 @@ fn an_export_replaces_its_file_in_one_step() {
         .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["id"].take())
         .collect();
     assert_eq!(ids, ["bd-a", "bd-b", "bd-c", "bd-d", "bd-e"]);
-    assert_eq!(env.names("."), [".beads", "beads-ralph.yaml", "out.jsonl"]);
+    assert_eq!(
+        env.names("."),
+        [".beads", ".ralph", "beads-ralph.yaml", "out.jsonl"]
+    );
     assert_eq!(
         error(&env, &["export", "-o", "no/such/out.jsonl"], 3)["code"],
         "IO.FILE_NOT_FOUND"

@@ -198,7 +198,7 @@ fn many_may_init_at_once() {
         for child in children {
             crate::env::Output::of(child, "init".to_owned()).exits(0);
         }
-        assert_eq!(env.names("."), [".beads", "beads-ralph.yaml"]);
+        assert_eq!(env.names("."), [".beads", ".ralph", "beads-ralph.yaml"]);
         let settings = env.text("beads-ralph.yaml");
         let n_modes = settings
             .lines()

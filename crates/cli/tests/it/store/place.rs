@@ -80,7 +80,10 @@ fn z_26_a_linked_worktree_uses_the_store_of_the_main_one() {
     git(&["worktree", "add", "-q", "../linked"]);
     let linked = env.path("../linked").canonicalize_utf8().unwrap();
     env.command(&["init"]).at(&linked).run().exits(0);
-    assert_eq!(env.names("."), [".beads", ".git", "beads-ralph.yaml"]);
+    assert_eq!(
+        env.names("."),
+        [".beads", ".git", ".ralph", "beads-ralph.yaml"]
+    );
     env.command(&["import", "-"])
         .stdin(super::FIVE)
         .run()
@@ -116,7 +119,10 @@ fn z_26_the_worktrees_of_a_bare_repository_share_one_store() {
     for from in ["w1", "w1/below", "w2", "repo.git", "repo.git/worktrees/w1"] {
         finds(&env, from, Some("repo.git/.beads"));
     }
-    assert_eq!(env.names("w1"), [".git", "beads-ralph.yaml", "below"]);
+    assert_eq!(
+        env.names("w1"),
+        [".git", ".ralph", "beads-ralph.yaml", "below"]
+    );
     assert_eq!(env.names("w2"), [".git"]);
     env.write("w2/.beads/beads-ralph.json", "a copy that was committed");
     finds(&env, "w2", Some("repo.git/.beads"));

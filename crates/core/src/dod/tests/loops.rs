@@ -1,3 +1,5 @@
+//! The loop under a clock that the tests hold.
+
 use std::time::Duration;
 
 use jiff::Timestamp;

@@ -1,3 +1,5 @@
+//! What is read of a bead, and what is refused.
+
 use serde_json::{Value, json};
 
 use crate::bead::{FieldError, OnFailure};

@@ -1,3 +1,5 @@
+//! What a run writes into a bead, and what an agent is asked.
+
 use serde_json::json;
 
 use crate::bead::{Timestamp, Verifier};

@@ -1,0 +1,72 @@
+//! `verify`: the checks of one bead, run once. The bead is left as it is.
+//!
+//! Data: `{bead, passed: true, results: […], evidence}`; a failure has `error.results`.
+
+use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::dod::DodBead;
+use beads_ralph_core::verify::{CheckRecord, is_green, summary};
+use beads_ralph_runtime::checks::Checks;
+use beads_ralph_runtime::tree::Tree;
+use beads_ralph_runtime::unit::{Cancel, Units};
+use beads_ralph_runtime::{clock, repo};
+use serde_json::json;
+
+use crate::args::{Global, VerifyArgs};
+use crate::failure::Failure;
+use crate::live::Live;
+use crate::ui::{Ui, counted};
+use crate::work::{self, Target};
+
+pub(crate) fn run(args: &VerifyArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
+    let ralph = work::project()?;
+    let target = Target::find(&args.choice, &ralph, global)?;
+    let bead = target.bead();
+    let root = target.workplace(ralph.root())?;
+    ralph.prepare()?;
+    let evidence = ralph.evidence(&bead.id);
+    let logs = evidence.begin(clock::now())?;
+    let (units, cancel) = (Units::own()?, Cancel::on_signals()?);
+    let head = Tree::at(&root, &units).head();
+    let checks = Checks {
+        units: &units,
+        cancel: &cancel,
+        root: &root,
+        shell: &Checks::SHELL.map(str::to_owned),
+        commit: head.as_deref(),
+        logs: logs.path(),
+    };
+    let records = {
+        let mut live = Live::new(ui);
+        checks.run(&bead.dod.verifiers, &|| None, &mut live)
+    };
+    let record = json!({"bead_id": bead.id, "passed": is_green(&records), "commit": head, "results": records});
+    let kept = evidence.record("verify", clock::now(), &record)?;
+    work::show(&records, ui)?;
+    if !is_green(&records) {
+        return Err(red(bead, &records).with_results(work::results(bead, &records)));
+    }
+    if ui.is_json() {
+        return ui
+            .data(&json!({"bead": bead.id, "passed": true, "results": records, "evidence": kept}));
+    }
+    let checks = counted(records.len(), "check", "checks");
+    ui.say(&format!(
+        "{checks} passed; evidence in {}\n",
+        repo::shown(&kept)
+    ));
+    Ok(())
+}
+
+/// That the Definition of Done is not met.
+pub(super) fn red(bead: &DodBead, records: &[CheckRecord]) -> Failure {
+    let n_failed = records.iter().filter(|record| !record.passed).count();
+    let message = format!(
+        "{n_failed} of {} did not pass: {}",
+        counted(records.len(), "check", "checks"),
+        summary(records)
+    );
+    Failure::new(ErrorCode::ValidationConstraint, message).action(format!(
+        "see `beads-ralph logs {}` for what the checks wrote",
+        bead.id
+    ))
+}

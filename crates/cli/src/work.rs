@@ -1,0 +1,207 @@
+//! A bead to work on: where it is kept, where its commands run, and what became of its checks.
+
+use beads_ralph_core::bead::FieldError;
+use beads_ralph_core::diag::{ErrorCode, did_you_mean};
+use beads_ralph_core::dod::{self, DodBead};
+use beads_ralph_core::issue::Record;
+use beads_ralph_core::text::excerpt;
+use beads_ralph_core::verify::CheckRecord;
+use beads_ralph_runtime::ralph::{BeadFile, BeadFileError, Ralph};
+use beads_ralph_runtime::{repo, store};
+use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::{Value, json};
+
+use crate::args::{BeadChoice, Global};
+use crate::beads::{Beads, here};
+use crate::failure::Failure;
+use crate::table::{Page, Table};
+use crate::ui::{Ui, lines};
+
+/// The project: the root of the repository, or else the working directory.
+pub(crate) fn project() -> Result<Ralph, Failure> {
+    let here = here()?;
+    let root = repo::root_of(&here).unwrap_or_else(|| here.clone());
+    Ok(match store::find(&here) {
+        Ok(place) => Ralph::with_store(&root, &place.directory),
+        Err(_) => Ralph::new(&root),
+    })
+}
+
+/// A bead to work on.
+pub(crate) enum Target {
+    /// One in a file.
+    File(Box<BeadFile>),
+    /// One of the store.
+    Stored(Box<Stored>),
+}
+
+/// A bead of the store.
+pub(crate) struct Stored {
+    pub(crate) record: Record,
+    pub(crate) bead: DodBead,
+}
+
+impl Target {
+    /// Finds the bead that somebody named (V-17).
+    pub(crate) fn find(
+        choice: &BeadChoice,
+        ralph: &Ralph,
+        global: &Global,
+    ) -> Result<Self, Failure> {
+        if let Some(path) = &choice.bead_file {
+            return Self::file(path);
+        }
+        let name = choice.bead.as_deref().unwrap_or_default();
+        let path = Utf8Path::new(name);
+        if path.extension() == Some("json") && (path.is_file() || name.contains('/')) {
+            return Self::file(path);
+        }
+        match ralph.find(name) {
+            Some(path) => Self::file(&path),
+            None => Self::stored(name, ralph, global),
+        }
+    }
+
+    /// The bead in a file.
+    pub(crate) fn file(path: &Utf8Path) -> Result<Self, Failure> {
+        Ok(Self::File(Box::new(BeadFile::read(path)?)))
+    }
+
+    fn stored(name: &str, ralph: &Ralph, global: &Global) -> Result<Self, Failure> {
+        let beads = match Beads::open(global) {
+            Ok(beads) => beads,
+            Err(failure) if failure.code() == ErrorCode::DatabaseNotInitialized => {
+                return Err(nowhere(name, ralph));
+            }
+            Err(failure) => return Err(failure),
+        };
+        let record = beads.resolve(name)?;
+        let bead = dod::of_issue(&record.issue).map_err(|errors| {
+            let id = excerpt(record.issue.id().as_str());
+            not_executable(&format!("{id} cannot be worked on"), &errors)
+        })?;
+        Ok(Self::Stored(Box::new(Stored { record, bead })))
+    }
+
+    pub(crate) fn bead(&self) -> &DodBead {
+        match self {
+            Self::File(file) => file.bead(),
+            Self::Stored(stored) => &stored.bead,
+        }
+    }
+
+    /// The worktree that the bead names, if it names one (Z-29).
+    pub(crate) fn worktree(&self, root: &Utf8Path) -> Option<Utf8PathBuf> {
+        let Self::Stored(stored) = self else {
+            return None;
+        };
+        let metadata = stored.record.issue.metadata()?;
+        let path = metadata.get("worktree_path")?.as_str()?;
+        Some(root.join(path))
+    }
+
+    /// Where its commands run: its worktree, which must be there, or the project's root (V-3).
+    pub(crate) fn workplace(&self, root: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
+        match self.worktree(root) {
+            None => Ok(root.to_owned()),
+            Some(worktree) if worktree.is_dir() => Ok(worktree),
+            Some(worktree) => {
+                let path = repo::shown(&worktree);
+                let message = format!("the bead's worktree {path} is not there");
+                let failure = Failure::new(ErrorCode::ValidationConstraint, message);
+                Err(failure.action(format!("make it first: git worktree add {path} -b BRANCH")))
+            }
+        }
+    }
+}
+
+fn nowhere(name: &str, ralph: &Ralph) -> Failure {
+    let message = format!(
+        "there is no bead '{}': it is not in .ralph/beads, .ralph/gates or .beads/active, and there is no store",
+        excerpt(name)
+    );
+    let failure = Failure::new(ErrorCode::DependencyUnresolved, message);
+    let ids = ralph.ids();
+    match did_you_mean(name, ids.iter().map(String::as_str)) {
+        Some(id) => failure.action(format!("did you mean {}?", excerpt(id))),
+        None => failure.action(
+            "name a file that ends in .json, or write a bead with `beads-ralph create-bead`",
+        ),
+    }
+}
+
+impl From<BeadFileError> for Failure {
+    fn from(error: BeadFileError) -> Self {
+        match error {
+            BeadFileError::File(error) => error.into(),
+            BeadFileError::Invalid { path, errors } => {
+                let message = format!("{} is not a valid bead", repo::shown(&path));
+                not_executable(&message, &errors)
+            }
+        }
+    }
+}
+
+/// That a bead has no usable Definition of Done, with everything that is wrong (V-1).
+fn not_executable(message: &str, errors: &[FieldError]) -> Failure {
+    let listed: Vec<String> = errors.iter().map(FieldError::to_string).collect();
+    let message = format!("{message}:\n  {}", listed.join("\n  "));
+    // The contract wants 1, whichever code the errors amount to.
+    Failure::new(beads_ralph_core::bead::error_code(errors), message)
+        .details(lines(&listed).trim_end())
+        .action("correct the listed fields; `beads-ralph schema dod` has the shape of the checks")
+        .exit_with(1)
+}
+
+/// What became of the checks, as people read it.
+pub(crate) fn show(records: &[CheckRecord], ui: &Ui) -> Result<(), Failure> {
+    let mut table = Table::new(&["check…", "result", "time", "why…"]);
+    for record in records {
+        table.row(vec![
+            record.name.clone(),
+            word(record).to_owned(),
+            if record.skipped {
+                String::new()
+            } else {
+                seconds(record.duration_ms)
+            },
+            record.reason.clone().unwrap_or_default(),
+        ]);
+    }
+    ui.out(&table.draw(Page::of(ui)))
+}
+
+/// How a check ended, in one word.
+pub(crate) fn word(record: &CheckRecord) -> &'static str {
+    match record {
+        CheckRecord { skipped: true, .. } => "skipped",
+        CheckRecord { passed: true, .. } => "passed",
+        CheckRecord {
+            timed_out: true, ..
+        } => "timed out",
+        CheckRecord { .. } => "failed",
+    }
+}
+
+/// Milliseconds as people read them.
+pub(crate) fn seconds(milliseconds: u64) -> String {
+    let seconds = milliseconds / 1000;
+    match seconds {
+        0..60 => format!("{}.{}s", seconds, milliseconds % 1000 / 100),
+        60..3600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
+        _ => format!("{}h{:02}m", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+/// What the checks came to, for programs.
+pub(crate) fn results(bead: &DodBead, records: &[CheckRecord]) -> Value {
+    json!({"bead": bead.id, "results": records})
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        let message = format!("the system refuses what is needed to run programs: {error}");
+        Self::new(ErrorCode::IoPermissionDenied, message)
+            .action("look whether too many files or processes are open")
+    }
+}
