@@ -26,3 +26,5 @@ pub mod plan;
 pub mod compile;
 
 pub mod reconcile;
+
+pub mod scenario;

@@ -14,6 +14,7 @@ pub mod host;
 pub mod news;
 pub mod ralph;
 pub mod repo;
+pub mod scenario;
 pub mod store;
 pub mod tree;
 pub mod unit;

@@ -1,0 +1,169 @@
+//! What a scenario is made of.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// What a scripted model does, by what it is asked.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "super::read::ScenarioDocument")]
+pub struct Scenario {
+    /// The rules, of which the first that fits counts.
+    pub(super) rules: Vec<Rule>,
+}
+
+impl Scenario {
+    /// The rules, of which the first that fits counts.
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    /// The first rule that fits a prompt, and its number, counted from 0.
+    pub fn rule_for(&self, prompt: &str) -> Option<(usize, &Rule)> {
+        let mut rules = self.rules.iter().enumerate();
+        rules.find(|(_, rule)| rule.fits(prompt))
+    }
+}
+
+/// What is done about some prompts.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "super::read::RuleDocument")]
+pub struct Rule {
+    /// Its name in logs; empty when it has none.
+    pub name: String,
+    /// What a prompt must have, all of it.
+    pub contains: Vec<String>,
+    /// What a prompt must not have, any of it.
+    pub lacks: Vec<String>,
+    /// At least one.
+    pub(super) sessions: Vec<Session>,
+}
+
+impl Rule {
+    /// Whether the rule is for a prompt.
+    pub fn fits(&self, prompt: &str) -> bool {
+        self.contains.iter().all(|text| prompt.contains(text))
+            && !self.lacks.iter().any(|text| prompt.contains(text))
+    }
+
+    /// The session that serves the n-th conversation, counted from 1: the n-th, or the last.
+    pub fn session(&self, n: usize) -> &Session {
+        let last = self.sessions.len() - 1;
+        &self.sessions[n.saturating_sub(1).min(last)]
+    }
+}
+
+/// What happens in one conversation: at least one turn, and the last is not a command, which would be asked for again and
+/// again.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "Vec<super::read::TurnDocument>")]
+pub struct Session {
+    pub(super) turns: Vec<Turn>,
+}
+
+impl Session {
+    /// The turns in their order, each as often as it is to happen.
+    pub fn turns(&self) -> &[Turn] {
+        &self.turns
+    }
+}
+
+/// One answer of a model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Turn {
+    /// What happens.
+    pub action: Action,
+    /// What it costs.
+    pub usage: Usage,
+    /// How long the model thinks first.
+    pub delay: Duration,
+}
+
+/// What happens in a turn.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Action {
+    /// A command of the shell is run.
+    Run(String),
+    /// The conversation ends with a text.
+    Say(String),
+    /// The conversation ends with structured output.
+    Report(Value),
+    /// The request is refused.
+    Fail(Failure),
+    /// Nothing happens, for this long or for ever; then the connection is cut.
+    Hang(Option<Duration>),
+    /// The connection is cut.
+    Cut(Cut),
+    /// Something comes that the protocol does not know.
+    Garbage(String),
+}
+
+/// How a request is refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// The status of HTTP, from 400 to 599.
+    pub status: u16,
+    /// After how many seconds to try again.
+    pub retry_after: Option<u64>,
+    /// When the plan's limit ends, in seconds since 1970.
+    pub resets_at: Option<i64>,
+    /// What is said about it.
+    pub message: String,
+}
+
+impl Failure {
+    /// Whether programs try again by themselves.
+    pub fn is_retried(&self) -> bool {
+        self.resets_at.is_none() && matches!(self.status, 408 | 409 | 429 | 500..)
+    }
+}
+
+/// When a connection is cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Cut {
+    /// Before the first byte of the answer.
+    Before,
+    /// In the middle of the answer.
+    Midway,
+}
+
+/// The tokens of a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Usage {
+    /// Read, not from a cache.
+    #[serde(default)]
+    pub input: u64,
+    /// Written.
+    #[serde(default)]
+    pub output: u64,
+    /// Read from a cache.
+    #[serde(default)]
+    pub cache_read: u64,
+    /// Read, and put into a cache.
+    #[serde(default)]
+    pub cache_write: u64,
+}
+
+impl Usage {
+    /// Nothing.
+    pub const NONE: Self = Self {
+        input: 0,
+        output: 0,
+        cache_read: 0,
+        cache_write: 0,
+    };
+}
+
+/// What a turn costs that does not say so: little, but something, so that sums can be told from nothing.
+impl Default for Usage {
+    fn default() -> Self {
+        Self {
+            input: 100,
+            output: 20,
+            ..Self::NONE
+        }
+    }
+}
