@@ -4,6 +4,7 @@
 //! every run. Nothing here is shipped.
 
 mod plans;
+pub mod scripted_model;
 pub mod store_contract;
 
 pub use plans::generated_plan;

@@ -113,9 +113,9 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// Whether programs try again by themselves.
+    /// Whether programs try again by themselves, as the real ones do also after a 401.
     pub fn is_retried(&self) -> bool {
-        self.resets_at.is_none() && matches!(self.status, 408 | 409 | 429 | 500..)
+        self.resets_at.is_none() && matches!(self.status, 401 | 408 | 409 | 429 | 500..)
     }
 }
 
