@@ -1,11 +1,13 @@
 //! What the connections of a scripted model share: the play, the log, and when to stop.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::net::{Shutdown, TcpStream};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use beads_ralph_core::scenario::{Action, Play, Scenario, Turn};
+use beads_ralph_core::text::excerpt;
 
 use super::question::Question;
 
@@ -22,7 +24,7 @@ pub enum Protocol {
 }
 
 /// One thing that the model was asked, and what it did.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Asked {
     /// What the program spoke.
     pub protocol: Protocol,
@@ -38,6 +40,22 @@ pub struct Asked {
     pub results: Vec<String>,
     /// What was done about it; nothing when no rule fitted.
     pub done: Option<Done>,
+}
+
+/// Without most of what the model was told beforehand, which is pages.
+impl fmt::Debug for Asked {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Asked")
+            .field("protocol", &self.protocol)
+            .field("session", &self.session)
+            .field("model", &self.model)
+            .field("system", &excerpt(&self.system))
+            .field("prompt", &self.prompt)
+            .field("results", &self.results)
+            .field("done", &self.done)
+            .finish()
+    }
 }
 
 /// What a scripted model did, and by which part of its scenario.
