@@ -13,6 +13,7 @@ pub mod number;
 
 pub mod bead;
 
+pub mod agent;
 pub mod verify;
 
 pub mod issue;

@@ -1,0 +1,265 @@
+//! How an agent's run ended, in one shape for all agents.
+
+use std::fmt;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::ReportFault;
+
+/// How an agent's run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// It did what it was asked to, as far as it can tell.
+    Ok,
+    /// It said that it failed.
+    Failed,
+    /// The account is at its limit.
+    Limit,
+    /// It is not logged in, or its key is refused.
+    Auth,
+    /// It failed, and there was something that it was not allowed to do.
+    Denied,
+    /// It was called wrongly, or is not installed.
+    Config,
+    /// It took too long, or was silent for too long.
+    Timeout,
+    /// Somebody ended it.
+    Killed,
+    /// It died.
+    Crashed,
+    /// It ended without saying how.
+    NoResult,
+}
+
+impl Status {
+    /// Every status.
+    pub const ALL: [Self; 10] = [
+        Self::Ok,
+        Self::Failed,
+        Self::Limit,
+        Self::Auth,
+        Self::Denied,
+        Self::Config,
+        Self::Timeout,
+        Self::Killed,
+        Self::Crashed,
+        Self::NoResult,
+    ];
+
+    /// The word as it is written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Failed => "failed",
+            Self::Limit => "limit",
+            Self::Auth => "auth",
+            Self::Denied => "denied",
+            Self::Config => "config",
+            Self::Timeout => "timeout",
+            Self::Killed => "killed",
+            Self::Crashed => "crashed",
+            Self::NoResult => "no_result",
+        }
+    }
+
+    /// Whether the same call may succeed later without anybody changing anything.
+    pub fn is_retryable(self) -> bool {
+        match self {
+            Self::Failed
+            | Self::Limit
+            | Self::Timeout
+            | Self::Killed
+            | Self::Crashed
+            | Self::NoResult => true,
+            Self::Ok | Self::Auth | Self::Denied | Self::Config => false,
+        }
+    }
+
+    /// What people are told first.
+    pub(super) fn sentence(self) -> &'static str {
+        match self {
+            Self::Ok => "it ended with success",
+            Self::Failed => "it failed",
+            Self::Limit => "the account is at its limit",
+            Self::Auth => "it is not logged in, or its key is refused",
+            Self::Denied => "it was not allowed to do what it needed",
+            Self::Config => "it was called wrongly",
+            Self::Timeout => "it took too long",
+            Self::Killed => "somebody ended it",
+            Self::Crashed => "it died",
+            Self::NoResult => "it ended without a result",
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// How an agent's run ended, and what is known about it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Outcome {
+    /// How it ended.
+    pub status: Status,
+    /// Why, in one sentence for people.
+    pub reason: String,
+    /// The session, by which the agent can be asked to go on.
+    pub session: Option<String>,
+    /// The model that answered, as the agent names it.
+    pub model_id: Option<String>,
+    /// How often the model was asked.
+    pub turns: Option<u64>,
+    /// The tokens of this run.
+    pub tokens: Tokens,
+    /// The tokens of the whole session, from an agent that reports no others; whoever resumes the session hands them in.
+    pub session_tokens: Option<Tokens>,
+    /// Whether tokens and turns were counted while it ran, because it did not report them.
+    pub is_estimate: bool,
+    /// The money of this run.
+    pub cost: Cost,
+    /// Its final answer.
+    pub text: Option<String>,
+    /// The report that it was asked for.
+    pub report: Option<Value>,
+    /// Why there is no report although one was asked for.
+    pub report_fault: Option<ReportFault>,
+    /// The tools that it was not allowed to use.
+    pub denials: Vec<String>,
+    /// When a limit is over.
+    pub resets_at: Option<Timestamp>,
+    /// Whether the same call may succeed later.
+    pub is_retryable: bool,
+    /// Its exit code, as a shell would give it.
+    pub exit_code: Option<i32>,
+    /// What else was noticed.
+    pub notes: Vec<String>,
+    /// Where all that it printed is kept.
+    pub raw: Option<String>,
+}
+
+impl Outcome {
+    /// An outcome of which nothing else is known.
+    pub fn new(status: Status, reason: String) -> Self {
+        Self {
+            status,
+            reason,
+            session: None,
+            model_id: None,
+            turns: None,
+            tokens: Tokens::default(),
+            session_tokens: None,
+            is_estimate: false,
+            cost: Cost::default(),
+            text: None,
+            report: None,
+            report_fault: None,
+            denials: Vec::new(),
+            resets_at: None,
+            is_retryable: status.is_retryable(),
+            exit_code: None,
+            notes: Vec::new(),
+            raw: None,
+        }
+    }
+
+    /// Whether it ended with success.
+    pub fn is_ok(&self) -> bool {
+        self.status == Status::Ok
+    }
+}
+
+/// Tokens by kind. The kinds do not overlap, but for `reasoning`, which is a part of `output`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Tokens {
+    /// Read anew.
+    pub input: u64,
+    /// Written, reasoning included.
+    pub output: u64,
+    /// Read from a cache.
+    pub cache_read: u64,
+    /// Read and put into a cache.
+    pub cache_write: u64,
+    /// Written while thinking.
+    pub reasoning: u64,
+}
+
+impl Tokens {
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        [self.input, self.output, self.cache_read, self.cache_write]
+            .into_iter()
+            .fold(0, u64::saturating_add)
+    }
+
+    /// What came after an earlier count.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Self {
+        Self {
+            input: self.input.saturating_sub(before.input),
+            output: self.output.saturating_sub(before.output),
+            cache_read: self.cache_read.saturating_sub(before.cache_read),
+            cache_write: self.cache_write.saturating_sub(before.cache_write),
+            reasoning: self.reasoning.saturating_sub(before.reasoning),
+        }
+    }
+}
+
+/// What a run cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Cost {
+    /// In US dollars.
+    pub usd: Option<f64>,
+    /// How that is known.
+    pub source: CostSource,
+}
+
+/// How a cost is known (Z-13).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CostSource {
+    /// The agent said so.
+    Reported,
+    /// From the tokens and the configured price.
+    Computed,
+    /// It is not known.
+    #[default]
+    Unknown,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statuses_are_written_as_they_are_named() {
+        for status in Status::ALL {
+            assert_eq!(
+                serde_json::to_value(status).unwrap(),
+                Value::from(status.as_str())
+            );
+        }
+    }
+
+    #[test]
+    fn tokens_since_an_earlier_count_never_go_below_zero() {
+        let now = Tokens {
+            input: 300,
+            output: 60,
+            ..Tokens::default()
+        };
+        let before = Tokens {
+            input: 100,
+            output: 80,
+            ..Tokens::default()
+        };
+        let since = now.since(&before);
+        assert_eq!((since.input, since.output), (200, 0));
+        assert_eq!(now.total(), 360);
+    }
+}
