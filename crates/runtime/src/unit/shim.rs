@@ -49,8 +49,10 @@ pub fn shim() -> Option<ExitCode> {
 struct Shim {
     channel: Channel,
     signals: Signals,
-    /// Whether there is still somebody to hear, and nobody told us to end.
+    /// Whether whoever started us is still there.
     is_wanted: bool,
+    /// Whether somebody asked for an end by a signal. It ends what runs; we go only with whoever started us.
+    is_signalled: bool,
 }
 
 /// An order as it came, with the three files of a program.
@@ -69,6 +71,7 @@ impl Shim {
             channel: Channel::new(UnixStream::from(socket)),
             signals: Signals::catch()?,
             is_wanted: true,
+            is_signalled: false,
         };
         shim.report(&Report::Ready);
         Ok(shim)
@@ -115,6 +118,7 @@ impl Shim {
                 return Ok(Report::Refused { reason, is_missing });
             }
         };
+        self.is_signalled = false;
         let mut tree = Tree::new(main);
         let mut deadline: Option<Instant> = None;
         loop {
@@ -140,7 +144,7 @@ impl Shim {
                 _ => self.is_wanted = false,
             }
         }
-        Ok(!self.is_wanted)
+        Ok(!self.is_wanted || self.is_signalled)
     }
 
     /// Waits until there is something to see: a word, a signal, the end of a child. Then takes it in.
@@ -159,7 +163,7 @@ impl Shim {
         self.signals.forget_child();
         if is_stop {
             self.signals.forget_stop();
-            self.is_wanted = false;
+            self.is_signalled = true;
         }
         if is_word && self.channel.fill()? == Filled::End {
             self.is_wanted = false;

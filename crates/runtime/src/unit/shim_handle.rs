@@ -80,6 +80,11 @@ impl ShimHandle {
         }
     }
 
+    /// Whether it waits for an order, as far as it says.
+    pub(super) fn is_idle(&mut self) -> bool {
+        !self.channel.has_outgoing() && matches!(self.listen(), Heard::Nothing)
+    }
+
     /// Kills the shim itself, which must not be done while it can still be told to end what it watches over.
     pub(super) fn kill(&mut self) {
         drop(self.process.kill());

@@ -7,6 +7,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use camino::Utf8Path;
@@ -23,13 +24,21 @@ use super::{
 };
 use crate::{clock, env};
 
-/// Where units are started.
+/// Where units are started. Threads may share it.
+///
+/// A shim that has ended a unit and all that belonged to it takes the next one: starting a process of our size costs more than
+/// many a program that is run. So some of them may wait here for work; they end when this is dropped, or when
+/// this process ends however it does.
 #[derive(Debug)]
 pub struct Units {
     /// The program that is the shim.
     shim: PathBuf,
     max_file: u64,
+    idle: Mutex<Vec<ShimHandle>>,
 }
+
+/// How many shims may wait for work.
+const MAX_IDLE: usize = 16;
 
 impl Units {
     /// How much of a stream a file may hold, unless another limit is set.
@@ -45,6 +54,7 @@ impl Units {
         Self {
             shim: program.into(),
             max_file: Self::MAX_FILE,
+            idle: Mutex::default(),
         }
     }
 
@@ -85,7 +95,7 @@ impl Units {
             };
             return ended(report, Some(Stopped::Cancelled), taps, Duration::ZERO).map_err(refused);
         }
-        let mut shim = ShimHandle::start(&self.shim).map_err(UnitError::Shim)?;
+        let mut shim = self.take_shim().map_err(UnitError::Shim)?;
         shim.tell(&frame, vec![stdin, stdout_end.into(), stderr_end.into()]);
         let mut drive = Drive {
             shim: &mut shim,
@@ -101,7 +111,7 @@ impl Units {
             Outcome::Lost => lost(drive.clean_up(&spec.mark), drive.shim.is_known())?,
         };
         let stopped = drive.state.stopped();
-        drop(shim);
+        self.give_back(shim, &report);
         ended(report, stopped, taps, clock::monotonic() - started).map_err(refused)
     }
 
@@ -128,6 +138,43 @@ impl Units {
         };
         let cancel = Cancel::new().map_err(UnitError::Shim)?;
         self.run(&spec, &cancel, &mut Silent)
+    }
+
+    /// A shim that waits, or a new one.
+    fn take_shim(&self) -> io::Result<ShimHandle> {
+        while let Some(mut shim) = self.pop_idle() {
+            // Somebody may have killed it meanwhile.
+            if shim.is_idle() {
+                return Ok(shim);
+            }
+        }
+        ShimHandle::start(&self.shim)
+    }
+
+    fn pop_idle(&self) -> Option<ShimHandle> {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.pop()
+    }
+
+    /// Keeps a shim for the next unit, if it has nothing left to do for this one.
+    fn give_back(&self, mut shim: ShimHandle, report: &Report) {
+        let is_clean = match report {
+            Report::Ended {
+                ending, survivors, ..
+            } => *ending != Ending::Unknown && survivors.is_empty(),
+            Report::Refused { .. } => true,
+            Report::Ready => false,
+        };
+        if !is_clean || !shim.is_idle() {
+            return;
+        }
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < MAX_IDLE {
+            idle.push(shim);
+        } else {
+            // Ending one takes a while, in which the others need not wait.
+            drop(idle);
+        }
     }
 
     fn tap(&self, stream: Stream, reader: io::PipeReader, spec: &Spec) -> Tap {

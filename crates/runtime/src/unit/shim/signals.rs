@@ -13,7 +13,7 @@ use signal_hook::low_level::pipe;
 pub(super) struct Signals {
     /// A child has ended.
     child: UnixStream,
-    /// Somebody wants us to end. We would be missed: what we watch over must end first.
+    /// Somebody wants us to end. We would be missed: it is what we watch over that ends.
     stop: UnixStream,
 }
 
