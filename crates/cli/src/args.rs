@@ -1,10 +1,12 @@
 //! The argument tree: what people type, and its help.
 
+mod agent;
 mod change;
 mod plan;
 mod query;
 mod work;
 
+pub(crate) use agent::*;
 pub(crate) use change::*;
 pub(crate) use plan::*;
 pub(crate) use query::*;
@@ -61,6 +63,7 @@ impl Cli {
             | Command::CreateBead(_)
             | Command::Schema(_)
             | Command::Demo
+            | Command::ScriptedAgent(_)
             | Command::Completions(_)
             | Command::Man => false,
         };
@@ -169,6 +172,9 @@ pub(crate) enum Command {
     Schema(SchemaArgs),
     /// Compile a sample plan and show its graph; touches nothing of yours
     Demo,
+    /// Act as an agent, by a scenario
+    #[command(hide = true)]
+    ScriptedAgent(ScriptedAgentArgs),
     /// Print the completion script of a shell
     Completions(CompletionsArgs),
     /// Print the manual page

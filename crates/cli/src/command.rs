@@ -31,6 +31,7 @@ mod recover;
 mod release;
 mod reopen;
 mod schema;
+mod scripted_agent;
 mod search;
 mod show;
 mod stats;
@@ -79,6 +80,7 @@ pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), Failure> {
         Command::CreateBead(args) => create_bead::run(args, ui),
         Command::Schema(args) => schema::run(args, ui),
         Command::Demo => demo::run(ui),
+        Command::ScriptedAgent(args) => scripted_agent::run(args, ui),
         Command::Completions(args) => completions::run(args, ui),
         Command::Man => man::run(ui),
     }

@@ -7,6 +7,7 @@ use beads_ralph_core::plan::FilterFault;
 use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::config::ConfigError;
 use beads_ralph_runtime::files::FileError;
+use beads_ralph_runtime::scenario::ScenarioError;
 use beads_ralph_runtime::store::StoreError;
 use serde::Serialize;
 use serde_json::Value;
@@ -171,6 +172,17 @@ impl From<FileError> for Failure {
 impl From<ConfigError> for Failure {
     fn from(error: ConfigError) -> Self {
         Self::new(error.code(), error.to_string()).action("correct the configuration file")
+    }
+}
+
+impl From<ScenarioError> for Failure {
+    fn from(error: ScenarioError) -> Self {
+        match error {
+            ScenarioError::File(error) => error.into(),
+            ScenarioError::Invalid { .. } => {
+                Self::new(error.code(), error.to_string()).action("correct the scenario")
+            }
+        }
     }
 }
 

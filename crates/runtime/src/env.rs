@@ -32,6 +32,8 @@ pub enum Variable {
     User,
     /// How long to wait for other processes that keep the store, such as `5s`; 30 seconds when it is not set.
     StoreTimeout,
+    /// For an agent: the how-many-th attempt this is, from 1.
+    Attempt,
 }
 
 impl Variable {
@@ -49,6 +51,7 @@ impl Variable {
             Self::BeadsActor => "BEADS_ACTOR",
             Self::User => "USER",
             Self::StoreTimeout => "BEADS_RALPH_STORE_TIMEOUT",
+            Self::Attempt => "BEADS_RALPH_ATTEMPT",
         }
     }
 }

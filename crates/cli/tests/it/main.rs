@@ -27,6 +27,8 @@ mod output;
 #[cfg(test)]
 mod schema;
 #[cfg(test)]
+mod scripted_agent;
+#[cfg(test)]
 mod store;
 #[cfg(test)]
 mod tidy;
