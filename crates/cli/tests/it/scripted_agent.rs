@@ -5,6 +5,7 @@ use std::time::Duration;
 use beads_ralph_runtime::unit::{
     self, Cancel, Ending, Environment, Limits, Mark, Silent, Spec, Stdin, Stopped, Units,
 };
+use camino::Utf8Path;
 use serde_json::{Value, json};
 
 use crate::env::{Output, TestEnv};
@@ -379,4 +380,44 @@ fn z_19_nothing_is_left_of_the_command_of_an_agent_that_is_ended() {
         "rules: [{sessions: [[{run: 'trap \"\" TERM; sleep 1000 & sleep 1000'}, {say: x}]]}]",
         "command",
     );
+}
+
+/// Runs the verifiers of the example as a shell would, and gives what is wrong.
+#[track_caller]
+fn verify(env: &TestEnv) -> Vec<String> {
+    let bead = env.json("hello.json");
+    let verifiers = bead["dod"]["verifiers"].as_array().unwrap().iter();
+    let failed = verifiers.filter_map(|verifier| {
+        let ended = env
+            .tool("sh", &["-c", verifier["command"].as_str().unwrap()])
+            .run();
+        let expected = verifier["expect"]["stdout_contains"]
+            .as_str()
+            .unwrap_or_default();
+        let is_there = ended.stdout.contains(expected);
+        let is_right = ended.code == Some(0) && is_there;
+        (!is_right).then(|| {
+            format!(
+                "- {}: stdout does not contain: {expected}",
+                verifier["name"]
+            )
+        })
+    });
+    failed.collect()
+}
+
+#[test]
+fn the_example_goes_wrong_and_then_right() {
+    let env = TestEnv::new();
+    let example = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/hello");
+    for name in ["hello.json", "scenario.yaml"] {
+        env.write(name, std::fs::read(example.join(name)).unwrap());
+    }
+    let bead = env.json("hello.json");
+    let intent = bead["intent"].as_str().unwrap();
+    run(&env, intent, &[]).exits(0);
+    let wrong = verify(&env);
+    assert_eq!(wrong.len(), 1, "{wrong:?}");
+    run(&env, &format!("{intent}\n{}", wrong[0]), &[]).exits(0);
+    assert_eq!(verify(&env), Vec::<String>::new());
 }
