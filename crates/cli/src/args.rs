@@ -160,7 +160,7 @@ pub(crate) enum Command {
     Import(ImportArgs),
     /// Write all beads as JSON lines, as bd reads them
     Export(ExportArgs),
-    /// Look the store over, and mend it
+    /// Look the store over, and mend it; `doctor agents` looks for agents
     Doctor(DoctorArgs),
     /// Run the checks of one bead, once
     Verify(VerifyArgs),

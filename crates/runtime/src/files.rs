@@ -6,6 +6,8 @@ use std::io::{self, Read, Write as _};
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::text::Span;
 use camino::{Utf8Path, Utf8PathBuf};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use serde::Serialize;
 use tempfile::NamedTempFile;
 use thiserror::Error;
@@ -38,7 +40,7 @@ pub enum FileError {
     /// The system said no.
     #[error("cannot {action} {}: {source}", shown(path))]
     Io {
-        /// `read`, `write`, `create`.
+        /// `read`, `write`, `create`, `remove`.
         action: &'static str,
         /// The path as given.
         path: Utf8PathBuf,
@@ -155,6 +157,26 @@ pub fn create_new(path: &Utf8Path, bytes: &[u8]) -> Result<(), FileError> {
 pub fn stream_into(path: &Utf8Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true).open(path)
+}
+
+/// Replaces a finished file by a compressed one beside it, `<name>.gz`, whose path is given back. Until the new one is whole
+/// the old one stays.
+pub fn compress(path: &Utf8Path) -> Result<Utf8PathBuf, FileError> {
+    let target = Utf8PathBuf::from(format!("{path}.gz"));
+    let mut source = File::open(path).map_err(FileError::io("read", path))?;
+    let unnamed = |error: io::Error| FileError::io("write", &target)(error.kind().into());
+    let temporary = temporary_file(directory_of(&target)).map_err(unnamed)?;
+    let mut encoder = GzEncoder::new(temporary, Compression::fast());
+    let written = io::copy(&mut source, &mut encoder).and_then(|_| encoder.finish());
+    let temporary = written.map_err(FileError::io("write", &target))?;
+    let synced = temporary.as_file().sync_all();
+    synced.map_err(FileError::io("write", &target))?;
+    temporary
+        .persist(&target)
+        .map_err(|error| FileError::io("write", &target)(error.error))?;
+    sync_directory(&target);
+    fs::remove_file(path).map_err(FileError::io("remove", path))?;
+    Ok(target)
 }
 
 /// Makes a directory and those above it.
@@ -386,5 +408,27 @@ mod tests {
             Err(FileError::Exists { .. })
         ));
         assert_eq!(read(&path.join("a")).unwrap(), b"1");
+    }
+
+    #[test]
+    fn a_compressed_file_takes_the_place_of_the_plain_one() {
+        let (_guard, path) = directory();
+        let plain = path.join("stdout");
+        let bytes: Vec<u8> = (0..100_000_u32).flat_map(u32::to_le_bytes).collect();
+        write_atomic(&plain, &bytes).unwrap();
+        let compressed = compress(&plain).unwrap();
+        assert_eq!(compressed, path.join("stdout.gz"));
+        let mut read_back = Vec::new();
+        let file = File::open(&compressed).unwrap();
+        flate2::read::GzDecoder::new(file)
+            .read_to_end(&mut read_back)
+            .unwrap();
+        assert_eq!(read_back, bytes);
+        assert_eq!(
+            fs::read_dir(&path).unwrap().count(),
+            1,
+            "only the new one is left"
+        );
+        assert!(compress(&plain).is_err());
     }
 }

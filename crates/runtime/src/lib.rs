@@ -3,6 +3,7 @@
 //! Each kind of contact has one module. [`mod@env`] alone reads the environment, [`files`] alone writes, and
 //! both hand plain values to the pure core.
 
+pub mod agent;
 pub mod agents;
 pub mod checks;
 pub mod clock;

@@ -277,11 +277,20 @@ fn fence(text: &str) -> Result<Fence, String> {
 }
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct DoctorArgs {
+    #[command(subcommand)]
+    pub(crate) what: Option<DoctorCommand>,
     /// Build the store anew from what is left of it; the damaged file is kept
     #[arg(long)]
     pub(crate) repair: bool,
     /// The export to take beads from that cannot be saved otherwise; without it `.beads/issues.jsonl`
     #[arg(long, value_name = "FILE", requires = "repair")]
     pub(crate) from: Option<camino::Utf8PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, Subcommand)]
+pub(crate) enum DoctorCommand {
+    /// Look for agents, and ask their programs what they can do
+    Agents,
 }

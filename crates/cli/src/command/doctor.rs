@@ -1,5 +1,7 @@
 //! `doctor`: whether the store is whole and its surroundings are in order, and mending what is not.
 
+mod agents;
+
 use std::collections::{BTreeMap, HashSet};
 
 use beads_ralph_core::bead::BeadId;
@@ -14,7 +16,7 @@ use camino::Utf8Path;
 use serde_json::{Value, json};
 
 use super::import::MEMORY;
-use crate::args::{DoctorArgs, Global};
+use crate::args::{DoctorArgs, DoctorCommand, Global};
 use crate::beads::{Writer, here};
 use crate::failure::Failure;
 use crate::ui::{Ui, counted, lines};
@@ -26,6 +28,13 @@ const EXPORT: &str = "issues.jsonl";
 const MAX_NAMED: usize = 20;
 
 pub(crate) fn run(args: &DoctorArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
+    match args.what {
+        Some(DoctorCommand::Agents) => agents::run(ui),
+        None => look_over(args, global, ui),
+    }
+}
+
+fn look_over(args: &DoctorArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let here = here()?;
     let root = repo::main_root_of(&here);
     // A configuration that cannot be read is somebody's next surprise.

@@ -3,6 +3,8 @@
 //! Tests are named for the rules of the contracts that they hold the program to.
 
 #[cfg(test)]
+mod agents;
+#[cfg(test)]
 mod annotate;
 #[cfg(test)]
 mod apply;

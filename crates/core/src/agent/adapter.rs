@@ -41,6 +41,10 @@ pub struct Adapter {
     /// What is added to its environment.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
+    /// Variables that it inherits although they look like those of a surrounding session; one that ends in `*`
+    /// stands for all that begin so.
+    #[serde(default)]
+    pub keeps: Vec<String>,
     /// The id of each tier's model; one that is missing is left to the program (Z-30).
     #[serde(default)]
     pub models: BTreeMap<Model, String>,
@@ -220,6 +224,7 @@ impl Adapter {
             permissions,
             agents: overrides.agents.unwrap_or(self.agents),
             env,
+            keeps: overrides.keeps.unwrap_or_else(|| self.keeps.clone()),
             models,
             efforts,
             options: overrides.options.unwrap_or_else(|| self.options.clone()),
@@ -287,6 +292,13 @@ impl Adapter {
             placeholders.any(|found| found == placeholder)
         };
         groups.find(is_there).map(Vec::as_slice)
+    }
+
+    /// Whether it says what a run cost.
+    pub fn reports_cost(&self) -> bool {
+        let mut rules = self.read.rules.iter();
+        rules
+            .any(|rule| rule.take.contains_key(&Field::Cost) || rule.add.contains_key(&Field::Cost))
     }
 
     /// Whether a report has a field of its own in what it prints; otherwise it is in the text of its answer.

@@ -23,6 +23,8 @@ pub struct Overrides {
     pub options: Option<Vec<String>>,
     /// Added to the environment.
     pub env: BTreeMap<String, String>,
+    /// Variables that it inherits although they look like those of a surrounding session.
+    pub keeps: Option<Vec<String>>,
     /// The id of each tier's model (Z-30).
     pub models: BTreeMap<Model, String>,
     /// How hard each tier thinks.
