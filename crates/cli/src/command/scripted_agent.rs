@@ -92,6 +92,7 @@ struct Agent<'a> {
     stream: Stream,
     tally: Tally,
     n_retries: u32,
+    has_insisted: bool,
     started: Instant,
 }
 
@@ -115,6 +116,7 @@ impl<'a> Agent<'a> {
             },
             tally: Tally::NOTHING,
             n_retries: 0,
+            has_insisted: false,
             started: clock::monotonic(),
         })
     }
@@ -163,6 +165,9 @@ impl<'a> Agent<'a> {
             Action::Run(_) => Ok(None),
             Action::Say(text) => {
                 let limit = self.say(&json!({"type": "text", "text": text}), turn)?;
+                if limit.is_none() && self.args.schema.is_some() && !self.has_insisted {
+                    return self.insist();
+                }
                 let done = End::Word(Word::Done(text.clone(), None));
                 Ok(Some(limit.unwrap_or(done)))
             }
@@ -210,6 +215,13 @@ impl<'a> Agent<'a> {
         let budget = self.args.max_budget_usd;
         let spent = budget.filter(|budget| self.tally.usd() >= *budget);
         Ok(spent.map(|budget| End::Word(Word::Limit(Limit::Budget(budget)))))
+    }
+
+    /// Asks once for the report that was wanted; the next turn is the answer.
+    fn insist(&mut self) -> Result<Option<End>, Failure> {
+        self.has_insisted = true;
+        self.print(&self.stream.insistence())?;
+        Ok(None)
     }
 
     /// Ends with a report: as structured output if that is wanted, else as a text.

@@ -1,5 +1,7 @@
 //! The scripted agent: a stand-in for a real one, which does real work and speaks the dialect of `claude`.
 
+mod reading;
+
 use std::time::Duration;
 
 use beads_ralph_runtime::unit::{
@@ -161,6 +163,24 @@ fn a_report_is_structured_output_when_it_is_wanted() {
             .starts_with(r#"{"ok":true"#),
         "{unwanted}"
     );
+}
+
+#[test]
+fn it_insists_once_on_the_report_that_was_wanted() {
+    let env = world(
+        "rules: [{sessions: [[{say: I did it.}, {report: {ok: true}}], [{say: I did it.}]]}]",
+    );
+    let late = result(&run(&env, "x", &["--schema", "{}"]).exits(0));
+    assert_eq!(
+        (&late["structured_output"], &late["num_turns"]),
+        (&json!({"ok": true}), &json!(2))
+    );
+    let never = result(&attempt(&env, "x", "2", &["--schema", "{}"]).exits(0));
+    assert_eq!(
+        (never.get("structured_output"), &never["num_turns"]),
+        (None, &json!(2))
+    );
+    assert_eq!(result(&run(&env, "x", &[]).exits(0))["result"], "I did it.");
 }
 
 #[test]

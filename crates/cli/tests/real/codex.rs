@@ -1,6 +1,5 @@
 //! What the real `codex` makes of what a model does.
 
-use beads_ralph_runtime::files;
 use serde_json::{Value, json};
 
 use crate::world::{Ended, MAX_WAIT, RealWorld};
@@ -77,7 +76,7 @@ fn it_runs_commands_and_ends_with_a_text() {
 #[ignore = "needs the real codex: scripts/real-tools codex"]
 fn the_instructions_of_a_project_are_no_prompt() {
     let world = RealWorld::new("rules: [{lacks: [never], sessions: [[{say: Good.}]]}]");
-    files::write_atomic(&world.work().join("AGENTS.md"), b"Say never.\n").unwrap();
+    world.write("AGENTS.md", "Say never.\n");
     let ended = world.codex("Do the work.", &[]).run().exits(0);
     assert_eq!(said(&ended), "Good.");
     assert_eq!(world.model().asked()[0].prompt, "Do the work.");
@@ -106,8 +105,7 @@ fn a_resumed_session_is_the_next_one_of_its_rule_and_its_usage_is_the_sum() {
 #[ignore = "needs the real codex: scripts/real-tools codex"]
 fn it_gives_structured_output_as_its_last_text() {
     let world = RealWorld::new("rules: [{sessions: [[{run: 'true'}, {report: {ok: true}}]]}]");
-    let schema = world.work().join("schema.json");
-    files::write_atomic(&schema, SCHEMA.as_bytes()).unwrap();
+    let schema = world.write("schema.json", SCHEMA);
     let last = world.work().join("last.json");
     let ended = world
         .codex(
@@ -123,8 +121,7 @@ fn it_gives_structured_output_as_its_last_text() {
 #[ignore = "needs the real codex: scripts/real-tools codex"]
 fn it_completes_with_a_text_that_does_not_fit_the_schema() {
     let world = RealWorld::new("rules: [{sessions: [[{say: I did it.}]]}]");
-    let schema = world.work().join("schema.json");
-    files::write_atomic(&schema, SCHEMA.as_bytes()).unwrap();
+    let schema = world.write("schema.json", SCHEMA);
     let ended = world
         .codex("Do the work.", &["--output-schema", schema.as_str()])
         .run()

@@ -10,4 +10,6 @@ mod claude;
 #[cfg(test)]
 mod codex;
 #[cfg(test)]
+mod parity;
+#[cfg(test)]
 mod world;

@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use beads_ralph_runtime::env::{self, Variable};
+use beads_ralph_runtime::files;
 use beads_ralph_testkit::scripted_model::{Login, ScriptedModel};
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -62,6 +63,14 @@ impl RealWorld {
         std::fs::read_to_string(self.work().join(name)).unwrap()
     }
 
+    /// Writes a file of the repository.
+    #[track_caller]
+    pub(crate) fn write(&self, name: &str, text: &str) -> Utf8PathBuf {
+        let path = self.work().join(name);
+        files::write_atomic(&path, text.as_bytes()).unwrap();
+        path
+    }
+
     /// What git says, without the end of the line.
     #[track_caller]
     pub(crate) fn git(&self, args: &[&str]) -> String {
@@ -102,6 +111,16 @@ impl RealWorld {
             .stdin(prompt)
     }
 
+    /// Our own program, with the real ones in its `PATH` and what they need in its environment.
+    #[must_use]
+    pub(crate) fn program(&self, args: &[&str]) -> Invocation {
+        let path = env::get(Variable::Path).unwrap_or_default();
+        self.process(env!("CARGO_BIN_EXE_beads-ralph").into(), args)
+            .env("PATH", &format!("{}:{path}", tools()))
+            .envs(self.model.claude_env(Login::Key))
+            .envs(self.model.codex_env())
+    }
+
     fn process(&self, program: Utf8PathBuf, args: &[&str]) -> Invocation {
         #[expect(
             clippy::disallowed_methods,
@@ -128,11 +147,15 @@ impl RealWorld {
     }
 }
 
-/// Where a real program is.
+/// Where the real programs are.
+fn tools() -> Utf8PathBuf {
+    Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.tools/real/bin")
+}
+
+/// A real program.
 #[track_caller]
 fn real(name: &str) -> Utf8PathBuf {
-    let root = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let program = root.join(".tools/real/bin").join(name);
+    let program = tools().join(name);
     let found = program.canonicalize_utf8();
     found
         .unwrap_or_else(|error| panic!("{program}: {error}; run `scripts/real-tools {name}` first"))
@@ -158,7 +181,7 @@ impl Invocation {
     }
 
     #[must_use]
-    fn stdin(mut self, text: &str) -> Self {
+    pub(crate) fn stdin(mut self, text: &str) -> Self {
         self.input = text.into();
         self.command.stdin(Stdio::piped());
         self

@@ -124,6 +124,17 @@ impl Stream {
         })
     }
 
+    /// A report was wanted, and a text came.
+    pub(super) fn insistence(&self) -> Value {
+        let text = "[structured-output-enforce] You MUST call the StructuredOutput tool to complete this request. Call this tool now.";
+        json!({
+            "type": "user",
+            "message": {"role": "user", "content": [{"type": "text", "text": text}]},
+            "parent_tool_use_id": null,
+            "session_id": self.session,
+        })
+    }
+
     /// The service failed, and is asked again.
     pub(super) fn retry(&self, attempt: u32, refusal: Option<&Refusal>) -> Value {
         let error = match refusal.map(|refusal| refusal.status) {
