@@ -32,7 +32,7 @@ fn render(command: &clap::Command, page: &mut Vec<u8>) -> std::io::Result<()> {
     let mut pending: Vec<clap::Command> = command.get_subcommands().cloned().collect();
     pending.reverse();
     while let Some(command) = pending.pop() {
-        if command.get_name() == "help" {
+        if command.get_name() == "help" || command.is_hide_set() {
             continue;
         }
         let below: Vec<clap::Command> = command.get_subcommands().cloned().collect();

@@ -342,6 +342,15 @@ fn a_scenario_that_is_none_is_refused_with_its_place() {
 }
 
 #[test]
+fn people_are_not_bothered_with_it() {
+    let env = TestEnv::new();
+    for args in [["--help"], ["man"]] {
+        let output = env.run(&args).exits(0);
+        assert!(!output.stdout.contains("scripted"), "{output:#?}");
+    }
+}
+
+#[test]
 fn a_command_that_leaves_something_behind_is_cleaned_up_after() {
     let env = world("rules: [{sessions: [[{run: 'sleep 1000 & echo started'}, {say: x}]]}]");
     let output = run(&env, "x", &[]).exits(0);
