@@ -58,6 +58,7 @@ impl Cli {
             | Command::Import(_)
             | Command::Export(_)
             | Command::Doctor(_)
+            | Command::Exec(_)
             | Command::Verify(_)
             | Command::Logs(_)
             | Command::CreateBead(_)
@@ -162,6 +163,8 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Look the store over, and mend it; `doctor agents` looks for agents
     Doctor(DoctorArgs),
+    /// Work on one bead with an agent until its checks pass or it is given up
+    Exec(ExecArgs),
     /// Run the checks of one bead, once
     Verify(VerifyArgs),
     /// Show what agents and checks wrote

@@ -10,6 +10,7 @@ mod create_bead;
 mod demo;
 mod dep;
 mod doctor;
+mod exec;
 mod export;
 mod heartbeat;
 mod import;
@@ -75,6 +76,7 @@ pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), Failure> {
         Command::Import(args) => import::run(args, global, ui),
         Command::Export(args) => export::run(args, global, ui),
         Command::Doctor(args) => doctor::run(args, global, ui),
+        Command::Exec(args) => exec::run(args, global, ui),
         Command::Verify(args) => verify::run(args, global, ui),
         Command::Logs(args) => logs::run(args, global, ui),
         Command::CreateBead(args) => create_bead::run(args, ui),

@@ -86,6 +86,12 @@ impl Listener for Live<'_> {
                 }
                 self.begin(what);
             }
+            News::AgentEnded { outcome, duration } => {
+                let time = seconds(milliseconds(*duration));
+                let status = outcome.status.as_str();
+                let reason = visible(&outcome.reason);
+                self.tell(&format!("  agent {status} after {time}: {reason}"));
+            }
             News::CheckBegins { name, .. } => self.begin(format!("  check {}", excerpt(name))),
             News::Checked(record) => {
                 let name = excerpt(&record.name);

@@ -37,6 +37,7 @@ pub(crate) enum Target {
 
 /// A bead of the store.
 pub(crate) struct Stored {
+    pub(crate) beads: Beads,
     pub(crate) record: Record,
     pub(crate) bead: DodBead,
 }
@@ -80,7 +81,11 @@ impl Target {
             let id = excerpt(record.issue.id().as_str());
             not_executable(&format!("{id} cannot be worked on"), &errors)
         })?;
-        Ok(Self::Stored(Box::new(Stored { record, bead })))
+        Ok(Self::Stored(Box::new(Stored {
+            beads,
+            record,
+            bead,
+        })))
     }
 
     pub(crate) fn bead(&self) -> &DodBead {

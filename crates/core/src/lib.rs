@@ -14,6 +14,7 @@ pub mod number;
 pub mod bead;
 
 pub mod agent;
+
 pub mod verify;
 
 pub mod issue;

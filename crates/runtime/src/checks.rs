@@ -35,9 +35,6 @@ pub struct Checks<'a> {
 }
 
 impl Checks<'_> {
-    /// The shell, unless another one is configured.
-    pub const SHELL: [&'static str; 2] = ["/bin/sh", "-c"];
-
     /// Runs every check in order; after a failure the later ones are skipped unless it says to go on (V-8). `time_left` says
     /// how long there is for all of it.
     pub fn run(

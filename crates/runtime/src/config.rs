@@ -26,6 +26,9 @@ use document::Document;
 /// The file's name in the repository's root.
 pub const FILE_NAME: &str = "beads-ralph.yaml";
 
+/// What runs the command line of a check, unless the configuration says otherwise (V-3).
+const SHELL: [&str; 2] = ["/bin/sh", "-c"];
+
 /// What the program is configured with.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -39,6 +42,8 @@ pub struct Config {
     pub has_default_check: bool,
     /// Whether a sprint without a verifier is an error (Z-31).
     pub require_machine_check: bool,
+    /// What runs the command line of a check: a program and its arguments, to which the command is added (V-3).
+    pub shell: Vec<String>,
     /// What agents may do without asking, if it was chosen (Z-23).
     pub permissions: Option<Permissions>,
     /// The agents that there are, and how they are run.
@@ -80,6 +85,10 @@ fn from_document(document: Document) -> Result<Config, String> {
         role_models,
         has_default_check: !document.verify.default.is_empty(),
         require_machine_check: document.verify.require_machine_check,
+        shell: match document.verify.shell {
+            shell if shell.is_empty() => SHELL.map(str::to_owned).to_vec(),
+            shell => shell,
+        },
         permissions: document.permissions,
         agents: Agents::new(nested.or(flat))?,
         budgets: document.budgets.over_defaults()?,

@@ -10,6 +10,7 @@ pub mod clock;
 pub mod config;
 pub mod digest;
 pub mod env;
+pub mod exec;
 pub mod files;
 pub mod host;
 pub mod news;

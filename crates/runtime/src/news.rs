@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use beads_ralph_core::agent::Outcome;
 use beads_ralph_core::text::visible;
 use beads_ralph_core::verify::CheckRecord;
 
@@ -16,6 +17,13 @@ pub enum News<'a> {
         iteration: u32,
         /// How many there may be.
         of: u32,
+    },
+    /// It has ended.
+    AgentEnded {
+        /// How.
+        outcome: &'a Outcome,
+        /// After this time.
+        duration: Duration,
     },
     /// A check is run.
     CheckBegins {

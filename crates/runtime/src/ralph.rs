@@ -4,6 +4,7 @@ mod bead_file;
 mod evidence;
 
 pub use bead_file::{BeadFile, BeadFileError, Written};
+pub(crate) use evidence::check_artifacts;
 pub use evidence::{Evidence, EvidenceError, LogDirectory};
 
 use beads_ralph_core::dod::check_name;

@@ -267,7 +267,7 @@ pub(crate) struct CommentArgs {
     pub(crate) guard: GuardArgs,
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
     parse_duration(text).ok_or_else(|| "write it as 90s, 30m or 1h30m".to_owned())
 }
 

@@ -8,7 +8,7 @@ use beads_ralph_core::verify::{CheckRecord, is_green, summary};
 use beads_ralph_runtime::checks::Checks;
 use beads_ralph_runtime::tree::Tree;
 use beads_ralph_runtime::unit::{Cancel, Units};
-use beads_ralph_runtime::{clock, repo};
+use beads_ralph_runtime::{clock, config, repo};
 use serde_json::json;
 
 use crate::args::{Global, VerifyArgs};
@@ -19,6 +19,7 @@ use crate::work::{self, Target};
 
 pub(crate) fn run(args: &VerifyArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let ralph = work::project()?;
+    let config = config::load(Some(ralph.root()))?;
     let target = Target::find(&args.choice, &ralph, global)?;
     let bead = target.bead();
     let root = target.workplace(ralph.root())?;
@@ -31,7 +32,7 @@ pub(crate) fn run(args: &VerifyArgs, global: &Global, ui: &Ui) -> Result<(), Fai
         units: &units,
         cancel: &cancel,
         root: &root,
-        shell: &Checks::SHELL.map(str::to_owned),
+        shell: &config.shell,
         commit: head.as_deref(),
         logs: logs.path(),
     };

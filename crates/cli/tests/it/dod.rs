@@ -1,5 +1,7 @@
 //! Beads with a Definition of Done (contracts §8): `verify`, `exec`, `logs`, `create-bead`.
 
+mod executing;
+mod stored;
 mod verifying;
 
 use serde_json::{Value, json};

@@ -10,6 +10,8 @@ mod claude;
 #[cfg(test)]
 mod codex;
 #[cfg(test)]
+mod exec;
+#[cfg(test)]
 mod parity;
 #[cfg(test)]
 mod world;

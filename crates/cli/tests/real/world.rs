@@ -1,5 +1,6 @@
 //! A world of its own for each test: home, repository, environment and a scripted model.
 
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Command, Stdio};
@@ -12,7 +13,7 @@ use beads_ralph_runtime::files;
 use beads_ralph_testkit::scripted_model::{Login, ScriptedModel};
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::process::{Pid, Signal, kill_process_group};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// Nothing that these tests run takes this long.
@@ -67,6 +68,7 @@ impl RealWorld {
     #[track_caller]
     pub(crate) fn write(&self, name: &str, text: &str) -> Utf8PathBuf {
         let path = self.work().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         files::write_atomic(&path, text.as_bytes()).unwrap();
         path
     }
@@ -119,6 +121,29 @@ impl RealWorld {
             .env("PATH", &format!("{}:{path}", tools()))
             .envs(self.model.claude_env(Login::Key))
             .envs(self.model.codex_env())
+    }
+
+    /// What the configuration says of a real agent that talks to this world's model.
+    #[must_use]
+    #[track_caller]
+    pub(crate) fn adapter(&self, name: &str, login: Login) -> Value {
+        let (env, options) = match name {
+            "claude" => {
+                let mut env = self.model.claude_env(login);
+                env.push(("CLAUDE_CODE_MAX_RETRIES", "1".to_owned()));
+                (env, Vec::new())
+            }
+            _ => (self.model.codex_env(), self.model.codex_options(1)),
+        };
+        let env: BTreeMap<&str, String> = env.into_iter().collect();
+        json!({"executable": real(name), "env": env, "options": options})
+    }
+
+    /// This program.
+    #[must_use]
+    #[track_caller]
+    pub(crate) fn beads_ralph(&self, args: &[&str]) -> Invocation {
+        self.process(env!("CARGO_BIN_EXE_beads-ralph").into(), args)
     }
 
     fn process(&self, program: Utf8PathBuf, args: &[&str]) -> Invocation {

@@ -197,6 +197,15 @@ impl Tokens {
             .fold(0, u64::saturating_add)
     }
 
+    /// Adds another count.
+    pub fn add(&mut self, other: &Self) {
+        self.input = self.input.saturating_add(other.input);
+        self.output = self.output.saturating_add(other.output);
+        self.cache_read = self.cache_read.saturating_add(other.cache_read);
+        self.cache_write = self.cache_write.saturating_add(other.cache_write);
+        self.reasoning = self.reasoning.saturating_add(other.reasoning);
+    }
+
     /// What came after an earlier count.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {

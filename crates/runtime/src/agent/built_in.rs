@@ -5,12 +5,13 @@ use std::sync::LazyLock;
 
 use beads_ralph_core::agent::Adapter;
 
-const FILES: [(&str, &str); 5] = [
+const FILES: [(&str, &str); 6] = [
     ("claude", include_str!("adapters/claude.yaml")),
     ("codex", include_str!("adapters/codex.yaml")),
     ("gemini", include_str!("adapters/gemini.yaml")),
     ("opencode", include_str!("adapters/opencode.yaml")),
     ("command", include_str!("adapters/command.yaml")),
+    ("scripted", include_str!("adapters/scripted.yaml")),
 ];
 
 /// The agents that we know, by name. `command` is a kind only: it has no program.

@@ -10,6 +10,9 @@ use crate::config::Config;
 use crate::env;
 use crate::repo::shown;
 
+/// How an adapter names this very program.
+const OWN_PROGRAM: &str = "{self}";
+
 /// Something to mend before a run, or to know.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Finding {
@@ -136,6 +139,9 @@ pub fn ready<'s>(
 
 /// Where a program is: a path is one from the repository's root, a name is looked for on the PATH.
 pub fn program(root: &Utf8Path, executable: &str) -> Option<Utf8PathBuf> {
+    if executable == OWN_PROGRAM {
+        return Utf8PathBuf::from_path_buf(env::own_program().ok()?).ok();
+    }
     if !executable.contains('/') {
         return env::find_program(executable);
     }

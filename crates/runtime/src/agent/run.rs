@@ -153,7 +153,7 @@ impl Job<'_> {
                     end: End::NotStarted(error.to_string()),
                     halt: None,
                 };
-                return Ok(reader.finish(&ending, clock::now()));
+                return Ok(reader.finish(&ending, clock::wall()));
             }
             Err(error @ UnitError::Shim(_)) => return Err(AgentError::Unit(error)),
         };
@@ -166,7 +166,7 @@ impl Job<'_> {
             reader.report_file(report);
         }
         let ending = ending(&ended, over, spec.limits);
-        let outcome = reader.finish(&ending, clock::now());
+        let outcome = reader.finish(&ending, clock::wall());
         Ok(kept(outcome, ended))
     }
 

@@ -128,6 +128,7 @@ impl AgentsKey {
 pub(super) struct VerifyKey {
     pub(super) default: Vec<IgnoredAny>,
     pub(super) require_machine_check: bool,
+    pub(super) shell: Vec<String>,
     #[serde(rename = "flaky_retries")]
     _flaky_retries: Unread,
 }

@@ -128,3 +128,15 @@ fn names(now: Timestamp) -> impl Iterator<Item = String> {
         n => format!("{stamp}-{n}"),
     })
 }
+/// Whether every glob of artifacts matches something below a root (V-15).
+pub(crate) fn check_artifacts(root: &Utf8Path, globs: &[String]) -> Result<(), EvidenceError> {
+    let is_there = |pattern: &str| {
+        let escaped = glob::Pattern::escape(root.as_str());
+        let found = glob::glob(&format!("{escaped}/{pattern}"));
+        found.is_ok_and(|mut paths| paths.any(|path| path.is_ok()))
+    };
+    match globs.iter().find(|pattern| !is_there(pattern)) {
+        Some(pattern) => Err(EvidenceError::Artifact(pattern.clone())),
+        None => Ok(()),
+    }
+}

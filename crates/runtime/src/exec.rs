@@ -1,0 +1,116 @@
+//! Works on one bead until its Definition of Done is met or it is given up (contracts §8.3).
+//!
+//! What to do next is decided by [`Pursuit`](beads_ralph_core::dod::Pursuit) in core; here it is done: the agent is called, the checks are run, evidence is kept, and
+//! the bead is told after every step where it stands, so that a crash at any point leaves a bead that can be run again.
+//! The checks are those that the bead had at the start; nothing that an agent writes can change them.
+
+mod file_keeper;
+mod keeper;
+mod receipt;
+mod run;
+mod store_keeper;
+
+pub use file_keeper::FileKeeper;
+pub use keeper::{Keeper, KeeperError, Verdict};
+pub use receipt::Receipt;
+pub use store_keeper::StoreKeeper;
+
+use std::time::Duration;
+
+use beads_ralph_core::agent::{Budget, Outcome};
+use beads_ralph_core::dod::{DodBead, Settings};
+use beads_ralph_core::verify::CheckRecord;
+use camino::{Utf8Path, Utf8PathBuf};
+
+use self::run::Run;
+use crate::news::Listener;
+use crate::ralph::{Evidence, LogDirectory};
+use crate::unit::{Cancel, Units};
+
+/// Somebody who can be asked to work on a bead.
+pub trait Worker {
+    /// What it is called.
+    fn name(&self) -> &str;
+
+    /// Works. The directory is for its output.
+    fn work(&mut self, task: &Task<'_>, listener: &mut dyn Listener) -> Outcome;
+}
+
+/// What somebody is asked to do.
+#[derive(Debug)]
+pub struct Task<'a> {
+    /// The bead.
+    pub bead: &'a DodBead,
+    /// The iteration, from 1.
+    pub iteration: u32,
+    /// What is asked.
+    pub prompt: &'a str,
+    /// How long there is.
+    pub time_left: Option<Duration>,
+    /// The directory for its output; it exists.
+    pub directory: &'a Utf8Path,
+}
+
+/// Where and with what a bead is worked on.
+#[derive(Debug)]
+pub struct Workshop<'a> {
+    /// What starts processes.
+    pub units: &'a Units,
+    /// What ends everything early.
+    pub cancel: &'a Cancel,
+    /// Where agent and checks run.
+    pub root: &'a Utf8Path,
+    /// What runs a command line.
+    pub shell: &'a [String],
+    /// Where evidence is kept.
+    pub evidence: &'a Evidence,
+    /// Where output is kept.
+    pub logs: &'a LogDirectory,
+    /// Whether everything must be committed before the checks, because the bead has a worktree (Z-29).
+    pub must_be_clean: bool,
+    /// What the bead may cost.
+    pub budget: &'a Budget,
+    /// Who we are, for the bead.
+    pub version: &'a str,
+}
+
+/// How the work ended.
+#[derive(Debug)]
+pub struct Report {
+    /// How.
+    pub ending: Ending,
+    /// How many iterations there were.
+    pub iterations: u32,
+    /// What the checks said last.
+    pub records: Vec<CheckRecord>,
+    /// The record of it.
+    pub evidence: Option<Utf8PathBuf>,
+    /// What the agents took.
+    pub receipt: Receipt,
+    /// How long it took.
+    pub duration: Duration,
+}
+
+/// How the work on a bead ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// Every check passed.
+    Completed,
+    /// The checks are red, and no agent was to mend them.
+    Red,
+    /// It was given up.
+    Failed(String),
+    /// Somebody stopped it.
+    Interrupted,
+}
+
+/// Works on a bead until it is done or given up.
+pub fn pursue<'a>(
+    workshop: &'a Workshop<'a>,
+    keeper: &'a mut dyn Keeper,
+    worker: Option<&'a mut dyn Worker>,
+    settings: Settings,
+    listener: &'a mut dyn Listener,
+) -> Result<Report, KeeperError> {
+    Run::new(workshop, keeper, worker, settings, listener).until_the_end()
+}

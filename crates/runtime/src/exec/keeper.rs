@@ -1,0 +1,63 @@
+//! Whoever keeps a bead while it is worked on: a file or a store.
+
+use beads_ralph_core::agent::Outcome;
+use beads_ralph_core::dod::{DodBead, Progress};
+use beads_ralph_core::verify::CheckRecord;
+use thiserror::Error;
+
+use crate::ralph::BeadFileError;
+use crate::store::StoreError;
+
+/// What becomes of a bead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is done.
+    Done,
+    /// It can be worked on again.
+    Open,
+    /// A person has to look at it.
+    GivenUp,
+}
+
+/// Why a bead cannot be kept.
+#[derive(Debug, Error)]
+pub enum KeeperError {
+    /// Its file.
+    #[error(transparent)]
+    File(#[from] BeadFileError),
+    /// Its store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Whoever keeps a bead while it is worked on. It is told every step, so that nothing is lost when the power goes.
+pub trait Keeper {
+    /// The bead as it was at the start.
+    fn bead(&self) -> &DodBead;
+
+    /// How far the work is. The answer is something that people should know.
+    fn save(&mut self, progress: &Progress, version: &str) -> Result<Option<String>, KeeperError>;
+
+    /// How the work ended.
+    fn end(
+        &mut self,
+        progress: &Progress,
+        verdict: Verdict,
+        version: &str,
+    ) -> Result<Option<String>, KeeperError>;
+
+    /// The work goes on; told several times a second. An error means that the bead is ours no longer.
+    fn beat(&mut self) -> Result<(), KeeperError> {
+        Ok(())
+    }
+
+    /// An agent has ended (Z-9).
+    fn agent_ended(&mut self, _iteration: u32, _outcome: &Outcome) -> Result<(), KeeperError> {
+        Ok(())
+    }
+
+    /// The checks were run (Z-9).
+    fn checked(&mut self, _iteration: u32, _records: &[CheckRecord]) -> Result<(), KeeperError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,419 @@
+//! One run of the loop: what [`Pursuit`] wants is done here.
+
+use std::time::{Duration, Instant};
+
+use beads_ralph_core::agent::{Outcome, Status};
+use beads_ralph_core::bead::Timestamp;
+use beads_ralph_core::dod::{
+    AgentEnd, DodBead, DodStatus, End, Feedback, Moment, Progress, Pursuit, Settings, Step, prompt,
+};
+use beads_ralph_core::verify::{CheckRecord, is_green, summary};
+use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::{Value, json};
+
+use super::keeper::{Keeper, KeeperError, Verdict};
+use super::receipt::{Receipt, exceeded};
+use super::{Ending, Report, Task, Worker, Workshop};
+use crate::checks::Checks;
+use crate::clock;
+use crate::files::FileError;
+use crate::news::{Listener, News};
+use crate::ralph::{EvidenceError, check_artifacts};
+use crate::tree::{Snapshot, Tree};
+use crate::unit::Cancel;
+
+pub(super) struct Run<'a> {
+    workshop: &'a Workshop<'a>,
+    keeper: &'a mut dyn Keeper,
+    worker: Option<&'a mut dyn Worker>,
+    listener: &'a mut dyn Listener,
+    started: Instant,
+    bead: DodBead,
+    pursuit: Pursuit,
+    progress: Progress,
+    feedback: Vec<Feedback>,
+    receipt: Receipt,
+    evidence: Option<Utf8PathBuf>,
+    max_iterations: u32,
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn new(
+        workshop: &'a Workshop<'a>,
+        keeper: &'a mut dyn Keeper,
+        worker: Option<&'a mut dyn Worker>,
+        settings: Settings,
+        listener: &'a mut dyn Listener,
+    ) -> Self {
+        let bead = keeper.bead().clone();
+        Self {
+            workshop,
+            worker,
+            listener,
+            started: clock::monotonic(),
+            max_iterations: settings.max_iterations,
+            pursuit: Pursuit::new(settings),
+            progress: Progress::begun(bead.total_attempts()),
+            feedback: Feedback::noted(&bead),
+            receipt: Receipt::default(),
+            evidence: None,
+            bead,
+            keeper,
+        }
+    }
+}
+
+impl Run<'_> {
+    pub(super) fn until_the_end(&mut self) -> Result<Report, KeeperError> {
+        let mut step = self.pursuit.begin(self.moment());
+        let ending = loop {
+            if self.is_over() {
+                break Ending::Interrupted;
+            }
+            step = match step {
+                Step::Agent { iteration } => self.agent(iteration)?,
+                Step::Verify { iteration } => self.verify(iteration)?,
+                Step::Wait { time, why } => self.wait(time, &why),
+                Step::End(End::Completed) => break Ending::Completed,
+                Step::End(End::Red) => break Ending::Red,
+                Step::End(End::Failed(reason)) => break Ending::Failed(reason),
+            };
+        };
+        self.finish(ending)
+    }
+
+    fn is_over(&self) -> bool {
+        self.workshop.cancel.is_cancelled()
+    }
+
+    fn moment(&self) -> Moment {
+        Moment {
+            now: clock::wall(),
+            elapsed: clock::monotonic().saturating_duration_since(self.started),
+        }
+    }
+
+    fn agent(&mut self, iteration: u32) -> Result<Step, KeeperError> {
+        if let Some(reason) = exceeded(self.workshop.budget, &self.receipt) {
+            return Ok(Step::End(End::Failed(reason)));
+        }
+        if self.progress.attempt_count != iteration {
+            self.progress.attempt_count = iteration;
+            self.progress.last_attempt = Some(Timestamp::from_instant(clock::now()));
+            self.save()?;
+        }
+        let directory = match self.directory(iteration, "agent") {
+            Ok(directory) => directory,
+            Err(error) => return Ok(self.after_agent(AgentEnd::Failed(error.to_string()))),
+        };
+        let prompt = prompt(&self.bead, &self.feedback);
+        let tree = Tree::at(self.workshop.root, self.workshop.units);
+        let before = tree.snapshot();
+        let began = self.moment();
+        let outcome = self.call(iteration, &prompt, &directory, began);
+        let duration = self.moment().elapsed.saturating_sub(began.elapsed);
+        self.receipt.add(&outcome);
+        self.listener.hear(&News::AgentEnded {
+            outcome: &outcome,
+            duration,
+        });
+        self.keeper.agent_ended(iteration, &outcome)?;
+        let end = agent_end(&outcome, &before, &tree.snapshot());
+        Ok(self.after_agent(end))
+    }
+
+    fn call(&mut self, iteration: u32, prompt: &str, directory: &Utf8Path, at: Moment) -> Outcome {
+        let task = Task {
+            bead: &self.bead,
+            iteration,
+            prompt,
+            time_left: self.pursuit.time_left(at),
+            directory,
+        };
+        let worker = self
+            .worker
+            .as_mut()
+            .expect("agents are called only where there is one");
+        self.listener.hear(&News::AgentBegins {
+            agent: worker.name(),
+            iteration,
+            of: self.max_iterations,
+        });
+        let mut listener = Beating {
+            keeper: self.keeper,
+            cancel: self.workshop.cancel,
+            listener: self.listener,
+        };
+        worker.work(&task, &mut listener)
+    }
+
+    /// What follows an agent's end. What it failed with is told to the next one.
+    fn after_agent(&mut self, end: AgentEnd) -> Step {
+        let is_idle = end == AgentEnd::Done { has_changed: false };
+        let at = self.moment();
+        let step = self.pursuit.agent_ended(end.clone(), at);
+        let reason = match end {
+            AgentEnd::Failed(reason) | AgentEnd::Hopeless(reason) => Some(reason),
+            AgentEnd::Done { .. } if is_idle && !matches!(step, Step::Verify { .. }) => {
+                Some(Pursuit::NO_CHANGE.to_owned())
+            }
+            AgentEnd::Done { .. } | AgentEnd::Limit { .. } => None,
+        };
+        if let Some(reason) = reason {
+            self.feedback.retain(|feedback| feedback.name != "agent");
+            self.progress.last_failure_summary = Some(format!("agent: {reason}"));
+            self.feedback.push(Feedback {
+                name: "agent".to_owned(),
+                reason,
+                output: String::new(),
+            });
+        }
+        step
+    }
+
+    fn verify(&mut self, iteration: u32) -> Result<Step, KeeperError> {
+        let mut records = match self.directory(iteration, "") {
+            Ok(directory) => self.checked(&directory),
+            Err(error) => vec![self.refused("evidence", &error.to_string())],
+        };
+        if is_green(&records)
+            && let Err(reason) = self.prove(&records)
+        {
+            records.push(self.refused("evidence", &reason));
+        }
+        let (is_green, summary) = (is_green(&records), summary(&records));
+        self.feedback = Feedback::of(&records);
+        self.keeper.checked(iteration, &records)?;
+        self.progress.checked(records);
+        let step = self.pursuit.verified(is_green, &summary, self.moment());
+        if !is_green {
+            self.save()?;
+        }
+        Ok(step)
+    }
+
+    fn checked(&mut self, directory: &Utf8Path) -> Vec<CheckRecord> {
+        let tree = Tree::at(self.workshop.root, self.workshop.units);
+        let before = tree.snapshot();
+        if self.workshop.must_be_clean
+            && let Some(reason) = uncommitted(&tree)
+        {
+            return vec![self.refused("clean worktree", &reason)];
+        }
+        let checks = Checks {
+            units: self.workshop.units,
+            cancel: self.workshop.cancel,
+            root: self.workshop.root,
+            shell: self.workshop.shell,
+            commit: before.head.as_deref(),
+            logs: directory,
+        };
+        let (pursuit, started) = (&self.pursuit, self.started);
+        let time_left = || {
+            pursuit.time_left(Moment {
+                now: clock::wall(),
+                elapsed: clock::monotonic().saturating_duration_since(started),
+            })
+        };
+        let mut listener = Beating {
+            keeper: self.keeper,
+            cancel: self.workshop.cancel,
+            listener: self.listener,
+        };
+        let mut records = checks.run(&self.bead.dod.verifiers, &time_left, &mut listener);
+        if self.workshop.must_be_clean && tree.snapshot() != before {
+            let reason = "The work tree changed while the checks ran, so that they prove nothing";
+            records.push(self.refused("clean worktree", reason));
+        }
+        records
+    }
+
+    /// A record of something that failed and is no check of the bead.
+    fn refused(&self, name: &str, reason: &str) -> CheckRecord {
+        let mut record = CheckRecord::skipped(
+            &self.bead.dod.verifiers[0],
+            String::new(),
+            &Timestamp::from_instant(clock::now()),
+        );
+        record.skipped = false;
+        name.clone_into(&mut record.name);
+        record.command.clear();
+        record.reason = Some(reason.to_owned());
+        record
+    }
+
+    /// Keeps the evidence of a success (V-15); without it there is none.
+    fn prove(&mut self, records: &[CheckRecord]) -> Result<(), String> {
+        let dod = &self.bead.dod;
+        let artifacts = check_artifacts(self.workshop.root, &dod.artifact_paths);
+        let proven = artifacts.and_then(|()| {
+            let evidence = self.evidence_of("completed", None, records);
+            let record = (self.workshop.evidence).record("success", clock::now(), &evidence);
+            record.map_err(EvidenceError::from)
+        });
+        match proven {
+            Ok(path) => {
+                self.evidence = Some(path);
+                Ok(())
+            }
+            Err(error) if dod.requires_evidence() => Err(error.to_string()),
+            Err(error) => {
+                self.listener.hear(&News::Warning(&error.to_string()));
+                Ok(())
+            }
+        }
+    }
+
+    fn evidence_of(&self, status: &str, reason: Option<&str>, records: &[CheckRecord]) -> Value {
+        json!({
+            "bead_id": self.bead.id,
+            "iterations": self.pursuit.iteration(),
+            "timestamp": Timestamp::from_instant(clock::now()),
+            "status": status,
+            "reason": reason,
+            "results": records,
+            "receipt": self.receipt,
+            "logs": self.workshop.logs.path(),
+        })
+    }
+
+    fn wait(&mut self, time: Duration, why: &str) -> Step {
+        let until = clock::monotonic() + time;
+        loop {
+            let left = until.saturating_duration_since(clock::monotonic());
+            let mut listener = Beating {
+                keeper: self.keeper,
+                cancel: self.workshop.cancel,
+                listener: self.listener,
+            };
+            listener.hear(&News::Waiting { left, why });
+            if left.is_zero() || self.workshop.cancel.wait(left.min(Duration::from_secs(1))) {
+                return self.pursuit.waited(self.moment());
+            }
+        }
+    }
+
+    fn directory(&self, iteration: u32, name: &str) -> Result<Utf8PathBuf, FileError> {
+        let attempt = match iteration {
+            0 => "before".to_owned(),
+            iteration => format!("attempt-{iteration}"),
+        };
+        let path = if name.is_empty() {
+            attempt
+        } else {
+            format!("{attempt}/{name}")
+        };
+        self.workshop.logs.below(&path)
+    }
+
+    fn save(&mut self) -> Result<(), KeeperError> {
+        self.progress.receipt = self.receipt.to_value();
+        let warning = self.keeper.save(&self.progress, self.workshop.version)?;
+        if let Some(warning) = warning {
+            self.listener.hear(&News::Warning(&warning));
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, ending: Ending) -> Result<Report, KeeperError> {
+        let records = self.progress.records.clone().unwrap_or_default();
+        let is_gate = self.bead.is_gate;
+        let (status, verdict) = match &ending {
+            Ending::Completed => {
+                self.progress.is_green = is_gate.then_some(true);
+                let stays_open = is_gate && !self.bead.closes_on_pass;
+                if stays_open {
+                    (DodStatus::Pending, Verdict::Open)
+                } else {
+                    (DodStatus::Completed, Verdict::Done)
+                }
+            }
+            Ending::Red => {
+                self.progress.is_green = is_gate.then_some(false);
+                (DodStatus::Pending, Verdict::Open)
+            }
+            Ending::Failed(_) => (DodStatus::Failed, Verdict::GivenUp),
+            Ending::Interrupted => (DodStatus::Pending, Verdict::Open),
+        };
+        self.progress.status = status;
+        if let Ending::Failed(reason) = &ending {
+            self.progress.failure_reason = Some(reason.clone());
+        }
+        let reason = self.progress.failure_reason.clone();
+        if matches!(ending, Ending::Failed(_) | Ending::Red) {
+            let evidence = self.evidence_of(status.as_str(), reason.as_deref(), &records);
+            let record = (self.workshop.evidence).record("failure", clock::now(), &evidence);
+            match record {
+                Ok(path) => self.evidence = Some(path),
+                Err(error) => self.listener.hear(&News::Warning(&error.to_string())),
+            }
+        }
+        self.progress.receipt = self.receipt.to_value();
+        let warning = (self.keeper).end(&self.progress, verdict, self.workshop.version)?;
+        if let Some(warning) = warning {
+            self.listener.hear(&News::Warning(&warning));
+        }
+        Ok(Report {
+            ending,
+            iterations: self.pursuit.iteration(),
+            records,
+            evidence: self.evidence.take(),
+            receipt: std::mem::take(&mut self.receipt),
+            duration: self.moment().elapsed,
+        })
+    }
+}
+
+/// What an agent's outcome means for the loop.
+fn agent_end(outcome: &Outcome, before: &Snapshot, after: &Snapshot) -> AgentEnd {
+    let reason = || outcome.reason.clone();
+    let has_changed = before != after;
+    match outcome.status {
+        // What was forbidden will be forbidden again.
+        Status::Ok if !has_changed && !outcome.denials.is_empty() => AgentEnd::Hopeless(format!(
+            "The agent was not allowed to work: {}",
+            outcome.denials.join(", ")
+        )),
+        Status::Ok => AgentEnd::Done { has_changed },
+        Status::Limit => AgentEnd::Limit {
+            resets_at: outcome.resets_at,
+            reason: reason(),
+        },
+        Status::Auth | Status::Config | Status::Denied => AgentEnd::Hopeless(reason()),
+        Status::Failed | Status::Timeout | Status::Killed | Status::Crashed | Status::NoResult => {
+            AgentEnd::Failed(reason())
+        }
+    }
+}
+
+fn uncommitted(tree: &Tree<'_>) -> Option<String> {
+    let files = tree.uncommitted()?;
+    let named: Vec<&str> = files.iter().take(5).map(String::as_str).collect();
+    let more = if files.len() > named.len() {
+        ", …"
+    } else {
+        ""
+    };
+    let reason = format!("Not everything is committed: {}{more}", named.join(", "));
+    (!files.is_empty()).then_some(reason)
+}
+
+/// Says that the bead is still worked on, as often as whoever keeps it needs to hear it, and stops the work when it is ours no
+/// longer.
+struct Beating<'a> {
+    keeper: &'a mut dyn Keeper,
+    cancel: &'a Cancel,
+    listener: &'a mut dyn Listener,
+}
+
+impl Listener for Beating<'_> {
+    fn hear(&mut self, news: &News<'_>) {
+        if matches!(news, News::Running { .. } | News::Waiting { .. })
+            && let Err(lost) = self.keeper.beat()
+        {
+            self.listener.hear(&News::Warning(&lost.to_string()));
+            self.cancel.cancel();
+        }
+        self.listener.hear(news);
+    }
+}

@@ -1,0 +1,187 @@
+//! A bead of a store, held by a claim (Z-37): every write carries the fence.
+
+use std::time::{Duration, Instant};
+
+use beads_ralph_core::agent::Outcome;
+use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::dod::{DodBead, Progress, of_issue};
+use beads_ralph_core::issue::{Comment, Edit, Fence, Holder, Label};
+use beads_ralph_core::verify::{CheckRecord, is_green, summary};
+use serde_json::{Map, Value, json};
+
+use super::keeper::{Keeper, KeeperError, Verdict};
+use crate::clock;
+use crate::store::{Guard, NewClaim, Stamp, Store, StoreError, Write};
+
+/// How long a claim lasts without a sign of life.
+const LEASE: Duration = Duration::from_mins(10);
+
+/// How often a sign of life is given.
+const BEAT: Duration = Duration::from_mins(1);
+
+/// The label of what waits for a person (Z-1).
+const HUMAN: &str = "human";
+
+/// A bead of a store, and the claim on it.
+pub struct StoreKeeper<'a> {
+    store: &'a mut dyn Store,
+    actor: String,
+    id: BeadId,
+    fence: Fence,
+    bead: DodBead,
+    beaten: Instant,
+}
+
+impl std::fmt::Debug for StoreKeeper<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut debug = f.debug_struct("StoreKeeper");
+        debug.field("id", &self.id).field("fence", &self.fence);
+        debug.finish_non_exhaustive()
+    }
+}
+
+impl<'a> StoreKeeper<'a> {
+    /// Claims a bead that was looked at before.
+    pub fn claim(
+        store: &'a mut dyn Store,
+        bead: DodBead,
+        id: &BeadId,
+        holder: &Holder,
+        actor: &str,
+    ) -> Result<Self, StoreError> {
+        let now = clock::now();
+        let new = NewClaim {
+            holder,
+            lease_until: lease_until(now),
+            is_forced: false,
+        };
+        let record = store.claim(id, &new, Stamp { actor, at: now })?;
+        // What the bead says may have changed since somebody looked; from now on it is ours.
+        let bead = of_issue(&record.issue).unwrap_or(bead);
+        Ok(Self {
+            store,
+            actor: actor.to_owned(),
+            id: id.clone(),
+            fence: record.fence,
+            bead,
+            beaten: clock::monotonic(),
+        })
+    }
+
+    /// The claim's number.
+    pub fn fence(&self) -> Fence {
+        self.fence
+    }
+
+    fn write(&mut self, edits: Vec<Edit>) -> Result<(), KeeperError> {
+        let write = Write::Update {
+            id: self.id.clone(),
+            edits,
+            guard: Guard::fenced(self.fence),
+        };
+        let stamp = Stamp {
+            actor: &self.actor,
+            at: clock::now(),
+        };
+        self.store.write(&[write], stamp)?;
+        Ok(())
+    }
+
+    /// What the run sets in `metadata.ralph_meta`, beside what others put there.
+    fn meta(&self, progress: &Progress, version: &str) -> Result<Edit, KeeperError> {
+        let record = self.store.get(std::slice::from_ref(&self.id))?.pop();
+        let issue = record.map(|record| record.issue);
+        let metadata = issue.as_ref().and_then(|issue| issue.metadata());
+        let mut meta = match metadata.and_then(|metadata| metadata.get("ralph_meta")) {
+            Some(Value::Object(meta)) => meta.clone(),
+            _ => Map::new(),
+        };
+        for (key, value) in progress.meta(version) {
+            if value.is_null() {
+                meta.remove(&key);
+            } else {
+                meta.insert(key, value);
+            }
+        }
+        let mut merged = Map::new();
+        merged.insert("ralph_meta".to_owned(), meta.into());
+        Ok(Edit::MergeMetadata(merged))
+    }
+
+    fn remark(&mut self, text: &str) -> Result<(), KeeperError> {
+        let comment = json!({
+            "author": self.actor,
+            "text": text,
+            "created_at": beads_ralph_core::bead::Timestamp::from_instant(clock::now()),
+        });
+        match Comment::from_value(comment) {
+            Ok(comment) => self.write(vec![Edit::Comment(comment)]),
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+fn lease_until(now: jiff::Timestamp) -> jiff::Timestamp {
+    now.checked_add(LEASE).unwrap_or(jiff::Timestamp::MAX)
+}
+
+impl Keeper for StoreKeeper<'_> {
+    fn bead(&self) -> &DodBead {
+        &self.bead
+    }
+
+    fn save(&mut self, progress: &Progress, version: &str) -> Result<Option<String>, KeeperError> {
+        let meta = self.meta(progress, version)?;
+        self.write(vec![meta])?;
+        Ok(None)
+    }
+
+    fn end(
+        &mut self,
+        progress: &Progress,
+        verdict: Verdict,
+        version: &str,
+    ) -> Result<Option<String>, KeeperError> {
+        let meta = self.meta(progress, version)?;
+        let n_checks = progress.records.as_ref().map_or(0, Vec::len);
+        let end = match verdict {
+            Verdict::Done => vec![Edit::Close(format!(
+                "Definition of Done met: {n_checks} checks passed"
+            ))],
+            Verdict::Open => vec![Edit::Reopen],
+            Verdict::GivenUp => {
+                let human = Label::parse(HUMAN).expect("a word is a label");
+                vec![Edit::Status("blocked".to_owned()), Edit::AddLabel(human)]
+            }
+        };
+        self.write([vec![meta], end].concat())?;
+        Ok(None)
+    }
+
+    fn beat(&mut self) -> Result<(), KeeperError> {
+        let now = clock::monotonic();
+        if now.saturating_duration_since(self.beaten) >= BEAT {
+            self.store
+                .heartbeat(&self.id, self.fence, lease_until(clock::now()))?;
+            self.beaten = now;
+        }
+        Ok(())
+    }
+
+    fn agent_ended(&mut self, iteration: u32, outcome: &Outcome) -> Result<(), KeeperError> {
+        let status = outcome.status.as_str();
+        self.remark(&format!(
+            "attempt {iteration}: agent {status}: {}",
+            outcome.reason
+        ))
+    }
+
+    fn checked(&mut self, iteration: u32, records: &[CheckRecord]) -> Result<(), KeeperError> {
+        let verdict = if is_green(records) {
+            "all checks passed".to_owned()
+        } else {
+            format!("checks failed: {}", summary(records))
+        };
+        self.remark(&format!("attempt {iteration}: {verdict}"))
+    }
+}
