@@ -175,6 +175,7 @@ fn programs_that_hang_crash_or_print_garbage_do_no_harm() {
     );
     assert_eq!(agent(&data, "opencode")["version"], "1.18.18");
     assert_eq!(data["is_usable"], true, "the default one answers");
+    script(&env, "bin/codex", "exit 0");
     env.write("beads-ralph.yaml", "agents: {default: gemini}\n");
     let refused = with_path(&env, &["doctor", "agents", "--json"])
         .exits(1)

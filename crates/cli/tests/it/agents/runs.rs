@@ -98,16 +98,16 @@ impl World {
         );
         outcome
     }
+}
 
-    /// What it printed, unpacked.
-    fn raw(&self, outcome: &Outcome) -> String {
-        let file = std::fs::File::open(outcome.raw.as_deref().unwrap()).unwrap();
-        let mut text = String::new();
-        flate2::read::GzDecoder::new(file)
-            .read_to_string(&mut text)
-            .unwrap();
-        text
-    }
+/// What a run printed, unpacked.
+fn raw(outcome: &Outcome) -> String {
+    let file = std::fs::File::open(outcome.raw.as_deref().unwrap()).unwrap();
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(file)
+        .read_to_string(&mut text)
+        .unwrap();
+    text
 }
 
 /// Prints what a real program printed.
@@ -159,8 +159,8 @@ fn l_3_a_run_gets_what_it_needs_and_everything_of_it_is_kept() {
             world.env.path("tree"),
         )
     );
-    let raw = std::fs::read_to_string(recorded("claude", "tool-use")).unwrap();
-    assert_eq!(world.raw(&outcome), raw);
+    let printed = std::fs::read_to_string(recorded("claude", "tool-use")).unwrap();
+    assert_eq!(raw(&outcome), printed);
     assert_eq!(
         world.env.names("unit"),
         ["outcome.json", "prompt.md", "stdout.gz"]
