@@ -13,14 +13,17 @@
 
 mod cancel;
 mod capture;
+mod channel;
 mod drive;
 mod ended;
 mod environment;
 mod marked;
+mod poll;
 mod program;
 mod shim;
 mod shim_handle;
 mod spec;
+mod tap;
 mod units;
 mod watch;
 mod wire;

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::event::{PollFd, PollFlags};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use super::poll::{is_readable, poll};
 
 /// What a shell says of a program that was interrupted.
 const INTERRUPTED: i32 = 130;
@@ -71,10 +73,11 @@ impl Cancel {
         if self.0.is_cancelled.load(Ordering::SeqCst) {
             return true;
         }
-        let mut fds = [PollFd::from_borrowed_fd(self.as_fd(), PollFlags::IN)];
-        let time = Timespec::try_from(time).ok();
-        let is_said = rustix::event::poll(&mut fds, time.as_ref());
-        let is_said = is_said.is_ok_and(|n_ready| n_ready > 0);
+        if !time.is_zero() {
+            let mut fds = [PollFd::from_borrowed_fd(self.as_fd(), PollFlags::IN)];
+            drop(poll(&mut fds, Some(time)));
+        }
+        let is_said = is_readable(self);
         if is_said {
             self.0.is_cancelled.store(true, Ordering::SeqCst);
         }
@@ -91,6 +94,8 @@ impl AsFd for Cancel {
 
 #[cfg(test)]
 mod tests {
+    use rustix::event::{PollFd, PollFlags};
+
     use super::*;
 
     #[test]

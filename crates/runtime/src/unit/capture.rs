@@ -65,6 +65,11 @@ impl Capture {
         self.tail.extend(tail);
     }
 
+    /// Notes that something is missing.
+    pub(super) fn fail(&mut self, fault: String) {
+        self.spill.fault.get_or_insert(fault);
+    }
+
     pub(super) fn finish(mut self) -> Captured {
         self.spill.finish(self.n_bytes, &mut self.tail);
         let file = (self.spill.file.is_some())
@@ -139,5 +144,115 @@ fn write_all(file: &mut Option<File>, path: &Utf8PathBuf, bytes: &[u8]) -> io::R
     match file {
         Some(file) => file.write_all(bytes),
         None => file.insert(files::stream_into(path)?).write_all(bytes),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const PART_64: u64 = PART as u64;
+
+    /// So many bytes, no two neighbours of which are the same.
+    fn bytes(n_bytes: usize) -> Vec<u8> {
+        (0_u8..251).cycle().take(n_bytes).collect()
+    }
+
+    fn captured(bytes: &[u8], file: Option<Utf8PathBuf>, max_file: u64, chunk: usize) -> Captured {
+        let mut capture = Capture::new(file, max_file);
+        for piece in bytes.chunks(chunk) {
+            capture.take(piece);
+        }
+        capture.finish()
+    }
+
+    fn place() -> (tempfile::TempDir, Utf8PathBuf) {
+        let directory = tempfile::tempdir().unwrap();
+        let path = Utf8PathBuf::from_path_buf(directory.path().join("stdout")).unwrap();
+        (directory, path)
+    }
+
+    #[test]
+    fn v_4_nothing_has_no_file_and_the_hash_of_nothing() {
+        let (_directory, path) = place();
+        let captured = captured(b"", Some(path.clone()), 0, 1);
+        let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        assert_eq!(captured.sha256, empty);
+        assert_eq!((captured.n_bytes, captured.file), (0, None));
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn v_4_a_file_holds_all_until_it_is_full_and_then_the_end() {
+        for (n_over, left_out) in [
+            (0, None),
+            (PART, None),
+            (PART + 1, Some(1)),
+            (9 * PART, Some(8 * PART)),
+        ] {
+            let (_directory, path) = place();
+            let whole = bytes(2 * PART + n_over);
+            let captured = captured(&whole, Some(path.clone()), 2 * PART_64, 60_000);
+            let kept = std::fs::read(&path).unwrap();
+            let expected = match left_out {
+                None => whole,
+                Some(left_out) => [
+                    &whole[..2 * PART],
+                    format!("\n[… {left_out} bytes left out …]\n").as_bytes(),
+                    &whole[whole.len() - PART..],
+                ]
+                .concat(),
+            };
+            assert!(
+                kept == expected,
+                "{} and {} bytes",
+                kept.len(),
+                expected.len()
+            );
+            assert_eq!(captured.file, Some(path));
+            assert_eq!(captured.fault, None);
+        }
+    }
+
+    #[test]
+    fn v_4_a_full_disk_is_noted_and_stops_nothing() {
+        let (_directory, path) = place();
+        std::os::unix::fs::symlink("/dev/full", &path).unwrap();
+        let whole = bytes(3 * PART);
+        let full = captured(&whole, Some(path.clone()), u64::MAX, 60_000);
+        let plain = captured(&whole, None, u64::MAX, 60_000);
+        let fault = full.fault.unwrap();
+        assert!(
+            fault.contains("No space left") && fault.contains(path.as_str()),
+            "{fault}"
+        );
+        assert_eq!((full.n_bytes, full.sha256), (plain.n_bytes, plain.sha256));
+        assert_eq!(full.tail, plain.tail);
+    }
+
+    #[test]
+    fn v_4_a_directory_that_is_not_there_is_noted() {
+        let (_directory, path) = place();
+        let captured = captured(b"lost", Some(path.join("deeper")), u64::MAX, 10);
+        assert!(captured.fault.is_some());
+        assert_eq!(captured.file, None);
+        assert_eq!(captured.text(), "lost");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        #[test]
+        fn v_4_head_and_tail_are_the_beginning_and_the_end(n_bytes in 0..3 * PART, chunk in 1000..2 * PART) {
+            let whole = bytes(n_bytes);
+            let captured = captured(&whole, None, u64::MAX, chunk);
+            prop_assert_eq!(captured.n_bytes, n_bytes as u64);
+            prop_assert!(captured.head == whole[..n_bytes.min(PART)]);
+            let n_tail = n_bytes.saturating_sub(PART).min(PART);
+            prop_assert!(captured.tail == whole[n_bytes - n_tail..]);
+            prop_assert_eq!(captured.sha256, hexadecimal(&Sha256::digest(&whole)));
+        }
     }
 }

@@ -1,15 +1,15 @@
 //! Driving a unit from its start until nothing of it is left.
 
-use std::io::{self, PipeReader, Read as _};
+use std::io;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::io::Errno;
+use rustix::event::{PollFd, PollFlags};
 
-use super::capture::Capture;
+use super::poll::poll;
 use super::shim_handle::{Heard, ShimHandle};
+use super::tap::Tap;
 use super::wire::{Order, Report};
-use super::{Cancel, Captured, Flow, Limits, Mark, Stopped, Stream, Swept, Watch, marked};
+use super::{Cancel, Flow, Limits, Mark, Stopped, Swept, Watch, marked};
 use crate::clock;
 
 /// How often a watcher is told that time passes.
@@ -20,51 +20,6 @@ const BACKSTOP: Duration = Duration::from_secs(10);
 
 /// How much is read at once.
 const CHUNK: usize = 64 << 10;
-
-/// How much a pipe may hold when the system does not say.
-const PIPE: usize = 1 << 20;
-
-/// One stream of a unit, on its way from the pipe to where it is kept.
-#[derive(Debug)]
-pub(super) struct Tap {
-    stream: Stream,
-    /// Nothing after its end.
-    reader: Option<PipeReader>,
-    capture: Capture,
-}
-
-impl Tap {
-    pub(super) fn new(stream: Stream, reader: PipeReader, capture: Capture) -> Self {
-        Self {
-            stream,
-            reader: Some(reader),
-            capture,
-        }
-    }
-
-    pub(super) fn finish(self) -> Captured {
-        self.capture.finish()
-    }
-
-    /// Takes one piece, which must be there.
-    fn take<'a>(&mut self, buffer: &'a mut [u8]) -> &'a [u8] {
-        let read = match &mut self.reader {
-            Some(reader) => reader.read(buffer),
-            None => Ok(0),
-        };
-        match read {
-            Ok(n_bytes) if n_bytes > 0 => {
-                self.capture.take(&buffer[..n_bytes]);
-                &buffer[..n_bytes]
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => &[],
-            Ok(_) | Err(_) => {
-                self.reader = None;
-                &[]
-            }
-        }
-    }
-}
 
 /// What came of a unit.
 #[derive(Debug)]
@@ -161,7 +116,7 @@ impl Drive<'_> {
         }
         fds.push(PollFd::new(&self.shim.channel, wanted));
         for tap in self.taps.iter() {
-            if let Some(reader) = &tap.reader {
+            if let Some(reader) = tap.reader() {
                 fds.push(PollFd::new(reader, PollFlags::IN));
             }
         }
@@ -169,14 +124,14 @@ impl Drive<'_> {
             fds.push(PollFd::new(self.cancel, PollFlags::IN));
         }
         let timeout = self.next_event() - clock::monotonic();
-        poll(&mut fds, timeout)?;
+        poll(&mut fds, Some(timeout))?;
         let mut ready = fds.iter().map(|fd| !fd.revents().is_empty());
         let mut seen = Seen {
             shim: ready.next().unwrap_or_default(),
             ..Seen::default()
         };
         for (tap, seen) in self.taps.iter().zip(&mut seen.taps) {
-            if tap.reader.is_some() {
+            if tap.reader().is_some() {
                 *seen = ready.next().unwrap_or_default();
             }
         }
@@ -210,7 +165,7 @@ impl Drive<'_> {
 
     fn take(&mut self, index: usize, buffer: &mut [u8]) {
         let tap = &mut self.taps[index];
-        let stream = tap.stream;
+        let stream = tap.stream();
         let bytes = tap.take(buffer);
         if bytes.is_empty() {
             return;
@@ -238,12 +193,9 @@ impl Drive<'_> {
     /// open, so their end is not waited for.
     fn drain(&mut self, buffer: &mut [u8]) {
         for index in 0..self.taps.len() {
-            let mut n_left = self.taps[index].reader.as_ref().map_or(0, pipe_size);
-            while n_left > 0 && self.taps[index].is_ready() {
-                let before = self.taps[index].capture.n_bytes();
+            let until = self.taps[index].n_bytes() + self.taps[index].n_waiting();
+            while self.taps[index].is_ready() && self.taps[index].n_bytes() < until {
                 self.take(index, buffer);
-                let n_taken = self.taps[index].capture.n_bytes() - before;
-                n_left = n_left.saturating_sub(usize::try_from(n_taken).unwrap_or(usize::MAX));
             }
         }
     }
@@ -274,39 +226,5 @@ impl Drive<'_> {
             self.stop(stopped);
         }
         false
-    }
-}
-
-impl Tap {
-    /// Whether there is something to take, the end included.
-    fn is_ready(&self) -> bool {
-        self.reader.as_ref().is_some_and(|reader| {
-            let mut fds = [PollFd::new(reader, PollFlags::IN)];
-            poll(&mut fds, Duration::ZERO).is_ok() && !fds[0].revents().is_empty()
-        })
-    }
-}
-
-/// How much can be in a pipe.
-fn pipe_size(reader: &PipeReader) -> usize {
-    #[cfg(target_os = "linux")]
-    if let Ok(size) = rustix::pipe::fcntl_getpipe_size(reader) {
-        return size;
-    }
-    PIPE
-}
-
-fn poll(fds: &mut [PollFd<'_>], timeout: Duration) -> io::Result<()> {
-    let timeout = Timespec::try_from(timeout).ok();
-    match rustix::event::poll(fds, timeout.as_ref()) {
-        Ok(_) => Ok(()),
-        Err(Errno::INTR) => {
-            // What was asked about is unknown then; nothing is ready.
-            for fd in fds {
-                fd.clear_revents();
-            }
-            Ok(())
-        }
-        Err(error) => Err(error.into()),
     }
 }

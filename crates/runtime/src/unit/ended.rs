@@ -78,7 +78,7 @@ pub struct Captured {
     /// Where all of it is, or as much as a file may hold: then the rest is left out, with a line that says so, and
     /// the end follows.
     pub file: Option<Utf8PathBuf>,
-    /// Why something is missing from the file that should be there: the disk is full, say.
+    /// Why something is missing that should be there: the disk was full, say, or the stream could not be read.
     pub fault: Option<String>,
 }
 

@@ -86,3 +86,63 @@ pub(super) fn locate(
         None => Err(Refusal::missing("it is not in the PATH")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{Permissions, set_permissions};
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use camino::Utf8PathBuf;
+
+    use super::*;
+
+    fn place(files: &[(&str, u32)]) -> (tempfile::TempDir, Utf8PathBuf) {
+        let directory = tempfile::tempdir().unwrap();
+        let root = Utf8PathBuf::from_path_buf(directory.path().to_owned()).unwrap();
+        for &(name, mode) in files {
+            let path = root.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            crate::files::write_atomic(&path, b"").unwrap();
+            set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+        }
+        (directory, root)
+    }
+
+    fn locate_in(root: &Utf8PathBuf, name: &str, path: &str) -> Result<OsString, Refusal> {
+        let env = [(OsString::from("PATH"), OsString::from(path))];
+        locate(OsStr::new(name), root.as_std_path(), &env)
+    }
+
+    #[test]
+    fn a_program_is_the_first_that_can_be_run() {
+        let (_directory, root) = place(&[("a/tool", 0o644), ("b/tool", 0o755), ("c/tool", 0o755)]);
+        let path = format!("{root}/none:{root}/a:b:{root}/c");
+        let found = locate_in(&root, "tool", &path).unwrap();
+        assert_eq!(
+            found,
+            OsString::from(root.join("b/tool")),
+            "relative to where it runs"
+        );
+        assert_eq!(
+            locate_in(&root, "a/tool", &path).unwrap(),
+            "a/tool",
+            "taken as it is"
+        );
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_differs_from_one_that_cannot_be_run() {
+        let (_directory, root) = place(&[("a/tool", 0o644)]);
+        let refusal = locate_in(&root, "tool", "a").unwrap_err();
+        assert!(!refusal.is_missing, "{}", refusal.reason);
+        let refusal = locate_in(&root, "other", "a").unwrap_err();
+        assert!(refusal.is_missing, "{}", refusal.reason);
+        assert!(locate_in(&root, "", "a").is_err());
+    }
+
+    #[test]
+    fn without_a_path_programs_are_where_they_always_are() {
+        let found = locate(OsStr::new("sh"), Path::new("/"), &[]).unwrap();
+        assert!(Path::new(&found).ends_with("bin/sh"), "{}", found.display());
+    }
+}

@@ -17,16 +17,17 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::io::Errno;
+use rustix::event::{PollFd, PollFlags};
 use rustix::process::Pid;
 
 use self::kin::Tree;
 use self::signals::Signals;
+use super::channel::{Channel, Filled, N_FILES};
+use super::poll::poll;
 use super::program::Refusal;
-use super::wire::{Channel, Filled, Launch, Order, Report};
+use super::wire::{Launch, Order, Report};
 use crate::{clock, env};
 
 /// The argument that makes this program a shim.
@@ -58,7 +59,7 @@ struct Shim {
 /// An order as it came, with the three files of a program.
 struct Job {
     launch: Launch,
-    files: [OwnedFd; 3],
+    files: [OwnedFd; N_FILES],
 }
 
 impl Shim {
@@ -91,7 +92,7 @@ impl Shim {
     fn next_job(&mut self) -> io::Result<Option<Job>> {
         while self.is_wanted {
             if let Some((frame, files)) = self.channel.next()? {
-                let files = <[OwnedFd; 3]>::try_from(files);
+                let files = <[OwnedFd; N_FILES]>::try_from(files);
                 match (Order::decode(&frame), files) {
                     (Some(Order::Run(launch)), Ok(files)) => {
                         return Ok(Some(Job {
@@ -111,6 +112,9 @@ impl Shim {
     }
 
     fn run(&mut self, job: Job) -> io::Result<Report> {
+        // A signal that came before the order was not for this program.
+        self.signals.forget_stop();
+        self.is_signalled = false;
         let grace = job.launch.grace;
         let main = match spawn(job) {
             Ok(main) => main,
@@ -118,19 +122,19 @@ impl Shim {
                 return Ok(Report::Refused { reason, is_missing });
             }
         };
-        self.is_signalled = false;
         let mut tree = Tree::new(main);
         let mut deadline: Option<Instant> = None;
         loop {
+            // The word may have come together with the order.
+            if deadline.is_none() && self.must_stop()? {
+                tree.ask_to_end();
+                deadline = Some(clock::monotonic() + grace);
+            }
             let is_due = deadline.is_some_and(|deadline| clock::monotonic() >= deadline);
             if is_due || tree.is_over(deadline.is_some()) {
                 break;
             }
             self.wait(deadline)?;
-            if deadline.is_none() && self.must_stop()? {
-                tree.ask_to_end();
-                deadline = Some(clock::monotonic() + grace);
-            }
         }
         Ok(tree.finish(|patience| self.signals.wait_for_child(patience)))
     }
@@ -204,13 +208,4 @@ fn spawn(job: Job) -> Result<Pid, Refusal> {
         .map_err(|error| Refusal::of_start(Path::new(&launch.program), &error))?;
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     pid.ok_or_else(|| Refusal::new("its process has no number"))
-}
-
-/// Waits for one of several files, or for a time to pass; a signal may end it earlier.
-fn poll(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> io::Result<()> {
-    let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
-    match rustix::event::poll(fds, timeout.as_ref()) {
-        Ok(_) | Err(Errno::INTR) => Ok(()),
-        Err(error) => Err(error.into()),
-    }
 }

@@ -6,8 +6,9 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use super::channel::{Channel, Filled};
 use super::shim::ARGUMENT;
-use super::wire::{Channel, Filled, Report};
+use super::wire::Report;
 
 /// A shim that runs.
 #[derive(Debug)]

@@ -1,29 +1,16 @@
-//! What goes over the socket between us and a shim: frames, with files attached to some.
+//! What we tell a shim, and what it tells us.
 //!
-//! A frame is its length in four bytes and what it says. Texts are bytes, because neither arguments nor the
+//! Everything is a frame: its length in four bytes, and what it says. Texts are bytes, because neither arguments nor the
 //! environment need be UTF-8.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, ErrorKind, IoSlice, IoSliceMut};
-use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::os::unix::net::UnixStream;
 use std::time::Duration;
-
-use rustix::io::Errno;
-use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
-    SendAncillaryMessage, SendFlags,
-};
 
 use super::Ending;
 
 /// How long a frame may be: far more than any system takes as arguments and environment.
 pub(super) const MAX_FRAME: usize = 32 << 20;
-
-/// How many files an order has: standard input, output and error.
-const N_FILES: usize = 3;
 
 /// What we tell a shim.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -219,160 +206,81 @@ impl Decoder<'_> {
     }
 }
 
-/// One end of the socket: what is on its way out, and what has come in.
-#[derive(Debug)]
-pub(super) struct Channel {
-    socket: UnixStream,
-    outgoing: Vec<u8>,
-    /// Files that go with the first byte of `outgoing`.
-    files_out: Vec<OwnedFd>,
-    incoming: Vec<u8>,
-    files_in: Vec<OwnedFd>,
-}
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
 
-/// What was there to read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Filled {
-    Some,
-    Nothing,
-    /// The other side is gone.
-    End,
-}
+    use super::*;
 
-impl Channel {
-    pub(super) fn new(socket: UnixStream) -> Self {
-        Self {
-            socket,
-            outgoing: Vec::new(),
-            files_out: Vec::new(),
-            incoming: Vec::new(),
-            files_in: Vec::new(),
-        }
+    fn text() -> impl Strategy<Value = OsString> {
+        prop::collection::vec(any::<u8>(), 0..20).prop_map(OsString::from_vec)
     }
 
-    /// Puts a frame behind what is on its way. Files are sent only with a frame before which nothing waits.
-    pub(super) fn post(&mut self, frame: &[u8], files: Vec<OwnedFd>) {
-        debug_assert!(files.is_empty() || self.outgoing.is_empty());
-        self.outgoing.extend_from_slice(frame);
-        self.files_out = files;
-    }
-
-    pub(super) fn has_outgoing(&self) -> bool {
-        !self.outgoing.is_empty()
-    }
-
-    /// Sends as much as the other side takes without waiting.
-    pub(super) fn flush(&mut self) -> io::Result<()> {
-        while self.has_outgoing() {
-            match self.send_some() {
-                Ok(n_bytes) => {
-                    // The other side has them now; held here too, a pipe would never end.
-                    self.files_out.clear();
-                    self.outgoing.drain(..n_bytes);
-                }
-                Err(Errno::AGAIN) => return Ok(()),
-                Err(Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(())
-    }
-
-    fn send_some(&self) -> Result<usize, Errno> {
-        let files: Vec<BorrowedFd<'_>> = self.files_out.iter().map(AsFd::as_fd).collect();
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(N_FILES))];
-        let mut ancillary = SendAncillaryBuffer::new(&mut space);
-        if !files.is_empty() {
-            let is_pushed = ancillary.push(SendAncillaryMessage::ScmRights(&files));
-            debug_assert!(is_pushed, "there is room for three files");
-        }
-        let bytes = [IoSlice::new(&self.outgoing)];
-        rustix::net::sendmsg(&self.socket, &bytes, &mut ancillary, SendFlags::DONTWAIT)
-    }
-
-    /// Takes what has come in, without waiting.
-    pub(super) fn fill(&mut self) -> io::Result<Filled> {
-        let mut buffer = [0; 8 << 10];
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(N_FILES))];
-        let mut ancillary = RecvAncillaryBuffer::new(&mut space);
-        let received = rustix::net::recvmsg(
-            &self.socket,
-            &mut [IoSliceMut::new(&mut buffer)],
-            &mut ancillary,
-            receive_flags(),
+    fn order() -> impl Strategy<Value = Order> {
+        let env = prop::collection::vec((text(), text()), 0..5);
+        let launch = (
+            text(),
+            prop::collection::vec(text(), 0..5),
+            text(),
+            env,
+            0..u32::MAX,
         );
-        let n_bytes = match received {
-            Ok(received) => received.bytes,
-            Err(Errno::AGAIN | Errno::INTR) => return Ok(Filled::Nothing),
-            // The other side was killed with our words unread.
-            Err(Errno::CONNRESET) => return Ok(Filled::End),
-            Err(error) => return Err(error.into()),
-        };
-        for message in ancillary.drain() {
-            if let RecvAncillaryMessage::ScmRights(files) = message {
-                self.files_in.extend(files);
+        let run = launch.prop_map(|(program, argv, cwd, env, grace)| {
+            Order::Run(Box::new(Launch {
+                program,
+                argv,
+                cwd,
+                env,
+                grace: Duration::from_millis(grace.into()),
+            }))
+        });
+        prop_oneof![run, Just(Order::Terminate)]
+    }
+
+    fn report() -> impl Strategy<Value = Report> {
+        let ending = prop_oneof![
+            any::<i32>().prop_map(Ending::Exited),
+            any::<i32>().prop_map(Ending::Signalled),
+            Just(Ending::Unknown),
+        ];
+        let survivors = prop::collection::vec(any::<u32>(), 0..5);
+        let ended = (ending, any::<u32>(), survivors).prop_map(|(ending, n_leaked, survivors)| {
+            Report::Ended {
+                ending,
+                n_leaked,
+                survivors,
+            }
+        });
+        let refused = ("\\PC*", any::<bool>())
+            .prop_map(|(reason, is_missing)| Report::Refused { reason, is_missing });
+        prop_oneof![Just(Report::Ready), refused, ended]
+    }
+
+    proptest! {
+        #[test]
+        fn z_19_what_is_said_is_what_is_heard(order in order(), report in report()) {
+            prop_assert_eq!(Order::decode(&order.encode()[4..]), Some(order));
+            prop_assert_eq!(Report::decode(&report.encode()[4..]), Some(report));
+        }
+
+        #[test]
+        fn z_19_what_is_cut_off_or_goes_on_is_not_taken_for_a_word(order in order(), cut in 0..100_usize) {
+            let mut frame = order.encode().split_off(4);
+            frame.push(0);
+            prop_assert_eq!(Order::decode(&frame), None);
+            frame.truncate(frame.len().saturating_sub(2 + cut));
+            prop_assert_eq!(Order::decode(&frame), None);
+        }
+
+        #[test]
+        fn z_19_noise_breaks_nothing(noise in prop::collection::vec(any::<u8>(), 0..100)) {
+            // Whatever it is taken for, it says the same again.
+            if let Some(order) = Order::decode(&noise) {
+                prop_assert_eq!(&order.encode()[4..], &noise[..]);
+            }
+            if let Some(Report::Ready) = Report::decode(&noise) {
+                prop_assert_eq!(&Report::Ready.encode()[4..], &noise[..]);
             }
         }
-        close_on_exec(&self.files_in)?;
-        self.incoming.extend_from_slice(&buffer[..n_bytes]);
-        Ok(if n_bytes == 0 {
-            Filled::End
-        } else {
-            Filled::Some
-        })
     }
-
-    /// The next whole frame, with the files that came until now.
-    pub(super) fn next(&mut self) -> io::Result<Option<(Vec<u8>, Vec<OwnedFd>)>> {
-        let Some((length, rest)) = self.incoming.split_first_chunk() else {
-            return Ok(None);
-        };
-        let length = u32::from_le_bytes(*length) as usize;
-        if length > MAX_FRAME {
-            return Err(ErrorKind::InvalidData.into());
-        }
-        let Some(frame) = rest.get(..length) else {
-            return Ok(None);
-        };
-        let frame = frame.to_vec();
-        self.incoming.drain(..4 + length);
-        Ok(Some((frame, std::mem::take(&mut self.files_in))))
-    }
-
-    /// Tells the other side that there is no more to come.
-    pub(super) fn close(&self) {
-        // It fails if the other side is gone already.
-        drop(self.socket.shutdown(std::net::Shutdown::Both));
-    }
-}
-
-impl AsFd for Channel {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
-    }
-}
-
-/// No file that comes in may be inherited by a program by accident.
-#[cfg(not(target_vendor = "apple"))]
-fn receive_flags() -> RecvFlags {
-    RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC
-}
-
-#[cfg(target_vendor = "apple")]
-fn receive_flags() -> RecvFlags {
-    RecvFlags::DONTWAIT
-}
-
-#[cfg(not(target_vendor = "apple"))]
-#[expect(clippy::unnecessary_wraps, reason = "the other systems can fail")]
-fn close_on_exec(_: &[OwnedFd]) -> io::Result<()> {
-    Ok(())
-}
-
-#[cfg(target_vendor = "apple")]
-fn close_on_exec(files: &[OwnedFd]) -> io::Result<()> {
-    for file in files {
-        rustix::io::fcntl_setfd(file, rustix::io::FdFlags::CLOEXEC)?;
-    }
-    Ok(())
 }

@@ -221,3 +221,26 @@ fn parent_of(pid: Pid) -> Option<Pid> {
 fn to_pid(text: &str) -> Option<Pid> {
     Pid::from_raw(text.parse().ok()?)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn z_19_a_kernel_without_lists_of_children_is_searched_for_them() {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "this is the module that starts programs"
+        )]
+        let mut command = Command::new("sleep");
+        let mut child = command.arg("1000").stdin(Stdio::null()).spawn().unwrap();
+        let pid = to_pid(&child.id().to_string()).unwrap();
+        let is_found = children_by_scan(rustix::process::getpid()).contains(&pid);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(is_found);
+        assert!(!children_by_scan(rustix::process::getpid()).contains(&pid));
+    }
+}

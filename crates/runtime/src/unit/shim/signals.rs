@@ -8,6 +8,8 @@ use rustix::event::{PollFd, PollFlags};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 use signal_hook::low_level::pipe;
 
+use crate::unit::poll::poll;
+
 /// The signals of a shim. They are caught and not ignored, so that a program has them as they were.
 #[derive(Debug)]
 pub(super) struct Signals {
@@ -44,7 +46,7 @@ impl Signals {
     pub(super) fn wait_for_child(&self, patience: Duration) {
         let mut fds = [PollFd::new(&self.child, PollFlags::IN)];
         // Whoever waits looks again in any case.
-        drop(super::poll(&mut fds, Some(patience)));
+        drop(poll(&mut fds, Some(patience)));
         self.forget_child();
     }
 }
