@@ -3,17 +3,26 @@
 use std::io::{BufRead as _, BufReader, Lines};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::time::Duration;
 
 use beads_ralph_runtime::unit::{self, Cancel, Ending, Flow, Mark, Silent};
 use rustix::process::{Pid, Signal};
 
 use crate::tools::{
-    At, LONG, again, assert_nothing_left, mark, part, run, run_watched, script, units,
+    At, LONG, again, assert_nothing_left, mark, part, processes_with, run, run_watched, script,
+    units, wait_until,
 };
 
-/// A child in the group, one in another session, and one that forgot its mark.
-const FAMILY: &str = "sleep 1000 & setsid sleep 1000 & env -i sleep 1000 & sleep 0.2;";
+/// A child in the group, one in another session, and one that forgot its mark and has this text in its command line.
+fn family(text: &str) -> String {
+    format!("sleep 1000 & setsid sleep 1000 & env -i sleep 1000.{text} & sleep 0.2;")
+}
+
+/// Digits that no other test has.
+fn digits() -> String {
+    mark()
+        .0
+        .replace(|letter: char| !letter.is_ascii_digit(), "0")
+}
 
 fn pid(text: &str) -> Pid {
     Pid::from_raw(text.parse().unwrap()).unwrap()
@@ -21,16 +30,6 @@ fn pid(text: &str) -> Pid {
 
 fn kill(text: &str, signal: Signal) {
     rustix::process::kill_process(pid(text), signal).unwrap();
-}
-
-/// Waits until something holds; whoever asks has failed if it never does.
-#[track_caller]
-fn wait_until(what: &str, is_so: impl Fn() -> bool) {
-    let until = beads_ralph_runtime::clock::monotonic() + LONG;
-    while !is_so() {
-        assert!(beads_ralph_runtime::clock::monotonic() < until, "{what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
 }
 
 /// Whether a process is there and has not ended.
@@ -42,7 +41,8 @@ fn is_alive(pid: &str) -> bool {
 
 #[test]
 fn z_19_when_the_shim_is_killed_what_it_watched_over_is_found_and_killed() {
-    let spec = script(&format!("{FAMILY} echo shim $PPID; sleep 1000"));
+    let digits = digits();
+    let spec = script(&format!("{} echo shim $PPID; sleep 1000", family(&digits)));
     let ended = run_watched(
         &spec,
         &mut At::new("shim", |shim| {
@@ -65,7 +65,12 @@ fn z_19_when_the_shim_is_killed_what_it_watched_over_is_found_and_killed() {
 
 #[test]
 fn z_19_a_unit_that_kills_its_shim_does_not_get_away() {
-    let ended = run(&script(&format!("{FAMILY} kill -9 $PPID; sleep 1000")));
+    let digits = digits();
+    let ended = run(&script(&format!(
+        "{} kill -9 $PPID; sleep 1000",
+        family(&digits)
+    )));
+    assert_eq!(processes_with(&digits), Vec::<String>::new());
     assert_eq!(ended.ending, Ending::Unknown);
     assert!(
         ended.leaked >= 4,
@@ -94,8 +99,10 @@ fn z_19_shims_are_used_again_and_dead_ones_are_not() {
     };
     let first = shim();
     assert_eq!(shim(), first);
-    kill(&first, Signal::TERM);
-    assert_eq!(shim(), first, "it goes only with whoever started it");
+    for _ in 0..20 {
+        kill(&first, Signal::TERM);
+        assert_eq!(shim(), first, "it goes only with whoever started it");
+    }
     kill(&first, Signal::KILL);
     wait_until("the shim is dead", || !is_alive(&first));
     let second = shim();
@@ -175,12 +182,12 @@ fn run_for_ever(text: &str) {
 #[test]
 fn z_19_when_we_are_killed_nothing_is_left() {
     const TEST: &str = "lost::z_19_when_we_are_killed_nothing_is_left";
-    if part().is_some() {
-        run_for_ever(&format!("{FAMILY} echo ready $PPID; sleep 1000"));
+    if let Some(digits) = part() {
+        run_for_ever(&format!("{} echo ready $PPID; sleep 1000", family(&digits)));
         return;
     }
-    let mark = mark();
-    let mut command = again(TEST, "orchestrator");
+    let (mark, digits) = (mark(), digits());
+    let mut command = again(TEST, &digits);
     command.env(Mark::VARIABLE, &mark.0);
     let mut orchestrator = Other::start(command);
     let shim = orchestrator.hear();
@@ -188,7 +195,7 @@ fn z_19_when_we_are_killed_nothing_is_left() {
     orchestrator.signal(Signal::KILL);
     assert_eq!(orchestrator.end(), None);
     wait_until("all are gone", || {
-        unit::find(&mark).is_empty() && !is_alive(&shim)
+        unit::find(&mark).is_empty() && processes_with(&digits).is_empty() && !is_alive(&shim)
     });
 }
 

@@ -1,8 +1,12 @@
 //! What units write, and what is kept of it.
 
-use beads_ralph_runtime::unit::{Cancel, Ending, Flow, Stream, Watch};
+use std::io::Write as _;
 
-use crate::tools::{Place, again, part, peak_memory, run, run_watched, script, units};
+use beads_ralph_runtime::unit::{self, Cancel, Ending, Flow, Mark, Stream, Watch};
+
+use crate::tools::{
+    PART, Place, again, part, peak_memory, run, run_watched, script, spec, units, wait_until,
+};
 
 #[test]
 fn v_6_a_program_ends_with_its_code_and_its_words() {
@@ -45,7 +49,8 @@ fn v_4_two_full_streams_are_drained_at_once() {
     spec.output = Some(place.root().to_owned());
     let mut keep = Keep::default();
     let ended = run_watched(&spec, &mut keep);
-    let expected: String = (1..=400_000).map(|number| format!("{number}\n")).collect();
+    let numbers: Vec<String> = (1..=400_000).map(|number| number.to_string()).collect();
+    let expected = numbers.join("\n") + "\n";
     assert!(
         keep.0[0] == expected.as_bytes(),
         "the watcher sees all of it"
@@ -151,5 +156,41 @@ fn v_4_the_last_words_of_a_tree_are_not_lost() {
     for _ in 0..20 {
         let ended = run(&script("(seq 3000; sleep 1000) & sleep 0.05"));
         assert_eq!(ended.stdout.n_bytes, 13_893);
+    }
+}
+
+#[test]
+fn v_4_what_a_large_pipe_holds_at_the_end_is_kept() {
+    const TEST: &str = "output::v_4_what_a_large_pipe_holds_at_the_end_is_kept";
+    const N_BYTES: usize = 900_000;
+    if part().is_some() {
+        let stdout = std::io::stdout();
+        rustix::pipe::fcntl_setpipe_size(&stdout, 1 << 20).unwrap();
+        stdout.lock().write_all(&vec![b'x'; N_BYTES]).unwrap();
+        return;
+    }
+    let own = std::env::current_exe().unwrap();
+    let mut spec = spec(&[own.to_str().unwrap(), "--exact", TEST, "--nocapture"]);
+    spec.env.with.insert(PART.to_owned(), "writer".to_owned());
+    let mut keep = Late {
+        mark: spec.mark.clone(),
+        keep: Keep::default(),
+    };
+    run_watched(&spec, &mut keep);
+    let keep = keep.keep;
+    let n_bytes = String::from_utf8_lossy(&keep.0[0]).matches('x').count();
+    assert!(n_bytes >= N_BYTES, "{n_bytes}");
+}
+
+/// Keeps all of a unit's output, and looks at it only when everybody is gone.
+struct Late {
+    mark: Mark,
+    keep: Keep,
+}
+
+impl Watch for Late {
+    fn output(&mut self, stream: Stream, bytes: &[u8]) -> Flow {
+        wait_until("all are gone", || unit::find(&self.mark).is_empty());
+        self.keep.output(stream, bytes)
     }
 }

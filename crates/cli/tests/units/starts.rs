@@ -36,7 +36,7 @@ fn v_3_a_unit_has_a_group_and_a_session_of_its_own() {
 fn v_11_input_is_read_to_its_end() {
     let place = Place::new();
     let mut spec = spec(&["wc", "-c"]);
-    spec.stdin = Stdin::File(place.file("prompt", &[b'x'; 300_000]));
+    spec.stdin = Stdin::File(place.file("prompt", &vec![b'x'; 300_000]));
     assert_eq!(run(&spec).stdout.text().trim(), "300000");
 }
 

@@ -5,6 +5,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use beads_ralph_runtime::clock;
 use beads_ralph_runtime::unit::{
     self, Cancel, Ended, Environment, Flow, Limits, Mark, Silent, Spec, Stdin, Stream, UnitError,
     Units, Watch,
@@ -23,7 +24,7 @@ pub(crate) fn units() -> Units {
 pub(crate) fn mark() -> Mark {
     static N_MARKS: AtomicU64 = AtomicU64::new(0);
     let number = N_MARKS.fetch_add(1, Ordering::Relaxed);
-    Mark(format!("test-{}-{number}", std::process::id()))
+    Mark(format!("test-{}-{number:05}", std::process::id()))
 }
 
 /// A unit of a program with its arguments.
@@ -75,6 +76,18 @@ pub(crate) fn assert_nothing_left(mark: &Mark) {
     assert!(left.is_empty(), "{left:?} are left of {}", mark.0);
 }
 
+/// The processes with a text in their command line, which find those that have dropped their mark.
+pub(crate) fn processes_with(text: &str) -> Vec<String> {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let lines = entries.filter_map(|entry| {
+        let line = std::fs::read(entry.path().join("cmdline")).ok()?;
+        let line = String::from_utf8_lossy(&line).replace('\0', " ");
+        line.contains(text)
+            .then(|| format!("{}: {line}", entry.path().display()))
+    });
+    lines.collect()
+}
+
 /// Does something when a unit says a word.
 pub(crate) struct At<'a> {
     word: &'static str,
@@ -103,6 +116,16 @@ impl Watch for At<'_> {
             }
         }
         Flow::GoOn
+    }
+}
+
+/// Waits until something holds; whoever asks has failed if it never does.
+#[track_caller]
+pub(crate) fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let until = clock::monotonic() + LONG;
+    while !is_so() {
+        assert!(clock::monotonic() < until, "{what}");
+        std::thread::sleep(Duration::from_millis(10));
     }
 }
 
@@ -138,7 +161,7 @@ impl Place {
 }
 
 /// The variable that tells a test that it is the second process of itself.
-const PART: &str = "BEADS_RALPH_TEST_PART";
+pub(crate) const PART: &str = "BEADS_RALPH_TEST_PART";
 
 /// What this process of a test is to do, if another process of it says so.
 pub(crate) fn part() -> Option<String> {

@@ -13,7 +13,7 @@ use beads_ralph_runtime::unit::{
 };
 use camino::Utf8Path;
 
-use crate::tools::{LONG, Place, again, mark, part, peak_memory, spec, units};
+use crate::tools::{LONG, Place, again, mark, part, peak_memory, processes_with, spec, units};
 
 const TEST: &str = "torture::z_19_two_hundred_units_of_the_worst_kinds";
 
@@ -26,7 +26,7 @@ const MAX_MEMORY: u64 = 96 << 10;
 
 const GRACE: Duration = Duration::from_millis(250);
 
-/// Numbers that look random and are the same for the same seed (SplitMix64).
+/// Numbers that look random and are the same for the same seed (`SplitMix64`).
 struct Dice(u64);
 
 impl Dice {
@@ -78,7 +78,7 @@ const KINDS: &[&str] = &[
 
 /// Kills its shim. Not where we are killed too: then only the next run can sweep.
 const PATRICIDE: &str =
-    "setsid sleep 1000.TOKEN & sleep 1000.TOKEN & kill -9 $PPID; sleep 1000.TOKEN";
+    "setsid sleep 1000.TOKEN & env -i sleep 1000.TOKEN & kill -9 $PPID; sleep 1000.TOKEN";
 
 const RUNAWAY: &str = "#!/bin/sh\nsleep 0.01\nsetsid \"$0\" \"$1\" &\n";
 const DEEP: &str =
@@ -206,18 +206,7 @@ fn children() -> Vec<String> {
 /// The processes of a round that are there: by its mark, or by what their command lines have in common.
 fn processes(mark: &Mark, token: &str) -> Vec<String> {
     let marked = unit::find(mark).into_iter().map(|pid| pid.to_string());
-    let mut found: Vec<String> = marked.collect();
-    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
-        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-        if String::from_utf8_lossy(&line).contains(token) {
-            found.push(format!(
-                "{:?}: {}",
-                entry.file_name(),
-                String::from_utf8_lossy(&line)
-            ));
-        }
-    }
-    found
+    marked.chain(processes_with(token)).collect()
 }
 
 /// Lets a process of its own play a round, and looks for what is left.

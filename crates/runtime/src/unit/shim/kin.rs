@@ -86,19 +86,35 @@ impl Tree {
 
     /// Whether somebody is there beside the program. Who was adopted only now is asked to end too.
     fn has_others(&mut self) -> bool {
-        let mut has_others = false;
-        for pid in children() {
-            let is_gone = pid == self.main
-                || !matches!(
-                    rustix::process::waitpid(Some(pid), WaitOptions::NOHANG),
-                    Ok(None)
-                );
-            if !is_gone {
-                has_others = true;
-                self.ask(pid);
+        loop {
+            let (mut has_others, mut has_buried) = (false, false);
+            for pid in self.others() {
+                match rustix::process::waitpid(Some(pid), WaitOptions::NOHANG) {
+                    Ok(None) => {
+                        has_others = true;
+                        self.ask(pid);
+                    }
+                    Ok(Some(_)) => has_buried = true,
+                    Err(_) => {}
+                }
+            }
+            // Whoever was buried may have left us somebody while we looked.
+            if has_others || !has_buried {
+                return has_others;
             }
         }
-        has_others
+    }
+
+    /// The children beside the program.
+    fn others(&self) -> Vec<Pid> {
+        let mut others = children();
+        others.retain(|&pid| pid != self.main);
+        if others.is_empty() {
+            // The list may lack some while others come and go.
+            others = children_by_scan(rustix::process::getpid());
+            others.retain(|&pid| pid != self.main);
+        }
+        others
     }
 
     /// Asks everybody to end.
@@ -140,7 +156,7 @@ impl Tree {
                     let is_hopeless = (left.iter())
                         .all(|&pid| kill_process(pid, Signal::KILL) == Err(Errno::PERM));
                     if (is_hopeless && !left.is_empty()) || clock::monotonic() >= until {
-                        survivors = left;
+                        survivors = children_by_scan(rustix::process::getpid());
                         break;
                     }
                     wait(PAUSE);
