@@ -86,7 +86,8 @@ fn exec_with(world: &RealWorld, agent: Agent, login: Login, extra: &Value, args:
 fn completed(ended: &Ended, iterations: u64) -> Value {
     let envelope: Value =
         serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{ended:?}"));
-    assert_eq!(envelope["success"], true, "{envelope:#}");
+    let is_completed = envelope["success"] == true;
+    assert!(is_completed, "{envelope:#}");
     assert_eq!(envelope["data"]["iterations"], iterations, "{envelope:#}");
     envelope["data"].clone()
 }
@@ -286,11 +287,19 @@ fn codex_stops_at_the_budget_of_a_bead() {
 #[ignore = "needs the real claude: scripts/real-tools claude"]
 fn claude_that_does_not_know_its_agent_ends_the_work_at_once() {
     let world = RealWorld::new(TWO_ATTEMPTS);
+    let call = json!([[
+        "-p",
+        "--output-format",
+        "stream-json",
+        "--verbose",
+        "--agent",
+        "nobody"
+    ]]);
     let ended = exec(
         &world,
         Agent::Claude,
-        &json!({}),
-        &["--", "--agent", "nobody"],
+        &json!({"adapter": {"call": call}}),
+        &[],
     );
     assert_eq!(ended.code, Some(1), "{ended:?}");
     let first = outcome(&world, 1);

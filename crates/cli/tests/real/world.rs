@@ -136,7 +136,12 @@ impl RealWorld {
             _ => (self.model.codex_env(), self.model.codex_options(1)),
         };
         let env: BTreeMap<&str, String> = env.into_iter().collect();
-        json!({"executable": real(name), "env": env, "options": options})
+        let mut adapter = json!({"executable": real(name), "env": env, "options": options});
+        if name == "codex" {
+            // Which tools codex offers depends on the model; the scripted one knows those of this.
+            adapter["models"] = json!({"haiku": "gpt-5", "sonnet": "gpt-5", "opus": "gpt-5"});
+        }
+        adapter
     }
 
     /// This program.

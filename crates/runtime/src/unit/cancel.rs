@@ -94,8 +94,6 @@ impl AsFd for Cancel {
 
 #[cfg(test)]
 mod tests {
-    use rustix::event::{PollFd, PollFlags};
-
     use super::*;
 
     #[test]
