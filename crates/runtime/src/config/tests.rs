@@ -204,7 +204,7 @@ fn z_22_adapters_are_changed_and_added() {
     assert_eq!(
         names,
         [
-            "claude", "codex", "gemini", "mine", "opencode", "other", "strong"
+            "claude", "codex", "gemini", "mine", "opencode", "other", "scripted", "strong"
         ]
     );
     let mine = agents.default(|_| false);
