@@ -130,7 +130,7 @@ impl<'a> Exec<'a> {
                 place.pursue(&mut keeper, worker, self.settings, &self.config, self.ui)?
             }
         };
-        answer(&bead, &report, &logs, self.ui)
+        answer(&bead, &report, &logs, self.args.scratch, self.ui)
     }
 
     fn dry_run(
@@ -286,7 +286,13 @@ impl From<KeeperError> for Failure {
 }
 
 /// What people and programs are told at the end.
-fn answer(bead: &DodBead, report: &Report, logs: &LogDirectory, ui: &Ui) -> Result<(), Failure> {
+fn answer(
+    bead: &DodBead,
+    report: &Report,
+    logs: &LogDirectory,
+    is_scratch: bool,
+    ui: &Ui,
+) -> Result<(), Failure> {
     let data = json!({
         "bead": bead.id,
         "status": word(&report.ending),
@@ -303,7 +309,7 @@ fn answer(bead: &DodBead, report: &Report, logs: &LogDirectory, ui: &Ui) -> Resu
     let failure = match &report.ending {
         Ending::Completed if ui.is_json() => return ui.data(&data),
         Ending::Completed => {
-            ui.say(&completed(bead, report));
+            ui.say(&completed(bead, report, is_scratch));
             return Ok(());
         }
         Ending::Red => red(bead, &report.records),
@@ -329,10 +335,13 @@ fn word(ending: &Ending) -> &'static str {
     }
 }
 
-fn completed(bead: &DodBead, report: &Report) -> String {
+fn completed(bead: &DodBead, report: &Report, is_scratch: bool) -> String {
     let iterations = counted(report.iterations as usize, "iteration", "iterations");
-    let evidence = report.evidence.as_deref().map(repo::shown);
-    let evidence = evidence.map_or(String::new(), |path| format!("evidence in {path}\n"));
+    let evidence = match report.evidence.as_deref().map(repo::shown) {
+        _ if is_scratch => "it was a copy, which is thrown away with its evidence\n".to_owned(),
+        Some(path) => format!("evidence in {path}\n"),
+        None => String::new(),
+    };
     format!(
         "{} is completed: {iterations}, {}{}\n{evidence}",
         bead.id,

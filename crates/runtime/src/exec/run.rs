@@ -11,6 +11,7 @@ use beads_ralph_core::verify::{CheckRecord, is_green, summary};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
 
+use super::beating::Beating;
 use super::keeper::{Keeper, KeeperError, Verdict};
 use super::receipt::{Receipt, exceeded};
 use super::{Ending, Report, Task, Worker, Workshop};
@@ -20,7 +21,6 @@ use crate::files::FileError;
 use crate::news::{Listener, News};
 use crate::ralph::{EvidenceError, check_artifacts};
 use crate::tree::{Snapshot, Tree};
-use crate::unit::Cancel;
 
 pub(super) struct Run<'a> {
     workshop: &'a Workshop<'a>,
@@ -396,24 +396,4 @@ fn uncommitted(tree: &Tree<'_>) -> Option<String> {
     };
     let reason = format!("Not everything is committed: {}{more}", named.join(", "));
     (!files.is_empty()).then_some(reason)
-}
-
-/// Says that the bead is still worked on, as often as whoever keeps it needs to hear it, and stops the work when it is ours no
-/// longer.
-struct Beating<'a> {
-    keeper: &'a mut dyn Keeper,
-    cancel: &'a Cancel,
-    listener: &'a mut dyn Listener,
-}
-
-impl Listener for Beating<'_> {
-    fn hear(&mut self, news: &News<'_>) {
-        if matches!(news, News::Running { .. } | News::Waiting { .. })
-            && let Err(lost) = self.keeper.beat()
-        {
-            self.listener.hear(&News::Warning(&lost.to_string()));
-            self.cancel.cancel();
-        }
-        self.listener.hear(news);
-    }
 }

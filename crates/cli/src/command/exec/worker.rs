@@ -7,6 +7,7 @@ use beads_ralph_core::agent::{
 };
 use beads_ralph_core::bead::{AgentPath, AgentSpec, Model, Role};
 use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::agent::{self, Finding, Job, Observer, Resolved};
 use beads_ralph_runtime::config::Config;
 use beads_ralph_runtime::exec::{Task, Worker};
@@ -81,11 +82,18 @@ impl<'a> AgentWorker<'a> {
     }
 
     /// What people should know before it begins.
-    pub(super) fn warnings(&self) -> impl Iterator<Item = &str> {
-        self.resolved
-            .warnings
-            .iter()
-            .map(|finding| finding.message.as_str())
+    pub(super) fn warnings(&self) -> Vec<String> {
+        let found = self.resolved.warnings.iter();
+        let found = found.map(|finding| finding.message.clone());
+        let invocation = self.resolved.adapter.invocation(&self.call("", None));
+        let dropped = invocation.map(|invocation| invocation.dropped);
+        let dropped = dropped.unwrap_or_default().into_iter().map(|option| {
+            format!(
+                "the option {} is left out: it is set by beads-ralph itself",
+                excerpt(&option)
+            )
+        });
+        found.chain(dropped).collect()
     }
 
     /// What would be run, for `--dry-run`.

@@ -76,6 +76,47 @@ fn z_37_somebody_elses_claim_is_respected() {
 }
 
 #[test]
+fn z_29_in_a_worktree_everything_is_committed_before_the_checks() {
+    let env = with_store(
+        "touch done; [ $BEADS_RALPH_ATTEMPT = 1 ] && exit 0; git add done; git -c user.name=x -c user.email=x@x commit -qm done",
+    );
+    env.tool("rm", &["-r", ".git"]).run().exits(0);
+    env.tool("git", &["init", "-q"]).run().exits(0);
+    let commit = [
+        "-c",
+        "user.name=x",
+        "-c",
+        "user.email=x@x",
+        "commit",
+        "-q",
+        "--allow-empty",
+        "-m",
+        "x",
+    ];
+    env.tool("git", &commit).run().exits(0);
+    env.tool("git", &["worktree", "add", "-q", "-b", "b", "../tree"])
+        .run()
+        .exits(0);
+    let output = env.run(&["update", "bd-1", "--set-metadata", "worktree_path=../gone"]);
+    output.exits(0);
+    let output = env.run(&["exec", "bd-1"]).exits(1);
+    assert!(output.stderr.contains("worktree"), "{}", output.stderr);
+    env.run(&["update", "bd-1", "--set-metadata", "worktree_path=../tree"])
+        .exits(0);
+    env.run(&["exec", "bd-1"]).exits(0);
+    let shown = shown(&env).to_string();
+    assert!(
+        shown.contains("clean worktree: Not everything is committed: done"),
+        "{shown}"
+    );
+    let head = env
+        .tool("git", &["-C", "../tree", "rev-parse", "HEAD"])
+        .run()
+        .stdout;
+    assert!(shown.contains(head.trim()), "{shown}");
+}
+
+#[test]
 fn z_28_a_bead_without_checks_cannot_be_worked_on() {
     let env = with_store("touch done");
     let bead = json!({"id": "bd-2", "title": "No checks"});
