@@ -1,5 +1,7 @@
 //! A bead to work on: where it is kept, where its commands run, and what became of its checks.
 
+use std::fmt::Write as _;
+
 use beads_ralph_core::bead::FieldError;
 use beads_ralph_core::diag::{ErrorCode, did_you_mean};
 use beads_ralph_core::dod::{self, DodBead};
@@ -16,6 +18,9 @@ use crate::beads::{Beads, here};
 use crate::failure::Failure;
 use crate::table::{Page, Table};
 use crate::ui::{Ui, lines};
+
+/// How many lines of a failed check's output are shown; `logs` has all of them.
+const MAX_LINES: usize = 10;
 
 /// The project: the root of the repository, or else the working directory.
 pub(crate) fn project() -> Result<Ralph, Failure> {
@@ -173,7 +178,31 @@ pub(crate) fn show(records: &[CheckRecord], ui: &Ui) -> Result<(), Failure> {
             record.reason.clone().unwrap_or_default(),
         ]);
     }
-    ui.out(&table.draw(Page::of(ui)))
+    let page = Page::of(ui);
+    let mut text = table.draw(page);
+    for record in records.iter().filter(|it| !it.passed && !it.skipped) {
+        push_output(&mut text, record, page);
+    }
+    ui.out(&text)
+}
+
+/// The last lines of what a failed check wrote; nobody should have to look for them.
+fn push_output(text: &mut String, record: &CheckRecord, page: Page) {
+    for (stream, output) in [("stdout", &record.stdout), ("stderr", &record.stderr)] {
+        let lines: Vec<&str> = output
+            .lines()
+            .filter(|line| !line.trim().is_empty())
+            .collect();
+        let start = lines.len().saturating_sub(MAX_LINES);
+        if !lines.is_empty() {
+            let more = if start > 0 { "the end of " } else { "" };
+            let head = format!("{}: {more}{stream}", record.name);
+            _ = writeln!(text, "\n{}", page.line(&head));
+        }
+        for line in &lines[start..] {
+            _ = writeln!(text, "  {}", page.line(line));
+        }
+    }
 }
 
 /// How a check ended, in one word.
