@@ -21,7 +21,7 @@ pub(crate) mod read_dod;
 mod read_history;
 mod read_metadata;
 pub(crate) mod reader;
-mod schema;
+pub(crate) mod schema;
 pub(crate) mod text_type;
 mod timestamp;
 mod translate;

@@ -9,6 +9,7 @@ mod progress;
 mod prompt;
 mod pursuit;
 mod read;
+mod schema;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -19,4 +20,5 @@ pub use progress::Progress;
 pub use prompt::{Feedback, prompt};
 pub use pursuit::{AgentEnd, End, Moment, Pursuit, Settings, Step};
 pub use read::{FLAT_GATE_VERIFIER, check_name, parse, read};
+pub use schema::schemas;
 pub use words::{DodStatus, DodType, Lane};

@@ -36,7 +36,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
     ]
 }
 
-fn schema<T: JsonSchema>(name: &str, title: &str) -> Value {
+pub(crate) fn schema<T: JsonSchema>(name: &str, title: &str) -> Value {
     let generator = SchemaSettings::draft2020_12().into_generator();
     let mut body = generator.into_root_schema_for::<T>();
     // What a reader looks for comes first. The id is a plain name: no web host serves these files.
