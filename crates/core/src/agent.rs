@@ -27,6 +27,8 @@
 //! | `say` | what it does now, for people: a text with `{/pointer\|/pointer}` in it |
 //! | `deny` | a tool that it was not allowed to use, written as `say` |
 //! | `suspect` | what a failure from here on is due to; `nothing` takes it back |
+//! | `pending` | a list of what it started and waits for: while there is something, no last word is the last |
+//! | `goes_on` | that it goes on after all: its last word is taken back |
 //! | `ends` | that this is the last word, and which [`Status`] it means; the first rule that says so counts |
 //! | `retry` | whether the same call can succeed later, where the status alone does not tell |
 //!

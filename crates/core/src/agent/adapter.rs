@@ -9,7 +9,7 @@ use crate::bead::Model;
 use crate::text::{excerpt, parse_duration};
 
 use super::argument::{Argument, ArgumentPart, Placeholder};
-use super::rule::{Field, Pattern, Rule};
+use super::rule::{Field, Pattern};
 use super::{Overrides, Permissions, PriceTable, Reading};
 
 /// Everything that is known about one agent program.
@@ -234,30 +234,6 @@ impl Adapter {
             probe: overrides.probe.unwrap_or_else(|| self.probe.clone()),
             read: overrides.read.unwrap_or_else(|| self.read.clone()),
         }
-    }
-
-    /// The first thing about it that cannot be meant, for a message.
-    pub fn fault(&self) -> Option<String> {
-        if self.executable.trim().is_empty() {
-            return Some("`executable` is missing".to_owned());
-        }
-        if let Some(name) = self.price.unsound() {
-            return Some(format!("`price.{name}` holds a number that is no price"));
-        }
-        if let Some(field) = self.read.rules.iter().find_map(Rule::unaddable) {
-            return Some(format!(
-                "`add` is for numbers and `text`, not for {field:?}"
-            ));
-        }
-        let variables = self.env.keys();
-        let is_name = |name: &&String| !name.is_empty() && !name.contains(['=', '\0']);
-        if let Some(name) = variables.into_iter().find(|name| !is_name(name)) {
-            return Some(format!(
-                "`env` has '{}', which is no name of a variable",
-                excerpt(name)
-            ));
-        }
-        None
     }
 
     /// Whether a call names a placeholder.

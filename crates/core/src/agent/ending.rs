@@ -116,10 +116,10 @@ impl Seen<'_> {
             verdict = Verdict::new(Status::Failed, reason);
         }
         let is_refused = matches!(verdict.status, Status::Failed | Status::NoResult)
-            && !self.observed.denials.is_empty()
+            && !self.observed.denials().is_empty()
             && !matches!(ending.halt, Some(Halt::Budget(_)));
         if is_refused {
-            let denials = self.observed.denials.join(", ");
+            let denials = self.observed.denials().join(", ");
             let reason = quoted(&format!(
                 "it was not allowed to use {denials}; {}",
                 verdict.reason
@@ -177,7 +177,7 @@ impl Seen<'_> {
             Some(Halt::Wall(_) | Halt::Idle(_) | Halt::Drained) | None => {}
         }
         match self.observed.last_word {
-            Some(last) if last.status == Status::Ok => success(ending),
+            Some(last) if last.status == Status::Ok => success(ending, last.n_pending),
             Some(last) => {
                 let class = match last.status {
                     Status::Failed => self.class(ending),
@@ -360,6 +360,7 @@ impl Seen<'_> {
         };
         let cost = self.cost(&tokens, is_known);
         let notes = self.notes(verdict.notes);
+        let denials = self.observed.denials().to_vec();
         let observed = self.observed;
         Outcome {
             turns: observed.turns(),
@@ -372,7 +373,7 @@ impl Seen<'_> {
             text: observed.text,
             report: observed.report,
             report_fault: fault.filter(|_| self.is_report_wanted),
-            denials: observed.denials,
+            denials,
             resets_at,
             is_retryable: verdict
                 .is_retryable
@@ -385,12 +386,17 @@ impl Seen<'_> {
 }
 
 /// The program says that it succeeded: so must its end.
-fn success(ending: &Ending) -> Verdict {
+fn success(ending: &Ending, n_pending: usize) -> Verdict {
     let ok = || Verdict::new(Status::Ok, Status::Ok.sentence().to_owned());
     match (&ending.halt, &ending.end) {
         (Some(Halt::Drained | Halt::Wall(_) | Halt::Idle(_)), _) => {
             let mut verdict = ok();
-            let note = "it did not end after its last word, and was ended";
+            let note = match n_pending {
+                0 => "it did not end after its last word, and was ended",
+                _ => {
+                    "it had done its work, and was ended while it waited for what it had started in the background"
+                }
+            };
             verdict.notes.push(note.to_owned());
             verdict
         }

@@ -33,7 +33,10 @@ pub(super) struct Observed<'r> {
     pub(super) error: Option<String>,
     pub(super) report: Option<Value>,
     pub(super) resets_at: Option<Timestamp>,
-    pub(super) denials: Vec<String>,
+    /// Denials that were told on the way; the list of a last word is better.
+    denials: Vec<String>,
+    last_denials: Vec<String>,
+    n_pending: usize,
     pub(super) activity: Option<String>,
     pub(super) suspect: Option<Status>,
     pub(super) last_word: Option<LastWord>,
@@ -44,6 +47,8 @@ pub(super) struct Observed<'r> {
 pub(super) struct LastWord {
     pub(super) status: Status,
     pub(super) is_retryable: Option<bool>,
+    /// How many things it had started and waited for when it said so.
+    pub(super) n_pending: usize,
 }
 
 /// What a run has spent so far, as far as that can be seen.
@@ -79,6 +84,8 @@ impl<'r> Observed<'r> {
             report: None,
             resets_at: None,
             denials: Vec::new(),
+            last_denials: Vec::new(),
+            n_pending: 0,
             activity: None,
             suspect: None,
             last_word: None,
@@ -94,18 +101,36 @@ impl<'r> Observed<'r> {
                 self.apply(rule, value, &mut word);
             }
         }
-        // A last word has the whole list of denials, and the last of several last words counts.
-        if word.ends.is_some() && !word.denials.is_empty() {
-            self.denials.clear();
+        let denials = match word.ends {
+            Some(_) => &mut self.last_denials,
+            None => &mut self.denials,
+        };
+        for denial in word.denials {
+            if denials.len() < MAX_DENIALS && !denials.contains(&denial) {
+                denials.push(denial);
+            }
         }
-        self.denials.extend(word.denials);
-        self.denials.truncate(MAX_DENIALS);
         if let Some(status) = word.ends {
             self.last_word = Some(LastWord {
                 status,
                 is_retryable: word.retry,
+                n_pending: self.n_pending,
             });
         }
+    }
+
+    /// What it was not allowed to do, each once.
+    pub(super) fn denials(&self) -> &[String] {
+        if self.last_denials.is_empty() {
+            &self.denials
+        } else {
+            &self.last_denials
+        }
+    }
+
+    /// Whether it has said its last word, and waits for nothing.
+    pub(super) fn is_over(&self) -> bool {
+        self.last_word.is_some_and(|last| last.n_pending == 0)
     }
 
     fn is_new(&mut self, at: usize, rule: &Rule, value: &Value) -> bool {
@@ -154,6 +179,12 @@ impl<'r> Observed<'r> {
         }
         if let Some(suspect) = rule.suspect {
             self.suspect = suspect.status();
+        }
+        if let Some(pending) = &rule.pending {
+            self.n_pending = items(pending, value).len();
+        }
+        if rule.goes_on {
+            self.last_word = None;
         }
         if word.ends.is_none() {
             word.ends = rule.ends;

@@ -102,7 +102,7 @@ impl fmt::Display for Status {
 }
 
 /// How an agent's run ended, and what is known about it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// How it ended.
     pub status: Status,
@@ -220,7 +220,7 @@ impl Tokens {
 }
 
 /// What a run cost.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
     /// In US dollars.
     pub usd: Option<f64>,
@@ -229,7 +229,7 @@ pub struct Cost {
 }
 
 /// How a cost is known (Z-13).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CostSource {
     /// The agent said so.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use crate::bead::Model;
+use crate::text::excerpt;
 
 use super::adapter::duration;
 use super::{AgentFiles, Argument, Permissions, PriceTable, Probe, Reading};
@@ -51,4 +52,25 @@ pub struct Overrides {
     pub read: Option<Reading>,
     /// The version that this was tried with.
     pub verified: Option<String>,
+}
+
+impl Overrides {
+    /// The first thing about it that cannot be meant, for a message.
+    pub fn fault(&self) -> Option<String> {
+        let is_blank = |text: &String| text.trim().is_empty();
+        if self.executable.as_ref().is_some_and(is_blank) {
+            return Some("`executable` is empty".to_owned());
+        }
+        if let Some(name) = self.price.as_ref().and_then(PriceTable::unsound) {
+            return Some(format!("`price.{name}` holds a number that is no price"));
+        }
+        let is_name = |name: &&String| !name.is_empty() && !name.contains(['=', '\0']);
+        if let Some(name) = self.env.keys().find(|name| !is_name(name)) {
+            let name = excerpt(name);
+            return Some(format!(
+                "`env` has '{name}', which is no name of a variable"
+            ));
+        }
+        self.read.as_ref().and_then(Reading::fault)
+    }
 }

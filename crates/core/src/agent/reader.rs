@@ -98,7 +98,7 @@ impl<'a> Reader<'a> {
 
     /// Whether the program has said its last word, so that it need not be waited for much longer.
     pub fn is_over(&self) -> bool {
-        self.observed.last_word.is_some()
+        self.observed.is_over()
     }
 
     /// What the agent does now, in a line for people.

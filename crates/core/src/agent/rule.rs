@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, de};
 use serde_json::Value;
 
 use super::condition::Is;
+use super::reader::MAX_TEXT;
 use super::saying::Saying;
 use super::{Pointer, Status};
 
@@ -30,6 +31,16 @@ pub struct Reading {
     pub exits: BTreeMap<i32, Failure>,
     /// What texts of errors mean: the last resort.
     pub failures: Vec<TextRule>,
+}
+
+impl Reading {
+    /// The first thing about it that cannot be meant, for a message.
+    pub(super) fn fault(&self) -> Option<String> {
+        let field = self.rules.iter().find_map(Rule::unaddable)?;
+        Some(format!(
+            "`add` is for numbers and `text`, not for {field:?}"
+        ))
+    }
 }
 
 /// What a program prints on standard output.
@@ -59,6 +70,8 @@ pub struct Rule {
     pub(super) say: Option<Saying>,
     pub(super) deny: Option<Saying>,
     pub(super) suspect: Option<Suspect>,
+    pub(super) pending: Option<Pointer>,
+    pub(super) goes_on: bool,
     pub(super) ends: Option<Status>,
     pub(super) retry: Option<bool>,
 }
@@ -247,7 +260,9 @@ impl Source {
         };
         let found = pointer.find(value);
         let texts: Vec<&str> = found.iter().filter_map(|value| value.as_str()).collect();
-        (!texts.is_empty()).then(|| texts.join("\n"))
+        let mut text = (!texts.is_empty()).then(|| texts.join("\n"))?;
+        text.truncate(text.floor_char_boundary(MAX_TEXT));
+        Some(text)
     }
 }
 

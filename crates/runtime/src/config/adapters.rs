@@ -1,10 +1,12 @@
 //! The agents that there are: those that are built in, changed and added to by the configuration (Z-22, Z-30).
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use beads_ralph_core::agent::{Adapter, Overrides};
 use beads_ralph_core::text::excerpt;
 use camino::Utf8Path;
+use serde_saphyr::Spanned;
 
 use super::document::AgentsKey;
 use super::error::meant;
@@ -17,67 +19,65 @@ const ANY_COMMAND: &str = "command";
 const USUAL: [&str; 4] = ["claude", "codex", "gemini", "opencode"];
 
 /// The agents that there are, and how they are run.
+///
+/// What is configured is checked when it is read, and put together with what is built in when somebody asks: that takes
+/// longer than most commands, and most commands run no agent.
 #[derive(Debug, Clone)]
 pub struct Agents {
     /// The chosen one.
     default: Option<String>,
-    /// All of them, by name, where they are not just those that are built in: reading those takes longer than most
-    /// commands, and most commands run no agent.
-    own: Option<BTreeMap<String, Adapter>>,
+    /// What is configured about some of them, by name.
+    sections: BTreeMap<String, Overrides>,
+    adapters: OnceLock<BTreeMap<String, Adapter>>,
     /// Names of variables that are kept from agents; one that ends in `*` stands for all that begin so.
     pub withhold_env: Vec<String>,
 }
 
 impl Agents {
     pub(super) fn new(key: AgentsKey) -> Result<Self, String> {
-        let is_changed = !key.adapters.is_empty()
-            || key.default_executable.is_some()
-            || key.default_options.is_some();
-        let mut own = is_changed.then(|| built_in().clone());
-        let mut default = None;
-        if let Some(adapters) = &mut own {
-            for (name, overrides) in key.adapters {
-                let line = overrides.referenced.line();
-                let adapter = adapter(&name, overrides.value).map_err(|fault| {
-                    format!("line {line}: agents.adapters.{}: {fault}", excerpt(&name))
-                })?;
-                adapters.insert(name, adapter);
+        let mut sections = BTreeMap::new();
+        for (name, section) in key.adapters {
+            let line = section.referenced.line();
+            if let Some(fault) = fault(&name, &section.value) {
+                let name = excerpt(&name);
+                return Err(format!("line {line}: agents.adapters.{name}: {fault}"));
             }
-            if let Some(executable) = key.default_executable {
-                default = Some(by_executable(adapters, executable)?);
-            }
+            sections.insert(name, section.value);
         }
-        let known = || -> Vec<&str> {
-            match &own {
-                Some(adapters) => adapters.keys().map(String::as_str).collect(),
-                None => built_in_names().collect(),
-            }
-        };
+        let mut default = None;
+        if let Some(executable) = key.default_executable {
+            let stem = Utf8Path::new(&executable).file_stem();
+            let name = stem.ok_or("agents.default_executable: it names no program")?;
+            let section: &mut Overrides = sections.entry(name.to_owned()).or_default();
+            default = Some(name.to_owned());
+            section.executable.get_or_insert(executable);
+        }
         if let Some(chosen) = key.default {
-            if !known().contains(&chosen.value.as_str()) || chosen.value == ANY_COMMAND {
-                let hint = meant(&chosen.value, known());
-                let (line, name) = (chosen.referenced.line(), excerpt(&chosen.value));
-                return Err(format!(
-                    "line {line}: agents.default: there is no agent `{name}`{hint}"
-                ));
-            }
+            check_chosen(&chosen, &sections)?;
             default = Some(chosen.value);
         }
-        if let (Some(options), Some(adapters)) = (key.default_options, &mut own) {
+        if let Some(options) = key.default_options {
             let name = default.as_deref().unwrap_or(USUAL[0]);
-            if let Some(adapter) = adapters.get_mut(name) {
-                adapter.options = options;
-            }
+            let section: &mut Overrides = sections.entry(name.to_owned()).or_default();
+            section.options.get_or_insert(options);
         }
         Ok(Self {
             default,
-            own,
+            sections,
+            adapters: OnceLock::new(),
             withhold_env: key.withhold_env.unwrap_or_default(),
         })
     }
 
     fn adapters(&self) -> &BTreeMap<String, Adapter> {
-        self.own.as_ref().unwrap_or_else(|| built_in())
+        self.adapters.get_or_init(|| {
+            let mut adapters = built_in().clone();
+            for (name, section) in &self.sections {
+                let base = &built_in()[kind(name, section)];
+                adapters.insert(name.clone(), base.with(name, section.clone()));
+            }
+            adapters
+        })
     }
 
     /// All agents, by name. The kind `command` is none by itself: it has no program.
@@ -114,42 +114,40 @@ impl Agents {
     }
 }
 
-/// The adapter that a section describes.
-fn adapter(name: &str, mut overrides: Overrides) -> Result<Adapter, String> {
-    let known = built_in();
-    let kind = match overrides.kind.take() {
+/// The built-in adapter that a section changes, or is made from.
+fn kind<'s>(name: &'s str, section: &'s Overrides) -> &'s str {
+    match &section.kind {
         Some(kind) => kind,
-        None if known.contains_key(name) => name.to_owned(),
-        None => ANY_COMMAND.to_owned(),
-    };
-    let Some(base) = known.get(&kind) else {
-        let hint = meant(&kind, known.keys().map(String::as_str));
-        return Err(format!("there is no kind `{}`{hint}", excerpt(&kind)));
-    };
-    let adapter = base.with(name, overrides);
-    match adapter.fault() {
-        None => Ok(adapter),
-        Some(fault) => Err(fault),
+        None if built_in_names().any(|known| known == name) => name,
+        None => ANY_COMMAND,
     }
 }
 
-/// The adapter for a program: the one that is named as it is, else one of its own. Its name is given back.
-fn by_executable(
-    adapters: &mut BTreeMap<String, Adapter>,
-    executable: String,
-) -> Result<String, String> {
-    let stem = Utf8Path::new(&executable).file_stem().unwrap_or_default();
-    let name = stem.to_owned();
-    if let Some(known) = adapters.get_mut(&name).filter(|_| name != ANY_COMMAND) {
-        known.executable = executable;
-        return Ok(name);
+/// What is wrong with a section.
+fn fault(name: &str, section: &Overrides) -> Option<String> {
+    let kind = kind(name, section);
+    if !built_in_names().any(|known| known == kind) {
+        let hint = meant(kind, built_in_names());
+        return Some(format!("there is no kind `{}`{hint}", excerpt(kind)));
     }
-    let overrides = Overrides {
-        executable: Some(executable),
-        ..Overrides::default()
-    };
-    let own =
-        adapter(&name, overrides).map_err(|fault| format!("agents.default_executable: {fault}"))?;
-    adapters.insert(name.clone(), own);
-    Ok(name)
+    if kind == ANY_COMMAND && section.executable.is_none() {
+        return Some("`executable` is missing".to_owned());
+    }
+    section.fault()
+}
+
+fn check_chosen(
+    chosen: &Spanned<String>,
+    sections: &BTreeMap<String, Overrides>,
+) -> Result<(), String> {
+    let usual = USUAL.iter().copied();
+    let known: Vec<&str> = usual.chain(sections.keys().map(String::as_str)).collect();
+    if known.contains(&chosen.value.as_str()) {
+        return Ok(());
+    }
+    let (line, hint) = (chosen.referenced.line(), meant(&chosen.value, known));
+    let name = excerpt(&chosen.value);
+    Err(format!(
+        "line {line}: agents.default: there is no agent `{name}`{hint}"
+    ))
 }

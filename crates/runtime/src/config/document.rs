@@ -140,7 +140,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, String> {
     if text.trim().is_empty() {
         return Ok(Document::default());
     }
-    let top: Option<Top> = serde_saphyr::from_str(text).map_err(|error| reason(&error))?;
+    let top: Option<Top> = serde_saphyr::from_str(text).map_err(|error| reason(text, &error))?;
     let top = top.unwrap_or_default();
     Ok(Document {
         rig: top.rig,

@@ -1,15 +1,19 @@
 //! What can be wrong with a configuration, in words that lead to the place.
 
 use beads_ralph_core::diag::{ErrorCode, did_you_mean};
-use beads_ralph_core::text::excerpt;
+use beads_ralph_core::text::{excerpt, visible};
 use camino::{Utf8Path, Utf8PathBuf};
-use thiserror::Error;
+use serde_saphyr::Error;
+use thiserror::Error as DeriveError;
 
 use crate::files::FileError;
 use crate::repo::shown;
 
+/// How much of the parser's words is passed on; they can quote the file.
+const MAX_SAID: usize = 300;
+
 /// What can go wrong with the configuration.
-#[derive(Debug, Error)]
+#[derive(Debug, DeriveError)]
 pub enum ConfigError {
     /// The file cannot be read.
     #[error(transparent)]
@@ -41,19 +45,51 @@ impl ConfigError {
     }
 }
 
-/// What the parser found wrong; for an unknown key also the nearest known one (Z-22).
-pub(super) fn reason(error: &serde_saphyr::Error) -> String {
-    let serde_saphyr::Error::SerdeUnknownField {
-        field,
-        expected,
-        location,
-    } = error.without_snippet()
-    else {
-        return error.to_string();
+/// What the parser found wrong, with its line and its key; for what is unknown also the nearest that is known (Z-22).
+pub(super) fn reason(text: &str, error: &Error) -> String {
+    let error = error.without_snippet();
+    let said = match error {
+        Error::SerdeUnknownField {
+            field, expected, ..
+        } => {
+            let hint = meant(field, expected.iter().copied());
+            format!("unknown key `{}`{hint}", excerpt(field))
+        }
+        Error::SerdeUnknownVariant {
+            variant, expected, ..
+        } => {
+            let (hint, known) = (
+                meant(variant, expected.iter().copied()),
+                expected.join(", "),
+            );
+            format!("'{}' is not one of {known}{hint}", excerpt(variant))
+        }
+        other => {
+            let said = other.to_string();
+            let end = said.rfind(" at line ").unwrap_or(said.len());
+            visible(&said[..end]).chars().take(MAX_SAID).collect()
+        }
     };
-    let hint = meant(field, expected.iter().copied());
-    let field = excerpt(field);
-    format!("line {}: unknown key `{field}`{hint}", location.line())
+    let Some(place) = error.location() else {
+        return said;
+    };
+    let key = key_before(text, place.line(), place.column());
+    let key = key.filter(|_| !matches!(error, Error::SerdeUnknownField { .. }));
+    let key = key.map_or_else(String::new, |key| format!("`{key}`: "));
+    format!("line {}: {key}{said}", place.line())
+}
+
+/// The key of the value at a place, where both stand on one line.
+fn key_before(text: &str, line: u64, column: u64) -> Option<&str> {
+    let line = text
+        .lines()
+        .nth(usize::try_from(line).ok()?.checked_sub(1)?)?;
+    let n_before = usize::try_from(column).ok()?.checked_sub(1)?;
+    let end = line.char_indices().nth(n_before).map(|(at, _)| at)?;
+    let before = line[..end].trim_end().strip_suffix(':')?;
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let start = before.rfind(|c| !is_part(c)).map_or(0, |at| at + 1);
+    before.get(start..).filter(|key| !key.is_empty())
 }
 
 /// `; did you mean …?`, when there is something near.

@@ -317,6 +317,15 @@ fn l_1_what_cannot_be_read_is_refused() {
 }
 
 #[test]
+fn l_1_a_section_without_anything_in_it_says_nothing() {
+    let config = loaded("agents:\nbudgets:\n  run:\ntimeouts:\nverify:\nrig: mine\n").unwrap();
+    assert_eq!(
+        (config.rig.as_str(), config.budgets),
+        ("mine", Budgets::default())
+    );
+}
+
+#[test]
 fn z_23_the_permission_mode_is_one_of_three_words() {
     assert_eq!(loaded("rig: mine\n").unwrap().permissions, None);
     for mode in Permissions::ALL {
@@ -330,4 +339,29 @@ fn z_23_the_permission_mode_is_one_of_three_words() {
         assert!(error.contains(part), "{part}: {error}");
     }
     assert!(loaded("permissions: [bypass]\n").is_err());
+}
+
+#[test]
+fn l_1_a_wrong_value_is_named_with_its_line_and_key() {
+    for (text, said) in [
+        (
+            "rig: x\ntimeouts: {dev_agent: 1m, qa_agent: 5}\n",
+            "line 2: `qa_agent`: '5' is no duration; write it as 90s, 20m or 1h30m",
+        ),
+        (
+            "permissions: sandox\n",
+            "line 1: `permissions`: 'sandox' is not one of bypass, ask-none, sandbox; did you mean `sandbox`?",
+        ),
+        (
+            "budgets:\n  run:\n    usd: abc\n",
+            "line 3: `usd`: invalid floating point",
+        ),
+        (
+            "agents:\n  adapters:\n    x: {executable: x, call: [['{modl}']]}\n",
+            "line 3: unknown placeholder {modl}; did you mean {model}?",
+        ),
+    ] {
+        let error = loaded(text).unwrap_err().to_string();
+        assert!(error.ends_with(said), "{error}\n{said}");
+    }
 }

@@ -134,3 +134,27 @@ impl Settings {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn z_22_what_the_template_shows_can_be_used_and_is_what_holds_without_it() {
+        let template = TEMPLATE.replace("{permissions}", "bypass");
+        // Keys are indented by twos, explanations by one or three.
+        let is_key = |line: &&str| line.bytes().take_while(|byte| *byte == b' ').count() % 2 == 0;
+        let keys = template.lines().map(|line| {
+            let key = line.strip_prefix('#').filter(is_key);
+            key.unwrap_or(line)
+        });
+        let text = keys.collect::<Vec<_>>().join("\n");
+        assert!(text.contains("\nagents:\n  default: claude"), "{text}");
+        let path = Utf8Path::new(FILE_NAME);
+        let shown = config::parse(path, text.as_bytes()).unwrap();
+        let silent = config::parse(path, b"").unwrap();
+        assert_eq!(shown.budgets, silent.budgets);
+        assert_eq!(shown.timeouts, silent.timeouts);
+        assert!(shown.agents.get("mine").is_some());
+    }
+}

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::super::{CostSource, Halt, ReportFault, Status, Tokens};
-use super::{call, exited, halted, played};
+use super::super::{CostSource, Halt, Outcome, Reader, ReportFault, Status, Tokens};
+use super::{adapter, call, exited, halted, outcome, played, recorded};
 
 #[test]
 fn every_end_has_its_status() {
@@ -125,6 +125,55 @@ fn a_resumed_session_costs_only_what_came_new() {
 }
 
 #[test]
+fn what_runs_in_the_background_is_waited_for_and_its_rounds_are_added_up() {
+    for (name, text, input) in [
+        ("background-command", "main says 6", 30),
+        ("background-agent", "main says 4", 40),
+    ] {
+        let outcome = played("claude", name, &call(), &exited(0));
+        assert_eq!(
+            (outcome.status, outcome.text.as_deref()),
+            (Status::Ok, Some(text))
+        );
+        assert_eq!((outcome.turns, outcome.tokens.input), (Some(3), input));
+    }
+    let (stdout, _) = recorded("claude", "background-command");
+    let claude = adapter("claude");
+    let call = call();
+    let mut reader = Reader::new(&claude, &call);
+    let mut n_results = 0;
+    for line in stdout.split_inclusive('\n') {
+        reader.stdout(line.as_bytes());
+        n_results += usize::from(line.contains("\"type\":\"result\""));
+        assert_eq!(
+            reader.is_over(),
+            n_results == 2,
+            "the first result is not the last word: {line}"
+        );
+    }
+}
+
+#[test]
+fn a_round_that_is_cut_off_is_no_success_and_a_server_that_was_left_is_no_failure() {
+    let (stdout, _) = recorded("claude", "background-command");
+    let claude = adapter("claude");
+    let result = stdout.find("\"type\":\"result\"").unwrap();
+    let end = result + stdout[result..].find('\n').unwrap() + 1;
+    let late = halted(Halt::Idle("15 minutes".to_owned()));
+    let waiting = outcome(&claude, &call(), (&stdout[..end], ""), &late);
+    assert_eq!(waiting.status, Status::Ok);
+    assert!(
+        waiting.notes[0].contains("in the background"),
+        "{:?}",
+        waiting.notes
+    );
+    let second = stdout.rfind("\"subtype\":\"init\"").unwrap();
+    let end = second + stdout[second..].find('\n').unwrap() + 1;
+    let cut = outcome(&claude, &call(), (&stdout[..end], ""), &late);
+    assert_eq!(cut.status, Status::Timeout, "it had begun anew");
+}
+
+#[test]
 fn a_rejected_limit_has_its_reset_time_and_a_warning_is_none() {
     let limit = played("claude", "plan-limit", &call(), &exited(1));
     assert_eq!(limit.resets_at, "2026-11-15T15:50:23Z".parse().ok());
@@ -172,4 +221,14 @@ fn a_hanging_run_is_a_timeout_that_says_where_it_was() {
         "it was silent for 15 minutes; last seen: started with claude-sonnet-5-5"
     );
     assert!(outcome.session.is_some(), "it can be resumed");
+}
+
+#[test]
+fn an_outcome_that_was_written_can_be_read_back() {
+    for (name, code) in [("tool-use", 0), ("plan-limit", 1), ("denied-and-done", 0)] {
+        let outcome = played("claude", name, &call(), &exited(code));
+        let written = serde_json::to_string(&outcome).unwrap();
+        let read: Outcome = serde_json::from_str(&written).unwrap();
+        assert_eq!(read, outcome, "{written}");
+    }
 }
