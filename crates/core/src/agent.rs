@@ -23,7 +23,7 @@
 //! | `each`, `of` | the rest of the rule is about each element there for which `of` holds, as `when` |
 //! | `take` | fields of the outcome, and where their values are; later values replace earlier ones |
 //! | `add` | numbers and the text, and what is added to them |
-//! | `estimate` | numbers while it runs; they count only where nothing was taken or added |
+//! | `estimate` | numbers to be counted on the way; they count until a last word reports the same |
 //! | `say` | what it does now, for people: a text with `{/pointer\|/pointer}` in it |
 //! | `deny` | a tool that it was not allowed to use, written as `say` |
 //! | `suspect` | what a failure from here on is due to; `nothing` takes it back |

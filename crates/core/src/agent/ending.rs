@@ -366,7 +366,7 @@ impl Seen<'_> {
             turns: observed.turns(),
             tokens,
             session_tokens: is_total.then_some(reported),
-            is_estimate: !has_tokens && observed.has_estimate(),
+            is_estimate: observed.has_estimate(),
             cost,
             session: observed.session,
             model_id: observed.model_id,

@@ -111,6 +111,13 @@ impl<'r> Observed<'r> {
             }
         }
         if let Some(status) = word.ends {
+            // What is reported now includes what was counted on the way.
+            let Self {
+                counters,
+                estimates,
+                ..
+            } = self;
+            estimates.retain(|counter, _| !counters.contains_key(counter));
             self.last_word = Some(LastWord {
                 status,
                 is_retryable: word.retry,
@@ -234,20 +241,24 @@ impl<'r> Observed<'r> {
         counters.any(|counter| !matches!(counter, Counter::Turns | Counter::Cost))
     }
 
-    /// Whether tokens were at least counted on the way.
+    /// Whether there are tokens that were only counted on the way.
     pub(super) fn has_estimate(&self) -> bool {
         let mut counters = self.estimates.keys();
         counters.any(|counter| !matches!(counter, Counter::Turns | Counter::Cost))
     }
 
-    /// The tokens that were reported, or else counted.
+    /// What was reported, and what was counted since.
+    fn count(&self, counter: Counter) -> Option<f64> {
+        let (reported, counted) = (self.counters.get(&counter), self.estimates.get(&counter));
+        match (reported, counted) {
+            (None, None) => None,
+            (reported, counted) => Some(reported.unwrap_or(&0.0) + counted.unwrap_or(&0.0)),
+        }
+    }
+
+    /// The tokens that were reported, and those that were counted since.
     pub(super) fn tokens(&self) -> Tokens {
-        let counters = if self.has_tokens() {
-            &self.counters
-        } else {
-            &self.estimates
-        };
-        let count = |counter: Counter| counters.get(&counter).copied().map_or(0, whole);
+        let count = |counter: Counter| self.count(counter).map_or(0, whole);
         let mut tokens = Tokens {
             input: count(Counter::InputTokens),
             output: count(Counter::OutputTokens),
@@ -262,19 +273,14 @@ impl<'r> Observed<'r> {
         tokens
     }
 
-    /// The turns that were reported, or else counted.
+    /// The turns that were reported, and those that were counted since.
     pub(super) fn turns(&self) -> Option<u64> {
-        let reported = self.counters.get(&Counter::Turns);
-        let turns = reported.or_else(|| self.estimates.get(&Counter::Turns));
-        turns.copied().map(whole)
+        self.count(Counter::Turns).map(whole)
     }
 
     /// The money that was reported.
     pub(super) fn cost(&self) -> Option<f64> {
-        let reported = self.counters.get(&Counter::Cost);
-        reported
-            .or_else(|| self.estimates.get(&Counter::Cost))
-            .copied()
+        self.count(Counter::Cost)
     }
 
     /// What was spent so far. Before the last word of a program whose counters are those of a whole session, nothing is known.
@@ -373,6 +379,7 @@ mod tests {
   - when: {/t: end}
     take: {turns: /turns}
     add: {output_tokens: /by/*/n}
+    ends: ok
 ",
         );
         let mut seen = Observed::new(&reading);
@@ -390,6 +397,14 @@ mod tests {
         seen.event(&json!({"t": "end", "turns": 9, "by": {"x": {"n": 2}, "y": {"n": 3}}}));
         seen.event(&json!({"t": "end", "by": {"x": {"n": 2}}}));
         assert_eq!((seen.turns(), seen.tokens().output), (Some(9), 7));
+        assert!(!seen.has_estimate());
+        seen.event(&json!({"t": "step", "id": "c", "n": 5}));
+        assert_eq!(
+            (seen.turns(), seen.tokens().output),
+            (Some(10), 12),
+            "another round"
+        );
+        assert!(seen.has_estimate());
     }
 
     #[test]

@@ -118,7 +118,7 @@ pub struct Outcome {
     pub tokens: Tokens,
     /// The tokens of the whole session, from an agent that reports no others; whoever resumes the session hands them in.
     pub session_tokens: Option<Tokens>,
-    /// Whether tokens and turns were counted while it ran, because it did not report them.
+    /// Whether some of the tokens and turns were counted while it ran, because it did not report them.
     pub is_estimate: bool,
     /// The money of this run.
     pub cost: Cost,
