@@ -9,7 +9,8 @@
 //! only `kill -9` and the like can do, what it watched over is found by its [`Mark`]: see [`sweep`].
 //!
 //! Limits: adopting needs Linux. On other Unixes what a program leaves behind is killed as far as it stayed in the
-//! program's process group, and is not found by its mark.
+//! program's process group, and is not found by its mark. What a program asks somebody else to start, such as a service
+//! manager or a container daemon, is not its own.
 
 mod cancel;
 mod capture;

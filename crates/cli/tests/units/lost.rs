@@ -3,13 +3,14 @@
 use std::io::{BufRead as _, BufReader, Lines};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::Duration;
 
 use beads_ralph_runtime::unit::{self, Cancel, Ending, Flow, Mark, Silent};
 use rustix::process::{Pid, Signal};
 
 use crate::tools::{
-    At, LONG, again, assert_nothing_left, mark, part, processes_with, run, run_watched, script,
-    units, wait_until,
+    At, LONG, Place, again, assert_nothing_left, mark, part, processes_with, run, run_watched,
+    script, units, wait_until,
 };
 
 /// A child in the group, one in another session, and one that forgot its mark and has this text in its command line.
@@ -88,6 +89,15 @@ fn z_19_a_shim_that_is_asked_to_end_ends_its_unit() {
 }
 
 #[test]
+fn z_19_a_unit_that_stops_its_shim_is_ended_all_the_same() {
+    let mut spec = script("kill -STOP $PPID; sleep 1000");
+    spec.limits.wall = Some(Duration::from_millis(500));
+    let ended = run(&spec);
+    assert_eq!(ended.ending, Ending::Signalled(15));
+    assert_eq!(ended.stopped, Some(unit::Stopped::Wall));
+}
+
+#[test]
 fn z_19_shims_are_used_again_and_dead_ones_are_not() {
     let units = units();
     let cancel = Cancel::new().unwrap();
@@ -112,6 +122,26 @@ fn z_19_shims_are_used_again_and_dead_ones_are_not() {
 }
 
 #[test]
+fn z_19_a_word_that_comes_too_late_does_not_end_the_next_unit() {
+    let units = units();
+    let cancel = Cancel::new().unwrap();
+    let spec = script("echo shim $PPID");
+    let mut first = String::new();
+    let mut late = At::new("shim", |shim| {
+        first.push_str(shim);
+        wait_until("it has ended", || unit::find(&spec.mark).is_empty());
+        Flow::Stop
+    });
+    let ended = units.run(&spec, &cancel, &mut late).unwrap();
+    drop(late);
+    assert_eq!(ended.ending, Ending::Exited(0));
+    let next = script("sleep 0.3; echo $PPID; exit 3");
+    let ended = units.run(&next, &cancel, &mut Silent).unwrap();
+    assert_eq!(ended.ending, Ending::Exited(3));
+    assert_eq!(ended.stdout.text().trim(), first, "it is the same shim");
+}
+
+#[test]
 fn z_19_a_program_that_is_no_shim_is_noticed() {
     let units = unit::Units::with_shim("/bin/true");
     let cancel = Cancel::new().unwrap();
@@ -119,6 +149,13 @@ fn z_19_a_program_that_is_no_shim_is_noticed() {
         .run(&script("true"), &cancel, &mut Silent)
         .unwrap_err();
     assert!(matches!(error, unit::UnitError::Shim(_)), "{error}");
+    let place = Place::new();
+    let silent = place.program("silent", "#!/bin/sh\nexec sleep 1000\n");
+    let mut spec = script("true");
+    spec.limits.wall = Some(Duration::ZERO);
+    spec.limits.grace = Duration::ZERO;
+    let error = unit::Units::with_shim(silent).run(&spec, &cancel, &mut Silent);
+    assert!(matches!(error, Err(unit::UnitError::Shim(_))), "{error:?}");
     let units = unit::Units::with_shim("/no/such/shim");
     let error = units
         .run(&script("true"), &cancel, &mut Silent)

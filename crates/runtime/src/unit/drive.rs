@@ -49,7 +49,7 @@ pub(super) struct State {
     /// When it must have ended after its last word.
     drained_at: Option<Instant>,
     /// Why it was stopped, and until when the shim must have done it.
-    stopping: Option<(Stopped, Instant)>,
+    stopping: Option<(Stopped, Option<Instant>)>,
 }
 
 impl State {
@@ -84,7 +84,8 @@ impl Drive<'_> {
             };
             for index in 0..self.taps.len() {
                 if seen.taps[index] {
-                    self.take(index, &mut buffer);
+                    let flow = self.take(index, &mut buffer);
+                    self.heed(flow);
                 }
             }
             self.shim.flush();
@@ -123,7 +124,7 @@ impl Drive<'_> {
         if self.state.stopping.is_none() {
             fds.push(PollFd::new(self.cancel, PollFlags::IN));
         }
-        let timeout = self.next_event() - clock::monotonic();
+        let timeout = (self.next_event()).saturating_duration_since(clock::monotonic());
         poll(&mut fds, Some(timeout))?;
         let mut ready = fds.iter().map(|fd| !fd.revents().is_empty());
         let mut seen = Seen {
@@ -142,7 +143,7 @@ impl Drive<'_> {
     /// When something is to be done even if nothing is seen.
     fn next_event(&self) -> Instant {
         let deadline = match self.state.stopping {
-            Some((_, backstop)) => Some(backstop),
+            Some((_, backstop)) => backstop,
             None => self.deadlines().map(|(at, _)| at).min(),
         };
         let tick = self.state.next_tick;
@@ -163,15 +164,20 @@ impl Drive<'_> {
         .filter_map(|(at, stopped)| Some((at?, stopped)))
     }
 
-    fn take(&mut self, index: usize, buffer: &mut [u8]) {
+    /// Takes a piece of output, if it is not the end, and shows it to the watcher.
+    fn take(&mut self, index: usize, buffer: &mut [u8]) -> Flow {
         let tap = &mut self.taps[index];
         let stream = tap.stream();
         let bytes = tap.take(buffer);
         if bytes.is_empty() {
-            return;
+            return Flow::GoOn;
         }
         self.state.last_output = clock::monotonic();
-        match self.watch.output(stream, bytes) {
+        self.watch.output(stream, bytes)
+    }
+
+    fn heed(&mut self, flow: Flow) {
+        match flow {
             Flow::GoOn => {}
             Flow::Drain(time) => {
                 let at = self.state.last_output.checked_add(time);
@@ -189,8 +195,8 @@ impl Drive<'_> {
         swept
     }
 
-    /// Takes what is still in the pipes when nobody of the unit is left to write more. Somebody else may hold them
-    /// open, so their end is not waited for.
+    /// Takes what is still in the pipes when nobody of the unit is left to write more, and nothing to stop. Somebody
+    /// else may hold them open, so their end is not waited for.
     fn drain(&mut self, buffer: &mut [u8]) {
         for index in 0..self.taps.len() {
             let until = self.taps[index].n_bytes() + self.taps[index].n_waiting();
@@ -202,8 +208,10 @@ impl Drive<'_> {
 
     fn stop(&mut self, stopped: Stopped) {
         if self.state.stopping.is_none() {
-            let until = clock::monotonic() + self.limits.grace + BACKSTOP;
+            let patience = self.limits.grace.saturating_add(BACKSTOP);
+            let until = clock::monotonic().checked_add(patience);
             self.state.stopping = Some((stopped, until));
+            self.shim.wake();
             self.shim.tell(&Order::Terminate.encode(), Vec::new());
         }
     }
@@ -216,7 +224,7 @@ impl Drive<'_> {
             self.watch.tick(now - self.started);
         }
         if let Some((_, backstop)) = self.state.stopping {
-            return now >= backstop;
+            return backstop.is_some_and(|backstop| now >= backstop);
         }
         let due = self
             .deadlines()

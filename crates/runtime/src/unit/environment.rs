@@ -29,6 +29,17 @@ impl Environment {
         "CLAUDE_CODE_*",
     ];
 
+    /// What looks like a trap and is none: how the user signs in, where to, and within which bounds.
+    const NO_TRAPS: &[&str] = &[
+        "CLAUDE_CODE_API_KEY_*",
+        "CLAUDE_CODE_CLIENT_*",
+        "CLAUDE_CODE_DISABLE_*",
+        "CLAUDE_CODE_MAX_*",
+        "CLAUDE_CODE_OAUTH_TOKEN",
+        "CLAUDE_CODE_SKIP_*",
+        "CLAUDE_CODE_USE_*",
+    ];
+
     /// What ends a name that stands for several.
     const ANY: char = '*';
 
@@ -49,13 +60,17 @@ impl Environment {
     }
 
     fn is_withheld(&self, name: &OsStr) -> bool {
-        let named = self.without.iter().map(String::as_str);
-        named.chain(Self::TRAPS.iter().copied()).any(|pattern| {
-            match pattern.strip_suffix(Self::ANY) {
-                Some(beginning) => name.as_bytes().starts_with(beginning.as_bytes()),
-                None => name == pattern,
-            }
-        })
+        let is_one_of = |patterns: &[&str]| patterns.iter().any(|pattern| fits(pattern, name));
+        let is_named = self.without.iter().any(|pattern| fits(pattern, name));
+        is_named || (is_one_of(Self::TRAPS) && !is_one_of(Self::NO_TRAPS))
+    }
+}
+
+/// Whether a pattern stands for a name.
+fn fits(pattern: &str, name: &OsStr) -> bool {
+    match pattern.strip_suffix(Environment::ANY) {
+        Some(beginning) => name.as_bytes().starts_with(beginning.as_bytes()),
+        None => name == pattern,
     }
 }
 
@@ -89,6 +104,8 @@ mod tests {
             ("GIT_AUTHOR_NAME", "stays"),
             ("CLAUDECODE", "1"),
             ("CLAUDE_CODE_ENTRYPOINT", "cli"),
+            ("CLAUDE_CODE_OAUTH_TOKEN", "stays"),
+            ("CLAUDE_CODE_USE_BEDROCK", "stays"),
             ("SECRET_KEY", "s"),
             ("TOKEN", "t"),
             ("TOKENS", "stays"),
@@ -99,6 +116,8 @@ mod tests {
         };
         let expected = [
             pair("BEADS_RALPH_UNIT", "m"),
+            pair("CLAUDE_CODE_OAUTH_TOKEN", "stays"),
+            pair("CLAUDE_CODE_USE_BEDROCK", "stays"),
             pair("GIT_AUTHOR_NAME", "stays"),
             pair("GIT_DIRECTORY", "stays"),
             pair("TOKENS", "stays"),

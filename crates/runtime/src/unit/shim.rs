@@ -67,6 +67,7 @@ impl Shim {
         // Keeping what comes from the terminal away; it fails if somebody made us the leader of a group.
         let _ = rustix::process::setsid();
         kin::adopt()?;
+        leave_directory()?;
         let socket = io::stdin().as_fd().try_clone_to_owned()?;
         let mut shim = Self {
             channel: Channel::new(UnixStream::from(socket)),
@@ -81,8 +82,7 @@ impl Shim {
     fn serve(&mut self) -> io::Result<()> {
         while let Some(job) = self.next_job()? {
             let report = self.run(job)?;
-            // A directory that is left can be removed.
-            std::env::set_current_dir("/")?;
+            leave_directory()?;
             self.report(&report);
         }
         Ok(())
@@ -153,7 +153,8 @@ impl Shim {
 
     /// Waits until there is something to see: a word, a signal, the end of a child. Then takes it in.
     fn wait(&mut self, deadline: Option<Instant>) -> io::Result<()> {
-        let timeout = deadline.map(|deadline| deadline - clock::monotonic());
+        let timeout =
+            deadline.map(|deadline| deadline.saturating_duration_since(clock::monotonic()));
         let mut fds = vec![
             PollFd::new(self.signals.child(), PollFlags::IN),
             PollFd::new(self.signals.stop(), PollFlags::IN),
@@ -180,6 +181,11 @@ impl Shim {
         // If nobody listens any more, the next look at the socket says so.
         drop(self.channel.flush());
     }
+}
+
+/// Goes where nobody minds: a directory that somebody is in may not be unmounted, nor removed everywhere.
+fn leave_directory() -> io::Result<()> {
+    std::env::set_current_dir("/")
 }
 
 /// Starts a program with exactly three files, in a group of its own.

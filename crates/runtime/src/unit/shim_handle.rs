@@ -6,6 +6,8 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use rustix::process::{Pid, Signal};
+
 use super::channel::{Channel, Filled};
 use super::shim::ARGUMENT;
 use super::wire::Report;
@@ -84,6 +86,15 @@ impl ShimHandle {
     /// Whether it waits for an order, as far as it says.
     pub(super) fn is_idle(&mut self) -> bool {
         !self.channel.has_outgoing() && matches!(self.listen(), Heard::Nothing)
+    }
+
+    /// Lets it go on if somebody has stopped it.
+    pub(super) fn wake(&self) {
+        let pid = i32::try_from(self.pid()).ok().and_then(Pid::from_raw);
+        if let Some(pid) = pid {
+            // It is ours until it is buried, so the number is no other's.
+            let _ = rustix::process::kill_process(pid, Signal::CONT);
+        }
     }
 
     /// Kills the shim itself, which must not be done while it can still be told to end what it watches over.

@@ -29,7 +29,7 @@ pub struct Spec {
     pub output: Option<Utf8PathBuf>,
 }
 
-/// By what the processes of a unit are known: the value of `BEADS_RALPH_UNIT` in their environment.
+/// By what the processes of a unit are known: the value of `BEADS_RALPH_UNIT` in their environment. No two units have the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark(pub String);
 

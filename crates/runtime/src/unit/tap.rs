@@ -77,10 +77,12 @@ impl Tap {
     }
 }
 
+#[cfg(target_os = "linux")]
 fn pipe_size(reader: &PipeReader) -> u64 {
-    #[cfg(target_os = "linux")]
-    if let Ok(size) = rustix::pipe::fcntl_getpipe_size(reader) {
-        return size as u64;
-    }
+    rustix::pipe::fcntl_getpipe_size(reader).map_or(PIPE, |size| size as u64)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn pipe_size(_: &PipeReader) -> u64 {
     PIPE
 }

@@ -209,10 +209,12 @@ fn order(spec: &Spec) -> Result<Vec<u8>, Refusal> {
         )));
     }
     let name = argv.first().cloned().unwrap_or_default();
+    // The shim is somewhere else.
+    let cwd = env::current_dir().unwrap_or_default().join(&spec.cwd);
     let order = Order::Run(Box::new(Launch {
-        program: locate(&name, spec.cwd.as_std_path(), &env)?,
+        program: locate(&name, cwd.as_std_path(), &env)?,
         argv,
-        cwd: spec.cwd.as_os_str().to_owned(),
+        cwd: cwd.into_string().into(),
         env,
         grace: spec.limits.grace,
     }));
