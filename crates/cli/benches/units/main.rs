@@ -30,8 +30,8 @@ struct Sizes {
 impl Sizes {
     const FULL: Self = Self {
         at_once: &[1, 10, 100],
-        n_rounds: 15,
-        n_runs: 10,
+        n_rounds: 11,
+        n_runs: 5,
         n_mebibytes: 512,
     };
 

@@ -28,8 +28,8 @@ pub(crate) fn measure(sizes: &Sizes, verdicts: &mut Verdicts) {
         sizes.n_rounds
     );
     println!(
-        "{:>16} {:>8} {:>9} {:>9} {:>7} {:>11}",
-        "program", "at once", "unit", "bare", "ratio", "shim alone"
+        "{:>13} {:>8} {:>9} {:>9} {:>7} {:>11} {:>7}",
+        "program", "at once", "unit", "bare", "ratio", "new shim", "ratio"
     );
     for (name, argv) in [("waits 10 ms", waits), ("works 10 ms", works)] {
         for &at_once in sizes.at_once {
@@ -37,27 +37,46 @@ pub(crate) fn measure(sizes: &Sizes, verdicts: &mut Verdicts) {
             verdicts.add(format!("{name}, {at_once} at once"), ratio);
         }
     }
+    shim_alone(sizes);
 }
 
 fn compare(name: &str, argv: &[&str], at_once: usize, sizes: &Sizes) -> f64 {
-    let units = Units::with_shim(env!("CARGO_BIN_EXE_beads-ralph"));
-    let shim: &[&str] = &[env!("CARGO_BIN_EXE_beads-ralph"), "__unit"];
+    let units = units();
     let n_runs = sizes.n_runs * at_once;
-    let (mut ours, mut bare, mut alone) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut ours, mut bare, mut anew) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..sizes.n_rounds {
         ours.extend(in_parallel(at_once, n_runs, |n| run_unit(&units, argv, n)));
         bare.extend(in_parallel(at_once, n_runs, |_| run_bare(argv, true)));
-        alone.extend(in_parallel(at_once, n_runs, |_| run_bare(shim, false)));
+        anew.extend(in_parallel(at_once, n_runs, |n| {
+            run_unit(&self::units(), argv, n);
+        }));
     }
-    let [ours, bare, alone] = [ours, bare, alone].map(|mut times| median(&mut times));
+    let [ours, bare, anew] = [ours, bare, anew].map(|mut times| median(&mut times));
     let ratio = ours.div_duration_f64(bare);
     println!(
-        "{name:>16} {at_once:>8} {:>9.2} {:>9.2} {ratio:>7.2} {:>11.2}",
+        "{name:>13} {at_once:>8} {:>9.2} {:>9.2} {ratio:>7.2} {:>11.2} {:>7.2}",
         millis(ours),
         millis(bare),
-        millis(alone)
+        millis(anew),
+        anew.div_duration_f64(bare)
     );
     ratio
+}
+
+/// What it takes to start a process of our own that does nothing, and to see its end.
+fn shim_alone(sizes: &Sizes) {
+    let argv: &[&str] = &[env!("CARGO_BIN_EXE_beads-ralph"), "__unit"];
+    println!("\nthe shim alone, from its start to its end, milliseconds\n");
+    println!("{:>8} {:>9}", "at once", "shim");
+    for &at_once in sizes.at_once {
+        let n_runs = sizes.n_rounds * sizes.n_runs * at_once;
+        let mut times = in_parallel(at_once, n_runs, |_| run_bare(argv, false));
+        println!("{at_once:>8} {:>9.2}", millis(median(&mut times)));
+    }
+}
+
+fn units() -> Units {
+    Units::with_shim(env!("CARGO_BIN_EXE_beads-ralph"))
 }
 
 /// Runs a job so many times, so many at once; how long each took.
@@ -115,8 +134,9 @@ fn run_bare(argv: &[&str], must_succeed: bool) {
     assert!(status.success() || !must_succeed);
 }
 
-/// Works as long as it was told to.
+/// Works as long as it was told to, in a session of its own: a unit has one, and Linux shares processors among sessions.
 pub(crate) fn burn(n_loops: &str) -> ExitCode {
+    let _ = rustix::process::setsid();
     match n_loops.parse() {
         Ok(n_loops) => {
             work(n_loops);

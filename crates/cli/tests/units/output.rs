@@ -1,6 +1,7 @@
 //! What units write, and what is kept of it.
 
 use std::io::Write as _;
+use std::time::Duration;
 
 use beads_ralph_runtime::unit::{self, Cancel, Ending, Flow, Mark, Stream, Watch};
 
@@ -101,6 +102,23 @@ impl Watch for Keeper {
     fn output(&mut self, _: Stream, _: &[u8]) -> Flow {
         Flow::GoOn
     }
+}
+
+#[test]
+fn a_watcher_is_told_that_time_passes() {
+    struct Clock(Vec<Duration>);
+    impl Watch for Clock {
+        fn output(&mut self, _: Stream, _: &[u8]) -> Flow {
+            Flow::GoOn
+        }
+        fn tick(&mut self, elapsed: Duration) {
+            self.0.push(elapsed);
+        }
+    }
+    let mut clock = Clock(Vec::new());
+    let ended = run_watched(&script("sleep 1"), &mut clock);
+    assert!(!clock.0.is_empty() && clock.0.is_sorted());
+    assert!(clock.0.iter().all(|&elapsed| elapsed <= ended.duration));
 }
 
 #[test]

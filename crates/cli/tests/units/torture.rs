@@ -9,11 +9,14 @@ use std::time::{Duration, Instant};
 
 use beads_ralph_runtime::clock;
 use beads_ralph_runtime::unit::{
-    self, Cancel, Limits, Mark, Silent, Spec, Stdin, UnitError, Units,
+    self, Cancel, Ending, Limits, Mark, Silent, Spec, Stdin, UnitError, Units,
 };
 use camino::Utf8Path;
 
 use crate::tools::{LONG, Place, again, mark, part, peak_memory, processes_with, spec, units};
+
+const SEED: &str = "BEADS_RALPH_TORTURE_SEED";
+const ROUNDS: &str = "BEADS_RALPH_TORTURE_ROUNDS";
 
 const TEST: &str = "torture::z_19_two_hundred_units_of_the_worst_kinds";
 
@@ -86,6 +89,8 @@ const DEEP: &str =
 
 /// One round: its units, and whether whoever runs them is killed.
 struct Round {
+    /// The seed of the whole, for whoever must see a failure again.
+    origin: u64,
     seed: u64,
     is_killed: bool,
 }
@@ -145,12 +150,26 @@ fn run(units: &Units, spec: &Spec, cancelled_after: Option<Duration>) {
         units.run(spec, &cancel, &mut Silent)
     });
     match ended {
-        Ok(ended) => assert!(ended.survivors.is_empty(), "{spec:?}: {ended:?}"),
+        Ok(ended) => {
+            assert!(ended.survivors.is_empty(), "{spec:?}: {ended:?}");
+            let is_lost = ended.ending == Ending::Unknown;
+            let is_patricide = spec.argv.iter().any(|text| text.contains("kill -9 $PPID"));
+            assert!(!is_lost || is_patricide, "{spec:?}: {ended:?}");
+        }
         Err(UnitError::Program { is_missing, .. }) => assert!(is_missing, "{spec:?}"),
         Err(error) => panic!("{spec:?}: {error}"),
     }
     let left = unit::find(&spec.mark);
     assert!(left.is_empty(), "{left:?} are left of {spec:?}");
+}
+
+/// Ends this process when the round does not.
+fn abort_when_stuck() {
+    std::thread::spawn(|| {
+        std::thread::sleep(2 * LONG);
+        eprintln!("the round is stuck");
+        std::process::abort();
+    });
 }
 
 /// The round itself, in a process of its own.
@@ -235,7 +254,8 @@ fn referee(round: &Round) {
     } else {
         output.status.success()
     };
-    assert!(is_right, "seed {seed}: {}: {talk}", output.status);
+    let origin = round.origin;
+    assert!(is_right, "{SEED}={origin}: {}: {talk}", output.status);
     let until: Instant = clock::monotonic() + LONG;
     loop {
         let left = processes(&mark, &token);
@@ -244,7 +264,7 @@ fn referee(round: &Round) {
         }
         // Who was there when we were killed is given its grace; otherwise all is over with the unit.
         let is_late = !round.is_killed || clock::monotonic() > until;
-        assert!(!is_late, "seed {seed}: {left:?} are left");
+        assert!(!is_late, "{SEED}={origin}: {left:?} are left");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -260,21 +280,26 @@ fn z_19_two_hundred_units_of_the_worst_kinds() {
     if let Some(part) = part() {
         let words: Vec<&str> = part.split(' ').collect();
         let round = Round {
+            origin: 0,
             seed: words[0].parse().unwrap(),
             is_killed: words[1] == "true",
         };
+        abort_when_stuck();
         play(&round, words[2], Utf8Path::new(words[3]));
         return;
     }
-    let mut dice = Dice(number_in("BEADS_RALPH_TORTURE_SEED").unwrap_or(4));
-    let n_rounds = number_in("BEADS_RALPH_TORTURE_ROUNDS").unwrap_or(4);
+    let origin = number_in(SEED).unwrap_or(4);
+    let mut dice = Dice(origin);
+    let n_rounds = number_in(ROUNDS).unwrap_or(4);
     for number in 0..n_rounds {
         referee(&Round {
+            origin,
             seed: dice.roll(1 << 48),
             is_killed: false,
         });
         if number % 2 == 1 {
             referee(&Round {
+                origin,
                 seed: dice.roll(1 << 48),
                 is_killed: true,
             });

@@ -91,22 +91,18 @@ impl Shim {
     /// Waits for an order; nothing when there is none to come.
     fn next_job(&mut self) -> io::Result<Option<Job>> {
         while self.is_wanted {
-            if let Some((frame, files)) = self.channel.next()? {
-                let files = <[OwnedFd; N_FILES]>::try_from(files);
-                match (Order::decode(&frame), files) {
-                    (Some(Order::Run(launch)), Ok(files)) => {
-                        return Ok(Some(Job {
-                            launch: *launch,
-                            files,
-                        }));
-                    }
-                    // It came too late: the program had ended by itself.
-                    (Some(Order::Terminate), _) => {}
-                    _ => return Err(io::ErrorKind::InvalidData.into()),
+            match self.channel.next()?.map(|frame| Order::decode(&frame)) {
+                Some(Some(Order::Run(launch))) => {
+                    let files = self.channel.take_files().try_into();
+                    let files = files.map_err(|_| io::ErrorKind::InvalidData)?;
+                    let launch = *launch;
+                    return Ok(Some(Job { launch, files }));
                 }
-                continue;
+                // It came too late: the program had ended by itself.
+                Some(Some(Order::Terminate)) => {}
+                Some(None) => return Err(io::ErrorKind::InvalidData.into()),
+                None => self.wait(None)?,
             }
-            self.wait(None)?;
         }
         Ok(None)
     }
@@ -141,7 +137,7 @@ impl Shim {
 
     /// Whether the program is to end: somebody says so, or there is nobody any more.
     fn must_stop(&mut self) -> io::Result<bool> {
-        while let Some((frame, _)) = self.channel.next()? {
+        while let Some(frame) = self.channel.next()? {
             match Order::decode(&frame) {
                 Some(Order::Terminate) => return Ok(true),
                 // One program at a time: whoever says something else is not to be trusted with this one.

@@ -3,6 +3,7 @@
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -11,6 +12,9 @@ use rustix::process::{Pid, Signal};
 use super::channel::{Channel, Filled};
 use super::shim::ARGUMENT;
 use super::wire::Report;
+
+/// The name by which a shim is seen in lists of processes, whatever path leads to it.
+const NAME: &str = "beads-ralph";
 
 /// A shim that runs.
 #[derive(Debug)]
@@ -32,6 +36,7 @@ impl ShimHandle {
         )]
         let mut command = Command::new(program);
         let process = command
+            .arg0(NAME)
             .arg(ARGUMENT)
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::null())
@@ -68,7 +73,7 @@ impl ShimHandle {
         let filled = self.channel.fill();
         loop {
             match self.channel.next() {
-                Ok(Some((frame, _))) => match Report::decode(&frame) {
+                Ok(Some(frame)) => match Report::decode(&frame) {
                     Some(Report::Ready) => self.is_known = true,
                     Some(report) => return Heard::Report(report),
                     None => return Heard::Lost,
