@@ -186,7 +186,7 @@ impl Surroundings {
             },
             merge_detection: rules.merge_detection.into(),
             skip_completed,
-            has_default_check: self.config.has_default_check,
+            has_default_check: !self.config.default_checks.is_empty(),
             require_machine_check: self.config.require_machine_check,
             known_ids: KnownIds::new(),
         }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use beads_ralph_core::bead::FieldError;
+use beads_ralph_core::bead::{FieldError, Verifier};
 use beads_ralph_core::diag::{ErrorCode, did_you_mean};
 use beads_ralph_core::dod::{self, DodBead};
 use beads_ralph_core::issue::Record;
@@ -32,6 +32,11 @@ pub(crate) fn project() -> Result<Ralph, Failure> {
     })
 }
 
+/// The root of the main worktree: what decides about all of them is there, and not on the branch of an agent.
+pub(crate) fn main_root(root: &Utf8Path) -> Utf8PathBuf {
+    repo::main_root_of(root).unwrap_or_else(|| root.to_owned())
+}
+
 /// A bead to work on.
 pub(crate) enum Target {
     /// One in a file.
@@ -48,32 +53,47 @@ pub(crate) struct Stored {
 }
 
 impl Target {
-    /// Finds the bead that somebody named (V-17).
+    /// Finds the bead that somebody named (V-17); `defaults` are the checks that hold for every bead.
     pub(crate) fn find(
         choice: &BeadChoice,
         ralph: &Ralph,
+        defaults: &[Verifier],
         global: &Global,
     ) -> Result<Self, Failure> {
         if let Some(path) = &choice.bead_file {
-            return Self::file(path);
+            return Self::file(path, defaults);
         }
         let name = choice.bead.as_deref().unwrap_or_default();
         let path = Utf8Path::new(name);
         if path.extension() == Some("json") && (path.is_file() || name.contains('/')) {
-            return Self::file(path);
+            return Self::file(path, defaults);
         }
-        match ralph.find(name) {
-            Some(path) => Self::file(&path),
-            None => Self::stored(name, ralph, global),
+        if let Some(path) = ralph.find(name) {
+            return Self::file(&path, defaults);
+        }
+        match (
+            Self::stored(name, ralph, defaults, global),
+            ralph.find_completed(name),
+        ) {
+            (Err(failure), Some(path)) if failure.code() == ErrorCode::DependencyUnresolved => {
+                Self::file(&path, defaults)
+            }
+            (found, _) => found,
         }
     }
 
     /// The bead in a file.
-    pub(crate) fn file(path: &Utf8Path) -> Result<Self, Failure> {
-        Ok(Self::File(Box::new(BeadFile::read(path)?)))
+    pub(crate) fn file(path: &Utf8Path, defaults: &[Verifier]) -> Result<Self, Failure> {
+        let file = BeadFile::read(path)?.with_checks(defaults);
+        Ok(Self::File(Box::new(file)))
     }
 
-    fn stored(name: &str, ralph: &Ralph, global: &Global) -> Result<Self, Failure> {
+    fn stored(
+        name: &str,
+        ralph: &Ralph,
+        defaults: &[Verifier],
+        global: &Global,
+    ) -> Result<Self, Failure> {
         let beads = match Beads::open(global) {
             Ok(beads) => beads,
             Err(failure) if failure.code() == ErrorCode::DatabaseNotInitialized => {
@@ -82,7 +102,7 @@ impl Target {
             Err(failure) => return Err(failure),
         };
         let record = beads.resolve(name)?;
-        let bead = dod::of_issue(&record.issue).map_err(|errors| {
+        let bead = dod::of_issue(&record.issue, defaults).map_err(|errors| {
             let id = excerpt(record.issue.id().as_str());
             not_executable(&format!("{id} cannot be worked on"), &errors)
         })?;
@@ -107,7 +127,7 @@ impl Target {
         };
         let metadata = stored.record.issue.metadata()?;
         let path = metadata.get("worktree_path")?.as_str()?;
-        Some(root.join(path))
+        Some(main_root(root).join(path))
     }
 
     /// Where its commands run: its worktree, which must be there, or the project's root (V-3).

@@ -11,9 +11,10 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::files::{self, FileError};
 use crate::news::{LastLine, Listener, News};
+use crate::tree::Tree;
 use crate::unit::{
     Cancel, Captured, Ended, Ending, Environment, Flow, Limits, Mark, Spec, Stdin, Stopped, Stream,
-    UnitError, Units, Watch,
+    Units, Watch,
 };
 use crate::{clock, digest};
 
@@ -28,18 +29,48 @@ pub struct Checks<'a> {
     pub root: &'a Utf8Path,
     /// What runs a command line: a program and its arguments, to which the command is added (V-3).
     pub shell: &'a [String],
-    /// The commit that is checked out, if there is one.
-    pub commit: Option<&'a str>,
+    /// Names of variables that are kept from them: what they run is what an agent wrote.
+    pub withhold: &'a [String],
+    /// Whether everything must be committed, and stay as it is, while they run: the bead has a worktree (Z-29).
+    pub must_be_clean: bool,
+    /// By what their processes are known.
+    pub mark: &'a Mark,
     /// The directory for their output.
     pub logs: &'a Utf8Path,
 }
 
 impl Checks<'_> {
-    /// Runs every check in order; after a failure the later ones are skipped unless it says to go on (V-8). `time_left` says
-    /// how long there is for all of it.
+    /// Runs the checks on what is checked out, and on nothing else where that is asked for (Z-5, Z-29).
     pub fn run(
         &self,
         verifiers: &[Verifier],
+        time_left: &dyn Fn() -> Option<Duration>,
+        listener: &mut dyn Listener,
+    ) -> Vec<CheckRecord> {
+        const CLEAN: &str = "clean worktree";
+        let tree = Tree::at(self.root, self.units);
+        if !self.must_be_clean {
+            let commit = tree.head();
+            return self.each(verifiers, commit.as_deref(), time_left, listener);
+        }
+        if let Some(reason) = tree.is_not_a_commit() {
+            return vec![CheckRecord::failed(CLEAN, &reason, &now())];
+        }
+        let before = tree.snapshot();
+        let mut records = self.each(verifiers, before.head.as_deref(), time_left, listener);
+        if tree.snapshot() != before {
+            let reason = "The work tree changed while the checks ran, so that they prove nothing";
+            records.push(CheckRecord::failed(CLEAN, reason, &now()));
+        }
+        records
+    }
+
+    /// Runs every check in order; after a failure the later ones are skipped unless it says to go on (V-8). `time_left` says
+    /// how long there is for all of it.
+    fn each(
+        &self,
+        verifiers: &[Verifier],
+        commit: Option<&str>,
         time_left: &dyn Fn() -> Option<Duration>,
         listener: &mut dyn Listener,
     ) -> Vec<CheckRecord> {
@@ -49,7 +80,10 @@ impl Checks<'_> {
             let record = if is_over {
                 CheckRecord::skipped(verifier, definition(verifier), &now())
             } else {
-                self.check(n + 1, verifier, time_left(), listener)
+                CheckRecord {
+                    commit: commit.map(str::to_owned),
+                    ..self.check(n + 1, verifier, time_left(), listener)
+                }
             };
             let is_failed = !record.passed && !record.skipped;
             is_over |= is_failed && (verifier.on_failure == OnFailure::Stop);
@@ -87,12 +121,11 @@ impl Checks<'_> {
         let mut record = CheckRecord {
             skipped: false,
             timestamp,
-            commit: self.commit.map(str::to_owned),
             ..CheckRecord::skipped(verifier, definition(verifier), &now())
         };
         let finish = match run {
             Ok((_, Ok(ended))) => self.take(&mut record, &ended, limit),
-            Ok((_, Err(error))) => not_started(&error),
+            Ok((_, Err(error))) => Finish::NotStarted(error.to_string()),
             Err(error) => Finish::NotStarted(error.to_string()),
         };
         record.timed_out = matches!(finish, Finish::TimedOut(_));
@@ -108,10 +141,13 @@ impl Checks<'_> {
         let mut argv = self.shell.to_vec();
         argv.push(verifier.command.clone());
         Ok(Spec {
-            mark: Mark::unique(),
+            mark: self.mark.below(),
             argv,
             cwd: self.root.to_owned(),
-            env: Environment::default(),
+            env: Environment {
+                without: self.withhold.to_vec(),
+                ..Environment::default()
+            },
             stdin: Stdin::Closed,
             limits: Limits {
                 wall: Some(limit),
@@ -157,10 +193,6 @@ fn finish(ended: &Ended, limit: Duration) -> Finish {
         Ending::Signalled(signal) => Finish::Signalled(signal),
         Ending::Unknown => Finish::Lost("the process that watched over it was killed".to_owned()),
     }
-}
-
-fn not_started(error: &UnitError) -> Finish {
-    Finish::NotStarted(error.to_string())
 }
 
 /// Where output is kept, as a path from the root where it lies below it.

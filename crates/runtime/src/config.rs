@@ -11,7 +11,9 @@ mod timeouts;
 
 use std::collections::BTreeMap;
 
+use beads_ralph_core::bead::{Dod, Verifier};
 use camino::Utf8Path;
+use serde_json::{Value, json};
 
 pub use beads_ralph_core::agent::Permissions;
 
@@ -38,8 +40,8 @@ pub struct Config {
     pub default_model: Option<String>,
     /// The model for each role.
     pub role_models: BTreeMap<String, String>,
-    /// Whether there are checks for every bead (`verify.default`, Z-31).
-    pub has_default_check: bool,
+    /// The checks that hold for every bead, besides its own (`verify.default`, Z-31).
+    pub default_checks: Vec<Verifier>,
     /// Whether a sprint without a verifier is an error (Z-31).
     pub require_machine_check: bool,
     /// What runs the command line of a check: a program and its arguments, to which the command is added (V-3).
@@ -52,6 +54,28 @@ pub struct Config {
     pub budgets: Budgets,
     /// How long agents may take.
     pub timeouts: Timeouts,
+}
+
+/// Checks are command lines, or objects as a bead has them.
+fn default_checks(items: Vec<Value>) -> Result<Vec<Verifier>, String> {
+    let verifier = |item: Value| match item {
+        Value::String(command) => json!({"name": command, "command": command}),
+        mut item => {
+            if item["name"].is_null() && item.is_object() {
+                item["name"] = item["command"].clone();
+            }
+            item
+        }
+    };
+    let verifiers: Vec<Value> = items.into_iter().map(verifier).collect();
+    let dod = Dod::from_document(&json!({"verifiers": verifiers}));
+    dod.map(|dod| dod.verifiers).map_err(|errors| {
+        let error = errors.first().map(ToString::to_string);
+        format!(
+            "verify.default: {}",
+            error.unwrap_or_default().replacen("verifiers.", "", 1)
+        )
+    })
 }
 
 /// Reads the configuration of a repository; without a file the defaults hold (L-1).
@@ -83,7 +107,7 @@ fn from_document(document: Document) -> Result<Config, String> {
         rig: rig.unwrap_or_else(|| "beads-ralph".to_owned()),
         default_model: default_model.or_else(|| flat.default_model.clone()),
         role_models,
-        has_default_check: !document.verify.default.is_empty(),
+        default_checks: default_checks(document.verify.default)?,
         require_machine_check: document.verify.require_machine_check,
         shell: match document.verify.shell {
             shell if shell.is_empty() => SHELL.map(str::to_owned).to_vec(),

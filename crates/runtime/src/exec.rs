@@ -26,7 +26,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use self::run::Run;
 use crate::news::Listener;
 use crate::ralph::{Evidence, LogDirectory};
-use crate::unit::{Cancel, Units};
+use crate::unit::{Cancel, Mark, Units};
 
 /// Somebody who can be asked to work on a bead.
 pub trait Worker {
@@ -50,6 +50,8 @@ pub struct Task<'a> {
     pub time_left: Option<Duration>,
     /// The directory for its output; it exists.
     pub directory: &'a Utf8Path,
+    /// By what its processes are to be known.
+    pub mark: Mark,
 }
 
 /// Where and with what a bead is worked on.
@@ -69,6 +71,10 @@ pub struct Workshop<'a> {
     pub logs: &'a LogDirectory,
     /// Whether everything must be committed before the checks, because the bead has a worktree (Z-29).
     pub must_be_clean: bool,
+    /// Names of variables that neither agents nor checks see.
+    pub withhold: &'a [String],
+    /// By what everything that is started here can be found.
+    pub mark: &'a Mark,
     /// What the bead may cost.
     pub budget: &'a Budget,
     /// Who we are, for the bead.

@@ -1,7 +1,7 @@
 //! Reading whole texts, and writing files so that they are never seen half-written.
 
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
-use std::io::{self, Read, Write as _};
+use std::io::{self, Read, Seek as _, Write as _};
 
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::text::Span;
@@ -192,9 +192,59 @@ pub fn create_new_directory(path: &Utf8Path) -> Result<bool, FileError> {
     }
 }
 
+/// Copies what is in a directory, links left out; `false` when there are more files than may be.
+pub fn copy_directory(from: &Utf8Path, to: &Utf8Path, max_files: usize) -> Result<bool, FileError> {
+    let mut pending = vec![(from.to_owned(), to.to_owned())];
+    let mut n_files = 0;
+    while let Some((from, to)) = pending.pop() {
+        for entry in from.read_dir_utf8().map_err(FileError::io("read", &from))? {
+            let entry = entry.map_err(FileError::io("read", &from))?;
+            let (source, target) = (entry.path(), to.join(entry.file_name()));
+            n_files += 1;
+            if n_files > max_files {
+                return Ok(false);
+            }
+            let kind = entry.file_type().map_err(FileError::io("read", source))?;
+            if kind.is_dir() {
+                fs::create_dir(&target).map_err(FileError::io("create", &target))?;
+                pending.push((source.to_owned(), target));
+            } else if kind.is_file() {
+                fs::copy(source, &target).map_err(FileError::io("write", &target))?;
+            }
+        }
+    }
+    Ok(true)
+}
+
 /// A lock that the system takes back when the process ends, however it ends.
 #[derive(Debug)]
-pub struct Lock(#[expect(dead_code, reason = "the lock is held as long as the file is open")] File);
+pub struct Lock {
+    file: File,
+    path: Utf8PathBuf,
+}
+
+impl Lock {
+    /// What whoever held the lock before left in its file.
+    pub fn note(&self) -> Result<String, FileError> {
+        let mut text = String::new();
+        let limited = (&self.file).take(MAX_NOTE).read_to_string(&mut text);
+        limited.map_err(FileError::io("read", &self.path))?;
+        Ok(text)
+    }
+
+    /// Leaves a word for whoever holds the lock next, also if this process dies.
+    pub fn leave(&mut self, note: &str) -> Result<(), FileError> {
+        let written = self
+            .file
+            .set_len(0)
+            .and_then(|()| self.file.seek(io::SeekFrom::Start(0)))
+            .and_then(|_| self.file.write_all(note.as_bytes()));
+        written.map_err(FileError::io("write", &self.path))
+    }
+}
+
+/// No note is as long.
+const MAX_NOTE: u64 = 4096;
 
 /// Takes a lock; nothing when somebody else holds it. The file stays: removing it would let two hold locks on two files of one
 /// name.
@@ -202,11 +252,15 @@ pub fn lock(path: &Utf8Path) -> Result<Option<Lock>, FileError> {
     let file = OpenOptions::new()
         .create(true)
         .truncate(false)
+        .read(true)
         .write(true)
         .open(path)
         .map_err(FileError::io("create", path))?;
     match file.try_lock() {
-        Ok(()) => Ok(Some(Lock(file))),
+        Ok(()) => Ok(Some(Lock {
+            file,
+            path: path.to_owned(),
+        })),
         Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(error)) => Err(FileError::io("lock", path)(error)),
     }

@@ -116,11 +116,18 @@ impl Ralph {
         self.root.join(BEADS)
     }
 
-    /// The file of a bead, by its id: the file that is named so, else one that says so inside. A completed bead is found
-    /// last, so that asking for it again says that it is done.
+    /// The file of a bead, by its id: the file that is named so, else one that says so inside.
     pub fn find(&self, id: &str) -> Option<Utf8PathBuf> {
+        Self::find_in(&self.places(), id)
+    }
+
+    /// The file of a bead that is completed, so that asking for it again says that it is done.
+    pub fn find_completed(&self, id: &str) -> Option<Utf8PathBuf> {
+        Self::find_in(&[self.store.join(COMPLETED)], id)
+    }
+
+    fn find_in(places: &[Utf8PathBuf], id: &str) -> Option<Utf8PathBuf> {
         check_name(id).ok()?;
-        let places = self.places();
         let named = places.iter().map(|place| place.join(format!("{id}.json")));
         let mut named = named.filter(|path| path.is_file());
         named
@@ -129,12 +136,11 @@ impl Ralph {
     }
 
     /// Where a bead is looked for by its id, in this order (V-17).
-    fn places(&self) -> [Utf8PathBuf; 4] {
+    fn places(&self) -> [Utf8PathBuf; 3] {
         [
             self.root.join(BEADS),
             self.root.join(GATES),
             self.store.join(ACTIVE),
-            self.store.join(COMPLETED),
         ]
     }
 

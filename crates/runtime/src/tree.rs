@@ -10,10 +10,13 @@ use camino::{Utf8Path, Utf8PathBuf};
 use twox_hash::XxHash3_64;
 
 use crate::repo;
-use crate::unit::{Ending, Units};
+use crate::unit::{Captured, Ending, Units};
 
 /// How long git may take to say what changed.
 const GIT_LIMIT: Duration = Duration::from_mins(2);
+
+/// How many files a sentence names.
+const MAX_NAMED: usize = 5;
 
 /// What is ours and no work: nobody's change to it counts.
 const OURS: [&str; 3] = [".git", ".ralph", ".beads"];
@@ -47,7 +50,7 @@ impl<'a> Tree<'a> {
     /// The commit that is checked out; nothing without git or before the first commit.
     pub fn head(&self) -> Option<String> {
         let head = self.git(&["rev-parse", "--verify", "--quiet", "HEAD"])?;
-        let head = str::from_utf8(&head).ok()?.trim();
+        let head = str::from_utf8(&head.head).ok()?.trim();
         (!head.is_empty()).then(|| head.to_owned())
     }
 
@@ -61,13 +64,27 @@ impl<'a> Tree<'a> {
         Snapshot { head, files }
     }
 
-    /// What was not committed, ignored files apart; nothing when there is no git to ask.
-    pub fn uncommitted(&self) -> Option<Vec<String>> {
-        let status = self.status()?;
-        Some(paths(&status))
+    /// Why what is checked out is not just a commit (Z-29): something is not committed, ignored files apart, or git does not
+    /// say. What cannot be known is no reason to believe it.
+    pub fn is_not_a_commit(&self) -> Option<String> {
+        let (Some(_), Some(status)) = (self.head(), self.status()) else {
+            return Some(
+                "git does not say what is checked out and whether all of it is committed"
+                    .to_owned(),
+            );
+        };
+        let files = paths(&status.head);
+        let named: Vec<&str> = files.iter().take(MAX_NAMED).map(String::as_str).collect();
+        let more = if files.len() > named.len() {
+            ", …"
+        } else {
+            ""
+        };
+        let reason = format!("Not everything is committed: {}{more}", named.join(", "));
+        (status.n_bytes > 0).then_some(reason)
     }
 
-    fn status(&self) -> Option<Vec<u8>> {
+    fn status(&self) -> Option<Captured> {
         // Ours is left out, so that a log that we write is no change of the agent's.
         self.git(&[
             "status",
@@ -82,22 +99,21 @@ impl<'a> Tree<'a> {
         ])
     }
 
-    fn git(&self, arguments: &[&str]) -> Option<Vec<u8>> {
+    fn git(&self, arguments: &[&str]) -> Option<Captured> {
         if !self.is_git {
             return None;
         }
         let argv = [&["git", "--no-optional-locks"], arguments].concat();
         let ended = self.units.output(&argv, self.root, GIT_LIMIT).ok()?;
-        let is_whole = ended.stdout.tail.is_empty();
-        (ended.ending == Ending::Exited(0) && ended.stopped.is_none() && is_whole)
-            .then_some(ended.stdout.head)
+        (ended.ending == Ending::Exited(0) && ended.stopped.is_none()).then_some(ended.stdout)
     }
 
-    /// The state of what differs from the commit.
-    fn changed_files(&self, status: &[u8]) -> u64 {
+    /// The state of what differs from the commit. Of very many files only the first are looked at one by one; that there are
+    /// others, and which, is in the hash of what git said.
+    fn changed_files(&self, status: &Captured) -> u64 {
         let top = repo::root_of(self.root).unwrap_or_else(|| self.root.to_owned());
-        let mut look = status.to_vec();
-        for path in paths(status) {
+        let mut look = status.sha256.clone().into_bytes();
+        for path in paths(&status.head) {
             describe(&top.join(path), &mut look);
         }
         XxHash3_64::oneshot(&look)

@@ -7,7 +7,7 @@ use beads_ralph_core::dod::DodBead;
 use beads_ralph_core::verify::{CheckRecord, is_green, summary};
 use beads_ralph_runtime::checks::Checks;
 use beads_ralph_runtime::tree::Tree;
-use beads_ralph_runtime::unit::{Cancel, Units};
+use beads_ralph_runtime::unit::{Cancel, Mark, Units};
 use beads_ralph_runtime::{clock, config, repo};
 use serde_json::json;
 
@@ -19,8 +19,8 @@ use crate::work::{self, Target};
 
 pub(crate) fn run(args: &VerifyArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let ralph = work::project()?;
-    let config = config::load(Some(ralph.root()))?;
-    let target = Target::find(&args.choice, &ralph, global)?;
+    let config = config::load(Some(&work::main_root(ralph.root())))?;
+    let target = Target::find(&args.choice, &ralph, &config.default_checks, global)?;
     let bead = target.bead();
     let root = target.workplace(ralph.root())?;
     ralph.prepare()?;
@@ -33,7 +33,9 @@ pub(crate) fn run(args: &VerifyArgs, global: &Global, ui: &Ui) -> Result<(), Fai
         cancel: &cancel,
         root: &root,
         shell: &config.shell,
-        commit: head.as_deref(),
+        withhold: &config.agents.withhold_env,
+        must_be_clean: root != *ralph.root(),
+        mark: &Mark::unique(),
         logs: logs.path(),
     };
     let records = {

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::words::{DodStatus, DodType, Lane};
-use crate::bead::Dod;
+use crate::bead::{Dod, Verifier};
 
 /// A bead with a Definition of Done.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,6 +58,15 @@ impl DodBead {
 
     /// How often an agent may try, unless bead or command line say otherwise.
     pub const DEFAULT_MAX_ITERATIONS: u32 = 10;
+
+    /// The same with checks that hold for every bead. They are run and not written into it; a gate has its own only.
+    #[must_use]
+    pub fn with_checks(mut self, defaults: &[Verifier]) -> Self {
+        if !self.is_gate {
+            self.dod.verifiers.extend_from_slice(defaults);
+        }
+        self
+    }
 
     /// Something that earlier work noted in `ralph_meta`.
     pub fn meta(&self, key: &str) -> Option<&Value> {

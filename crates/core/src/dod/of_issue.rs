@@ -5,14 +5,15 @@ use serde_json::{Map, Value, json};
 use super::model::DodBead;
 use super::read::read;
 use super::words::DodType;
-use crate::bead::FieldError;
+use crate::bead::{FieldError, Verifier};
 use crate::issue::Issue;
 
 /// The label that makes a gate of an issue; stores have no such type for us.
 const GATE: &str = "gate";
 
-/// Reads an issue; what is wrong is named by the place in the DoD bead.
-pub fn of_issue(issue: &Issue) -> Result<DodBead, Vec<FieldError>> {
+/// Reads an issue; what is wrong is named by the place in the DoD bead. Checks that hold for every bead (`verify.default`) are enough
+/// for one that has none of its own; a gate has its own only.
+pub fn of_issue(issue: &Issue, defaults: &[Verifier]) -> Result<DodBead, Vec<FieldError>> {
     let mut document = Map::new();
     let mut set = |key: &str, value: Value| drop(document.insert(key.to_owned(), value));
     let intent = issue
@@ -39,5 +40,10 @@ pub fn of_issue(issue: &Issue) -> Result<DodBead, Vec<FieldError>> {
             set(key, value.clone());
         }
     }
+    let has_checks = document.get("dod").is_some_and(|dod| !dod.is_null());
+    if has_checks || defaults.is_empty() || kind == DodType::Gate {
+        return Ok(read(json!(document), None)?.with_checks(defaults));
+    }
+    document.insert("dod".to_owned(), json!({"verifiers": defaults}));
     read(json!(document), None)
 }

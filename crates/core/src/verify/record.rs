@@ -69,25 +69,36 @@ impl CheckRecord {
     /// The longest output that goes into a bead (V-9); all of it is in the files.
     pub const MAX_OUTPUT: usize = 4 * 1024;
 
-    /// A check that was not run because one before it failed (V-8).
-    pub fn skipped(verifier: &Verifier, sha256: String, now: &Timestamp) -> Self {
+    /// Something that must hold beside the checks and does not: that everything is committed, that evidence is kept.
+    pub fn failed(name: &str, reason: &str, now: &Timestamp) -> Self {
         Self {
-            name: verifier.name.clone(),
+            name: name.to_owned(),
             passed: false,
-            reason: None,
+            reason: Some(reason.to_owned()),
             exit_code: None,
             timed_out: false,
-            skipped: true,
+            skipped: false,
             stdout: String::new(),
             stderr: String::new(),
             duration_ms: 0,
             timestamp: now.clone(),
-            command: verifier.command.clone(),
-            verifier_sha256: sha256,
+            command: String::new(),
+            verifier_sha256: String::new(),
             commit: None,
             leaked: 0,
             stdout_kept: None,
             stderr_kept: None,
+        }
+    }
+
+    /// A check that was not run because one before it failed (V-8).
+    pub fn skipped(verifier: &Verifier, sha256: String, now: &Timestamp) -> Self {
+        Self {
+            reason: None,
+            skipped: true,
+            command: verifier.command.clone(),
+            verifier_sha256: sha256,
+            ..Self::failed(&verifier.name, "", now)
         }
     }
 

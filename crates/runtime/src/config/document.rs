@@ -126,7 +126,7 @@ impl AgentsKey {
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct VerifyKey {
-    pub(super) default: Vec<IgnoredAny>,
+    pub(super) default: Vec<serde_json::Value>,
     pub(super) require_machine_check: bool,
     pub(super) shell: Vec<String>,
     #[serde(rename = "flaky_retries")]

@@ -38,11 +38,13 @@ fn l_1_both_layouts_are_read_and_the_nested_one_wins() {
         ("mine", Some("opus"))
     );
     assert_eq!(config.role_models["witness"], "haiku");
-    assert!(config.require_machine_check && !config.has_default_check);
+    assert!(config.require_machine_check && config.default_checks.is_empty());
     assert!(
         loaded("verify:\n  default:\n    - cargo test\n")
             .unwrap()
-            .has_default_check
+            .default_checks
+            .len()
+            == 1
     );
 }
 

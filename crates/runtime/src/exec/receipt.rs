@@ -1,11 +1,13 @@
 //! What agents took, and what they may take.
 
 use beads_ralph_core::agent::{Budget, CostSource, Outcome, Tokens};
-use serde::Serialize;
+use beads_ralph_core::dod::DodBead;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// What the agents of a bead took so far.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Receipt {
     /// How often one was called.
     pub agent_calls: u32,
@@ -20,6 +22,14 @@ pub struct Receipt {
 }
 
 impl Receipt {
+    /// What earlier runs took, as a bead notes it: a budget is one for all runs together.
+    pub fn noted(bead: &DodBead) -> Self {
+        let noted = bead.meta("receipt").cloned();
+        noted
+            .and_then(|noted| serde_json::from_value(noted).ok())
+            .unwrap_or_default()
+    }
+
     /// Adds one call.
     pub fn add(&mut self, outcome: &Outcome) {
         self.agent_calls += 1;
@@ -49,5 +59,7 @@ pub(super) fn exceeded(budget: &Budget, receipt: &Receipt) -> Option<String> {
     let spent = usd
         .or_else(|| of(tokens, budget.tokens, "tokens"))
         .or_else(|| of(receipt.turns, budget.turns, "turns"))?;
-    Some(format!("Budget exceeded: {spent}"))
+    Some(format!(
+        "Budget exceeded: {spent} (budgets.bead in beads-ralph.yaml)"
+    ))
 }

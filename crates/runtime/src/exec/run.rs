@@ -17,7 +17,7 @@ use super::receipt::{Receipt, exceeded};
 use super::{Ending, Report, Task, Worker, Workshop};
 use crate::checks::Checks;
 use crate::clock;
-use crate::files::FileError;
+use crate::files::{self, FileError};
 use crate::news::{Listener, News};
 use crate::ralph::{EvidenceError, check_artifacts};
 use crate::tree::{Snapshot, Tree};
@@ -35,6 +35,8 @@ pub(super) struct Run<'a> {
     receipt: Receipt,
     evidence: Option<Utf8PathBuf>,
     max_iterations: u32,
+    /// What the checks saw when they were red.
+    seen_red: Option<Snapshot>,
 }
 
 impl<'a> Run<'a> {
@@ -55,8 +57,9 @@ impl<'a> Run<'a> {
             pursuit: Pursuit::new(settings),
             progress: Progress::begun(bead.total_attempts()),
             feedback: Feedback::noted(&bead),
-            receipt: Receipt::default(),
+            receipt: Receipt::noted(&bead),
             evidence: None,
+            seen_red: None,
             bead,
             keeper,
         }
@@ -65,18 +68,19 @@ impl<'a> Run<'a> {
 
 impl Run<'_> {
     pub(super) fn until_the_end(&mut self) -> Result<Report, KeeperError> {
+        self.save()?;
         let mut step = self.pursuit.begin(self.moment());
         let ending = loop {
-            if self.is_over() {
-                break Ending::Interrupted;
-            }
             step = match step {
+                // What is decided is decided: a signal that comes now changes nothing.
+                Step::End(End::Completed) => break Ending::Completed,
+                Step::End(End::Red) if !self.is_over() => break Ending::Red,
+                Step::End(End::Failed(reason)) if !self.is_over() => break Ending::Failed(reason),
+                _ if self.is_over() => break Ending::Interrupted,
                 Step::Agent { iteration } => self.agent(iteration)?,
                 Step::Verify { iteration } => self.verify(iteration)?,
                 Step::Wait { time, why } => self.wait(time, &why),
-                Step::End(End::Completed) => break Ending::Completed,
-                Step::End(End::Red) => break Ending::Red,
-                Step::End(End::Failed(reason)) => break Ending::Failed(reason),
+                Step::End(_) => break Ending::Interrupted,
             };
         };
         self.finish(ending)
@@ -102,7 +106,7 @@ impl Run<'_> {
             self.progress.last_attempt = Some(Timestamp::from_instant(clock::now()));
             self.save()?;
         }
-        let directory = match self.directory(iteration, "agent") {
+        let directory = match self.agent_directory(iteration) {
             Ok(directory) => directory,
             Err(error) => return Ok(self.after_agent(AgentEnd::Failed(error.to_string()))),
         };
@@ -118,7 +122,10 @@ impl Run<'_> {
             duration,
         });
         self.keeper.agent_ended(iteration, &outcome)?;
-        let end = agent_end(&outcome, &before, &tree.snapshot());
+        // What counts is whether anything is different from what the checks last saw: work that an earlier call did before it
+        // was cut off is work.
+        let before = self.seen_red.as_ref().unwrap_or(&before);
+        let end = agent_end(&outcome, before, &tree.snapshot());
         Ok(self.after_agent(end))
     }
 
@@ -129,6 +136,7 @@ impl Run<'_> {
             prompt,
             time_left: self.pursuit.time_left(at),
             directory,
+            mark: self.workshop.mark.below(),
         };
         let worker = self
             .worker
@@ -172,14 +180,14 @@ impl Run<'_> {
     }
 
     fn verify(&mut self, iteration: u32) -> Result<Step, KeeperError> {
-        let mut records = match self.directory(iteration, "") {
+        let mut records = match self.directory(iteration) {
             Ok(directory) => self.checked(&directory),
-            Err(error) => vec![self.refused("evidence", &error.to_string())],
+            Err(error) => vec![failed("evidence", &error.to_string())],
         };
         if is_green(&records)
             && let Err(reason) = self.prove(&records)
         {
-            records.push(self.refused("evidence", &reason));
+            records.push(failed("evidence", &reason));
         }
         let (is_green, summary) = (is_green(&records), summary(&records));
         self.feedback = Feedback::of(&records);
@@ -187,25 +195,22 @@ impl Run<'_> {
         self.progress.checked(records);
         let step = self.pursuit.verified(is_green, &summary, self.moment());
         if !is_green {
+            let tree = Tree::at(self.workshop.root, self.workshop.units);
+            self.seen_red = Some(tree.snapshot());
             self.save()?;
         }
         Ok(step)
     }
 
     fn checked(&mut self, directory: &Utf8Path) -> Vec<CheckRecord> {
-        let tree = Tree::at(self.workshop.root, self.workshop.units);
-        let before = tree.snapshot();
-        if self.workshop.must_be_clean
-            && let Some(reason) = uncommitted(&tree)
-        {
-            return vec![self.refused("clean worktree", &reason)];
-        }
         let checks = Checks {
             units: self.workshop.units,
             cancel: self.workshop.cancel,
             root: self.workshop.root,
             shell: self.workshop.shell,
-            commit: before.head.as_deref(),
+            withhold: self.workshop.withhold,
+            must_be_clean: self.workshop.must_be_clean,
+            mark: self.workshop.mark,
             logs: directory,
         };
         let (pursuit, started) = (&self.pursuit, self.started);
@@ -220,26 +225,7 @@ impl Run<'_> {
             cancel: self.workshop.cancel,
             listener: self.listener,
         };
-        let mut records = checks.run(&self.bead.dod.verifiers, &time_left, &mut listener);
-        if self.workshop.must_be_clean && tree.snapshot() != before {
-            let reason = "The work tree changed while the checks ran, so that they prove nothing";
-            records.push(self.refused("clean worktree", reason));
-        }
-        records
-    }
-
-    /// A record of something that failed and is no check of the bead.
-    fn refused(&self, name: &str, reason: &str) -> CheckRecord {
-        let mut record = CheckRecord::skipped(
-            &self.bead.dod.verifiers[0],
-            String::new(),
-            &Timestamp::from_instant(clock::now()),
-        );
-        record.skipped = false;
-        name.clone_into(&mut record.name);
-        record.command.clear();
-        record.reason = Some(reason.to_owned());
-        record
+        checks.run(&self.bead.dod.verifiers, &time_left, &mut listener)
     }
 
     /// Keeps the evidence of a success (V-15); without it there is none.
@@ -293,17 +279,28 @@ impl Run<'_> {
         }
     }
 
-    fn directory(&self, iteration: u32, name: &str) -> Result<Utf8PathBuf, FileError> {
-        let attempt = match iteration {
-            0 => "before".to_owned(),
-            iteration => format!("attempt-{iteration}"),
-        };
-        let path = if name.is_empty() {
-            attempt
-        } else {
-            format!("{attempt}/{name}")
-        };
-        self.workshop.logs.below(&path)
+    fn directory(&self, iteration: u32) -> Result<Utf8PathBuf, FileError> {
+        match iteration {
+            0 => self.workshop.logs.below("before"),
+            iteration => self.workshop.logs.below(&format!("attempt-{iteration}")),
+        }
+    }
+
+    /// A call that a limit kept from working is made again in the same iteration; what it said is kept all the same.
+    fn agent_directory(&self, iteration: u32) -> Result<Utf8PathBuf, FileError> {
+        let attempt = self.directory(iteration)?;
+        let mut number = 1;
+        loop {
+            let name = match number {
+                1 => "agent".to_owned(),
+                number => format!("agent-{number}"),
+            };
+            let path = attempt.join(name);
+            if files::create_new_directory(&path)? {
+                return Ok(path);
+            }
+            number += 1;
+        }
     }
 
     fn save(&mut self) -> Result<(), KeeperError> {
@@ -379,21 +376,18 @@ fn agent_end(outcome: &Outcome, before: &Snapshot, after: &Snapshot) -> AgentEnd
             resets_at: outcome.resets_at,
             reason: reason(),
         },
-        Status::Auth | Status::Config | Status::Denied => AgentEnd::Hopeless(reason()),
-        Status::Failed | Status::Timeout | Status::Killed | Status::Crashed | Status::NoResult => {
-            AgentEnd::Failed(reason())
-        }
+        Status::Auth | Status::Config => AgentEnd::Hopeless(reason()),
+        Status::Denied if !has_changed => AgentEnd::Hopeless(reason()),
+        Status::Denied
+        | Status::Failed
+        | Status::Timeout
+        | Status::Killed
+        | Status::Crashed
+        | Status::NoResult => AgentEnd::Failed(reason()),
     }
 }
 
-fn uncommitted(tree: &Tree<'_>) -> Option<String> {
-    let files = tree.uncommitted()?;
-    let named: Vec<&str> = files.iter().take(5).map(String::as_str).collect();
-    let more = if files.len() > named.len() {
-        ", …"
-    } else {
-        ""
-    };
-    let reason = format!("Not everything is committed: {}{more}", named.join(", "));
-    (!files.is_empty()).then_some(reason)
+/// Something that is no check of the bead and must hold all the same.
+fn failed(name: &str, reason: &str) -> CheckRecord {
+    CheckRecord::failed(name, reason, &Timestamp::from_instant(clock::now()))
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use beads_ralph_core::agent::Outcome;
-use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::bead::{BeadId, Verifier};
 use beads_ralph_core::dod::{DodBead, Progress, of_issue};
 use beads_ralph_core::issue::{Comment, Edit, Fence, Holder, Label};
 use beads_ralph_core::verify::{CheckRecord, is_green, summary};
@@ -29,7 +29,9 @@ pub struct StoreKeeper<'a> {
     id: BeadId,
     fence: Fence,
     bead: DodBead,
+    /// When the store last heard a sign of life, and when it was last given one.
     beaten: Instant,
+    tried: Instant,
 }
 
 impl std::fmt::Debug for StoreKeeper<'_> {
@@ -41,11 +43,11 @@ impl std::fmt::Debug for StoreKeeper<'_> {
 }
 
 impl<'a> StoreKeeper<'a> {
-    /// Claims a bead that was looked at before.
+    /// Claims a bead, and reads it as it is then. `defaults` are the checks that hold for every bead.
     pub fn claim(
         store: &'a mut dyn Store,
-        bead: DodBead,
         id: &BeadId,
+        defaults: &[Verifier],
         holder: &Holder,
         actor: &str,
     ) -> Result<Self, StoreError> {
@@ -56,8 +58,15 @@ impl<'a> StoreKeeper<'a> {
             is_forced: false,
         };
         let record = store.claim(id, &new, Stamp { actor, at: now })?;
-        // What the bead says may have changed since somebody looked; from now on it is ours.
-        let bead = of_issue(&record.issue).unwrap_or(bead);
+        let bead = match of_issue(&record.issue, defaults) {
+            Ok(bead) => bead,
+            // What it said when somebody looked is no longer what it says: nothing is done on the word of the past.
+            Err(errors) => {
+                store.release(id, record.fence, Stamp { actor, at: now })?;
+                let id = id.to_string();
+                return Err(StoreError::Invalid { id, errors });
+            }
+        };
         Ok(Self {
             store,
             actor: actor.to_owned(),
@@ -65,6 +74,7 @@ impl<'a> StoreKeeper<'a> {
             fence: record.fence,
             bead,
             beaten: clock::monotonic(),
+            tried: clock::monotonic(),
         })
     }
 
@@ -160,10 +170,20 @@ impl Keeper for StoreKeeper<'_> {
 
     fn beat(&mut self) -> Result<(), KeeperError> {
         let now = clock::monotonic();
-        if now.saturating_duration_since(self.beaten) >= BEAT {
-            self.store
-                .heartbeat(&self.id, self.fence, lease_until(clock::now()))?;
-            self.beaten = now;
+        if now.saturating_duration_since(self.tried) >= BEAT {
+            self.tried = now;
+            let beaten = (self.store).heartbeat(&self.id, self.fence, lease_until(clock::now()));
+            let since = now.saturating_duration_since(self.beaten);
+            match beaten {
+                Ok(_) => self.beaten = now,
+                // The bead is somebody else's now.
+                Err(error @ (StoreError::Stale { .. } | StoreError::NotFound(_))) => {
+                    return Err(error.into());
+                }
+                // The store is busy, or cannot be had for a moment: the lease still holds.
+                Err(_) if since + BEAT < LEASE => {}
+                Err(error) => return Err(error.into()),
+            }
         }
         Ok(())
     }

@@ -1,13 +1,13 @@
 //! One bead in a file: read once, written in one step, never changed by anybody else without a word.
 
-use beads_ralph_core::bead::{FieldError, Timestamp, error_code};
+use beads_ralph_core::bead::{FieldError, Timestamp, Verifier, error_code};
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::dod::{self, DodBead, Progress};
 use camino::{Utf8Path, Utf8PathBuf};
 use thiserror::Error;
 
 use super::Ralph;
-use crate::files::{self, FileError};
+use crate::files::{self, FileError, Lock};
 use crate::repo::shown;
 
 /// A bead in a file. What it says was read once, before any agent ran; whatever becomes of the file afterwards, that is what
@@ -69,6 +69,24 @@ impl BeadFile {
             bead,
             bytes,
         })
+    }
+
+    /// The same with checks that hold for every bead; they are not written into it.
+    #[must_use]
+    pub fn with_checks(self, defaults: &[Verifier]) -> Self {
+        Self {
+            bead: self.bead.with_checks(defaults),
+            ..self
+        }
+    }
+
+    /// Keeps everybody else from working on the bead, wherever they come from, while the lock is held; nothing when somebody
+    /// else does. The lock lies beside the file, whatever links led there.
+    pub fn lock(&self) -> Result<Option<Lock>, BeadFileError> {
+        let path = self.path.canonicalize_utf8();
+        let path = path.unwrap_or_else(|_| self.path.clone());
+        let name = path.file_stem().unwrap_or_default();
+        Ok(files::lock(&path.with_file_name(format!(".{name}.lock")))?)
     }
 
     /// The bead as it was read.

@@ -44,8 +44,15 @@ impl Mark {
     pub fn unique() -> Self {
         static N_MARKS: AtomicU64 = AtomicU64::new(0);
         let number = N_MARKS.fetch_add(1, Ordering::Relaxed);
-        let now = clock::now().as_nanosecond();
+        let now = clock::wall().as_nanosecond();
         Self(format!("{}-{now}-{number}", std::process::id()))
+    }
+
+    /// A mark of its own that can be found by this one, too.
+    #[must_use]
+    pub fn below(&self) -> Self {
+        let own = Self::unique();
+        Self(format!("{} {}", self.0, own.0))
     }
 
     /// The variable's value for a unit, by the value that we have ourselves.

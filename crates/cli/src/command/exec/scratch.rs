@@ -1,8 +1,7 @@
 //! A copy of a bead's directory to work in, which is thrown away at the end.
 
-use std::fs;
-
 use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_runtime::files;
 use camino::{Utf8Path, Utf8PathBuf};
 use tempfile::TempDir;
 
@@ -39,7 +38,11 @@ impl Scratch {
             let message = format!("the temporary directory {} is not UTF-8", path.display());
             Failure::new(ErrorCode::IoPermissionDenied, message)
         })?;
-        copy_all(directory, &root)?;
+        if !files::copy_directory(directory, &root, MAX_FILES)? {
+            let message = format!("there are more than {MAX_FILES} files beside the bead");
+            return Err(Failure::new(ErrorCode::ValidationConstraint, message)
+                .action("put the bead into a directory of its own"));
+        }
         let bead = root.join(file.file_name().unwrap_or_default());
         Ok(Self {
             root,
@@ -55,31 +58,6 @@ impl Scratch {
     pub(super) fn bead(&self) -> &Utf8Path {
         &self.bead
     }
-}
-
-fn copy_all(from: &Utf8Path, to: &Utf8Path) -> Result<(), Failure> {
-    let mut pending = vec![(from.to_owned(), to.to_owned())];
-    let mut n_files = 0;
-    while let Some((from, to)) = pending.pop() {
-        for entry in from.read_dir_utf8().map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            let (source, target) = (entry.path(), to.join(entry.file_name()));
-            n_files += 1;
-            if n_files > MAX_FILES {
-                let message = format!("there are more than {MAX_FILES} files beside the bead");
-                return Err(Failure::new(ErrorCode::ValidationConstraint, message)
-                    .action("put the bead into a directory of its own"));
-            }
-            let kind = entry.file_type().map_err(failed)?;
-            if kind.is_dir() {
-                fs::create_dir(&target).map_err(failed)?;
-                pending.push((source.to_owned(), target));
-            } else if kind.is_file() {
-                fs::copy(source, &target).map_err(failed)?;
-            }
-        }
-    }
-    Ok(())
 }
 
 #[expect(

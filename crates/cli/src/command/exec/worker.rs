@@ -9,10 +9,11 @@ use beads_ralph_core::bead::{AgentPath, AgentSpec, Model, Role};
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::agent::{self, Finding, Job, Observer, Resolved};
-use beads_ralph_runtime::config::Config;
+use beads_ralph_runtime::agents;
+use beads_ralph_runtime::config::{Allowance, Config};
 use beads_ralph_runtime::exec::{Task, Worker};
 use beads_ralph_runtime::news::{Listener, News};
-use beads_ralph_runtime::unit::{Cancel, Mark, Units};
+use beads_ralph_runtime::unit::{Cancel, Units};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
 
@@ -48,6 +49,15 @@ impl<'a> AgentWorker<'a> {
         let mut spec = spec(args, target)?;
         let resolved =
             agent::resolve(config, place.project, &spec).map_err(|found| refused(&found))?;
+        if place.root != place.project
+            && !spec.agent.is_built_in()
+            && agents::definition(place.root, &spec.agent).is_none()
+        {
+            let path = excerpt(spec.agent.as_str());
+            let message = format!("{path} is not in the bead's worktree, where the agent works");
+            let failure = Failure::new(ErrorCode::ValidationConstraint, message);
+            return Err(failure.action("commit it on the branch of the worktree"));
+        }
         if !args.options.is_empty() {
             let own = spec.options.take();
             let mut options = own.unwrap_or_else(|| resolved.adapter.options.clone());
@@ -81,19 +91,19 @@ impl<'a> AgentWorker<'a> {
         })
     }
 
-    /// What people should know before it begins.
-    pub(super) fn warnings(&self) -> Vec<String> {
+    /// What people should know before it begins: what is odd, and what it may spend (Z-13).
+    pub(super) fn remarks(&self) -> Vec<String> {
         let found = self.resolved.warnings.iter();
-        let found = found.map(|finding| finding.message.clone());
+        let found = found.map(|finding| format!("warning: {}", finding.message));
         let invocation = self.resolved.adapter.invocation(&self.call("", None));
         let dropped = invocation.map(|invocation| invocation.dropped);
         let dropped = dropped.unwrap_or_default().into_iter().map(|option| {
-            format!(
-                "the option {} is left out: it is set by beads-ralph itself",
-                excerpt(&option)
-            )
+            format!("warning: the option {option} is left out: it is set by beads-ralph itself")
         });
-        found.chain(dropped).collect()
+        let caps = &self.config.budgets;
+        let (attempt, bead) = (cap(&caps.attempt), cap(&caps.bead));
+        let caps = format!("caps: {attempt} an attempt, {bead} the bead");
+        found.chain(dropped).chain([caps]).collect()
     }
 
     /// What would be run, for `--dry-run`.
@@ -142,7 +152,7 @@ impl<'a> AgentWorker<'a> {
                 report: None,
             },
             directory: task.directory,
-            mark: Mark::unique(),
+            mark: task.mark.clone(),
             limit,
             drain: agent::DRAIN,
             withhold: &self.config.agents.withhold_env,
@@ -183,6 +193,22 @@ impl Worker for AgentWorker<'_> {
     fn work(&mut self, task: &Task<'_>, listener: &mut dyn Listener) -> Outcome {
         self.run(task, listener)
     }
+}
+
+/// What may be spent, in words.
+fn cap(allowance: &Allowance) -> String {
+    let of = |most: Option<u64>, what: &str| most.map(|most| format!("{most} {what}"));
+    let parts = [
+        allowance.usd.map(|usd| format!("${usd:.2}")),
+        of(allowance.tokens, "tokens"),
+        of(allowance.turns, "turns"),
+        of(allowance.minutes, "minutes"),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if parts.is_empty() {
+        return "none for".to_owned();
+    }
+    parts.join(", ")
 }
 
 /// Who is to work: the first dev agent of a bead that names one (seed 002), changed by the command line.

@@ -320,13 +320,19 @@ fn v_15_without_its_artifacts_a_success_is_none() {
 
 #[test]
 fn v_15_evidence_that_cannot_be_written_is_no_success() {
-    let script = "touch done\nrm -rf .ralph/evidence/x\ntouch .ralph/evidence/x";
+    // The check itself passes; it is the place of the evidence that is gone.
+    let check =
+        json!([{"name": "t", "command": "rm -rf .ralph/evidence/x && touch .ralph/evidence/x"}]);
     let env = with_agent(
-        script,
-        &document(&done(), &json!({"constraints": {"max_iterations": 1}})),
+        "touch changed",
+        &document(&check, &json!({"constraints": {"max_iterations": 1}})),
     );
-    env.run(&["exec", "x"]).exits(1);
-    assert_eq!(env.json(".ralph/beads/x.json")["status"], "failed");
+    let error = env.run(&["exec", "x", "--json"]).exits(1).error();
+    let results = error["results"]["results"].as_array().unwrap();
+    assert_eq!(results[0]["passed"], true, "{error:#}");
+    assert_eq!(results[1]["name"], "evidence");
+    let bead = env.json(".ralph/beads/x.json");
+    assert_eq!(bead["status"], "failed");
 }
 
 #[test]
@@ -480,4 +486,150 @@ fn our_logs_are_kept_out_of_the_agents_commits() {
         files.contains(".ralph/beads/x.json") && !files.contains("evidence"),
         "{files}"
     );
+}
+
+#[test]
+fn z_31_checks_for_every_bead_are_run_too() {
+    let env = with_agent(
+        "touch done",
+        &document(&done(), &json!({"constraints": {"max_iterations": 1}})),
+    );
+    let config = format!(
+        "{CONFIG}verify:\n  default: ['test -e everywhere', {{command: 'true', timeout_seconds: 9}}]\n"
+    );
+    env.write("beads-ralph.yaml", &config);
+    let error = env.run(&["exec", "x", "--json"]).exits(1).error();
+    assert!(
+        error["message"]
+            .as_str()
+            .unwrap()
+            .contains("Max iterations reached")
+    );
+    assert_eq!(error["results"]["results"][1]["name"], "test -e everywhere");
+    env.run(&["verify", "x"]).exits(1);
+    env.write("everywhere", "");
+    env.run(&["verify", "x"]).exits(0);
+    let bead = env.json(".ralph/beads/x.json");
+    assert_eq!(
+        bead["dod"]["verifiers"].as_array().unwrap().len(),
+        1,
+        "they are not written into beads"
+    );
+    env.write("beads-ralph.yaml", "verify: {default: [{command: ' '}]}\n");
+    let output = env.run(&["verify", "x"]).exits(1);
+    assert!(
+        output.stderr.contains("verify.default: 0.command"),
+        "{}",
+        output.stderr
+    );
+}
+
+#[test]
+fn work_that_a_failed_call_did_is_verified_after_the_next_one() {
+    // Attempt 1 is red, attempt 2 does the work and dies, attempt 3 finds nothing left to do.
+    let script = "case $BEADS_RALPH_ATTEMPT in 1) touch started;; 2) touch done; exit 7;; esac";
+    let env = with_agent(
+        script,
+        &document(&done(), &json!({"constraints": {"max_iterations": 4}})),
+    );
+    let data = env.run(&["exec", "x", "--json"]).exits(0).data();
+    assert_eq!(data["iterations"], 3);
+}
+
+#[test]
+fn z_7_what_a_killed_run_left_is_ended_before_the_next_begins() {
+    let script = "touch begun-$BEADS_RALPH_ATTEMPT; trap '' TERM; [ -e again ] && touch done && exit 0; sleep 68.25 & wait";
+    let env = with_agent(script, &document(&done(), &json!({})));
+    let mut child = env.command(&["exec", "x"]).spawn();
+    while !env.path("begun-1").exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    env.write("again", "");
+    env.run(&["exec", "x"]).exits(0);
+    assert!(!runs("sleep 68.25"));
+}
+
+#[test]
+fn two_at_once_from_different_places_are_one() {
+    let env = with_agent(
+        "touch begun\nwhile [ ! -e go ]; do sleep 0.05; done\ntouch done",
+        &document(&done(), &json!({})),
+    );
+    let first = env.command(&["exec", "x"]).spawn();
+    while !env.path("begun").exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    env.make_directory("elsewhere/.git");
+    env.write("elsewhere/beads-ralph.yaml", CONFIG);
+    env.tool("cp", &["agent.sh", "elsewhere/agent.sh"])
+        .run()
+        .exits(0);
+    env.tool(
+        "ln",
+        &["-s", "../.ralph/beads/x.json", "elsewhere/link.json"],
+    )
+    .run()
+    .exits(0);
+    let elsewhere = env.path("elsewhere");
+    env.command(&["exec", "link.json"])
+        .at(&elsewhere)
+        .run()
+        .exits(4);
+    env.write("go", "");
+    Output::of(first, "exec".to_owned()).exits(0);
+}
+
+#[test]
+fn z_23_what_is_withheld_reaches_neither_agent_nor_checks() {
+    let env = with_agent(
+        "env >agent-env; touch done",
+        &document(
+            &json!([{"command": "env >check-env; test -e done"}]),
+            &json!({}),
+        ),
+    );
+    env.write(
+        "beads-ralph.yaml",
+        CONFIG.replace("agents: {", "agents: {withhold_env: [SECRET_*, ONE], "),
+    );
+    env.command(&["exec", "x"])
+        .env("SECRET_A", "hush")
+        .env("ONE", "hush")
+        .env("OTHER", "seen")
+        .run()
+        .exits(0);
+    for file in ["agent-env", "check-env"] {
+        let text = env.text(file);
+        assert!(
+            !text.contains("hush") && text.contains("OTHER=seen"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_budget_is_one_for_all_runs() {
+    let env = with_agent(
+        "true",
+        &document(
+            &done(),
+            &json!({
+                "constraints": {"max_iterations": 1},
+                "ralph_meta": {"retry_backoff_seconds": 0, "receipt": {"agent_calls": 3, "turns": 12}},
+            }),
+        ),
+    );
+    env.write(
+        "beads-ralph.yaml",
+        format!("{CONFIG}budgets: {{bead: {{turns: 10}}}}\n"),
+    );
+    let output = env.run(&["exec", "x"]).exits(1);
+    assert!(
+        output.stderr.contains("Budget exceeded: 12 of 10 turns"),
+        "{}",
+        output.stderr
+    );
+    assert!(output.stderr.contains("caps: "), "{}", output.stderr);
 }

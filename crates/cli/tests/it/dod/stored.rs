@@ -134,3 +134,59 @@ fn z_28_a_bead_without_checks_cannot_be_worked_on() {
     env.write("done", "");
     env.run(&["verify", "bd-1"]).exits(0);
 }
+
+#[test]
+fn v_16_force_works_again_on_what_is_closed_or_given_up() {
+    let env = with_store("[ -e enough ] && touch done; date +%N >>changed");
+    env.run(&["exec", "bd-1"]).exits(1);
+    env.run(&["exec", "bd-1"]).exits(1);
+    env.write("enough", "");
+    env.run(&["exec", "--force", "bd-1"]).exits(0);
+    let shown = shown(&env).to_string();
+    assert!(
+        shown.contains("\"status\":\"closed\"") && !shown.contains("\"human\""),
+        "{shown}"
+    );
+    env.run(&["exec", "--force", "bd-1"]).exits(0);
+}
+
+#[test]
+fn z_29_verify_looks_at_what_is_committed_too() {
+    let env = with_store("true");
+    env.tool("rm", &["-r", ".git"]).run().exits(0);
+    env.tool("git", &["init", "-q"]).run().exits(0);
+    let commit = [
+        "-c",
+        "user.name=x",
+        "-c",
+        "user.email=x@x",
+        "commit",
+        "-q",
+        "--allow-empty",
+        "-m",
+        "x",
+    ];
+    env.tool("git", &commit).run().exits(0);
+    env.tool("git", &["worktree", "add", "-q", "-b", "b", "../tree"])
+        .run()
+        .exits(0);
+    env.run(&["update", "bd-1", "--set-metadata", "worktree_path=../tree"])
+        .exits(0);
+    env.write("../tree/done", "");
+    let output = env.run(&["verify", "bd-1"]).exits(1);
+    assert!(
+        output.stderr.contains("Not everything is committed: done"),
+        "{}",
+        output.stderr
+    );
+    // What git cannot tell is not believed.
+    env.run(&["update", "bd-1", "--set-metadata", "worktree_path=../bare"])
+        .exits(0);
+    env.write("../bare/done", "");
+    let output = env.run(&["verify", "bd-1"]).exits(1);
+    assert!(
+        output.stderr.contains("git does not say"),
+        "{}",
+        output.stderr
+    );
+}

@@ -193,7 +193,7 @@ fn z_28_a_bead_of_a_store_is_read_from_its_metadata() {
             "constraints": {"max_iterations": 4}, "ralph_meta": {"retry_backoff_seconds": 0, "total_attempts": 7},
         },
     }));
-    let bead = of_issue(&issue.unwrap()).unwrap();
+    let bead = of_issue(&issue.unwrap(), &[]).unwrap();
     assert_eq!(
         (bead.intent.as_str(), bead.is_gate),
         ("Keep it green", true)
@@ -204,6 +204,21 @@ fn z_28_a_bead_of_a_store_is_read_from_its_metadata() {
     );
     assert_eq!((bead.backoff.as_secs(), bead.total_attempts()), (0, 7));
     let issue = Issue::without_comments(json!({"id": "bd-2", "title": "No checks"})).unwrap();
-    let errors = of_issue(&issue).unwrap_err();
+    let errors = of_issue(&issue, &[]).unwrap_err();
     assert_eq!(errors[0].path, "dod.verifiers");
+    let default = read_with(&json!({})).dod.verifiers;
+    assert_eq!(of_issue(&issue, &default).unwrap().dod.verifiers, default);
+}
+
+#[test]
+fn z_31_checks_for_every_bead_are_added_but_not_to_gates() {
+    let default = read_with(&json!({})).dod.verifiers;
+    let bead = read_with(&json!({})).with_checks(&default);
+    assert_eq!(bead.dod.verifiers.len(), 2);
+    assert_eq!(
+        bead.document["dod"]["verifiers"].as_array().unwrap().len(),
+        1
+    );
+    let gate = read_with(&json!({"type": "gate"})).with_checks(&default);
+    assert_eq!(gate.dod.verifiers.len(), 1);
 }
