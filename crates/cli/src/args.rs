@@ -81,6 +81,8 @@ Start with:
   beads-ralph init                  make the bead store of this repository
   beads-ralph plan apply plan.md    put the plan's beads into it
   beads-ralph ready                 see which beads can be started
+  beads-ralph create-bead --help    write down one piece of work, and the commands that check it
+  beads-ralph exec BEAD             have an agent work on it until the checks pass
 
 Exit codes: 0 success, 1 something to mend, 2 wrong usage, 3 fatal (file missing, no permission),
 4 already claimed by somebody else.";

@@ -54,7 +54,9 @@ impl Checks<'_> {
             return self.each(verifiers, commit.as_deref(), time_left, listener);
         }
         if let Some(reason) = tree.is_not_a_commit() {
-            return vec![CheckRecord::failed(CLEAN, &reason, &now())];
+            let record = CheckRecord::failed(CLEAN, &reason, &now());
+            listener.hear(&News::Checked(&record));
+            return vec![record];
         }
         let before = tree.snapshot();
         let mut records = self.each(verifiers, before.head.as_deref(), time_left, listener);

@@ -90,6 +90,8 @@ pub struct Report {
     pub iterations: u32,
     /// What the checks said last.
     pub records: Vec<CheckRecord>,
+    /// What went wrong last.
+    pub last_failure: Option<String>,
     /// The record of it.
     pub evidence: Option<Utf8PathBuf>,
     /// What the agents took.

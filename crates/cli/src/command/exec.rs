@@ -64,7 +64,7 @@ impl<'a> Exec<'a> {
         for warning in &bead.warnings {
             self.ui.say(&format!("warning: {}\n", visible(warning)));
         }
-        if bead.status == DodStatus::Completed && !self.args.force {
+        if self.leaves(&bead) {
             return completed_already(&target, self.ui);
         }
         let root = target.workplace(self.ralph.root())?;
@@ -101,6 +101,12 @@ impl<'a> Exec<'a> {
             Target::File(file) => site.file(&file, worker),
             Target::Stored(stored) => site.stored(*stored, worker),
         }
+    }
+
+    /// Whether there is nothing to do, because the bead is completed (V-16). Asked to check it, we check it.
+    fn leaves(&self, bead: &DodBead) -> bool {
+        let is_asked = self.args.force || self.args.verify_only;
+        bead.status == DodStatus::Completed && !is_asked
     }
 
     /// How the loop is to go: what the bead says beats the command line, which beats the defaults (V-10).

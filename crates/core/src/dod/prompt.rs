@@ -49,12 +49,15 @@ impl Feedback {
     }
 }
 
-/// What an agent is asked to do for a bead, with what went wrong before.
-pub fn prompt(bead: &DodBead, failures: &[Feedback]) -> String {
+/// What an agent is asked to do for a bead, with what went wrong before; with a worktree of its own it must commit (Z-29).
+pub fn prompt(bead: &DodBead, must_commit: bool, failures: &[Feedback]) -> String {
     let mut text = format!("# {}\n\n{}\n", bead.title.trim(), bead.intent.trim());
     text.push_str("\n## Definition of Done\n\nThese commands are run after you, by a program; all of them must succeed:\n\n");
     for verifier in &bead.dod.verifiers {
         _ = writeln!(text, "- {}: {}", verifier.name, verifier.command);
+    }
+    if must_commit {
+        text.push_str("\nCommit all of your work: the checks are run on what is committed, and on nothing else.\n");
     }
     if !failures.is_empty() {
         text.push_str("\n## Previous failures\n\n");

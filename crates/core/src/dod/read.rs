@@ -10,6 +10,7 @@ use super::words::{DodStatus, DodType, Lane};
 use crate::bead::read_dod;
 use crate::bead::reader::{Errors, Fields, Node, Path};
 use crate::bead::{Dod, FieldError, FieldErrorKind, Invalid, parse_document};
+use crate::diag::did_you_mean;
 use crate::text::excerpt;
 
 /// How much of an intent makes a title.
@@ -87,6 +88,7 @@ fn bead(node: Node<'_, '_>, stem: Option<&str>, errors: &mut Errors) -> Option<D
         node.parsed(errors, DodStatus::parse)
     });
     let (is_gate, closes_on_pass) = blocking(map);
+    let warnings = unknown_keys(node.value, errors);
     let intent = intent?;
     let (kind, lane, dod) = (kind?.unwrap_or(DodType::Task), lane?, dod?);
     Some(DodBead {
@@ -101,7 +103,7 @@ fn bead(node: Node<'_, '_>, stem: Option<&str>, errors: &mut Errors) -> Option<D
         backoff: backoff?,
         is_gate: is_gate || is_flat || kind == DodType::Gate || lane == Some(Lane::Gate),
         closes_on_pass,
-        warnings: warnings(map),
+        warnings: [warnings, nameless(map)].concat(),
         dod,
         document: Map::new(),
     })
@@ -231,8 +233,81 @@ fn flat_dod(map: &Map<String, Value>, errors: &mut Errors) -> Option<Dod> {
     }
 }
 
-/// What is accepted and yet worth a word.
-fn warnings(map: &Map<String, Value>) -> Vec<String> {
+/// The keys that are known where a misspelt one would make a check ask for less than it seems to, or a bound not hold.
+const KNOWN: [(&str, &[&str]); 4] = [
+    ("dod", &["verifiers", "evidence_required", "artifact_paths"]),
+    (
+        "verifier",
+        &["name", "command", "expect", "timeout_seconds", "on_failure"],
+    ),
+    (
+        "expect",
+        &[
+            "exit_code",
+            "stdout_contains",
+            "stderr_contains",
+            "stdout_matches",
+            "stderr_matches",
+            "min_tests",
+        ],
+    ),
+    (
+        "constraints",
+        &[
+            "max_iterations",
+            "time_budget_minutes",
+            "deadline",
+            "allowed_dirs",
+            "forbidden_ops",
+            "migration_rules",
+        ],
+    ),
+];
+
+/// Reports keys that look like known ones, and warns of the others: dialects may have keys of their own, but nobody means
+/// `stdout_contain`.
+fn unknown_keys(document: &Value, errors: &mut Errors) -> Vec<String> {
+    let root = Path::Root;
+    let (dod, verifiers) = (root.key("dod"), root.key("dod"));
+    let verifiers = verifiers.key("verifiers");
+    let mut warnings = Vec::new();
+    let mut look = |value: Option<&Value>, path: &Path<'_>, kind: &str| {
+        let known = KNOWN.iter().find(|(name, _)| *name == kind);
+        let known = known.map(|(_, keys)| *keys).unwrap_or_default();
+        let keys = value
+            .and_then(Value::as_object)
+            .into_iter()
+            .flat_map(Map::keys);
+        for key in keys.filter(|key| !known.contains(&key.as_str())) {
+            match did_you_mean(key, known.iter().copied()) {
+                Some(near) => {
+                    let message = format!("not known; did you mean `{near}`?");
+                    errors.push(&path.key(key), FieldErrorKind::Pattern, &message);
+                }
+                None => warnings.push(format!(
+                    "`{}` in {kind} is not known and ignored",
+                    excerpt(key)
+                )),
+            }
+        }
+    };
+    look(document.get("dod"), &dod, "dod");
+    look(
+        document.get("constraints"),
+        &root.key("constraints"),
+        "constraints",
+    );
+    let items = document.pointer("/dod/verifiers").and_then(Value::as_array);
+    for (index, item) in items.into_iter().flatten().enumerate() {
+        let path = Path::Index(&verifiers, index);
+        look(Some(item), &path, "verifier");
+        look(item.get("expect"), &path.key("expect"), "expect");
+    }
+    warnings
+}
+
+/// Checks without a name, which is accepted and yet worth a word.
+fn nameless(map: &Map<String, Value>) -> Vec<String> {
     let verifiers = map.get("dod").and_then(|dod| dod.get("verifiers"));
     let verifiers = verifiers.and_then(Value::as_array).into_iter().flatten();
     let nameless = |(n, verifier): (usize, &Value)| {

@@ -166,7 +166,7 @@ fn adapter_for<'c>(
             let (hint, name) = (agents.meant(name), excerpt(name));
             Finding::error(
                 format!("there is no agent program `{name}`{hint}"),
-                format!("correct the plan, or describe it in beads-ralph.yaml under agents.adapters.{name}"),
+                format!("name another one, or describe it in beads-ralph.yaml under agents.adapters.{name}"),
             )
         });
     }

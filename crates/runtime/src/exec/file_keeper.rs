@@ -39,6 +39,11 @@ impl FileKeeper {
             return None;
         };
         let path = shown(self.file.path());
+        if bytes.is_empty() {
+            return Some(format!(
+                "{path} was removed during the work, and is written anew"
+            ));
+        }
         let kept = (self.evidence).keep("bead-changed", clock::now(), &bytes);
         let kept = match kept {
             Ok(path) => format!("what it said is kept in {}", shown(&path)),

@@ -110,7 +110,7 @@ impl Run<'_> {
             Ok(directory) => directory,
             Err(error) => return Ok(self.after_agent(AgentEnd::Failed(error.to_string()))),
         };
-        let prompt = prompt(&self.bead, &self.feedback);
+        let prompt = prompt(&self.bead, self.workshop.must_be_clean, &self.feedback);
         let tree = Tree::at(self.workshop.root, self.workshop.units);
         let before = tree.snapshot();
         let began = self.moment();
@@ -167,6 +167,10 @@ impl Run<'_> {
             }
             AgentEnd::Done { .. } | AgentEnd::Limit { .. } => None,
         };
+        if is_idle && reason.is_some() {
+            let text = "the agent changed nothing while checks were red, so they are not run again";
+            self.listener.hear(&News::Warning(text));
+        }
         if let Some(reason) = reason {
             self.feedback.retain(|feedback| feedback.name != "agent");
             self.progress.last_failure_summary = Some(format!("agent: {reason}"));
@@ -354,6 +358,7 @@ impl Run<'_> {
             ending,
             iterations: self.pursuit.iteration(),
             records,
+            last_failure: self.progress.last_failure_summary.clone(),
             evidence: self.evidence.take(),
             receipt: std::mem::take(&mut self.receipt),
             duration: self.moment().elapsed,

@@ -15,6 +15,8 @@ use crate::repo::shown;
 #[derive(Debug)]
 pub struct BeadFile {
     path: Utf8PathBuf,
+    /// Where the path led when it was read.
+    target: Utf8PathBuf,
     bead: DodBead,
     /// What the file holds, as far as we know.
     bytes: Vec<u8>,
@@ -64,8 +66,10 @@ impl BeadFile {
                 path: path.to_owned(),
                 errors,
             })?;
+        let target = path.canonicalize_utf8();
         Ok(Self {
             path: path.to_owned(),
+            target: target.unwrap_or_else(|_| path.to_owned()),
             bead,
             bytes,
         })
@@ -83,10 +87,10 @@ impl BeadFile {
     /// Keeps everybody else from working on the bead, wherever they come from, while the lock is held; nothing when somebody
     /// else does. The lock lies beside the file, whatever links led there.
     pub fn lock(&self) -> Result<Option<Lock>, BeadFileError> {
-        let path = self.path.canonicalize_utf8();
-        let path = path.unwrap_or_else(|_| self.path.clone());
-        let name = path.file_stem().unwrap_or_default();
-        Ok(files::lock(&path.with_file_name(format!(".{name}.lock")))?)
+        let name = self.target.file_stem().unwrap_or_default();
+        Ok(files::lock(
+            &self.target.with_file_name(format!(".{name}.lock")),
+        )?)
     }
 
     /// The bead as it was read.
@@ -109,16 +113,18 @@ impl BeadFile {
     ) -> Result<Written, BeadFileError> {
         let document = progress.written_into(&self.bead.document, version, now);
         let bytes = files::to_json(&document);
-        let found = match files::read(&self.path) {
-            Ok(found) => found,
-            Err(FileError::NotFound { .. }) => {
-                files::write_atomic(&self.path, &bytes)?;
-                self.bytes = bytes;
-                return Ok(Written::Overruled(Vec::new()));
+        let is_there = self.target.symlink_metadata().map(|it| it.is_file());
+        if !is_there.unwrap_or(false) {
+            // It is gone, or something else stands there: a link that was not there before is not followed.
+            if let Some(directory) = self.target.parent() {
+                files::create_directory(directory)?;
             }
-            Err(error) => return Err(error.into()),
-        };
-        files::replace(&self.path, &found, &bytes)?;
+            files::write_atomic(&self.target, &bytes)?;
+            self.bytes = bytes;
+            return Ok(Written::Overruled(Vec::new()));
+        }
+        let found = files::read(&self.target)?;
+        files::replace(&self.target, &found, &bytes)?;
         let before = std::mem::replace(&mut self.bytes, bytes);
         if found == before {
             Ok(Written::Done)

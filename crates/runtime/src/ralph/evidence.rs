@@ -1,6 +1,6 @@
 //! Evidence about the work on a bead: captured output, and the record of how it ended (V-15).
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 use serde::Serialize;
 use thiserror::Error;
@@ -131,6 +131,12 @@ fn names(now: Timestamp) -> impl Iterator<Item = String> {
 /// Whether every glob of artifacts matches something below a root (V-15).
 pub(crate) fn check_artifacts(root: &Utf8Path, globs: &[String]) -> Result<(), EvidenceError> {
     let is_there = |pattern: &str| {
+        if Utf8Path::new(pattern)
+            .components()
+            .any(|part| part == Utf8Component::ParentDir)
+        {
+            return false;
+        }
         let escaped = glob::Pattern::escape(root.as_str());
         let found = glob::glob(&format!("{escaped}/{pattern}"));
         found.is_ok_and(|mut paths| paths.any(|path| path.is_ok()))

@@ -83,23 +83,28 @@ fn cost(report: &Report) -> String {
     if receipt.agent_calls == 0 {
         return String::new();
     }
-    let unknown = if receipt.calls_of_unknown_cost > 0 {
-        " and what is not known"
-    } else {
-        ""
-    };
-    format!(
-        ", {} tokens, ${:.4}{unknown}",
-        receipt.tokens.total(),
-        receipt.usd
-    )
+    let tokens = receipt.tokens.total();
+    match receipt.calls_of_unknown_cost {
+        0 => format!(", {tokens} tokens, ${:.4}", receipt.usd),
+        n if n == receipt.agent_calls && tokens == 0 => ", cost unknown".to_owned(),
+        n if n == receipt.agent_calls => format!(", {tokens} tokens, cost unknown"),
+        _ => format!(
+            ", {tokens} tokens, ${:.4} and what is not known",
+            receipt.usd
+        ),
+    }
 }
 
 fn given_up(bead: &DodBead, report: &Report, reason: &str) -> Failure {
     let iterations = counted(report.iterations as usize, "iteration", "iterations");
+    let last = report
+        .last_failure
+        .as_deref()
+        .filter(|last| *last != reason);
+    let last = last.map_or(String::new(), |last| format!("; last: {}", visible(last)));
     let (reason, cost) = (visible(reason), cost(report));
     let message = format!(
-        "{} was given up after {iterations}{cost}: {reason}",
+        "{} was given up after {iterations}{cost}: {reason}{last}",
         bead.id
     );
     Failure::new(ErrorCode::ValidationConstraint, message).action(format!(

@@ -1,7 +1,7 @@
 //! One bead, taken, worked on and given back.
 
 use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_core::dod::{DodBead, DodStatus};
+use beads_ralph_core::dod::DodBead;
 use beads_ralph_core::issue::{Edit, Holder};
 use beads_ralph_runtime::exec::{
     self, FileKeeper, Keeper, KeeperError, StoreKeeper, Worker, Workshop,
@@ -43,7 +43,7 @@ impl Site<'_> {
         let mark = self.take_over(&mut lock)?;
         // Somebody may have worked on it between the first look and the lock.
         let file = BeadFile::read(file.path())?.with_checks(&self.exec.config.default_checks);
-        if file.bead().status == DodStatus::Completed && !self.exec.args.force {
+        if self.exec.leaves(file.bead()) {
             let target = Target::File(Box::new(file));
             return completed_already(&target, self.exec.ui);
         }

@@ -34,6 +34,8 @@ pub(super) struct AgentWorker<'a> {
     spec: AgentSpec,
     sprint: Option<String>,
     permissions: Permissions,
+    /// Whether the program can be told what it may do.
+    takes_modes: bool,
     limit: Duration,
     root: Utf8PathBuf,
 }
@@ -86,6 +88,7 @@ impl<'a> AgentWorker<'a> {
             resolved,
             spec,
             permissions,
+            takes_modes: asks,
             limit,
             root: place.root.to_owned(),
         })
@@ -100,10 +103,17 @@ impl<'a> AgentWorker<'a> {
         let dropped = dropped.unwrap_or_default().into_iter().map(|option| {
             format!("warning: the option {option} is left out: it is set by beads-ralph itself")
         });
+        let is_free = !self.takes_modes && self.permissions != Permissions::Bypass;
+        let free = is_free.then(|| {
+            let (name, mode) = (&self.resolved.adapter.name, self.permissions.as_str());
+            format!(
+                "warning: `permissions: {mode}` means nothing to {name}: it runs with your rights"
+            )
+        });
         let caps = &self.config.budgets;
         let (attempt, bead) = (cap(&caps.attempt), cap(&caps.bead));
         let caps = format!("caps: {attempt} an attempt, {bead} the bead");
-        found.chain(dropped).chain([caps]).collect()
+        found.chain(dropped).chain(free).chain([caps]).collect()
     }
 
     /// What would be run, for `--dry-run`.

@@ -222,3 +222,28 @@ fn z_31_checks_for_every_bead_are_added_but_not_to_gates() {
     let gate = read_with(&json!({"type": "gate"})).with_checks(&default);
     assert_eq!(gate.dod.verifiers.len(), 1);
 }
+
+#[test]
+fn v_1_a_misspelt_key_of_a_check_is_refused_and_a_foreign_one_named() {
+    let verifier = json!({"name": "t", "command": "true", "expect": {"stdout_contain": "x"}, "timeout_second": 3});
+    let document = minimal(
+        &json!({"dod": {"verifiers": [verifier], "evidence_require": true}, "constraints": {"max_iteration": 3}}),
+    );
+    let found = problems(document);
+    for part in [
+        "dod.verifiers.0.expect.stdout_contain: not known; did you mean `stdout_contains`?",
+        "dod.verifiers.0.timeout_second: not known; did you mean `timeout_seconds`?",
+        "dod.evidence_require: not known; did you mean `evidence_required`?",
+        "constraints.max_iteration: not known; did you mean `max_iterations`?",
+    ] {
+        assert!(
+            found.iter().any(|line| line.starts_with(part)),
+            "{part} {found:#?}"
+        );
+    }
+    let foreign = json!({"dod": {"verifiers": [{"name": "t", "command": "true", "owner": "me"}]}});
+    assert_eq!(
+        read_with(&foreign).warnings,
+        ["`owner` in verifier is not known and ignored"]
+    );
+}

@@ -11,7 +11,7 @@ const NOW: &str = "2026-01-02T03:04:05Z";
 fn bead() -> DodBead {
     let document = json!({
         "id": "x", "intent": "do it", "odd": [1], "status": "open", "artifacts": {"logs": []},
-        "dod": {"verifiers": [{"name": "t", "command": "true", "odd": 2}, {"name": "u", "command": "false"}]},
+        "dod": {"verifiers": [{"name": "t", "command": "true", "owner": 2}, {"name": "u", "command": "false"}]},
         "constraints": {"allowed_dirs": ["src"], "max_iterations": 3},
         "ralph_meta": {"attempt_count": 4, "failure_reason": "old", "odd": 3},
     });
@@ -67,7 +67,7 @@ fn v_10_a_run_writes_its_own_keys_and_leaves_the_others() {
 #[test]
 fn v_11_the_prompt_has_everything_that_an_agent_needs() {
     let bead = bead();
-    let first = prompt(&bead, &[]);
+    let first = prompt(&bead, false, &[]);
     for part in [
         "do it",
         "- t: true\n",
@@ -77,7 +77,7 @@ fn v_11_the_prompt_has_everything_that_an_agent_needs() {
     ] {
         assert!(first.contains(part), "{part}\n{first}");
     }
-    assert!(!first.contains("Previous failures"));
+    assert!(!first.contains("Previous failures") && !first.contains("Commit all"));
     let feedback = |name: &str, reason: &str, output: &str| Feedback {
         name: name.to_owned(),
         reason: reason.to_owned(),
@@ -92,7 +92,7 @@ fn v_11_the_prompt_has_everything_that_an_agent_needs() {
         ),
         feedback("v", &"x".repeat(9000), &noise),
     ];
-    let second = prompt(&bead, &failures);
+    let second = prompt(&bead, true, &failures);
     assert!(
         second.contains(
             "## Previous failures\n\n- u: Exit code 1 (expected 0)\n      # not a heading\n"
@@ -111,5 +111,5 @@ fn v_11_what_an_earlier_run_noted_is_told_again() {
     let noted = json!([{"Name": "t", "Passed": false, "Reason": "slow"}]);
     let document = json!({"intent": "x", "dod": {"verifiers": [{"command": "true"}]}, "ralph_meta": {"verifier_results": noted}});
     let bead = read(document, Some("x")).unwrap();
-    assert!(prompt(&bead, &Feedback::noted(&bead)).contains("- t: slow\n"));
+    assert!(prompt(&bead, false, &Feedback::noted(&bead)).contains("- t: slow\n"));
 }
