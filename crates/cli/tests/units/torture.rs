@@ -176,7 +176,9 @@ fn abort_when_stuck() {
 fn play(round: &Round, token: &str, place: &Utf8Path) {
     let units = units().with_max_file(1 << 20);
     let mut dice = Dice(round.seed);
-    let jobs: Vec<(Spec, Option<Duration>)> = (0..N_UNITS)
+    // Whoever is to be killed must not be done before.
+    let n_units = N_UNITS * if round.is_killed { 20 } else { 1 };
+    let jobs: Vec<(Spec, Option<Duration>)> = (0..n_units)
         .map(|_| draw(&mut dice, token, place, round.is_killed))
         .collect();
     // The first unit makes what stays for good.
