@@ -1,13 +1,17 @@
 //! Reading whole texts, and writing files so that they are never seen half-written.
 
+mod compressed;
+mod opening;
+
+pub use compressed::{compress, plain_name, read_kept};
+pub use opening::open_own;
+
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read, Seek as _, Write as _};
 
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::text::Span;
 use camino::{Utf8Path, Utf8PathBuf};
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use serde::Serialize;
 use tempfile::NamedTempFile;
 use thiserror::Error;
@@ -94,21 +98,7 @@ impl FileError {
 /// Reads a whole file (P-27). Pipes and sockets are refused, because they could block for ever; so is
 /// what is too large for spans.
 pub fn read(path: &Utf8Path) -> Result<Vec<u8>, FileError> {
-    let metadata = fs::metadata(path).map_err(FileError::io("read", path))?;
-    if metadata.is_dir() {
-        return Err(FileError::NotAFile {
-            path: path.to_owned(),
-            what: "a directory",
-        });
-    }
-    if !metadata.is_file() {
-        return Err(FileError::NotAFile {
-            path: path.to_owned(),
-            what: "a pipe, socket or device",
-        });
-    }
-    let file = File::open(path).map_err(FileError::io("read", path))?;
-    read_limited(file, path)
+    read_limited(opening::open_named(path)?, path)
 }
 
 /// Reads all of standard input, or of anything else, up to what spans can address.
@@ -152,31 +142,16 @@ pub fn create_new(path: &Utf8Path, bytes: &[u8]) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Opens a file for what comes bit by bit, such as the output of a program; what it held is gone. It can be seen
-/// half-written, so it is for records that are read when they are finished.
+/// Makes a file for what comes bit by bit, such as the output of a program; it must not exist yet, not even as a link. It can
+/// be seen half-written, so it is for records that are read when they are finished.
 pub fn stream_into(path: &Utf8Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true).open(path)
+    OpenOptions::new().write(true).create_new(true).open(path)
 }
 
-/// Replaces a finished file by a compressed one beside it, `<name>.gz`, whose path is given back. Until the new one is whole
-/// the old one stays.
-pub fn compress(path: &Utf8Path) -> Result<Utf8PathBuf, FileError> {
-    let target = Utf8PathBuf::from(format!("{path}.gz"));
-    let mut source = File::open(path).map_err(FileError::io("read", path))?;
-    let unnamed = |error: io::Error| FileError::io("write", &target)(error.kind().into());
-    let temporary = temporary_file(directory_of(&target)).map_err(unnamed)?;
-    let mut encoder = GzEncoder::new(temporary, Compression::fast());
-    let written = io::copy(&mut source, &mut encoder).and_then(|_| encoder.finish());
-    let temporary = written.map_err(FileError::io("write", &target))?;
-    let synced = temporary.as_file().sync_all();
-    synced.map_err(FileError::io("write", &target))?;
-    temporary
-        .persist(&target)
-        .map_err(|error| FileError::io("write", &target)(error.error))?;
-    sync_directory(&target);
-    fs::remove_file(path).map_err(FileError::io("remove", path))?;
-    Ok(target)
+/// Removes a file that an earlier run may have left; a link is removed, not what it leads to. Whoever needs the place is told
+/// when it is not free.
+pub fn remove_leftover(path: &Utf8Path) {
+    drop(fs::remove_file(path));
 }
 
 /// Makes a directory and those above it.
@@ -249,13 +224,7 @@ const MAX_NOTE: u64 = 4096;
 /// Takes a lock; nothing when somebody else holds it. The file stays: removing it would let two hold locks on two files of one
 /// name.
 pub fn lock(path: &Utf8Path) -> Result<Option<Lock>, FileError> {
-    let file = OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .read(true)
-        .write(true)
-        .open(path)
-        .map_err(FileError::io("create", path))?;
+    let file = opening::open_own_to_write(path)?;
     match file.try_lock() {
         Ok(()) => Ok(Some(Lock {
             file,
@@ -376,7 +345,7 @@ fn sync_directory(path: &Utf8Path) {
 mod tests {
     use super::*;
 
-    fn directory() -> (tempfile::TempDir, Utf8PathBuf) {
+    pub(super) fn directory() -> (tempfile::TempDir, Utf8PathBuf) {
         let directory = tempfile::tempdir().unwrap();
         let path = Utf8PathBuf::from_path_buf(directory.path().to_owned()).unwrap();
         (directory, path)
@@ -397,6 +366,58 @@ mod tests {
             read(&path.join("absent/below")).unwrap_err().code(),
             ErrorCode::IoFileNotFound
         );
+    }
+
+    /// What somebody may put where a file is expected: a pipe that nobody fills, a socket, links.
+    fn traps(path: &Utf8Path) -> [Utf8PathBuf; 4] {
+        let traps = ["pipe", "socket", "zero", "round"].map(|name| path.join(name));
+        let [pipe, socket, zero, round] = &traps;
+        make_pipe(pipe);
+        drop(std::os::unix::net::UnixListener::bind(socket).unwrap());
+        std::os::unix::fs::symlink("/dev/zero", zero).unwrap();
+        std::os::unix::fs::symlink(round, round).unwrap();
+        traps
+    }
+
+    #[cfg(not(target_vendor = "apple"))]
+    fn make_pipe(path: &Utf8Path) {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+        let mode = Mode::from_raw_mode(0o600);
+        mknodat(CWD, path.as_std_path(), FileType::Fifo, mode, 0).unwrap();
+    }
+
+    #[cfg(target_vendor = "apple")]
+    fn make_pipe(path: &Utf8Path) {
+        std::os::unix::fs::symlink("/dev/stdin", path).unwrap();
+    }
+
+    #[test]
+    fn p_27_what_is_no_file_is_neither_read_nor_waited_for() {
+        let (_guard, path) = directory();
+        for trap in traps(&path) {
+            let error = read(&trap).unwrap_err();
+            assert_eq!(error.code(), ErrorCode::IoPermissionDenied, "{error}");
+            for error in [open_own(&trap).unwrap_err(), lock(&trap).unwrap_err()] {
+                assert!(matches!(error, FileError::NotAFile { .. }), "{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_ours_is_never_written_through_a_link() {
+        let (_guard, path) = directory();
+        let (theirs, link) = (path.join("theirs"), path.join("link"));
+        write_atomic(&theirs, b"theirs").unwrap();
+        std::os::unix::fs::symlink(&theirs, &link).unwrap();
+        for place in traps(&path).iter().chain([&theirs, &link]) {
+            let error = stream_into(place).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::AlreadyExists, "{place}");
+        }
+        assert!(lock(&link).is_err() && open_own(&link).is_err());
+        assert_eq!(read(&link).unwrap(), b"theirs", "a user may name a link");
+        remove_leftover(&link);
+        assert!(stream_into(&link).is_ok() && lock(&theirs).unwrap().is_some());
+        assert_eq!(read(&theirs).unwrap(), b"theirs");
     }
 
     #[test]
@@ -462,27 +483,5 @@ mod tests {
             Err(FileError::Exists { .. })
         ));
         assert_eq!(read(&path.join("a")).unwrap(), b"1");
-    }
-
-    #[test]
-    fn a_compressed_file_takes_the_place_of_the_plain_one() {
-        let (_guard, path) = directory();
-        let plain = path.join("stdout");
-        let bytes: Vec<u8> = (0..100_000_u32).flat_map(u32::to_le_bytes).collect();
-        write_atomic(&plain, &bytes).unwrap();
-        let compressed = compress(&plain).unwrap();
-        assert_eq!(compressed, path.join("stdout.gz"));
-        let mut read_back = Vec::new();
-        let file = File::open(&compressed).unwrap();
-        flate2::read::GzDecoder::new(file)
-            .read_to_end(&mut read_back)
-            .unwrap();
-        assert_eq!(read_back, bytes);
-        assert_eq!(
-            fs::read_dir(&path).unwrap().count(),
-            1,
-            "only the new one is left"
-        );
-        assert!(compress(&plain).is_err());
     }
 }

@@ -4,7 +4,6 @@
 //! needed also `schema.json`, and `report` if the agent wrote one.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::Read as _;
 use std::time::Duration;
 
@@ -105,9 +104,12 @@ pub fn run(
         last_message: Some(place("last-message").into_string()),
     };
     job.call.executable = Some(job.program.to_string());
+    // The places must be free for what this run prints.
+    files::remove_leftover(&place("stdout"));
+    files::remove_leftover(&place("stderr"));
     if job.context.report.is_none() {
         // A report of an earlier run would be taken for this one's.
-        drop(fs::remove_file(&report));
+        files::remove_leftover(&report);
         job.context.report = Some(report.into_string());
     }
     let outcome = match job.adapter.invocation(&job.call) {
@@ -218,7 +220,7 @@ pub(super) fn inherited(keeps: &[String], withhold: &[String]) -> BTreeMap<Strin
 
 /// What the agent wrote as its report, if it did.
 fn read_report(path: &Utf8Path) -> Option<String> {
-    let file = fs::File::open(path).ok().filter(|_| path.is_file())?;
+    let file = files::open_own(path).ok()?;
     let mut bytes = Vec::new();
     file.take(MAX_REPORT).read_to_end(&mut bytes).ok()?;
     let text = String::from_utf8_lossy(&bytes).into_owned();

@@ -219,9 +219,12 @@ mod tests {
     #[test]
     fn v_4_a_full_disk_is_noted_and_stops_nothing() {
         let (_directory, path) = place();
-        std::os::unix::fs::symlink("/dev/full", &path).unwrap();
         let whole = bytes(3 * PART);
-        let full = captured(&whole, Some(path.clone()), u64::MAX, 60_000);
+        let mut full = Capture::new(Some(path.clone()), u64::MAX);
+        let device = std::fs::OpenOptions::new().write(true).open("/dev/full");
+        full.spill.file = Some(device.unwrap());
+        whole.chunks(60_000).for_each(|piece| full.take(piece));
+        let full = full.finish();
         let plain = captured(&whole, None, u64::MAX, 60_000);
         let fault = full.fault.unwrap();
         assert!(
@@ -230,6 +233,18 @@ mod tests {
         );
         assert_eq!((full.n_bytes, full.sha256), (plain.n_bytes, plain.sha256));
         assert_eq!(full.tail, plain.tail);
+    }
+
+    #[test]
+    fn v_4_what_lies_where_output_goes_is_left_alone_and_noted() {
+        let (_directory, path) = place();
+        let theirs = path.with_file_name("theirs");
+        files::write_atomic(&theirs, b"theirs").unwrap();
+        std::os::unix::fs::symlink(&theirs, &path).unwrap();
+        let captured = captured(b"output", Some(path.clone()), u64::MAX, 10);
+        assert!(captured.fault.is_some_and(|fault| fault.contains("exists")));
+        assert_eq!((captured.n_bytes, captured.file), (6, None));
+        assert_eq!(files::read(&theirs).unwrap(), b"theirs");
     }
 
     #[test]

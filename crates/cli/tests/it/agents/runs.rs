@@ -1,6 +1,5 @@
 //! Runs of programs that behave in every way that real ones were seen to.
 
-use std::io::Read as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -11,6 +10,7 @@ use beads_ralph_core::agent::{
 use beads_ralph_core::bead::Model;
 use beads_ralph_runtime::agent::{self, DRAIN, Job, Observer, Quiet};
 use beads_ralph_runtime::config::{self, Config};
+use beads_ralph_runtime::files;
 use beads_ralph_runtime::unit::{self, Cancel, Mark, Units};
 use serde_json::{Value, json};
 
@@ -102,12 +102,8 @@ impl World {
 
 /// What a run printed, unpacked.
 fn raw(outcome: &Outcome) -> String {
-    let file = std::fs::File::open(outcome.raw.as_deref().unwrap()).unwrap();
-    let mut text = String::new();
-    flate2::read::GzDecoder::new(file)
-        .read_to_string(&mut text)
-        .unwrap();
-    text
+    let bytes = files::read_kept(outcome.raw.as_deref().unwrap().into());
+    String::from_utf8(bytes.unwrap()).unwrap()
 }
 
 /// Prints what a real program printed.
@@ -348,6 +344,42 @@ fn a_process_that_is_left_behind_is_killed_and_noted() {
             &["1 of its processes were left behind, and were killed".to_owned()][..]
         )
     );
+}
+
+#[test]
+fn what_an_agent_puts_into_the_place_of_our_files_is_neither_waited_for_nor_followed() {
+    let links = "ln -s ../mine report; ln -s ../mine stdout; ln -s ../mine stderr";
+    let later = "until [ -s stdout ]; do :; done; rm stdout; mkfifo stdout";
+    for (before, after, n_faults) in [
+        ("mkfifo report stdout stderr", "", 2),
+        ("mkdir report stdout stderr", "", 2),
+        (links, "", 2),
+        ("", later, 1),
+    ] {
+        let printing = printing("claude", "success");
+        let to_unit = "cd \"${BEADS_RALPH_REPORT%/*}\"";
+        let body = format!("{to_unit}\n{before}\n{printing}\necho oh >&2\n{after}");
+        let world = World::new("claude", &body);
+        world.env.write("mine", "the user's");
+        let outcome = world.run();
+        assert_eq!(outcome.status, Status::Ok, "{body}: {outcome:#?}");
+        assert!(outcome.text.is_some());
+        assert_eq!(world.env.text("mine"), "the user's", "{body}");
+        let is_fault = |note: &&String| note.contains("/unit/std");
+        let n_found = outcome.notes.iter().filter(is_fault).count();
+        assert_eq!(n_found, n_faults, "{body}: {:?}", outcome.notes);
+    }
+}
+
+#[test]
+fn a_second_run_in_a_directory_keeps_its_own_output() {
+    let body = format!("echo $$ >&2; {}", printing("claude", "success"));
+    let world = World::new("claude", &body);
+    let first = world.run();
+    let complaint = world.env.text("unit/stderr");
+    let second = world.run();
+    assert_eq!(first.notes, second.notes);
+    assert_ne!(world.env.text("unit/stderr"), complaint);
 }
 
 #[test]
