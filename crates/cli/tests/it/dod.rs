@@ -49,3 +49,20 @@ pub(crate) fn runs(text: &str) -> bool {
             .contains(text)
     })
 }
+
+/// Makes the working directory a git repository with one commit, which is empty.
+#[track_caller]
+pub(crate) fn git_repository(env: &TestEnv) {
+    let who = ["-c", "user.name=x", "-c", "user.email=x@x"];
+    let commit = [&who[..], &["commit", "-q", "--allow-empty", "-m", "x"]].concat();
+    for args in [&["init", "-q"][..], &commit] {
+        env.tool("git", args).run().exits(0);
+    }
+}
+
+/// Waits until a file is there, which something that was started makes.
+pub(crate) fn wait_for(env: &TestEnv, name: &str) {
+    while !env.path(name).exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{bead, runs};
+use super::{bead, runs, wait_for};
 use crate::env::{Output, TestEnv};
 
 const CONFIG: &str =
@@ -257,9 +257,7 @@ fn v_14_kill_9_leaves_a_bead_that_can_be_run_again() {
         &document(&done(), &json!({})),
     );
     let mut child = env.command(&["exec", "x"]).spawn();
-    while !env.path("begun").exists() {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_for(&env, "begun");
     child.kill().unwrap();
     child.wait().unwrap();
     let bead = env.json(".ralph/beads/x.json");
@@ -417,9 +415,7 @@ fn two_at_once_are_one() {
         &document(&done(), &json!({})),
     );
     let first = env.command(&["exec", "x"]).spawn();
-    while !env.path("begun").exists() {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_for(&env, "begun");
     let output = env.run(&["exec", "x"]).exits(4);
     assert!(
         output.stderr.contains("already claimed"),
@@ -437,9 +433,7 @@ fn an_interrupt_ends_the_agent_and_gives_the_bead_back() {
         &document(&done(), &json!({})),
     );
     let child = env.command(&["exec", "x"]).spawn();
-    while !env.path("begun").exists() {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_for(&env, "begun");
     env.tool("kill", &["-TERM", &child.id().to_string()])
         .run()
         .exits(0);
@@ -541,9 +535,7 @@ fn z_7_what_a_killed_run_left_is_ended_before_the_next_begins() {
     let script = "touch begun-$BEADS_RALPH_ATTEMPT; trap '' TERM; [ -e again ] && touch done && exit 0; sleep 68.25 & wait";
     let env = with_agent(script, &document(&done(), &json!({})));
     let mut child = env.command(&["exec", "x"]).spawn();
-    while !env.path("begun-1").exists() {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_for(&env, "begun-1");
     child.kill().unwrap();
     child.wait().unwrap();
     env.write("again", "");
@@ -558,9 +550,7 @@ fn two_at_once_from_different_places_are_one() {
         &document(&done(), &json!({})),
     );
     let first = env.command(&["exec", "x"]).spawn();
-    while !env.path("begun").exists() {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_for(&env, "begun");
     env.make_directory("elsewhere/.git");
     env.write("elsewhere/beads-ralph.yaml", CONFIG);
     env.tool("cp", &["agent.sh", "elsewhere/agent.sh"])

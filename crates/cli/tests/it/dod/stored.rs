@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::git_repository;
 use crate::env::TestEnv;
 
 #[track_caller]
@@ -81,19 +82,7 @@ fn z_29_in_a_worktree_everything_is_committed_before_the_checks() {
         "touch done; [ $BEADS_RALPH_ATTEMPT = 1 ] && exit 0; git add done; git -c user.name=x -c user.email=x@x commit -qm done",
     );
     env.tool("rm", &["-r", ".git"]).run().exits(0);
-    env.tool("git", &["init", "-q"]).run().exits(0);
-    let commit = [
-        "-c",
-        "user.name=x",
-        "-c",
-        "user.email=x@x",
-        "commit",
-        "-q",
-        "--allow-empty",
-        "-m",
-        "x",
-    ];
-    env.tool("git", &commit).run().exits(0);
+    git_repository(&env);
     env.tool("git", &["worktree", "add", "-q", "-b", "b", "../tree"])
         .run()
         .exits(0);
@@ -154,19 +143,7 @@ fn v_16_force_works_again_on_what_is_closed_or_given_up() {
 fn z_29_verify_looks_at_what_is_committed_too() {
     let env = with_store("true");
     env.tool("rm", &["-r", ".git"]).run().exits(0);
-    env.tool("git", &["init", "-q"]).run().exits(0);
-    let commit = [
-        "-c",
-        "user.name=x",
-        "-c",
-        "user.email=x@x",
-        "commit",
-        "-q",
-        "--allow-empty",
-        "-m",
-        "x",
-    ];
-    env.tool("git", &commit).run().exits(0);
+    git_repository(&env);
     env.tool("git", &["worktree", "add", "-q", "-b", "b", "../tree"])
         .run()
         .exits(0);

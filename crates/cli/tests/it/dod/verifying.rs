@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{results, runs, with_bead};
+use super::{git_repository, results, runs, wait_for, with_bead};
 use crate::env::TestEnv;
 
 #[track_caller]
@@ -182,22 +182,7 @@ fn v_9_a_record_has_everything() {
 #[test]
 fn v_9_the_commit_is_named() {
     let env = with_bead(&json!([{"command": "true"}]));
-    for args in [
-        &["init", "-q"][..],
-        &[
-            "-c",
-            "user.name=x",
-            "-c",
-            "user.email=x@x",
-            "commit",
-            "-q",
-            "--allow-empty",
-            "-m",
-            "x",
-        ],
-    ] {
-        env.tool("git", args).run().exits(0);
-    }
+    git_repository(&env);
     let head = env.tool("git", &["rev-parse", "HEAD"]).run().stdout;
     let record = results(&env, &["verify", "x"]).remove(0);
     assert_eq!(record["commit"], head.trim());
@@ -410,9 +395,7 @@ fn interrupting_leaves_nothing_running() {
     let env =
         with_bead(&json!([{"name": "a", "command": "touch begun; sleep 77.25 & sleep 77.25"}]));
     let child = env.command(&["verify", "x"]).spawn();
-    while !env.path("begun").exists() {
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
+    wait_for(&env, "begun");
     let pid = child.id().to_string();
     env.tool("kill", &["-INT", &pid]).run().exits(0);
     let output = crate::env::Output::of(child, "verify".to_owned());
