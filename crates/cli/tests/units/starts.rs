@@ -2,7 +2,7 @@
 
 use std::os::fd::AsFd as _;
 
-use beads_ralph_runtime::unit::{Ending, Spec, Stdin, UnitError};
+use beads_ralph_runtime::unit::{Ending, Mark, Spec, Stdin, UnitError};
 use rustix::io::FdFlags;
 use rustix::process::Signal;
 
@@ -96,6 +96,24 @@ fn a_program_has_its_signals_as_they_should_be() {
             assert_eq!(mask >> (signal.as_raw() - 1) & 1, 0, "{line}");
         }
     }
+}
+
+#[test]
+fn z_23_a_program_learns_nothing_from_the_shim() {
+    const TEST: &str = "starts::z_23_a_program_learns_nothing_from_the_shim";
+    if part().is_some() {
+        let ended = run(&script("tr '\\0' ';' </proc/$PPID/environ"));
+        println!("it has {}", ended.stdout.text());
+        return;
+    }
+    let mut again = crate::tools::again(TEST, "shim");
+    again
+        .env("SECRET_KEY", "secret")
+        .env(Mark::VARIABLE, "outer");
+    let output = again.output().unwrap();
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("it has BEADS_RALPH_UNIT=outer;\n"), "{text}");
 }
 
 #[test]

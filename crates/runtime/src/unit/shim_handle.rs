@@ -9,9 +9,11 @@ use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal};
 
+use super::Mark;
 use super::channel::{Channel, Filled};
 use super::shim::ARGUMENT;
 use super::wire::Report;
+use crate::env;
 
 /// The name by which a shim is seen in lists of processes, whatever path leads to it.
 const NAME: &str = "beads-ralph";
@@ -38,6 +40,10 @@ impl ShimHandle {
         let process = command
             .arg0(NAME)
             .arg(ARGUMENT)
+            // A program can read the environment of its parent. Only the mark of a unit that we are in ourselves goes along, so
+            // that whoever looks for that unit finds the shim as well.
+            .env_clear()
+            .envs(env::inherited().filter(|(name, _)| name == Mark::VARIABLE))
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::null())
             .stderr(Stdio::null())
