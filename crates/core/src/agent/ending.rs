@@ -36,7 +36,12 @@ pub enum End {
     /// Nobody knows.
     Lost,
     /// It never began.
-    NotStarted(String),
+    NotStarted {
+        /// Why.
+        reason: String,
+        /// Whether it may well begin a little later.
+        is_temporary: bool,
+    },
 }
 
 impl End {
@@ -45,7 +50,7 @@ impl End {
         match self {
             Self::Exited(code) => Some(*code),
             Self::Signalled(signal) => Some(128 + signal),
-            Self::Lost | Self::NotStarted(_) => None,
+            Self::Lost | Self::NotStarted { .. } => None,
         }
     }
 }
@@ -161,8 +166,17 @@ impl Seen<'_> {
     }
 
     fn verdict(&self, ending: &Ending) -> Verdict {
-        if let End::NotStarted(reason) = &ending.end {
-            return Verdict::new(Status::Config, quoted(reason));
+        if let End::NotStarted {
+            reason,
+            is_temporary,
+        } = &ending.end
+        {
+            let status = if *is_temporary {
+                Status::Failed
+            } else {
+                Status::Config
+            };
+            return Verdict::new(status, quoted(reason));
         }
         match &ending.halt {
             Some(Halt::Cancelled) => {
@@ -259,7 +273,7 @@ impl Seen<'_> {
                 .exits
                 .get(&code)
                 .map(|failure| Status::from(*failure)),
-            End::Signalled(_) | End::Lost | End::NotStarted(_) => None,
+            End::Signalled(_) | End::Lost | End::NotStarted { .. } => None,
         };
         self.observed
             .suspect
@@ -405,7 +419,7 @@ fn success(ending: &Ending, n_pending: usize) -> Verdict {
             let how = match end {
                 End::Exited(code) => format!("exit code {code}"),
                 End::Signalled(signal) => format!("signal {signal}"),
-                End::Lost | End::NotStarted(_) => "an end that nobody saw".to_owned(),
+                End::Lost | End::NotStarted { .. } => "an end that nobody saw".to_owned(),
             };
             let reason = format!("it said that it succeeded, and ended with {how}");
             Verdict::new(Status::Failed, reason)

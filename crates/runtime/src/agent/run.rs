@@ -150,14 +150,13 @@ impl Job<'_> {
         } = watching;
         let ended = match ended {
             Ok(ended) => ended,
-            Err(error @ UnitError::Program { .. }) => {
+            Err(error) => {
                 let ending = Ending {
-                    end: End::NotStarted(error.to_string()),
+                    end: not_started(error)?,
                     halt: None,
                 };
                 return Ok(reader.finish(&ending, clock::wall()));
             }
-            Err(error @ UnitError::Shim(_)) => return Err(AgentError::Unit(error)),
         };
         if let Some(report) = self
             .context
@@ -216,6 +215,17 @@ pub(super) fn inherited(keeps: &[String], withhold: &[String]) -> BTreeMap<Strin
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .filter(|(name, _)| is_one_of(name, keeps) && !is_one_of(name, withhold))
         .collect()
+}
+
+/// What is said of a program that was not started, unless the fault is ours.
+fn not_started(error: UnitError) -> Result<End, AgentError> {
+    match error {
+        UnitError::Program { is_temporary, .. } => Ok(End::NotStarted {
+            reason: error.to_string(),
+            is_temporary,
+        }),
+        UnitError::Shim(_) => Err(AgentError::Unit(error)),
+    }
 }
 
 /// What the agent wrote as its report, if it did.
@@ -336,6 +346,23 @@ impl Watch for Watching<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_passes_is_told_from_what_does_not() {
+        for passes in [true, false] {
+            let error = UnitError::Program {
+                program: "claude".to_owned(),
+                reason: "why ever".to_owned(),
+                is_missing: false,
+                is_temporary: passes,
+            };
+            let expected = End::NotStarted {
+                reason: "cannot start 'claude': why ever".to_owned(),
+                is_temporary: passes,
+            };
+            assert_eq!(not_started(error).unwrap(), expected);
+        }
+    }
 
     #[test]
     fn a_limit_is_said_in_words() {

@@ -110,6 +110,8 @@ pub enum UnitError {
         reason: String,
         /// Whether there is no such program.
         is_missing: bool,
+        /// Whether it may well be started a little later: the system was short of something.
+        is_temporary: bool,
     },
     /// The shim cannot be started, or does not answer.
     #[error("cannot start a process of our own: {0}")]

@@ -17,6 +17,8 @@ const DEFAULT_PATH: &str = "/bin:/usr/bin";
 pub(super) struct Refusal {
     pub(super) reason: String,
     pub(super) is_missing: bool,
+    /// Whether it may well be started a little later: the system was short of something.
+    pub(super) is_temporary: bool,
 }
 
 impl Refusal {
@@ -24,13 +26,14 @@ impl Refusal {
         Self {
             reason: reason.into(),
             is_missing: false,
+            is_temporary: false,
         }
     }
 
     fn missing(reason: impl Into<String>) -> Self {
         Self {
-            reason: reason.into(),
             is_missing: true,
+            ..Self::new(reason)
         }
     }
 
@@ -48,15 +51,32 @@ impl Refusal {
             Some(Errno::TOOBIG) => {
                 Self::new("its arguments and environment are longer than this system allows")
             }
-            _ => Self::new(error.to_string()),
+            _ => Self::of_system(error.to_string(), error),
+        }
+    }
+
+    /// What somebody says of an error of the system, which knows whether it will pass.
+    pub(super) fn of_system(reason: impl Into<String>, error: &io::Error) -> Self {
+        Self {
+            is_temporary: is_temporary(error),
+            ..Self::new(reason)
         }
     }
 
     /// What the system said when a directory was to be entered.
     pub(super) fn of_directory(directory: &OsStr, error: &io::Error) -> Self {
         let directory = Path::new(directory).display();
-        Self::new(format!("cannot run in {directory}: {error}"))
+        Self::of_system(format!("cannot run in {directory}: {error}"), error)
     }
+}
+
+/// Whether the system was short of something that it may have again soon: processes, memory, open files, or a program that nobody
+/// writes to.
+fn is_temporary(error: &io::Error) -> bool {
+    matches!(
+        Errno::from_io_error(error),
+        Some(Errno::AGAIN | Errno::NOMEM | Errno::TXTBSY | Errno::MFILE | Errno::NFILE)
+    )
 }
 
 /// Finds a program as `execvp` would, for a unit that runs in a directory with an environment: one that is named with a `/` is
@@ -138,6 +158,23 @@ mod tests {
         let refusal = locate_in(&root, "other", "a").unwrap_err();
         assert!(refusal.is_missing, "{}", refusal.reason);
         assert!(locate_in(&root, "", "a").is_err());
+    }
+
+    #[test]
+    fn what_the_system_is_short_of_passes() {
+        let refusal = |errno: Errno| Refusal::of_start(Path::new("/bin/sh"), &errno.into());
+        for errno in [
+            Errno::AGAIN,
+            Errno::NOMEM,
+            Errno::TXTBSY,
+            Errno::MFILE,
+            Errno::NFILE,
+        ] {
+            assert!(refusal(errno).is_temporary, "{errno}");
+        }
+        for errno in [Errno::NOENT, Errno::ACCESS, Errno::NOEXEC, Errno::TOOBIG] {
+            assert!(!refusal(errno).is_temporary, "{errno}");
+        }
     }
 
     #[test]

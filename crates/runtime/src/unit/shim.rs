@@ -114,9 +114,7 @@ impl Shim {
         let grace = job.launch.grace;
         let main = match spawn(job) {
             Ok(main) => main,
-            Err(Refusal { reason, is_missing }) => {
-                return Ok(Report::Refused { reason, is_missing });
-            }
+            Err(refusal) => return Ok(Report::Refused(refusal)),
         };
         let mut tree = Tree::new(main);
         let mut deadline: Option<Instant> = None;

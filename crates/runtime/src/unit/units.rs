@@ -78,6 +78,7 @@ impl Units {
             program: spec.argv.first().cloned().unwrap_or_default(),
             reason: refusal.reason,
             is_missing: refusal.is_missing,
+            is_temporary: refusal.is_temporary,
         };
         let frame = order(spec).map_err(refused)?;
         let stdin = open(&spec.stdin).map_err(refused)?;
@@ -163,7 +164,7 @@ impl Units {
             Report::Ended {
                 ending, survivors, ..
             } => *ending != Ending::Unknown && survivors.is_empty(),
-            Report::Refused { .. } => true,
+            Report::Refused(_) => true,
             Report::Ready => false,
         };
         if !is_clean || !shim.is_idle() {
@@ -231,7 +232,9 @@ fn open(stdin: &Stdin) -> Result<OwnedFd, Refusal> {
         Stdin::Closed => (Utf8Path::new("/dev/null"), true),
         Stdin::File(path) => (path.as_path(), false),
     };
-    let refused = |error: io::Error| Refusal::new(format!("cannot read its input {path}: {error}"));
+    let refused = |error: io::Error| {
+        Refusal::of_system(format!("cannot read its input {path}: {error}"), &error)
+    };
     if !is_ours && !path.metadata().map_err(refused)?.is_file() {
         return Err(Refusal::new(format!("its input {path} is not a file")));
     }
@@ -272,7 +275,7 @@ fn ended(
             stderr,
             duration,
         }),
-        Report::Refused { reason, is_missing } => Err(Refusal { reason, is_missing }),
+        Report::Refused(refusal) => Err(refusal),
         Report::Ready => Err(Refusal::new("the shim said nothing of it")),
     }
 }

@@ -8,6 +8,7 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::time::Duration;
 
 use super::Ending;
+use super::program::Refusal;
 
 /// How long a frame may be: far more than any system takes as arguments and environment.
 pub(super) const MAX_FRAME: usize = 32 << 20;
@@ -41,7 +42,7 @@ pub(super) enum Report {
     /// It is there.
     Ready,
     /// The program was not started.
-    Refused { reason: String, is_missing: bool },
+    Refused(Refusal),
     /// The program has ended, and all that it left.
     Ended {
         ending: Ending,
@@ -96,10 +97,11 @@ impl Report {
         let mut frame = Encoder::new();
         match self {
             Self::Ready => frame.number(0),
-            Self::Refused { reason, is_missing } => {
+            Self::Refused(refusal) => {
                 frame.number(1);
-                frame.text(OsStr::new(reason));
-                frame.number((*is_missing).into());
+                frame.text(OsStr::new(&refusal.reason));
+                frame.number(refusal.is_missing.into());
+                frame.number(refusal.is_temporary.into());
             }
             Self::Ended {
                 ending,
@@ -128,10 +130,11 @@ impl Report {
         let mut frame = Decoder(frame);
         let report = match frame.number()? {
             0 => Self::Ready,
-            1 => Self::Refused {
+            1 => Self::Refused(Refusal {
                 reason: frame.text()?.to_string_lossy().into_owned(),
                 is_missing: frame.number()? != 0,
-            },
+                is_temporary: frame.number()? != 0,
+            }),
             2 => {
                 let ending = match (frame.number()?, frame.number()?.cast_signed()) {
                     (0, code) => Ending::Exited(code),
@@ -251,8 +254,15 @@ mod tests {
                 survivors,
             }
         });
-        let refused = ("\\PC*", any::<bool>())
-            .prop_map(|(reason, is_missing)| Report::Refused { reason, is_missing });
+        let refused = ("\\PC*", any::<bool>(), any::<bool>()).prop_map(
+            |(reason, is_missing, is_temporary)| {
+                Report::Refused(Refusal {
+                    reason,
+                    is_missing,
+                    is_temporary,
+                })
+            },
+        );
         prop_oneof![Just(Report::Ready), refused, ended]
     }
 

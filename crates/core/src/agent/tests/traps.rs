@@ -166,6 +166,10 @@ fn the_last_of_several_results_counts() {
 #[test]
 fn whoever_ended_it_is_told_apart() {
     let ended = |end: End| claude("", &Ending { end, halt: None }).status;
+    let not_started = |is_temporary: bool| End::NotStarted {
+        reason: "cannot start 'claude': why ever".to_owned(),
+        is_temporary,
+    };
     for (end, status) in [
         (End::Signalled(15), Status::Killed),
         (End::Signalled(9), Status::Killed),
@@ -175,10 +179,8 @@ fn whoever_ended_it_is_told_apart() {
         (End::Signalled(11), Status::Crashed),
         (End::Exited(134), Status::Crashed),
         (End::Lost, Status::Crashed),
-        (
-            End::NotStarted("cannot start 'claude': no such file".to_owned()),
-            Status::Config,
-        ),
+        (not_started(false), Status::Config),
+        (not_started(true), Status::Failed),
         (End::Exited(0), Status::NoResult),
         (End::Exited(7), Status::NoResult),
     ] {
