@@ -9,7 +9,9 @@ mod span;
 
 pub use code_span::{CodeSpan, first_code_span, without_code_marks};
 pub use duration::parse_duration;
-pub use excerpt::{MAX_EXCERPT_CHARS, excerpt, is_direction_mark, is_unprintable, visible};
+pub use excerpt::{
+    MAX_EXCERPT_CHARS, excerpt, is_direction_mark, is_unprintable, visible, visible_lines,
+};
 pub use lines::{LineIndex, Position};
 pub use slug::{NAME_LIMIT, name_from_title, slug};
 pub use span::{Span, Spanned};

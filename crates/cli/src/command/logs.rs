@@ -2,25 +2,18 @@
 //!
 //! Data: `{bead, run, runs: [names], logs: [{log, bytes, path}]}` for the list, `{bead, run, log, text}` for one of them.
 
-use std::io::Read as _;
-
 use beads_ralph_core::diag::{ErrorCode, did_you_mean};
-use beads_ralph_core::text::excerpt;
+use beads_ralph_core::text::{excerpt, visible, visible_lines};
 use beads_ralph_runtime::files;
 use beads_ralph_runtime::ralph::{Evidence, LogDirectory};
-use beads_ralph_runtime::repo;
 use camino::{Utf8Path, Utf8PathBuf};
-use flate2::read::GzDecoder;
 use serde_json::{Value, json};
 
 use crate::args::{Global, LogsArgs};
 use crate::failure::Failure;
 use crate::table::{Page, Table};
-use crate::ui::Ui;
+use crate::ui::{self, Ui};
 use crate::work;
-
-/// How a file's name ends when it is compressed.
-const COMPRESSED: &str = "gz";
 
 struct Log {
     name: String,
@@ -41,11 +34,14 @@ pub(crate) fn run(args: &LogsArgs, _: &Global, ui: &Ui) -> Result<(), Failure> {
         return list(&args.bead, run_name, &runs, &logs, ui);
     };
     let log = find(&logs, wanted)?;
-    let bytes = read(&log.path)?;
+    let bytes = files::read_kept(&log.path)?;
     let text = String::from_utf8_lossy(&bytes);
     if ui.is_json() {
         return ui
             .data(&json!({"bead": args.bead, "run": run_name, "log": log.name, "text": text}));
+    }
+    if ui::page_width().is_some() {
+        return ui.out(&visible_lines(&text));
     }
     ui.out(&text)
 }
@@ -70,14 +66,17 @@ fn choose(evidence: &Evidence, args: &LogsArgs) -> Result<(LogDirectory, Vec<Str
             Err(failure.action("run `beads-ralph verify` or `beads-ralph exec` first"))
         }
         None => {
-            let message = format!("there is no such run; there are {}", names.join(", "));
+            let message = format!(
+                "there is no such run; there are {}",
+                visible(&names.join(", "))
+            );
             Err(Failure::new(ErrorCode::DependencyUnresolved, message)
                 .action("name one of them, or count back from the last"))
         }
     }
 }
 
-/// Every file below a directory, in the order in which things ran.
+/// Every file below a directory, in the order in which things ran. Links are nobody's log, and may lead anywhere.
 fn logs_in(root: &Utf8Path) -> Vec<Log> {
     let mut logs = Vec::new();
     let mut pending = vec![root.to_owned()];
@@ -85,13 +84,16 @@ fn logs_in(root: &Utf8Path) -> Vec<Log> {
         let entries = directory.read_dir_utf8().into_iter().flatten().flatten();
         for entry in entries {
             let path = entry.path().to_owned();
-            if path.is_dir() {
+            let Ok(metadata) = entry.metadata() else {
+                continue;
+            };
+            if metadata.is_dir() {
                 pending.push(path);
-            } else if let (Ok(name), Ok(metadata)) = (path.strip_prefix(root), path.metadata()) {
-                let name = name.as_str();
-                let name = name.strip_suffix(".gz").unwrap_or(name).to_owned();
+            } else if let Ok(name) = path.strip_prefix(root)
+                && metadata.is_file()
+            {
                 logs.push(Log {
-                    name,
+                    name: files::plain_name(name.as_str()).to_owned(),
                     n_bytes: metadata.len(),
                     path,
                 });
@@ -120,23 +122,10 @@ fn find<'a>(logs: &'a [Log], wanted: &str) -> Result<&'a Log, Failure> {
     let failure = Failure::new(ErrorCode::DependencyUnresolved, message);
     Err(
         match did_you_mean(wanted, logs.iter().map(|log| log.name.as_str())) {
-            Some(near) => failure.action(format!("did you mean {near}?")),
+            Some(near) => failure.action(format!("did you mean {}?", visible(near))),
             None => failure.action("see `beads-ralph logs BEAD` for the names"),
         },
     )
-}
-
-fn read(path: &Utf8Path) -> Result<Vec<u8>, Failure> {
-    let bytes = files::read(path)?;
-    if path.extension() != Some(COMPRESSED) {
-        return Ok(bytes);
-    }
-    let mut text = Vec::new();
-    let unpacked = GzDecoder::new(bytes.as_slice()).read_to_end(&mut text);
-    unpacked.map(|_| text).map_err(|error| {
-        let message = format!("{} cannot be unpacked: {error}", repo::shown(path));
-        Failure::new(ErrorCode::IoPermissionDenied, message)
-    })
 }
 
 fn list(bead: &str, run: &str, runs: &[String], logs: &[Log], ui: &Ui) -> Result<(), Failure> {
@@ -150,7 +139,8 @@ fn list(bead: &str, run: &str, runs: &[String], logs: &[Log], ui: &Ui) -> Result
         table.row(vec![log.name.clone(), log.n_bytes.to_string()]);
     }
     ui.say(&format!(
-        "run {run}, {} of {}\n",
+        "run {}, {} of {}\n",
+        visible(run),
         runs.iter().position(|it| it == run).map_or(0, |n| n + 1),
         runs.len()
     ));

@@ -25,6 +25,8 @@ mod env;
 #[cfg(test)]
 mod graph;
 #[cfg(test)]
+mod logs;
+#[cfg(test)]
 mod output;
 #[cfg(test)]
 mod schema;

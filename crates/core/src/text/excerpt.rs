@@ -27,6 +27,18 @@ pub fn visible(text: &str) -> String {
     visible
 }
 
+/// A text of many lines in full: its lines and columns as they are, everything else as [`visible`] has it.
+pub fn visible_lines(text: &str) -> String {
+    let mut visible = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' | '\t' => visible.push(character),
+            character => push_visible(&mut visible, character),
+        }
+    }
+    visible
+}
+
 fn push_visible(text: &mut String, character: char) {
     if is_unprintable(character) {
         text.extend(character.escape_unicode());
@@ -54,6 +66,12 @@ pub fn is_direction_mark(character: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_and_columns_are_shown_as_they_are() {
+        let text = "a\tb\r\n\u{1b}]0;title\u{7}é\n";
+        assert_eq!(visible_lines(text), "a\tb\\u{d}\n\\u{1b}]0;title\\u{7}é\n");
+    }
 
     #[test]
     fn a_quotation_is_short_and_harmless() {
