@@ -4,6 +4,7 @@
 
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::dod::DodBead;
+use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_core::verify::{CheckRecord, is_green, summary};
 use beads_ralph_runtime::checks::Checks;
 use beads_ralph_runtime::tree::Tree;
@@ -66,10 +67,10 @@ pub(super) fn red(bead: &DodBead, records: &[CheckRecord]) -> Failure {
     let message = format!(
         "{n_failed} of {} did not pass: {}",
         counted(records.len(), "check", "checks"),
-        summary(records)
+        visible(&summary(records))
     );
     Failure::new(ErrorCode::ValidationConstraint, message).action(format!(
         "see `beads-ralph logs {}` for what the checks wrote",
-        bead.id
+        excerpt(&bead.id)
     ))
 }

@@ -36,3 +36,5 @@ mod scripted_agent;
 mod store;
 #[cfg(test)]
 mod tidy;
+#[cfg(test)]
+mod verify;
