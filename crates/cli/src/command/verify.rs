@@ -63,9 +63,15 @@ pub(crate) fn run(args: &VerifyArgs, global: &Global, ui: &Ui) -> Result<(), Fai
 
 /// That the Definition of Done is not met.
 pub(super) fn red(bead: &DodBead, records: &[CheckRecord]) -> Failure {
-    let n_failed = records.iter().filter(|record| !record.passed).count();
+    let n_skipped = records.iter().filter(|record| record.skipped).count();
+    let n_passed = records.iter().filter(|record| record.passed).count();
+    let n_failed = records.len() - n_passed - n_skipped;
+    let skipped = match n_skipped {
+        0 => String::new(),
+        n_skipped => format!(", {n_skipped} not run"),
+    };
     let message = format!(
-        "{n_failed} of {} did not pass: {}",
+        "{n_failed} of {} did not pass{skipped}: {}",
         counted(records.len(), "check", "checks"),
         visible(&summary(records))
     );
