@@ -1,6 +1,7 @@
 //! Places in a text: byte spans, lines and columns, and the small string rules that plan and bead share.
 
 mod code_span;
+mod colour;
 mod duration;
 mod excerpt;
 mod lines;
@@ -8,6 +9,7 @@ mod slug;
 mod span;
 
 pub use code_span::{CodeSpan, first_code_span, without_code_marks};
+pub use colour::without_colour;
 pub use duration::parse_duration;
 pub use excerpt::{
     MAX_EXCERPT_CHARS, excerpt, is_direction_mark, is_unprintable, visible, visible_lines,

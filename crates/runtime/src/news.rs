@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use beads_ralph_core::agent::Outcome;
-use beads_ralph_core::text::visible;
+use beads_ralph_core::text::{visible, without_colour};
 use beads_ralph_core::verify::CheckRecord;
 
 /// Something that happened.
@@ -99,19 +99,6 @@ impl LastLine {
     pub fn get(&self) -> Option<&str> {
         self.shown.as_deref()
     }
-}
-
-/// A line without the codes that colour it.
-fn without_colour(line: &str) -> String {
-    let mut text = String::with_capacity(line.len());
-    let mut rest = line;
-    while let Some((before, after)) = rest.split_once("\u{1b}[") {
-        text.push_str(before);
-        let end = after.find(|c: char| c.is_ascii_alphabetic());
-        rest = end.map_or("", |end| &after[end + 1..]);
-    }
-    text.push_str(rest);
-    text
 }
 
 #[cfg(test)]

@@ -7,6 +7,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::text::without_colour;
+
 /// The number of tests in the summary lines so far.
 #[derive(Debug, Default)]
 pub(super) struct TestCounter {
@@ -15,7 +17,7 @@ pub(super) struct TestCounter {
 
 impl TestCounter {
     pub(super) fn line(&mut self, line: &str) {
-        let line = plain(line);
+        let line = without_colour(line);
         if let Some(n_tests) = cargo(&line)
             .or_else(|| nextest(&line))
             .or_else(|| pytest(&line))
@@ -37,11 +39,6 @@ macro_rules! pattern {
             LazyLock::new(|| Regex::new($text).expect("a pattern of ours is a pattern"));
         &*PATTERN
     }};
-}
-
-/// A line without the codes that colour it.
-fn plain(line: &str) -> std::borrow::Cow<'_, str> {
-    pattern!(r"\x1b\[[0-9;]*m").replace_all(line, "")
 }
 
 /// `test result: ok. 3 passed; 0 failed; …`, one line for each test program.

@@ -10,7 +10,6 @@ use beads_ralph_core::agent::{Adapter, Capability, version_in};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::ready::program;
-use super::run::inherited;
 use crate::unit::{
     Cancel, Ended, Ending, Environment, Limits, Mark, Silent, Spec, Stdin, UnitError, Units,
 };
@@ -204,7 +203,7 @@ impl Asking<'_> {
         let number = N_PROBES.fetch_add(1, Ordering::Relaxed);
         let mut argv = vec![self.program.to_string()];
         argv.extend(arguments.iter().cloned());
-        let mut with = inherited(&self.adapter.keeps, self.withhold);
+        let mut with = Environment::kept(&self.adapter.keeps, self.withhold);
         with.extend(self.adapter.env.clone());
         let spec = Spec {
             mark: Mark(format!("ask-{}-{number}", std::process::id())),

@@ -3,7 +3,6 @@
 //! The directory of a run holds `prompt.md`, what it printed (`stdout.gz`, `stderr`), and `outcome.json`; where they are
 //! needed also `schema.json`, and `report` if the agent wrote one.
 
-use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::time::Duration;
 
@@ -15,12 +14,12 @@ use camino::{Utf8Path, Utf8PathBuf};
 use thiserror::Error;
 use uuid::Uuid;
 
+use crate::clock;
 use crate::files::{self, FileError};
 use crate::unit::{
     self, Cancel, Ended, Environment, Flow, Limits, Mark, Spec, Stdin, Stopped, Stream, UnitError,
     Units, Watch,
 };
-use crate::{clock, env};
 
 /// How long a program may take to end after its last word; what it runs in the background it gives five seconds itself.
 pub const DRAIN: Duration = Duration::from_secs(30);
@@ -172,7 +171,7 @@ impl Job<'_> {
     }
 
     fn spec(&self, invocation: &Invocation, prompt: Utf8PathBuf) -> Spec {
-        let mut with = inherited(&self.adapter.keeps, self.withhold);
+        let mut with = Environment::kept(&self.adapter.keeps, self.withhold);
         with.extend(self.context.variables());
         with.extend(invocation.env.clone());
         let limit = self
@@ -199,22 +198,6 @@ impl Job<'_> {
             output: Some(self.directory.to_owned()),
         }
     }
-}
-
-/// What a program inherits although it looks like a trap, unless the user withholds it.
-pub(super) fn inherited(keeps: &[String], withhold: &[String]) -> BTreeMap<String, String> {
-    let is_one_of = |name: &str, patterns: &[String]| {
-        patterns
-            .iter()
-            .any(|pattern| match pattern.strip_suffix('*') {
-                Some(beginning) => name.starts_with(beginning),
-                None => name == pattern,
-            })
-    };
-    env::inherited()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .filter(|(name, _)| is_one_of(name, keeps) && !is_one_of(name, withhold))
-        .collect()
 }
 
 /// What is said of a program that was not started, unless the fault is ours.

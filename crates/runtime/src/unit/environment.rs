@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 
 use super::{Environment, Mark};
+use crate::env;
 
 impl Environment {
     /// What is kept from every unit unless it is added by name: what ties git to one repository, which a unit in a worktree
@@ -60,18 +61,35 @@ impl Environment {
     }
 
     fn is_withheld(&self, name: &OsStr) -> bool {
-        let is_one_of = |patterns: &[&str]| patterns.iter().any(|pattern| fits(pattern, name));
-        let is_named = self.without.iter().any(|pattern| fits(pattern, name));
-        is_named || (is_one_of(Self::TRAPS) && !is_one_of(Self::NO_TRAPS))
+        let is_trap = is_one_of(name, Self::TRAPS) && !is_one_of(name, Self::NO_TRAPS);
+        is_trap || is_one_of(name, &self.without)
+    }
+
+    /// What we have ourselves of these names, to be [added](Self::with) although it looks like a trap, less what is withheld. In
+    /// both, a name that ends in `*` stands for all that begin so.
+    pub fn kept(names: &[String], withheld: &[String]) -> BTreeMap<String, String> {
+        kept_of(env::inherited(), names, withheld)
     }
 }
 
-/// Whether a pattern stands for a name.
-fn fits(pattern: &str, name: &OsStr) -> bool {
-    match pattern.strip_suffix(Environment::ANY) {
+fn kept_of(
+    inherited: impl Iterator<Item = (OsString, OsString)>,
+    names: &[String],
+    withheld: &[String],
+) -> BTreeMap<String, String> {
+    inherited
+        .filter(|(name, _)| is_one_of(name, names) && !is_one_of(name, withheld))
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
+}
+
+/// Whether one of these patterns stands for a name.
+fn is_one_of(name: &OsStr, patterns: &[impl AsRef<str>]) -> bool {
+    let mut patterns = patterns.iter().map(AsRef::as_ref);
+    patterns.any(|pattern| match pattern.strip_suffix(Environment::ANY) {
         Some(beginning) => name.as_bytes().starts_with(beginning.as_bytes()),
         None => name == pattern,
-    }
+    })
 }
 
 #[cfg(test)]
@@ -123,6 +141,24 @@ mod tests {
             pair("TOKENS", "stays"),
         ];
         assert_eq!(resolve(&environment, &inherited), expected);
+    }
+
+    #[test]
+    fn z_23_what_an_agent_keeps_is_what_is_named_and_not_withheld() {
+        let inherited = ["CLAUDE_CODE_A", "CLAUDE_CODE_B", "CLAUDECODE", "GIT_DIR"];
+        let inherited = inherited.map(|name| (name.into(), "v".into()));
+        let names = |names: &[&str]| {
+            names
+                .iter()
+                .map(|&name| name.to_owned())
+                .collect::<Vec<_>>()
+        };
+        let kept = kept_of(
+            inherited.into_iter(),
+            &names(&["CLAUDE_CODE_*", "GIT_DIR"]),
+            &names(&["*_B", "GIT_*", "CLAUDE_CODE_B"]),
+        );
+        assert_eq!(kept, BTreeMap::from([pair("CLAUDE_CODE_A", "v")]));
     }
 
     #[test]
