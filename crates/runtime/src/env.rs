@@ -80,6 +80,10 @@ pub fn first_argument() -> Option<OsString> {
 
 /// Everything that a program started by us would inherit.
 pub fn inherited() -> impl Iterator<Item = (OsString, OsString)> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the module that reads the environment"
+    )]
     std::env::vars_os()
 }
 
