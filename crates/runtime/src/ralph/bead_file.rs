@@ -7,8 +7,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 use thiserror::Error;
 
 use super::Ralph;
+use crate::digest;
 use crate::files::{self, FileError, Lock};
-use crate::repo::shown;
+use crate::repo::{self, shown};
 
 /// A bead in a file. What it says was read once, before any agent ran; whatever becomes of the file afterwards, that is what
 /// counts.
@@ -85,12 +86,19 @@ impl BeadFile {
     }
 
     /// Keeps everybody else from working on the bead, wherever they come from, while the lock is held; nothing when somebody
-    /// else does. The lock lies beside the file, whatever links led there.
+    /// else does. In a repository the lock lies where nothing is committed, outside of one beside the file.
     pub fn lock(&self) -> Result<Option<Lock>, BeadFileError> {
-        let name = self.target.file_stem().unwrap_or_default();
-        Ok(files::lock(
-            &self.target.with_file_name(format!(".{name}.lock")),
-        )?)
+        let Some(root) = repo::main_root_of(&self.target) else {
+            let name = self.target.file_stem().unwrap_or_default();
+            let beside = self.target.with_file_name(format!(".{name}.lock"));
+            return Ok(files::lock(&beside)?);
+        };
+        Ralph::new(&root).prepare()?;
+        let locks = root.join(".ralph/locks");
+        files::create_directory(&locks)?;
+        let place = digest::sha256(self.target.as_str().as_bytes());
+        let place = place.get(..16).unwrap_or(&place);
+        Ok(files::lock(&locks.join(place))?)
     }
 
     /// The bead as it was read.

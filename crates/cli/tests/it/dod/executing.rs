@@ -475,7 +475,11 @@ fn our_logs_are_kept_out_of_the_agents_commits() {
     );
     env.tool("git", &["init", "-q"]).run().exits(0);
     env.run(&["exec", "x"]).exits(0);
+    env.tool("rm", &["done"]).run().exits(0);
+    env.write("y.json", bead(&done()));
+    env.run(&["exec", "y.json"]).exits(0);
     let files = env.tool("git", &["ls-files"]).run().exits(0).stdout;
+    assert!(!files.contains("lock"), "{files}");
     assert!(
         files.contains(".ralph/beads/x.json") && !files.contains("evidence"),
         "{files}"
