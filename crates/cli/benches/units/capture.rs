@@ -19,6 +19,8 @@ pub(crate) fn measure(sizes: &Sizes) {
         memory.push(captured(&units, &program, None));
         null.push(shell(&format!("{program} | cat >/dev/null")));
         file.push(captured(&units, &program, Some(&root)));
+        // A unit keeps its output only where there is nothing yet.
+        shell(&format!("rm {root}/stdout"));
         copied.push(shell(&format!("{program} | cat >{root}/copy")));
     }
     println!(
