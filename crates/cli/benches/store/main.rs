@@ -8,15 +8,18 @@
 
 mod bare;
 mod data;
+#[path = "../common/figures.rs"]
+mod figures;
 mod processes;
 
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use beads_ralph_runtime::store::{SqliteStore, Stamp, Store as _, Write};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::data::{Sizes, entries};
+use crate::figures::{Verdicts, median, millis, timed};
 
 /// How much longer than the bare program anything may take.
 const MAX_RATIO: f64 = 2.0;
@@ -47,46 +50,10 @@ fn main() -> ExitCode {
     }
     processes::claims(&root, &sizes, &mut verdicts);
     report_memory(&root, &sizes);
-    if !verdicts.report() && has("--check") {
+    if !verdicts.report(MAX_RATIO) && has("--check") {
         return ExitCode::FAILURE;
     }
     ExitCode::SUCCESS
-}
-
-/// The ratios that have a target.
-#[derive(Default)]
-struct Verdicts(Vec<(String, f64)>);
-
-impl Verdicts {
-    fn add(&mut self, what: impl Into<String>, ratio: f64) {
-        self.0.push((what.into(), ratio));
-    }
-
-    fn report(&self) -> bool {
-        println!("\ntargets: at most {MAX_RATIO} times the bare program\n");
-        for (what, ratio) in &self.0 {
-            let verdict = if *ratio <= MAX_RATIO { "met" } else { "MISSED" };
-            println!("{what:>60} {ratio:>6.2}  {verdict}");
-        }
-        self.0.iter().all(|(_, ratio)| *ratio <= MAX_RATIO)
-    }
-}
-
-#[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
-fn timed<T>(run: impl FnOnce() -> T) -> (T, Duration) {
-    let start = Instant::now();
-    let result = run();
-    (result, start.elapsed())
-}
-
-fn median(times: &mut [Duration]) -> Duration {
-    times.sort_unstable();
-    times[times.len() / 2]
-}
-
-#[expect(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
-fn millis(time: Duration) -> f64 {
-    time.as_micros() as f64 / 1000.0
 }
 
 fn stamp() -> Stamp<'static> {

@@ -7,10 +7,13 @@
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 mod capture;
+#[path = "../common/figures.rs"]
+mod figures;
 mod processes;
 
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+
+use crate::figures::{Verdicts, median, millis, timed};
 
 /// How much longer than a bare start a unit may take.
 const MAX_RATIO: f64 = 1.5;
@@ -60,44 +63,8 @@ fn main() -> ExitCode {
     let mut verdicts = Verdicts::default();
     processes::measure(&sizes, &mut verdicts);
     capture::measure(&sizes);
-    if !verdicts.report() && has("--check") {
+    if !verdicts.report(MAX_RATIO) && has("--check") {
         return ExitCode::FAILURE;
     }
     ExitCode::SUCCESS
-}
-
-/// The ratios that have a target.
-#[derive(Default)]
-struct Verdicts(Vec<(String, f64)>);
-
-impl Verdicts {
-    fn add(&mut self, what: impl Into<String>, ratio: f64) {
-        self.0.push((what.into(), ratio));
-    }
-
-    fn report(&self) -> bool {
-        println!("\ntargets: at most {MAX_RATIO} times the bare program\n");
-        for (what, ratio) in &self.0 {
-            let verdict = if *ratio <= MAX_RATIO { "met" } else { "MISSED" };
-            println!("{what:>40} {ratio:>6.2}  {verdict}");
-        }
-        self.0.iter().all(|(_, ratio)| *ratio <= MAX_RATIO)
-    }
-}
-
-#[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
-fn timed<T>(run: impl FnOnce() -> T) -> (T, Duration) {
-    let start = Instant::now();
-    let result = run();
-    (result, start.elapsed())
-}
-
-fn median(times: &mut [Duration]) -> Duration {
-    times.sort_unstable();
-    times[times.len() / 2]
-}
-
-#[expect(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
-fn millis(time: Duration) -> f64 {
-    time.as_micros() as f64 / 1000.0
 }
