@@ -30,3 +30,5 @@ pub mod compile;
 pub mod reconcile;
 
 pub mod scenario;
+
+pub mod engine;

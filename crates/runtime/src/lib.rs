@@ -16,6 +16,7 @@ pub mod host;
 pub mod news;
 pub mod ralph;
 pub mod repo;
+pub mod run;
 pub mod scenario;
 pub mod store;
 pub mod tree;
