@@ -8,6 +8,7 @@ pub mod agents;
 pub mod checks;
 pub mod clock;
 pub mod config;
+pub mod controls;
 pub mod digest;
 pub mod env;
 pub mod exec;
