@@ -88,8 +88,8 @@ impl GitHub {
             "GH_HOST",
         ];
         let unset = unset.map(|name| (name.to_owned(), String::new()));
-        let own = ["HOME", "GH_CONFIG_DIR"].map(|name| (name.to_owned(), directory.clone()));
-        unset.into_iter().chain(own).collect()
+        let own = ("GH_CONFIG_DIR".to_owned(), directory);
+        unset.into_iter().chain([own]).collect()
     }
 
     /// Lets the branches be those of a bare repository, which `git push` reaches.
@@ -221,5 +221,95 @@ fn talk(state: &State, stream: &UnixStream) -> io::Result<()> {
         if request.is_last() {
             return Ok(());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// Sends a request as `gh` does; nothing comes back when the connection is cut.
+    fn ask(github: &GitHub, token: &str, body: &Value) -> Option<(u16, Value)> {
+        let mut stream = UnixStream::connect(&github.socket).unwrap();
+        let body = body.to_string();
+        let head = format!(
+            "POST /graphql HTTP/1.1\r\nhost: api.github.com\r\nauthorization: token {token}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.write_all(body.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n")?;
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        Some((status, serde_json::from_str(body).unwrap_or(Value::Null)))
+    }
+
+    fn creation(head: &str) -> Value {
+        let input = json!({"headRefName": head, "baseRefName": "main", "title": "T", "body": "B"});
+        json!({"query": "mutation PullRequestCreate { createPullRequest }", "variables": {"input": input}})
+    }
+
+    #[test]
+    fn it_makes_a_pull_request_once_and_only_for_whom_it_knows() {
+        let github = GitHub::start("o/r").unwrap();
+        github.set_branch("main", "aa");
+        github.set_branch("b", "bb");
+        let (status, _) = ask(&github, "wrong", &creation("b")).unwrap();
+        assert_eq!((status, github.pulls().len()), (401, 0));
+        let (_, refused) = ask(&github, GitHub::TOKEN, &creation("main")).unwrap();
+        assert_eq!(
+            refused["errors"][0]["message"],
+            "No commits between main and main"
+        );
+        let (_, made) = ask(&github, GitHub::TOKEN, &creation("b")).unwrap();
+        let made = &made["data"]["createPullRequest"]["pullRequest"];
+        assert_eq!(made["url"], "https://github.com/o/r/pull/1");
+        let (_, again) = ask(&github, GitHub::TOKEN, &creation("b")).unwrap();
+        assert_eq!(
+            again["errors"][0]["message"],
+            "A pull request already exists for o:b."
+        );
+        assert_eq!((github.pulls().len(), github.n_calls(Call::Create)), (1, 4));
+    }
+
+    #[test]
+    fn it_fails_as_planned_and_once() {
+        let github = GitHub::start("o/r").unwrap();
+        github.set_branch("main", "aa");
+        github.set_branch("b", "bb");
+        github.plan(Call::Create, Fault::Cut);
+        github.plan(Call::Create, Fault::Status(502));
+        github.plan(Call::Create, Fault::CutAfter);
+        let status = || ask(&github, GitHub::TOKEN, &creation("b")).map(|(status, _)| status);
+        assert_eq!(status(), None);
+        assert_eq!(status(), Some(502));
+        assert_eq!(github.pulls(), []);
+        assert_eq!(status(), None);
+        assert_eq!(github.pulls().len(), 1, "it was made all the same");
+        assert_eq!(status(), Some(200));
+    }
+
+    #[test]
+    fn one_that_is_silent_ends_with_its_server() {
+        let github = GitHub::start("o/r").unwrap();
+        github.plan(Call::Viewer, Fault::Hang);
+        let mut stream = UnixStream::connect(&github.socket).unwrap();
+        let request = format!(
+            "GET /user HTTP/1.1\r\nauthorization: token {}\r\n\r\n",
+            GitHub::TOKEN
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        while github.n_calls(Call::Viewer) == 0 {
+            thread::yield_now();
+        }
+        drop(github);
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert_eq!(answer, "");
     }
 }

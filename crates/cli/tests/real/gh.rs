@@ -1,5 +1,6 @@
 //! What the real `gh` makes of what GitHub does, and what we make of that.
 
+use std::thread;
 use std::time::Duration;
 
 use beads_ralph_core::engine::{Lasting, Trouble};
@@ -87,11 +88,11 @@ impl World {
         };
         GitHub::of_remote(gh, "origin").unwrap()
     }
+}
 
-    #[track_caller]
-    fn not_ready(&self, gh: Gh<'_>) -> NotReady {
-        forge::ready(gh, "origin").unwrap_err()
-    }
+#[track_caller]
+fn not_ready(gh: Gh<'_>) -> NotReady {
+    forge::ready(gh, "origin").unwrap_err()
 }
 
 fn proposal(head: &str) -> NewPullRequest {
@@ -104,11 +105,11 @@ fn proposal(head: &str) -> NewPullRequest {
 }
 
 fn seen(found: &[Found]) -> Vec<(u64, PullState, &str)> {
-    let view = |found: &'_ Found| (found.request.number, found.request.state);
-    found
-        .iter()
-        .map(|found| (view(found).0, view(found).1, found.head.0.as_str()))
-        .collect()
+    let mut seen = Vec::new();
+    for Found { request, head } in found {
+        seen.push((request.number, request.state, head.0.as_str()));
+    }
+    seen
 }
 
 #[test]
@@ -174,12 +175,21 @@ fn l_18_a_pull_request_is_made() {
 fn z_12_an_answer_that_is_lost_is_found_and_not_made_again() {
     for fault in [Fault::CutAfter, Fault::HangAfter] {
         let (world, commit) = World::with_branch("b");
-        let forge = match fault {
-            Fault::HangAfter => world.hasty(),
-            _ => world.forge(),
-        };
         world.github.plan(Call::Create, fault.clone());
-        let trouble = forge.create(&proposal("b")).unwrap_err();
+        let gh = world.gh();
+        let cancel = gh.cancel.clone();
+        let forge = GitHub::of_remote(gh, "origin").unwrap();
+        let trouble = thread::scope(|scope| {
+            let making = scope.spawn(|| forge.create(&proposal("b")).unwrap_err());
+            while fault == Fault::HangAfter && world.github.pulls().is_empty() {
+                assert!(!making.is_finished(), "it waits for an answer");
+                thread::yield_now();
+            }
+            if fault == Fault::HangAfter {
+                cancel.cancel();
+            }
+            making.join().unwrap()
+        });
         assert_eq!(trouble.lasting, Lasting::Passing, "{fault:?} {trouble}");
         let found = world.forge().find("b").unwrap();
         assert_eq!(seen(&found), [(1, PullState::Open, commit.as_str())]);
@@ -276,33 +286,18 @@ fn l_18_a_call_ends_at_its_limit_and_when_it_is_cancelled() {
 #[test]
 #[ignore = "needs the real gh: scripts/real-tools gh"]
 fn l_18_a_service_that_cannot_be_reached_may_be_back_later() {
-    let World {
-        real: kept,
-        github,
-        units,
-    } = World::new();
-    let gh = Gh {
-        units: &units,
-        program: Some(real("gh")),
-        root: kept.work(),
-        limit: MAX_WAIT,
-        cancel: Cancel::new().unwrap(),
-        env: github.env(),
-    };
-    // Its settings go with it; these lead to a socket that is gone as well.
-    let socket = kept.beside("gone");
-    kept.write(
-        "settings/config.yml",
-        &format!("http_unix_socket: {socket}\n"),
-    );
-    drop(github);
-    let settings = kept.work().join("settings").into_string();
-    let mut gh = gh;
-    gh.env.insert("GH_CONFIG_DIR".to_owned(), settings);
+    let world = World::new();
+    let socket = world.real.beside("gone");
+    let settings = format!("http_unix_socket: {socket}\n");
+    world.real.write("settings/config.yml", &settings);
+    let settings = world.real.work().join("settings");
+    let mut gh = world.gh();
+    gh.env
+        .insert("GH_CONFIG_DIR".to_owned(), settings.into_string());
     let forge = GitHub::of_remote(gh.clone(), "origin").unwrap();
     let trouble = forge.find("b").unwrap_err();
     assert_trouble(&trouble, Lasting::Passing, "cannot be reached");
-    let not_ready = forge::ready(gh, "origin").unwrap_err();
+    let not_ready = not_ready(gh);
     assert!(not_ready.is_passing, "{not_ready:#?}");
 }
 
@@ -411,7 +406,7 @@ fn z_16_a_login_that_may_push_is_ready() {
 fn z_16_what_is_in_the_way_is_found_before_anything_is_done() {
     let world = World::new();
     let expect = |gh: Gh<'_>, is_passing: bool, message: &str, action: &str| {
-        let not_ready = world.not_ready(gh);
+        let not_ready = not_ready(gh);
         let [finding] = not_ready.findings.as_slice() else {
             panic!("{not_ready:#?}");
         };
@@ -478,7 +473,7 @@ fn z_16_a_remote_that_is_not_on_github_is_found_with_all_else() {
         world.real.git(&set);
     };
     let messages = |gh: Gh<'_>| -> Vec<String> {
-        let not_ready = world.not_ready(gh);
+        let not_ready = not_ready(gh);
         assert!(!not_ready.is_passing);
         let findings = not_ready.findings.into_iter();
         findings.map(|finding| finding.message).collect()

@@ -61,7 +61,7 @@ impl<'u> GitHub<'u> {
         if let Err(failure) = login
             && failure.reason == Reason::NotLoggedIn
         {
-            return Err(self.not_ready(&failure));
+            return Err(not_ready(failure));
         }
         let repository = self.address.to_string();
         let arguments = [
@@ -71,7 +71,7 @@ impl<'u> GitHub<'u> {
             "--json=viewerPermission,isArchived",
         ];
         let printed = self.call(&doing, &arguments, Stdin::Closed);
-        let printed = printed.map_err(|failure| self.not_ready(&failure))?;
+        let printed = printed.map_err(not_ready)?;
         let found = self.rights(&printed);
         found.map_or(Ok(()), |finding| {
             Err(NotReady {
@@ -79,17 +79,6 @@ impl<'u> GitHub<'u> {
                 is_passing: false,
             })
         })
-    }
-
-    fn not_ready(&self, failure: &Failure) -> NotReady {
-        let is_passing = failure.reason.lasting() == Lasting::Passing;
-        let action = failure.reason.action(&self.address);
-        let action = action.unwrap_or_else(|| "try again later".to_owned());
-        let finding = Finding::error(failure.message.clone(), format!("{action}, {OTHERWISE}"));
-        NotReady {
-            findings: vec![finding],
-            is_passing,
-        }
     }
 
     /// What the rights lack that `gh repo view` printed.
@@ -116,6 +105,18 @@ impl<'u> GitHub<'u> {
                 format!("{action}, {OTHERWISE}"),
             )
         })
+    }
+}
+
+fn not_ready(failure: Failure) -> NotReady {
+    let action = failure.action;
+    let action = action.unwrap_or_else(|| "try again later".to_owned());
+    NotReady {
+        findings: vec![Finding::error(
+            failure.problem,
+            format!("{action}, {OTHERWISE}"),
+        )],
+        is_passing: failure.reason.lasting() == Lasting::Passing,
     }
 }
 

@@ -1,7 +1,6 @@
 //! What it means that `gh` failed: whether it helps to try again, and what to do.
 //!
-//! `gh` has no codes for this, so its words are read; those of versions 2.23 to 2.8x are known. The rule for everything
-//! else: what GitHub understood and refused stays so for this bead, and what was not answered may be answered at the next try.
+//! `gh` has no codes for this, so its words are read; the tests try them with version 2.23. The rule for everything else: what GitHub understood and refused stays so for this bead, and what was not answered may be answered at the next try.
 
 use std::time::Duration;
 
@@ -94,33 +93,36 @@ impl Reason {
     }
 }
 
-/// Why there is no answer, and what was said about it.
+/// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Failure {
     pub(super) reason: Reason,
-    /// The sentence for people.
-    pub(super) message: String,
+    /// What is wrong, and what was said about it.
+    pub(super) problem: String,
+    /// What to do.
+    pub(super) action: Option<String>,
 }
 
 impl Failure {
     fn new(reason: Reason, doing: &str, said: &str, address: &Address) -> Self {
-        let action = reason.action(address);
-        let action = action
-            .map(|action| format!("; {action}"))
-            .unwrap_or_default();
         let words = reason.words(address);
         Self {
             reason,
-            message: format!("cannot {doing}: {words}{action} ({said})"),
+            problem: format!("cannot {doing}: {words} ({said})"),
+            action: reason.action(address),
         }
     }
 }
 
 impl From<Failure> for Trouble {
     fn from(failure: Failure) -> Self {
+        let message = match failure.action {
+            Some(action) => format!("{}; {action}", failure.problem),
+            None => failure.problem,
+        };
         Self {
             lasting: failure.reason.lasting(),
-            message: failure.message,
+            message,
         }
     }
 }
@@ -206,6 +208,8 @@ pub(super) fn reason(code: i32, said: &str) -> Reason {
     found.map_or(Reason::Unknown, |(_, reason)| reason)
 }
 
+// GitHub's answers name branches. So each of these has a character that no name of a branch can have: a space or a colon.
+
 const NO_LOGIN: &[&str] = &["not logged into any", "not found among authenticated"];
 
 const LIMITS: &[&str] = &[
@@ -228,7 +232,6 @@ const NO_RIGHT: &[&str] = &[
     "resource protected",
     "has not been granted the required scopes",
     "was archived",
-    "read-only",
 ];
 
 const SERVICE: &[&str] = &["something went wrong", "timed out while", "internal error"];
@@ -248,7 +251,8 @@ const NOT_REACHED: &[&str] = &[
     "i/o timeout",
     "tls handshake",
     "deadline exceeded",
-    "eof",
+    ": eof",
+    "unexpected eof",
     "invalid character",
 ];
 
@@ -428,6 +432,36 @@ mod tests {
     }
 
     #[test]
+    fn no_name_of_a_branch_is_taken_for_a_reason() {
+        let mut known = [
+            NO_LOGIN,
+            LIMITS,
+            EXISTS,
+            NOT_FOUND,
+            NO_RIGHT,
+            SERVICE,
+            ANSWERED,
+            TOO_OLD,
+            NOT_REACHED,
+        ]
+        .concat()
+        .into_iter();
+        assert!(known.all(|words| words.contains([' ', ':'])));
+        for branch in [
+            "eof",
+            "fix-http-502",
+            "make-read-only",
+            "graphql",
+            "rate-limit",
+        ] {
+            let said = format!(
+                "pull request create failed: GraphQL: No commits between main and {branch} (createPullRequest)"
+            );
+            assert_eq!(reason(1, &said), Reason::Refused, "{said}");
+        }
+    }
+
+    #[test]
     fn a_number_that_is_no_status_is_none() {
         for said in [
             "http 2",
@@ -453,7 +487,7 @@ mod tests {
         assert_eq!(trouble.lasting, Lasting::ForRun);
         assert_eq!(
             trouble.message,
-            "cannot make it: the login at github.com has no right to do this in github.com/o/r; log in with another account or token (`gh auth login --hostname github.com`), or ask for the right to write to github.com/o/r (said so)"
+            "cannot make it: the login at github.com has no right to do this in github.com/o/r (said so); log in with another account or token (`gh auth login --hostname github.com`), or ask for the right to write to github.com/o/r"
         );
     }
 }
