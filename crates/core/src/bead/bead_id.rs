@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, de};
 
 use crate::number::SprintId;
 use crate::text::{excerpt, name_from_title};
@@ -45,6 +46,13 @@ impl BeadId {
                 excerpt(text)
             ))),
         }
+    }
+}
+
+impl<'de> Deserialize<'de> for BeadId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).map_err(de::Error::custom)
     }
 }
 

@@ -1,0 +1,330 @@
+//! Getting ready and developing: worktree, conflicts, agents, and everything committed.
+
+use jiff::Timestamp;
+
+use super::CommitId;
+use super::effect::{Action, Launch, Note};
+use super::event::AgentReport;
+use super::machine::{Engine, later};
+use super::settings::Cap;
+use super::work::{AfterRecord, Doom, Phase};
+use crate::agent::Status;
+use crate::bead::BeadId;
+
+impl Engine {
+    pub(super) fn prepare(&mut self, now: Timestamp, id: &BeadId, also: Option<CommitId>) {
+        let work = self.work(id);
+        work.enter(Phase::Preparing, now);
+        let attempt = work.attempt;
+        self.issue(id, Action::Prepare { also, attempt });
+    }
+
+    pub(super) fn prepared(
+        &mut self,
+        now: Timestamp,
+        id: &BeadId,
+        head: &CommitId,
+        conflicts: &[String],
+        merging: Option<&str>,
+    ) {
+        let account = self
+            .task(id)
+            .developers
+            .first()
+            .cloned()
+            .unwrap_or_default();
+        let work = self.work(id);
+        work.start = Some(head.clone());
+        if !conflicts.is_empty() {
+            work.enter(Phase::Resolving, now);
+            let action = Action::Resolve {
+                launch: launch(work.attempt, account),
+                merging: merging.unwrap_or_default().to_owned(),
+                files: conflicts.to_vec(),
+            };
+            return self.perform(now, id, action);
+        }
+        let also = work.also.take();
+        // What came in by the merge is nobody's change here.
+        let base = also.or(work.base.take()).unwrap_or_else(|| head.clone());
+        work.base = Some(base);
+        if work.is_only_merge {
+            self.seal(now, id);
+        } else {
+            self.develop(now, id, 0);
+        }
+    }
+
+    pub(super) fn develop(&mut self, now: Timestamp, id: &BeadId, agent: usize) {
+        let leader = self.leader(id);
+        let account = self.task(id).developers.get(agent).cloned();
+        let work = self.work(id);
+        work.enter(Phase::Developing, now);
+        let (attempt, feedback) = (work.attempt, work.feedback.clone());
+        let action = match leader {
+            Some(account) => Action::Lead {
+                launch: launch(attempt, account),
+                only_pull: false,
+                feedback,
+            },
+            None => Action::Develop {
+                agent,
+                launch: launch(attempt, account.unwrap_or_default()),
+                feedback,
+            },
+        };
+        self.perform(now, id, action);
+    }
+
+    pub(super) fn agent_ended(
+        &mut self,
+        now: Timestamp,
+        id: &BeadId,
+        action: &Action,
+        report: &AgentReport,
+    ) {
+        let Some(report) = self.take_report(now, id, action, report) else {
+            return;
+        };
+        let work = self.work(id);
+        let (attempt, feedback) = (work.attempt, work.feedback.clone());
+        work.notes.push(Note::Developed {
+            attempt,
+            report: report.clone(),
+            feedback,
+        });
+        if report.status != Status::Ok {
+            let reason = format!("{}: {}", report.agent, report.reason);
+            if work.phase == Phase::Resolving {
+                work.needs_prepare = true;
+            }
+            return self.fail_attempt(now, id, &reason);
+        }
+        if let Action::Develop { agent, .. } = action {
+            work.next_agent = *agent + 1;
+        }
+        self.seal(now, id);
+    }
+
+    /// Takes a report that says something about the work. What says something about the account or the program is dealt with here:
+    /// a limit is waited for and costs no attempt (Z-13), what nobody can mend by trying again stops the run (Z-1), and what we
+    /// ended ourselves is put back.
+    pub(super) fn take_report(
+        &mut self,
+        now: Timestamp,
+        id: &BeadId,
+        action: &Action,
+        report: &AgentReport,
+    ) -> Option<AgentReport> {
+        match report.status {
+            Status::Limit => {
+                self.limited(now, id, action.clone(), report);
+                None
+            }
+            Status::Auth | Status::Config => {
+                let reason = format!("{}: {}", report.agent, report.reason);
+                self.doom(
+                    now,
+                    id,
+                    Doom::Block {
+                        reason,
+                        is_fatal: true,
+                    },
+                );
+                None
+            }
+            Status::Killed if self.stopping.is_some() => {
+                self.doom(now, id, Doom::Release);
+                None
+            }
+            _ => {
+                if report.status == Status::Ok {
+                    self.width = (self.width + 1).min(self.settings.max_parallel.max(1));
+                    self.work(id).n_limits = 0;
+                }
+                Some(report.clone())
+            }
+        }
+    }
+
+    pub(super) fn limited(
+        &mut self,
+        now: Timestamp,
+        id: &BeadId,
+        action: Action,
+        report: &AgentReport,
+    ) {
+        let account = action
+            .launch()
+            .map(|launch| launch.account.clone())
+            .unwrap_or_default();
+        let (n, max) = (self.work(id).n_limits + 1, self.settings.max_limit_tries);
+        let until = match report.resets_at.filter(|reset| *reset > now) {
+            Some(reset) => reset,
+            None if n > max => {
+                let reason = format!(
+                    "{account} is at its limit, also after {max} waits: {}",
+                    report.reason
+                );
+                return self.doom(
+                    now,
+                    id,
+                    Doom::Block {
+                        reason,
+                        is_fatal: false,
+                    },
+                );
+            }
+            None => {
+                self.work(id).n_limits = n;
+                self.width = (self.width / 2).max(1);
+                later(
+                    now,
+                    self.settings.limit_backoff.wait_ms(n, self.jitter(id, n)),
+                )
+            }
+        };
+        let known = self.parked.get(&account).copied();
+        if known.is_none_or(|known| known < until) {
+            self.parked.insert(account.clone(), until);
+            self.issue(
+                id,
+                Action::Park {
+                    account: account.clone(),
+                    until,
+                },
+            );
+        }
+        if self.stopping.is_some() {
+            return self.doom(now, id, Doom::Release);
+        }
+        if self.work(id).doom.is_some() {
+            return;
+        }
+        self.hold(
+            id,
+            Some(until),
+            action,
+            format!("{account} is at its limit"),
+        );
+    }
+
+    pub(super) fn led(
+        &mut self,
+        now: Timestamp,
+        id: &BeadId,
+        action: &Action,
+        report: &AgentReport,
+        claim: Claim,
+    ) {
+        let Some(report) = self.take_report(now, id, action, report) else {
+            return;
+        };
+        let only_pull = matches!(
+            action,
+            Action::Lead {
+                only_pull: true,
+                ..
+            }
+        );
+        let work = self.work(id);
+        let attempt = work.attempt;
+        work.notes.push(Note::Led {
+            attempt,
+            report: report.clone(),
+        });
+        if only_pull {
+            let commit = work
+                .verified
+                .clone()
+                .expect("a pull request is for verified work");
+            self.issue(
+                id,
+                Action::Propose {
+                    commit,
+                    may_create: false,
+                },
+            );
+            return;
+        }
+        let reason = claim.error.unwrap_or(report.reason);
+        if claim.is_fatal {
+            return self.end_attempt(
+                now,
+                id,
+                format!("the scrum-master stopped the work: {reason}"),
+                true,
+            );
+        }
+        if !claim.is_success || report.status != Status::Ok {
+            return self.fail_attempt(now, id, &format!("{}: {reason}", report.agent));
+        }
+        self.seal(now, id);
+    }
+
+    pub(super) fn seal(&mut self, now: Timestamp, id: &BeadId) {
+        let work = self.work(id);
+        if work.phase != Phase::Resolving {
+            work.enter(Phase::Sealing, now);
+        }
+        let base = work.base.clone().or(work.start.clone());
+        let attempt = work.attempt;
+        let base = base.expect("a worktree that is worked in has a commit");
+        self.issue(id, Action::Seal { attempt, base });
+    }
+
+    pub(super) fn sealed(
+        &mut self,
+        now: Timestamp,
+        id: &BeadId,
+        made: (&CommitId, &str),
+        n_changed: usize,
+        unresolved: &[String],
+    ) {
+        let is_merge = self.task(id).is_merge;
+        let n_developers = if self.leader(id).is_some() {
+            0
+        } else {
+            self.task(id).developers.len()
+        };
+        let work = self.work(id);
+        if !unresolved.is_empty() {
+            work.needs_prepare = true;
+            let reason = format!("conflicts were left unsolved in {}", unresolved.join(", "));
+            return self.fail_attempt(now, id, &reason);
+        }
+        let (commit, tree) = made;
+        if work.phase == Phase::Resolving {
+            let also = work.also.clone();
+            return self.prepare(now, id, also);
+        }
+        work.sealed = Some(commit.clone());
+        work.tree = Some(tree.to_owned());
+        let next = work.next_agent;
+        if next < n_developers && !work.is_only_merge {
+            work.start = Some(commit.clone());
+            return self.develop(now, id, next);
+        }
+        if n_changed == 0 && !is_merge {
+            return self.fail_attempt(now, id, "nothing was changed");
+        }
+        self.record(now, id, AfterRecord::Judge);
+    }
+}
+
+/// What a leading agent claims.
+pub(super) struct Claim {
+    pub(super) is_success: bool,
+    pub(super) is_fatal: bool,
+    pub(super) error: Option<String>,
+}
+
+/// A run of an agent that was not begun yet.
+pub(super) fn launch(attempt: u32, account: String) -> Launch {
+    Launch {
+        attempt,
+        number: 0,
+        account,
+        grant: Cap::default(),
+    }
+}

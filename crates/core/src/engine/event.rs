@@ -1,0 +1,193 @@
+//! What happened. Events are in the past tense; each of them stands in the journal before anything is done about it.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{CommitId, EffectId, Spent, Task, Trouble};
+use crate::agent::Status;
+use crate::bead::{BeadId, Model, QaStatus};
+use crate::issue::Fence;
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// The store was looked at, and these beads are not as they were when it was looked at before.
+    Seen {
+        /// The beads as they are now.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tasks: Vec<Task>,
+        /// Beads that are not there any more, or not for this run.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        gone: Vec<BeadId>,
+        /// Accounts that somebody found at their limit, and until when.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        parked: Vec<(String, Timestamp)>,
+    },
+    /// An effect was performed, or could not be.
+    Answered {
+        /// Which.
+        effect: EffectId,
+        /// What came of it.
+        answer: Box<Result<Answer, Trouble>>,
+    },
+    /// The time that the engine waited for has come.
+    Woke,
+    /// Somebody wants it to end; `now` also ends what runs.
+    StopAsked {
+        /// Whether what runs is ended too.
+        now: bool,
+    },
+    /// Somebody wants nothing new to begin, or wants it to go on.
+    PauseAsked {
+        /// Which of the two.
+        is_paused: bool,
+    },
+    /// The process that ran it is dead, and another one goes on. What was under way may or may not have happened.
+    Adopted {
+        /// The beads that could be taken over, each with the number of its new claim.
+        fences: Vec<(BeadId, Fence)>,
+    },
+}
+
+/// What came of an effect.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// The bead is ours.
+    Claimed {
+        /// The number of the claim.
+        fence: Fence,
+        /// The bead as it was then.
+        task: Box<Task>,
+    },
+    /// The bead is not ours, and that is no fault (L-12).
+    NotClaimed {
+        /// Why.
+        why: String,
+    },
+    /// The worktree is ready, or has a conflict.
+    Prepared {
+        /// What is checked out.
+        head: CommitId,
+        /// Files with conflicts.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        conflicts: Vec<String>,
+        /// What does not fit, for people.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        merging: Option<String>,
+    },
+    /// An agent's run is over.
+    Ended {
+        /// How.
+        report: AgentReport,
+    },
+    /// A QA agent's run is over; without a verdict it was kept from judging.
+    Judged {
+        /// How.
+        report: AgentReport,
+        /// What it says.
+        verdict: Option<Verdict>,
+    },
+    /// A leading agent's run is over, with what it claims.
+    Led {
+        /// How.
+        report: AgentReport,
+        /// Whether it says that the work is done.
+        is_success: bool,
+        /// Whether it says that everything must stop.
+        is_fatal: bool,
+        /// What it says went wrong.
+        error: Option<String>,
+    },
+    /// Everything is committed.
+    Sealed {
+        /// The commit.
+        commit: CommitId,
+        /// Its tree.
+        tree: String,
+        /// The files that differ from the base.
+        n_changed: usize,
+        /// Files whose conflicts are unsolved; then nothing was committed.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        unresolved: Vec<String>,
+    },
+    /// The checks were run.
+    Verified {
+        /// The commit that they were run on.
+        commit: CommitId,
+        /// Whether all of them passed, and nothing changed meanwhile.
+        is_green: bool,
+        /// What failed.
+        summary: String,
+        /// Whether somebody ended them.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_cut_off: bool,
+    },
+    /// The commit is in the target branch.
+    Merged {
+        /// By this commit.
+        commit: CommitId,
+    },
+    /// The commit does not fit with what is in the target branch.
+    Conflicted {
+        /// The head of the target branch.
+        target: CommitId,
+        /// The files.
+        files: Vec<String>,
+    },
+    /// There is a pull request.
+    Proposed {
+        /// Its address.
+        url: String,
+        /// Its number.
+        number: u64,
+    },
+    /// There is no pull request.
+    NotProposed,
+    /// It was done, and there is nothing more to say.
+    Done,
+}
+
+/// How an agent's run ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentReport {
+    /// The agent's file, or the built-in agent.
+    pub agent: String,
+    /// The tier of its model.
+    pub model: Model,
+    /// The model that the adapter made of it (Z-30).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_id: Option<String>,
+    /// Its session.
+    pub session: String,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// When it ended.
+    pub ended_at: Timestamp,
+    /// How it ended.
+    pub status: Status,
+    /// Why, in a sentence.
+    pub reason: String,
+    /// What it took.
+    pub spent: Spent,
+    /// When the account can be used again, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resets_at: Option<Timestamp>,
+    /// Where its output is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<String>,
+}
+
+/// What a QA agent says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// The verdict.
+    pub status: QaStatus,
+    /// In words.
+    pub message: String,
+    /// What else it has to say.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub details: Map<String, Value>,
+}

@@ -1,0 +1,162 @@
+//! Judging what was made: QA agents at the same time, then the checks (Z-5).
+
+use jiff::Timestamp;
+
+use super::CommitId;
+use super::develop::launch;
+use super::effect::{Action, Note};
+use super::event::{AgentReport, Verdict};
+use super::machine::Engine;
+use super::work::{Phase, Work};
+use crate::bead::{BeadId, QaStatus};
+
+impl Engine {
+    pub(super) fn judge(&mut self, now: Timestamp, id: &BeadId) {
+        let judges = self.task(id).judges.clone();
+        let is_led = self.leader(id).is_some();
+        let work = self.work(id);
+        work.enter(Phase::Judging, now);
+        let (Some(commit), Some(base)) = (work.sealed.clone(), work.base.clone()) else {
+            return;
+        };
+        let attempt = work.attempt;
+        if judges.is_empty() || is_led {
+            return self.verify(now, id);
+        }
+        for (agent, account) in judges.into_iter().enumerate() {
+            let action = Action::Judge {
+                agent,
+                launch: launch(attempt, account),
+                commit: commit.clone(),
+                base: base.clone(),
+            };
+            self.perform(now, id, action);
+            if self
+                .works
+                .get(id)
+                .is_none_or(|work| work.is_ending || work.doom.is_some())
+            {
+                return;
+            }
+        }
+    }
+
+    pub(super) fn judged(
+        &mut self,
+        now: Timestamp,
+        id: &BeadId,
+        action: &Action,
+        report: &AgentReport,
+        verdict: Option<&Verdict>,
+    ) {
+        let Action::Judge { agent, .. } = action else {
+            return;
+        };
+        let agent = *agent;
+        match verdict {
+            None => {
+                if self.take_report(now, id, action, report).is_some() {
+                    let verdict = Verdict {
+                        status: QaStatus::Fail,
+                        message: report.reason.clone(),
+                        details: serde_json::Map::new(),
+                    };
+                    self.take_verdict(id, agent, report, verdict);
+                }
+            }
+            Some(verdict) => {
+                self.work(id).n_limits = 0;
+                self.take_verdict(id, agent, report, verdict.clone());
+            }
+        }
+        self.all_judged(now, id);
+    }
+
+    pub(super) fn take_verdict(
+        &mut self,
+        id: &BeadId,
+        agent: usize,
+        report: &AgentReport,
+        verdict: Verdict,
+    ) {
+        let work = self.work(id);
+        let attempt = work.attempt;
+        work.verdicts
+            .insert(agent, (report.agent.clone(), verdict.clone()));
+        work.notes.push(Note::Judged {
+            attempt,
+            report: report.clone(),
+            verdict,
+        });
+    }
+
+    /// Once all have judged: one `stop` stops, else one `fail` fails (L-16.4).
+    pub(super) fn all_judged(&mut self, now: Timestamp, id: &BeadId) {
+        let is_waiting =
+            |work: &Work| work.is_ending || work.doom.is_some() || !work.held.is_empty();
+        if self.is_busy(id) || self.works.get(id).is_none_or(is_waiting) {
+            return;
+        }
+        let n_judges = self.task(id).judges.len();
+        let work = self.work(id);
+        if work.verdicts.len() < n_judges {
+            return;
+        }
+        let of = |wanted: QaStatus| {
+            let of = work
+                .verdicts
+                .values()
+                .filter(|(_, verdict)| verdict.status == wanted);
+            of.map(|(agent, verdict)| format!("{agent}: {}", verdict.message))
+                .collect::<Vec<_>>()
+        };
+        let (stops, fails) = (of(QaStatus::Stop), of(QaStatus::Fail));
+        if !stops.is_empty() {
+            let reason = format!("QA stopped the work: {}", stops.join("; "));
+            return self.end_attempt(now, id, reason, true);
+        }
+        if !fails.is_empty() {
+            let reasons: Vec<String> = fails
+                .iter()
+                .map(|fail| format!("QA failed: {fail}"))
+                .collect();
+            return self.fail_attempt(now, id, &reasons.join("\n"));
+        }
+        self.verify(now, id);
+    }
+
+    pub(super) fn verify(&mut self, now: Timestamp, id: &BeadId) {
+        let work = self.work(id);
+        work.enter(Phase::Verifying, now);
+        let attempt = work.attempt;
+        let commit = work
+            .sealed
+            .clone()
+            .expect("only what is sealed is verified");
+        self.issue(id, Action::Verify { attempt, commit });
+    }
+
+    pub(super) fn verified(
+        &mut self,
+        now: Timestamp,
+        id: &BeadId,
+        commit: CommitId,
+        is_green: bool,
+        summary: &str,
+    ) {
+        let work = self.work(id);
+        let attempt = work.attempt;
+        work.notes.push(Note::Verified {
+            attempt,
+            commit: commit.clone(),
+            is_green,
+            summary: summary.to_owned(),
+        });
+        if !is_green {
+            return self.fail_attempt(now, id, &format!("the checks failed: {summary}"));
+        }
+        work.verified = Some(commit.clone());
+        work.enter(Phase::HandingOver, now);
+        self.issue(id, Action::Keep { commit });
+    }
+}

@@ -1,0 +1,246 @@
+//! What was spent, what is set aside, and what is left (Z-13).
+//!
+//! Before an agent starts, what it may spend is set aside at every level; when it has ended, what it did spend takes the place of that.
+//! So agents that run at the same time can never spend the same money.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::settings::{Cap, Caps};
+use super::{EffectId, Task};
+
+/// What agents took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spent {
+    /// Millionths of a US dollar, as far as they are known.
+    pub micros: u64,
+    /// Tokens of all kinds.
+    pub tokens: u64,
+    /// How often a model was asked.
+    pub turns: u64,
+    /// Milliseconds that agents ran.
+    pub time_ms: u64,
+    /// How many runs did not say what they cost.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub n_unpriced: u32,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands out references"
+)]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+impl Spent {
+    /// Adds what another run took.
+    pub fn add(&mut self, other: &Self) {
+        self.micros = self.micros.saturating_add(other.micros);
+        self.tokens = self.tokens.saturating_add(other.tokens);
+        self.turns = self.turns.saturating_add(other.turns);
+        self.time_ms = self.time_ms.saturating_add(other.time_ms);
+        self.n_unpriced += other.n_unpriced;
+    }
+
+    /// US dollars, for people.
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "nobody spends so much that a cent gets lost"
+    )]
+    pub fn usd(&self) -> f64 {
+        self.micros as f64 / 1e6
+    }
+}
+
+/// What an agent may spend, or why it may not start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Grant {
+    /// This much.
+    Given(Cap),
+    /// What is left is set aside for others; some of it may come back.
+    Wait,
+    /// The bead or its team has used up what it may.
+    BeadSpent(String),
+    /// The run has used up what it may.
+    RunSpent(String),
+}
+
+/// The levels that an agent's spending counts at.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    Run,
+    Team(String),
+    Bead(String),
+}
+
+impl Level {
+    fn words(&self) -> String {
+        match self {
+            Self::Run => "the run".to_owned(),
+            Self::Team(team) => format!("team {team}"),
+            Self::Bead(bead) => format!("bead {bead}"),
+        }
+    }
+
+    fn cap(&self, caps: &Caps) -> Cap {
+        match self {
+            Self::Run => caps.run,
+            Self::Team(_) => caps.team,
+            Self::Bead(_) => caps.bead,
+        }
+    }
+}
+
+fn levels(task: &Task) -> [Level; 3] {
+    [
+        Level::Bead(task.id.to_string()),
+        Level::Team(task.team.clone()),
+        Level::Run,
+    ]
+}
+
+#[derive(Debug, Clone, Default)]
+struct Account {
+    spent: Spent,
+    reserved: BTreeMap<EffectId, Cap>,
+}
+
+/// The books of a run.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Ledger {
+    accounts: BTreeMap<Level, Account>,
+    total: Spent,
+}
+
+impl Ledger {
+    /// What a bead has cost before this run counts for the bead.
+    pub(super) fn opens(&mut self, task: &Task) {
+        let [bead, ..] = levels(task);
+        self.accounts.entry(bead).or_default().spent = task.spent;
+    }
+
+    /// What an agent for this bead may spend.
+    pub(super) fn grant(&self, task: &Task, caps: &Caps) -> Grant {
+        let mut grant = caps.attempt;
+        for level in levels(task) {
+            let cap = level.cap(caps);
+            let account = self.accounts.get(&level).cloned().unwrap_or_default();
+            match account.left(&cap) {
+                Left::Some(left) => grant = least(grant, left),
+                Left::SetAside => return Grant::Wait,
+                Left::Nothing(what) => {
+                    let reason = format!("the {what} that {} may use are used up", level.words());
+                    return match level {
+                        Level::Bead(_) | Level::Team(_) => Grant::BeadSpent(reason),
+                        Level::Run => Grant::RunSpent(reason),
+                    };
+                }
+            }
+        }
+        Grant::Given(grant)
+    }
+
+    /// Sets aside what an agent may spend.
+    pub(super) fn reserve(&mut self, effect: EffectId, task: &Task, grant: Cap) {
+        for level in levels(task) {
+            let account = self.accounts.entry(level).or_default();
+            account.reserved.insert(effect, grant);
+        }
+    }
+
+    /// Puts what an agent did spend in the place of what was set aside.
+    pub(super) fn settle(&mut self, effect: EffectId, task: &Task, spent: &Spent) {
+        for level in levels(task) {
+            let account = self.accounts.entry(level).or_default();
+            account.reserved.remove(&effect);
+            account.spent.add(spent);
+        }
+        self.total.add(spent);
+    }
+
+    pub(super) fn of_bead(&self, task: &Task) -> Spent {
+        let [bead, ..] = levels(task);
+        self.accounts
+            .get(&bead)
+            .map_or(task.spent, |account| account.spent)
+    }
+
+    pub(super) fn total(&self) -> Spent {
+        self.total
+    }
+}
+
+enum Left {
+    Some(Cap),
+    SetAside,
+    Nothing(&'static str),
+}
+
+/// One thing that can be used up: what it is called, its cap, what was spent of it, and its place in a cap.
+type Dimension = (
+    &'static str,
+    fn(&Cap) -> Option<u64>,
+    u64,
+    fn(&mut Cap) -> &mut Option<u64>,
+);
+
+impl Account {
+    fn left(&self, cap: &Cap) -> Left {
+        let mut left = Cap::default();
+        let dimensions: [Dimension; 4] = [
+            (
+                "dollars",
+                |cap| cap.micros,
+                self.spent.micros,
+                |cap| &mut cap.micros,
+            ),
+            (
+                "tokens",
+                |cap| cap.tokens,
+                self.spent.tokens,
+                |cap| &mut cap.tokens,
+            ),
+            (
+                "turns",
+                |cap| cap.turns,
+                self.spent.turns,
+                |cap| &mut cap.turns,
+            ),
+            (
+                "minutes",
+                |cap| cap.time_ms,
+                self.spent.time_ms,
+                |cap| &mut cap.time_ms,
+            ),
+        ];
+        for (what, of, spent, place) in dimensions {
+            let Some(most) = of(cap) else { continue };
+            if spent >= most {
+                return Left::Nothing(what);
+            }
+            let aside: u64 = self.reserved.values().filter_map(of).sum();
+            // An agent without a cap of its own may take all that is left.
+            let has_open_end = self.reserved.values().any(|cap| of(cap).is_none());
+            if has_open_end || spent + aside >= most {
+                return Left::SetAside;
+            }
+            *place(&mut left) = Some(most - spent - aside);
+        }
+        Left::Some(left)
+    }
+}
+
+fn least(a: Cap, b: Cap) -> Cap {
+    let least = |a: Option<u64>, b: Option<u64>| match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    };
+    Cap {
+        micros: least(a.micros, b.micros),
+        tokens: least(a.tokens, b.tokens),
+        turns: least(a.turns, b.turns),
+        time_ms: least(a.time_ms, b.time_ms),
+    }
+}

@@ -1,0 +1,175 @@
+//! Which beads there are, what waits for what, and which of those that could be started comes first (L-6).
+//!
+//! The longest remaining path of a bead leads through what waits for it, so it stays the same while the bead is not closed; it is found
+//! anew only when the store was looked at. Everything else is kept as things happen, so that an event costs no walk over all beads.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::settings::Order;
+use super::task::{Standing, Task};
+use crate::bead::BeadId;
+
+/// Where a bead stands among those that could be started.
+type Rank = (i64, Reverse<u64>, u64, BeadId);
+
+/// All beads of a run.
+#[derive(Debug, Clone)]
+pub(super) struct Queue {
+    order: Order,
+    tasks: BTreeMap<BeadId, Task>,
+    dependents: BTreeMap<BeadId, BTreeSet<BeadId>>,
+    /// The longest remaining path, in minutes.
+    paths: BTreeMap<BeadId, u64>,
+    ready: BTreeSet<Rank>,
+    ranks: BTreeMap<BeadId, Rank>,
+    n_arrived: u64,
+}
+
+impl Queue {
+    pub(super) fn new(order: Order) -> Self {
+        Self {
+            order,
+            tasks: BTreeMap::new(),
+            dependents: BTreeMap::new(),
+            paths: BTreeMap::new(),
+            ready: BTreeSet::new(),
+            ranks: BTreeMap::new(),
+            n_arrived: 0,
+        }
+    }
+
+    pub(super) fn get(&self, id: &BeadId) -> Option<&Task> {
+        self.tasks.get(id)
+    }
+
+    pub(super) fn tasks(&self) -> impl Iterator<Item = &Task> {
+        self.tasks.values()
+    }
+
+    pub(super) fn path(&self, id: &BeadId) -> u64 {
+        self.paths.get(id).copied().unwrap_or(0)
+    }
+
+    /// Takes what was seen in the store.
+    pub(super) fn see(&mut self, tasks: &[Task], gone: &[BeadId]) {
+        for id in gone {
+            self.forget(id);
+        }
+        for task in tasks {
+            self.forget(&task.id);
+            for blocker in &task.waits_for {
+                let waiting = self.dependents.entry(blocker.clone()).or_default();
+                waiting.insert(task.id.clone());
+            }
+            self.tasks.insert(task.id.clone(), task.clone());
+        }
+        self.measure();
+        let ids: Vec<BeadId> = self.tasks.keys().cloned().collect();
+        for id in ids {
+            self.place(&id);
+        }
+    }
+
+    fn forget(&mut self, id: &BeadId) {
+        self.withdraw(id);
+        if let Some(task) = self.tasks.remove(id) {
+            for blocker in &task.waits_for {
+                if let Some(waiting) = self.dependents.get_mut(blocker) {
+                    waiting.remove(id);
+                }
+            }
+        }
+    }
+
+    /// Finds the longest remaining paths: a bead is measured after everything that waits for it. Beads in a circle, which no store
+    /// should hold, count for themselves only.
+    fn measure(&mut self) {
+        self.paths.clear();
+        let is_open = |task: &Task| task.standing != Standing::Closed;
+        let mut n_unmeasured: BTreeMap<&BeadId, usize> = BTreeMap::new();
+        for task in self.tasks.values().filter(|task| is_open(task)) {
+            let waiting = self.dependents.get(&task.id).map_or(0, BTreeSet::len);
+            n_unmeasured.insert(&task.id, waiting);
+        }
+        let mut measured: Vec<&BeadId> = (n_unmeasured.iter())
+            .filter(|(_, n)| **n == 0)
+            .map(|(id, _)| *id)
+            .collect();
+        while let Some(id) = measured.pop() {
+            let task = &self.tasks[id];
+            let after = self.dependents.get(id).into_iter().flatten();
+            let after = after.map(|next| self.path_of(next)).max().unwrap_or(0);
+            self.paths
+                .insert(id.clone(), after.saturating_add(task.weight));
+            for blocker in &task.waits_for {
+                if let Some(n) = n_unmeasured.get_mut(blocker) {
+                    *n = n.saturating_sub(1);
+                    if *n == 0 {
+                        measured.push(&self.tasks[blocker].id);
+                    }
+                }
+            }
+        }
+    }
+
+    fn path_of(&self, id: &BeadId) -> u64 {
+        self.paths.get(id).copied().unwrap_or(0)
+    }
+
+    /// Puts a bead among those that could be started, or takes it away, as it stands.
+    pub(super) fn place(&mut self, id: &BeadId) {
+        let was = self.ranks.get(id).cloned();
+        self.withdraw(id);
+        let Some(task) = self.tasks.get(id) else {
+            return;
+        };
+        if !task.is_ready() {
+            return;
+        }
+        let arrived = was.map_or_else(
+            || {
+                self.n_arrived += 1;
+                self.n_arrived
+            },
+            |(_, _, arrived, _)| arrived,
+        );
+        let rank = match self.order {
+            Order::Urgency => (task.priority, Reverse(self.path_of(id)), 0, id.clone()),
+            Order::FirstInFirstOut => (0, Reverse(0), arrived, id.clone()),
+        };
+        self.ready.insert(rank.clone());
+        self.ranks.insert(id.clone(), rank);
+    }
+
+    /// Takes a bead away from those that could be started.
+    pub(super) fn withdraw(&mut self, id: &BeadId) {
+        if let Some(rank) = self.ranks.remove(id) {
+            self.ready.remove(&rank);
+        }
+    }
+
+    /// The beads that could be started, in order.
+    pub(super) fn ready(&self) -> impl Iterator<Item = &Task> {
+        self.ready.iter().map(|(.., id)| &self.tasks[id])
+    }
+
+    /// Changes what is known of a bead.
+    pub(super) fn update(&mut self, id: &BeadId, change: impl FnOnce(&mut Task)) {
+        if let Some(task) = self.tasks.get_mut(id) {
+            change(task);
+        }
+    }
+
+    /// A bead is closed: whatever waited for it waits no more.
+    pub(super) fn close(&mut self, id: &BeadId) {
+        self.withdraw(id);
+        self.update(id, |task| task.standing = Standing::Closed);
+        for waiting in self.dependents.remove(id).unwrap_or_default() {
+            self.update(&waiting, |task| {
+                task.waits_for.retain(|blocker| blocker != id);
+            });
+            self.place(&waiting);
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! What the engine decides, told in events and effects.

@@ -1,0 +1,175 @@
+//! What screens show of a run: one picture, made from the engine alone.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::Spent;
+use super::machine::{Engine, Outcome};
+use super::task::{Standing, Task};
+use super::work::{End, Phase};
+
+/// A run at one moment.
+#[derive(Debug, Clone, Serialize)]
+pub struct RunView {
+    /// The run's id.
+    pub run: String,
+    /// When it began.
+    pub began: Option<Timestamp>,
+    /// What it does as a whole.
+    pub state: RunState,
+    /// Its beads, by id.
+    pub beads: Vec<BeadView>,
+    /// How many beads may be worked on at once now.
+    pub width: usize,
+    /// Accounts at their limit, and until when.
+    pub parked: Vec<(String, Timestamp)>,
+    /// What all agents took in this run.
+    pub spent: Spent,
+}
+
+/// What a run does as a whole.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunState {
+    /// It works.
+    Running,
+    /// Nothing new is begun.
+    Paused,
+    /// It is ending because somebody asked.
+    Stopping,
+    /// It is ending because something is wrong.
+    Failing {
+        /// What.
+        reason: String,
+    },
+    /// It is over.
+    Over,
+}
+
+/// A bead at one moment.
+#[derive(Debug, Clone, Serialize)]
+pub struct BeadView {
+    /// The bead.
+    pub id: String,
+    /// What it is about.
+    pub title: String,
+    /// Its sprint.
+    pub sprint: String,
+    /// Its team.
+    pub team: String,
+    /// Its branch.
+    pub branch: String,
+    /// Where it stands.
+    pub state: BeadState,
+    /// The attempt, from 1; 0 before the first.
+    pub attempt: u32,
+    /// How many attempts there may be.
+    pub max_attempts: u32,
+    /// What it has cost.
+    pub spent: Spent,
+}
+
+/// Where a bead stands in a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BeadState {
+    /// It waits for others.
+    Waiting {
+        /// For these.
+        on: Vec<String>,
+    },
+    /// It could be started.
+    Ready,
+    /// It is worked on.
+    Working {
+        /// How far.
+        phase: Phase,
+        /// Since when.
+        since: Timestamp,
+        /// What it waits for: a limit, a budget, trouble that should pass.
+        waiting: Option<String>,
+    },
+    /// Somebody else has it.
+    Held {
+        /// Who.
+        by: String,
+    },
+    /// It waited for a person before this run began.
+    Blocked,
+    /// It was closed before this run, or by somebody else.
+    Closed,
+    /// Its work ended in this run.
+    Ended(End),
+}
+
+impl Engine {
+    /// The run as it is now.
+    pub fn view(&self) -> RunView {
+        let state = match self.outcome() {
+            Some(Outcome::Done | Outcome::NeedsPerson | Outcome::Stopped | Outcome::Fatal(_)) => {
+                RunState::Over
+            }
+            None => match (&self.fatal, self.stopping, self.is_paused) {
+                (Some(reason), ..) => RunState::Failing {
+                    reason: reason.clone(),
+                },
+                (None, Some(_), _) => RunState::Stopping,
+                (None, None, true) => RunState::Paused,
+                (None, None, false) => RunState::Running,
+            },
+        };
+        RunView {
+            run: self.settings.run.clone(),
+            began: self.began,
+            state,
+            beads: self
+                .queue
+                .tasks()
+                .map(|task| self.bead_view(task))
+                .collect(),
+            width: self.width,
+            parked: self
+                .parked
+                .iter()
+                .map(|(account, until)| (account.clone(), *until))
+                .collect(),
+            spent: self.ledger.total(),
+        }
+    }
+
+    fn bead_view(&self, task: &Task) -> BeadView {
+        let work = self.works.get(&task.id);
+        let state = match (work, self.ends.get(&task.id)) {
+            (Some(work), _) => BeadState::Working {
+                phase: work.phase,
+                since: work.since,
+                waiting: work.held.first().map(|held| held.why.clone()),
+            },
+            (None, Some(end)) => BeadState::Ended(end.clone()),
+            (None, None) => standing(task),
+        };
+        BeadView {
+            id: task.id.to_string(),
+            title: task.title.clone(),
+            sprint: task.sprint.clone(),
+            team: task.team.clone(),
+            branch: task.branch.clone(),
+            state,
+            attempt: work.map_or(task.attempts, |work| work.attempt),
+            max_attempts: task.max_attempts,
+            spent: self.ledger.of_bead(task),
+        }
+    }
+}
+
+fn standing(task: &Task) -> BeadState {
+    match &task.standing {
+        Standing::Open if task.is_ready() => BeadState::Ready,
+        Standing::Open => BeadState::Waiting {
+            on: task.waits_for.iter().map(ToString::to_string).collect(),
+        },
+        Standing::Held { by, .. } => BeadState::Held { by: by.clone() },
+        Standing::Blocked => BeadState::Blocked,
+        Standing::Closed => BeadState::Closed,
+    }
+}

@@ -1,0 +1,203 @@
+//! The work on one bead, while it is ours.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::effect::{Action, Note, Pull};
+use super::{CommitId, Verdict};
+use crate::issue::Fence;
+
+/// Where the work on a bead is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// It is being taken.
+    Claiming,
+    /// Its worktree is made ready.
+    Preparing,
+    /// An agent solves a conflict.
+    Resolving,
+    /// Dev agents work, or an agent leads.
+    Developing,
+    /// What was made is committed.
+    Sealing,
+    /// What happened is written down.
+    Recording,
+    /// QA agents judge.
+    Judging,
+    /// The checks run.
+    Verifying,
+    /// It is merged, or pushed and proposed.
+    HandingOver,
+    /// It is closed, given back, or handed to a person.
+    Finishing,
+}
+
+impl Phase {
+    /// The word for people.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Claiming => "claiming",
+            Self::Preparing => "preparing",
+            Self::Resolving => "solving a conflict",
+            Self::Developing => "developing",
+            Self::Sealing => "committing",
+            Self::Recording => "recording",
+            Self::Judging => "in QA",
+            Self::Verifying => "checking",
+            Self::HandingOver => "handing over",
+            Self::Finishing => "finishing",
+        }
+    }
+}
+
+/// What follows once what happened is written down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AfterRecord {
+    Judge,
+    NextAttempt,
+}
+
+/// What follows once the worktree is a commit again.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum AfterRestore {
+    /// The same again.
+    Redo(Vec<Action>),
+    /// The next attempt.
+    NextAttempt,
+    /// The bead is given back.
+    Release,
+}
+
+/// That the work on a bead has no future.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Doom {
+    /// A person must look at it.
+    Block { reason: String, is_fatal: bool },
+    /// It is given back as it was.
+    Release,
+}
+
+/// Something that waits for its time.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Held {
+    /// When it can go on; nothing when it waits for money.
+    pub(super) until: Option<Timestamp>,
+    /// What to do then.
+    pub(super) action: Action,
+    /// Why it waits, for people.
+    pub(super) why: String,
+}
+
+/// What is remembered of an attempt that failed, to notice one that fails just so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Failure {
+    pub(super) tree: Option<String>,
+    pub(super) reason: String,
+}
+
+/// The work on one bead.
+#[derive(Debug, Clone)]
+pub(super) struct Work {
+    pub(super) fence: Option<Fence>,
+    pub(super) phase: Phase,
+    pub(super) since: Timestamp,
+    pub(super) attempt: u32,
+    pub(super) base: Option<CommitId>,
+    /// What was checked out when the attempt began.
+    pub(super) start: Option<CommitId>,
+    pub(super) sealed: Option<CommitId>,
+    pub(super) tree: Option<String>,
+    pub(super) verified: Option<CommitId>,
+    pub(super) feedback: Option<String>,
+    pub(super) notes: Vec<Note>,
+    pub(super) verdicts: BTreeMap<usize, (String, Verdict)>,
+    pub(super) failure: Option<Failure>,
+    pub(super) held: Vec<Held>,
+    pub(super) n_launches: u32,
+    pub(super) n_tries: u32,
+    pub(super) n_limits: u32,
+    pub(super) n_pull_tries: u32,
+    /// The head of the target branch that the work did not fit; it is merged in at the next attempt.
+    pub(super) also: Option<CommitId>,
+    /// Whether the dev agents have nothing to do in this attempt but to solve the conflict.
+    pub(super) is_only_merge: bool,
+    /// Whether the worktree must be made ready anew at the next attempt.
+    pub(super) needs_prepare: bool,
+    pub(super) after_record: AfterRecord,
+    pub(super) after_restore: AfterRestore,
+    pub(super) pull: Option<Pull>,
+    /// Which dev agent comes next.
+    pub(super) next_agent: usize,
+    pub(super) doom: Option<Doom>,
+    /// Whether its last word is being written.
+    pub(super) is_ending: bool,
+}
+
+impl Work {
+    pub(super) fn new(now: Timestamp) -> Self {
+        Self {
+            fence: None,
+            phase: Phase::Claiming,
+            since: now,
+            attempt: 0,
+            base: None,
+            start: None,
+            sealed: None,
+            tree: None,
+            verified: None,
+            feedback: None,
+            notes: Vec::new(),
+            verdicts: BTreeMap::new(),
+            failure: None,
+            held: Vec::new(),
+            n_launches: 0,
+            n_tries: 0,
+            n_limits: 0,
+            n_pull_tries: 0,
+            also: None,
+            is_only_merge: false,
+            needs_prepare: true,
+            after_record: AfterRecord::Judge,
+            after_restore: AfterRestore::NextAttempt,
+            pull: None,
+            next_agent: 0,
+            doom: None,
+            is_ending: false,
+        }
+    }
+
+    pub(super) fn enter(&mut self, phase: Phase, now: Timestamp) {
+        if self.phase != phase {
+            self.phase = phase;
+            self.since = now;
+        }
+    }
+}
+
+/// How the work on a bead ended in this run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum End {
+    /// It is closed.
+    Closed {
+        /// The commit that was verified.
+        commit: CommitId,
+        /// The pull request.
+        pull: Option<String>,
+    },
+    /// It waits for a person.
+    NeedsPerson {
+        /// Why.
+        reason: String,
+    },
+    /// It was given back.
+    Released,
+    /// It became somebody else's.
+    Lost {
+        /// How.
+        reason: String,
+    },
+}
