@@ -415,7 +415,7 @@ fn z_16_what_is_in_the_way_is_found_before_anything_is_done() {
                 && finding.is_error
                 && finding.message.contains(message)
                 && finding.action.contains(action)
-                && finding.action.contains("mode: merge"),
+                && finding.action.contains("integration: merge"),
             "'{message}', '{action}': {not_ready:#?}"
         );
     };

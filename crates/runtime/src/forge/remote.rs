@@ -16,7 +16,7 @@ use crate::unit::{Ending, Units};
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// What to do where no pull request can be made.
-pub(super) const OTHERWISE: &str = "or set `integration: {mode: merge}` in beads-ralph.yaml";
+pub(super) const OTHERWISE: &str = "or set `integration: merge` in beads-ralph.yaml";
 
 /// A repository on a host, written `host/owner/name`.
 #[derive(Debug, Clone, PartialEq, Eq)]
