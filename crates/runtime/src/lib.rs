@@ -12,6 +12,7 @@ pub mod digest;
 pub mod env;
 pub mod exec;
 pub mod files;
+pub mod git;
 pub mod host;
 pub mod news;
 pub mod ralph;
