@@ -193,6 +193,29 @@ pub fn copy_directory(from: &Utf8Path, to: &Utf8Path, max_files: usize) -> Resul
     Ok(true)
 }
 
+/// Copies a file, a link as a link, or a directory with all that is in it. What is there is written over; pipes and the like are
+/// left out.
+pub fn copy_over(from: &Utf8Path, to: &Utf8Path) -> Result<(), FileError> {
+    let mut pending = vec![(from.to_owned(), to.to_owned())];
+    while let Some((from, to)) = pending.pop() {
+        let metadata = fs::symlink_metadata(&from).map_err(FileError::io("read", &from))?;
+        if metadata.is_symlink() {
+            let target = fs::read_link(&from).map_err(FileError::io("read", &from))?;
+            remove_leftover(&to);
+            std::os::unix::fs::symlink(target, &to).map_err(FileError::io("create", &to))?;
+        } else if metadata.is_dir() {
+            fs::create_dir_all(&to).map_err(FileError::io("create", &to))?;
+            for entry in from.read_dir_utf8().map_err(FileError::io("read", &from))? {
+                let entry = entry.map_err(FileError::io("read", &from))?;
+                pending.push((entry.path().to_owned(), to.join(entry.file_name())));
+            }
+        } else if metadata.is_file() {
+            fs::copy(&from, &to).map_err(FileError::io("write", &to))?;
+        }
+    }
+    Ok(())
+}
+
 /// A lock that the system takes back when the process ends, however it ends.
 #[derive(Debug)]
 pub struct Lock {
