@@ -4,12 +4,14 @@ mod agent;
 mod change;
 mod plan;
 mod query;
+mod run;
 mod work;
 
 pub(crate) use agent::*;
 pub(crate) use change::*;
 pub(crate) use plan::*;
 pub(crate) use query::*;
+pub(crate) use run::*;
 pub(crate) use work::*;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -58,6 +60,7 @@ impl Cli {
             | Command::Import(_)
             | Command::Export(_)
             | Command::Doctor(_)
+            | Command::Run(_)
             | Command::Exec(_)
             | Command::Verify(_)
             | Command::Logs(_)
@@ -81,6 +84,7 @@ Start with:
   beads-ralph init                  make the bead store of this repository
   beads-ralph plan apply plan.md    put the plan's beads into it
   beads-ralph ready                 see which beads can be started
+  beads-ralph run                   let agents work through them until all are done
   beads-ralph create-bead --help    write down one piece of work, and the commands that check it
   beads-ralph exec BEAD             have an agent work on it until the checks pass
 
@@ -165,6 +169,8 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Look the store over, and mend it; `doctor agents` looks for agents
     Doctor(DoctorArgs),
+    /// Work through the beads with agents, in parallel worktrees, until they are done or a person is needed
+    Run(RunArgs),
     /// Work on one bead with an agent until its checks pass or it is given up
     Exec(ExecArgs),
     /// Run the checks of one bead, once

@@ -31,6 +31,7 @@ mod ready;
 mod recover;
 mod release;
 mod reopen;
+mod run;
 mod schema;
 mod scripted_agent;
 mod search;
@@ -76,6 +77,7 @@ pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), Failure> {
         Command::Import(args) => import::run(args, global, ui),
         Command::Export(args) => export::run(args, global, ui),
         Command::Doctor(args) => doctor::run(args, global, ui),
+        Command::Run(args) => run::run(args, global, ui),
         Command::Exec(args) => exec::run(args, global, ui),
         Command::Verify(args) => verify::run(args, global, ui),
         Command::Logs(args) => logs::run(args, global, ui),

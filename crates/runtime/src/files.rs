@@ -276,6 +276,13 @@ pub fn move_new(from: &Utf8Path, to: &Utf8Path) -> Result<Utf8PathBuf, FileError
     Ok(place)
 }
 
+/// How much room is left where a path is, for people without special rights.
+pub fn free_bytes(path: &Utf8Path) -> Result<u64, FileError> {
+    let room = rustix::fs::statvfs(path.as_std_path());
+    let room = room.map_err(|error| FileError::io("read", path)(error.into()))?;
+    Ok(room.f_bavail.saturating_mul(room.f_frsize))
+}
+
 /// A document as it is written for people and programs: indented, with a line end.
 pub fn to_json(document: &impl Serialize) -> Vec<u8> {
     let mut bytes = serde_json::to_vec_pretty(document).expect("what we write can be written");

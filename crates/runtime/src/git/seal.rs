@@ -1,6 +1,7 @@
 //! Committing what an attempt left, and saying what it made (Z-5).
 
 use beads_ralph_core::engine::{CommitId, Trouble};
+use camino::Utf8Path;
 
 use super::call::{Call, parts};
 use super::site::Linked;
@@ -152,6 +153,27 @@ impl Git {
     }
 
     /// What there is at a commit, against the base, which must be in it (Z-6, Z-7).
+    /// The files that differ between two commits.
+    pub(super) fn differing(
+        &self,
+        at: &Utf8Path,
+        base: &CommitId,
+        commit: &CommitId,
+    ) -> Result<Vec<String>, Trouble> {
+        let arguments = [
+            "diff-tree",
+            "-r",
+            "-z",
+            "--name-only",
+            "--no-renames",
+            "--no-ext-diff",
+            &base.0,
+            &commit.0,
+        ];
+        let answer = self.caller.ask(&Call::new(at, &arguments))?;
+        Ok(parts(&answer).collect())
+    }
+
     fn sealed(
         &self,
         linked: &Linked,
@@ -166,18 +188,7 @@ impl Git {
             unresolved,
         };
         if sealed.commit != *base {
-            let arguments = [
-                "diff-tree",
-                "-r",
-                "-z",
-                "--name-only",
-                "--no-renames",
-                "--no-ext-diff",
-                &base.0,
-                &sealed.commit.0,
-            ];
-            let answer = self.caller.ask(&Call::new(&linked.path, &arguments))?;
-            sealed.changed_files = parts(&answer).collect();
+            sealed.changed_files = self.differing(&linked.path, base, &sealed.commit)?;
         }
         Ok(sealed)
     }
