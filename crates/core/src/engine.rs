@@ -12,6 +12,7 @@ mod journal;
 mod judge;
 mod ledger;
 mod machine;
+pub mod prompt;
 mod queue;
 mod settings;
 mod task;

@@ -1,9 +1,11 @@
 //! Reading whole texts, and writing files so that they are never seen half-written.
 
+mod appender;
 mod compressed;
 mod opening;
 mod piece;
 
+pub use appender::Appender;
 pub use compressed::{compress, compressed_name, is_compressed, plain_name, read_kept};
 pub use opening::open_own;
 pub use piece::read_piece;

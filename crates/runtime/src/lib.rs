@@ -18,7 +18,6 @@ pub mod news;
 pub mod ralph;
 pub mod repo;
 pub mod run;
-pub mod runs;
 pub mod scenario;
 pub mod store;
 pub mod tree;

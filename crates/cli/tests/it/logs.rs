@@ -93,9 +93,15 @@ fn names_of_runs_and_logs_in_messages_do_not_steer_a_terminal() {
     }
 }
 
-/// A store with two sprints.
+/// A store with two sprints, and three runs.
 fn two_sprints() -> TestEnv {
-    seeded("{\"id\":\"bd-1-1-setup\",\"title\":\"t\"}\n{\"id\":\"bd-1-10-x\",\"title\":\"t\"}\n")
+    let env = seeded(
+        "{\"id\":\"bd-1-1-setup\",\"title\":\"t\"}\n{\"id\":\"bd-1-10-x\",\"title\":\"t\"}\n",
+    );
+    for run in ["a", "b", "r1"] {
+        env.write(&format!(".beads/runs/{run}/journal.jsonl"), "");
+    }
+    env
 }
 
 /// The place of a file of a run of the loop.

@@ -5,7 +5,8 @@ use std::time::SystemTime;
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_runtime::ralph::Ralph;
-use beads_ralph_runtime::{files, runs, store};
+use beads_ralph_runtime::run::{RunDirectory, file_name};
+use beads_ralph_runtime::{files, store};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::args::Global;
@@ -62,16 +63,25 @@ fn runs_of(bead: &str, ralph: &Ralph) -> Vec<Run> {
     }
     let place = here().ok().and_then(|here| store::find(&here).ok());
     if let (Some(place), Ok(id)) = (place, BeadId::parse(bead)) {
-        let mut looped = runs::of_bead(&place.directory, id.as_str());
-        looped.sort();
-        found.extend(
-            looped
-                .into_iter()
-                .map(|(name, directory)| Run { name, directory }),
-        );
+        for run in RunDirectory::all(&place.directory) {
+            let directory = run.path().join("beads").join(file_name(&id));
+            // A link is nobody's output, and may lead anywhere.
+            if directory.symlink_metadata().is_ok_and(|it| it.is_dir()) {
+                let name = run.id().to_owned();
+                found.push(Run { name, directory });
+            }
+        }
     }
-    found.sort_by_cached_key(|run| runs::last_written(&run.directory));
+    // Both kinds are in order by themselves; which of the two came later is seen by the files.
+    found.sort_by_cached_key(|run| last_written(&run.directory));
     found
+}
+
+/// When anything in a directory was last written.
+fn last_written(directory: &Utf8Path) -> Option<SystemTime> {
+    let own = directory.symlink_metadata().ok()?.modified().ok();
+    let logs = logs_in(directory).into_iter();
+    logs.map(|log| log.written).fold(own, Ord::max)
 }
 
 /// Every file below a directory, in the order in which things ran. Links are nobody's log, and may lead anywhere.
