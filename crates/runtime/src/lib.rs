@@ -13,6 +13,7 @@ pub mod digest;
 pub mod env;
 pub mod exec;
 pub mod files;
+pub mod forge;
 pub mod host;
 pub mod news;
 pub mod ralph;

@@ -25,7 +25,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    fn error(message: String, action: impl Into<String>) -> Self {
+    pub(crate) fn error(message: String, action: impl Into<String>) -> Self {
         Self {
             is_error: true,
             message,
