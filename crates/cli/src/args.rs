@@ -2,6 +2,7 @@
 
 mod agent;
 mod change;
+mod looking;
 mod plan;
 mod query;
 mod run;
@@ -9,6 +10,7 @@ mod work;
 
 pub(crate) use agent::*;
 pub(crate) use change::*;
+pub(crate) use looking::*;
 pub(crate) use plan::*;
 pub(crate) use query::*;
 pub(crate) use run::*;
@@ -64,6 +66,12 @@ impl Cli {
             | Command::Exec(_)
             | Command::Verify(_)
             | Command::Logs(_)
+            | Command::Status(_)
+            | Command::Blocked
+            | Command::QaReport
+            | Command::Retry(_)
+            | Command::Stop(_)
+            | Command::Pause(_)
             | Command::CreateBead(_)
             | Command::Schema(_)
             | Command::Demo
@@ -177,6 +185,18 @@ pub(crate) enum Command {
     Verify(VerifyArgs),
     /// Show what agents and checks wrote
     Logs(LogsArgs),
+    /// Show where the sprints stand, team by team
+    Status(StatusArgs),
+    /// Show the beads that need a person, why, and how to go on
+    Blocked,
+    /// Show what QA agents said, agent by agent
+    QaReport,
+    /// Let beads that were given up be tried again
+    Retry(RetryArgs),
+    /// Ask the runs on this store to stop
+    Stop(StopArgs),
+    /// Ask the runs on this store to begin nothing new
+    Pause(PauseArgs),
     /// Write a bead with checks into .ralph/beads
     CreateBead(CreateBeadArgs),
     /// Print a JSON Schema, or the names of all

@@ -3,10 +3,12 @@
 mod appender;
 mod compressed;
 mod opening;
+mod piece;
 
 pub use appender::Appender;
-pub use compressed::{compress, plain_name, read_kept};
+pub use compressed::{compress, compressed_name, is_compressed, plain_name, read_kept};
 pub use opening::open_own;
+pub use piece::read_piece;
 
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read, Seek as _, Write as _};
