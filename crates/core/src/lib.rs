@@ -32,3 +32,5 @@ pub mod reconcile;
 pub mod scenario;
 
 pub mod engine;
+
+pub mod simulate;
