@@ -119,7 +119,7 @@ impl Failure {
     /// The exit code of contracts §4.3.
     pub(crate) fn exit_code(&self) -> u8 {
         self.exit_code
-            .unwrap_or(if self.code.recoverable() { 1 } else { 3 })
+            .unwrap_or(if self.code.recoverable() { 1 } else { FATAL })
     }
 
     /// The envelope's `error` object.
@@ -128,7 +128,7 @@ impl Failure {
             code: self.code.as_str(),
             message: &self.message,
             details: &self.details,
-            recoverable: self.code.recoverable(),
+            recoverable: self.code.recoverable() && self.exit_code() != FATAL,
             suggested_action: self.suggested_action(),
             diagnostics: self.diagnostics.as_deref(),
             validation: self.validation.as_deref(),
@@ -171,7 +171,10 @@ impl From<FileError> for Failure {
 
 impl From<ConfigError> for Failure {
     fn from(error: ConfigError) -> Self {
-        Self::new(error.code(), error.to_string()).action("correct the configuration file")
+        // L-1, Z-1: nothing starts on a configuration that cannot be used, so it is fatal whatever the code usually is.
+        Self::new(error.code(), error.to_string())
+            .action("correct the configuration file; docs/configuration.md has every key")
+            .exit_with(FATAL)
     }
 }
 
@@ -199,6 +202,9 @@ impl From<StoreError> for Failure {
         failure
     }
 }
+
+/// The exit code of what nothing can go on from (contracts §4.3).
+const FATAL: u8 = 3;
 
 /// The exit code of a bead that somebody else holds (contracts §4.3).
 pub(crate) const ALREADY_CLAIMED: u8 = 4;

@@ -5,9 +5,16 @@
 
 mod adapters;
 mod budgets;
+mod disk;
 mod document;
 mod error;
+mod hooks;
+mod integration;
+mod logging;
+mod run;
 mod timeouts;
+mod values;
+mod worktrees;
 
 use std::collections::BTreeMap;
 
@@ -19,8 +26,14 @@ pub use beads_ralph_core::agent::Permissions;
 
 pub use adapters::Agents;
 pub use budgets::{Allowance, Budgets};
+pub use disk::DiskSettings;
 pub use error::ConfigError;
+pub use hooks::ScrumMaster;
+pub use integration::{IntegrationMode, IntegrationSettings};
+pub use run::RunSettings;
 pub use timeouts::Timeouts;
+pub use values::Backoff;
+pub use worktrees::{Base, WorktreeSettings};
 
 use crate::files;
 use document::Document;
@@ -54,6 +67,18 @@ pub struct Config {
     pub budgets: Budgets,
     /// How long agents may take.
     pub timeouts: Timeouts,
+    /// How the loop runs.
+    pub run: RunSettings,
+    /// Where beads are worked on.
+    pub worktrees: WorktreeSettings,
+    /// How much room there must be before anything starts.
+    pub disk: DiskSettings,
+    /// What is done with verified work.
+    pub integration: IntegrationSettings,
+    /// Who leads the work on a bead.
+    pub scrum_master: ScrumMaster,
+    /// What is run to tell the user something: a program and its arguments.
+    pub notify: Option<Vec<String>>,
 }
 
 /// Checks are command lines, or objects as a bead has them.
@@ -98,25 +123,36 @@ pub fn parse(path: &Utf8Path, bytes: &[u8]) -> Result<Config, ConfigError> {
 
 /// The two layouts of the file as one (contracts §7.1): the nested one wins.
 fn from_document(document: Document) -> Result<Config, String> {
-    let (nested, flat) = (document.agents, document.agent_defaults);
+    let [nested, flat] = document.agents;
     let mut role_models = flat.role_models.clone();
     role_models.extend(nested.role_models.clone());
     let default_model = nested.default_model.clone();
     let rig = document.rig.filter(|rig| !rig.trim().is_empty());
+    let shell = match document.verify.shell {
+        shell if shell.is_empty() => SHELL.map(str::to_owned).to_vec(),
+        shell => shell,
+    };
+    let [timeouts, flat_timeouts] = document.timeouts;
+    let [run, flat_run] = document.run;
+    let [worktrees, flat_worktrees] = document.worktrees;
+    let [disk, flat_disk] = document.disk;
     Ok(Config {
         rig: rig.unwrap_or_else(|| "beads-ralph".to_owned()),
         default_model: default_model.or_else(|| flat.default_model.clone()),
         role_models,
         default_checks: default_checks(document.verify.default)?,
         require_machine_check: document.verify.require_machine_check,
-        shell: match document.verify.shell {
-            shell if shell.is_empty() => SHELL.map(str::to_owned).to_vec(),
-            shell => shell,
-        },
         permissions: document.permissions,
         agents: Agents::new(nested.or(flat))?,
         budgets: document.budgets.over_defaults()?,
-        timeouts: document.timeouts.or(document.flat_timeouts).over_defaults(),
+        timeouts: timeouts.or(flat_timeouts).over_defaults(),
+        run: run.settings(flat_run, document.claude),
+        worktrees: worktrees.settings(flat_worktrees)?,
+        disk: disk.settings(flat_disk),
+        integration: document.integration.settings(),
+        scrum_master: document.scrum_master.unwrap_or_default(),
+        notify: document.notify.map(|key| key.arguments(&shell)),
+        shell,
     })
 }
 

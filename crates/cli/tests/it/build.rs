@@ -341,7 +341,7 @@ fn z_31_a_machine_check_can_be_required() {
         "PARSE.MISSING_SECTION"
     );
     env.write("beads-ralph.yaml", "verify: [\n");
-    let error = build(&env, &["--json"]).exits(1).error();
+    let error = build(&env, &["--json"]).exits(3).error();
     assert_eq!(error["code"], "VALIDATION.CONSTRAINT");
     assert!(
         error["message"]

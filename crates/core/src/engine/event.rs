@@ -45,7 +45,10 @@ pub enum Event {
         is_paused: bool,
     },
     /// The process that ran it is dead, and another one goes on. What was under way may or may not have happened.
-    Adopted,
+    Adopted {
+        /// The beads that could be taken over, each with the number of its new claim.
+        fences: Vec<(BeadId, Fence)>,
+    },
 }
 
 /// What came of an effect.

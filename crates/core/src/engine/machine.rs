@@ -13,6 +13,7 @@ use super::task::{Standing, Task};
 use super::trouble::{Lasting, Trouble};
 use super::work::{AfterRecord, AfterRestore, Doom, End, Held, Phase, Work};
 use crate::bead::BeadId;
+use crate::issue::Fence;
 
 /// The version of the decisions made here. A journal of another version is not gone on with, because it would be understood wrongly.
 pub const ENGINE: u32 = 1;
@@ -106,7 +107,7 @@ impl Engine {
             Event::Woke => {}
             Event::StopAsked { now: at_once } => self.stop(now, *at_once),
             Event::PauseAsked { is_paused } => self.is_paused = *is_paused,
-            Event::Adopted => self.adopted(now),
+            Event::Adopted { fences } => self.adopted(now, fences),
         }
         self.go_on(now);
         self.begin_work(now);
@@ -240,10 +241,11 @@ impl Engine {
     }
 
     /// Does again what may or may not have been done; an agent's run is begun anew from where its attempt began (Z-39).
-    fn adopted(&mut self, now: Timestamp) {
+    fn adopted(&mut self, now: Timestamp, fences: &[(BeadId, Fence)]) {
         self.stopping = None;
         self.is_paused = false;
         self.fatal = None;
+        self.take_over(fences);
         let outstanding = std::mem::take(&mut self.outstanding);
         let mut cut_off: BTreeMap<BeadId, Vec<Effect>> = BTreeMap::new();
         for (id, effect) in outstanding {
@@ -262,6 +264,29 @@ impl Engine {
             }
             let actions = effects.into_iter().map(|effect| effect.action).collect();
             self.restore(now, &bead, AfterRestore::Redo(actions));
+        }
+    }
+
+    /// Every bead that goes on has a new claim. One that could not be claimed again is somebody else's now, unless its last word may
+    /// have been written already.
+    fn take_over(&mut self, fences: &[(BeadId, Fence)]) {
+        for (id, fence) in fences {
+            if let Some(work) = self.works.get_mut(id) {
+                work.fence = Some(*fence);
+            }
+        }
+        let is_taken = |id: &BeadId| fences.iter().any(|(taken, _)| taken == id);
+        let lost: Vec<BeadId> = (self.works.iter())
+            .filter(|(id, work)| work.fence.is_some() && !work.is_ending && !is_taken(id))
+            .map(|(id, _)| id.clone())
+            .collect();
+        for id in lost {
+            self.lose(&id, "it was taken over while no process held it");
+        }
+        for effect in self.outstanding.values_mut() {
+            if let Some(work) = self.works.get(&effect.bead) {
+                effect.fence = work.fence;
+            }
         }
     }
 

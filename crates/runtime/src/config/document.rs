@@ -8,8 +8,15 @@ use serde::de::IgnoredAny;
 use serde_saphyr::Spanned;
 
 use super::budgets::BudgetsKey;
+use super::disk::DiskKey;
 use super::error::reason;
+use super::hooks::{NotifyKey, ScrumMaster};
+use super::integration::IntegrationKey;
+use super::logging::LoggingKey;
+use super::run::{ClaudeKey, NetworkKey, RalphKey, RetryKey, RunKeys};
 use super::timeouts::{Limit, TimeoutsKey};
+use super::values::{Backoff, Branch, Count};
+use super::worktrees::{RepoName, WorktreesKey};
 
 /// A key that is known and for another part to read.
 type Unread = Option<IgnoredAny>;
@@ -24,74 +31,58 @@ struct Top {
     verify: VerifyKey,
     budgets: BudgetsKey,
     timeouts: TimeoutsKey,
-    #[serde(rename = "ralph")]
-    _ralph: Unread,
-    #[serde(rename = "retry")]
-    _retry: Unread,
-    #[serde(rename = "worktrees")]
-    _worktrees: Unread,
-    #[serde(rename = "disk")]
-    _disk: Unread,
-    #[serde(rename = "network")]
-    _network: Unread,
-    #[serde(rename = "claude")]
-    _claude: Unread,
+    ralph: RalphKey,
+    retry: RetryKey,
+    network: NetworkKey,
+    claude: ClaudeKey,
+    worktrees: WorktreesKey,
+    disk: DiskKey,
+    integration: IntegrationKey,
+    notify: Option<NotifyKey>,
+    scrum_master: Option<ScrumMaster>,
     #[serde(rename = "logging")]
-    _logging: Unread,
+    _logging: LoggingKey,
     #[serde(rename = "store")]
     _store: Unread,
-    #[serde(rename = "integration")]
-    _integration: Unread,
-    #[serde(rename = "notify")]
-    _notify: Unread,
     #[serde(rename = "gates")]
     _gates: Unread,
     #[serde(rename = "stages")]
     _stages: Unread,
-    #[serde(rename = "scrum_master")]
-    _scrum_master: Unread,
 
     agent_defaults: AgentsKey,
     scrum_master_timeout: Limit,
     dev_agent_timeout: Limit,
     qa_agent_timeout: Limit,
-    #[serde(rename = "max_parallel_sessions")]
-    _max_parallel_sessions: Unread,
-    #[serde(rename = "poll_interval")]
-    _poll_interval: Unread,
-    #[serde(rename = "max_retry_attempts")]
-    _max_retry_attempts: Unread,
-    #[serde(rename = "pr_creation_retries")]
-    _pr_creation_retries: Unread,
-    #[serde(rename = "repo_name")]
-    _repo_name: Unread,
-    #[serde(rename = "source_branch")]
-    _source_branch: Unread,
-    #[serde(rename = "cleanup_on_complete")]
-    _cleanup_on_complete: Unread,
-    #[serde(rename = "min_free_gb")]
-    _min_free_gb: Unread,
-    #[serde(rename = "check_before_start")]
-    _check_before_start: Unread,
-    #[serde(rename = "max_network_retries")]
-    _max_network_retries: Unread,
-    #[serde(rename = "retry_backoff")]
-    _retry_backoff: Unread,
-    #[serde(rename = "network_timeout")]
-    _network_timeout: Unread,
+    max_parallel_sessions: Count<1>,
+    poll_interval: Limit,
+    max_retry_attempts: Count<1>,
+    pr_creation_retries: Count<0>,
+    repo_name: RepoName,
+    source_branch: Branch,
+    cleanup_on_complete: Option<bool>,
+    min_free_gb: Count<0>,
+    check_before_start: Option<bool>,
+    max_network_retries: Count<0>,
+    retry_backoff: Option<Backoff>,
+    network_timeout: Limit,
 }
 
-/// What is read of the file.
+/// What is read of the file. What both layouts have is there twice, the flat one second.
 #[derive(Default)]
 pub(super) struct Document {
     pub(super) rig: Option<String>,
     pub(super) permissions: Option<Permissions>,
-    pub(super) agents: AgentsKey,
-    pub(super) agent_defaults: AgentsKey,
+    pub(super) agents: [AgentsKey; 2],
     pub(super) verify: VerifyKey,
     pub(super) budgets: BudgetsKey,
-    pub(super) timeouts: TimeoutsKey,
-    pub(super) flat_timeouts: TimeoutsKey,
+    pub(super) timeouts: [TimeoutsKey; 2],
+    pub(super) run: [RunKeys; 2],
+    pub(super) claude: ClaudeKey,
+    pub(super) worktrees: [WorktreesKey; 2],
+    pub(super) disk: [DiskKey; 2],
+    pub(super) integration: IntegrationKey,
+    pub(super) notify: Option<NotifyKey>,
+    pub(super) scrum_master: Option<ScrumMaster>,
 }
 
 /// `agents`, and `agent_defaults` in the flat layout.
@@ -130,7 +121,7 @@ pub(super) struct VerifyKey {
     pub(super) require_machine_check: bool,
     pub(super) shell: Vec<String>,
     #[serde(rename = "flaky_retries")]
-    _flaky_retries: Unread,
+    _flaky_retries: Count<0>,
 }
 
 /// Reads the bytes of a file.
@@ -141,19 +132,68 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, String> {
         return Ok(Document::default());
     }
     let top: Option<Top> = serde_saphyr::from_str(text).map_err(|error| reason(text, &error))?;
-    let top = top.unwrap_or_default();
-    Ok(Document {
-        rig: top.rig,
-        permissions: top.permissions,
-        agents: top.agents,
-        agent_defaults: top.agent_defaults,
-        verify: top.verify,
-        budgets: top.budgets,
-        timeouts: top.timeouts,
-        flat_timeouts: TimeoutsKey {
+    Ok(top.unwrap_or_default().into())
+}
+
+impl From<Top> for Document {
+    fn from(top: Top) -> Self {
+        let flat_timeouts = TimeoutsKey {
             scrum_master: top.scrum_master_timeout,
             dev_agent: top.dev_agent_timeout,
             qa_agent: top.qa_agent_timeout,
-        },
-    })
+        };
+        let nested_run = RunKeys {
+            ralph: top.ralph,
+            retry: top.retry,
+            network: top.network,
+        };
+        let flat_run = RunKeys {
+            ralph: RalphKey {
+                max_parallel_sessions: top.max_parallel_sessions,
+                poll_interval: top.poll_interval,
+            },
+            retry: RetryKey {
+                max_attempts: top.max_retry_attempts,
+                pr_creation_retries: top.pr_creation_retries,
+            },
+            network: NetworkKey {
+                max_retries: top.max_network_retries,
+                retry_backoff: top.retry_backoff,
+                timeout: top.network_timeout,
+            },
+        };
+        let flat_worktrees =
+            WorktreesKey::flat(top.repo_name, top.source_branch, top.cleanup_on_complete);
+        let flat_disk = DiskKey {
+            min_free_gb: top.min_free_gb,
+            check_before_start: top.check_before_start,
+        };
+        Self {
+            rig: top.rig,
+            permissions: top.permissions,
+            agents: [top.agents, top.agent_defaults],
+            verify: top.verify,
+            budgets: top.budgets,
+            timeouts: [top.timeouts, flat_timeouts],
+            run: [nested_run, flat_run],
+            claude: top.claude,
+            worktrees: [top.worktrees, flat_worktrees],
+            disk: [top.disk, flat_disk],
+            integration: top.integration,
+            notify: top.notify,
+            scrum_master: top.scrum_master,
+        }
+    }
+}
+
+/// The keys that the parser would have known where it met one that it does not know.
+#[cfg(test)]
+pub(super) fn known_keys(text: &str, unknown: &str) -> Option<Vec<String>> {
+    let error = serde_saphyr::from_str::<Top>(text).err()?;
+    match error.without_snippet() {
+        serde_saphyr::Error::SerdeUnknownField {
+            field, expected, ..
+        } if field == unknown => Some(expected.iter().map(|&key| key.to_owned()).collect()),
+        _ => None,
+    }
 }

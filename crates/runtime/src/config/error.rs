@@ -73,23 +73,27 @@ pub(super) fn reason(text: &str, error: &Error) -> String {
     let Some(place) = error.location() else {
         return said;
     };
-    let key = key_before(text, place.line(), place.column());
+    let key = key_of(text, place.line(), place.column());
     let key = key.filter(|_| !matches!(error, Error::SerdeUnknownField { .. }));
     let key = key.map_or_else(String::new, |key| format!("`{key}`: "));
     format!("line {}: {key}{said}", place.line())
 }
 
-/// The key of the value at a place, where both stand on one line.
-fn key_before(text: &str, line: u64, column: u64) -> Option<&str> {
+/// The key of the value at a place, where both stand on one line; the parser points at either of them.
+fn key_of(text: &str, line: u64, column: u64) -> Option<&str> {
     let line = text
         .lines()
         .nth(usize::try_from(line).ok()?.checked_sub(1)?)?;
     let n_before = usize::try_from(column).ok()?.checked_sub(1)?;
-    let end = line.char_indices().nth(n_before).map(|(at, _)| at)?;
-    let before = line[..end].trim_end().strip_suffix(':')?;
+    let at = line.char_indices().nth(n_before).map(|(at, _)| at)?;
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    let start = before.rfind(|c| !is_part(c)).map_or(0, |at| at + 1);
-    before.get(start..).filter(|key| !key.is_empty())
+    let key = if let Some(before) = line[..at].trim_end().strip_suffix(':') {
+        &before[before.rfind(|c| !is_part(c)).map_or(0, |at| at + 1)..]
+    } else {
+        let (key, after) = line[at..].split_at(line[at..].find(|c| !is_part(c))?);
+        after.starts_with(':').then_some(key)?
+    };
+    Some(key).filter(|key| !key.is_empty())
 }
 
 /// `; did you mean …?`, when there is something near.

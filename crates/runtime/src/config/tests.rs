@@ -6,6 +6,9 @@ use camino::Utf8PathBuf;
 
 use super::*;
 
+mod documented;
+mod running;
+
 fn loaded(text: &str) -> Result<Config, ConfigError> {
     let directory = tempfile::tempdir().unwrap();
     let root = Utf8PathBuf::from_path_buf(directory.path().to_owned()).unwrap();

@@ -47,20 +47,19 @@ pub(super) struct TimeoutsKey {
 impl TimeoutsKey {
     /// The same, with what only the other one has.
     pub(super) fn or(self, other: Self) -> Self {
-        let either = |one: Limit, other: Limit| Limit(one.0.or(other.0));
         Self {
-            scrum_master: either(self.scrum_master, other.scrum_master),
-            dev_agent: either(self.dev_agent, other.dev_agent),
-            qa_agent: either(self.qa_agent, other.qa_agent),
+            scrum_master: self.scrum_master.or(other.scrum_master),
+            dev_agent: self.dev_agent.or(other.dev_agent),
+            qa_agent: self.qa_agent.or(other.qa_agent),
         }
     }
 
     pub(super) fn over_defaults(self) -> Timeouts {
         let default = Timeouts::default();
         Timeouts {
-            scrum_master: self.scrum_master.0.unwrap_or(default.scrum_master),
-            dev_agent: self.dev_agent.0.unwrap_or(default.dev_agent),
-            qa_agent: self.qa_agent.0.unwrap_or(default.qa_agent),
+            scrum_master: self.scrum_master.unwrap_or(default.scrum_master),
+            dev_agent: self.dev_agent.unwrap_or(default.dev_agent),
+            qa_agent: self.qa_agent.unwrap_or(default.qa_agent),
         }
     }
 }
@@ -68,6 +67,17 @@ impl TimeoutsKey {
 /// A duration in Go's style, if there is one; it is never zero (L-1).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Limit(Option<Duration>);
+
+impl Limit {
+    /// The same, or what the other layout says.
+    pub(super) fn or(self, other: Self) -> Self {
+        Self(self.0.or(other.0))
+    }
+
+    pub(super) fn unwrap_or(self, default: Duration) -> Duration {
+        self.0.unwrap_or(default)
+    }
+}
 
 impl<'de> Deserialize<'de> for Limit {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

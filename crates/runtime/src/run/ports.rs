@@ -3,8 +3,9 @@
 //! Whatever reaches the outside is asked for here, so that a simulation can stand in for it. Everything may be asked twice:
 //! after a crash nobody knows whether the first time was heard. So each of these looks before it acts, and doing it again does nothing.
 
-use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::engine::{CommitId, Trouble};
+use beads_ralph_core::bead::{AgentSpec, BeadId, RalphBead};
+use beads_ralph_core::engine::{AgentReport, CommitId, EffectId, Launch, Trouble, Verdict};
+use beads_ralph_core::issue::Fence;
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 
@@ -107,6 +108,9 @@ pub trait Repository: Send + Sync {
     /// nothing while conflicts are unsolved.
     fn seal(&self, place: &Place, base: &CommitId, message: &str) -> Result<Sealed, Trouble>;
 
+    /// The files that differ between two commits.
+    fn changed_files(&self, base: &CommitId, commit: &CommitId) -> Result<Vec<String>, Trouble>;
+
     /// What the worktree looks like now.
     fn state(&self, place: &Place) -> Result<State, Trouble>;
 
@@ -197,4 +201,91 @@ pub trait Forge: Send + Sync {
 
     /// Makes a pull request.
     fn create(&self, new: &NewPullRequest) -> Result<PullRequest, Trouble>;
+}
+
+/// One run of an agent for a bead.
+#[derive(Debug, Clone, Copy)]
+pub struct Job<'a> {
+    /// The bead.
+    pub bead: &'a RalphBead,
+    /// Where it is worked on.
+    pub place: &'a Place,
+    /// The effect that asks for it.
+    pub effect: EffectId,
+    /// The claim under which it works.
+    pub fence: Option<Fence>,
+    /// Which run it is, and what it may spend.
+    pub launch: &'a Launch,
+}
+
+/// What checks came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checked {
+    /// Whether all of them passed.
+    pub is_green: bool,
+    /// What failed.
+    pub summary: String,
+    /// Whether somebody ended them.
+    pub is_cut_off: bool,
+}
+
+/// What a leading agent claims at its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claimed {
+    /// Whether the work is done.
+    pub is_success: bool,
+    /// Whether everything must stop.
+    pub is_fatal: bool,
+    /// What went wrong.
+    pub error: Option<String>,
+}
+
+/// Everybody who works on beads or judges them: agents and checks.
+pub trait Crew: Send + Sync {
+    /// Whose account an agent uses; limits hold for accounts.
+    fn account(&self, spec: &AgentSpec) -> String;
+
+    /// Makes a new worktree fit to be worked in.
+    fn set_up(&self, bead: &RalphBead, place: &Place) -> Result<(), Trouble>;
+
+    /// Lets a dev agent work.
+    fn develop(
+        &self,
+        job: Job<'_>,
+        agent: usize,
+        feedback: Option<&str>,
+    ) -> Result<AgentReport, Trouble>;
+
+    /// Lets the first dev agent solve a conflict.
+    fn resolve(
+        &self,
+        job: Job<'_>,
+        merging: &str,
+        files: &[String],
+    ) -> Result<AgentReport, Trouble>;
+
+    /// Lets the scrum-master agent lead, or only make the pull request.
+    fn lead(
+        &self,
+        job: Job<'_>,
+        only_pull: bool,
+        feedback: Option<&str>,
+    ) -> Result<(AgentReport, Claimed), Trouble>;
+
+    /// Lets a QA agent judge; without a verdict it was kept from judging.
+    fn judge(
+        &self,
+        job: Job<'_>,
+        agent: usize,
+        changed_files: &[String],
+    ) -> Result<(AgentReport, Option<Verdict>), Trouble>;
+
+    /// Runs the checks of a bead on what is checked out.
+    fn verify(&self, bead: &RalphBead, place: &Place, attempt: u32) -> Result<Checked, Trouble>;
+
+    /// Ends what runs for a bead.
+    fn cancel(&self, bead: &BeadId);
+
+    /// Tells the user.
+    fn notify(&self, text: &str) -> Result<(), Trouble>;
 }

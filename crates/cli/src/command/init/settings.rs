@@ -155,6 +155,23 @@ mod tests {
         let silent = config::parse(path, b"").unwrap();
         assert_eq!(shown.budgets, silent.budgets);
         assert_eq!(shown.timeouts, silent.timeouts);
+        assert_eq!(shown.disk, silent.disk);
+        assert_eq!(
+            shown.run.max_attempts,
+            Some(config::RunSettings::MAX_ATTEMPTS)
+        );
+        let shown_run = config::RunSettings {
+            max_attempts: None,
+            ..shown.run
+        };
+        assert_eq!(shown_run, silent.run);
+        let shown_worktrees = config::WorktreeSettings {
+            setup: None,
+            copy: Vec::new(),
+            ports: 0,
+            ..shown.worktrees
+        };
+        assert_eq!(shown_worktrees, silent.worktrees);
         assert!(shown.agents.get("mine").is_some());
     }
 }

@@ -230,7 +230,7 @@ fn z_22_agents_of_ones_own_are_shown_too() {
         "beads-ralph.yaml",
         "agents: {adapters: {mine: {executabl: x}}}\n",
     );
-    let refused = env.run(&["doctor", "agents", "--json"]).exits(1).error();
+    let refused = env.run(&["doctor", "agents", "--json"]).exits(3).error();
     assert!(
         refused["message"]
             .as_str()

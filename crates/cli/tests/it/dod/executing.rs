@@ -514,7 +514,7 @@ fn z_31_checks_for_every_bead_are_run_too() {
         "they are not written into beads"
     );
     env.write("beads-ralph.yaml", "verify: {default: [{command: ' '}]}\n");
-    let output = env.run(&["verify", "x"]).exits(1);
+    let output = env.run(&["verify", "x"]).exits(3);
     assert!(
         output.stderr.contains("verify.default: 0.command"),
         "{}",

@@ -86,7 +86,7 @@ fn z_23_the_choice_is_appended_only_where_there_is_none() {
 fn z_22_a_wrong_configuration_stops_init_before_anything_is_made() {
     let env = TestEnv::new();
     env.write("beads-ralph.yaml", "permissions: yolo\n");
-    let error = error(&env, &["init"], 1);
+    let error = error(&env, &["init"], 3);
     let message = error["message"].as_str().unwrap();
     assert!(
         message.contains("line 1") && message.contains("ask-none"),

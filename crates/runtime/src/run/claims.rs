@@ -1,0 +1,191 @@
+//! Claims and places in the cap: taken, kept alive, taken over, given back.
+
+use std::collections::BTreeSet;
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::engine::{Answer, Effect, Trouble};
+use beads_ralph_core::issue::{Abandoned, Fence, Holder, Record};
+use jiff::Timestamp;
+
+use super::keeping::{fence_of, fetch, trouble};
+use super::perform::Performer;
+use crate::store::{NewClaim, StoreError};
+
+/// How long a claim or a place lasts without a sign of life.
+pub const LEASE: Duration = Duration::from_mins(10);
+
+/// The beginning of the names under which places in the cap are taken (Z-14).
+const SLOT: &str = "slot/";
+
+impl Performer<'_> {
+    fn lease_until(&self) -> Timestamp {
+        (self.now)().checked_add(LEASE).unwrap_or(Timestamp::MAX)
+    }
+
+    /// Takes a bead and a place in the cap for it. What this run holds already, by a process that is dead, it takes anew.
+    pub(super) fn claim(&self, effect: &Effect) -> Result<Answer, Trouble> {
+        let id = &effect.bead;
+        if !self.take_slot(id)? {
+            return Ok(Answer::NotClaimed {
+                why: format!("all {} places are taken", self.site.n_slots),
+            });
+        }
+        let claimed = self.claim_anew(id);
+        match claimed {
+            Ok(Some(record)) => {
+                let task = self.reader.task(&record, Vec::new(), (self.now)());
+                if let Ok(bead) = record.issue.to_ralph_bead(&[], &self.site.rules) {
+                    self.remember(bead);
+                }
+                Ok(Answer::Claimed {
+                    fence: record.fence,
+                    task: Box::new(task),
+                })
+            }
+            Ok(None) => {
+                self.free_slot(id);
+                Ok(Answer::NotClaimed {
+                    why: "already claimed, or not ready any more".to_owned(),
+                })
+            }
+            Err(trouble) => {
+                self.free_slot(id);
+                Err(trouble)
+            }
+        }
+    }
+
+    fn claim_anew(&self, id: &BeadId) -> Result<Option<Record>, Trouble> {
+        let mut store = self.store();
+        let record = fetch(&**store, id)?;
+        if let Some(fence) = fence_of(&record, &self.site.run) {
+            match store.reclaim(id, fence, Abandoned::ProcessDead, self.stamp()) {
+                Ok(_) => {}
+                Err(StoreError::Stale { .. }) => return Ok(None),
+                Err(error) => return Err(trouble(error)),
+            }
+        }
+        let new = NewClaim {
+            holder: &self.site.holder,
+            lease_until: self.lease_until(),
+            is_forced: false,
+        };
+        match store.claim(id, &new, self.stamp()) {
+            Ok(record) => Ok(Some(record)),
+            Err(
+                StoreError::Held { .. }
+                | StoreError::InProgress(_)
+                | StoreError::NotClaimable { .. }
+                | StoreError::Blocked { .. }
+                | StoreError::NotFound(_),
+            ) => Ok(None),
+            Err(error) => Err(trouble(error)),
+        }
+    }
+
+    /// Takes the beads of this run over from a process of it that is dead. The answer has those that could be taken, with their new
+    /// fences.
+    pub fn take_over(
+        &self,
+        beads: impl IntoIterator<Item = BeadId>,
+    ) -> Result<Vec<(BeadId, Fence)>, Trouble> {
+        let mut fences = Vec::new();
+        for id in beads {
+            let Ok(record) = fetch(&**self.store(), &id) else {
+                continue;
+            };
+            let is_ours = fence_of(&record, &self.site.run).is_some();
+            let is_open = record.claim.is_none() && record.issue.status() == "open";
+            if (is_ours || is_open)
+                && let Some(record) = self.claim_anew(&id)?
+            {
+                self.take_slot(&id)?;
+                fences.push((id, record.fence));
+            }
+        }
+        Ok(fences)
+    }
+
+    fn take_slot(&self, id: &BeadId) -> Result<bool, Trouble> {
+        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        if slots.contains_key(id) {
+            return Ok(true);
+        }
+        let names: Vec<String> = (0..self.site.n_slots)
+            .map(|n| format!("{SLOT}{n}"))
+            .collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let mut store = self.store();
+        let lease = store.acquire(&names, &self.site.holder, self.lease_until(), self.stamp());
+        let Some(lease) = lease.map_err(trouble)? else {
+            return Ok(false);
+        };
+        slots.insert(id.clone(), (lease.name, lease.fence));
+        Ok(true)
+    }
+
+    pub(super) fn free_slot(&self, id: &BeadId) {
+        let slot = self
+            .slots
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(id);
+        if let Some((name, fence)) = slot {
+            // A place that cannot be given back now is free when its lease is over.
+            drop(self.store().give_back(&name, fence));
+        }
+    }
+
+    /// Gives back the places of beads that are not worked on any more.
+    pub fn tidy(&self, working: &BTreeSet<BeadId>) {
+        let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let over: Vec<BeadId> = slots
+            .keys()
+            .filter(|id| !working.contains(id))
+            .cloned()
+            .collect();
+        drop(slots);
+        for id in over {
+            self.free_slot(&id);
+            self.beads
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .remove(&id);
+        }
+    }
+
+    /// Gives back the places that processes hold which are dead.
+    pub fn free_dead_slots(&self, is_dead: impl Fn(&Holder) -> bool) -> Result<(), Trouble> {
+        let mut store = self.store();
+        for lease in store.leases(SLOT, (self.now)()).map_err(trouble)? {
+            if is_dead(&lease.holder) {
+                store.give_back(&lease.name, lease.fence).map_err(trouble)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Says that this process is alive. The answer has the beads that are not ours any more.
+    pub fn beat(&self, held: &[(BeadId, Fence)]) -> Vec<BeadId> {
+        let until = self.lease_until();
+        let slots = (self.slots.lock())
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        let mut store = self.store();
+        let mut lost = Vec::new();
+        for (id, fence) in held {
+            if let Err(StoreError::Stale { .. } | StoreError::NotFound(_)) =
+                store.heartbeat(id, *fence, until)
+            {
+                lost.push(id.clone());
+            }
+        }
+        for (name, fence) in slots.values() {
+            // A place that was lost by a long sleep of the machine is no reason to stop: it only counts for new beads.
+            drop(store.renew(name, *fence, until));
+        }
+        lost
+    }
+}

@@ -1,0 +1,476 @@
+//! Performs effects: each looks before it acts, so that doing it again after a crash does nothing more.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use beads_ralph_core::bead::{BeadId, IssueType, RalphBead, Rules};
+use beads_ralph_core::engine::{Action, Answer, CommitId, Effect, Trouble};
+use beads_ralph_core::issue::{Fence, Holder, Record};
+use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::keeping::{self, Keeping, Last, fetch, trouble};
+use super::ports::{Crew, Forge, Job, Origin, Place, PullState, Repository, Wanted};
+use super::tasks::TaskReader;
+use crate::store::{Stamp, Store};
+
+/// What a dependent sprint starts from (contracts §7.6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Base {
+    /// The source branch with the verified commits of the dependencies.
+    #[default]
+    Dependencies,
+    /// The bare source branch.
+    Source,
+}
+
+/// What a performer needs to know besides its ports.
+#[derive(Debug, Clone)]
+pub struct Site {
+    /// The run.
+    pub run: String,
+    /// Who writes.
+    pub actor: String,
+    /// Who holds beads: this process.
+    pub holder: Holder,
+    /// The rules of beads in this repository.
+    pub rules: Rules,
+    /// The root of the main worktree, from which worktrees are named.
+    pub root: Utf8PathBuf,
+    /// How many beads may be worked on at once by all runs together.
+    pub n_slots: usize,
+    /// What a dependent sprint starts from.
+    pub base: Base,
+}
+
+/// Performs effects.
+pub struct Performer<'a> {
+    /// What it knows.
+    pub site: Site,
+    /// Where beads are kept.
+    pub store: &'a Mutex<Box<dyn Store>>,
+    /// The repository.
+    pub repository: &'a dyn Repository,
+    /// Where pull requests are, if there are any.
+    pub forge: Option<&'a dyn Forge>,
+    /// Agents and checks.
+    pub crew: &'a dyn Crew,
+    /// How tasks are read.
+    pub reader: &'a TaskReader<'a>,
+    /// What time it is.
+    pub now: &'a (dyn Fn() -> Timestamp + Sync),
+    /// Beads as they were when they were claimed: what is asked of agents and checks does not change under their hands.
+    pub beads: Mutex<BTreeMap<BeadId, Arc<RalphBead>>>,
+    /// The places in the cap that are taken.
+    pub slots: Mutex<BTreeMap<BeadId, (String, Fence)>>,
+}
+
+impl std::fmt::Debug for Performer<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Performer")
+            .field("site", &self.site)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Performer<'a> {
+    /// A performer over its ports.
+    pub fn new(
+        site: Site,
+        store: &'a Mutex<Box<dyn Store>>,
+        (repository, forge, crew): (&'a dyn Repository, Option<&'a dyn Forge>, &'a dyn Crew),
+        reader: &'a TaskReader<'a>,
+        now: &'a (dyn Fn() -> Timestamp + Sync),
+    ) -> Self {
+        Self {
+            site,
+            store,
+            repository,
+            forge,
+            crew,
+            reader,
+            now,
+            beads: Mutex::default(),
+            slots: Mutex::default(),
+        }
+    }
+
+    /// Performs an effect.
+    pub fn perform(&self, effect: &Effect) -> Result<Answer, Trouble> {
+        match &effect.action {
+            Action::Claim { .. } => self.claim(effect),
+            Action::Prepare { also, .. } => self.prepare(effect, also.as_ref()),
+            Action::Develop { .. }
+            | Action::Resolve { .. }
+            | Action::Lead { .. }
+            | Action::Judge { .. } => self.agent(effect),
+            Action::Seal { attempt, base } => self.seal(effect, *attempt, base),
+            Action::Verify { attempt, commit } => self.verify(effect, *attempt, commit),
+            Action::Restore { attempt, commit } => {
+                let (_, place) = self.bead_and_place(effect)?;
+                self.repository.restore(&place, commit, *attempt)?;
+                Ok(Answer::Done)
+            }
+            Action::Keep { commit } => {
+                self.repository.keep(&effect.bead, commit)?;
+                Ok(Answer::Done)
+            }
+            Action::Merge { commit, target } => self.merge(effect, commit, target),
+            Action::Push { commit } => {
+                let (bead, _) = self.bead_and_place(effect)?;
+                self.repository
+                    .push(bead.metadata.branch.as_str(), commit)?;
+                Ok(Answer::Done)
+            }
+            Action::Propose { commit, may_create } => self.propose(effect, commit, *may_create),
+            Action::Record { .. }
+            | Action::Close { .. }
+            | Action::Block { .. }
+            | Action::Release { .. } => self.write(effect),
+            Action::CleanUp => {
+                let (_, place) = self.bead_and_place(effect)?;
+                self.repository.remove(&place)?;
+                Ok(Answer::Done)
+            }
+            Action::Park { account, until } => {
+                keeping::park(&mut **self.store(), account, *until, self.stamp())?;
+                Ok(Answer::Done)
+            }
+            Action::Notify { text } => self.crew.notify(text).map(|()| Answer::Done),
+            Action::Cancel => {
+                self.crew.cancel(&effect.bead);
+                Ok(Answer::Done)
+            }
+        }
+    }
+
+    pub(super) fn store(&self) -> MutexGuard<'_, Box<dyn Store>> {
+        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn stamp(&self) -> Stamp<'_> {
+        Stamp {
+            actor: &self.site.actor,
+            at: (self.now)(),
+        }
+    }
+
+    pub(super) fn remember(&self, bead: RalphBead) -> Arc<RalphBead> {
+        let bead = Arc::new(bead);
+        let mut beads = self.beads.lock().unwrap_or_else(PoisonError::into_inner);
+        beads.insert(bead.id.clone(), Arc::clone(&bead));
+        bead
+    }
+
+    pub(super) fn bead_and_place(
+        &self,
+        effect: &Effect,
+    ) -> Result<(Arc<RalphBead>, Place), Trouble> {
+        let known = self
+            .beads
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&effect.bead)
+            .cloned();
+        let bead = if let Some(bead) = known {
+            bead
+        } else {
+            let record = fetch(&**self.store(), &effect.bead)?;
+            let bead = record
+                .issue
+                .to_ralph_bead(&[], &self.site.rules)
+                .map_err(|errors| {
+                    let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+                    Trouble::for_bead(format!("the bead is not valid: {}", errors.join("; ")))
+                })?;
+            self.remember(bead)
+        };
+        let place = place(&self.site.root, &bead);
+        Ok((bead, place))
+    }
+
+    fn prepare(&self, effect: &Effect, also: Option<&CommitId>) -> Result<Answer, Trouble> {
+        let (bead, place) = self.bead_and_place(effect)?;
+        let mut wanted = self.wanted(&bead)?;
+        wanted.extend(also.map(|commit| Wanted {
+            name: "the target branch".to_owned(),
+            commit: commit.clone(),
+        }));
+        let origin = Origin {
+            source: bead.metadata.source_branch.clone(),
+            wanted,
+        };
+        let prepared = self.repository.prepare(&place, &origin)?;
+        if prepared.conflicts.is_empty() {
+            self.crew.set_up(&bead, &place)?;
+        }
+        Ok(Answer::Prepared {
+            head: prepared.head,
+            conflicts: prepared.conflicts,
+            merging: prepared.merging.map(|wanted| wanted.name),
+        })
+    }
+
+    /// What must be in a bead's branch before the work begins (Z-6, L-21).
+    fn wanted(&self, bead: &RalphBead) -> Result<Vec<Wanted>, Trouble> {
+        let mut wanted: Vec<Wanted> = Vec::new();
+        if self.site.base == Base::Dependencies {
+            let dependencies = self.store().get(&bead.dependencies).map_err(trouble)?;
+            for record in &dependencies {
+                wanted.extend(self.dependency(record)?);
+            }
+        }
+        if bead.issue_type == IssueType::Merge {
+            for branch in bead.metadata.branches_to_merge.iter().flatten() {
+                let Some(commit) = self.repository.branch(branch)? else {
+                    return Err(Trouble::for_bead(format!(
+                        "there is no branch {branch} to merge"
+                    )));
+                };
+                wanted.push(Wanted {
+                    name: branch.clone(),
+                    commit,
+                });
+            }
+        }
+        Ok(wanted)
+    }
+
+    /// The commit that a dependency must bring. One that was closed by hand brings its branch, if it has one; one whose pull
+    /// request was merged is in the source branch, perhaps under another name.
+    fn dependency(&self, record: &Record) -> Result<Option<Wanted>, Trouble> {
+        let metadata = |key: &str| {
+            record
+                .issue
+                .metadata()
+                .and_then(|it| it.get(key))
+                .and_then(Value::as_str)
+        };
+        let id = record.issue.id();
+        let branch = metadata("branch");
+        if let (Some(forge), Some(branch), Some(_)) = (self.forge, branch, metadata("pr_url")) {
+            let found = forge.find(branch)?;
+            if found
+                .iter()
+                .any(|found| found.request.state == PullState::Merged)
+            {
+                return Ok(None);
+            }
+        }
+        let recorded = metadata("verified_commit").map(|commit| CommitId(commit.to_owned()));
+        let commit = match (recorded, branch) {
+            (Some(commit), _) => Some(commit),
+            (None, Some(branch)) => match self.repository.kept(id)? {
+                Some(commit) => Some(commit),
+                None => self.repository.branch(branch)?,
+            },
+            (None, None) => None,
+        };
+        Ok(commit.map(|commit| Wanted {
+            name: id.to_string(),
+            commit,
+        }))
+    }
+
+    fn agent(&self, effect: &Effect) -> Result<Answer, Trouble> {
+        let (bead, place) = self.bead_and_place(effect)?;
+        let launch = effect
+            .action
+            .launch()
+            .expect("only runs of agents come here");
+        let job = Job {
+            bead: &bead,
+            place: &place,
+            effect: effect.id,
+            fence: effect.fence,
+            launch,
+        };
+        Ok(match &effect.action {
+            Action::Develop {
+                agent, feedback, ..
+            } => Answer::Ended {
+                report: self.crew.develop(job, *agent, feedback.as_deref())?,
+            },
+            Action::Resolve { merging, files, .. } => Answer::Ended {
+                report: self.crew.resolve(job, merging, files)?,
+            },
+            Action::Lead {
+                only_pull,
+                feedback,
+                ..
+            } => {
+                let (report, claimed) = self.crew.lead(job, *only_pull, feedback.as_deref())?;
+                Answer::Led {
+                    report,
+                    is_success: claimed.is_success,
+                    is_fatal: claimed.is_fatal,
+                    error: claimed.error,
+                }
+            }
+            Action::Judge {
+                agent,
+                commit,
+                base,
+                ..
+            } => {
+                let changed = self.repository.changed_files(base, commit)?;
+                let (report, verdict) = self.crew.judge(job, *agent, &changed)?;
+                Answer::Judged { report, verdict }
+            }
+            _ => unreachable!("only runs of agents come here"),
+        })
+    }
+
+    fn seal(&self, effect: &Effect, attempt: u32, base: &CommitId) -> Result<Answer, Trouble> {
+        let (bead, place) = self.bead_and_place(effect)?;
+        let message = format!("{} (attempt {attempt})\n\nBead: {}", bead.title, bead.id);
+        let sealed = self.repository.seal(&place, base, &message)?;
+        Ok(Answer::Sealed {
+            commit: sealed.commit,
+            tree: sealed.tree,
+            n_changed: sealed.changed_files.len(),
+            unresolved: sealed.unresolved,
+        })
+    }
+
+    /// Runs the checks on exactly a commit: it must be checked out, and nothing else, before and after (Z-5, Z-29).
+    fn verify(&self, effect: &Effect, attempt: u32, commit: &CommitId) -> Result<Answer, Trouble> {
+        let (bead, place) = self.bead_and_place(effect)?;
+        let differs = || -> Result<Option<String>, Trouble> {
+            let state = self.repository.state(&place)?;
+            if state.head != *commit {
+                return Ok(Some(format!("{} is checked out, not {commit}", state.head)));
+            }
+            Ok(state.dirt)
+        };
+        let verified = |is_green: bool, summary: String, is_cut_off: bool| Answer::Verified {
+            commit: commit.clone(),
+            is_green,
+            summary,
+            is_cut_off,
+        };
+        if let Some(reason) = differs()? {
+            let summary = format!("the work changed after it was handed to QA: {reason}");
+            return Ok(verified(false, summary, false));
+        }
+        let checked = self.crew.verify(&bead, &place, attempt)?;
+        if let Some(reason) = differs()?.filter(|_| checked.is_green) {
+            let summary = format!("the work changed while it was checked: {reason}");
+            return Ok(verified(false, summary, false));
+        }
+        Ok(verified(
+            checked.is_green,
+            checked.summary,
+            checked.is_cut_off,
+        ))
+    }
+
+    /// Writes into the bead. A bead that is closed is read again, to see that it is (L-20).
+    fn write(&self, effect: &Effect) -> Result<Answer, Trouble> {
+        let (progress, last) = match &effect.action {
+            Action::Record { progress } => (progress, Last::None),
+            Action::Close {
+                progress,
+                commit,
+                pull,
+            } => (
+                progress,
+                Last::Closed {
+                    commit,
+                    pull: pull.as_ref(),
+                },
+            ),
+            Action::Block {
+                progress,
+                reason,
+                is_fatal,
+                commit,
+            } => {
+                let help = self.help(effect, commit.as_ref());
+                (
+                    progress,
+                    Last::Blocked {
+                        reason,
+                        is_fatal: *is_fatal,
+                        help,
+                    },
+                )
+            }
+            Action::Release { progress } => (progress, Last::Released),
+            _ => unreachable!("only writes come here"),
+        };
+        let known = self
+            .beads
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&effect.bead)
+            .cloned();
+        let team = known.map_or_else(
+            || "default-team".to_owned(),
+            |bead| bead.metadata.team_name.clone(),
+        );
+        let keeping = Keeping {
+            run: &self.site.run,
+            session: format!("{}/{team}", self.site.run),
+            by: self.stamp(),
+        };
+        let mut store = self.store();
+        keeping.write(&mut **store, effect, progress, &last)?;
+        if let Last::Closed { .. } = last {
+            let record = fetch(&**store, &effect.bead)?;
+            if record.issue.status() != "closed" {
+                return Err(Trouble::passing(format!(
+                    "{} was closed and is not",
+                    effect.bead
+                )));
+            }
+        }
+        drop(store);
+        if !matches!(last, Last::None) {
+            self.free_slot(&effect.bead);
+        }
+        Ok(Answer::Done)
+    }
+
+    /// What a person who must look at a bead needs: where the work is, and how to go on.
+    fn help(&self, effect: &Effect, commit: Option<&CommitId>) -> String {
+        let id = &effect.bead;
+        let place = self.bead_and_place(effect).ok().map(|(_, place)| place);
+        let place = place.map_or_else(String::new, |place| {
+            let commit =
+                commit.map_or_else(String::new, |commit| format!(" at {}", commit.short()));
+            format!(
+                "branch: {}{commit}\nworktree: {}\n",
+                place.branch, place.worktree
+            )
+        });
+        format!(
+            "{place}what happened: beads-ralph logs {id}\nto try again: beads-ralph retry {id}\nif it is done: beads-ralph close {id}"
+        )
+    }
+}
+
+/// Where a bead is worked on.
+pub fn place(root: &Utf8Path, bead: &RalphBead) -> Place {
+    Place {
+        bead: bead.id.clone(),
+        branch: bead.metadata.branch.to_string(),
+        worktree: normal(&root.join(&bead.metadata.worktree_path)),
+    }
+}
+
+/// A path without `.` and `..`, so that two names of one place are equal.
+fn normal(path: &Utf8Path) -> Utf8PathBuf {
+    let mut normal = Utf8PathBuf::new();
+    for component in path.components() {
+        match component {
+            Utf8Component::ParentDir => {
+                normal.pop();
+            }
+            Utf8Component::CurDir => {}
+            other => normal.push(other),
+        }
+    }
+    normal
+}

@@ -1,0 +1,356 @@
+//! Which beads a run is about, read from the store: once as a whole, later only what changed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use beads_ralph_core::bead::{AgentSpec, BeadId, IssueType, RalphBead, Rules, Status};
+use beads_ralph_core::engine::{CommitId, Event, Spent, Standing, Task};
+use beads_ralph_core::issue::{
+    Dependency, Effect, Holder, Query, Record, Standing as StoreStanding, StatusFilter,
+};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::keeping::{PARKED, RECEIPT};
+use crate::store::{Store, StoreError};
+
+/// Which beads are wanted; what is absent does not narrow.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Only these beads.
+    pub beads: Vec<BeadId>,
+    /// Only of these teams.
+    pub teams: Vec<String>,
+    /// Only these sprints.
+    pub sprints: Vec<String>,
+    /// Only of this plan.
+    pub plan: Option<String>,
+}
+
+impl Selection {
+    /// Whether a bead is wanted.
+    fn selects(&self, record: &Record) -> bool {
+        let text = |key: &str| {
+            let metadata = record.issue.metadata();
+            metadata
+                .and_then(|it| it.get(key)?.as_str())
+                .unwrap_or_default()
+        };
+        let is_in = |wanted: &[String], value: &str| {
+            wanted.is_empty() || wanted.iter().any(|it| it == value)
+        };
+        (self.beads.is_empty() || self.beads.contains(record.issue.id()))
+            && is_in(&self.teams, text("team_name"))
+            && is_in(&self.sprints, text("sprint"))
+            && self
+                .plan
+                .as_deref()
+                .is_none_or(|plan| plan == text("plan_file"))
+    }
+}
+
+/// What is needed to make a task of a record.
+pub struct TaskReader<'a> {
+    /// The rules of beads in this repository.
+    pub rules: Rules,
+    /// The run that reads; what it holds itself is not held by somebody else.
+    pub run: String,
+    /// Which beads are wanted.
+    pub selection: Selection,
+    /// Whose account an agent uses.
+    pub account: &'a (dyn Fn(&AgentSpec) -> String + Sync),
+}
+
+impl std::fmt::Debug for TaskReader<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TaskReader")
+            .field("run", &self.run)
+            .finish_non_exhaustive()
+    }
+}
+
+impl TaskReader<'_> {
+    /// A task, from a record and the beads that hold it back by an edge.
+    pub fn task(&self, record: &Record, waits_for: Vec<BeadId>, now: Timestamp) -> Task {
+        match record.issue.to_ralph_bead(&[], &self.rules) {
+            Ok(bead) => self.sound(record, &bead, waits_for, now),
+            Err(errors) => {
+                let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+                Task {
+                    fault: Some(format!("the bead is not valid: {}", errors.join("; "))),
+                    ..plain(record, waits_for, now)
+                }
+            }
+        }
+    }
+
+    fn sound(
+        &self,
+        record: &Record,
+        bead: &RalphBead,
+        waits_for: Vec<BeadId>,
+        now: Timestamp,
+    ) -> Task {
+        let metadata = &bead.metadata;
+        let team = match metadata.team_name.trim() {
+            "" => "default-team",
+            team => team,
+        };
+        Task {
+            sprint: metadata.sprint.to_string(),
+            team: team.to_owned(),
+            branch: metadata.branch.to_string(),
+            worktree: metadata.worktree_path.clone(),
+            is_merge: bead.issue_type == IssueType::Merge,
+            developers: metadata.dev_agents.iter().map(self.account).collect(),
+            judges: metadata
+                .qa_agents
+                .iter()
+                .map(|qa| (self.account)(&qa.spec))
+                .collect(),
+            leader: Some((self.account)(&metadata.scrum_master_agent)),
+            attempts: metadata.attempt_count,
+            max_attempts: metadata.max_retry_attempts,
+            ..plain(record, waits_for, now)
+        }
+    }
+}
+
+/// What can be told of any record.
+fn plain(record: &Record, waits_for: Vec<BeadId>, now: Timestamp) -> Task {
+    let issue = &record.issue;
+    let metadata = |key: &str| issue.metadata().and_then(|metadata| metadata.get(key));
+    let weight = issue
+        .document()
+        .get("estimated_minutes")
+        .and_then(Value::as_u64);
+    let is_deferred = issue.time("defer_until").is_some_and(|until| until > now);
+    Task {
+        id: issue.id().clone(),
+        title: issue.title().to_owned(),
+        sprint: String::new(),
+        team: "default-team".to_owned(),
+        priority: issue.priority(),
+        weight: weight.unwrap_or(1).max(1),
+        branch: String::new(),
+        worktree: issue.id().to_string(),
+        is_merge: false,
+        standing: standing(record),
+        is_put_off: is_deferred || (record.is_blocked && waits_for.is_empty()),
+        waits_for,
+        fault: None,
+        developers: Vec::new(),
+        judges: Vec::new(),
+        leader: None,
+        attempts: 0,
+        max_attempts: 1,
+        spent: metadata(RECEIPT).and_then(spent).unwrap_or_default(),
+        base: metadata("base_commit")
+            .and_then(Value::as_str)
+            .map(|it| CommitId(it.to_owned())),
+    }
+}
+
+fn standing(record: &Record) -> Standing {
+    let issue = &record.issue;
+    match Status::parse(issue.status()) {
+        Ok(Status::Open) => Standing::Open,
+        Ok(Status::Closed) => Standing::Closed,
+        Ok(Status::InProgress) => match &record.claim {
+            Some(claim) => Standing::Held {
+                by: claim.holder.run.clone(),
+                is_run: is_run(&claim.holder),
+            },
+            None => Standing::Held {
+                by: "somebody".to_owned(),
+                is_run: false,
+            },
+        },
+        Ok(Status::Blocked) | Err(_) if issue.standing() == StoreStanding::Closed => {
+            Standing::Closed
+        }
+        Ok(Status::Blocked) | Err(_) => Standing::Blocked,
+    }
+}
+
+/// Whether a holder is a program that ends by itself.
+fn is_run(holder: &Holder) -> bool {
+    holder.process.is_some()
+}
+
+fn spent(value: &Value) -> Option<Spent> {
+    serde_json::from_value(value.clone()).ok()
+}
+
+/// What was seen of the store, so that only differences are told.
+#[derive(Debug, Default)]
+pub struct Sight {
+    tasks: BTreeMap<BeadId, Task>,
+    parked: BTreeMap<String, Timestamp>,
+    last_event: u64,
+    /// Beads that changed while this run worked on them; they are looked at once it does not.
+    unseen: BTreeSet<BeadId>,
+    is_begun: bool,
+}
+
+/// How many events are read at once.
+const MAX_EVENTS: usize = 1000;
+
+impl Sight {
+    /// Looks at the store. The answer has what is not as it was, or nothing. Beads that `is_ours` says are being worked on by this run
+    /// are left for the next look.
+    pub fn look(
+        &mut self,
+        store: &dyn Store,
+        reader: &TaskReader<'_>,
+        now: Timestamp,
+        is_ours: &dyn Fn(&BeadId) -> bool,
+    ) -> Result<Option<Event>, StoreError> {
+        let (tasks, gone) = if self.is_begun {
+            self.changes(store, reader, now, is_ours)?
+        } else {
+            self.last_event = last_event(store)?;
+            let records = store.find(&everything())?;
+            self.is_begun = true;
+            let records = records
+                .into_iter()
+                .filter(|it| reader.selection.selects(it))
+                .collect::<Vec<_>>();
+            (read(store, reader, now, &records)?, Vec::new())
+        };
+        let parked = self.parked(store, now)?;
+        for task in &tasks {
+            self.tasks.insert(task.id.clone(), task.clone());
+        }
+        for id in &gone {
+            self.tasks.remove(id);
+        }
+        let is_nothing = tasks.is_empty() && gone.is_empty() && parked.is_empty();
+        Ok((!is_nothing).then_some(Event::Seen {
+            tasks,
+            gone,
+            parked,
+        }))
+    }
+
+    fn changes(
+        &mut self,
+        store: &dyn Store,
+        reader: &TaskReader<'_>,
+        now: Timestamp,
+        is_ours: &dyn Fn(&BeadId) -> bool,
+    ) -> Result<(Vec<Task>, Vec<BeadId>), StoreError> {
+        let events = store.events(None, self.last_event, MAX_EVENTS)?;
+        let mut ids: BTreeSet<BeadId> = BTreeSet::new();
+        for event in &events {
+            ids.insert(event.issue.clone());
+        }
+        for id in ids.clone() {
+            ids.extend(store.dependents(&id)?.into_iter().map(|(id, _)| id));
+        }
+        // What is put off becomes ready without any event.
+        ids.extend(
+            self.tasks
+                .values()
+                .filter(|task| task.is_put_off)
+                .map(|task| task.id.clone()),
+        );
+        ids.append(&mut self.unseen);
+        let (ours, ids): (BTreeSet<BeadId>, BTreeSet<BeadId>) = ids.into_iter().partition(is_ours);
+        let ids: Vec<BeadId> = ids.into_iter().collect();
+        let records: Vec<Record> = store.get(&ids)?.into_iter().filter(is_work).collect();
+        let there: BTreeSet<&BeadId> = records.iter().map(|record| record.issue.id()).collect();
+        let gone = ids
+            .iter()
+            .filter(|id| !there.contains(id) && self.tasks.contains_key(id));
+        let gone: Vec<BeadId> = gone.cloned().collect();
+        let records = records
+            .into_iter()
+            .filter(|it| reader.selection.selects(it))
+            .collect::<Vec<_>>();
+        let mut tasks = read(store, reader, now, &records)?;
+        tasks.retain(|task| self.tasks.get(&task.id) != Some(task));
+        self.unseen = ours;
+        self.last_event = events.last().map_or(self.last_event, |event| event.number);
+        Ok((tasks, gone))
+    }
+
+    fn parked(
+        &mut self,
+        store: &dyn Store,
+        now: Timestamp,
+    ) -> Result<Vec<(String, Timestamp)>, StoreError> {
+        let rows = store.controls(PARKED)?;
+        let mut parked = Vec::new();
+        for row in rows {
+            let until: Option<Timestamp> = row.value.as_str().and_then(|until| until.parse().ok());
+            let account = row.key.trim_start_matches(PARKED).to_owned();
+            if let Some(until) = until.filter(|until| *until > now)
+                && self.parked.insert(account.clone(), until) != Some(until)
+            {
+                parked.push((account, until));
+            }
+        }
+        Ok(parked)
+    }
+}
+
+fn read(
+    store: &dyn Store,
+    reader: &TaskReader<'_>,
+    now: Timestamp,
+    records: &[Record],
+) -> Result<Vec<Task>, StoreError> {
+    let targets: BTreeSet<&BeadId> = records.iter().flat_map(blockers).collect();
+    let targets: Vec<BeadId> = targets.into_iter().cloned().collect();
+    let found = store.get(&targets)?;
+    let closed: BTreeSet<&BeadId> = (found.iter())
+        .filter(|record| record.issue.standing() != StoreStanding::Pending)
+        .map(|record| record.issue.id())
+        .collect();
+    let task = |record: &Record| {
+        let waits_for = blockers(record).filter(|id| !closed.contains(id)).cloned();
+        reader.task(record, waits_for.collect(), now)
+    };
+    Ok(records.iter().map(task).collect())
+}
+
+fn everything() -> Query {
+    Query {
+        status: StatusFilter::Unfinished,
+        types: [IssueType::Work, IssueType::Merge]
+            .map(|kind| kind.as_str().to_owned())
+            .to_vec(),
+        ..Query::default()
+    }
+}
+
+fn is_work(record: &Record) -> bool {
+    IssueType::parse(record.issue.issue_type()).is_ok()
+}
+
+/// The beads that hold a record back by an edge until they are closed.
+fn blockers(record: &Record) -> impl Iterator<Item = &BeadId> {
+    let edges = record.issue.dependencies().iter();
+    edges
+        .filter(|edge| edge.effect() == Effect::Blocks)
+        .map(Dependency::target)
+}
+
+/// The number of the newest event of a store: a search, because a long history is not read to its end.
+fn last_event(store: &dyn Store) -> Result<u64, StoreError> {
+    let is_after = |number: u64| Ok::<_, StoreError>(!store.events(None, number, 1)?.is_empty());
+    let mut beyond = 1;
+    while is_after(beyond)? {
+        beyond *= 2;
+    }
+    let mut known = beyond / 2;
+    while known < beyond {
+        let middle = known + (beyond - known) / 2;
+        if is_after(middle)? {
+            known = middle + 1;
+        } else {
+            beyond = middle;
+        }
+    }
+    Ok(known)
+}
