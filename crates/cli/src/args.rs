@@ -4,12 +4,14 @@ mod agent;
 mod change;
 mod plan;
 mod query;
+mod simulate;
 mod work;
 
 pub(crate) use agent::*;
 pub(crate) use change::*;
 pub(crate) use plan::*;
 pub(crate) use query::*;
+pub(crate) use simulate::*;
 pub(crate) use work::*;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -61,6 +63,8 @@ impl Cli {
             | Command::Exec(_)
             | Command::Verify(_)
             | Command::Logs(_)
+            | Command::Simulate(_)
+            | Command::Replay(_)
             | Command::CreateBead(_)
             | Command::Schema(_)
             | Command::Demo
@@ -171,6 +175,10 @@ pub(crate) enum Command {
     Verify(VerifyArgs),
     /// Show what agents and checks wrote
     Logs(LogsArgs),
+    /// Play a run many times without any agent: how long it takes, what it costs, what holds it up
+    Simulate(Box<SimulateArgs>),
+    /// Decide everything in a run's journal once more, and compare
+    Replay(ReplayArgs),
     /// Write a bead with checks into .ralph/beads
     CreateBead(CreateBeadArgs),
     /// Print a JSON Schema, or the names of all

@@ -31,10 +31,12 @@ mod ready;
 mod recover;
 mod release;
 mod reopen;
+mod replay;
 mod schema;
 mod scripted_agent;
 mod search;
 mod show;
+mod simulate;
 mod stats;
 mod update;
 mod verify;
@@ -79,6 +81,8 @@ pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), Failure> {
         Command::Exec(args) => exec::run(args, global, ui),
         Command::Verify(args) => verify::run(args, global, ui),
         Command::Logs(args) => logs::run(args, global, ui),
+        Command::Simulate(args) => simulate::run(args, global, ui),
+        Command::Replay(args) => replay::run(args, ui),
         Command::CreateBead(args) => create_bead::run(args, ui),
         Command::Schema(args) => schema::run(args, ui),
         Command::Demo => demo::run(ui),

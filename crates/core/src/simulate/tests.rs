@@ -9,6 +9,7 @@ use crate::engine::{
     Action, Backoff, Cap, Caps, Effect, Event, Head, Integration, Leader, Order, Outcome, Settings,
     Spent, Standing, Task, replay,
 };
+use crate::issue::Fence;
 
 fn settings(max_parallel: usize) -> Settings {
     Settings {
@@ -320,12 +321,16 @@ fn a_recorded_run_that_was_stopped_and_adopted_is_played_again() {
         entries.push(entry.clone());
     }
     let at = entries.last().unwrap().at;
-    let effects = engine.handle(at, &Event::Adopted);
+    let fences = (tasks.iter())
+        .map(|task| (task.id.clone(), Fence(100)))
+        .collect();
+    let adopted = Event::Adopted { fences };
+    let effects = engine.handle(at, &adopted);
     let seq = u64::try_from(entries.len()).unwrap() + 1;
     entries.push(crate::engine::Entry {
         seq,
         at,
-        event: Event::Adopted,
+        event: adopted,
         effects,
     });
     let recorded = Recorded::new(&entries).unwrap();
