@@ -13,6 +13,7 @@ mod judge;
 mod ledger;
 mod lines;
 mod machine;
+pub mod prompt;
 mod queue;
 mod settings;
 mod task;

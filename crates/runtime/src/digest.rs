@@ -7,6 +7,11 @@ pub fn sha256(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes))
 }
 
+/// The SHA-256 of some bytes.
+pub fn bytes(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
+}
+
 /// Bytes in hexadecimal.
 pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
     let digit = |number: u8| char::from_digit(number.into(), 16).unwrap_or_default();

@@ -1,8 +1,10 @@
 //! Reading whole texts, and writing files so that they are never seen half-written.
 
+mod appender;
 mod compressed;
 mod opening;
 
+pub use appender::Appender;
 pub use compressed::{compress, plain_name, read_kept};
 pub use opening::open_own;
 

@@ -3,6 +3,8 @@
 //! Everything here is made by rule: the same arguments give the same text on every machine and in
 //! every run. Nothing here is shipped.
 
+pub mod github;
+mod http;
 mod plans;
 pub mod scripted_model;
 pub mod store_contract;

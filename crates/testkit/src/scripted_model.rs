@@ -9,7 +9,6 @@
 //! short answer and do not count.
 
 mod answer;
-mod http;
 mod messages;
 mod programs;
 mod question;
@@ -27,8 +26,8 @@ use beads_ralph_runtime::scenario;
 use serde_json::json;
 
 use self::answer::Then;
-use self::http::Unread;
 use self::state::{Admission, State};
+use crate::http::{self, Unread};
 
 pub use self::programs::Login;
 pub use self::state::{Asked, Done, Protocol};

@@ -1,6 +1,7 @@
-//! The real `claude` and the real `codex` at work, with a scripted model in place of the services that they are made for.
+//! The real `claude`, the real `codex` and the real `gh` at work, with a scripted model and a stand-in for GitHub in place of the
+//! services that they are made for.
 //!
-//! `scripts/real-tools claude codex` installs them; `cargo test --test real -- --ignored` runs these tests. Without the programs they
+//! `scripts/real-tools claude codex gh` installs them; `cargo test --test real -- --ignored` runs these tests. Without the programs they
 //! fail: a test that was asked for is not skipped.
 
 #![cfg(unix)]
@@ -11,6 +12,8 @@ mod claude;
 mod codex;
 #[cfg(test)]
 mod exec;
+#[cfg(test)]
+mod gh;
 #[cfg(test)]
 mod parity;
 #[cfg(test)]

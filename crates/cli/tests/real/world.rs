@@ -57,6 +57,12 @@ impl RealWorld {
         self.root.join("work")
     }
 
+    /// A place of this world that is not in the repository.
+    #[must_use]
+    pub(crate) fn beside(&self, name: &str) -> Utf8PathBuf {
+        self.root.join(name)
+    }
+
     /// The text of a file in the repository.
     #[must_use]
     #[track_caller]
@@ -184,7 +190,7 @@ fn tools() -> Utf8PathBuf {
 
 /// A real program.
 #[track_caller]
-fn real(name: &str) -> Utf8PathBuf {
+pub(crate) fn real(name: &str) -> Utf8PathBuf {
     let program = tools().join(name);
     let found = program.canonicalize_utf8();
     found

@@ -66,6 +66,18 @@ pub enum Outcome {
     Fatal(String),
 }
 
+impl Outcome {
+    /// The word that is kept.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Stopped => "stopped",
+            Self::NeedsPerson => "needs_person",
+            Self::Fatal(_) => "fatal",
+        }
+    }
+}
+
 impl Engine {
     /// A run at its beginning.
     pub fn new(settings: Settings) -> Self {

@@ -1,5 +1,7 @@
 //! What screens show of a run: one picture, made from the engine alone.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -7,6 +9,8 @@ use super::Spent;
 use super::machine::{Engine, Outcome};
 use super::task::{Standing, Task};
 use super::work::{End, Phase};
+use crate::bead::BeadId;
+use crate::issue::Fence;
 
 /// A run at one moment.
 #[derive(Debug, Clone, Serialize)]
@@ -103,6 +107,23 @@ pub enum BeadState {
 }
 
 impl Engine {
+    /// The beads that are worked on.
+    pub fn working(&self) -> BTreeSet<BeadId> {
+        self.works.keys().cloned().collect()
+    }
+
+    /// The beads that the run knows.
+    pub fn known(&self) -> BTreeSet<BeadId> {
+        self.queue.tasks().map(|task| task.id.clone()).collect()
+    }
+
+    /// The beads that are ours, each with the number of its claim.
+    pub fn held(&self) -> Vec<(BeadId, Fence)> {
+        let held = self.works.iter().filter(|(_, work)| !work.is_ending);
+        held.filter_map(|(id, work)| Some((id.clone(), work.fence?)))
+            .collect()
+    }
+
     /// The run as it is now.
     pub fn view(&self) -> RunView {
         let state = match self.outcome() {

@@ -25,7 +25,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    fn error(message: String, action: impl Into<String>) -> Self {
+    pub(crate) fn error(message: String, action: impl Into<String>) -> Self {
         Self {
             is_error: true,
             message,
@@ -147,6 +147,14 @@ pub fn program(root: &Utf8Path, executable: &str) -> Option<Utf8PathBuf> {
     }
     let path = root.join(executable);
     env::is_executable(path.as_std_path()).then_some(path)
+}
+
+/// Whose account an agent uses: that of its adapter. One that cannot be found has a name of its own, so that nothing else waits for it.
+pub fn account(config: &Config, root: &Utf8Path, spec: &AgentSpec) -> String {
+    match adapter_for(config, root, spec) {
+        Ok(adapter) => adapter.name.clone(),
+        Err(_) => spec.adapter.clone().unwrap_or_default(),
+    }
 }
 
 /// Whether the program of an agent is there.

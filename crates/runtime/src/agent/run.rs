@@ -14,12 +14,12 @@ use camino::{Utf8Path, Utf8PathBuf};
 use thiserror::Error;
 use uuid::Uuid;
 
-use crate::clock;
 use crate::files::{self, FileError};
 use crate::unit::{
     self, Cancel, Ended, Environment, Flow, Limits, Mark, Spec, Stdin, Stopped, Stream, UnitError,
     Units, Watch,
 };
+use crate::{clock, digest};
 
 /// How long a program may take to end after its last word; what it runs in the background it gives five seconds itself.
 pub const DRAIN: Duration = Duration::from_secs(30);
@@ -86,6 +86,15 @@ pub enum AgentError {
 /// An id for a new session.
 pub fn new_session_id() -> String {
     Uuid::new_v4().to_string()
+}
+
+/// The id of a session that follows from a text: the same for the same text.
+pub fn session_id_from(text: &str) -> String {
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&digest::bytes(text.as_bytes())[..16]);
+    uuid::Builder::from_random_bytes(bytes)
+        .into_uuid()
+        .to_string()
 }
 
 /// Runs an agent to its end.

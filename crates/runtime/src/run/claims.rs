@@ -60,8 +60,8 @@ impl Performer<'_> {
     fn claim_anew(&self, id: &BeadId) -> Result<Option<Record>, Trouble> {
         let mut store = self.store();
         let record = fetch(&**store, id)?;
-        if let Some(fence) = fence_of(&record, &self.site.run) {
-            match store.reclaim(id, fence, Abandoned::ProcessDead, self.stamp()) {
+        if let Some((fence, why)) = self.left(&record) {
+            match store.reclaim(id, fence, why, self.stamp()) {
                 Ok(_) => {}
                 Err(StoreError::Stale { .. }) => return Ok(None),
                 Err(error) => return Err(trouble(error)),
@@ -83,6 +83,14 @@ impl Performer<'_> {
             ) => Ok(None),
             Err(error) => Err(trouble(error)),
         }
+    }
+
+    /// The claim on a bead that can be taken away: this run's own, by a process before this one, or that of somebody who is gone.
+    fn left(&self, record: &Record) -> Option<(Fence, Abandoned)> {
+        let claim = record.claim.as_ref()?;
+        let gone = (self.reader.gone)(claim, (self.now)());
+        let own = fence_of(record, &self.site.run).map(|_| Abandoned::ProcessDead);
+        Some((claim.fence, own.or(gone)?))
     }
 
     /// Takes the beads of this run over from a process of it that is dead. The answer has those that could be taken, with their new

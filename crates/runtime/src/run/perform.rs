@@ -13,17 +13,8 @@ use serde_json::Value;
 use super::keeping::{self, Keeping, Last, fetch, trouble};
 use super::ports::{Crew, Forge, Job, Origin, Place, PullState, Repository, Wanted};
 use super::tasks::TaskReader;
+use crate::config::Base;
 use crate::store::{Stamp, Store};
-
-/// What a dependent sprint starts from (contracts §7.6).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Base {
-    /// The source branch with the verified commits of the dependencies.
-    #[default]
-    Dependencies,
-    /// The bare source branch.
-    Source,
-}
 
 /// What a performer needs to know besides its ports.
 #[derive(Debug, Clone)]
@@ -100,7 +91,7 @@ impl<'a> Performer<'a> {
     pub fn perform(&self, effect: &Effect) -> Result<Answer, Trouble> {
         match &effect.action {
             Action::Claim { .. } => self.claim(effect),
-            Action::Prepare { also, .. } => self.prepare(effect, also.as_ref()),
+            Action::Prepare { also, attempt } => self.prepare(effect, also.as_ref(), *attempt),
             Action::Develop { .. }
             | Action::Resolve { .. }
             | Action::Lead { .. }
@@ -190,8 +181,19 @@ impl<'a> Performer<'a> {
         Ok((bead, place))
     }
 
-    fn prepare(&self, effect: &Effect, also: Option<&CommitId>) -> Result<Answer, Trouble> {
+    fn prepare(
+        &self,
+        effect: &Effect,
+        also: Option<&CommitId>,
+        attempt: u32,
+    ) -> Result<Answer, Trouble> {
         let (bead, place) = self.bead_and_place(effect)?;
+        // What somebody left uncommitted is kept, and is no part of this attempt (Z-39).
+        if let Ok(state) = self.repository.state(&place)
+            && state.dirt.is_some()
+        {
+            self.repository.restore(&place, &state.head, attempt)?;
+        }
         let mut wanted = self.wanted(&bead)?;
         wanted.extend(also.map(|commit| Wanted {
             name: "the target branch".to_owned(),

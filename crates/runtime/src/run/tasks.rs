@@ -2,10 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use beads_ralph_core::bead::{AgentSpec, BeadId, IssueType, RalphBead, Rules, Status};
+use beads_ralph_core::bead::{
+    AgentSpec, BeadId, DEFAULT_MAX_RETRY_ATTEMPTS, IssueType, RalphBead, Rules, Status,
+};
 use beads_ralph_core::engine::{CommitId, Event, Spent, Standing, Task};
 use beads_ralph_core::issue::{
-    Dependency, Effect, Holder, Query, Record, Standing as StoreStanding, StatusFilter,
+    Abandoned, Claim, Dependency, Effect, Holder, Query, Record, Standing as StoreStanding,
+    StatusFilter,
 };
 use jiff::Timestamp;
 use serde_json::Value;
@@ -52,10 +55,12 @@ impl Selection {
 pub struct TaskReader<'a> {
     /// The rules of beads in this repository.
     pub rules: Rules,
-    /// The run that reads; what it holds itself is not held by somebody else.
-    pub run: String,
+    /// How many attempts there may be, where the user said so and the bead did not.
+    pub max_attempts: Option<u32>,
     /// Which beads are wanted.
     pub selection: Selection,
+    /// Whether the holder of a claim is gone; what it held can be claimed again (Z-4).
+    pub gone: &'a (dyn Fn(&Claim, Timestamp) -> Option<Abandoned> + Sync),
     /// Whose account an agent uses.
     pub account: &'a (dyn Fn(&AgentSpec) -> String + Sync),
 }
@@ -63,7 +68,7 @@ pub struct TaskReader<'a> {
 impl std::fmt::Debug for TaskReader<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("TaskReader")
-            .field("run", &self.run)
+            .field("selection", &self.selection)
             .finish_non_exhaustive()
     }
 }
@@ -77,10 +82,27 @@ impl TaskReader<'_> {
                 let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
                 Task {
                     fault: Some(format!("the bead is not valid: {}", errors.join("; "))),
-                    ..plain(record, waits_for, now)
+                    ..self.plain(record, waits_for, now)
                 }
             }
         }
+    }
+
+    /// A bead that has the number which every bead gets says nothing of its own.
+    fn max_attempts(&self, own: u32) -> u32 {
+        match self.max_attempts {
+            Some(configured) if own == DEFAULT_MAX_RETRY_ATTEMPTS => configured,
+            _ => own,
+        }
+    }
+
+    fn plain(&self, record: &Record, waits_for: Vec<BeadId>, now: Timestamp) -> Task {
+        let is_left = |claim: &Claim| (self.gone)(claim, now).is_some();
+        let standing = match standing(record) {
+            Standing::Held { .. } if record.claim.as_ref().is_some_and(is_left) => Standing::Open,
+            standing => standing,
+        };
+        plain(record, standing, waits_for, now)
     }
 
     fn sound(
@@ -109,14 +131,14 @@ impl TaskReader<'_> {
                 .collect(),
             leader: Some((self.account)(&metadata.scrum_master_agent)),
             attempts: metadata.attempt_count,
-            max_attempts: metadata.max_retry_attempts,
-            ..plain(record, waits_for, now)
+            max_attempts: self.max_attempts(metadata.max_retry_attempts),
+            ..self.plain(record, waits_for, now)
         }
     }
 }
 
 /// What can be told of any record.
-fn plain(record: &Record, waits_for: Vec<BeadId>, now: Timestamp) -> Task {
+fn plain(record: &Record, standing: Standing, waits_for: Vec<BeadId>, now: Timestamp) -> Task {
     let issue = &record.issue;
     let metadata = |key: &str| issue.metadata().and_then(|metadata| metadata.get(key));
     let weight = issue
@@ -134,7 +156,7 @@ fn plain(record: &Record, waits_for: Vec<BeadId>, now: Timestamp) -> Task {
         branch: String::new(),
         worktree: issue.id().to_string(),
         is_merge: false,
-        standing: standing(record),
+        standing,
         is_put_off: is_deferred || (record.is_blocked && waits_for.is_empty()),
         waits_for,
         fault: None,
@@ -196,6 +218,14 @@ pub struct Sight {
 const MAX_EVENTS: usize = 1000;
 
 impl Sight {
+    /// The sight of a run that knows some beads already: they are looked at whatever became of them.
+    pub fn knowing(beads: BTreeSet<BeadId>) -> Self {
+        Self {
+            unseen: beads,
+            ..Self::default()
+        }
+    }
+
     /// Looks at the store. The answer has what is not as it was, or nothing. Beads that `is_ours` says are being worked on by this run
     /// are left for the next look.
     pub fn look(
@@ -208,14 +238,7 @@ impl Sight {
         let (tasks, gone) = if self.is_begun {
             self.changes(store, reader, now, is_ours)?
         } else {
-            self.last_event = last_event(store)?;
-            let records = store.find(&everything())?;
-            self.is_begun = true;
-            let records = records
-                .into_iter()
-                .filter(|it| reader.selection.selects(it))
-                .collect::<Vec<_>>();
-            (read(store, reader, now, &records)?, Vec::new())
+            self.everything(store, reader, now, is_ours)?
         };
         let parked = self.parked(store, now)?;
         for task in &tasks {
@@ -230,6 +253,38 @@ impl Sight {
             gone,
             parked,
         }))
+    }
+
+    /// Everything that is not done, and what became of the beads that the run knows.
+    fn everything(
+        &mut self,
+        store: &dyn Store,
+        reader: &TaskReader<'_>,
+        now: Timestamp,
+        is_ours: &dyn Fn(&BeadId) -> bool,
+    ) -> Result<(Vec<Task>, Vec<BeadId>), StoreError> {
+        let last_event = last_event(store)?;
+        let mut records = store.find(&everything())?;
+        records.retain(|record| reader.selection.selects(record));
+        let found: BTreeSet<BeadId> = records
+            .iter()
+            .map(|record| record.issue.id().clone())
+            .collect();
+        let known = self.unseen.iter().filter(|id| !found.contains(*id));
+        let known: Vec<BeadId> = known.cloned().collect();
+        let rest = store.get(&known)?;
+        let there: BTreeSet<&BeadId> = rest.iter().map(|record| record.issue.id()).collect();
+        let gone = known
+            .iter()
+            .filter(|id| !there.contains(id))
+            .cloned()
+            .collect();
+        records.extend(rest);
+        let tasks = read(store, reader, now, &records)?;
+        self.last_event = last_event;
+        self.unseen.retain(|id| is_ours(id));
+        self.is_begun = true;
+        Ok((tasks, gone))
     }
 
     fn changes(

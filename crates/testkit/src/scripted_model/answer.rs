@@ -6,10 +6,10 @@ use beads_ralph_core::scenario::{Action, Cut, Failure, Turn, Usage};
 use beads_ralph_core::text::excerpt;
 use serde_json::{Value, json};
 
-use super::http::{self, Request};
 use super::question::Question;
 use super::state::{Protocol, State};
 use super::{messages, responses};
+use crate::http::{self, Request};
 
 /// What a model says.
 #[derive(Debug, Clone, Copy)]

@@ -7,8 +7,8 @@ use beads_ralph_core::scenario::{Failure, Usage};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Said};
-use super::http::Request;
 use super::question::Question;
+use crate::http::Request;
 
 /// How the ids of the calls begin that run a command; their results are told from those of other calls by it.
 const RUN: &str = "toolu_run_";

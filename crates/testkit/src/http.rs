@@ -1,4 +1,4 @@
-//! As much of HTTP/1.1 as the programs speak that talk to a scripted model, read within bounds.
+//! As much of HTTP/1.1 as the programs speak that talk to the servers of these tests, read within bounds.
 
 use std::io::{self, BufRead, Read as _, Write};
 
@@ -11,29 +11,29 @@ const MAX_BODY: usize = 64 * 1024 * 1024;
 
 /// A request, read to its end.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Request {
-    pub(super) method: String,
+pub(crate) struct Request {
+    pub(crate) method: String,
     /// Without the query.
-    pub(super) path: String,
+    pub(crate) path: String,
     /// With names in lower case.
     headers: Vec<(String, String)>,
-    pub(super) body: Vec<u8>,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Request {
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         header(&self.headers, name)
     }
 
     /// Whether the client wants no second request on this connection.
-    pub(super) fn is_last(&self) -> bool {
+    pub(crate) fn is_last(&self) -> bool {
         has_token(self.header("connection"), "close")
     }
 }
 
 /// Why there is no request.
 #[derive(Debug)]
-pub(super) enum Unread {
+pub(crate) enum Unread {
     /// The client has no more.
     Closed,
     /// What came is no request that we take.
@@ -49,7 +49,7 @@ impl From<io::Error> for Unread {
 }
 
 /// Reads the next request; `writer` is told when the client waits for a word before it sends the body.
-pub(super) fn read(reader: &mut impl BufRead, writer: &mut impl Write) -> Result<Request, Unread> {
+pub(crate) fn read(reader: &mut impl BufRead, writer: &mut impl Write) -> Result<Request, Unread> {
     let Some(first) = first_line(reader)? else {
         return Err(Unread::Closed);
     };
@@ -202,7 +202,7 @@ fn read_line(reader: &mut impl BufRead) -> Result<Option<String>, Unread> {
 }
 
 /// Writes a whole answer.
-pub(super) fn write_whole(
+pub(crate) fn write_whole(
     writer: &mut impl Write,
     status: u16,
     headers: &[(&str, String)],
@@ -215,7 +215,7 @@ pub(super) fn write_whole(
 }
 
 /// Begins an answer that comes in pieces.
-pub(super) fn begin_stream(writer: &mut impl Write) -> io::Result<()> {
+pub(crate) fn begin_stream(writer: &mut impl Write) -> io::Result<()> {
     let kind = ("content-type", "text/event-stream".to_owned());
     let mut answer = head(200, &[kind]);
     answer.extend(b"transfer-encoding: chunked\r\n\r\n");
@@ -223,7 +223,7 @@ pub(super) fn begin_stream(writer: &mut impl Write) -> io::Result<()> {
 }
 
 /// Writes one piece of an answer, which is not empty.
-pub(super) fn write_piece(writer: &mut impl Write, piece: &[u8]) -> io::Result<()> {
+pub(crate) fn write_piece(writer: &mut impl Write, piece: &[u8]) -> io::Result<()> {
     let mut chunk = format!("{:x}\r\n", piece.len()).into_bytes();
     chunk.extend(piece);
     chunk.extend(b"\r\n");
@@ -231,7 +231,7 @@ pub(super) fn write_piece(writer: &mut impl Write, piece: &[u8]) -> io::Result<(
 }
 
 /// Ends an answer that came in pieces.
-pub(super) fn end_stream(writer: &mut impl Write) -> io::Result<()> {
+pub(crate) fn end_stream(writer: &mut impl Write) -> io::Result<()> {
     writer.write_all(b"0\r\n\r\n")
 }
 
@@ -248,9 +248,12 @@ fn reason(status: u16) -> &'static str {
         200 => "OK",
         400 => "Bad Request",
         401 => "Unauthorized",
+        403 => "Forbidden",
         404 => "Not Found",
         429 => "Too Many Requests",
         500 => "Internal Server Error",
+        502 => "Bad Gateway",
+        503 => "Service Unavailable",
         529 => "Overloaded",
         _ => "Refused",
     }

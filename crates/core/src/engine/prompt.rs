@@ -1,0 +1,178 @@
+//! What agents are asked in the loop (L-3a, Z-9).
+//!
+//! A prompt says what is to be done, where, and what the answer looks like; nothing in it is a decision of the loop.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use crate::bead::{QaAgent, RalphBead, Verifier};
+use crate::text::visible;
+
+/// The longest feedback that goes into a prompt; all of it is in the evidence.
+const MAX_FEEDBACK: usize = 8000;
+
+/// What a dev agent is asked: the tasks, where to do them, when they count as done, and what went wrong before.
+pub fn develop(
+    bead: &RalphBead,
+    worktree: &str,
+    checks: &[Verifier],
+    feedback: Option<&str>,
+) -> String {
+    let mut text = head(bead, worktree);
+    text.push_str("\n## Tasks\n\n");
+    for (n, task) in bead.metadata.dev_prompts.iter().enumerate() {
+        _ = writeln!(text, "{}. {task}", n + 1);
+    }
+    push_criteria(&mut text, bead);
+    push_checks(&mut text, checks);
+    text.push_str("\nWork only inside the worktree. Commit all of your work to the branch; do not push, do not merge, do not touch other branches or beads.\n");
+    push_feedback(&mut text, feedback);
+    text
+}
+
+/// What a dev agent is asked when two branches do not fit together.
+pub fn resolve(bead: &RalphBead, worktree: &str, merging: &str, files: &[String]) -> String {
+    let mut text = head(bead, worktree);
+    _ = writeln!(
+        text,
+        "\n## A merge with conflicts\n\nGit is in the middle of merging {merging} into this branch. These files have conflicts:\n"
+    );
+    for file in files {
+        _ = writeln!(text, "- {file}");
+    }
+    text.push_str("\nSolve every conflict so that both sides keep their meaning, remove all conflict markers, `git add` the files and commit the merge. Do nothing else.\n");
+    push_criteria(&mut text, bead);
+    text
+}
+
+/// What a QA agent is asked: its own prompt, its input, and the shape of its answer (L-16.3).
+pub fn judge(
+    bead: &RalphBead,
+    agent: &QaAgent,
+    worktree: &str,
+    changed_files: &[String],
+) -> String {
+    let mut text = format!("# QA: {}\n\n{}\n", bead.title.trim(), agent.prompt.trim());
+    if let Some(context) = agent
+        .spec
+        .context
+        .as_deref()
+        .filter(|context| *context != agent.prompt)
+    {
+        _ = writeln!(text, "\n{context}");
+    }
+    let mut input = json!({
+        "worktree_path": worktree,
+        "branch": bead.metadata.branch,
+        "changed_files": changed_files,
+    });
+    if let Some(criteria) = &bead.metadata.acceptance_criteria {
+        input["acceptance_criteria"] = json!(criteria);
+    }
+    push_json(&mut text, "Input", &input);
+    push_criteria(&mut text, bead);
+    text.push_str("\nChange nothing in the worktree. Answer with one fenced `json` block of this shape, and nothing after it:\n");
+    text.push_str("\n```json\n{\"status\": \"pass\" | \"fail\" | \"stop\", \"message\": \"why, in a sentence or two\"}\n```\n\n`fail` sends it back to the developer; `stop` stops everything, for a person to look at.\n");
+    text
+}
+
+/// What a leading agent is asked: the whole sprint (L-3a).
+pub fn lead(
+    bead: &RalphBead,
+    worktree: &str,
+    checks: &[Verifier],
+    feedback: Option<&str>,
+) -> String {
+    let mut text = head(bead, worktree);
+    _ = writeln!(
+        text,
+        "\nTeam: {}\nPlan: {}, section {}\n\n{}",
+        bead.metadata.team_name,
+        bead.metadata.plan_file,
+        bead.metadata.plan_section,
+        bead.description
+    );
+    text.push_str("\n## Tasks\n\n");
+    for (n, task) in bead.metadata.dev_prompts.iter().enumerate() {
+        _ = writeln!(text, "{}. {task}", n + 1);
+    }
+    push_criteria(&mut text, bead);
+    push_checks(&mut text, checks);
+    text.push_str("\nYou lead this sprint: let the dev agents do the tasks, let the QA agents judge, repeat until all pass, commit everything to the branch, push it and open a pull request where the repository has a remote.\n");
+    push_feedback(&mut text, feedback);
+    push_result_shape(&mut text, bead);
+    text
+}
+
+/// What a leading agent is asked that forgot the pull request (L-19).
+pub fn propose(bead: &RalphBead, worktree: &str) -> String {
+    let mut text = head(bead, worktree);
+    _ = writeln!(
+        text,
+        "\nThe work is done and verified, and there is no pull request for {} into {} yet. Push the branch as it is and create that pull request. Do nothing else.",
+        bead.metadata.branch, bead.metadata.source_branch
+    );
+    push_result_shape(&mut text, bead);
+    text
+}
+
+fn head(bead: &RalphBead, worktree: &str) -> String {
+    let metadata = &bead.metadata;
+    format!(
+        "# {}\n\nBead: {}\nSprint: {}\nWorktree: {worktree}\nBranch: {}\nSource branch: {}\n",
+        bead.title.trim(),
+        bead.id,
+        metadata.sprint,
+        metadata.branch,
+        metadata.source_branch
+    )
+}
+
+fn push_criteria(text: &mut String, bead: &RalphBead) {
+    let criteria = bead
+        .metadata
+        .acceptance_criteria
+        .as_deref()
+        .unwrap_or_default();
+    if criteria.is_empty() {
+        return;
+    }
+    text.push_str("\n## Acceptance criteria\n\n");
+    for criterion in criteria {
+        _ = writeln!(text, "- {criterion}");
+    }
+}
+
+fn push_checks(text: &mut String, checks: &[Verifier]) {
+    if checks.is_empty() {
+        return;
+    }
+    text.push_str("\n## Definition of Done\n\nThese commands are run after you, by a program; all of them must succeed:\n\n");
+    for check in checks {
+        _ = writeln!(text, "- {}: {}", check.name, check.command);
+    }
+}
+
+fn push_feedback(text: &mut String, feedback: Option<&str>) {
+    let Some(feedback) = feedback else { return };
+    text.push_str("\n## What went wrong before\n\nThe work of the last attempt is on the branch. It was sent back:\n\n");
+    let cut = &feedback[..feedback.floor_char_boundary(MAX_FEEDBACK)];
+    for line in cut.lines() {
+        _ = writeln!(text, "    {}", visible(line));
+    }
+    text.push_str("\nFind the cause and mend it; do not change the checks.\n");
+}
+
+fn push_json(text: &mut String, name: &str, value: &Value) {
+    _ = writeln!(text, "\n## {name}\n\n```json\n{value:#}\n```");
+}
+
+fn push_result_shape(text: &mut String, bead: &RalphBead) {
+    let shape = json!({
+        "bead_id": bead.id, "success": true, "pr_url": null, "pr_number": null, "bead_updated": false,
+        "attempt_count": 1, "qa_results": [], "error": null, "fatal": false,
+    });
+    text.push_str("\nAt the end answer with one fenced `json` block of this shape:\n");
+    _ = writeln!(text, "\n```json\n{shape}\n```");
+}

@@ -1,0 +1,251 @@
+//! Which repository on which host a remote is.
+//!
+//! The branch goes where the remote is pushed to, so that address counts. It is taken as git resolves it, with `insteadOf`, since people
+//! shorten addresses that way; where that leads to a directory, as with a local mirror, the address as it is written counts.
+
+use std::fmt;
+use std::time::Duration;
+
+use beads_ralph_core::text::{excerpt, visible};
+use camino::Utf8Path;
+
+use crate::agent::Finding;
+use crate::unit::{Ending, Units};
+
+/// How long git and ssh may take to look something up in their settings.
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// What to do where no pull request can be made.
+pub(super) const OTHERWISE: &str = "or set `integration: merge` in beads-ralph.yaml";
+
+/// A repository on a host, written `host/owner/name`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Address {
+    /// The host.
+    pub host: String,
+    /// Whose it is.
+    pub owner: String,
+    /// Its name.
+    pub name: String,
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}", self.host, self.owner, self.name)
+    }
+}
+
+/// The address of a remote, or why it has none.
+pub(super) fn address(units: &Units, root: &Utf8Path, remote: &str) -> Result<Address, Finding> {
+    let git = |arguments: &[&str]| printed(units, root, &[&["git"], arguments].concat());
+    let Some(resolved) = git(&["remote", "get-url", "--push", "--", remote]) else {
+        return Err(Finding::error(
+            format!("this repository has no remote '{}'", excerpt(remote)),
+            format!("add it with `git remote add`, {OTHERWISE}"),
+        ));
+    };
+    let written = ["pushurl", "url"]
+        .map(|key| format!("remote.{remote}.{key}"))
+        .into_iter()
+        .find_map(|key| git(&["config", "--get", &key]));
+    let written = written.unwrap_or_else(|| resolved.clone());
+    match parse(&resolved).or_else(|| parse(&written)) {
+        Some(parsed) => Ok(parsed.follow(|host| printed(units, root, &["ssh", "-G", host]))),
+        None => Err(Finding::error(
+            format!(
+                "the remote '{}' is {}, which is no repository on a host of GitHub's",
+                excerpt(remote),
+                without_secrets(&resolved)
+            ),
+            format!("name another remote, {OTHERWISE}"),
+        )),
+    }
+}
+
+/// The first line that a program prints that succeeds; all of it for more than one line.
+fn printed(units: &Units, root: &Utf8Path, argv: &[&str]) -> Option<String> {
+    let ended = units.output(argv, root, LIMIT).ok()?;
+    let is_success = ended.ending == Ending::Exited(0) && ended.stopped.is_none();
+    let text = ended.stdout.text();
+    let text = text.trim();
+    (is_success && !text.is_empty()).then(|| text.to_owned())
+}
+
+/// An address as it is written in a remote.
+#[derive(Debug, PartialEq, Eq)]
+struct Parsed {
+    address: Address,
+    /// Whether the host is a name that ssh looks up in its settings.
+    is_ssh: bool,
+}
+
+impl Parsed {
+    /// The address, with a host that is only a nickname in the settings of ssh replaced by the one that is meant.
+    fn follow(self, settings: impl FnOnce(&str) -> Option<String>) -> Address {
+        let mut address = self.address;
+        if self.is_ssh && address.host != "github.com" {
+            let settings = settings(&address.host).unwrap_or_default();
+            let mut lines = settings.lines();
+            let host = lines.find_map(|line| line.strip_prefix("hostname "));
+            if let Some(host) = host.map(str::trim).filter(|host| is_host(host)) {
+                address.host = host_of(host);
+            }
+        }
+        address
+    }
+}
+
+/// Reads `scheme://[user@]host[:port]/owner/name[.git]` and `[user@]host:owner/name[.git]`.
+fn parse(url: &str) -> Option<Parsed> {
+    let url = url.trim();
+    let (host, path, is_ssh) = if let Some((scheme, rest)) = url.split_once("://") {
+        let is_ssh = match scheme.to_ascii_lowercase().as_str() {
+            "ssh" | "git+ssh" | "ssh+git" => true,
+            "https" | "http" | "git" | "git+https" => false,
+            _ => return None,
+        };
+        let (authority, path) = rest.split_once('/')?;
+        let host = without_user(authority);
+        let host = host.split_once(':').map_or(host, |(host, _)| host);
+        (host, path, is_ssh)
+    } else {
+        let (authority, path) = url.split_once(':')?;
+        // With a slash before the colon it is a path.
+        if authority.contains('/') {
+            return None;
+        }
+        (without_user(authority), path, true)
+    };
+    let path = path.trim_matches('/');
+    let path = path.strip_suffix(".git").unwrap_or(path);
+    let (owner, name) = path.split_once('/')?;
+    (is_host(host) && is_name(owner) && is_name(name)).then(|| Parsed {
+        address: Address {
+            host: host_of(host),
+            owner: owner.to_owned(),
+            name: name.to_owned(),
+        },
+        is_ssh,
+    })
+}
+
+fn without_user(authority: &str) -> &str {
+    authority
+        .rsplit_once('@')
+        .map_or(authority, |(_, host)| host)
+}
+
+/// The host that `gh` knows: GitHub itself answers under several names.
+fn host_of(host: &str) -> String {
+    let host = host.to_ascii_lowercase();
+    match host.as_str() {
+        "ssh.github.com" | "www.github.com" => "github.com".to_owned(),
+        _ => host,
+    }
+}
+
+/// What begins with a dash could be taken for an option.
+fn is_host(text: &str) -> bool {
+    let is_fine = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == '-';
+    text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(is_fine)
+}
+
+fn is_name(text: &str) -> bool {
+    let is_fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    !text.starts_with('-') && !matches!(text, "" | "." | "..") && text.chars().all(is_fine)
+}
+
+/// An address as people may see it: without the name and the password that may be in it.
+fn without_secrets(url: &str) -> String {
+    let shown = match url.split_once("://") {
+        Some((scheme, rest)) => {
+            let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+            format!("{scheme}://{}/{path}", without_user(authority))
+        }
+        None => url.to_owned(),
+    };
+    visible(&shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(url: &str) -> Option<String> {
+        parse(url).map(|parsed| parsed.address.to_string())
+    }
+
+    #[test]
+    fn z_16_every_way_to_write_an_address_is_read() {
+        for url in [
+            "https://github.com/o/r",
+            "https://github.com/o/r.git",
+            "https://github.com/o/r/",
+            "https://token:x-oauth@github.com/o/r.git",
+            "https://www.GitHub.com:443/o/r.git",
+            "http://github.com/o/r",
+            "git://github.com/o/r.git",
+            "git@github.com:o/r.git",
+            "github.com:o/r",
+            "git@github.com:/o/r.git",
+            "ssh://git@github.com/o/r.git",
+            "ssh://git@ssh.github.com:443/o/r.git",
+            " git+ssh://git@github.com/o/r\n",
+        ] {
+            assert_eq!(read(url).as_deref(), Some("github.com/o/r"), "{url}");
+        }
+        assert_eq!(
+            read("git@ghe.example.org:Some-Org/a.b_c.git").as_deref(),
+            Some("ghe.example.org/Some-Org/a.b_c")
+        );
+    }
+
+    #[test]
+    fn z_16_what_is_no_repository_on_a_host_is_no_address() {
+        for url in [
+            "",
+            "/srv/git/r.git",
+            "../r.git",
+            "./a:b/c",
+            "file:///srv/git/r.git",
+            "https://github.com/o",
+            "https://github.com/o/r/tree/main",
+            "https://github.com//r",
+            "https:///o/r",
+            "https://github.com/../r",
+            "https://github.com/-o/r",
+            "-oProxyCommand=x:o/r",
+            "ssh://-oProxyCommand=x/o/r",
+            "https://github.com/o/r?x=y",
+            "https://github.com/o r/x",
+            "ext::sh -c x",
+        ] {
+            assert_eq!(read(url), None, "{url}");
+        }
+    }
+
+    #[test]
+    fn z_16_a_nickname_in_the_settings_of_ssh_is_followed() {
+        let follow = |url: &str, settings: Option<&str>| {
+            let parsed = parse(url).unwrap();
+            parsed.follow(|_| settings.map(str::to_owned)).to_string()
+        };
+        let settings = Some("user git\nhostname ssh.github.com\nport 443\n");
+        assert_eq!(follow("git@work:o/r.git", settings), "github.com/o/r");
+        assert_eq!(follow("git@work:o/r.git", None), "work/o/r");
+        assert_eq!(follow("https://work/o/r.git", settings), "work/o/r");
+        assert_eq!(
+            follow("git@work:o/r.git", Some("hostname -x\n")),
+            "work/o/r"
+        );
+    }
+
+    #[test]
+    fn no_secret_of_an_address_is_shown() {
+        assert_eq!(
+            without_secrets("https://user:secret@gitlab.example/o/r/x"),
+            "https://gitlab.example/o/r/x"
+        );
+        assert_eq!(without_secrets("/srv/git/r.git"), "/srv/git/r.git");
+    }
+}

@@ -1,0 +1,344 @@
+//! Conducts a run: takes what happened to the engine, writes down what it decides, then lets it be done.
+//!
+//! One thread decides and writes the journal; each effect is performed by a thread of its own, which answers over a channel. Nothing is
+//! performed before the decision about it is on the disk. When the journal cannot be written, nothing more is performed.
+
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::Scope;
+use std::time::{Duration, Instant};
+
+use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::engine::{Action, Effect, Engine, Entry, Event, Outcome, Trouble};
+use beads_ralph_core::issue::Fence;
+use jiff::Timestamp;
+use thiserror::Error;
+
+use super::journal::Journal;
+use super::perform::Performer;
+use super::tasks::Sight;
+use crate::clock;
+use crate::controls::{self, Orders};
+use crate::files::FileError;
+use crate::store::StoreError;
+
+/// How often holders say that they are alive.
+const BEAT: Duration = Duration::from_mins(1);
+
+/// How often screens are told, and signals are looked for.
+const TICK: Duration = Duration::from_millis(100);
+
+/// How long the store may be out of reach before the run gives up.
+const MAX_BLIND: Duration = Duration::from_mins(5);
+
+/// Why a run could not go on. What runs was ended; the next run goes on where this one was.
+#[derive(Debug, Error)]
+pub enum ConductError {
+    /// The journal cannot be written.
+    #[error("the journal cannot be written, so nothing more is done: {0}")]
+    Journal(#[source] FileError),
+    /// The store cannot be read.
+    #[error("the store cannot be read, so nothing more can be decided: {0}")]
+    Store(#[source] StoreError),
+}
+
+/// Somebody who looks at a run, and may want it to end.
+pub trait Audience {
+    /// Something happened, and was written down.
+    fn entry(&mut self, entry: &Entry, engine: &Engine);
+
+    /// Time passes.
+    fn tick(&mut self, engine: &Engine);
+
+    /// Whether the run is to end: nothing, gently, or now. Asked a few times a second.
+    fn stop(&mut self) -> Option<Stop>;
+
+    /// Something that people should know.
+    fn warn(&mut self, text: &str);
+}
+
+/// How a run is to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stop {
+    /// What runs may end by itself.
+    Gently,
+    /// What runs is ended.
+    Now,
+}
+
+/// A run that is conducted.
+#[derive(Debug)]
+pub struct Conductor<'a> {
+    /// What decides.
+    pub engine: Engine,
+    /// What is written down.
+    pub journal: Journal,
+    /// What performs.
+    pub performer: &'a Performer<'a>,
+    /// How often the store is looked at.
+    pub poll: Duration,
+    /// What is known of the store.
+    pub sight: Sight,
+}
+
+/// What comes back from an effect.
+struct Reply {
+    effect: Effect,
+    answer: Result<beads_ralph_core::engine::Answer, Trouble>,
+}
+
+impl<'a> Conductor<'a> {
+    /// Conducts until the run is over. `first` is what a run that was adopted begins with.
+    pub fn conduct(
+        mut self,
+        first: Option<Event>,
+        audience: &mut dyn Audience,
+    ) -> Result<(Outcome, Engine), ConductError> {
+        let performer = self.performer;
+        let (sender, receiver) = channel();
+        let outcome = std::thread::scope(|scope| {
+            let mut stage = Stage {
+                scope,
+                sender,
+                receiver,
+                performer,
+                sight: std::mem::take(&mut self.sight),
+                stopped: None,
+                stops_known: None,
+                is_paused: false,
+                polled: None,
+                blind_since: None,
+                beaten: clock::monotonic(),
+                touched: BTreeSet::new(),
+            };
+            let result = self.play(&mut stage, first, audience);
+            if result.is_err() {
+                // Whatever runs ends now; nobody will hear of it.
+                for effect in self.engine.outstanding() {
+                    performer.crew.cancel(&effect.bead);
+                }
+            }
+            result
+        })?;
+        performer.tidy(&BTreeSet::new());
+        Ok((outcome, self.engine))
+    }
+
+    fn play<'scope>(
+        &mut self,
+        stage: &mut Stage<'scope, 'a>,
+        first: Option<Event>,
+        audience: &mut dyn Audience,
+    ) -> Result<Outcome, ConductError> {
+        let mut events: Vec<Event> = first.into_iter().collect();
+        loop {
+            events.extend(stage.look(&self.engine, self.poll, audience)?);
+            self.decide(&mut events, stage, audience)?;
+            if let Some(outcome) = self.engine.outcome() {
+                return Ok(outcome);
+            }
+            audience.tick(&self.engine);
+            events.extend(stage.wait(self.engine.next_wake(), self.poll));
+            events.extend(stage.wishes(audience));
+        }
+    }
+
+    /// Takes events to the engine, writes down what it decides, and only then lets it be done.
+    fn decide<'scope>(
+        &mut self,
+        events: &mut Vec<Event>,
+        stage: &mut Stage<'scope, 'a>,
+        audience: &mut dyn Audience,
+    ) -> Result<(), ConductError> {
+        if events.is_empty() {
+            return Ok(());
+        }
+        let mut entries = Vec::with_capacity(events.len());
+        for event in events.drain(..) {
+            let at = clock::wall();
+            let effects = self.engine.handle(at, &event);
+            entries.push(Entry {
+                seq: self.journal.next_seq(),
+                at,
+                event,
+                effects,
+            });
+        }
+        self.journal
+            .append(&entries)
+            .map_err(ConductError::Journal)?;
+        for entry in &entries {
+            audience.entry(entry, &self.engine);
+            for effect in &entry.effects {
+                stage.begin(effect.clone());
+            }
+        }
+        stage.performer.tidy(&self.engine.working());
+        Ok(())
+    }
+}
+
+/// What goes on around the engine.
+struct Stage<'scope, 'a> {
+    scope: &'scope Scope<'scope, 'a>,
+    sender: Sender<Reply>,
+    receiver: Receiver<Reply>,
+    performer: &'a Performer<'a>,
+    sight: Sight,
+    stopped: Option<Stop>,
+    /// The last order to stop that was there when the run began; it was for another one.
+    stops_known: Option<u64>,
+    is_paused: bool,
+    polled: Option<Instant>,
+    blind_since: Option<Instant>,
+    beaten: Instant,
+    /// Beads that something was done for since the store was last looked at: what was seen of them may be old.
+    touched: BTreeSet<BeadId>,
+}
+
+impl Stage<'_, '_> {
+    fn begin(&mut self, effect: Effect) {
+        self.touched.insert(effect.bead.clone());
+        if effect.action == Action::Cancel {
+            self.performer.crew.cancel(&effect.bead);
+            return;
+        }
+        let (sender, performer) = (self.sender.clone(), self.performer);
+        self.scope.spawn(move || {
+            let answer = catch_unwind(AssertUnwindSafe(|| performer.perform(&effect)));
+            let answer = answer.unwrap_or_else(|_| {
+                Err(Trouble::for_run(format!(
+                    "a mistake of beads-ralph itself, while it was to {}",
+                    effect.action.name()
+                )))
+            });
+            // Nobody listens any more when the run was given up.
+            drop(sender.send(Reply { effect, answer }));
+        });
+    }
+
+    /// Waits for the next answer, or for the next thing to do.
+    fn wait(&mut self, wake: Option<Timestamp>, poll: Duration) -> Vec<Event> {
+        let now = clock::wall();
+        let until_wake = wake.map(|wake| {
+            wake.duration_since(now)
+                .try_into()
+                .unwrap_or(Duration::ZERO)
+        });
+        let wait = [Some(TICK), Some(poll), until_wake]
+            .into_iter()
+            .flatten()
+            .min()
+            .unwrap_or(TICK);
+        let mut events = Vec::new();
+        match self.receiver.recv_timeout(wait) {
+            Ok(reply) => events.push(self.answered(reply)),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+        }
+        while let Ok(reply) = self.receiver.try_recv() {
+            events.push(self.answered(reply));
+        }
+        if wake.is_some_and(|wake| wake <= clock::wall()) {
+            events.push(Event::Woke);
+        }
+        events
+    }
+
+    fn answered(&mut self, reply: Reply) -> Event {
+        self.touched.insert(reply.effect.bead.clone());
+        Event::Answered {
+            effect: reply.effect.id,
+            answer: Box::new(reply.answer),
+        }
+    }
+
+    /// Looks at the store, when it is time.
+    fn look(
+        &mut self,
+        engine: &Engine,
+        poll: Duration,
+        audience: &mut dyn Audience,
+    ) -> Result<Vec<Event>, ConductError> {
+        let now = clock::monotonic();
+        let mut events = self.beat(engine, now);
+        if self
+            .polled
+            .is_some_and(|polled| now.saturating_duration_since(polled) < poll)
+        {
+            return Ok(events);
+        }
+        self.polled = Some(now);
+        let touched = std::mem::take(&mut self.touched);
+        let working = engine.working();
+        let is_ours = |id: &BeadId| touched.contains(id) || working.contains(id);
+        let store = self.performer.store();
+        let seen = self
+            .sight
+            .look(&**store, self.performer.reader, clock::wall(), &is_ours);
+        let orders = seen.as_ref().ok().map(|_| controls::read(&**store));
+        drop(store);
+        match (seen, orders.transpose()) {
+            (Ok(seen), Ok(orders)) => {
+                self.blind_since = None;
+                events.extend(seen);
+                events.extend(self.heed(&orders.unwrap_or_default()));
+                Ok(events)
+            }
+            (Err(error), _) | (_, Err(error)) => {
+                let since = *self.blind_since.get_or_insert(now);
+                if now.saturating_duration_since(since) >= MAX_BLIND {
+                    return Err(ConductError::Store(error));
+                }
+                audience.warn(&error.to_string());
+                Ok(events)
+            }
+        }
+    }
+
+    /// Says that the beads are still ours, when it is time. One that is not is told to the engine as an answer to whatever runs for it.
+    fn beat(&mut self, engine: &Engine, now: Instant) -> Vec<Event> {
+        if now.saturating_duration_since(self.beaten) < BEAT {
+            return Vec::new();
+        }
+        self.beaten = now;
+        let held: Vec<(BeadId, Fence)> = engine.held();
+        let lost = self.performer.beat(&held);
+        let outstanding = engine
+            .outstanding()
+            .filter(|effect| lost.contains(&effect.bead));
+        let lost = |effect: &Effect| Event::Answered {
+            effect: effect.id,
+            answer: Box::new(Err(Trouble::lost("somebody else has it now"))),
+        };
+        outstanding.map(lost).collect()
+    }
+
+    /// What people asked for through the store (Z-15).
+    fn heed(&mut self, orders: &Orders) -> Vec<Event> {
+        let mut events = Vec::new();
+        let is_paused = orders.pause.is_some();
+        if is_paused != self.is_paused {
+            self.is_paused = is_paused;
+            events.push(Event::PauseAsked { is_paused });
+        }
+        let known = *self.stops_known.get_or_insert(orders.stop_version());
+        let stop = orders.stop_since(known);
+        let stop = stop.map(|order| if order.now { Stop::Now } else { Stop::Gently });
+        events.extend(self.stop(stop));
+        events
+    }
+
+    fn wishes(&mut self, audience: &mut dyn Audience) -> Option<Event> {
+        let stop = audience.stop();
+        self.stop(stop)
+    }
+
+    fn stop(&mut self, stop: Option<Stop>) -> Option<Event> {
+        let stop = stop.filter(|stop| Some(*stop) > self.stopped)?;
+        self.stopped = Some(stop);
+        Some(Event::StopAsked {
+            now: stop == Stop::Now,
+        })
+    }
+}

@@ -1,0 +1,240 @@
+//! The journal of a run on disk, and the directory that it lies in (Z-4).
+//!
+//! `.beads/runs/<run>/` holds `journal.jsonl` (a head, then one line for each event), `lock` (held by the process that runs it),
+//! `ended.json` once it is over, and `beads/` with what agents and checks printed. A line counts when its end is there: what a
+//! power cut left of a line that was never acted upon is cut away.
+
+use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::engine::{Entry, Head};
+use camino::{Utf8Path, Utf8PathBuf};
+use jiff::Timestamp;
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::digest;
+use crate::files::{self, Appender, FileError, Lock};
+
+/// The directory of runs in `.beads`.
+const RUNS: &str = "runs";
+
+/// Why a journal cannot be read.
+#[derive(Debug, Error)]
+pub enum JournalError {
+    /// A file cannot be used.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// A line is not what was written.
+    #[error("line {line} of {path} cannot be read: {why}")]
+    Line {
+        /// The file.
+        path: Utf8PathBuf,
+        /// Which line, from 1.
+        line: usize,
+        /// Why.
+        why: String,
+    },
+    /// There is no such run.
+    #[error("there is no run {run} in {runs}")]
+    NoRun {
+        /// What was asked for.
+        run: String,
+        /// Where runs are.
+        runs: Utf8PathBuf,
+    },
+}
+
+/// The directory of one run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunDirectory(Utf8PathBuf);
+
+impl RunDirectory {
+    /// The runs of a store, oldest first. Names that are not ours are left out.
+    pub fn all(beads: &Utf8Path) -> Vec<Self> {
+        let entries = beads
+            .join(RUNS)
+            .read_dir_utf8()
+            .into_iter()
+            .flatten()
+            .flatten();
+        let mut runs: Vec<Self> = entries
+            .map(|entry| Self(entry.path().to_owned()))
+            .filter(|run| run.journal().is_file())
+            .collect();
+        runs.sort_by(|one, other| one.0.cmp(&other.0));
+        runs
+    }
+
+    /// A run by its id or the beginning of it; `latest` is the newest.
+    pub fn find(beads: &Utf8Path, run: &str) -> Result<Self, JournalError> {
+        let mut fits: Vec<Self> = Self::all(beads);
+        if run == "latest" {
+            fits = fits.pop().into_iter().collect();
+        } else {
+            let is_whole = fits.iter().any(|it| it.id() == run);
+            fits.retain(|it| {
+                if is_whole {
+                    it.id() == run
+                } else {
+                    it.id().starts_with(run)
+                }
+            });
+        }
+        match fits.as_slice() {
+            [one] => Ok(one.clone()),
+            _ => Err(JournalError::NoRun {
+                run: run.to_owned(),
+                runs: beads.join(RUNS),
+            }),
+        }
+    }
+
+    /// Makes the directory of a new run. Ids begin with the time, so that they sort by it.
+    pub fn create(beads: &Utf8Path, now: Timestamp) -> Result<Self, FileError> {
+        let stamp = now.strftime("%Y%m%dT%H%M%SZ").to_string();
+        files::create_directory(&beads.join(RUNS))?;
+        for n in 0_u64.. {
+            let id = match n {
+                0 => format!("run-{stamp}"),
+                n => format!("run-{stamp}-{}", n + 1),
+            };
+            let path = beads.join(RUNS).join(id);
+            if files::create_new_directory(&path)? {
+                return Ok(Self(path));
+            }
+        }
+        unreachable!("one of all names is free")
+    }
+
+    /// The run's id.
+    pub fn id(&self) -> &str {
+        self.0.file_name().unwrap_or_default()
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Utf8Path {
+        &self.0
+    }
+
+    /// Its journal.
+    pub fn journal(&self) -> Utf8PathBuf {
+        self.0.join("journal.jsonl")
+    }
+
+    /// Whether it is over.
+    pub fn is_over(&self) -> bool {
+        self.0.join("ended.json").exists()
+    }
+
+    /// Says that it is over, and how.
+    pub fn end(&self, how: &Value) -> Result<(), FileError> {
+        files::write_atomic(&self.0.join("ended.json"), &files::to_json(how))
+    }
+
+    /// Takes the lock of the run; nothing when a process holds it.
+    pub fn lock(&self) -> Result<Option<Lock>, FileError> {
+        files::lock(&self.0.join("lock"))
+    }
+
+    /// Where the output of an attempt goes; ids that are no file names are written so that they are.
+    pub fn attempt(&self, bead: &BeadId, attempt: u32) -> Utf8PathBuf {
+        self.0
+            .join("beads")
+            .join(file_name(bead))
+            .join(format!("attempt-{attempt}"))
+    }
+}
+
+/// A bead's id as the name of a directory.
+pub fn file_name(bead: &BeadId) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let id = bead.as_str();
+    if id.len() <= 100 && id.chars().all(is_plain) && !id.starts_with('.') {
+        return id.to_owned();
+    }
+    let plain: String = id
+        .chars()
+        .map(|c| if is_plain(c) { c } else { '_' })
+        .take(60)
+        .collect();
+    let hash = digest::sha256(id.as_bytes());
+    format!("_{plain}-{}", &hash[..12])
+}
+
+/// A journal that is written.
+#[derive(Debug)]
+pub struct Journal {
+    file: Appender,
+    seq: u64,
+}
+
+impl Journal {
+    /// Begins a journal.
+    pub fn create(run: &RunDirectory, head: &Head) -> Result<Self, FileError> {
+        let mut file = Appender::create(&run.journal())?;
+        file.append(&line(head))?;
+        Ok(Self { file, seq: 0 })
+    }
+
+    /// Goes on with a journal; what was cut off in the middle of a line is cut away.
+    pub fn reopen(run: &RunDirectory) -> Result<(Head, Vec<Entry>, Self), JournalError> {
+        let (head, entries, length) = read(&run.journal())?;
+        let file = Appender::reopen(&run.journal(), length)?;
+        let seq = entries.last().map_or(0, |entry| entry.seq);
+        Ok((head, entries, Self { file, seq }))
+    }
+
+    /// The number of the next entry.
+    pub fn next_seq(&mut self) -> u64 {
+        self.seq += 1;
+        self.seq
+    }
+
+    /// Writes entries, and waits until they are on the disk.
+    pub fn append(&mut self, entries: &[Entry]) -> Result<(), FileError> {
+        let bytes: Vec<u8> = entries.iter().flat_map(line).collect();
+        self.file.append(&bytes)
+    }
+}
+
+/// Reads a journal.
+pub fn read_journal(run: &RunDirectory) -> Result<(Head, Vec<Entry>), JournalError> {
+    let (head, entries, _) = read(&run.journal())?;
+    Ok((head, entries))
+}
+
+fn line(value: &impl serde::Serialize) -> Vec<u8> {
+    let mut bytes = serde_json::to_vec(value).expect("what we write can be written");
+    bytes.push(b'\n');
+    bytes
+}
+
+fn read(path: &Utf8Path) -> Result<(Head, Vec<Entry>, u64), JournalError> {
+    let bytes = files::read(path)?;
+    let whole = bytes
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .map_or(0, |end| end + 1);
+    let mut head = None;
+    let mut entries = Vec::new();
+    for (n, line) in bytes[..whole].split(|byte| *byte == b'\n').enumerate() {
+        if line.is_empty() {
+            continue;
+        }
+        let wrong = |why: serde_json::Error| JournalError::Line {
+            path: path.to_owned(),
+            line: n + 1,
+            why: why.to_string(),
+        };
+        if n == 0 {
+            head = Some(serde_json::from_slice(line).map_err(wrong)?);
+        } else {
+            entries.push(serde_json::from_slice(line).map_err(wrong)?);
+        }
+    }
+    let head = head.ok_or_else(|| JournalError::Line {
+        path: path.to_owned(),
+        line: 1,
+        why: "there is no head".to_owned(),
+    })?;
+    Ok((head, entries, whole as u64))
+}

@@ -1,0 +1,325 @@
+//! Begins a run, or goes on with one whose process is dead (Z-4).
+//!
+//! A run that is not over and whose lock is free has no process any more. Whoever starts next takes it over: its journal is folded,
+//! what its processes left is ended, its beads are claimed anew, and what was under way is done again or found done.
+
+use std::sync::{Mutex, PoisonError};
+
+use beads_ralph_core::agent::Permissions;
+use beads_ralph_core::bead::Rules;
+use beads_ralph_core::engine::{
+    Engine, Event, Head, Outcome, ReplayError, Settings, Trouble, replay,
+};
+use beads_ralph_core::issue::{Abandoned, Claim, Holder, Liveness};
+use camino::Utf8Path;
+use jiff::Timestamp;
+use serde_json::json;
+use thiserror::Error;
+
+use super::conduct::{Audience, ConductError, Conductor};
+use super::crew::{Activity, RealCrew, mark_of};
+use super::journal::{Journal, JournalError, RunDirectory};
+use super::perform::{Performer, Site};
+use super::ports::{Crew as _, Forge, Repository};
+use super::tasks::{Selection, Sight, TaskReader};
+use crate::config::Config;
+use crate::files::{FileError, Lock};
+use crate::store::Store;
+use crate::unit::{self, Mark, Units};
+use crate::{clock, host};
+
+/// Why a run could not begin, or not go on.
+#[derive(Debug, Error)]
+pub enum StartError {
+    /// A file of the run cannot be used.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The journal of a run that was left cannot be read.
+    #[error("the run {run} was left and cannot be gone on with: {error}")]
+    Journal {
+        /// The run.
+        run: String,
+        /// Why.
+        error: JournalError,
+    },
+    /// The journal of a run that was left cannot be understood.
+    #[error("the run {run} was left and cannot be gone on with: {error}")]
+    Replay {
+        /// The run.
+        run: String,
+        /// Why.
+        error: Box<ReplayError>,
+    },
+    /// Processes of a run that was left cannot be ended.
+    #[error("processes {0:?} of an earlier run cannot be ended")]
+    Survivors(Vec<u32>),
+    /// The beads of a run that was left cannot be taken over.
+    #[error("{0}")]
+    Trouble(Trouble),
+    /// The run broke off.
+    #[error(transparent)]
+    Conduct(#[from] ConductError),
+}
+
+/// What a run is made of.
+pub struct Start<'a> {
+    /// The `.beads` directory.
+    pub beads: &'a Utf8Path,
+    /// The root of the main worktree.
+    pub root: &'a Utf8Path,
+    /// The configuration.
+    pub config: &'a Config,
+    /// What starts processes.
+    pub units: &'a Units,
+    /// The repository.
+    pub repository: &'a dyn Repository,
+    /// Where pull requests are.
+    pub forge: Option<&'a dyn Forge>,
+    /// What agents may do without asking.
+    pub permissions: Permissions,
+    /// Which beads are wanted.
+    pub selection: Selection,
+    /// How a new run decides; its id is set here.
+    pub settings: Settings,
+    /// Who writes.
+    pub actor: String,
+    /// Who we are, for the journal.
+    pub version: &'a str,
+}
+
+impl std::fmt::Debug for Start<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Start")
+            .field("root", &self.root)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A run that can be conducted.
+#[derive(Debug)]
+pub struct Begun {
+    /// Where it is.
+    pub run: RunDirectory,
+    /// Held as long as the run is ours.
+    lock: Lock,
+    engine: Engine,
+    journal: Journal,
+    mark: Mark,
+    /// Whether its process was another one before.
+    pub is_adopted: bool,
+    /// How many processes of the earlier one were ended.
+    pub n_ended: usize,
+}
+
+impl Begun {
+    /// What the run was told at its beginning.
+    pub fn settings(&self) -> &Settings {
+        self.engine.settings()
+    }
+
+    /// The run as it was left.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+}
+
+/// A run that is over.
+#[derive(Debug)]
+pub struct Ended {
+    /// Where it is.
+    pub run: RunDirectory,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Its last state.
+    pub engine: Engine,
+}
+
+/// The runs that are not over and have no process, oldest first; each is locked.
+pub fn left_behind(beads: &Utf8Path) -> Result<Vec<(RunDirectory, Lock)>, FileError> {
+    let mut left = Vec::new();
+    for run in RunDirectory::all(beads) {
+        if !run.is_over()
+            && let Some(lock) = run.lock()?
+        {
+            // It may have ended between the two looks.
+            if !run.is_over() {
+                left.push((run, lock));
+            }
+        }
+    }
+    Ok(left)
+}
+
+impl Start<'_> {
+    /// Takes over the newest run that was left, or begins a new one. Older ones that were left too are settled: what they held is
+    /// free again as soon as somebody asks for it.
+    pub fn begin(&self) -> Result<Begun, StartError> {
+        let mut left = left_behind(self.beads)?;
+        let newest = left.pop();
+        for (run, _lock) in left {
+            sweep(&mark_of(run.id()))?;
+            run.end(&json!({"outcome": "abandoned", "why": "a newer run was left too"}))?;
+        }
+        match newest {
+            Some((run, lock)) => adopt(run, lock),
+            None => self.new_run(),
+        }
+    }
+
+    fn new_run(&self) -> Result<Begun, StartError> {
+        let now = clock::wall();
+        let run = RunDirectory::create(self.beads, now)?;
+        let lock = run.lock()?.ok_or_else(|| {
+            StartError::Trouble(Trouble::passing(
+                "somebody else took the run that was just made",
+            ))
+        })?;
+        let mark = mark_of(run.id());
+        let settings = Settings {
+            run: run.id().to_owned(),
+            ..self.settings.clone()
+        };
+        let head = Head::new(settings.clone(), self.version, &mark, now);
+        let journal = Journal::create(&run, &head)?;
+        Ok(Begun {
+            run,
+            lock,
+            engine: Engine::new(settings),
+            journal,
+            mark: Mark(mark),
+            is_adopted: false,
+            n_ended: 0,
+        })
+    }
+
+    /// Conducts a run to its end. `meet` is told what there is to look at before anything happens.
+    pub fn conduct(
+        &self,
+        begun: Begun,
+        store: Box<dyn Store>,
+        meet: impl FnOnce(Activity) -> Box<dyn Audience + 'static>,
+    ) -> Result<Ended, StartError> {
+        let crew = RealCrew::new(
+            self.units,
+            self.config,
+            self.root,
+            &begun.run,
+            begun.mark.clone(),
+        )
+        .with_permissions(self.permissions);
+        let account = |spec: &_| crew.account(spec);
+        let reader = TaskReader {
+            rules: Rules {
+                rig: self.config.rig.clone(),
+            },
+            max_attempts: self.config.run.max_attempts,
+            selection: self.selection.clone(),
+            account: &account,
+            gone: &gone,
+        };
+        let store = Mutex::new(store);
+        let site = self.site(begun.settings());
+        let performer = Performer::new(
+            site,
+            &store,
+            (self.repository, self.forge, &crew),
+            &reader,
+            &clock::wall,
+        );
+        let first = take_over(&performer, &begun)?;
+        let mut audience = meet(crew.activity());
+        let known = begun.engine.known();
+        let conductor = Conductor {
+            engine: begun.engine,
+            journal: begun.journal,
+            performer: &performer,
+            poll: self.config.run.poll_interval,
+            sight: Sight::knowing(known),
+        };
+        let (outcome, engine) = conductor.conduct(first, &mut *audience)?;
+        begun
+            .run
+            .end(&json!({"outcome": outcome.as_str(), "at": clock::wall().to_string()}))?;
+        drop(begun.lock);
+        drop(store.into_inner().unwrap_or_else(PoisonError::into_inner));
+        Ok(Ended {
+            run: begun.run,
+            outcome,
+            engine,
+        })
+    }
+
+    fn site(&self, settings: &Settings) -> Site {
+        Site {
+            run: settings.run.clone(),
+            actor: self.actor.clone(),
+            holder: Holder {
+                run: settings.run.clone(),
+                host: host::name(),
+                process: host::process(std::process::id()),
+            },
+            rules: Rules {
+                rig: self.config.rig.clone(),
+            },
+            root: self.root.to_owned(),
+            n_slots: settings.max_parallel,
+            base: self.config.worktrees.base,
+        }
+    }
+}
+
+/// Whether the holder of a claim is gone, as far as this machine can tell (Z-4).
+fn gone(claim: &Claim, now: Timestamp) -> Option<Abandoned> {
+    claim.is_abandoned(now, &host::name(), host::liveness)
+}
+
+/// Takes over what a dead process held. Places in the cap that dead processes hold are given back first, whoever they were.
+fn take_over(performer: &Performer<'_>, begun: &Begun) -> Result<Option<Event>, StartError> {
+    let is_dead = |holder: &Holder| {
+        let process = holder.process.as_ref();
+        holder.host == host::name()
+            && process.is_some_and(|it| host::liveness(it) == Liveness::Dead)
+    };
+    performer
+        .free_dead_slots(is_dead)
+        .map_err(StartError::Trouble)?;
+    if !begun.is_adopted {
+        return Ok(None);
+    }
+    let fences = performer
+        .take_over(begun.engine.working())
+        .map_err(StartError::Trouble)?;
+    Ok(Some(Event::Adopted { fences }))
+}
+
+fn adopt(run: RunDirectory, lock: Lock) -> Result<Begun, StartError> {
+    let named = |error| StartError::Journal {
+        run: run.id().to_owned(),
+        error,
+    };
+    let (head, entries, journal) = Journal::reopen(&run).map_err(named)?;
+    let engine = replay(&head, &entries).map_err(|error| StartError::Replay {
+        run: run.id().to_owned(),
+        error: Box::new(error),
+    })?;
+    let n_ended = sweep(&head.mark)?;
+    Ok(Begun {
+        run,
+        lock,
+        engine,
+        journal,
+        mark: Mark(head.mark),
+        is_adopted: true,
+        n_ended,
+    })
+}
+
+/// Ends what is left of a run's processes (Z-7).
+fn sweep(mark: &str) -> Result<usize, StartError> {
+    let swept = unit::sweep(&Mark(mark.to_owned()));
+    if swept.survivors.is_empty() {
+        Ok(swept.n_killed)
+    } else {
+        Err(StartError::Survivors(swept.survivors))
+    }
+}
