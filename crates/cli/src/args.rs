@@ -6,6 +6,7 @@ mod looking;
 mod plan;
 mod query;
 mod run;
+mod simulate;
 mod work;
 
 pub(crate) use agent::*;
@@ -14,6 +15,7 @@ pub(crate) use looking::*;
 pub(crate) use plan::*;
 pub(crate) use query::*;
 pub(crate) use run::*;
+pub(crate) use simulate::*;
 pub(crate) use work::*;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -72,6 +74,8 @@ impl Cli {
             | Command::Retry(_)
             | Command::Stop(_)
             | Command::Pause(_)
+            | Command::Simulate(_)
+            | Command::Replay(_)
             | Command::CreateBead(_)
             | Command::Schema(_)
             | Command::Demo
@@ -197,6 +201,10 @@ pub(crate) enum Command {
     Stop(StopArgs),
     /// Ask the runs on this store to begin nothing new
     Pause(PauseArgs),
+    /// Play a run many times without any agent: how long it takes, what it costs, what holds it up
+    Simulate(Box<SimulateArgs>),
+    /// Decide everything in a run's journal once more, and compare
+    Replay(ReplayArgs),
     /// Write a bead with checks into .ralph/beads
     CreateBead(CreateBeadArgs),
     /// Print a JSON Schema, or the names of all

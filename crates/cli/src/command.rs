@@ -34,12 +34,14 @@ mod ready;
 mod recover;
 mod release;
 mod reopen;
+mod replay;
 mod retry;
 mod run;
 mod schema;
 mod scripted_agent;
 mod search;
 mod show;
+mod simulate;
 mod stats;
 mod status;
 mod stop;
@@ -93,6 +95,8 @@ pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), Failure> {
         Command::Retry(args) => retry::run(args, global, ui),
         Command::Stop(args) => stop::run(args, global, ui),
         Command::Pause(args) => pause::run(args, global, ui),
+        Command::Simulate(args) => simulate::run(args, global, ui),
+        Command::Replay(args) => replay::run(args, ui),
         Command::CreateBead(args) => create_bead::run(args, ui),
         Command::Schema(args) => schema::run(args, ui),
         Command::Demo => demo::run(ui),

@@ -34,3 +34,5 @@ pub mod report;
 pub mod scenario;
 
 pub mod engine;
+
+pub mod simulate;
