@@ -159,6 +159,10 @@ impl Repository for Git {
         self.seal_place(place, base, message)
     }
 
+    fn changed_files(&self, base: &CommitId, commit: &CommitId) -> Result<Vec<String>, Trouble> {
+        self.files_between(base, commit)
+    }
+
     fn state(&self, place: &Place) -> Result<State, Trouble> {
         let linked = Linked::at(&place.worktree, &self.common)?;
         let status = Status::of(&self.caller, &linked.path)?;

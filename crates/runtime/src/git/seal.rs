@@ -159,27 +159,35 @@ impl Git {
         base: &CommitId,
         unresolved: Vec<String>,
     ) -> Result<Sealed, Trouble> {
-        let mut sealed = Sealed {
+        Ok(Sealed {
             tree: self.tree_on(linked, &commit, base)?,
+            changed_files: self.files_between(base, &commit)?,
             commit,
-            changed_files: Vec::new(),
             unresolved,
-        };
-        if sealed.commit != *base {
-            let arguments = [
-                "diff-tree",
-                "-r",
-                "-z",
-                "--name-only",
-                "--no-renames",
-                "--no-ext-diff",
-                &base.0,
-                &sealed.commit.0,
-            ];
-            let answer = self.caller.ask(&Call::new(&linked.path, &arguments))?;
-            sealed.changed_files = parts(&answer).collect();
+        })
+    }
+
+    /// The files that differ between two commits.
+    pub(super) fn files_between(
+        &self,
+        base: &CommitId,
+        commit: &CommitId,
+    ) -> Result<Vec<String>, Trouble> {
+        if base == commit {
+            return Ok(Vec::new());
         }
-        Ok(sealed)
+        let arguments = [
+            "diff-tree",
+            "-r",
+            "-z",
+            "--name-only",
+            "--no-renames",
+            "--no-ext-diff",
+            &base.0,
+            &commit.0,
+        ];
+        let answer = self.caller.ask(&Call::new(&self.root, &arguments))?;
+        Ok(parts(&answer).collect())
     }
 
     /// The tree of a commit that goes on from the base. Git is asked for both at once: some commit after the base has it as
