@@ -9,6 +9,7 @@ mod beads;
 mod command;
 mod draw;
 mod failure;
+mod journal;
 mod live;
 mod mason;
 mod outcomes;

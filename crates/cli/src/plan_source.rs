@@ -168,6 +168,10 @@ impl Surroundings {
         &self.plan_file
     }
 
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
+    }
+
     pub(crate) fn rig(&self) -> &str {
         &self.config.rig
     }

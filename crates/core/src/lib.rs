@@ -29,6 +29,10 @@ pub mod compile;
 
 pub mod reconcile;
 
+pub mod report;
+
 pub mod scenario;
 
 pub mod engine;
+
+pub mod simulate;

@@ -3,10 +3,12 @@
 mod appender;
 mod compressed;
 mod opening;
+mod piece;
 
 pub use appender::Appender;
-pub use compressed::{compress, plain_name, read_kept};
+pub use compressed::{compress, compressed_name, is_compressed, plain_name, read_kept};
 pub use opening::open_own;
+pub use piece::read_piece;
 
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read, Seek as _, Write as _};
@@ -274,6 +276,13 @@ pub fn move_new(from: &Utf8Path, to: &Utf8Path) -> Result<Utf8PathBuf, FileError
     sync_directory(&place);
     sync_directory(from);
     Ok(place)
+}
+
+/// How much room is left where a path is, for people without special rights.
+pub fn free_bytes(path: &Utf8Path) -> Result<u64, FileError> {
+    let room = rustix::fs::statvfs(path.as_std_path());
+    let room = room.map_err(|error| FileError::io("read", path)(error.into()))?;
+    Ok(room.f_bavail.saturating_mul(room.f_frsize))
 }
 
 /// A document as it is written for people and programs: indented, with a line end.

@@ -33,6 +33,8 @@ mod schema;
 #[cfg(test)]
 mod scripted_agent;
 #[cfg(test)]
+mod simulate;
+#[cfg(test)]
 mod store;
 #[cfg(test)]
 mod tidy;

@@ -1,0 +1,239 @@
+//! What became of one round.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+
+use super::play::Ending;
+use crate::bead::BeadId;
+use crate::engine::{Action, Effect, EffectId, Entry, Event, Spent, Task};
+
+/// One round, played to its end.
+#[derive(Debug, Clone)]
+pub struct Round {
+    /// How it ended.
+    pub ending: Ending,
+    /// When it began.
+    pub began: Timestamp,
+    /// When it ended.
+    pub ended: Timestamp,
+    /// How many beads could be worked on at once.
+    pub width: usize,
+    /// What the agents took.
+    pub spent: Spent,
+    /// The longest chain of beads that waited for each other, by the time that each took.
+    pub links: Vec<Link>,
+    /// How long agents or checks ran, counted once for each bead.
+    pub busy_ms: u64,
+    /// How many attempts there were.
+    pub n_attempts: usize,
+    /// How many runs of agents there were.
+    pub n_runs: usize,
+    /// How many beads were closed.
+    pub n_closed: usize,
+    /// What happened and what was decided, as a journal keeps it.
+    pub entries: Vec<Entry>,
+}
+
+/// A bead in a chain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// The bead.
+    pub bead: BeadId,
+    /// How long it was worked on, from its claim to its end.
+    pub took_ms: u64,
+}
+
+impl Round {
+    /// How long it took.
+    pub fn makespan_ms(&self) -> u64 {
+        between(self.began, self.ended)
+    }
+
+    /// How long its longest chain took.
+    pub fn critical_ms(&self) -> u64 {
+        self.links.iter().map(|link| link.took_ms).sum()
+    }
+
+    /// What part of the time that workers had was used, from 0 to 1.
+    #[expect(clippy::cast_precision_loss, reason = "it is a ratio for people")]
+    pub fn utilisation(&self) -> f64 {
+        let available = self.makespan_ms() as f64 * self.width as f64;
+        if available > 0.0 {
+            self.busy_ms as f64 / available
+        } else {
+            0.0
+        }
+    }
+
+    /// What was begun, in order: claims, and runs of agents.
+    pub fn launches(&self) -> Vec<Effect> {
+        launches(&self.entries)
+    }
+}
+
+/// What a run began, in order: claims, and runs of agents.
+pub fn launches(entries: &[Entry]) -> Vec<Effect> {
+    let all = entries.iter().flat_map(|entry| &entry.effects);
+    let is_launch = |effect: &&Effect| {
+        effect.action.launch().is_some() || matches!(effect.action, Action::Claim { .. })
+    };
+    all.filter(is_launch).cloned().collect()
+}
+
+fn between(from: Timestamp, to: Timestamp) -> u64 {
+    u64::try_from(to.duration_since(from).as_millis()).unwrap_or(0)
+}
+
+/// Notes down what takes time.
+#[derive(Debug, Default)]
+pub(super) struct Watch {
+    /// What is being done for which bead.
+    pending: BTreeMap<EffectId, (BeadId, Kind)>,
+    claimed: BTreeMap<BeadId, Timestamp>,
+    took: BTreeMap<BeadId, u64>,
+    /// How many agents and checks run for a bead, and since when there are any.
+    running: BTreeMap<BeadId, (usize, Timestamp)>,
+    busy_ms: u64,
+    attempts: BTreeSet<(BeadId, u32)>,
+    n_runs: usize,
+    n_closed: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// An agent or checks.
+    Running,
+    /// The last thing that is done for the bead.
+    Close,
+    Last,
+    Other,
+}
+
+impl Watch {
+    pub(super) fn take_effect(&mut self, now: Timestamp, effect: &Effect) {
+        let bead = &effect.bead;
+        if let Some(launch) = effect.action.launch() {
+            self.n_runs += 1;
+            self.attempts.insert((bead.clone(), launch.attempt));
+        }
+        let kind = match &effect.action {
+            Action::Develop { .. }
+            | Action::Resolve { .. }
+            | Action::Lead { .. }
+            | Action::Judge { .. }
+            | Action::Verify { .. } => Kind::Running,
+            Action::Close { .. } => Kind::Close,
+            Action::Block { .. } | Action::Release { .. } => Kind::Last,
+            Action::Claim { .. } => {
+                self.claimed.insert(bead.clone(), now);
+                Kind::Other
+            }
+            Action::Cancel => return,
+            _ => Kind::Other,
+        };
+        if kind == Kind::Running {
+            self.running.entry(bead.clone()).or_insert((0, now)).0 += 1;
+        }
+        self.pending.insert(effect.id, (bead.clone(), kind));
+    }
+
+    pub(super) fn take_event(&mut self, now: Timestamp, event: &Event) {
+        let Event::Answered { effect, answer } = event else {
+            return;
+        };
+        let Some((bead, kind)) = self.pending.remove(effect) else {
+            return;
+        };
+        match kind {
+            Kind::Running => self.stopped(now, &bead),
+            Kind::Close | Kind::Last if answer.is_ok() => {
+                self.n_closed += usize::from(kind == Kind::Close);
+                if let Some(claimed) = self.claimed.remove(&bead) {
+                    *self.took.entry(bead).or_default() += between(claimed, now);
+                }
+            }
+            Kind::Close | Kind::Last | Kind::Other => {}
+        }
+    }
+
+    fn stopped(&mut self, now: Timestamp, bead: &BeadId) {
+        let Some((n, since)) = self.running.get_mut(bead) else {
+            return;
+        };
+        *n = n.saturating_sub(1);
+        if *n == 0 {
+            self.busy_ms += between(*since, now);
+            self.running.remove(bead);
+        }
+    }
+
+    pub(super) fn busy_ms(&self) -> u64 {
+        self.busy_ms
+    }
+
+    pub(super) fn n_attempts(&self) -> usize {
+        self.attempts.len()
+    }
+
+    pub(super) fn n_runs(&self) -> usize {
+        self.n_runs
+    }
+
+    pub(super) fn n_closed(&self) -> usize {
+        self.n_closed
+    }
+
+    /// The longest chain of beads that waited for each other. Beads in a circle, which no store should hold, are in no chain.
+    pub(super) fn critical_path(&self, tasks: &[Task]) -> Vec<Link> {
+        let known: BTreeMap<&BeadId, &Task> = tasks.iter().map(|task| (&task.id, task)).collect();
+        let mut n_missing: BTreeMap<&BeadId, usize> = BTreeMap::new();
+        let mut dependents: BTreeMap<&BeadId, Vec<&BeadId>> = BTreeMap::new();
+        for task in tasks {
+            let blockers: BTreeSet<&BeadId> = task.waits_for.iter().collect();
+            let blockers = blockers.into_iter().filter(|id| known.contains_key(id));
+            let n = blockers.inspect(|id| dependents.entry(id).or_default().push(&task.id));
+            n_missing.insert(&task.id, n.count());
+        }
+        let mut free: Vec<&BeadId> = (n_missing.iter())
+            .filter(|(_, n)| **n == 0)
+            .map(|(id, _)| *id)
+            .collect();
+        // How long the longest chain to a bead takes, and the bead before it.
+        let mut best: BTreeMap<&BeadId, (u64, Option<&BeadId>)> = BTreeMap::new();
+        while let Some(id) = free.pop() {
+            let before = best.get(id).copied().unwrap_or_default();
+            let length = before.0 + self.took.get(id).copied().unwrap_or(0);
+            best.insert(id, (length, before.1));
+            for next in dependents.get(id).into_iter().flatten() {
+                let chain = best.entry(next).or_default();
+                if chain.1.is_none() || length > chain.0 {
+                    *chain = (length, Some(id));
+                }
+                if let Some(n) = n_missing.get_mut(next) {
+                    *n -= 1;
+                    if *n == 0 {
+                        free.push(next);
+                    }
+                }
+            }
+        }
+        self.chain(&best)
+    }
+
+    fn chain(&self, best: &BTreeMap<&BeadId, (u64, Option<&BeadId>)>) -> Vec<Link> {
+        let longest = best.iter().max_by_key(|(id, (length, _))| (*length, *id));
+        let mut at = longest.map(|(id, _)| *id);
+        let mut links = Vec::new();
+        while let Some(bead) = at {
+            let took_ms = self.took.get(bead).copied().unwrap_or(0);
+            links.push(Link {
+                bead: bead.clone(),
+                took_ms,
+            });
+            at = best.get(bead).and_then(|(_, before)| *before);
+        }
+        links.reverse();
+        links
+    }
+}
