@@ -185,7 +185,8 @@ fn tasks(store: &dyn Store, config: &Config) -> Result<Vec<Task>, Failure> {
     let account = |spec: &AgentSpec| spec.adapter.clone().unwrap_or_else(|| default.clone());
     let reader = TaskReader {
         rules: rules(config),
-        run: String::new(),
+        max_attempts: config.run.max_attempts,
+        gone: &|_, _| None,
         selection: Selection::default(),
         account: &account,
     };
