@@ -78,7 +78,7 @@ impl Cli {
             | Command::Replay(_)
             | Command::CreateBead(_)
             | Command::Schema(_)
-            | Command::Demo
+            | Command::Demo(_)
             | Command::ScriptedAgent(_)
             | Command::Completions(_)
             | Command::Man => false,
@@ -209,8 +209,8 @@ pub(crate) enum Command {
     CreateBead(CreateBeadArgs),
     /// Print a JSON Schema, or the names of all
     Schema(SchemaArgs),
-    /// Compile a sample plan and show its graph; touches nothing of yours
-    Demo,
+    /// See the whole thing: a sample plan worked off by scripted agents; touches nothing of yours
+    Demo(DemoArgs),
     /// Act as an agent, by a scenario
     #[command(hide = true)]
     ScriptedAgent(ScriptedAgentArgs),

@@ -99,7 +99,7 @@ pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), Failure> {
         Command::Replay(args) => replay::run(args, ui),
         Command::CreateBead(args) => create_bead::run(args, ui),
         Command::Schema(args) => schema::run(args, ui),
-        Command::Demo => demo::run(ui),
+        Command::Demo(args) => demo::run(args, global, ui),
         Command::ScriptedAgent(args) => scripted_agent::run(args, ui),
         Command::Completions(args) => completions::run(args, ui),
         Command::Man => man::run(ui),

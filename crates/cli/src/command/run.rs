@@ -43,6 +43,17 @@ pub(crate) fn run(args: &RunArgs, global: &Global, ui: &Ui) -> Result<(), Failur
     };
     let beads = Beads::open(global)?;
     let root = main_root(&beads.directory)?;
+    at(root, beads, plan, args, ui)
+}
+
+/// Runs the beads of a store in a repository.
+pub(crate) fn at(
+    root: Utf8PathBuf,
+    beads: Beads,
+    plan: Option<String>,
+    args: &RunArgs,
+    ui: &Ui,
+) -> Result<(), Failure> {
     let config = config::load(Some(&root))?;
     let selection = selection(args, plan, &beads)?;
     let place = Place {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use beads_ralph_core::engine::{CommitId, Trouble};
 
 use super::call::{Call, parts};
-use super::{Git, prepare, refname};
+use super::{Git, add, refname};
 use crate::repo::shown;
 use crate::run::Integrated;
 
@@ -209,11 +209,8 @@ impl Git {
             return Ok(true);
         }
         let words = said.text();
-        if let Some(other) = prepare::clash_in(&words) {
-            return Err(Trouble::for_run(prepare::clash_message(
-                &target.name,
-                other,
-            )));
+        if let Some(other) = add::clash_in(&words) {
+            return Err(Trouble::for_run(add::clash_message(&target.name, other)));
         }
         let trouble = said.trouble();
         match trouble.lasting {

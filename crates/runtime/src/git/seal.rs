@@ -1,7 +1,6 @@
 //! Committing what an attempt left, and saying what it made (Z-5).
 
 use beads_ralph_core::engine::{CommitId, Trouble};
-use camino::Utf8Path;
 
 use super::call::{Call, parts};
 use super::site::Linked;
@@ -153,13 +152,30 @@ impl Git {
     }
 
     /// What there is at a commit, against the base, which must be in it (Z-6, Z-7).
-    /// The files that differ between two commits.
-    pub(super) fn differing(
+    fn sealed(
         &self,
-        at: &Utf8Path,
+        linked: &Linked,
+        commit: CommitId,
+        base: &CommitId,
+        unresolved: Vec<String>,
+    ) -> Result<Sealed, Trouble> {
+        Ok(Sealed {
+            tree: self.tree_on(linked, &commit, base)?,
+            changed_files: self.files_between(base, &commit)?,
+            commit,
+            unresolved,
+        })
+    }
+
+    /// The files that differ between two commits.
+    pub(super) fn files_between(
+        &self,
         base: &CommitId,
         commit: &CommitId,
     ) -> Result<Vec<String>, Trouble> {
+        if base == commit {
+            return Ok(Vec::new());
+        }
         let arguments = [
             "diff-tree",
             "-r",
@@ -170,27 +186,8 @@ impl Git {
             &base.0,
             &commit.0,
         ];
-        let answer = self.caller.ask(&Call::new(at, &arguments))?;
+        let answer = self.caller.ask(&Call::new(&self.root, &arguments))?;
         Ok(parts(&answer).collect())
-    }
-
-    fn sealed(
-        &self,
-        linked: &Linked,
-        commit: CommitId,
-        base: &CommitId,
-        unresolved: Vec<String>,
-    ) -> Result<Sealed, Trouble> {
-        let mut sealed = Sealed {
-            tree: self.tree_on(linked, &commit, base)?,
-            commit,
-            changed_files: Vec::new(),
-            unresolved,
-        };
-        if sealed.commit != *base {
-            sealed.changed_files = self.differing(&linked.path, base, &sealed.commit)?;
-        }
-        Ok(sealed)
     }
 
     /// The tree of a commit that goes on from the base. Git is asked for both at once: some commit after the base has it as
