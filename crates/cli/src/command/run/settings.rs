@@ -72,11 +72,7 @@ pub(super) fn mode(arg: IntegrationArg) -> IntegrationMode {
 }
 
 /// The branch that work is merged into: `ralph/<plan>` (Z-11). Beads of several plans share one.
-pub(crate) fn target(
-    config: &Config,
-    selection: &Selection,
-    beads: &Beads,
-) -> Result<String, Failure> {
+fn target(config: &Config, selection: &Selection, beads: &Beads) -> Result<String, Failure> {
     if let Some(target) = &config.integration.target {
         return Ok(target.clone());
     }
@@ -85,14 +81,16 @@ pub(crate) fn target(
         None => plans_of(beads)?,
     };
     let mut plans = plans.iter();
-    let name = match (plans.next(), plans.next()) {
-        (Some(plan), None) => slug(Utf8Path::new(plan).file_stem().unwrap_or_default()),
-        _ => String::new(),
-    };
-    Ok(format!(
-        "ralph/{}",
-        if name.is_empty() { "work" } else { &name }
-    ))
+    Ok(match (plans.next(), plans.next()) {
+        (Some(plan), None) => target_of(plan),
+        _ => target_of(""),
+    })
+}
+
+/// The branch that the beads of a plan are merged into, unless the user names another.
+pub(crate) fn target_of(plan: &str) -> String {
+    let name = slug(Utf8Path::new(plan).file_stem().unwrap_or_default());
+    format!("ralph/{}", if name.is_empty() { "work" } else { &name })
 }
 
 fn plans_of(beads: &Beads) -> Result<BTreeSet<String>, Failure> {
