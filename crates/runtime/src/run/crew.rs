@@ -12,6 +12,7 @@ use beads_ralph_core::bead::{
     AgentSpec, BeadId, Model, QaResult, RalphBead, ScrumResult, Verifier,
 };
 use beads_ralph_core::engine::{AgentReport, Cap, Spent, Trouble, Verdict, prompt};
+use beads_ralph_core::text::{excerpt, without_colour};
 use beads_ralph_core::verify::{is_green, summary};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::json;
@@ -508,15 +509,13 @@ impl Ran {
             started_at,
             ended_at,
             status: outcome.status,
-            reason: outcome.reason.clone(),
+            reason: explained(outcome, directory),
             spent: Spent {
                 micros: micros(outcome.cost.usd),
                 tokens: outcome.tokens.total(),
                 turns: outcome.turns.unwrap_or(0),
                 time_ms: u64::try_from(time).unwrap_or(0),
-                n_unpriced: u32::from(
-                    outcome.cost.source == CostSource::Unknown && outcome.tokens.total() > 0,
-                ),
+                n_unpriced: u32::from(outcome.cost.source == CostSource::Unknown),
             },
             resets_at: outcome.resets_at,
             evidence: directory.map(ToString::to_string),
@@ -526,6 +525,22 @@ impl Ran {
             outcome: outcome.clone(),
             limit: Duration::ZERO,
         }
+    }
+}
+
+/// Why an agent ended as it did; where it failed, with the last line that it wrote to standard error.
+fn explained(outcome: &Outcome, directory: Option<&Utf8Path>) -> String {
+    let reason = outcome.reason.clone();
+    if outcome.is_ok() {
+        return reason;
+    }
+    let written = directory.and_then(|directory| files::read(&directory.join("stderr")).ok());
+    let written = String::from_utf8_lossy(&written.unwrap_or_default()).into_owned();
+    match written.lines().rev().find(|line| !line.trim().is_empty()) {
+        Some(line) if !reason.contains(line.trim()) => {
+            format!("{reason}: {}", excerpt(&without_colour(line)))
+        }
+        _ => reason,
     }
 }
 
