@@ -12,17 +12,21 @@ mod summary;
 use std::sync::Arc;
 
 use beads_ralph_core::agent::Permissions;
+use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::engine::{Integration, Outcome, Trouble};
+use beads_ralph_core::issue::{Entry, Query};
 use beads_ralph_core::text::visible;
 use beads_ralph_runtime::agent::Finding;
 use beads_ralph_runtime::config::{self, Config};
 use beads_ralph_runtime::forge::{self, Gh, GitHub};
 use beads_ralph_runtime::git::{self, Git};
 use beads_ralph_runtime::run::{Begun, Ended, Forge, Selection, Start, StartError};
+use beads_ralph_runtime::store::{MemoryStore, Store as _, StoreError, Write};
 use beads_ralph_runtime::unit::{Interrupts, Units};
 use beads_ralph_runtime::{repo, run};
 use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::Value;
 
 use self::preflight::Preflight;
 use self::screen::Screen;
@@ -37,13 +41,43 @@ use crate::work;
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 pub(crate) fn run(args: &RunArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let plan = match &args.plan {
+    let applied = match &args.plan {
         Some(plan) => Some(plan_apply::apply_for_run(plan, args, global, ui)?),
         None => None,
     };
-    let beads = Beads::open(global)?;
+    let mut beads = Beads::open(global)?;
     let root = main_root(&beads.directory)?;
-    at(root, beads, plan, args, ui)
+    if let (true, Some(applied)) = (args.dry_run, &applied) {
+        beads.store = Box::new(imagined(&beads, applied)?);
+    }
+    at(
+        root,
+        beads,
+        applied.map(|applied| applied.plan_file),
+        args,
+        ui,
+    )
+}
+
+/// The store as it would be with a plan that was not applied.
+fn imagined(beads: &Beads, applied: &plan_apply::AppliedForRun) -> Result<MemoryStore, Failure> {
+    let mut store = MemoryStore::new();
+    let unfinished = beads.store.find(&Query::default())?;
+    let there: Vec<&BeadId> = unfinished.iter().map(|record| record.issue.id()).collect();
+    let mut documents: Vec<Value> = (unfinished.iter())
+        .map(|record| Value::Object(record.issue.document().clone()))
+        .collect();
+    let is_new = |bead: &&Value| !there.iter().any(|id| bead["id"] == id.as_str());
+    documents.extend(applied.beads.iter().filter(is_new).cloned());
+    let insert = |document: Value| {
+        let id = document["id"].as_str().unwrap_or_default().to_owned();
+        let entry =
+            Entry::from_document(document).map_err(|errors| StoreError::Invalid { id, errors })?;
+        Ok(Write::Insert(Box::new(entry)))
+    };
+    let batch: Result<Vec<Write>, StoreError> = documents.into_iter().map(insert).collect();
+    store.write(&batch?, beads.by.stamp())?;
+    Ok(store)
 }
 
 /// Runs the beads of a store in a repository.

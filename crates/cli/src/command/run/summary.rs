@@ -165,12 +165,18 @@ pub(super) fn dry_run(
         })
         .collect();
     let view = engine.view();
+    let is_refused = findings.iter().any(|finding| finding.is_error);
+    let refused = is_refused.then(|| super::refusal(findings));
     if ui.is_json() {
         let findings: Vec<Value> = findings
             .iter()
             .map(|it| json!({"error": it.is_error, "message": it.message, "action": it.action}))
             .collect();
-        return ui.data(&json!({"dry_run": true, "settings": settings, "findings": findings, "first": first, "beads": view.beads}));
+        let data = json!({"dry_run": true, "settings": settings, "findings": findings, "first": first, "beads": view.beads});
+        return match refused {
+            Some(refused) => Err(refused.with_results(data)),
+            None => ui.data(&data),
+        };
     }
     let mut text = String::new();
     for finding in findings {
@@ -182,11 +188,12 @@ pub(super) fn dry_run(
             visible(&finding.action)
         );
     }
-    _ = writeln!(
-        text,
-        "{} not done; these would be begun first:",
-        counted(view.beads.len(), "bead", "beads")
-    );
+    let n_beads = counted(view.beads.len(), "bead", "beads");
+    if first.is_empty() {
+        _ = writeln!(text, "{n_beads} not done; none of them could be begun now");
+    } else {
+        _ = writeln!(text, "{n_beads} not done; these would be begun first:");
+    }
     for one in &first {
         _ = writeln!(
             text,
@@ -195,5 +202,6 @@ pub(super) fn dry_run(
             one["why"].as_str().unwrap_or_default()
         );
     }
-    ui.out(&text)
+    ui.out(&text)?;
+    refused.map_or(Ok(()), |refused| Err(refused.told()))
 }
