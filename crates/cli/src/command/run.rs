@@ -1,6 +1,6 @@
 //! `run`: the loop over many beads, from ready to verified branches (contracts §7).
 //!
-//! Data: `{run, outcome, adopted, beads: […], spent, duration_ms}`. With `--events` every entry of the journal is a line of JSON, and
+//! Data: `{run, outcome, reason: text|null, adopted, beads: […], spent, journal}`. With `--events` every entry of the journal is a line of JSON, and
 //! nothing else is printed on standard output. With `--dry-run`: `{dry_run: true, settings, findings, first: […]}`.
 
 mod preflight;

@@ -132,6 +132,8 @@ pub struct Ended {
     pub outcome: Outcome,
     /// Its last state.
     pub engine: Engine,
+    /// Whether it was begun by a process that is gone.
+    pub is_adopted: bool,
 }
 
 /// The runs that are not over and have no process, oldest first; each is locked.
@@ -246,6 +248,7 @@ impl Start<'_> {
             run: begun.run,
             outcome,
             engine,
+            is_adopted: begun.is_adopted,
         })
     }
 
