@@ -110,8 +110,15 @@ impl Git {
     /// Removes what git remembers of worktrees that are gone, unless one that is there holds the branch.
     fn clear_the_way(&self, place: &Place) -> Result<Trouble, Trouble> {
         let branch = refname::branch(&place.branch);
+        // Git lists real paths, and what is gone has none but for its parent's.
+        let above = place
+            .worktree
+            .parent()
+            .and_then(|above| above.canonicalize_utf8().ok());
+        let name = place.worktree.file_name().unwrap_or_default();
+        let here = above.map_or_else(|| place.worktree.clone(), |above| above.join(name));
         for worktree in self.worktrees()? {
-            let is_here = worktree.path == place.worktree;
+            let is_here = worktree.path == here;
             // An empty directory is left of a worktree, too.
             let is_gone = !worktree.path.join(".git").exists();
             if worktree.branch.as_deref() == Some(place.branch.as_str()) && !is_gone {
