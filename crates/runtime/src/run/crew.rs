@@ -614,11 +614,13 @@ fn claimed(ran: &Ran, bead: &str) -> Claimed {
             is_success: result.success,
             is_fatal: result.fatal,
             error: result.error,
+            qa_results: result.qa_results,
         },
         Err(why) => Claimed {
             is_success: false,
             is_fatal: false,
             error: Some(format!("its result cannot be read: {why}")),
+            qa_results: Vec::new(),
         },
     }
 }

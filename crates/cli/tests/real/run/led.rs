@@ -120,6 +120,9 @@ fn l_19_an_agent_that_leads_is_believed_only_what_is_so() {
 
     for (sprint, attempts) in [(HONEST, 1), (FORGETFUL, 1), (LYING, 2)] {
         let bead = ground.bead(&sprint);
+        let session = bead.metadata("scrum_master_session_id");
+        assert!(sessions(&ground, &sprint).contains(session), "{session}");
+        assert_eq!(bead.metadata("scrum_master_agent")["agent_id"], *session);
         assert_eq!(bead.0["status"], "closed", "{:#}", bead.0);
         assert_eq!(*bead.metadata("attempt_count"), attempts);
         assert_eq!(ground.pushed(&sprint), bead.verified());
@@ -153,6 +156,15 @@ fn l_19_an_agent_that_leads_is_believed_only_what_is_so() {
         (&json!(false), &json!(true))
     );
     asked(&ground);
+}
+
+/// The sessions in which something was asked about a sprint.
+fn sessions(ground: &Ground, sprint: &Sprint) -> Vec<Value> {
+    let asked = ground.real.model().asked();
+    let about = asked
+        .iter()
+        .filter(|it| it.prompt.contains(&prompt_of(sprint)));
+    about.map(|it| json!(it.session)).collect()
 }
 
 #[track_caller]

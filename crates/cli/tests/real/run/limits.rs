@@ -4,7 +4,9 @@ use beads_ralph_testkit::scripted_model::Login;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::ground::{Agent, Ground, MAX_RUN, Sprint, does, goes_well, prompt_of, prompts, rule};
+use super::ground::{
+    Agent, Bead, Ground, MAX_RUN, Sprint, does, goes_well, prompt_of, prompts, rule,
+};
 
 /// How many seconds the limit lasts: long enough that the first agent meets it, also where everything is slow.
 const LIMIT: i64 = 40;
@@ -64,18 +66,33 @@ fn z_13_a_limit_parks_its_account_and_costs_no_attempt() {
     let executions = limited.metadata("dev_agent_executions").as_array().unwrap();
     assert_eq!(executions.len(), 1, "{executions:#?}");
 
-    let receipt = limited.metadata("receipt");
-    assert!(receipt["micros"].as_u64() > Some(100_000), "{receipt:#}");
-    assert_eq!(receipt["n_unpriced"], 0, "{receipt:#}");
-    let other = ground.bead(&OTHER);
-    let receipt = other.metadata("receipt");
-    assert_eq!(
-        (&receipt["micros"], &receipt["n_unpriced"]),
-        (&json!(0), &json!(2)),
-        "{receipt:#}"
-    );
-    assert!(receipt["tokens"].as_u64() > Some(0), "{receipt:#}");
+    let limited = Receipt::of(&limited);
+    assert!(limited.micros > 100_000, "{limited:?}");
+    assert_eq!(limited.n_unpriced, 0, "{limited:?}");
+    let other = Receipt::of(&ground.bead(&OTHER));
+    assert_eq!((other.micros, other.n_unpriced), (0, 2), "{other:?}");
+    assert!(other.tokens > 0, "{other:?}");
     summary(&ended.stdout);
+}
+
+/// What a bead has cost, as it is written in it.
+#[derive(Debug)]
+struct Receipt {
+    micros: u64,
+    tokens: u64,
+    n_unpriced: u64,
+}
+
+impl Receipt {
+    fn of(bead: &Bead) -> Self {
+        let receipt = bead.metadata("receipt");
+        let figure = |key: &str| receipt[key].as_u64().unwrap_or(0);
+        Self {
+            micros: figure("micros"),
+            tokens: figure("tokens"),
+            n_unpriced: figure("n_unpriced"),
+        }
+    }
 }
 
 /// What people see at the end: what `claude` cost, and that `codex` did not say.
