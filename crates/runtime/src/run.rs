@@ -7,6 +7,7 @@ mod hand_over;
 mod journal;
 mod keeping;
 mod perform;
+mod port_book;
 mod ports;
 mod start;
 mod tasks;
@@ -16,6 +17,7 @@ pub use conduct::{Audience, ConductError, Conductor, Stop};
 pub use crew::{Activity, Doing, RealCrew, mark_of};
 pub use journal::{Journal, JournalError, RunDirectory, file_name, read_journal};
 pub use perform::{Performer, Site, place};
+pub use port_book::PortBook;
 pub use ports::{
     Checked, Claimed, Crew, Forge, Found, Integrated, Job, NewPullRequest, Origin, Place, Prepared,
     PullRequest, PullState, Repository, Sealed, State, Wanted,
