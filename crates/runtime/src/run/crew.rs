@@ -344,6 +344,7 @@ impl Crew for RealCrew<'_> {
         };
         let text = prompt::develop(
             job.bead,
+            spec,
             job.place.worktree.as_str(),
             &self.checks(job.bead),
             feedback,

@@ -81,7 +81,7 @@ impl Sprint {
 **Source Branch**: `main`
 
 **Dev Agents**:
-- `dev` (sonnet, {developer}) - {title}
+- `dev` (sonnet, {developer}) - Do {number}
 
 **QA Agents**:
 - `qa` (haiku, {judge}) - Look whether `{file}` is right

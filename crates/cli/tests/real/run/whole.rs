@@ -342,10 +342,15 @@ fn annotations(ground: &Ground) {
     }
 }
 
-/// What QA said is in the prompt of the second attempt, and in none before it.
+/// Every developer is told its part. What QA said is in the prompt of the second attempt, and in none before it.
 #[track_caller]
 fn feedback_is_heard(ground: &Ground) {
     let asked = ground.real.model().asked();
+    for sprint in &SPRINTS {
+        let part = format!("Your part: Do {}\n", sprint.number);
+        let is_told = asked.iter().any(|asked| asked.prompt.contains(&part));
+        assert!(is_told, "{part}");
+    }
     for (number, reason) in SENT_BACK {
         let words = prompt_of(sprint(number));
         let to_developer = asked.iter().filter(|asked| asked.prompt.contains(&words));
