@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use beads_ralph_core::agent::{
-    Budget, Call, Context, CostSource, Outcome, Part, Permissions, Session, Spent as Seen, Status,
-    Tokens, qa_result, report_in,
+    Budget, Call, Context, CostSource, Outcome, Part, Permissions, Session, Status, Tokens,
+    qa_result, report_in,
 };
 use beads_ralph_core::bead::{
     AgentSpec, BeadId, Model, QaResult, RalphBead, ScrumResult, Verifier,
@@ -16,14 +16,15 @@ use beads_ralph_core::verify::{is_green, summary};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::json;
 
+use super::activity::{Activity, Guarding, Watching};
 use super::journal::RunDirectory;
+use super::main_checkout::MainCheckout;
 use super::port_book::PortBook;
 use super::ports::{Checked, Claimed, Crew, Job, Place};
-use crate::agent::{self, Finding, Observer};
+use crate::agent::{self, Finding};
 use crate::checks::Checks;
 use crate::config::Config;
 use crate::files::{self, FileError};
-use crate::news::{Listener, News};
 use crate::unit::{Cancel, Ending, Environment, Limits, Mark, Silent, Spec, Stdin, Units};
 use crate::{agents, clock, digest, ralph};
 
@@ -32,59 +33,6 @@ const NOTIFY_LIMIT: Duration = Duration::from_secs(30);
 
 /// How long the command that sets up a worktree may take.
 const SET_UP_LIMIT: Duration = Duration::from_mins(30);
-
-/// What is going on for each bead: the agent or check, and the last thing it said.
-#[derive(Debug, Clone, Default)]
-pub struct Activity(Arc<Mutex<BTreeMap<BeadId, Doing>>>);
-
-/// What is going on for a bead.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Doing {
-    /// Who does something.
-    pub who: String,
-    /// The last thing that was heard.
-    pub line: String,
-}
-
-impl Activity {
-    /// What is going on for a bead.
-    pub fn of(&self, bead: &BeadId) -> Option<Doing> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(bead)
-            .cloned()
-    }
-
-    fn begins(&self, bead: &BeadId, who: &str) {
-        let doing = Doing {
-            who: who.to_owned(),
-            line: String::new(),
-        };
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(bead.clone(), doing);
-    }
-
-    fn says(&self, bead: &BeadId, line: &str) {
-        if let Some(doing) = self
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get_mut(bead)
-        {
-            line.clone_into(&mut doing.line);
-        }
-    }
-
-    fn ends(&self, bead: &BeadId) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(bead);
-    }
-}
 
 /// The real crew.
 #[derive(Debug)]
@@ -98,6 +46,7 @@ pub struct RealCrew<'a> {
     mark: Mark,
     activity: Activity,
     ports: Arc<PortBook>,
+    main: MainCheckout,
     cancels: Mutex<BTreeMap<BeadId, Vec<Cancel>>>,
 }
 
@@ -120,6 +69,7 @@ impl<'a> RealCrew<'a> {
             mark,
             activity: Activity::default(),
             ports: Arc::default(),
+            main: MainCheckout::new(root),
             cancels: Mutex::default(),
         }
     }
@@ -200,6 +150,7 @@ impl<'a> RealCrew<'a> {
         call.session = Session::Named(self.session(job));
         call.schema.clone_from(&who.schema);
         call.env.extend(self.ports.variables(&job.bead.id));
+        let mark = self.mark.below();
         let agent_job = agent::Job {
             adapter: resolved.adapter,
             program: &resolved.program,
@@ -214,7 +165,7 @@ impl<'a> RealCrew<'a> {
                 report: None,
             },
             directory: &directory,
-            mark: self.mark.below(),
+            mark: mark.clone(),
             limit,
             drain: agent::DRAIN,
             withhold: &self.config.agents.withhold_env,
@@ -222,13 +173,24 @@ impl<'a> RealCrew<'a> {
         };
         let cancel = self.cancel_for(&job.bead.id)?;
         self.activity.begins(&job.bead.id, &name);
-        let mut watching = Watching {
+        let mut guarding = Guarding {
             bead: &job.bead.id,
             activity: &self.activity,
+            main: &self.main,
+            units: self.units,
+            mark: &mark,
+            cancel: &cancel,
+            n_known: self.main.look(self.units).0,
+            stray: None,
         };
-        let outcome = agent::run(self.units, agent_job, &cancel, &mut watching);
+        let outcome = agent::run(self.units, agent_job, &cancel, &mut guarding);
+        let stray = guarding.stray.take();
         self.over(&job.bead.id);
-        let outcome = outcome.map_err(|error| Trouble::passing(error.to_string()))?;
+        let mut outcome = outcome.map_err(|error| Trouble::passing(error.to_string()))?;
+        if let Some(what) = stray {
+            outcome.status = Status::Failed;
+            outcome.reason = format!("it was stopped because it changed the main checkout: {what}");
+        }
         let mut ran = Ran::new(
             &outcome,
             name,
@@ -647,32 +609,6 @@ fn fresh(parent: &Utf8Path, name: &str) -> Result<Utf8PathBuf, FileError> {
         place = parent.join(format!("{name}-{n}"));
     }
     Ok(place)
-}
-
-/// Takes what is heard to whoever looks.
-struct Watching<'a> {
-    bead: &'a BeadId,
-    activity: &'a Activity,
-}
-
-impl Observer for Watching<'_> {
-    fn seen(&mut self, activity: Option<&str>, _: Option<&str>, _: &Seen) {
-        if let Some(activity) = activity {
-            self.activity.says(self.bead, activity);
-        }
-    }
-}
-
-impl Listener for Watching<'_> {
-    fn hear(&mut self, news: &News<'_>) {
-        match news {
-            News::CheckBegins { name, .. } => self.activity.says(self.bead, name),
-            News::Running {
-                line: Some(line), ..
-            } => self.activity.says(self.bead, line),
-            _ => {}
-        }
-    }
 }
 
 /// What a unit's mark is made from, for a run.

@@ -16,8 +16,9 @@ use jiff::Timestamp;
 use serde_json::json;
 use thiserror::Error;
 
+use super::activity::Activity;
 use super::conduct::{Audience, ConductError, Conductor};
-use super::crew::{Activity, RealCrew, mark_of};
+use super::crew::{RealCrew, mark_of};
 use super::journal::{Journal, JournalError, RunDirectory};
 use super::perform::{Performer, Site};
 use super::port_book::PortBook;
