@@ -1,6 +1,6 @@
 //! `run`: the loop over many beads, from ready to verified branches (contracts §7).
 //!
-//! Data: `{run, outcome, adopted, beads: […], spent, duration_ms}`. With `--events` every entry of the journal is a line of JSON, and
+//! Data: `{run, outcome, reason: text|null, adopted, beads: […], spent, journal}`. With `--events` every entry of the journal is a line of JSON, and
 //! nothing else is printed on standard output. With `--dry-run`: `{dry_run: true, settings, findings, first: […]}`.
 
 mod preflight;
@@ -109,7 +109,8 @@ pub(crate) fn at(
         return summary::dry_run(&settings, &findings, &beads, &selection, &place, ui);
     }
     refuse(&findings, ui)?;
-    let start = Start {
+    let late: Option<GitHub<'_>>;
+    let mut start = Start {
         beads: &beads.directory,
         root: &place.root,
         config: &place.config,
@@ -123,6 +124,11 @@ pub(crate) fn at(
         version: VERSION,
     };
     let begun = start.begin()?;
+    // A run that is gone on with hands over as it was told at its beginning, whatever is asked for now.
+    if begun.settings().integration == Integration::Pr && start.forge.is_none() {
+        late = Some(place.forge()?);
+        start.forge = late.as_ref().map(|forge| forge as &dyn Forge);
+    }
     say_begun(&begun, ui);
     let interrupts = Interrupts::listen()?;
     let store = beads.store;
@@ -180,12 +186,17 @@ impl Place {
         if asked.is_none() && git.remote_url().is_none() {
             return Ok((None, Mode::Merge));
         }
-        let gh = Gh::at(&self.root, &self.units, self.config.run.network_timeout)?;
-        match (forge::ready(gh, "origin"), asked) {
+        match (self.forge(), asked) {
             (Ok(github), _) => Ok((Some(github), Mode::Pr)),
             (Err(_), None) => Ok((None, Mode::Merge)),
-            (Err(not_ready), Some(_)) => Err(refusal(&not_ready.findings)),
+            (Err(not_ready), Some(_)) => Err(not_ready),
         }
+    }
+
+    /// Where pull requests are made, if they can be.
+    fn forge(&self) -> Result<GitHub<'_>, Failure> {
+        let gh = Gh::at(&self.root, &self.units, self.config.run.network_timeout)?;
+        forge::ready(gh, "origin").map_err(|not_ready| refusal(&not_ready.findings))
     }
 }
 
@@ -246,9 +257,14 @@ fn refusal(findings: &[Finding]) -> Failure {
 
 fn say_begun(begun: &Begun, ui: &Ui) {
     let (run, settings) = (begun.run.id(), begun.settings());
+    let where_to = match &settings.integration {
+        Integration::None => "work stays on its branches".to_owned(),
+        Integration::Merge { target } => format!("work is merged into {target}"),
+        Integration::Pr => "work is pushed and proposed as pull requests".to_owned(),
+    };
     if begun.is_adopted {
         ui.say(&format!(
-            "{run} was left by a process that is gone; going on with it\n"
+            "{run} was left by a process that is gone; going on with it, as it was begun: {where_to}\n"
         ));
         if begun.n_ended > 0 {
             ui.say(&format!(
@@ -257,11 +273,6 @@ fn say_begun(begun: &Begun, ui: &Ui) {
             ));
         }
     } else {
-        let where_to = match &settings.integration {
-            Integration::None => "work stays on its branches".to_owned(),
-            Integration::Merge { target } => format!("work is merged into {target}"),
-            Integration::Pr => "work is pushed and proposed as pull requests".to_owned(),
-        };
         ui.say(&format!(
             "{run}: up to {} at once; {where_to}; {}\n",
             settings.max_parallel,

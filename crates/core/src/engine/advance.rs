@@ -51,12 +51,14 @@ impl Engine {
                     is_success,
                     is_fatal,
                     error,
+                    qa_results,
                 },
             ) => {
                 let claim = Claim {
                     is_success: *is_success,
                     is_fatal: *is_fatal,
                     error: error.clone(),
+                    qa_results: qa_results.clone(),
                 };
                 self.led(now, &id, &action, report, claim);
             }
@@ -182,6 +184,7 @@ impl Engine {
         let work = self.work(id);
         work.attempt = attempt;
         work.verdicts.clear();
+        work.qa_results.clear();
         work.verified = None;
         work.tree = None;
         work.next_agent = 0;

@@ -9,7 +9,7 @@ use super::machine::{Engine, later};
 use super::settings::Cap;
 use super::work::{AfterRecord, Doom, Phase};
 use crate::agent::Status;
-use crate::bead::BeadId;
+use crate::bead::{BeadId, QaReport};
 
 impl Engine {
     pub(super) fn prepare(&mut self, now: Timestamp, id: &BeadId, also: Option<CommitId>) {
@@ -247,6 +247,7 @@ impl Engine {
             );
             return;
         }
+        work.qa_results = claim.qa_results;
         let reason = claim.error.unwrap_or(report.reason);
         if claim.is_fatal {
             return self.end_attempt(
@@ -317,6 +318,7 @@ pub(super) struct Claim {
     pub(super) is_success: bool,
     pub(super) is_fatal: bool,
     pub(super) error: Option<String>,
+    pub(super) qa_results: Vec<QaReport>,
 }
 
 /// A run of an agent that was not begun yet.

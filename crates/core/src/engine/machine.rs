@@ -322,6 +322,7 @@ impl Engine {
                 .map(|task| self.ledger.of_bead(&task))
                 .unwrap_or_default(),
             base: work.base.clone(),
+            qa_results: work.qa_results.clone(),
         }
     }
 

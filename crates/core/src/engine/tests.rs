@@ -13,7 +13,7 @@ use serde_json::Map;
 
 use super::*;
 use crate::agent::Status;
-use crate::bead::{BeadId, Model, QaStatus};
+use crate::bead::{BeadId, Model, QaReport, QaStatus};
 use crate::issue::Fence;
 
 /// Settings under which nothing gets in the way.
@@ -123,6 +123,7 @@ fn well(effect: &Effect) -> Answer {
             is_success: true,
             is_fatal: false,
             error: None,
+            qa_results: Vec::new(),
         },
         Action::Seal { .. } => Answer::Sealed {
             commit: made.clone(),

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::effect::{Action, Note, Pull};
 use super::{CommitId, Verdict};
+use crate::bead::QaReport;
 use crate::issue::Fence;
 
 /// Where the work on a bead is.
@@ -116,6 +117,8 @@ pub(super) struct Work {
     pub(super) findings: Option<String>,
     pub(super) notes: Vec<Note>,
     pub(super) verdicts: BTreeMap<usize, (String, Verdict)>,
+    /// What the leading agent says that its QA agents said.
+    pub(super) qa_results: Vec<QaReport>,
     pub(super) failure: Option<Failure>,
     pub(super) held: Vec<Held>,
     pub(super) n_launches: u32,
@@ -154,6 +157,7 @@ impl Work {
             findings: None,
             notes: Vec::new(),
             verdicts: BTreeMap::new(),
+            qa_results: Vec::new(),
             failure: None,
             held: Vec::new(),
             n_launches: 0,

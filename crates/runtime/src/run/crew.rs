@@ -307,6 +307,7 @@ impl Crew for RealCrew<'_> {
         };
         let text = prompt::develop(
             job.bead,
+            spec,
             job.place.worktree.as_str(),
             &self.checks(job.bead),
             feedback,
@@ -602,11 +603,13 @@ fn claimed(ran: &Ran, bead: &str) -> Claimed {
             is_success: result.success,
             is_fatal: result.fatal,
             error: result.error,
+            qa_results: result.qa_results,
         },
         Err(why) => Claimed {
             is_success: false,
             is_fatal: false,
             error: Some(format!("its result cannot be read: {why}")),
+            qa_results: Vec::new(),
         },
     }
 }

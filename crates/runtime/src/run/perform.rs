@@ -321,6 +321,7 @@ impl<'a> Performer<'a> {
                     is_success: claimed.is_success,
                     is_fatal: claimed.is_fatal,
                     error: claimed.error,
+                    qa_results: claimed.qa_results,
                 }
             }
             Action::Judge {

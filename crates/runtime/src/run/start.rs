@@ -134,6 +134,8 @@ pub struct Ended {
     pub outcome: Outcome,
     /// Its last state.
     pub engine: Engine,
+    /// Whether it was begun by a process that is gone.
+    pub is_adopted: bool,
 }
 
 /// The runs that are not over and have no process, oldest first; each is locked.
@@ -252,6 +254,7 @@ impl Start<'_> {
             run: begun.run,
             outcome,
             engine,
+            is_adopted: begun.is_adopted,
         })
     }
 

@@ -25,7 +25,8 @@ pub(super) fn json(ended: &Ended) -> Value {
         Outcome::Done | Outcome::Stopped | Outcome::NeedsPerson => None,
     };
     json!({
-        "run": view.run, "outcome": ended.outcome.as_str(), "reason": reason, "beads": view.beads,
+        "run": view.run, "outcome": ended.outcome.as_str(), "reason": reason, "adopted": ended.is_adopted,
+        "beads": view.beads,
         "spent": view.spent, "journal": ended.run.journal(),
     })
 }
