@@ -72,6 +72,7 @@ impl Cli {
             | Command::Blocked
             | Command::QaReport
             | Command::Retry(_)
+            | Command::Clean(_)
             | Command::Stop(_)
             | Command::Pause(_)
             | Command::Simulate(_)
@@ -197,6 +198,8 @@ pub(crate) enum Command {
     QaReport,
     /// Let beads that were given up be tried again
     Retry(RetryArgs),
+    /// Remove worktrees, branches and runs that are not needed any more
+    Clean(CleanArgs),
     /// Ask the runs on this store to stop
     Stop(StopArgs),
     /// Ask the runs on this store to begin nothing new

@@ -1,21 +1,26 @@
 //! The loop over many beads: what the engine in core decides is done here.
 
+mod activity;
 mod claims;
 mod conduct;
 mod crew;
 mod hand_over;
 mod journal;
 mod keeping;
+mod main_checkout;
 mod perform;
+mod port_book;
 mod ports;
 mod start;
 mod tasks;
 
+pub use activity::{Activity, Doing};
 pub use claims::LEASE;
 pub use conduct::{Audience, ConductError, Conductor, Stop};
-pub use crew::{Activity, Doing, RealCrew, mark_of};
+pub use crew::{RealCrew, mark_of};
 pub use journal::{Journal, JournalError, RunDirectory, file_name, read_journal};
 pub use perform::{Performer, Site, place};
+pub use port_book::PortBook;
 pub use ports::{
     Checked, Claimed, Crew, Forge, Found, Integrated, Job, NewPullRequest, Origin, Place, Prepared,
     PullRequest, PullState, Repository, Sealed, State, Wanted,

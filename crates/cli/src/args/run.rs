@@ -65,3 +65,22 @@ pub(crate) struct DemoArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) keep: Option<Utf8PathBuf>,
 }
+
+#[derive(Debug, Args)]
+pub(crate) struct CleanArgs {
+    /// Worktrees of closed beads that have nothing to lose
+    #[arg(long)]
+    pub(crate) worktrees: bool,
+    /// Branches of closed beads whose commits are in the source branch, or in the branch that work is merged into
+    #[arg(long)]
+    pub(crate) branches: bool,
+    /// Runs that are over, but for the newest five
+    #[arg(long)]
+    pub(crate) runs: bool,
+    /// Remove without asking
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    /// Only say what would be removed
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}

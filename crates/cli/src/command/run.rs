@@ -5,7 +5,7 @@
 
 mod preflight;
 mod screen;
-mod settings;
+pub(crate) mod settings;
 mod story;
 mod summary;
 
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use beads_ralph_core::agent::Permissions;
 use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_core::engine::{Integration, Outcome};
+use beads_ralph_core::engine::{Integration, Outcome, Trouble};
 use beads_ralph_core::text::visible;
 use beads_ralph_runtime::agent::Finding;
 use beads_ralph_runtime::config::{self, Config};
@@ -56,11 +56,7 @@ pub(crate) fn at(
 ) -> Result<(), Failure> {
     let config = config::load(Some(&root))?;
     let selection = selection(args, plan, &beads)?;
-    let place = Place {
-        root,
-        config,
-        units: Arc::new(Units::own()?),
-    };
+    let place = Place::new(root, config)?;
     let git = place.git()?;
     let (forge, mode) = place.integration(args, &git)?;
     let settings = settings::of(args, &place.config, mode, &selection, &beads)?;
@@ -111,6 +107,15 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    pub(crate) fn new(root: Utf8PathBuf, config: Config) -> Result<Self, Failure> {
+        let units = Arc::new(Units::own()?);
+        Ok(Self {
+            root,
+            config,
+            units,
+        })
+    }
+
     /// The repository's git.
     pub(crate) fn git(&self) -> Result<Git, Failure> {
         let settings = git::Settings {
@@ -150,8 +155,14 @@ impl Place {
     }
 }
 
+/// What git could not do, as a failure.
+pub(crate) fn trouble(trouble: Trouble) -> Failure {
+    Failure::new(ErrorCode::ValidationConstraint, trouble.message)
+        .action("see `git status` and `git worktree list`")
+}
+
 /// The root of the main worktree: what `.beads` lies in.
-fn main_root(beads: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
+pub(crate) fn main_root(beads: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
     let root = beads.parent().unwrap_or(beads);
     repo::root_of(root)
         .map(|root| work::main_root(&root))

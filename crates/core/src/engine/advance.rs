@@ -209,7 +209,12 @@ impl Engine {
         };
         let is_same = failure.tree.is_some() && work.failure.as_ref() == Some(&failure);
         work.failure = Some(failure);
-        work.feedback = Some(reason.to_owned());
+        work.feedback = Some(match &work.findings {
+            Some(findings) if findings != reason => {
+                format!("{reason}\n\nStill to mend from before:\n{findings}")
+            }
+            _ => reason.to_owned(),
+        });
         let attempt = work.attempt;
         if is_same {
             let reason =

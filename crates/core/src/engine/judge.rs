@@ -120,7 +120,7 @@ impl Engine {
                 .iter()
                 .map(|fail| format!("QA failed: {fail}"))
                 .collect();
-            return self.fail_attempt(now, id, &reasons.join("\n"));
+            return self.find_fault(now, id, &reasons.join("\n"));
         }
         self.verify(now, id);
     }
@@ -153,10 +153,16 @@ impl Engine {
             summary: summary.to_owned(),
         });
         if !is_green {
-            return self.fail_attempt(now, id, &format!("the checks failed: {summary}"));
+            return self.find_fault(now, id, &format!("the checks failed: {summary}"));
         }
         work.verified = Some(commit.clone());
         work.enter(Phase::HandingOver, now);
         self.issue(id, Action::Keep { commit });
+    }
+
+    /// What was made is not good enough: the attempt failed, and what is wrong is remembered until something else is.
+    fn find_fault(&mut self, now: Timestamp, id: &BeadId, reason: &str) {
+        self.work(id).findings = Some(reason.to_owned());
+        self.fail_attempt(now, id, reason);
     }
 }

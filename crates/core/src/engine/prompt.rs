@@ -21,9 +21,7 @@ pub fn develop(
 ) -> String {
     let mut text = head(bead, worktree);
     text.push_str("\n## Tasks\n\n");
-    for (n, task) in bead.metadata.dev_prompts.iter().enumerate() {
-        _ = writeln!(text, "{}. {task}", n + 1);
-    }
+    push_tasks(&mut text, bead);
     push_criteria(&mut text, bead);
     push_checks(&mut text, checks);
     text.push_str("\nWork only inside the worktree. Commit all of your work to the branch; do not push, do not merge, do not touch other branches or beads.\n");
@@ -71,6 +69,8 @@ pub fn judge(
         input["acceptance_criteria"] = json!(criteria);
     }
     push_json(&mut text, "Input", &input);
+    text.push_str("\n## What the developers were asked to do\n\n");
+    push_tasks(&mut text, bead);
     push_criteria(&mut text, bead);
     text.push_str("\nChange nothing in the worktree. Answer with one fenced `json` block of this shape, and nothing after it:\n");
     text.push_str("\n```json\n{\"status\": \"pass\" | \"fail\" | \"stop\", \"message\": \"why, in a sentence or two\"}\n```\n\n`fail` sends it back to the developer; `stop` stops everything, for a person to look at.\n");
@@ -94,9 +94,7 @@ pub fn lead(
         bead.description
     );
     text.push_str("\n## Tasks\n\n");
-    for (n, task) in bead.metadata.dev_prompts.iter().enumerate() {
-        _ = writeln!(text, "{}. {task}", n + 1);
-    }
+    push_tasks(&mut text, bead);
     push_criteria(&mut text, bead);
     push_checks(&mut text, checks);
     text.push_str("\nYou lead this sprint: let the dev agents do the tasks, let the QA agents judge, repeat until all pass, commit everything to the branch, push it and open a pull request where the repository has a remote.\n");
@@ -127,6 +125,12 @@ fn head(bead: &RalphBead, worktree: &str) -> String {
         metadata.branch,
         metadata.source_branch
     )
+}
+
+fn push_tasks(text: &mut String, bead: &RalphBead) {
+    for (n, task) in bead.metadata.dev_prompts.iter().enumerate() {
+        _ = writeln!(text, "{}. {task}", n + 1);
+    }
 }
 
 fn push_criteria(text: &mut String, bead: &RalphBead) {

@@ -112,6 +112,8 @@ pub(super) struct Work {
     pub(super) tree: Option<String>,
     pub(super) verified: Option<CommitId>,
     pub(super) feedback: Option<String>,
+    /// What QA or the checks last found fault with; an agent that fails does not make it go away.
+    pub(super) findings: Option<String>,
     pub(super) notes: Vec<Note>,
     pub(super) verdicts: BTreeMap<usize, (String, Verdict)>,
     pub(super) failure: Option<Failure>,
@@ -149,6 +151,7 @@ impl Work {
             tree: None,
             verified: None,
             feedback: None,
+            findings: None,
             notes: Vec::new(),
             verdicts: BTreeMap::new(),
             failure: None,

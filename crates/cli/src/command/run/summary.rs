@@ -82,7 +82,10 @@ fn push_people(text: &mut String, beads: &[BeadView]) {
     let needing: Vec<(&BeadView, &str)> = (beads.iter())
         .filter_map(|bead| match &bead.state {
             BeadState::Ended(End::NeedsPerson { reason }) => Some((bead, reason.as_str())),
-            BeadState::Blocked => Some((bead, "it waited for a person before")),
+            BeadState::Blocked => Some((
+                bead,
+                "it waited for one before this run; `beads-ralph blocked` says why",
+            )),
             _ => None,
         })
         .collect();
