@@ -6,22 +6,22 @@ use beads_ralph_core::bead::{AgentSpec, BeadId, BeadShape, RalphBead, Rules};
 use beads_ralph_core::compile::{Refusal, build};
 use beads_ralph_core::diag::{ErrorCode, sort_by_place};
 use beads_ralph_core::engine::{
-    Backoff, Cap, Caps, Event, Integration, Journal, Leader, Order, Settings, Task,
+    Backoff, Cap, Caps, Event, Integration, Leader, Order, Settings, Task,
 };
-use beads_ralph_core::issue::{Entry, Query, StatusFilter};
+use beads_ralph_core::issue::{Abandoned, Claim, Entry, Query, StatusFilter};
 use beads_ralph_core::plan::{Filter, Plan};
 use beads_ralph_core::simulate::{Lessons, Model, Recorded};
-use beads_ralph_runtime::clock;
 use beads_ralph_runtime::config::{self, Allowance, Config, IntegrationMode, ScrumMaster};
 use beads_ralph_runtime::run::{Selection, Sight, TaskReader};
 use beads_ralph_runtime::store::{self, MemoryStore, Stamp, Store, Write};
+use beads_ralph_runtime::{clock, host};
 use camino::Utf8Path;
 use jiff::Timestamp;
 
 use crate::args::{Global, ModelArgs, SimulateArgs};
 use crate::beads::{Beads, here};
 use crate::failure::Failure;
-use crate::journal;
+use crate::journal::{self, Journal};
 use crate::plan_source::{PlanSource, Surroundings};
 use crate::ui::{Stream, Ui, render};
 
@@ -179,14 +179,20 @@ fn rules_of(directory: Option<&Utf8Path>) -> Result<Rules, Failure> {
     Ok(rules(&config::load(root.as_deref())?))
 }
 
+/// Whether the holder of a claim is gone, as far as this machine can tell (Z-4).
+fn gone(claim: &Claim, now: Timestamp) -> Option<Abandoned> {
+    claim.is_abandoned(now, &host::name(), host::liveness)
+}
+
 fn tasks(store: &dyn Store, config: &Config) -> Result<Vec<Task>, Failure> {
     let default = config.agents.chosen().map(|adapter| adapter.name.clone());
     let default = default.unwrap_or_else(|| "claude".to_owned());
     let account = |spec: &AgentSpec| spec.adapter.clone().unwrap_or_else(|| default.clone());
     let reader = TaskReader {
         rules: rules(config),
-        run: String::new(),
+        max_attempts: config.run.max_attempts,
         selection: Selection::default(),
+        gone: &gone,
         account: &account,
     };
     let seen = Sight::default().look(store, &reader, clock::now(), &|_| false)?;
