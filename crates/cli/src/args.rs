@@ -2,15 +2,19 @@
 
 mod agent;
 mod change;
+mod looking;
 mod plan;
 mod query;
+mod run;
 mod simulate;
 mod work;
 
 pub(crate) use agent::*;
 pub(crate) use change::*;
+pub(crate) use looking::*;
 pub(crate) use plan::*;
 pub(crate) use query::*;
+pub(crate) use run::*;
 pub(crate) use simulate::*;
 pub(crate) use work::*;
 
@@ -60,9 +64,16 @@ impl Cli {
             | Command::Import(_)
             | Command::Export(_)
             | Command::Doctor(_)
+            | Command::Run(_)
             | Command::Exec(_)
             | Command::Verify(_)
             | Command::Logs(_)
+            | Command::Status(_)
+            | Command::Blocked
+            | Command::QaReport
+            | Command::Retry(_)
+            | Command::Stop(_)
+            | Command::Pause(_)
             | Command::Simulate(_)
             | Command::Replay(_)
             | Command::CreateBead(_)
@@ -85,6 +96,7 @@ Start with:
   beads-ralph init                  make the bead store of this repository
   beads-ralph plan apply plan.md    put the plan's beads into it
   beads-ralph ready                 see which beads can be started
+  beads-ralph run                   let agents work through them until all are done
   beads-ralph create-bead --help    write down one piece of work, and the commands that check it
   beads-ralph exec BEAD             have an agent work on it until the checks pass
 
@@ -169,12 +181,26 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Look the store over, and mend it; `doctor agents` looks for agents
     Doctor(DoctorArgs),
+    /// Work through the beads with agents, in parallel worktrees, until they are done or a person is needed
+    Run(RunArgs),
     /// Work on one bead with an agent until its checks pass or it is given up
     Exec(ExecArgs),
     /// Run the checks of one bead, once
     Verify(VerifyArgs),
     /// Show what agents and checks wrote
     Logs(LogsArgs),
+    /// Show where the sprints stand, team by team
+    Status(StatusArgs),
+    /// Show the beads that need a person, why, and how to go on
+    Blocked,
+    /// Show what QA agents said, agent by agent
+    QaReport,
+    /// Let beads that were given up be tried again
+    Retry(RetryArgs),
+    /// Ask the runs on this store to stop
+    Stop(StopArgs),
+    /// Ask the runs on this store to begin nothing new
+    Pause(PauseArgs),
     /// Play a run many times without any agent: how long it takes, what it costs, what holds it up
     Simulate(Box<SimulateArgs>),
     /// Decide everything in a run's journal once more, and compare

@@ -130,9 +130,16 @@ impl Beads {
     /// The bead with an id, or with the only id of which a text is the first parts. Parts end before `-` and `.`, so
     /// that the id of one sprint is never taken for the beginning of another's number.
     pub(crate) fn resolve(&self, text: &str) -> Result<Record, Failure> {
-        let id = BeadId::parse(text).map_err(|_| self.unknown(text))?;
+        self.meant(text)?.ok_or_else(|| self.unknown(text))
+    }
+
+    /// The same; nothing when there is no such bead. That there are several is an error.
+    pub(crate) fn meant(&self, text: &str) -> Result<Option<Record>, Failure> {
+        let Ok(id) = BeadId::parse(text) else {
+            return Ok(None);
+        };
         if let Some(record) = self.store.get(&[id])?.pop() {
-            return Ok(record);
+            return Ok(Some(record));
         }
         let mut found = Vec::new();
         for end in ['-', '.'] {
@@ -140,8 +147,8 @@ impl Beads {
             found.extend(self.store.ids_with_prefix(&start, MAX_NAMED + 1)?);
         }
         match found.as_slice() {
-            [] => Err(self.unknown(text)),
-            [only] => self.record(only),
+            [] => Ok(None),
+            [only] => self.record(only).map(Some),
             _ => Err(ambiguous(text, &found)),
         }
     }

@@ -2,6 +2,7 @@
 
 mod bead_migrate;
 mod bead_validate;
+mod blocked;
 mod claim;
 mod close;
 mod comment;
@@ -20,6 +21,7 @@ mod list;
 mod log;
 mod logs;
 mod man;
+mod pause;
 mod plan_annotate;
 mod plan_apply;
 mod plan_build;
@@ -27,17 +29,22 @@ mod plan_check;
 mod plan_diff;
 mod plan_graph;
 mod plan_new;
+mod qa_report;
 mod ready;
 mod recover;
 mod release;
 mod reopen;
 mod replay;
+mod retry;
+mod run;
 mod schema;
 mod scripted_agent;
 mod search;
 mod show;
 mod simulate;
 mod stats;
+mod status;
+mod stop;
 mod update;
 mod verify;
 
@@ -78,9 +85,16 @@ pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), Failure> {
         Command::Import(args) => import::run(args, global, ui),
         Command::Export(args) => export::run(args, global, ui),
         Command::Doctor(args) => doctor::run(args, global, ui),
+        Command::Run(args) => run::run(args, global, ui),
         Command::Exec(args) => exec::run(args, global, ui),
         Command::Verify(args) => verify::run(args, global, ui),
         Command::Logs(args) => logs::run(args, global, ui),
+        Command::Status(args) => status::run(args, global, ui),
+        Command::Blocked => blocked::run(global, ui),
+        Command::QaReport => qa_report::run(global, ui),
+        Command::Retry(args) => retry::run(args, global, ui),
+        Command::Stop(args) => stop::run(args, global, ui),
+        Command::Pause(args) => pause::run(args, global, ui),
         Command::Simulate(args) => simulate::run(args, global, ui),
         Command::Replay(args) => replay::run(args, ui),
         Command::CreateBead(args) => create_bead::run(args, ui),

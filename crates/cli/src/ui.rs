@@ -81,6 +81,14 @@ impl Ui {
         }
     }
 
+    /// Prints one line of JSON, for programs that read along.
+    #[expect(clippy::unused_self, reason = "whoever prints does it through this")]
+    pub(crate) fn line(&self, value: &impl Serialize) -> Result<(), Failure> {
+        let mut text = serde_json::to_string(value).expect("what we write can be written");
+        text.push('\n');
+        write_stdout(&text)
+    }
+
     /// Says something beside the data, unless nobody wants to hear it.
     pub(crate) fn say(&self, text: &str) {
         if !self.is_quiet && !self.is_json {

@@ -29,6 +29,8 @@ pub mod compile;
 
 pub mod reconcile;
 
+pub mod report;
+
 pub mod scenario;
 
 pub mod engine;

@@ -3,10 +3,12 @@
 mod appender;
 mod compressed;
 mod opening;
+mod piece;
 
 pub use appender::Appender;
-pub use compressed::{compress, plain_name, read_kept};
+pub use compressed::{compress, compressed_name, is_compressed, plain_name, read_kept};
 pub use opening::open_own;
+pub use piece::read_piece;
 
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read, Seek as _, Write as _};
@@ -193,6 +195,29 @@ pub fn copy_directory(from: &Utf8Path, to: &Utf8Path, max_files: usize) -> Resul
     Ok(true)
 }
 
+/// Copies a file, a link as a link, or a directory with all that is in it. What is there is written over; pipes and the like are
+/// left out.
+pub fn copy_over(from: &Utf8Path, to: &Utf8Path) -> Result<(), FileError> {
+    let mut pending = vec![(from.to_owned(), to.to_owned())];
+    while let Some((from, to)) = pending.pop() {
+        let metadata = fs::symlink_metadata(&from).map_err(FileError::io("read", &from))?;
+        if metadata.is_symlink() {
+            let target = fs::read_link(&from).map_err(FileError::io("read", &from))?;
+            remove_leftover(&to);
+            std::os::unix::fs::symlink(target, &to).map_err(FileError::io("create", &to))?;
+        } else if metadata.is_dir() {
+            fs::create_dir_all(&to).map_err(FileError::io("create", &to))?;
+            for entry in from.read_dir_utf8().map_err(FileError::io("read", &from))? {
+                let entry = entry.map_err(FileError::io("read", &from))?;
+                pending.push((entry.path().to_owned(), to.join(entry.file_name())));
+            }
+        } else if metadata.is_file() {
+            fs::copy(&from, &to).map_err(FileError::io("write", &to))?;
+        }
+    }
+    Ok(())
+}
+
 /// A lock that the system takes back when the process ends, however it ends.
 #[derive(Debug)]
 pub struct Lock {
@@ -251,6 +276,13 @@ pub fn move_new(from: &Utf8Path, to: &Utf8Path) -> Result<Utf8PathBuf, FileError
     sync_directory(&place);
     sync_directory(from);
     Ok(place)
+}
+
+/// How much room is left where a path is, for people without special rights.
+pub fn free_bytes(path: &Utf8Path) -> Result<u64, FileError> {
+    let room = rustix::fs::statvfs(path.as_std_path());
+    let room = room.map_err(|error| FileError::io("read", path)(error.into()))?;
+    Ok(room.f_bavail.saturating_mul(room.f_frsize))
 }
 
 /// A document as it is written for people and programs: indented, with a line end.

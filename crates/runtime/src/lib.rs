@@ -14,6 +14,7 @@ pub mod env;
 pub mod exec;
 pub mod files;
 pub mod forge;
+pub mod git;
 pub mod host;
 pub mod news;
 pub mod ralph;

@@ -18,6 +18,7 @@ mod channel;
 mod drive;
 mod ended;
 mod environment;
+mod interrupts;
 mod marked;
 mod poll;
 mod program;
@@ -31,6 +32,7 @@ mod wire;
 
 pub use cancel::Cancel;
 pub use ended::{Captured, Ended, Ending, Stopped, UnitError};
+pub use interrupts::Interrupts;
 pub use marked::{Swept, find, sweep};
 pub use shim::shim;
 pub use spec::{Environment, Limits, Mark, Spec, Stdin};

@@ -1,6 +1,6 @@
 //! The arguments of `plan` and `bead`.
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use clap::builder::{NonEmptyStringValueParser, TypedValueParser as _};
 use clap::{Args, Subcommand, ValueEnum};
 
@@ -209,6 +209,29 @@ pub(crate) struct PlanApplyArgs {
     /// Refuse beads that wait for something that the store does not have
     #[arg(long)]
     pub(crate) require_deps_in_store: bool,
+}
+
+impl PlanApplyArgs {
+    /// All of a plan, with the rules that hold when nobody says otherwise.
+    pub(crate) fn whole(plan: &Utf8Path, annotate: bool, dry_run: bool) -> Self {
+        Self {
+            selection: SelectionArgs {
+                plan: plan.to_owned(),
+                sprint_filter: None,
+                skip_completed: false,
+                rules: RuleArgs {
+                    merge_detection: MergeArg::Both,
+                    strict_agents: false,
+                    no_agent_check: false,
+                },
+            },
+            dry_run,
+            annotate,
+            insert_only: false,
+            check_existing: false,
+            require_deps_in_store: false,
+        }
+    }
 }
 
 /// Convert a plan into beads and insert them into the store; answers with fenced JSON.

@@ -74,6 +74,9 @@ pub(crate) struct LogsArgs {
     /// Which run: its name, or how many runs back (1 is the one before the last)
     #[arg(long, value_name = "RUN")]
     pub(crate) run: Option<String>,
+    /// Go on printing what is being written, file after file, until interrupted
+    #[arg(short, long)]
+    pub(crate) follow: bool,
 }
 
 #[derive(Debug, Args)]

@@ -8,10 +8,11 @@ use beads_ralph_core::reconcile::{Difference, Reconciliation, Verdict};
 use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::files;
 use beads_ralph_runtime::store::{Guard, StoreError, Write};
+use camino::Utf8Path;
 use serde_json::{Value, json};
 
 use super::plan_diff::{advice, picture, summary, to_json};
-use crate::args::{Global, PlanApplyArgs};
+use crate::args::{Global, PlanApplyArgs, RunArgs};
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::mason::{Comparison, Mason, check_external};
@@ -77,6 +78,27 @@ pub(crate) fn run(args: &PlanApplyArgs, global: &Global, ui: &Ui) -> Result<(), 
         ui.say("see what can be started with `beads-ralph ready`\n");
     }
     Ok(())
+}
+
+/// Applies a plan before its beads are run, and answers with the name of the plan in its beads.
+pub(crate) fn apply_for_run(
+    plan: &Utf8Path,
+    args: &RunArgs,
+    global: &Global,
+    ui: &Ui,
+) -> Result<String, Failure> {
+    let args = PlanApplyArgs::whole(plan, args.annotate, args.dry_run);
+    let mason = Mason::read(&args.selection)?;
+    let mut beads = mason.open(&args.selection, global, ui)?;
+    let mut applied = apply_plan(&mason, &args, &mut beads, ui)?;
+    mason.say_findings(&mut applied.comparison.compiled, ui);
+    annotate_plan(&mason, &args, &applied)?;
+    let summary = summary(&applied.comparison.reconciliation);
+    ui.say(&format!("{}: {summary}\n", mason.source.shown()));
+    let first = applied.comparison.compiled.beads.first();
+    Ok(first
+        .map(|bead| bead.metadata.plan_file.clone())
+        .unwrap_or_default())
 }
 
 /// Compares and writes. Whoever changes a bead in between is seen by its version, and the comparison is made anew.

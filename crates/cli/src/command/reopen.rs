@@ -2,13 +2,13 @@
 //!
 //! Results: `{id, reopened: true, status: "open", changed: bool}` for each bead, else `{id, reopened: false, error}`.
 
-use beads_ralph_core::issue::Edit;
+use beads_ralph_core::issue::{Edit, Record};
 use beads_ralph_runtime::store::Write;
 use serde_json::{Map, json};
 
 use super::close::one_fence_one_bead;
-use crate::args::{Global, ReopenArgs};
-use crate::bead_view::named;
+use crate::args::{Global, GuardArgs, ReopenArgs};
+use crate::bead_view::{HUMAN, named};
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::outcomes::{self, Done};
@@ -19,20 +19,30 @@ const ATTEMPTS: &str = "attempt_count";
 pub(crate) fn run(args: &ReopenArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     one_fence_one_bead(args.guard.fence, &args.ids)?;
     let mut beads = Beads::open(global)?;
-    outcomes::each(&args.ids, "reopened", ui, |id| reopen(id, args, &mut beads))
+    outcomes::each(&args.ids, "reopened", ui, |id| {
+        let before = beads.resolve(id)?;
+        open_again(&before, "reopened", &args.guard, &mut beads)
+    })
 }
 
-fn reopen(id: &str, args: &ReopenArgs, beads: &mut Beads) -> Result<Done, Failure> {
-    let before = beads.resolve(id)?;
+/// Opens a bead, counts its attempts anew and asks no person any more; its history stays.
+pub(super) fn open_again(
+    before: &Record,
+    deed: &str,
+    guard: &GuardArgs,
+    beads: &mut Beads,
+) -> Result<Done, Failure> {
     let id = before.issue.id().clone();
-    if before.issue.status() == "open" {
+    let is_for_person = before.issue.has_label(HUMAN);
+    if before.issue.status() == "open" && !is_for_person {
         let data = json!({"id": id.as_str(), "status": "open", "changed": false});
-        return Ok(Done::new(
-            format!("{} is open already", named(&before)),
-            data,
-        ));
+        let said = format!("{} is open already", named(before));
+        return Ok(Done::new(said, data));
     }
     let mut edits = vec![Edit::Reopen];
+    if is_for_person {
+        edits.push(Edit::RemoveLabel(HUMAN.to_owned()));
+    }
     let metadata = before.issue.metadata();
     if metadata.is_some_and(|metadata| metadata.contains_key(ATTEMPTS)) {
         let anew = Map::from_iter([(ATTEMPTS.to_owned(), 0.into())]);
@@ -41,9 +51,9 @@ fn reopen(id: &str, args: &ReopenArgs, beads: &mut Beads) -> Result<Done, Failur
     let write = Write::Update {
         id: id.clone(),
         edits,
-        guard: beads.by.guard(&before, &args.guard),
+        guard: beads.by.guard(before, guard),
     };
     let after = beads.change(write, &id)?;
     let data = json!({"id": id.as_str(), "status": after.issue.status(), "changed": true});
-    Ok(Done::new(format!("reopened {}", named(&after)), data))
+    Ok(Done::new(format!("{deed} {}", named(&after)), data))
 }

@@ -6,6 +6,7 @@ mod dep;
 mod hostile;
 mod import;
 mod init;
+mod looking;
 mod place;
 mod query;
 mod trouble;

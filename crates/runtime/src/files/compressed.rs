@@ -17,7 +17,7 @@ const ENDING: &str = ".gz";
 /// Replaces a finished file by a compressed one beside it, `<name>.gz`, whose path is given back. Until the new one is whole
 /// the old one stays; so it does when it is larger than can be [read](super::read) again.
 pub fn compress(path: &Utf8Path) -> Result<Utf8PathBuf, FileError> {
-    let target = Utf8PathBuf::from(format!("{path}{ENDING}"));
+    let target = compressed_name(path);
     let source = open_own(path)?;
     let limit = Span::MAX_TEXT as u64;
     let too_large = || FileError::TooLarge {
@@ -47,8 +47,13 @@ pub fn compress(path: &Utf8Path) -> Result<Utf8PathBuf, FileError> {
 }
 
 /// Whether a file is one that [`compress`] has made, by its name.
-fn is_compressed(path: &Utf8Path) -> bool {
+pub fn is_compressed(path: &Utf8Path) -> bool {
     path.as_str().ends_with(ENDING)
+}
+
+/// Where a file is once it is [compressed](compress).
+pub fn compressed_name(path: &Utf8Path) -> Utf8PathBuf {
+    Utf8PathBuf::from(format!("{path}{ENDING}"))
 }
 
 /// The name of a file before it was [compressed](compress), if it was.

@@ -123,7 +123,7 @@ pub trait Repository: Send + Sync {
         attempt: u32,
     ) -> Result<Option<CommitId>, Trouble>;
 
-    /// Keeps a verified commit reachable as `refs/beads-ralph/<bead>` (Z-6).
+    /// Keeps a verified commit reachable as `refs/beads-ralph/<bead>/verified` (Z-6); git cannot hold a ref and others below it.
     fn keep(&self, bead: &BeadId, commit: &CommitId) -> Result<(), Trouble>;
 
     /// The verified commit of a bead.

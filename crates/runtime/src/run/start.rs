@@ -193,11 +193,11 @@ impl Start<'_> {
     }
 
     /// Conducts a run to its end. `meet` is told what there is to look at before anything happens.
-    pub fn conduct(
+    pub fn conduct<'m>(
         &self,
         begun: Begun,
         store: Box<dyn Store>,
-        meet: impl FnOnce(Activity) -> Box<dyn Audience + 'static>,
+        meet: impl FnOnce(Activity) -> Box<dyn Audience + 'm>,
     ) -> Result<Ended, StartError> {
         let crew = RealCrew::new(
             self.units,

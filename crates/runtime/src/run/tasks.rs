@@ -31,7 +31,7 @@ pub struct Selection {
 
 impl Selection {
     /// Whether a bead is wanted.
-    fn selects(&self, record: &Record) -> bool {
+    pub fn selects(&self, record: &Record) -> bool {
         let text = |key: &str| {
             let metadata = record.issue.metadata();
             metadata

@@ -15,6 +15,7 @@ use camino::Utf8Path;
 
 use super::answer::answer;
 use super::{Exec, completed_already};
+use crate::bead_view::HUMAN;
 use crate::failure::Failure;
 use crate::live::Live;
 use crate::ui::counted;
@@ -139,7 +140,7 @@ fn claim<'a>(stored: &'a mut Stored, exec: &Exec<'_>) -> Result<StoreKeeper<'a>,
     if exec.args.force && matches!(record.issue.status(), "closed" | "blocked") {
         let write = Write::Update {
             id: id.clone(),
-            edits: vec![Edit::Reopen, Edit::RemoveLabel("human".to_owned())],
+            edits: vec![Edit::Reopen, Edit::RemoveLabel(HUMAN.to_owned())],
             guard: Guard::default(),
         };
         beads.store.write(&[write], beads.by.stamp())?;

@@ -1,0 +1,190 @@
+//! `blocked`: the beads that need a person, why, and how to go on (contracts §7.9, Z-1).
+//!
+//! These are the beads whose status is `blocked` and those that are labelled `human`. What merely waits for other beads is
+//! shown by `list --blocked`.
+//!
+//! Data: `{"beads": [{id, title, sprint, team_name, status, human, attempt_count, question, last_error, last_failure, branch,
+//! worktree, unmet: [{id, waiting}], dependents, commands: [{command, purpose}]}]}`; texts that nobody wrote are null.
+
+use std::fmt::Write as _;
+
+use beads_ralph_core::issue::{Blocker, Query, Record, StatusFilter};
+use beads_ralph_core::report;
+use beads_ralph_core::text::{excerpt, visible};
+use camino::Utf8Path;
+use serde_json::{Value, json};
+
+use crate::args::Global;
+use crate::bead_view::{HUMAN, blockers_to_json, named, paragraph, word};
+use crate::beads::Beads;
+use crate::failure::Failure;
+use crate::ui::{Ui, counted, quoted};
+
+/// A bead that needs a person.
+struct Stuck {
+    record: Record,
+    unmet: Vec<Blocker>,
+    n_dependents: usize,
+}
+
+pub(crate) fn run(global: &Global, ui: &Ui) -> Result<(), Failure> {
+    let beads = Beads::open(global)?;
+    let stuck = find(&beads)?;
+    if ui.is_json() {
+        let json: Vec<Value> = stuck.iter().map(to_json).collect();
+        return ui.data(&json!({"beads": json}));
+    }
+    if stuck.is_empty() {
+        ui.say("nothing needs a person; `beads-ralph list --blocked` shows what waits for other beads\n");
+        return Ok(());
+    }
+    let mut text = String::new();
+    for (at, stuck) in stuck.iter().enumerate() {
+        if at > 0 {
+            text.push('\n');
+        }
+        text.push_str(&said(stuck));
+    }
+    ui.out(&text)
+}
+
+fn find(beads: &Beads) -> Result<Vec<Stuck>, Failure> {
+    let query = Query::default();
+    let records = beads.store.find(&Query {
+        status: StatusFilter::OneOf(vec!["blocked".to_owned()]),
+        ..query.clone()
+    })?;
+    let asked = beads.store.find(&Query {
+        labels_all: vec![HUMAN.to_owned()],
+        ..query
+    })?;
+    let asked = asked
+        .into_iter()
+        .filter(|record| record.issue.status() != "blocked");
+    let mut stuck = Vec::new();
+    for record in records.into_iter().chain(asked) {
+        let id = record.issue.id();
+        stuck.push(Stuck {
+            unmet: beads.store.blockers(id)?,
+            n_dependents: beads.n_dependents(id)?,
+            record,
+        });
+    }
+    Ok(stuck)
+}
+
+impl Stuck {
+    fn text_of(&self, key: &str) -> Option<&str> {
+        let value = self.record.issue.metadata()?.get(key)?;
+        value.as_str().filter(|text| !text.is_empty())
+    }
+
+    fn is_for_person(&self) -> bool {
+        self.record.issue.has_label(HUMAN)
+    }
+
+    /// What a person is asked, for programs: the question, or else what went wrong.
+    fn question(&self) -> Option<String> {
+        let issue = &self.record.issue;
+        let asked = report::question(issue);
+        asked.or_else(|| self.is_for_person().then(|| report::last_error(issue))?)
+    }
+
+    /// What can be done next, and what for.
+    fn commands(&self) -> Vec<(String, &'static str)> {
+        let id = quoted(Utf8Path::new(self.record.issue.id().as_str()));
+        let mut commands = vec![
+            (format!("beads-ralph status --bead {id}"), "what was tried"),
+            (
+                format!("beads-ralph logs {id}"),
+                "what agents and checks wrote",
+            ),
+        ];
+        if let Some(worktree) = self.text_of("worktree_path") {
+            let path = quoted(Utf8Path::new(worktree));
+            commands.push((format!("cd {path}"), "where the work is, to mend it"));
+        }
+        commands.push((format!("beads-ralph retry {id}"), "let it be tried again"));
+        commands.push((
+            format!("beads-ralph close {id} --reason TEXT"),
+            "you did it yourself, or it need not be done",
+        ));
+        commands
+    }
+}
+
+fn to_json(stuck: &Stuck) -> Value {
+    let issue = &stuck.record.issue;
+    let metadata = |key: &str| issue.metadata().and_then(|map| map.get(key));
+    let command =
+        |(command, purpose): (String, &str)| json!({"command": command, "purpose": purpose});
+    json!({
+        "id": issue.id().as_str(),
+        "title": issue.title(),
+        "sprint": metadata("sprint"),
+        "team_name": metadata("team_name"),
+        "status": issue.status(),
+        "human": stuck.is_for_person(),
+        "attempt_count": metadata("attempt_count"),
+        "question": stuck.question(),
+        "last_error": report::last_error(issue),
+        "last_failure": report::last_failure(issue),
+        "branch": stuck.text_of("branch"),
+        "worktree": stuck.text_of("worktree_path"),
+        "unmet": blockers_to_json(&stuck.unmet),
+        "dependents": stuck.n_dependents,
+        "commands": stuck.commands().into_iter().map(command).collect::<Vec<Value>>(),
+    })
+}
+
+fn said(stuck: &Stuck) -> String {
+    let issue = &stuck.record.issue;
+    let mut text = format!("{} ({})\n", named(&stuck.record), visible(issue.status()));
+    let error = report::last_error(issue);
+    let failure = report::last_failure(issue).filter(|failure| Some(failure) != error.as_ref());
+    let parts = [
+        ("question", report::question(issue)),
+        ("last error", error),
+        ("the last that did not pass", failure),
+    ];
+    for (heading, part) in &parts {
+        if let Some(part) = part {
+            _ = write!(text, "  {heading}\n{}", indented(part));
+        }
+    }
+    if parts.iter().all(|(_, part)| part.is_none()) {
+        text.push_str("  nobody said why\n");
+    }
+    if let Some(branch) = stuck.text_of("branch") {
+        _ = writeln!(text, "  branch {}", excerpt(branch));
+    }
+    for blocker in &stuck.unmet {
+        let id = visible(blocker.id.as_str());
+        _ = writeln!(text, "  waits for {id} ({})", word(blocker.waiting));
+    }
+    if stuck.n_dependents > 0 {
+        let others = counted(stuck.n_dependents, "bead waits", "beads wait");
+        _ = writeln!(text, "  {others} for it");
+    }
+    text.push_str("  to go on\n");
+    let commands = stuck.commands();
+    let width = commands.iter().map(|(command, _)| command.chars().count());
+    let width = width.max().unwrap_or(0);
+    for (command, purpose) in commands {
+        _ = writeln!(text, "    {command:<width$}  # {purpose}");
+    }
+    text
+}
+
+fn indented(text: &str) -> String {
+    let shown: String = text.chars().take(MAX_SAID).collect();
+    let lines = paragraph(&shown);
+    lines
+        .lines()
+        .map(|line| format!("  {line}\n"))
+        .collect::<Vec<_>>()
+        .concat()
+}
+
+/// How much of a question or an error people are shown; the rest is in the JSON and in the logs.
+const MAX_SAID: usize = 2000;

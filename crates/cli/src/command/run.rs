@@ -1,0 +1,266 @@
+//! `run`: the loop over many beads, from ready to verified branches (contracts §7).
+//!
+//! Data: `{run, outcome, adopted, beads: […], spent, duration_ms}`. With `--events` every entry of the journal is a line of JSON, and
+//! nothing else is printed on standard output. With `--dry-run`: `{dry_run: true, settings, findings, first: […]}`.
+
+mod preflight;
+mod screen;
+mod settings;
+mod story;
+mod summary;
+
+use std::sync::Arc;
+
+use beads_ralph_core::agent::Permissions;
+use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::engine::{Integration, Outcome};
+use beads_ralph_core::text::visible;
+use beads_ralph_runtime::agent::Finding;
+use beads_ralph_runtime::config::{self, Config};
+use beads_ralph_runtime::forge::{self, Gh, GitHub};
+use beads_ralph_runtime::git::{self, Git};
+use beads_ralph_runtime::run::{Begun, Ended, Forge, Selection, Start, StartError};
+use beads_ralph_runtime::unit::{Interrupts, Units};
+use beads_ralph_runtime::{repo, run};
+use camino::{Utf8Path, Utf8PathBuf};
+
+use self::preflight::Preflight;
+use self::screen::Screen;
+use super::plan_apply;
+use crate::args::{Global, RunArgs};
+use crate::beads::Beads;
+use crate::failure::Failure;
+use crate::ui::{Ui, lines};
+use crate::work;
+
+/// The version that journals name.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+pub(crate) fn run(args: &RunArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
+    let plan = match &args.plan {
+        Some(plan) => Some(plan_apply::apply_for_run(plan, args, global, ui)?),
+        None => None,
+    };
+    let beads = Beads::open(global)?;
+    let root = main_root(&beads.directory)?;
+    let config = config::load(Some(&root))?;
+    let selection = selection(args, plan, &beads)?;
+    let place = Place {
+        root,
+        config,
+        units: Arc::new(Units::own()?),
+    };
+    let git = place.git()?;
+    let (forge, mode) = place.integration(args, &git)?;
+    let settings = settings::of(args, &place.config, mode, &selection, &beads)?;
+    let permissions = args
+        .permissions
+        .map(Permissions::from)
+        .or(place.config.permissions);
+    let preflight = Preflight {
+        place: &place,
+        git: &git,
+        settings: &settings,
+        permissions,
+    };
+    let findings = preflight.look(&beads, &selection)?;
+    if args.dry_run {
+        return summary::dry_run(&settings, &findings, &beads, &selection, &place, ui);
+    }
+    refuse(&findings, ui)?;
+    let start = Start {
+        beads: &beads.directory,
+        root: &place.root,
+        config: &place.config,
+        units: &place.units,
+        repository: &git,
+        forge: forge.as_ref().map(|forge| forge as &dyn Forge),
+        permissions: permissions.unwrap_or(Permissions::Bypass),
+        selection,
+        settings,
+        actor: beads.by.actor().to_owned(),
+        version: VERSION,
+    };
+    let begun = start.begin()?;
+    say_begun(&begun, ui);
+    let interrupts = Interrupts::listen()?;
+    let store = beads.store;
+    let heard = interrupts.clone();
+    let ended = start.conduct(begun, store, |activity| {
+        Box::new(Screen::new(ui, args, activity, interrupts))
+    })?;
+    finish(&ended, heard.count(), ui)
+}
+
+/// Where a run takes place.
+pub(crate) struct Place {
+    pub(crate) root: Utf8PathBuf,
+    pub(crate) config: Config,
+    pub(crate) units: Arc<Units>,
+}
+
+impl Place {
+    /// The repository's git.
+    pub(crate) fn git(&self) -> Result<Git, Failure> {
+        let settings = git::Settings {
+            copy: self.config.worktrees.copy.clone(),
+            network_limit: self.config.run.network_timeout,
+            ..git::Settings::default()
+        };
+        Git::open(Arc::clone(&self.units), &self.root, settings).map_err(|trouble| {
+            Failure::new(ErrorCode::ValidationConstraint, trouble.message)
+                .action("run it inside a git repository with at least one commit")
+        })
+    }
+
+    /// What becomes of verified work: what is asked for, else pull requests where they can be made, else merging.
+    fn integration(
+        &self,
+        args: &RunArgs,
+        git: &Git,
+    ) -> Result<(Option<GitHub<'_>>, config::IntegrationMode), Failure> {
+        use config::IntegrationMode as Mode;
+        let asked = args
+            .integration
+            .map(settings::mode)
+            .or(self.config.integration.mode);
+        if matches!(asked, Some(Mode::None | Mode::Merge)) {
+            return Ok((None, asked.unwrap_or(Mode::Merge)));
+        }
+        if asked.is_none() && git.remote_url().is_none() {
+            return Ok((None, Mode::Merge));
+        }
+        let gh = Gh::at(&self.root, &self.units, self.config.run.network_timeout)?;
+        match (forge::ready(gh, "origin"), asked) {
+            (Ok(github), _) => Ok((Some(github), Mode::Pr)),
+            (Err(_), None) => Ok((None, Mode::Merge)),
+            (Err(not_ready), Some(_)) => Err(refusal(&not_ready.findings)),
+        }
+    }
+}
+
+/// The root of the main worktree: what `.beads` lies in.
+fn main_root(beads: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
+    let root = beads.parent().unwrap_or(beads);
+    repo::root_of(root)
+        .map(|root| work::main_root(&root))
+        .ok_or_else(|| {
+            let message = format!("{} is not in a git repository", repo::shown(root));
+            Failure::new(ErrorCode::ValidationConstraint, message)
+                .action("`git init` it and commit something; work is done in worktrees")
+        })
+}
+
+fn selection(args: &RunArgs, plan: Option<String>, beads: &Beads) -> Result<Selection, Failure> {
+    let ids = args
+        .bead
+        .iter()
+        .map(|text| Ok(beads.resolve(text)?.issue.id().clone()));
+    Ok(Selection {
+        beads: ids.collect::<Result<_, Failure>>()?,
+        teams: args.team.clone(),
+        sprints: args.sprint.clone(),
+        plan,
+    })
+}
+
+fn refuse(findings: &[Finding], ui: &Ui) -> Result<(), Failure> {
+    for finding in findings.iter().filter(|finding| !finding.is_error) {
+        ui.say(&format!("warning: {}\n", visible(&finding.message)));
+    }
+    if findings.iter().any(|finding| finding.is_error) {
+        return Err(refusal(findings));
+    }
+    Ok(())
+}
+
+/// Everything that is in the way, at once (Z-16).
+fn refusal(findings: &[Finding]) -> Failure {
+    let errors: Vec<&Finding> = findings.iter().filter(|finding| finding.is_error).collect();
+    let messages: Vec<&str> = errors
+        .iter()
+        .map(|finding| finding.message.as_str())
+        .collect();
+    let action = errors.first().map(|finding| finding.action.clone());
+    Failure::new(ErrorCode::ValidationConstraint, messages.join("; "))
+        .details(lines(&messages).trim_end())
+        .action(action.unwrap_or_default())
+        .exit_with(3)
+}
+
+fn say_begun(begun: &Begun, ui: &Ui) {
+    let (run, settings) = (begun.run.id(), begun.settings());
+    if begun.is_adopted {
+        ui.say(&format!(
+            "{run} was left by a process that is gone; going on with it\n"
+        ));
+        if begun.n_ended > 0 {
+            ui.say(&format!(
+                "ended {} of its processes that were left\n",
+                begun.n_ended
+            ));
+        }
+    } else {
+        let where_to = match &settings.integration {
+            Integration::None => "work stays on its branches".to_owned(),
+            Integration::Merge { target } => format!("work is merged into {target}"),
+            Integration::Pr => "work is pushed and proposed as pull requests".to_owned(),
+        };
+        ui.say(&format!(
+            "{run}: up to {} at once; {where_to}; {}\n",
+            settings.max_parallel,
+            settings::caps(&settings.caps)
+        ));
+    }
+}
+
+fn finish(ended: &Ended, n_interrupts: usize, ui: &Ui) -> Result<(), Failure> {
+    summary::show(ended, ui)?;
+    match &ended.outcome {
+        Outcome::Done => Ok(()),
+        Outcome::Stopped if n_interrupts > 1 => Err(Failure::new(
+            ErrorCode::ValidationConstraint,
+            "killed by a second interrupt",
+        )
+        .told()
+        .exit_with(130)),
+        Outcome::Stopped => Ok(()),
+        Outcome::NeedsPerson => {
+            let failure = Failure::new(
+                ErrorCode::ValidationConstraint,
+                "the run ended with work that needs a person",
+            );
+            Err(failure
+                .with_results(summary::json(ended))
+                .action("see `beads-ralph blocked`")
+                .told()
+                .exit_with(1))
+        }
+        Outcome::Fatal(reason) => {
+            let message = format!("the run was stopped: {reason}");
+            let failure = Failure::new(ErrorCode::ValidationConstraint, message);
+            Err(failure
+                .with_results(summary::json(ended))
+                .action("mend it, then `beads-ralph run` goes on")
+                .exit_with(3))
+        }
+    }
+}
+
+impl From<StartError> for Failure {
+    fn from(error: StartError) -> Self {
+        let message = error.to_string();
+        match error {
+            StartError::File(error) => error.into(),
+            StartError::Journal { run, .. } | StartError::Replay { run, .. } => {
+                Self::new(ErrorCode::ValidationConstraint, message)
+                    .action(format!("`beads-ralph recover --discard {run}` gives its beads back; branches and worktrees stay"))
+                    .exit_with(3)
+            }
+            StartError::Survivors(_) => Self::new(ErrorCode::ValidationConstraint, message).action("end them, then try again"),
+            StartError::Trouble(_) => Self::new(ErrorCode::ValidationConstraint, message).action("try again"),
+            StartError::Conduct(run::ConductError::Journal(error)) => Self::from(error).details(message).exit_with(3),
+            StartError::Conduct(run::ConductError::Store(error)) => Self::from(error).details(message).exit_with(3),
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! What is looked at before the first agent starts (Z-16, L-10): everything that can be found, all at once.
+
+use std::collections::BTreeSet;
+
+use beads_ralph_core::agent::Permissions;
+use beads_ralph_core::bead::{AgentSpec, RalphBead, Rules};
+use beads_ralph_core::engine::{Leader, Settings};
+use beads_ralph_core::issue::{Query, Record};
+use beads_ralph_runtime::agent::{self, Finding};
+use beads_ralph_runtime::git::Git;
+use beads_ralph_runtime::run::{Selection, place};
+use beads_ralph_runtime::{files, repo};
+
+use super::Place;
+use crate::beads::Beads;
+use crate::failure::Failure;
+
+/// What is looked at.
+pub(super) struct Preflight<'a> {
+    pub(super) place: &'a Place,
+    pub(super) git: &'a Git,
+    pub(super) settings: &'a Settings,
+    pub(super) permissions: Option<Permissions>,
+}
+
+impl Preflight<'_> {
+    /// Everything that is in the way, and what is worth knowing.
+    pub(super) fn look(
+        &self,
+        beads: &Beads,
+        selection: &Selection,
+    ) -> Result<Vec<Finding>, Failure> {
+        let records: Vec<Record> = beads.store.find(&Query::default())?;
+        let rules = Rules {
+            rig: self.place.config.rig.clone(),
+        };
+        let selected = records.iter().filter(|record| selection.selects(record));
+        let beads: Vec<RalphBead> = selected
+            .filter_map(|it| it.issue.to_ralph_bead(&[], &rules).ok())
+            .collect();
+        let mut findings = self.agents(&beads);
+        findings.extend(self.disk());
+        findings.extend(self.branches(&beads));
+        findings.extend(
+            self.place
+                .config
+                .timeouts
+                .warning()
+                .map(|text| warning(text, "raise timeouts.scrum_master")),
+        );
+        findings.extend(
+            self.git
+                .prune()
+                .err()
+                .map(|it| warning(it.message, "see `git worktree list`")),
+        );
+        Ok(findings)
+    }
+
+    /// Agents, their programs, files and models, and what they may do.
+    fn agents(&self, beads: &[RalphBead]) -> Vec<Finding> {
+        let is_led = self.settings.leader == Leader::Agent;
+        let mut specs: Vec<&AgentSpec> = Vec::new();
+        for bead in beads {
+            let metadata = &bead.metadata;
+            specs.extend(&metadata.dev_agents);
+            specs.extend(metadata.qa_agents.iter().map(|qa| &qa.spec));
+            specs.extend(is_led.then_some(&metadata.scrum_master_agent));
+        }
+        let mut seen: Vec<&AgentSpec> = Vec::new();
+        for spec in specs {
+            let is_known = |it: &&AgentSpec| {
+                it.agent == spec.agent
+                    && it.model == spec.model
+                    && it.adapter == spec.adapter
+                    && it.executable == spec.executable
+            };
+            if !seen.iter().any(is_known) {
+                seen.push(spec);
+            }
+        }
+        let (config, root) = (&self.place.config, &self.place.root);
+        // A program that takes no mode decides itself what it does, and there is nothing to ask (Z-23).
+        let takes_mode = |spec: &&AgentSpec| {
+            let resolved = agent::resolve(config, root, spec).ok();
+            resolved.is_none_or(|it| {
+                it.adapter
+                    .permissions
+                    .values()
+                    .any(|arguments| !arguments.is_empty())
+            })
+        };
+        let asks = seen.iter().any(takes_mode);
+        let permissions = self.permissions.or((!asks).then_some(Permissions::Bypass));
+        agent::ready(config, root, permissions, seen)
+    }
+
+    fn disk(&self) -> Option<Finding> {
+        let disk = &self.place.config.disk;
+        if !disk.check_before_start {
+            return None;
+        }
+        let free = files::free_bytes(&self.place.root).ok()? / 1_000_000_000;
+        (free < disk.min_free_gb).then(|| {
+            let root = repo::shown(&self.place.root);
+            let message = format!(
+                "{free} GB are free where {root} is; disk.min_free_gb asks for {}",
+                disk.min_free_gb
+            );
+            error(
+                message,
+                "make room, or set disk.min_free_gb in beads-ralph.yaml",
+            )
+        })
+    }
+
+    fn branches(&self, beads: &[RalphBead]) -> Vec<Finding> {
+        let sources: BTreeSet<&str> = beads
+            .iter()
+            .map(|bead| bead.metadata.source_branch.as_str())
+            .collect();
+        let missing = sources
+            .into_iter()
+            .filter_map(|source| self.git.check_source(source).err());
+        let missing = missing.map(|it| {
+            error(
+                it.message,
+                "make the branch, or name another source branch in the plan",
+            )
+        });
+        let places: Vec<_> = beads
+            .iter()
+            .map(|bead| place(&self.place.root, bead))
+            .collect();
+        let clashes = match self.git.clashes(&places) {
+            Ok(clashes) => clashes,
+            Err(trouble) => vec![trouble.message],
+        };
+        let clashes = clashes.into_iter().map(|it| {
+            error(
+                it,
+                "name another branch or worktree in the plan, or remove what is in the way",
+            )
+        });
+        missing.chain(clashes).collect()
+    }
+}
+
+fn error(message: String, action: &str) -> Finding {
+    Finding {
+        is_error: true,
+        message,
+        action: action.to_owned(),
+    }
+}
+
+fn warning(message: String, action: &str) -> Finding {
+    Finding {
+        is_error: false,
+        message,
+        action: action.to_owned(),
+    }
+}

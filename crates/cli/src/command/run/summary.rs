@@ -1,0 +1,202 @@
+//! What a run came to: beads, attempts, cost, branches, and what needs a person.
+
+use std::fmt::Write as _;
+
+use beads_ralph_core::bead::{AgentSpec, Rules};
+use beads_ralph_core::engine::{BeadState, BeadView, End, Engine, Event, Outcome, Settings};
+use beads_ralph_core::text::{excerpt, visible};
+use beads_ralph_runtime::agent::{self, Finding};
+use beads_ralph_runtime::clock;
+use beads_ralph_runtime::run::{Ended, Selection, Sight, TaskReader};
+use serde_json::{Value, json};
+
+use super::Place;
+use crate::beads::Beads;
+use crate::failure::Failure;
+use crate::table::{Page, Table};
+use crate::ui::{Ui, counted};
+
+/// The data of a run.
+pub(super) fn json(ended: &Ended) -> Value {
+    let view = ended.engine.view();
+    let reason = match &ended.outcome {
+        Outcome::Fatal(reason) => Some(reason.clone()),
+        Outcome::Done | Outcome::Stopped | Outcome::NeedsPerson => None,
+    };
+    json!({
+        "run": view.run, "outcome": ended.outcome.as_str(), "reason": reason, "beads": view.beads,
+        "spent": view.spent, "journal": ended.run.journal(),
+    })
+}
+
+/// Shows what a run came to.
+pub(super) fn show(ended: &Ended, ui: &Ui) -> Result<(), Failure> {
+    if ui.is_json() {
+        return match ended.outcome {
+            Outcome::Done | Outcome::Stopped => ui.data(&json(ended)),
+            Outcome::NeedsPerson | Outcome::Fatal(_) => Ok(()),
+        };
+    }
+    let view = ended.engine.view();
+    let mut table = Table::new(&[
+        "bead", "sprint", "state", "attempts", "time", "cost", "branch",
+    ]);
+    for bead in &view.beads {
+        table.row(vec![
+            bead.id.clone(),
+            visible(&bead.sprint),
+            state(bead),
+            bead.attempt.to_string(),
+            time(bead.spent.time_ms),
+            cost(bead),
+            visible(&bead.branch),
+        ]);
+    }
+    let mut text = table.draw(Page::of(ui));
+    let n_closed = view
+        .beads
+        .iter()
+        .filter(|bead| matches!(bead.state, BeadState::Ended(End::Closed { .. })))
+        .count();
+    let unpriced = match view.spent.n_unpriced {
+        0 => String::new(),
+        n => format!(
+            ", and {} that did not say what they cost",
+            counted(n as usize, "run", "runs")
+        ),
+    };
+    _ = writeln!(
+        text,
+        "\n{} closed; ${:.2}{unpriced}, {} tokens, agents ran for {}",
+        counted(n_closed, "bead", "beads"),
+        view.spent.usd(),
+        view.spent.tokens,
+        time(view.spent.time_ms)
+    );
+    push_people(&mut text, &view.beads);
+    ui.out(&text)
+}
+
+fn push_people(text: &mut String, beads: &[BeadView]) {
+    let needing: Vec<(&BeadView, &str)> = (beads.iter())
+        .filter_map(|bead| match &bead.state {
+            BeadState::Ended(End::NeedsPerson { reason }) => Some((bead, reason.as_str())),
+            BeadState::Blocked => Some((bead, "it waited for a person before")),
+            _ => None,
+        })
+        .collect();
+    if needing.is_empty() {
+        return;
+    }
+    text.push_str("\nThese need a person:\n");
+    for (bead, reason) in needing {
+        _ = writeln!(text, "  {}: {}", bead.id, visible(reason));
+        _ = writeln!(
+            text,
+            "    beads-ralph logs {0}   |   beads-ralph retry {0}   |   beads-ralph close {0}",
+            bead.id
+        );
+    }
+}
+
+fn state(bead: &BeadView) -> String {
+    match &bead.state {
+        BeadState::Waiting { on } => format!(
+            "waits for {}",
+            on.first().map_or("something else", String::as_str)
+        ),
+        BeadState::Ready => "ready".to_owned(),
+        BeadState::Working { phase, .. } => phase.as_str().to_owned(),
+        BeadState::Held { by } => format!("held by {}", excerpt(by)),
+        BeadState::Blocked => "needs a person".to_owned(),
+        BeadState::Closed => "closed".to_owned(),
+        BeadState::Ended(End::Closed { pull, .. }) => pull
+            .as_ref()
+            .map_or_else(|| "closed".to_owned(), |url| format!("closed, {url}")),
+        BeadState::Ended(End::NeedsPerson { .. }) => "needs a person".to_owned(),
+        BeadState::Ended(End::Released) => "given back".to_owned(),
+        BeadState::Ended(End::Lost { .. }) => "taken by somebody else".to_owned(),
+    }
+}
+
+fn cost(bead: &BeadView) -> String {
+    match (bead.spent.micros, bead.spent.n_unpriced) {
+        (0, 0) => "-".to_owned(),
+        (0, _) => "unknown".to_owned(),
+        (_, 0) => format!("${:.2}", bead.spent.usd()),
+        (_, _) => format!("${:.2} and more", bead.spent.usd()),
+    }
+}
+
+fn time(ms: u64) -> String {
+    match ms / 1000 {
+        0 => format!("{ms} ms"),
+        seconds if seconds < 120 => format!("{seconds} s"),
+        seconds => format!("{} min", seconds / 60),
+    }
+}
+
+/// What would be begun first, and why.
+pub(super) fn dry_run(
+    settings: &Settings,
+    findings: &[Finding],
+    beads: &Beads,
+    selection: &Selection,
+    place: &Place,
+    ui: &Ui,
+) -> Result<(), Failure> {
+    let account = |spec: &AgentSpec| agent::account(&place.config, &place.root, spec);
+    let reader = TaskReader {
+        rules: Rules {
+            rig: place.config.rig.clone(),
+        },
+        max_attempts: place.config.run.max_attempts,
+        selection: selection.clone(),
+        gone: &|_, _| None,
+        account: &account,
+    };
+    let now = clock::wall();
+    let seen = Sight::default().look(&*beads.store, &reader, now, &|_| false)?;
+    let mut engine = Engine::new(settings.clone());
+    let effects = engine.handle(now, &seen.unwrap_or(Event::Woke));
+    let first: Vec<Value> = (effects.iter())
+        .filter_map(|effect| match &effect.action {
+            beads_ralph_core::engine::Action::Claim { why } => {
+                Some(json!({"bead": effect.bead, "why": why}))
+            }
+            _ => None,
+        })
+        .collect();
+    let view = engine.view();
+    if ui.is_json() {
+        let findings: Vec<Value> = findings
+            .iter()
+            .map(|it| json!({"error": it.is_error, "message": it.message, "action": it.action}))
+            .collect();
+        return ui.data(&json!({"dry_run": true, "settings": settings, "findings": findings, "first": first, "beads": view.beads}));
+    }
+    let mut text = String::new();
+    for finding in findings {
+        let word = if finding.is_error { "error" } else { "warning" };
+        _ = writeln!(
+            text,
+            "{word}: {}\n  help: {}",
+            visible(&finding.message),
+            visible(&finding.action)
+        );
+    }
+    _ = writeln!(
+        text,
+        "{} not done; these would be begun first:",
+        counted(view.beads.len(), "bead", "beads")
+    );
+    for one in &first {
+        _ = writeln!(
+            text,
+            "  {}: {}",
+            one["bead"].as_str().unwrap_or_default(),
+            one["why"].as_str().unwrap_or_default()
+        );
+    }
+    ui.out(&text)
+}

@@ -1,0 +1,243 @@
+//! `status`: where the sprints stand, team by team; with `--bead` everything that was done to one bead (contracts §7.9).
+//!
+//! Data: `{teams: [{team_name, beads: [{id, sprint, title, status, attempt_count, holder, human}]}], counts: {open, in_progress, blocked,
+//! closed}, ready: [ids], stop, pause}`, with `--metrics` also `metrics`. Statuses of others have a count when there are any. `stop`
+//! and `pause` are what was asked for last, as `{at, by, now}`, or null.
+//! With `--bead`: `{bead: {…}, executions: [{kind, attempt, agent, model, status, message, started_at, completed_at, seconds}], last_error, question}`.
+
+mod figures;
+mod one_bead;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use beads_ralph_core::bead::{ASSIGNEE, IssueType};
+use beads_ralph_core::issue::{Issue, Query, Record, StatusFilter};
+use beads_ralph_core::number::SprintId;
+use beads_ralph_core::report::{self, Figures};
+use beads_ralph_core::text::excerpt;
+use beads_ralph_runtime::controls::{self, Order, Orders};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::args::{Global, StatusArgs};
+use crate::bead_view::{HUMAN, time};
+use crate::beads::Beads;
+use crate::failure::Failure;
+use crate::table::{Page, Table};
+use crate::ui::Ui;
+
+/// The team of beads that name none (L-5).
+const DEFAULT_TEAM: &str = "default-team";
+
+/// The statuses that are always counted.
+const COUNTED: [&str; 4] = ["open", "in_progress", "blocked", "closed"];
+
+#[derive(Serialize)]
+struct Status {
+    teams: Vec<Team>,
+    counts: BTreeMap<String, usize>,
+    ready: Vec<String>,
+    stop: Option<Order>,
+    pause: Option<Order>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metrics: Option<Figures>,
+}
+
+#[derive(Serialize)]
+struct Team {
+    team_name: String,
+    beads: Vec<Row>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    id: String,
+    sprint: String,
+    title: String,
+    status: String,
+    attempt_count: u64,
+    holder: Option<String>,
+    human: bool,
+}
+
+pub(crate) fn run(args: &StatusArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
+    let beads = Beads::open(global)?;
+    if let Some(id) = &args.bead {
+        return one_bead::run(id, &beads, ui);
+    }
+    let status = look(&beads, args.metrics)?;
+    if ui.is_json() {
+        return ui.data(&status);
+    }
+    if status.teams.is_empty() {
+        ui.say("there are no sprints in the store; `beads-ralph plan apply` puts them there\n");
+    }
+    ui.out(&status.text(Page::of(ui)))
+}
+
+fn look(beads: &Beads, is_with_figures: bool) -> Result<Status, Failure> {
+    let ours = Query {
+        types: IssueType::ALL.iter().map(ToString::to_string).collect(),
+        status: StatusFilter::Any,
+        ..Query::default()
+    };
+    let ready = Query {
+        ready_at: Some(beads.by.now),
+        assignee: Some(ASSIGNEE.to_owned()),
+        labels_none: vec![HUMAN.to_owned()],
+        status: StatusFilter::default(),
+        ..ours.clone()
+    };
+    let records = beads.store.find(&ours)?;
+    let ready = beads.store.find(&ready)?;
+    let Orders { stop, pause } = controls::read(beads.store.as_ref())?;
+    let mut counts: BTreeMap<String, usize> = COUNTED.map(|status| (status.to_owned(), 0)).into();
+    for record in &records {
+        *counts.entry(record.issue.status().to_owned()).or_default() += 1;
+    }
+    let issues = records.iter().map(|record| &record.issue);
+    Ok(Status {
+        metrics: is_with_figures.then(|| report::figures(issues)),
+        teams: teams(&records),
+        counts,
+        ready: ready.iter().map(|it| it.issue.id().to_string()).collect(),
+        stop,
+        pause,
+    })
+}
+
+/// The teams by name, and their sprints in the order of their numbers.
+fn teams(records: &[Record]) -> Vec<Team> {
+    let mut teams: BTreeMap<&str, Vec<&Record>> = BTreeMap::new();
+    for record in records {
+        let name = metadata(&record.issue, "team_name").unwrap_or(DEFAULT_TEAM);
+        teams.entry(name).or_default().push(record);
+    }
+    let teams = teams.into_iter().map(|(name, mut records)| {
+        records.sort_by(|one, other| {
+            let number = |record: &Record| SprintId::parse(metadata(&record.issue, "sprint")?);
+            let (left, right) = (number(one), number(other));
+            let keys = (
+                left.as_ref().map(SprintId::key),
+                right.as_ref().map(SprintId::key),
+            );
+            let by_number = keys.0.cmp(&keys.1);
+            by_number.then_with(|| one.issue.id().cmp(other.issue.id()))
+        });
+        Team {
+            team_name: name.to_owned(),
+            beads: records.into_iter().map(sprint).collect(),
+        }
+    });
+    teams.collect()
+}
+
+fn sprint(record: &Record) -> Row {
+    let issue = &record.issue;
+    let attempts = issue.metadata().and_then(|map| map.get("attempt_count"));
+    let holder = record.claim.as_ref().map(|claim| claim.holder.run.clone());
+    Row {
+        id: issue.id().to_string(),
+        sprint: metadata(issue, "sprint").unwrap_or_default().to_owned(),
+        title: issue.title().to_owned(),
+        status: issue.status().to_owned(),
+        attempt_count: attempts.and_then(Value::as_u64).unwrap_or(0),
+        holder,
+        human: issue.has_label(HUMAN),
+    }
+}
+
+/// A text of the metadata that says something.
+fn metadata<'i>(issue: &'i Issue, key: &str) -> Option<&'i str> {
+    let text = issue.metadata()?.get(key)?.as_str()?;
+    Some(text).filter(|text| !text.trim().is_empty())
+}
+
+impl Status {
+    fn text(&self, page: Page) -> String {
+        let mut table = Table::new(&[
+            "TEAM", "SPRINT", "ID", "STATUS", "TRIES", "HOLDER", "TITLE…",
+        ]);
+        for team in &self.teams {
+            for bead in &team.beads {
+                table.row(vec![
+                    team.team_name.clone(),
+                    bead.sprint.clone(),
+                    bead.id.clone(),
+                    self.word(bead),
+                    bead.attempt_count.to_string(),
+                    bead.holder.clone().unwrap_or_default(),
+                    bead.title.clone(),
+                ]);
+            }
+        }
+        let mut text = table.draw(page);
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        let counts: Vec<String> = (COUNTED.iter())
+            .chain(
+                self.counts
+                    .keys()
+                    .map(String::as_str)
+                    .filter(|key| !COUNTED.contains(key))
+                    .collect::<Vec<_>>()
+                    .iter(),
+            )
+            .map(|status| format!("{} {}", self.counts[*status], status.replace('_', " ")))
+            .collect();
+        _ = writeln!(
+            text,
+            "{}; {} ready",
+            page.line(&counts.join(", ")),
+            self.ready.len()
+        );
+        self.push_orders(&mut text);
+        let n_people = self
+            .sprints()
+            .filter(|bead| bead.human || bead.status == "blocked");
+        if n_people.count() > 0 {
+            text.push_str("some need a person: beads-ralph blocked\n");
+        }
+        if let Some(metrics) = &self.metrics {
+            _ = write!(text, "\n{}", figures::text(metrics, page));
+        }
+        text
+    }
+
+    fn sprints(&self) -> impl Iterator<Item = &Row> {
+        self.teams.iter().flat_map(|team| &team.beads)
+    }
+
+    fn word(&self, bead: &Row) -> String {
+        let status = bead.status.replace('_', " ");
+        if bead.human {
+            format!("{status}, for a person")
+        } else if self.ready.contains(&bead.id) {
+            "ready".to_owned()
+        } else if bead.status == "open" {
+            "waiting".to_owned()
+        } else {
+            status
+        }
+    }
+
+    fn push_orders(&self, text: &mut String) {
+        if let Some(pause) = &self.pause {
+            let (at, by) = (time(pause.at), excerpt(&pause.by));
+            _ = writeln!(
+                text,
+                "paused since {at} by {by}; beads-ralph pause --off lets runs go on"
+            );
+        }
+        if let Some(stop) = &self.stop {
+            _ = writeln!(
+                text,
+                "last asked to stop at {} by {}",
+                time(stop.at),
+                excerpt(&stop.by)
+            );
+        }
+    }
+}

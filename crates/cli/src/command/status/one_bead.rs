@@ -1,0 +1,110 @@
+//! `status --bead`: what was done to one bead, and what went wrong.
+
+use std::fmt::Write as _;
+
+use beads_ralph_core::issue::{Issue, Record, Standing};
+use beads_ralph_core::report::{self, AgentRun};
+use beads_ralph_core::text::{excerpt, visible};
+use serde_json::{Value, json};
+
+use super::figures::seconds;
+use super::metadata;
+use crate::bead_view::{self, held, named, paragraph, time};
+use crate::beads::Beads;
+use crate::failure::Failure;
+use crate::table::{Page, Table};
+use crate::ui::Ui;
+
+pub(super) fn run(id: &str, beads: &Beads, ui: &Ui) -> Result<(), Failure> {
+    let record = beads.resolve(id)?;
+    let runs = report::runs(&record.issue);
+    if ui.is_json() {
+        let n_dependents = beads.n_dependents(record.issue.id())?;
+        return ui.data(&json!({
+            "bead": bead_view::to_json(&record, n_dependents),
+            "executions": runs.iter().map(to_json).collect::<Vec<Value>>(),
+            "last_error": last_error(&record.issue),
+            "question": report::question(&record.issue),
+        }));
+    }
+    ui.out(&text(&record, &runs, Page::of(ui)))
+}
+
+/// What is wrong with it; of what is done nothing is wrong any more.
+fn last_error(issue: &Issue) -> Option<String> {
+    (issue.standing() == Standing::Pending).then(|| report::last_error(issue))?
+}
+
+/// How long a run took, in seconds.
+fn took(run: &AgentRun) -> Option<f64> {
+    let (began, ended) = run.span()?;
+    Some(ended.duration_since(began).as_secs_f64())
+}
+
+fn to_json(run: &AgentRun) -> Value {
+    json!({
+        "kind": run.kind,
+        "attempt": run.attempt,
+        "agent": run.agent,
+        "model": run.model,
+        "status": run.status,
+        "message": run.message,
+        "started_at": run.began.map(time),
+        "completed_at": run.ended.map(time),
+        "seconds": took(run),
+    })
+}
+
+fn text(record: &Record, runs: &[AgentRun], page: Page) -> String {
+    let issue = &record.issue;
+    let mut text = format!("{}\n", named(record));
+    let mut status = issue.status().to_owned();
+    if let Some(claim) = &record.claim {
+        status = format!("{status}, held by {}", held(claim));
+    }
+    _ = writeln!(text, "{}", page.line(&format!("  status    {status}")));
+    for (name, key) in [
+        ("team", "team_name"),
+        ("sprint", "sprint"),
+        ("branch", "branch"),
+        ("worktree", "worktree_path"),
+        ("pr", "pr_url"),
+        ("base", "base_commit"),
+    ] {
+        if let Some(value) = metadata(issue, key) {
+            _ = writeln!(text, "{}", page.line(&format!("  {name:<9} {value}")));
+        }
+    }
+    text.push('\n');
+    if runs.is_empty() {
+        text.push_str("no agent has worked on it yet\n");
+    }
+    text.push_str(&table(runs).draw(page));
+    if let Some(question) = report::question(issue) {
+        _ = write!(text, "\nquestion\n{}", paragraph(&question));
+    }
+    if let Some(error) = last_error(issue) {
+        _ = write!(text, "\nlast error\n{}", paragraph(&error));
+    }
+    if !runs.is_empty() {
+        let id = visible(issue.id().as_str());
+        _ = writeln!(text, "\nwhat was written: beads-ralph logs {id}");
+    }
+    text
+}
+
+fn table(runs: &[AgentRun]) -> Table {
+    let mut table = Table::new(&["TRY", "WHAT", "AGENT", "MODEL", "RESULT", "TIME", "SAID…"]);
+    for run in runs {
+        table.row(vec![
+            run.attempt.to_string(),
+            run.kind.as_str().to_owned(),
+            run.agent.clone(),
+            run.model.clone().unwrap_or_default(),
+            run.status.clone(),
+            took(run).map_or(String::new(), seconds),
+            excerpt(run.message.as_deref().unwrap_or_default()),
+        ]);
+    }
+    table
+}

@@ -1,0 +1,218 @@
+//! The user's git repository, as the loop over many beads needs it: the [`Repository`] over real git.
+//!
+//! Git is called through units, with everything that the user may have set and that would get in the way put aside (`call`). The
+//! main checkout is never touched. Everything looks before it acts, so that doing it again does nothing, from whatever state a
+//! crash left. Several threads, and several processes, may use one repository at once.
+//!
+//! Limits: submodules are not checked out into worktrees, because that may need a network and a login; a `worktrees.setup`
+//! command can do it. Merging into the target branch needs git 2.38. Who is at work in a worktree is only seen where there
+//! is `/proc`.
+
+mod base;
+mod call;
+mod clashes;
+mod conflict;
+mod copied;
+mod fault;
+mod history;
+mod identity;
+mod integrate;
+mod occupants;
+mod prepare;
+mod push;
+mod refname;
+mod restore;
+mod seal;
+mod site;
+mod status;
+mod worktrees;
+
+pub use identity::Identity;
+pub use worktrees::Worktree;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::engine::{CommitId, Trouble};
+use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::repo::shown;
+use crate::run::{Integrated, Origin, Place, Prepared, Repository, Sealed, State};
+use crate::unit::Units;
+use call::{Call, Caller};
+use site::Linked;
+use status::Status;
+
+/// What can be set about how git is used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// What is copied from the main checkout into worktrees: paths and patterns from its root (`worktrees.copy`).
+    pub copy: Vec<String>,
+    /// The remote that is fetched from and pushed to.
+    pub remote: String,
+    /// How long the remote may take to answer one call.
+    pub network_limit: Duration,
+    /// How long what was fetched counts as new.
+    pub fetch_every: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            copy: Vec::new(),
+            remote: "origin".to_owned(),
+            network_limit: Duration::from_mins(2),
+            fetch_every: base::FETCH_EVERY,
+        }
+    }
+}
+
+/// What was learned and stays true.
+#[derive(Debug, Default)]
+struct Memory {
+    /// Whether the first commit is in the history of the second.
+    ancestry: HashMap<(CommitId, CommitId), bool>,
+}
+
+/// When a branch was fetched, and what kept it from coming.
+type Fetched = HashMap<String, (Instant, Option<String>)>;
+
+/// A git repository. Threads may share it.
+#[derive(Debug)]
+pub struct Git {
+    caller: Caller,
+    /// The root of the main worktree.
+    root: Utf8PathBuf,
+    /// The git directory that all worktrees share.
+    common: Utf8PathBuf,
+    is_shallow: bool,
+    settings: Settings,
+    identity: OnceLock<Identity>,
+    remote: OnceLock<Option<String>>,
+    network: OnceLock<BTreeMap<String, String>>,
+    memory: Mutex<Memory>,
+    fetched: Mutex<Fetched>,
+    integrating: Mutex<()>,
+}
+
+impl Git {
+    /// The repository whose main worktree is at a path.
+    pub fn open(units: Arc<Units>, root: &Utf8Path, settings: Settings) -> Result<Self, Trouble> {
+        let caller = Caller::new(units);
+        let arguments = [
+            "rev-parse",
+            "--path-format=absolute",
+            "--git-common-dir",
+            "--is-shallow-repository",
+        ];
+        let said = caller.act(&Call::new(root, &arguments).for_run())?;
+        let answer = said.line();
+        let Some((common, is_shallow)) = answer.rsplit_once('\n') else {
+            let root = shown(root);
+            return Err(Trouble::for_run(format!(
+                "git does not say where the repository of {root} is"
+            )));
+        };
+        Ok(Self {
+            caller,
+            root: root.to_owned(),
+            common: Utf8PathBuf::from(common),
+            is_shallow: is_shallow == "true",
+            settings,
+            identity: OnceLock::new(),
+            remote: OnceLock::new(),
+            network: OnceLock::new(),
+            memory: Mutex::default(),
+            fetched: Mutex::default(),
+            integrating: Mutex::default(),
+        })
+    }
+
+    /// Whether older commits are missing here.
+    pub fn is_shallow(&self) -> bool {
+        self.is_shallow
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The lock that a git which was killed may have left on a branch.
+    fn branch_lock(&self, branch: &str) -> Utf8PathBuf {
+        self.common
+            .join(format!("{}.lock", refname::branch(branch)))
+    }
+}
+
+impl Repository for Git {
+    fn branch(&self, name: &str) -> Result<Option<CommitId>, Trouble> {
+        self.resolve(&refname::branch(name))
+    }
+
+    fn prepare(&self, place: &Place, origin: &Origin) -> Result<Prepared, Trouble> {
+        self.prepare_place(place, origin)
+    }
+
+    fn seal(&self, place: &Place, base: &CommitId, message: &str) -> Result<Sealed, Trouble> {
+        self.seal_place(place, base, message)
+    }
+
+    fn changed_files(&self, base: &CommitId, commit: &CommitId) -> Result<Vec<String>, Trouble> {
+        self.differing(&self.root, base, commit)
+    }
+
+    fn state(&self, place: &Place) -> Result<State, Trouble> {
+        let linked = Linked::at(&place.worktree, &self.common)?;
+        let status = Status::of(&self.caller, &linked.path)?;
+        let dirt = status.dirt(&copied::of(&linked));
+        let dirt = dirt.or_else(|| linked.is_in_the_middle());
+        match status.head {
+            Some(head) => Ok(State { head, dirt }),
+            None => Err(Trouble::for_bead(format!(
+                "the worktree {} has no commit",
+                shown(&linked.path)
+            ))),
+        }
+    }
+
+    fn restore(
+        &self,
+        place: &Place,
+        commit: &CommitId,
+        attempt: u32,
+    ) -> Result<Option<CommitId>, Trouble> {
+        self.restore_place(place, commit, attempt)
+    }
+
+    fn keep(&self, bead: &BeadId, commit: &CommitId) -> Result<(), Trouble> {
+        self.set_ref(&refname::verified(bead), commit)
+    }
+
+    fn kept(&self, bead: &BeadId) -> Result<Option<CommitId>, Trouble> {
+        self.resolve(&refname::verified(bead))
+    }
+
+    fn is_in(&self, commit: &CommitId, head: &CommitId) -> Result<bool, Trouble> {
+        self.contains(head, commit)
+    }
+
+    fn integrate(
+        &self,
+        target: &str,
+        source: &str,
+        commit: &CommitId,
+        message: &str,
+    ) -> Result<Integrated, Trouble> {
+        self.integrate_commit(target, source, commit, message)
+    }
+
+    fn push(&self, branch: &str, commit: &CommitId) -> Result<(), Trouble> {
+        self.push_commit(branch, commit)
+    }
+
+    fn remove(&self, place: &Place) -> Result<(), Trouble> {
+        self.remove_place(place)
+    }
+}

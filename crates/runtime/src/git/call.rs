@@ -1,0 +1,279 @@
+//! Calling git: always the same way, whatever the user has set.
+//!
+//! Git never asks anybody, speaks English, runs none of the user's hooks unless it is told to, signs nothing and starts nothing
+//! in the background. Every call has a limit, and its answer is whole or an error.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use beads_ralph_core::engine::{Lasting, Trouble};
+use camino::{Utf8Path, Utf8PathBuf};
+use tempfile::TempDir;
+
+use super::fault;
+use crate::files;
+use crate::unit::{
+    Cancel, Captured, Ending, Environment, Limits, Mark, Silent, Spec, Stdin, Stopped, UnitError,
+    Units,
+};
+
+/// How long git may work on what is here.
+const LOCAL_LIMIT: Duration = Duration::from_mins(10);
+
+/// What the user may have set and we cannot use.
+const SETTINGS: [&str; 13] = [
+    // A file system monitor and maintenance would go on behind our back.
+    "core.fsmonitor=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "commit.gpgSign=false",
+    "merge.verifySignatures=false",
+    "rerere.enabled=false",
+    // Line ends are changed as the user wants, but none of it is an error.
+    "core.safecrlf=false",
+    "core.pager=cat",
+    "advice.addEmbeddedRepo=false",
+    "advice.detachedHead=false",
+    "submodule.recurse=false",
+    // Others change refs at the same time; git is to wait for them itself.
+    "core.filesRefLockTimeout=3000",
+    "core.packedRefsTimeout=5000",
+];
+
+/// What keeps the user's hooks from running: they may refuse what an agent commits, but not what we do.
+const NO_HOOKS: &str = "core.hooksPath=/dev/null";
+
+/// Variables that change what our arguments mean.
+const WITHHELD: [&str; 6] = [
+    "GIT_LITERAL_PATHSPECS",
+    "GIT_GLOB_PATHSPECS",
+    "GIT_NOGLOB_PATHSPECS",
+    "GIT_ICASE_PATHSPECS",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_MERGE_VERBOSITY",
+];
+
+/// How git is called in one repository.
+#[derive(Debug)]
+pub(super) struct Caller {
+    units: Arc<Units>,
+}
+
+/// One call.
+#[derive(Debug, Clone)]
+pub(super) struct Call<'a> {
+    /// Where.
+    pub cwd: &'a Utf8Path,
+    /// What git is told, with its own options before the command.
+    pub arguments: Vec<&'a str>,
+    /// How long it may take.
+    pub limit: Duration,
+    /// What its environment has besides.
+    pub env: BTreeMap<String, String>,
+    /// Whether the user's hooks may run.
+    pub has_hooks: bool,
+    /// How long trouble lasts of which nothing else is known.
+    pub lasting: Lasting,
+}
+
+impl<'a> Call<'a> {
+    pub(super) fn new(cwd: &'a Utf8Path, arguments: &[&'a str]) -> Self {
+        Self {
+            cwd,
+            arguments: arguments.to_vec(),
+            limit: LOCAL_LIMIT,
+            env: BTreeMap::new(),
+            has_hooks: false,
+            lasting: Lasting::ForBead,
+        }
+    }
+
+    /// The same, where trouble would meet every bead.
+    pub(super) fn for_run(self) -> Self {
+        Self {
+            lasting: Lasting::ForRun,
+            ..self
+        }
+    }
+
+    /// The command, for messages.
+    fn name(&self) -> String {
+        let is_option = |argument: &str| argument.starts_with('-') || argument.contains('=');
+        let words = self.arguments.iter().copied();
+        let name = words.filter(|&word| !is_option(word)).take(1);
+        format!("git {}", name.collect::<String>())
+    }
+}
+
+/// What git said.
+#[derive(Debug)]
+pub(super) struct Said {
+    pub code: i32,
+    pub stdout: Captured,
+    pub stderr: String,
+    name: String,
+    lasting: Lasting,
+}
+
+impl Said {
+    pub(super) fn is_ok(&self) -> bool {
+        self.code == 0
+    }
+
+    /// What it complained of: git tells some of its troubles on the other stream.
+    pub(super) fn text(&self) -> String {
+        if self.stderr.trim().is_empty() {
+            self.stdout.text()
+        } else {
+            self.stderr.clone()
+        }
+    }
+
+    /// What it said is taken for an error.
+    pub(super) fn trouble(&self) -> Trouble {
+        fault::trouble(&self.name, &self.text(), self.lasting)
+    }
+
+    /// An error unless it went well.
+    pub(super) fn checked(self) -> Result<Self, Trouble> {
+        if self.is_ok() {
+            Ok(self)
+        } else {
+            Err(self.trouble())
+        }
+    }
+
+    /// Its answer of one line.
+    pub(super) fn line(&self) -> String {
+        self.stdout.text().trim_end().to_owned()
+    }
+
+    /// Whether memory held all of the answer.
+    fn is_whole(&self) -> bool {
+        (self.stdout.head.len() + self.stdout.tail.len()) as u64 == self.stdout.n_bytes
+    }
+}
+
+impl Caller {
+    pub(super) fn new(units: Arc<Units>) -> Self {
+        Self { units }
+    }
+
+    /// Calls git, whatever comes of it. That it could not be called, or did not end, is trouble.
+    pub(super) fn say(&self, call: &Call<'_>) -> Result<Said, Trouble> {
+        self.say_into(call, None)
+    }
+
+    /// Calls git; an error unless it went well.
+    pub(super) fn act(&self, call: &Call<'_>) -> Result<Said, Trouble> {
+        self.say(call)?.checked()
+    }
+
+    /// Asks something that changes nothing, and gives the whole of the answer however long it is.
+    pub(super) fn ask(&self, call: &Call<'_>) -> Result<Vec<u8>, Trouble> {
+        let said = self.act(call)?;
+        if said.is_whole() {
+            let Captured { mut head, tail, .. } = said.stdout;
+            head.extend(tail);
+            return Ok(head);
+        }
+        let directory = TempDir::new().map_err(|error| no_place(&error))?;
+        let path = Utf8Path::from_path(directory.path());
+        let path = path.ok_or_else(|| no_place(&"its path is not UTF-8"))?;
+        let said = self.say_into(call, Some(path))?.checked()?;
+        let is_cut = said.stdout.fault.is_some() || said.stdout.n_bytes > Units::MAX_FILE;
+        let file = (!is_cut).then_some(said.stdout.file).flatten();
+        let file = file.ok_or_else(|| no_place(&"the answer is too long"))?;
+        files::read(&file).map_err(|error| no_place(&error))
+    }
+
+    fn say_into(&self, call: &Call<'_>, output: Option<&Utf8Path>) -> Result<Said, Trouble> {
+        let spec = Spec {
+            mark: Mark::unique(),
+            argv: argv(call),
+            cwd: call.cwd.to_owned(),
+            env: environment(call),
+            stdin: Stdin::Closed,
+            limits: Limits {
+                wall: Some(call.limit),
+                ..Limits::default()
+            },
+            output: output.map(Utf8PathBuf::from),
+        };
+        let cancel = Cancel::new().map_err(|error| Trouble::passing(error.to_string()))?;
+        let ended = self.units.run(&spec, &cancel, &mut Silent);
+        let ended = ended.map_err(|error| not_started(&error))?;
+        let name = call.name();
+        if ended.stopped == Some(Stopped::Wall) {
+            let seconds = call.limit.as_secs();
+            return Err(Trouble::passing(format!(
+                "{name} had not ended after {seconds} s and was stopped"
+            )));
+        }
+        let Ending::Exited(code) = ended.ending else {
+            return Err(Trouble::passing(format!("{name} was killed")));
+        };
+        Ok(Said {
+            code,
+            stderr: ended.stderr.text(),
+            stdout: ended.stdout,
+            name,
+            lasting: call.lasting,
+        })
+    }
+}
+
+fn argv(call: &Call<'_>) -> Vec<String> {
+    let mut argv = vec!["git".to_owned()];
+    let no_hooks = (!call.has_hooks).then_some(NO_HOOKS);
+    for setting in SETTINGS.into_iter().chain(no_hooks) {
+        argv.extend(["-c".to_owned(), setting.to_owned()]);
+    }
+    argv.extend(call.arguments.iter().map(|&argument| argument.to_owned()));
+    argv
+}
+
+fn environment(call: &Call<'_>) -> Environment {
+    let fixed = [
+        ("LC_ALL", "C"),
+        ("LANGUAGE", "C"),
+        ("GIT_TERMINAL_PROMPT", "0"),
+        ("GIT_OPTIONAL_LOCKS", "0"),
+        ("GIT_EDITOR", ":"),
+        ("GIT_SEQUENCE_EDITOR", ":"),
+        ("GIT_MERGE_AUTOEDIT", "no"),
+    ];
+    let fixed = fixed.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let mut with = BTreeMap::from(fixed);
+    with.extend(call.env.clone());
+    Environment {
+        without: WITHHELD.map(str::to_owned).to_vec(),
+        with,
+    }
+}
+
+fn not_started(error: &UnitError) -> Trouble {
+    match error {
+        UnitError::Program {
+            is_missing: true, ..
+        } => Trouble::for_run(format!("{error}; git must be installed and in the PATH")),
+        UnitError::Program {
+            is_temporary: true, ..
+        }
+        | UnitError::Shim(_) => Trouble::passing(error.to_string()),
+        UnitError::Program { .. } => Trouble::for_bead(error.to_string()),
+    }
+}
+
+fn no_place(error: &dyn std::fmt::Display) -> Trouble {
+    Trouble::passing(format!("cannot keep what git answered: {error}"))
+}
+
+/// The parts of an answer of `-z`.
+pub(super) fn parts(answer: &[u8]) -> impl Iterator<Item = String> {
+    let parts = answer.split(|&byte| byte == 0);
+    parts
+        .filter(|part| !part.is_empty())
+        .map(|part| String::from_utf8_lossy(part).into_owned())
+}

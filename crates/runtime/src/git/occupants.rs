@@ -1,0 +1,84 @@
+//! Who is at work in a directory, or holds a file open (Z-7).
+//!
+//! It is looked up in `/proc`, so elsewhere nobody is found; nor are processes that this user may not look at.
+
+use std::fs;
+use std::path::Path;
+
+use camino::Utf8Path;
+
+/// A process that is in the way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Occupant {
+    pub pid: u32,
+    /// Its program.
+    pub name: String,
+}
+
+impl std::fmt::Display for Occupant {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "process {} ({})", self.pid, self.name)
+    }
+}
+
+/// A process, other than ourselves and whoever waits for us, whose working directory is here.
+pub(super) fn somebody_in(directory: &Utf8Path) -> Option<Occupant> {
+    let directory = directory.canonicalize_utf8().ok()?;
+    let is_inside = |pid: u32| {
+        let place = fs::read_link(format!("/proc/{pid}/cwd"));
+        place.is_ok_and(|place| place.starts_with(&directory))
+    };
+    let found: Vec<u32> = pids().filter(|&pid| is_inside(pid)).collect();
+    if found.is_empty() {
+        return None;
+    }
+    let own = own_line();
+    // Our direct children are shims, which work nowhere.
+    let is_ours = |pid: u32| own.contains(&pid) || parent(pid) == Some(std::process::id());
+    let pid = found.into_iter().find(|&pid| !is_ours(pid))?;
+    Some(Occupant {
+        pid,
+        name: name(pid),
+    })
+}
+
+/// Whether some process has a file open.
+pub(super) fn is_open(file: &Path) -> bool {
+    let Ok(file) = file.canonicalize() else {
+        return false;
+    };
+    let mut links = pids().flat_map(|pid| {
+        let open = fs::read_dir(format!("/proc/{pid}/fd"));
+        open.into_iter().flatten().flatten()
+    });
+    links.any(|link| fs::read_link(link.path()).is_ok_and(|target| target == file))
+}
+
+fn pids() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// This process, and those that wait for it: the shell that it was started from may stand anywhere.
+fn own_line() -> Vec<u32> {
+    let mut line = vec![std::process::id()];
+    while let Some(above) = line.last().copied().and_then(parent) {
+        if above == 0 || line.contains(&above) {
+            break;
+        }
+        line.push(above);
+    }
+    line
+}
+
+fn parent(pid: u32) -> Option<u32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The program's name is in brackets and may hold anything.
+    let (_, fields) = stat.rsplit_once(')')?;
+    fields.split_whitespace().nth(1)?.parse().ok()
+}
+
+fn name(pid: u32) -> String {
+    let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    beads_ralph_core::text::excerpt(name.trim_end())
+}

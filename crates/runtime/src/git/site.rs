@@ -1,0 +1,190 @@
+//! What is at the path of a worktree, found out without asking git.
+//!
+//! Everything that is done to a worktree begins here, so that nothing is ever done to the main checkout, nor to what
+//! belongs to somebody else.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::time::Duration;
+
+use beads_ralph_core::engine::Trouble;
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::occupants;
+use crate::repo::shown;
+use crate::{clock, files};
+
+/// What git writes as the reason of its own lock while it makes a worktree.
+const INITIALIZING: &str = "initializing";
+
+/// A lock this old, that nobody holds open in a place where nobody works, was left by a git that was killed.
+const STALE: Duration = Duration::from_secs(10);
+
+/// What is at a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Site {
+    /// Nothing, or an empty directory.
+    Free,
+    /// A worktree of this repository.
+    Linked(Linked),
+    /// The beginning of a worktree of this repository: only the link, and nothing behind it.
+    Stub,
+    /// Something else; what it is, in words.
+    Taken(String),
+}
+
+/// A worktree of this repository that is not the main one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Linked {
+    /// Where it is.
+    pub path: Utf8PathBuf,
+    /// Its own git directory.
+    pub git: Utf8PathBuf,
+}
+
+impl Site {
+    /// Looks at a path; `common` is the repository's git directory.
+    pub(super) fn look(path: &Utf8Path, common: &Utf8Path) -> Self {
+        let metadata = match fs::metadata(path) {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == ErrorKind::NotFound => return without_anything(path),
+            Err(error) => {
+                return Self::Taken(format!("something that cannot be looked at: {error}"));
+            }
+        };
+        if !metadata.is_dir() {
+            return Self::Taken("a file".to_owned());
+        }
+        let link = path.join(".git");
+        match fs::symlink_metadata(&link) {
+            Ok(metadata) if metadata.is_file() => behind(path, &link, common),
+            Ok(_) => Self::Taken("a git repository of its own".to_owned()),
+            Err(_) if n_entries(path) == Some(0) => Self::Free,
+            Err(_) => Self::Taken("a directory with files in it that is no worktree".to_owned()),
+        }
+    }
+}
+
+/// A link that leads nowhere is something, too.
+fn without_anything(path: &Utf8Path) -> Site {
+    if fs::symlink_metadata(path).is_ok() {
+        Site::Taken("a link that leads nowhere".to_owned())
+    } else {
+        Site::Free
+    }
+}
+
+/// What is behind the `.git` of a worktree.
+fn behind(path: &Utf8Path, link: &Utf8Path, common: &Utf8Path) -> Site {
+    let text = fs::read_to_string(link).unwrap_or_default();
+    let named = text.trim().strip_prefix("gitdir:").map(str::trim);
+    let git = named.map(|named| path.join(named));
+    let is_whole = |git: &Utf8Path| git.join("HEAD").is_file() && git.join("commondir").is_file();
+    let is_ours = |git: &Utf8Path| {
+        let home = git.parent().and_then(|home| home.canonicalize_utf8().ok());
+        home.is_some_and(|home| {
+            Ok(home) == common.join("worktrees").canonicalize_utf8().map_err(drop)
+        })
+    };
+    let has_only_link = n_entries(path) == Some(1);
+    match git {
+        Some(git) if is_ours(&git) && is_whole(&git) => Site::Linked(Linked {
+            path: path.to_owned(),
+            git,
+        }),
+        Some(git) if has_only_link && (is_ours(&git) || git.starts_with(common)) => Site::Stub,
+        None if has_only_link && text.trim().is_empty() => Site::Stub,
+        Some(git) if is_ours(&git) => Site::Taken("a worktree that git no longer knows".to_owned()),
+        Some(_) => Site::Taken("a worktree of another repository".to_owned()),
+        None => Site::Taken("a directory with a '.git' that is no link of git's".to_owned()),
+    }
+}
+
+fn n_entries(path: &Utf8Path) -> Option<usize> {
+    Some(fs::read_dir(path).ok()?.take(2).count())
+}
+
+impl Linked {
+    /// The worktree at a path, which must be one.
+    pub(super) fn at(path: &Utf8Path, common: &Utf8Path) -> Result<Self, Trouble> {
+        let what = match Site::look(path, common) {
+            Site::Linked(linked) => return Ok(linked),
+            Site::Free | Site::Stub => "nothing".to_owned(),
+            Site::Taken(what) => what,
+        };
+        Err(Trouble::for_bead(format!(
+            "there is no worktree of this repository at {}, but {what}",
+            shown(path)
+        )))
+    }
+
+    /// Whether git was killed while it made the worktree: it locks it until it is done.
+    pub(super) fn is_unfinished(&self) -> bool {
+        let reason = fs::read_to_string(self.git.join("locked"));
+        reason.is_ok_and(|reason| reason.trim() == INITIALIZING)
+    }
+
+    /// Whether there is a file of this name in its git directory.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.git.join(name).exists()
+    }
+
+    /// What is being merged, while that is not finished.
+    pub(super) fn merge_head(&self) -> Option<String> {
+        let text = fs::read_to_string(self.git.join("MERGE_HEAD")).ok()?;
+        text.lines().next().map(|line| line.trim().to_owned())
+    }
+
+    /// What git began here and did not finish, besides a merge.
+    pub(super) fn unfinished(&self) -> Option<&'static str> {
+        let states = [
+            ("rebase-merge", "a rebase"),
+            ("rebase-apply", "a rebase"),
+            ("BISECT_LOG", "a bisection"),
+        ];
+        let state = states.into_iter().find(|(name, _)| self.has(name));
+        state.map(|(_, what)| what)
+    }
+
+    /// Why the worktree is not just a commit, although no file differs.
+    pub(super) fn is_in_the_middle(&self) -> Option<String> {
+        let merge = self.merge_head().map(|_| "a merge");
+        let what = merge.or_else(|| self.unfinished())?;
+        Some(format!("Git has not finished {what}"))
+    }
+
+    /// An error while anybody is at work in it (Z-7).
+    pub(super) fn check_nobody_works(&self) -> Result<(), Trouble> {
+        match occupants::somebody_in(&self.path) {
+            None => Ok(()),
+            Some(occupant) => Err(Trouble::passing(format!(
+                "{occupant} is at work in the worktree {}; end it, or leave the directory",
+                shown(&self.path)
+            ))),
+        }
+    }
+
+    /// Removes the locks that a git left which was killed; those of a git that lives are left alone.
+    pub(super) fn remove_stale_locks(&self, branch_lock: &Utf8Path) {
+        let locks = [
+            self.git.join("index.lock"),
+            self.git.join("HEAD.lock"),
+            branch_lock.to_owned(),
+        ];
+        for lock in locks.iter().filter(|lock| lock.exists()) {
+            let is_stale = age(lock).is_some_and(|age| age >= STALE)
+                && occupants::somebody_in(&self.path).is_none()
+                && !occupants::is_open(lock.as_std_path());
+            if is_stale {
+                files::remove_leftover(lock);
+            }
+        }
+    }
+}
+
+/// How long ago a file was written.
+fn age(file: &Utf8Path) -> Option<Duration> {
+    let written = fs::metadata(file).ok()?.modified().ok()?;
+    let written = jiff::Timestamp::try_from(written).ok()?;
+    Duration::try_from(clock::wall().duration_since(written)).ok()
+}
