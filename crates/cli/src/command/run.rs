@@ -5,7 +5,7 @@
 
 mod preflight;
 mod screen;
-mod settings;
+pub(super) mod settings;
 mod story;
 mod summary;
 
