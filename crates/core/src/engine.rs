@@ -3,17 +3,21 @@
 //! [`Engine::handle`] takes one [`Event`] and answers with [`Effect`]s; nothing else happens here. The same machine runs for real, in
 //! simulations, and once more over what was recorded.
 
+mod adoption;
 mod advance;
+mod begin;
 mod develop;
 mod effect;
 mod event;
 mod hand_over;
 mod journal;
 mod judge;
+mod launch;
 mod ledger;
 mod machine;
 pub mod prompt;
 mod queue;
+mod setback;
 mod settings;
 mod task;
 mod trouble;

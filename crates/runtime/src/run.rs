@@ -8,6 +8,7 @@ mod journal;
 mod keeping;
 mod lookout;
 mod perform;
+mod port_book;
 mod ports;
 mod start;
 mod tasks;
@@ -18,6 +19,7 @@ pub use crew::{Activity, Doing, RealCrew, mark_of};
 pub use journal::{Journal, JournalError, RunDirectory, file_name, read_journal};
 pub use lookout::{Lookout, Noticed};
 pub use perform::{Performer, Site, place};
+pub use port_book::PortBook;
 pub use ports::{
     Checked, Claimed, Crew, Forge, Found, Integrated, Job, NewPullRequest, Origin, Place, Prepared,
     PullRequest, PullState, Repository, Sealed, State, Wanted,

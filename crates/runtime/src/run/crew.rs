@@ -17,6 +17,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::json;
 
 use super::journal::RunDirectory;
+use super::port_book::PortBook;
 use super::ports::{Checked, Claimed, Crew, Job, Place};
 use crate::agent::{self, Finding, Observer};
 use crate::checks::Checks;
@@ -96,6 +97,7 @@ pub struct RealCrew<'a> {
     permissions: Permissions,
     mark: Mark,
     activity: Activity,
+    ports: Arc<PortBook>,
     cancels: Mutex<BTreeMap<BeadId, Vec<Cancel>>>,
 }
 
@@ -117,6 +119,7 @@ impl<'a> RealCrew<'a> {
             permissions: config.permissions.unwrap_or(Permissions::Bypass),
             mark,
             activity: Activity::default(),
+            ports: Arc::default(),
             cancels: Mutex::default(),
         }
     }
@@ -128,6 +131,12 @@ impl<'a> RealCrew<'a> {
             permissions,
             ..self
         }
+    }
+
+    /// The same with ports for its beads.
+    #[must_use]
+    pub fn with_ports(self, ports: Arc<PortBook>) -> Self {
+        Self { ports, ..self }
     }
 
     /// What is going on.
@@ -190,6 +199,7 @@ impl<'a> RealCrew<'a> {
         call.budget = budget(&job.launch.grant);
         call.session = Session::Named(self.session(job));
         call.schema.clone_from(&who.schema);
+        call.env.extend(self.ports.variables(&job.bead.id));
         let agent_job = agent::Job {
             adapter: resolved.adapter,
             program: &resolved.program,
@@ -296,7 +306,7 @@ impl Crew for RealCrew<'_> {
             cwd: place.worktree.clone(),
             env: Environment {
                 without: self.config.agents.withhold_env.clone(),
-                ..Environment::default()
+                with: self.ports.variables(&bead.id),
             },
             stdin: Stdin::Closed,
             limits: Limits {
@@ -451,6 +461,7 @@ impl Crew for RealCrew<'_> {
             root: &place.worktree,
             shell: &self.config.shell,
             withhold: &self.config.agents.withhold_env,
+            env: &self.ports.variables(&bead.id),
             must_be_clean: true,
             mark: &self.mark,
             logs: &logs,

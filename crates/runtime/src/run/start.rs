@@ -3,7 +3,7 @@
 //! A run that is not over and whose lock is free has no process any more. Whoever starts next takes it over: its journal is folded,
 //! what its processes left is ended, its beads are claimed anew, and what was under way is done again or found done.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use beads_ralph_core::agent::Permissions;
 use beads_ralph_core::bead::Rules;
@@ -20,6 +20,7 @@ use super::conduct::{Audience, ConductError, Conductor};
 use super::crew::{Activity, RealCrew, mark_of};
 use super::journal::{Journal, JournalError, RunDirectory};
 use super::perform::{Performer, Site};
+use super::port_book::PortBook;
 use super::ports::{Crew as _, Forge, Repository};
 use super::tasks::{Selection, Sight, TaskReader};
 use crate::config::Config;
@@ -199,6 +200,8 @@ impl Start<'_> {
         store: Box<dyn Store>,
         meet: impl FnOnce(Activity) -> Box<dyn Audience + 'm>,
     ) -> Result<Ended, StartError> {
+        let worktrees = &self.config.worktrees;
+        let ports = Arc::new(PortBook::new(worktrees.ports, worktrees.port_range.clone()));
         let crew = RealCrew::new(
             self.units,
             self.config,
@@ -206,7 +209,8 @@ impl Start<'_> {
             &begun.run,
             begun.mark.clone(),
         )
-        .with_permissions(self.permissions);
+        .with_permissions(self.permissions)
+        .with_ports(Arc::clone(&ports));
         let account = |spec: &_| crew.account(spec);
         let reader = TaskReader {
             rules: Rules {
@@ -225,7 +229,8 @@ impl Start<'_> {
             (self.repository, self.forge, &crew),
             &reader,
             &clock::wall,
-        );
+        )
+        .with_ports(ports);
         let adopted = begun.is_adopted.then_some(&begun.engine);
         let first = take_over(&performer, adopted, is_dead).map_err(StartError::Trouble)?;
         let mut audience = meet(crew.activity());

@@ -16,7 +16,7 @@ use crate::beads::Beads;
 use crate::failure::Failure;
 
 /// The settings of a new run; its id is not known yet.
-pub(super) fn of(
+pub(crate) fn of(
     args: &RunArgs,
     config: &Config,
     mode: IntegrationMode,
@@ -91,14 +91,16 @@ fn target(config: &Config, selection: &Selection, beads: &Beads) -> Result<Strin
         None => plans_of(beads)?,
     };
     let mut plans = plans.iter();
-    let name = match (plans.next(), plans.next()) {
-        (Some(plan), None) => slug(Utf8Path::new(plan).file_stem().unwrap_or_default()),
-        _ => String::new(),
-    };
-    Ok(format!(
-        "ralph/{}",
-        if name.is_empty() { "work" } else { &name }
-    ))
+    Ok(match (plans.next(), plans.next()) {
+        (Some(plan), None) => target_of(plan),
+        _ => target_of(""),
+    })
+}
+
+/// The branch that the beads of a plan are merged into, unless the user names another.
+pub(crate) fn target_of(plan: &str) -> String {
+    let name = slug(Utf8Path::new(plan).file_stem().unwrap_or_default());
+    format!("ralph/{}", if name.is_empty() { "work" } else { &name })
 }
 
 fn plans_of(beads: &Beads) -> Result<BTreeSet<String>, Failure> {
