@@ -289,6 +289,12 @@ impl Engine {
     pub(super) fn issue(&mut self, bead: &BeadId, action: Action) -> EffectId {
         let id = EffectId(self.next_effect);
         self.next_effect += 1;
+        self.issue_as(id, bead, action);
+        id
+    }
+
+    /// Asks for something under a number that it has already.
+    pub(super) fn issue_as(&mut self, id: EffectId, bead: &BeadId, action: Action) {
         let effect = Effect {
             id,
             bead: bead.clone(),
@@ -297,7 +303,6 @@ impl Engine {
         };
         self.outstanding.insert(id, effect.clone());
         self.effects.push(effect);
-        id
     }
 
     /// Says something that nobody answers.
