@@ -186,7 +186,6 @@ struct Stage<'scope, 'a> {
 
 impl Stage<'_, '_> {
     fn begin(&mut self, effect: Effect) {
-        self.lookout.touch(&effect.bead);
         if effect.action == Action::Cancel {
             self.performer.crew.cancel(&effect.bead);
             return;
@@ -233,7 +232,6 @@ impl Stage<'_, '_> {
     }
 
     fn answered(&mut self, reply: Reply) -> Event {
-        self.lookout.touch(&reply.effect.bead);
         Event::Answered {
             effect: reply.effect.id,
             answer: Box::new(reply.answer),

@@ -33,8 +33,8 @@ pub struct Lookout {
     polled: Option<Instant>,
     blind_since: Option<Instant>,
     beaten: Instant,
-    /// Beads that something was done for since the store was last looked at: what was seen of them may be old.
-    touched: BTreeSet<BeadId>,
+    /// The beads that the engine lost, as far as the store was looked at again for them.
+    lost: BTreeSet<BeadId>,
 }
 
 /// What was noticed.
@@ -58,13 +58,8 @@ impl Lookout {
             polled: None,
             blind_since: None,
             beaten: now,
-            touched: BTreeSet::new(),
+            lost: BTreeSet::new(),
         }
-    }
-
-    /// Something is or was done for a bead.
-    pub fn touch(&mut self, bead: &BeadId) {
-        self.touched.insert(bead.clone());
     }
 
     /// Looks at the store, when it is time. It is an error when the store was out of reach for too long.
@@ -85,9 +80,12 @@ impl Lookout {
             return Ok(noticed);
         }
         self.polled = Some(now);
-        let touched = std::mem::take(&mut self.touched);
+        // What is worked on stands as the engine knows it. What was worked on, or asked for in vain, is looked at like all others.
+        let lost = engine.lost();
+        self.sight.doubt(lost.difference(&self.lost).cloned());
+        self.lost = lost;
         let working = engine.working();
-        let is_ours = |id: &BeadId| touched.contains(id) || working.contains(id);
+        let is_ours = |id: &BeadId| working.contains(id);
         let store = performer.store();
         let seen = self
             .sight

@@ -226,6 +226,14 @@ impl Sight {
         }
     }
 
+    /// Beads are not as they were seen, whatever they look like: the next look tells of them.
+    pub fn doubt(&mut self, beads: impl IntoIterator<Item = BeadId>) {
+        for id in beads {
+            self.tasks.remove(&id);
+            self.unseen.insert(id);
+        }
+    }
+
     /// Looks at the store. The answer has what is not as it was, or nothing. Beads that `is_ours` says are being worked on by this run
     /// are left for the next look.
     pub fn look(
@@ -324,6 +332,8 @@ impl Sight {
             .collect::<Vec<_>>();
         let mut tasks = read(store, reader, now, &records)?;
         tasks.retain(|task| self.tasks.get(&task.id) != Some(task));
+        // Whatever was known of a bead before this run worked on it says nothing about what is new afterwards.
+        self.tasks.retain(|id, _| !ours.contains(id));
         self.unseen = ours;
         self.last_event = events.last().map_or(self.last_event, |event| event.number);
         Ok((tasks, gone))
@@ -408,4 +418,90 @@ fn last_event(store: &dyn Store) -> Result<u64, StoreError> {
         }
     }
     Ok(known)
+}
+
+#[cfg(test)]
+mod tests {
+    use beads_ralph_core::issue::{Edit, Entry};
+
+    use super::*;
+    use crate::store::{Guard, MemoryStore, Stamp, Write};
+
+    const BY: Stamp<'static> = Stamp {
+        actor: "somebody",
+        at: Timestamp::UNIX_EPOCH,
+    };
+
+    fn store() -> (MemoryStore, BeadId) {
+        let mut store = MemoryStore::new();
+        let document = serde_json::json!({
+            "id": "bd-1", "title": "One", "status": "open", "priority": 1, "issue_type": "beads-ralph-work",
+            "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z",
+        });
+        let entry = Entry::from_document(document).unwrap();
+        let id = entry.issue.id().clone();
+        store.write(&[Write::Insert(Box::new(entry))], BY).unwrap();
+        (store, id)
+    }
+
+    fn change(store: &mut MemoryStore, id: &BeadId, edit: Edit) {
+        let write = Write::Update {
+            id: id.clone(),
+            edits: vec![edit],
+            guard: Guard::default(),
+        };
+        store.write(&[write], BY).unwrap();
+    }
+
+    fn reader() -> TaskReader<'static> {
+        TaskReader {
+            rules: Rules {
+                rig: "rig".to_owned(),
+            },
+            max_attempts: None,
+            selection: Selection::default(),
+            gone: &|_, _| None,
+            account: &|_| String::new(),
+        }
+    }
+
+    fn standings(seen: Option<Event>) -> Vec<Standing> {
+        let Some(Event::Seen { tasks, .. }) = seen else {
+            return Vec::new();
+        };
+        tasks.into_iter().map(|task| task.standing).collect()
+    }
+
+    #[test]
+    fn z_4_a_bead_that_was_ours_is_told_of_again_even_if_it_looks_as_before() {
+        let (mut store, id) = store();
+        let reader = reader();
+        let mut sight = Sight::default();
+        let mut look = |store: &MemoryStore, is_ours: bool| {
+            let seen = sight.look(store, &reader, BY.at, &|_| is_ours);
+            standings(seen.unwrap())
+        };
+        assert_eq!(look(&store, false), [Standing::Open]);
+        // It was worked on, and somebody opened it again by force.
+        change(&mut store, &id, Edit::Status("blocked".to_owned()));
+        assert!(look(&store, true).is_empty(), "it is ours");
+        change(&mut store, &id, Edit::Reopen);
+        assert_eq!(look(&store, false), [Standing::Open]);
+        assert!(look(&store, false).is_empty(), "nothing is new");
+    }
+
+    #[test]
+    fn z_4_a_bead_that_is_doubted_is_told_of_again() {
+        let (store, id) = store();
+        let reader = reader();
+        let mut sight = Sight::default();
+        let look = |sight: &mut Sight| {
+            let seen = sight.look(&store, &reader, BY.at, &|_| false);
+            standings(seen.unwrap())
+        };
+        assert_eq!(look(&mut sight), [Standing::Open]);
+        assert!(look(&mut sight).is_empty());
+        sight.doubt([id]);
+        assert_eq!(look(&mut sight), [Standing::Open]);
+    }
 }

@@ -505,7 +505,6 @@ impl<'a> Director<'a> {
         let Some(process) = &mut self.processes[me] else {
             return;
         };
-        process.lookout.touch(&effect.bead);
         if effect.action == Action::Cancel {
             return self.cancel(me, &effect.bead);
         }
@@ -670,12 +669,6 @@ impl<'a> Director<'a> {
             return;
         }
         self.note_answer(me, effect, &answer);
-        if let Some(process) = &mut self.processes[me] {
-            let mut asked = process.engine.outstanding();
-            if let Some(bead) = asked.find(|it| it.id == effect).map(|it| it.bead.clone()) {
-                process.lookout.touch(&bead);
-            }
-        }
         self.decide(me, vec![Event::Answered { effect, answer }]);
     }
 
