@@ -186,7 +186,7 @@ impl Engine {
         let (ours, others): (Vec<&Task>, Vec<&Task>) = tasks
             .iter()
             .partition(|task| self.works.contains_key(&task.id));
-        let others: Vec<Task> = others.into_iter().cloned().collect();
+        let others: Vec<Task> = others.into_iter().map(|task| self.unheld(task)).collect();
         let gone: Vec<BeadId> = gone
             .iter()
             .filter(|id| !self.works.contains_key(id))
@@ -215,6 +215,17 @@ impl Engine {
                 self.refuse(now, task, fault);
             }
         }
+    }
+
+    /// A bead that this run holds without working on it: the answer to its claim was lost. It can be asked for again.
+    fn unheld(&self, task: &Task) -> Task {
+        let is_own =
+            matches!(&task.standing, Standing::Held { by, .. } if *by == self.settings.run);
+        let mut task = task.clone();
+        if is_own {
+            task.standing = Standing::Open;
+        }
+        task
     }
 
     /// A bead that cannot be worked on waits for a person; the others go on (L-5, 6.1).

@@ -310,11 +310,13 @@ impl Sight {
         for id in ids.clone() {
             ids.extend(store.dependents(&id)?.into_iter().map(|(id, _)| id));
         }
-        // What is put off becomes ready without any event.
+        // What is put off becomes ready without any event, and so does what somebody held who died.
+        let changes_by_itself =
+            |task: &&Task| task.is_put_off || matches!(task.standing, Standing::Held { .. });
         ids.extend(
             self.tasks
                 .values()
-                .filter(|task| task.is_put_off)
+                .filter(changes_by_itself)
                 .map(|task| task.id.clone()),
         );
         ids.append(&mut self.unseen);
@@ -422,10 +424,12 @@ fn last_event(store: &dyn Store) -> Result<u64, StoreError> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use beads_ralph_core::issue::{Edit, Entry};
 
     use super::*;
-    use crate::store::{Guard, MemoryStore, Stamp, Write};
+    use crate::store::{Guard, MemoryStore, NewClaim, Stamp, Write};
 
     const BY: Stamp<'static> = Stamp {
         actor: "somebody",
@@ -488,6 +492,37 @@ mod tests {
         change(&mut store, &id, Edit::Reopen);
         assert_eq!(look(&store, false), [Standing::Open]);
         assert!(look(&store, false).is_empty(), "nothing is new");
+    }
+
+    #[test]
+    fn z_4_a_bead_whose_holder_dies_is_told_of_without_any_event() {
+        let (mut store, id) = store();
+        let holder = Holder {
+            run: "another".to_owned(),
+            host: "here".to_owned(),
+            process: None,
+        };
+        let claim = NewClaim {
+            holder: &holder,
+            lease_until: BY.at,
+            is_forced: false,
+        };
+        store.claim(&id, &claim, BY).unwrap();
+        let is_dead = AtomicBool::new(false);
+        let gone = |_: &Claim, _: Timestamp| {
+            let is_dead = is_dead.load(Ordering::Relaxed);
+            is_dead.then_some(Abandoned::ProcessDead)
+        };
+        let reader = TaskReader {
+            gone: &gone,
+            ..reader()
+        };
+        let mut sight = Sight::default();
+        let mut look = || standings(sight.look(&store, &reader, BY.at, &|_| false).unwrap());
+        assert!(matches!(look()[..], [Standing::Held { .. }]));
+        assert!(look().is_empty());
+        is_dead.store(true, Ordering::Relaxed);
+        assert_eq!(look(), [Standing::Open]);
     }
 
     #[test]

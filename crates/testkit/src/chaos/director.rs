@@ -160,7 +160,8 @@ impl<'a> Director<'a> {
                     world.violate("end: the run does not end".to_owned());
                 }
                 if !world.violations.is_empty() {
-                    return;
+                    drop(world);
+                    return self.describe();
                 }
             }
             self.step(happening);
@@ -169,6 +170,28 @@ impl<'a> Director<'a> {
             }
         }
         self.look_back();
+    }
+
+    /// What every process has in mind, for people who look for a fault.
+    fn describe(&self) {
+        for (me, process) in self.processes.iter().enumerate() {
+            let Some(process) = process else { continue };
+            let view = process.engine.view();
+            let mut world = self.world();
+            world.say(|| {
+                format!(
+                    "p{me} is {:?} and will be woken {:?}",
+                    view.state,
+                    process.engine.next_wake()
+                )
+            });
+            for effect in process.engine.outstanding() {
+                world.say(|| format!("p{me} waits for {} {}", effect.bead, effect.action.name()));
+            }
+            for bead in view.beads {
+                world.say(|| format!("p{me} knows {} {:?}", bead.id, bead.state));
+            }
+        }
     }
 
     fn step(&mut self, happening: Happening) {

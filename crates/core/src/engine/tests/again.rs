@@ -36,3 +36,24 @@ fn z_2_a_run_of_an_agent_that_could_not_begin_is_another_one_the_next_time() {
         .collect();
     assert_eq!(numbers, [1, 2, 3]);
 }
+
+#[test]
+fn l_12_a_claim_whose_answer_was_lost_is_asked_for_again() {
+    // The store gave the bead to this run, which heard that it could not be reached.
+    let mut stage = Stage::new(settings(), vec![task("a", &[])]);
+    let claim = stage.pending[0].clone();
+    stage.answer(&claim, Err(Trouble::passing("busy")));
+    let held = Task {
+        standing: Standing::Held {
+            by: "run-1".to_owned(),
+            is_run: true,
+        },
+        ..task("a", &[])
+    };
+    stage.tell(&Event::Seen {
+        tasks: vec![held],
+        gone: Vec::new(),
+        parked: Vec::new(),
+    });
+    assert_eq!(stage.play_well(), Some(Outcome::Done));
+}
