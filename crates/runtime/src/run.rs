@@ -7,6 +7,7 @@ mod crew;
 mod hand_over;
 mod journal;
 mod keeping;
+mod lookout;
 mod main_checkout;
 mod perform;
 mod port_book;
@@ -19,11 +20,12 @@ pub use claims::LEASE;
 pub use conduct::{Audience, ConductError, Conductor, Stop};
 pub use crew::{RealCrew, mark_of};
 pub use journal::{Journal, JournalError, RunDirectory, file_name, read_journal};
+pub use lookout::{Lookout, Noticed};
 pub use perform::{Performer, Site, place};
 pub use port_book::PortBook;
 pub use ports::{
     Checked, Claimed, Crew, Forge, Found, Integrated, Job, NewPullRequest, Origin, Place, Prepared,
     PullRequest, PullState, Repository, Sealed, State, Wanted,
 };
-pub use start::{Begun, Ended, Start, StartError, left_behind};
+pub use start::{Begun, Ended, Start, StartError, left_behind, take_over};
 pub use tasks::{Selection, Sight, TaskReader};

@@ -186,7 +186,7 @@ impl Engine {
         let (ours, others): (Vec<&Task>, Vec<&Task>) = tasks
             .iter()
             .partition(|task| self.works.contains_key(&task.id));
-        let others: Vec<Task> = others.into_iter().cloned().collect();
+        let others: Vec<Task> = others.into_iter().map(|task| self.unheld(task)).collect();
         let gone: Vec<BeadId> = gone
             .iter()
             .filter(|id| !self.works.contains_key(id))
@@ -215,6 +215,17 @@ impl Engine {
                 self.refuse(now, task, fault);
             }
         }
+    }
+
+    /// A bead that this run holds without working on it: the answer to its claim was lost. It can be asked for again.
+    fn unheld(&self, task: &Task) -> Task {
+        let is_own =
+            matches!(&task.standing, Standing::Held { by, .. } if *by == self.settings.run);
+        let mut task = task.clone();
+        if is_own {
+            task.standing = Standing::Open;
+        }
+        task
     }
 
     /// A bead that cannot be worked on waits for a person; the others go on (L-5, 6.1).
@@ -289,6 +300,12 @@ impl Engine {
     pub(super) fn issue(&mut self, bead: &BeadId, action: Action) -> EffectId {
         let id = EffectId(self.next_effect);
         self.next_effect += 1;
+        self.issue_as(id, bead, action);
+        id
+    }
+
+    /// Asks for something under a number that it has already.
+    pub(super) fn issue_as(&mut self, id: EffectId, bead: &BeadId, action: Action) {
         let effect = Effect {
             id,
             bead: bead.clone(),
@@ -297,7 +314,6 @@ impl Engine {
         };
         self.outstanding.insert(id, effect.clone());
         self.effects.push(effect);
-        id
     }
 
     /// Says something that nobody answers.

@@ -12,7 +12,7 @@ use crate::bead::BeadId;
 impl Engine {
     /// What follows from trouble (contracts §7.7, §7.8).
     pub(super) fn failed(&mut self, now: Timestamp, effect: Effect, trouble: &Trouble) {
-        let id = effect.bead;
+        let id = effect.bead.clone();
         let work = self.works.get_mut(&id).expect("it is worked on");
         match (trouble.lasting, &effect.action) {
             (Lasting::Passing, Action::Claim { .. }) => {
@@ -24,7 +24,7 @@ impl Engine {
                 let n = work.n_tries;
                 let jitter = self.jitter(&id, n);
                 let until = later(now, self.settings.backoff.wait_ms(n, jitter));
-                self.hold(&id, Some(until), effect.action, trouble.message.clone());
+                self.hold_effect(effect, until, trouble.message.clone());
             }
             (Lasting::Lost, _) => self.lose(&id, &trouble.message),
             (_, Action::Claim { .. }) => {

@@ -1,5 +1,6 @@
 //! What the engine decides, told in events and effects.
 
+mod again;
 mod attempts;
 mod ends;
 mod limits;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::effect::{Action, Note, Pull};
+use super::effect::{Action, EffectId, Note, Pull};
 use super::{CommitId, Verdict};
 use crate::bead::QaReport;
 use crate::issue::Fence;
@@ -88,6 +88,8 @@ pub(super) struct Held {
     pub(super) until: Option<Timestamp>,
     /// What to do then.
     pub(super) action: Action,
+    /// The effect that it was, where it is to be the same one.
+    pub(super) again: Option<EffectId>,
     /// Why it waits, for people.
     pub(super) why: String,
 }

@@ -234,7 +234,8 @@ impl Start<'_> {
             &clock::wall,
         )
         .with_ports(ports);
-        let first = take_over(&performer, &begun)?;
+        let adopted = begun.is_adopted.then_some(&begun.engine);
+        let first = take_over(&performer, adopted, is_dead).map_err(StartError::Trouble)?;
         let mut audience = meet(crew.activity());
         let known = begun.engine.known();
         let conductor = Conductor {
@@ -282,22 +283,24 @@ fn gone(claim: &Claim, now: Timestamp) -> Option<Abandoned> {
     claim.is_abandoned(now, &host::name(), host::liveness)
 }
 
-/// Takes over what a dead process held. Places in the cap that dead processes hold are given back first, whoever they were.
-fn take_over(performer: &Performer<'_>, begun: &Begun) -> Result<Option<Event>, StartError> {
-    let is_dead = |holder: &Holder| {
-        let process = holder.process.as_ref();
-        holder.host == host::name()
-            && process.is_some_and(|it| host::liveness(it) == Liveness::Dead)
-    };
-    performer
-        .free_dead_slots(is_dead)
-        .map_err(StartError::Trouble)?;
-    if !begun.is_adopted {
+/// Whether a holder of something was a process of this machine that is dead.
+fn is_dead(holder: &Holder) -> bool {
+    let process = holder.process.as_ref();
+    holder.host == host::name() && process.is_some_and(|it| host::liveness(it) == Liveness::Dead)
+}
+
+/// Takes over what dead processes held: places in the cap, whoever had them, and the beads of a run that is gone on with. The answer is
+/// what such a run is told first.
+pub fn take_over(
+    performer: &Performer<'_>,
+    adopted: Option<&Engine>,
+    is_dead: impl Fn(&Holder) -> bool,
+) -> Result<Option<Event>, Trouble> {
+    performer.free_dead_slots(is_dead)?;
+    let Some(engine) = adopted else {
         return Ok(None);
-    }
-    let fences = performer
-        .take_over(begun.engine.working())
-        .map_err(StartError::Trouble)?;
+    };
+    let fences = performer.take_over(engine.working())?;
     Ok(Some(Event::Adopted { fences }))
 }
 
