@@ -186,6 +186,7 @@ fn tasks(store: &dyn Store, config: &Config) -> Result<Vec<Task>, Failure> {
     let reader = TaskReader {
         rules: rules(config),
         max_attempts: config.run.max_attempts,
+        has_default_checks: !config.default_checks.is_empty(),
         gone: &|_, _| None,
         selection: Selection::default(),
         account: &account,
