@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use super::CommitId;
 use super::effect::{Action, Launch, Note};
 use super::event::AgentReport;
+use super::judge::Said;
 use super::machine::{Engine, later};
 use super::settings::Cap;
 use super::work::{AfterRecord, Doom, Phase};
@@ -260,7 +261,16 @@ impl Engine {
         if !claim.is_success || report.status != Status::Ok {
             return self.fail_attempt(now, id, &format!("{}: {reason}", report.agent));
         }
-        self.seal(now, id);
+        // A success that its own QA agents do not share is none.
+        let said = self.work(id).qa_results.iter().map(|said| Said {
+            agent: said.agent_path.clone(),
+            status: said.status,
+            message: said.message.clone(),
+        });
+        let said: Vec<Said> = said.collect();
+        if self.all_passed(now, id, &said) {
+            self.seal(now, id);
+        }
     }
 
     pub(super) fn seal(&mut self, now: Timestamp, id: &BeadId) {

@@ -68,6 +68,7 @@ fn task(name: &str, waits_for: &[&str]) -> Task {
         leader: Some("claude".to_owned()),
         attempts: 0,
         max_attempts: 3,
+        has_checks: true,
         spent: Spent::default(),
         base: None,
     }

@@ -219,20 +219,22 @@ impl Stage<'_, '_> {
             .unwrap_or(TICK);
         let mut events = Vec::new();
         match self.receiver.recv_timeout(wait) {
-            Ok(reply) => events.push(self.answered(reply)),
+            Ok(reply) => events.push(reply.into()),
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
         }
         while let Ok(reply) = self.receiver.try_recv() {
-            events.push(self.answered(reply));
+            events.push(reply.into());
         }
         if wake.is_some_and(|wake| wake <= clock::wall()) {
             events.push(Event::Woke);
         }
         events
     }
+}
 
-    fn answered(&mut self, reply: Reply) -> Event {
-        Event::Answered {
+impl From<Reply> for Event {
+    fn from(reply: Reply) -> Self {
+        Self::Answered {
             effect: reply.effect.id,
             answer: Box::new(reply.answer),
         }

@@ -390,9 +390,6 @@ fn said(note: &Note) -> String {
 
 /// The verdicts of the last attempt, for the sprint's result: those of the QA agents that we ran, else those that a leading agent told of.
 fn qa_results(metadata: &Map<String, Value>, progress: &Progress) -> Vec<QaReport> {
-    if !progress.qa_results.is_empty() {
-        return progress.qa_results.clone();
-    }
     let attempt = progress.attempts;
     let executions = metadata
         .get("qa_agent_executions")
@@ -414,7 +411,12 @@ fn qa_results(metadata: &Map<String, Value>, progress: &Progress) -> Vec<QaRepor
                 .unwrap_or_default(),
         })
     };
-    of_attempt.filter_map(report).collect()
+    let own: Vec<QaReport> = of_attempt.filter_map(report).collect();
+    if own.is_empty() {
+        progress.qa_results.clone()
+    } else {
+        own
+    }
 }
 
 /// Tells other runs that an account is at its limit (Z-14).

@@ -220,6 +220,7 @@ impl Start<'_> {
                 rig: self.config.rig.clone(),
             },
             max_attempts: self.config.run.max_attempts,
+            has_default_checks: !self.config.default_checks.is_empty(),
             selection: self.selection.clone(),
             account: &account,
             gone: &gone,

@@ -57,6 +57,8 @@ pub struct TaskReader<'a> {
     pub rules: Rules,
     /// How many attempts there may be, where the user said so and the bead did not.
     pub max_attempts: Option<u32>,
+    /// Whether there are checks that hold for every bead (Z-31).
+    pub has_default_checks: bool,
     /// Which beads are wanted.
     pub selection: Selection,
     /// Whether the holder of a claim is gone; what it held can be claimed again (Z-4).
@@ -130,6 +132,11 @@ impl TaskReader<'_> {
                 .map(|qa| (self.account)(&qa.spec))
                 .collect(),
             leader: Some((self.account)(&metadata.scrum_master_agent)),
+            has_checks: self.has_default_checks
+                || metadata
+                    .dod
+                    .as_ref()
+                    .is_some_and(|dod| !dod.verifiers.is_empty()),
             attempts: metadata.attempt_count,
             max_attempts: self.max_attempts(metadata.max_retry_attempts),
             ..self.plain(record, waits_for, now)
@@ -165,6 +172,7 @@ fn plain(record: &Record, standing: Standing, waits_for: Vec<BeadId>, now: Times
         leader: None,
         attempts: 0,
         max_attempts: 1,
+        has_checks: false,
         spent: metadata(RECEIPT).and_then(spent).unwrap_or_default(),
         base: metadata("base_commit")
             .and_then(Value::as_str)

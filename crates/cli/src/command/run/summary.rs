@@ -149,6 +149,7 @@ pub(super) fn dry_run(
             rig: place.config.rig.clone(),
         },
         max_attempts: place.config.run.max_attempts,
+        has_default_checks: !place.config.default_checks.is_empty(),
         selection: selection.clone(),
         gone: &|_, _| None,
         account: &account,
