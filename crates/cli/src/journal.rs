@@ -1,8 +1,9 @@
-//! The journals of runs as commands meet them: found by the run's id, or by their path.
+//! The journals of runs as commands meet them: found by the run's id or its beginning, as `latest`, or by their path.
 
 use beads_ralph_core::diag::{ErrorCode, did_you_mean};
 use beads_ralph_core::engine::Journal;
 use beads_ralph_core::text::excerpt;
+use beads_ralph_runtime::run::RunDirectory;
 use beads_ralph_runtime::{files, store};
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -19,7 +20,7 @@ const FILE: &str = "journal.jsonl";
 /// How many runs an error names at the most.
 const MAX_NAMED: usize = 10;
 
-/// Reads the journal of a run: by its id, its directory, or its file.
+/// Reads the journal of a run: by its id or the beginning of it, as `latest`, by its directory, or its file.
 pub(crate) fn read(run: &str) -> Result<Journal, Failure> {
     let path = find(run)?;
     let bytes = files::read(&path)?;
@@ -40,13 +41,11 @@ fn find(run: &str) -> Result<Utf8PathBuf, Failure> {
     if named.is_file() {
         return Ok(named.to_owned());
     }
-    let runs = store::find(&here()?)?.directory.join(RUNS);
-    let is_name = !run.is_empty() && !run.contains('/') && !run.starts_with('.');
-    let path = runs.join(run).join(FILE);
-    if is_name && path.is_file() {
-        return Ok(path);
+    let beads = store::find(&here()?)?.directory;
+    match RunDirectory::find(&beads, run) {
+        Ok(found) if !run.is_empty() => Ok(found.journal()),
+        _ => Err(unknown(run, &beads.join(RUNS))),
     }
-    Err(unknown(run, &runs))
 }
 
 fn unknown(run: &str, runs: &Utf8Path) -> Failure {

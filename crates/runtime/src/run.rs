@@ -6,6 +6,7 @@ mod crew;
 mod hand_over;
 mod journal;
 mod keeping;
+mod mortal;
 mod perform;
 mod ports;
 mod start;

@@ -62,7 +62,7 @@ pub(crate) struct ModelArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {
-    /// The run: its id, or its journal
+    /// The run: its id or the beginning of it, `latest`, or its journal
     pub(crate) run: String,
     /// Show every decision with its reason
     #[arg(long)]
