@@ -72,13 +72,14 @@ impl Cli {
             | Command::Blocked
             | Command::QaReport
             | Command::Retry(_)
+            | Command::Clean(_)
             | Command::Stop(_)
             | Command::Pause(_)
             | Command::Simulate(_)
             | Command::Replay(_)
             | Command::CreateBead(_)
             | Command::Schema(_)
-            | Command::Demo
+            | Command::Demo(_)
             | Command::ScriptedAgent(_)
             | Command::Completions(_)
             | Command::Man => false,
@@ -197,6 +198,8 @@ pub(crate) enum Command {
     QaReport,
     /// Let beads that were given up be tried again
     Retry(RetryArgs),
+    /// Remove worktrees, branches and runs that are not needed any more
+    Clean(CleanArgs),
     /// Ask the runs on this store to stop
     Stop(StopArgs),
     /// Ask the runs on this store to begin nothing new
@@ -209,8 +212,8 @@ pub(crate) enum Command {
     CreateBead(CreateBeadArgs),
     /// Print a JSON Schema, or the names of all
     Schema(SchemaArgs),
-    /// Compile a sample plan and show its graph; touches nothing of yours
-    Demo,
+    /// See the whole thing: a sample plan worked off by scripted agents; touches nothing of yours
+    Demo(DemoArgs),
     /// Act as an agent, by a scenario
     #[command(hide = true)]
     ScriptedAgent(ScriptedAgentArgs),

@@ -127,6 +127,15 @@ impl Beads {
         })
     }
 
+    /// A store that was just made.
+    pub(crate) fn made(made: store::Initialized, global: &Global) -> Self {
+        Self {
+            store: Box::new(made.store),
+            directory: made.directory,
+            by: Writer::new(global),
+        }
+    }
+
     /// The bead with an id, or with the only id of which a text is the first parts. Parts end before `-` and `.`, so
     /// that the id of one sprint is never taken for the beginning of another's number.
     pub(crate) fn resolve(&self, text: &str) -> Result<Record, Failure> {

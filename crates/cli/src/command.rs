@@ -4,6 +4,7 @@ mod bead_migrate;
 mod bead_validate;
 mod blocked;
 mod claim;
+mod clean;
 mod close;
 mod comment;
 mod completions;
@@ -92,6 +93,7 @@ pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), Failure> {
         Command::Status(args) => status::run(args, global, ui),
         Command::Blocked => blocked::run(global, ui),
         Command::QaReport => qa_report::run(global, ui),
+        Command::Clean(args) => clean::run(args, global, ui),
         Command::Retry(args) => retry::run(args, global, ui),
         Command::Stop(args) => stop::run(args, global, ui),
         Command::Pause(args) => pause::run(args, global, ui),
@@ -99,7 +101,7 @@ pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), Failure> {
         Command::Replay(args) => replay::run(args, ui),
         Command::CreateBead(args) => create_bead::run(args, ui),
         Command::Schema(args) => schema::run(args, ui),
-        Command::Demo => demo::run(ui),
+        Command::Demo(args) => demo::run(args, global, ui),
         Command::ScriptedAgent(args) => scripted_agent::run(args, ui),
         Command::Completions(args) => completions::run(args, ui),
         Command::Man => man::run(ui),

@@ -7,7 +7,7 @@ pub(crate) use diagnostics::{
 };
 
 use std::fmt::Display;
-use std::io::{self, BufWriter, IsTerminal as _, Write as _};
+use std::io::{self, BufRead as _, BufWriter, IsTerminal as _, Write as _};
 
 use beads_ralph_core::diag::{Diagnostic, ErrorCode, sort_by_place};
 use beads_ralph_runtime::env::{self, Variable};
@@ -94,6 +94,17 @@ impl Ui {
         if !self.is_quiet && !self.is_json {
             write_stderr(text);
         }
+    }
+
+    /// Asks people whether to go on; nobody is there to be asked where standard input or error is no terminal.
+    pub(crate) fn confirms(&self, question: &str) -> Option<bool> {
+        if self.is_json || !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+            return None;
+        }
+        write_stderr(&format!("{question} [y/N] "));
+        let mut answer = String::new();
+        io::stdin().lock().read_line(&mut answer).ok()?;
+        Some(matches!(answer.trim(), "y" | "Y" | "yes"))
     }
 
     /// Prints what must be seen even when quiet: findings that keep a command from its data.

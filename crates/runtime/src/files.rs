@@ -278,6 +278,11 @@ pub fn move_new(from: &Utf8Path, to: &Utf8Path) -> Result<Utf8PathBuf, FileError
     Ok(place)
 }
 
+/// Removes a directory with everything that is in it; links are not followed.
+pub fn remove_directory(path: &Utf8Path) -> Result<(), FileError> {
+    fs::remove_dir_all(path).map_err(FileError::io("remove", path))
+}
+
 /// How much room is left where a path is, for people without special rights.
 pub fn free_bytes(path: &Utf8Path) -> Result<u64, FileError> {
     let room = rustix::fs::statvfs(path.as_std_path());

@@ -8,6 +8,7 @@
 //! command can do it. Merging into the target branch needs git 2.38. Who is at work in a worktree is only seen where there
 //! is `/proc`.
 
+mod add;
 mod base;
 mod call;
 mod clashes;
@@ -25,6 +26,7 @@ mod restore;
 mod seal;
 mod site;
 mod status;
+mod turn;
 mod worktrees;
 
 pub use identity::Identity;
@@ -152,15 +154,15 @@ impl Repository for Git {
     }
 
     fn prepare(&self, place: &Place, origin: &Origin) -> Result<Prepared, Trouble> {
-        self.prepare_place(place, origin)
+        self.at(&place.worktree, || self.prepare_place(place, origin))
     }
 
     fn seal(&self, place: &Place, base: &CommitId, message: &str) -> Result<Sealed, Trouble> {
-        self.seal_place(place, base, message)
+        self.at(&place.worktree, || self.seal_place(place, base, message))
     }
 
     fn changed_files(&self, base: &CommitId, commit: &CommitId) -> Result<Vec<String>, Trouble> {
-        self.differing(&self.root, base, commit)
+        self.files_between(base, commit)
     }
 
     fn state(&self, place: &Place) -> Result<State, Trouble> {
@@ -183,7 +185,9 @@ impl Repository for Git {
         commit: &CommitId,
         attempt: u32,
     ) -> Result<Option<CommitId>, Trouble> {
-        self.restore_place(place, commit, attempt)
+        self.at(&place.worktree, || {
+            self.restore_place(place, commit, attempt)
+        })
     }
 
     fn keep(&self, bead: &BeadId, commit: &CommitId) -> Result<(), Trouble> {
@@ -213,6 +217,6 @@ impl Repository for Git {
     }
 
     fn remove(&self, place: &Place) -> Result<(), Trouble> {
-        self.remove_place(place)
+        self.at(&place.worktree, || self.remove_place(place))
     }
 }

@@ -15,7 +15,7 @@ mod sqlite;
 pub use error::StoreError;
 pub use lease::{Control, Lease};
 pub use memory::MemoryStore;
-pub use place::{Initialized, Kind, Place, Scratch, find, init, options, root_of};
+pub use place::{Initialized, Kind, Place, Scratch, find, init, init_in, options, root_of};
 pub use sqlite::{CheckReport, Opened, Options, RepairReport, SqliteStore, check, repair};
 
 use beads_ralph_core::bead::{BeadId, Timestamp};

@@ -17,6 +17,7 @@ use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use beads_ralph_runtime::files;
 use beads_ralph_runtime::run::PullState;
@@ -24,6 +25,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use tempfile::TempDir;
 
 use self::answer::Reply;
+use self::repository::Repository;
 use self::state::State;
 use crate::http::{self, Unread};
 
@@ -155,7 +157,18 @@ impl GitHub {
 
     /// Lets the next call of a kind that has no fault yet meet one.
     pub fn plan(&self, call: Call, fault: Fault) {
-        self.state.plan(call, fault);
+        self.state.plan(call, None, fault);
+    }
+
+    /// Lets one call of a kind meet a fault: the how-many-th, counted from 1 and from the start of the server.
+    pub fn plan_nth(&self, call: Call, number: usize, fault: Fault) {
+        self.state.plan(call, Some(number), fault);
+    }
+
+    /// Waits until there are so many pull requests; false when that took too long.
+    pub fn wait_for_pulls(&self, n: usize, within: Duration) -> bool {
+        let is_met = |repository: &Repository| repository.pulls().len() >= n;
+        self.state.wait_until(within, is_met)
     }
 }
 
@@ -292,6 +305,19 @@ mod tests {
         assert_eq!(status(), None);
         assert_eq!(github.pulls().len(), 1, "it was made all the same");
         assert_eq!(status(), Some(200));
+    }
+
+    #[test]
+    fn one_call_of_many_fails() {
+        let github = GitHub::start("o/r").unwrap();
+        github.set_branch("main", "aa");
+        github.set_branch("b", "bb");
+        github.set_branch("c", "cc");
+        github.plan_nth(Call::Create, 2, Fault::CutAfter);
+        assert!(!github.wait_for_pulls(1, Duration::ZERO));
+        assert!(ask(&github, GitHub::TOKEN, &creation("b")).is_some());
+        assert!(ask(&github, GitHub::TOKEN, &creation("c")).is_none());
+        assert!(github.wait_for_pulls(2, Duration::ZERO));
     }
 
     #[test]

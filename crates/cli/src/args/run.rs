@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 
 use super::change::PermissionsArg;
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct RunArgs {
     /// A plan to check and to apply first; without it the beads that are in the store
     #[arg(value_name = "PLAN")]
@@ -57,4 +57,30 @@ pub(crate) enum IntegrationArg {
     Merge,
     /// It is pushed and proposed as a pull request
     Pr,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// Keep the repository of the demo in this directory, which must not be there yet, instead of throwing it away
+    #[arg(long, value_name = "DIR")]
+    pub(crate) keep: Option<Utf8PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CleanArgs {
+    /// Worktrees of closed beads that have nothing to lose
+    #[arg(long)]
+    pub(crate) worktrees: bool,
+    /// Branches of closed beads whose commits are in the source branch, or in the branch that work is merged into
+    #[arg(long)]
+    pub(crate) branches: bool,
+    /// Runs that are over, but for the newest five
+    #[arg(long)]
+    pub(crate) runs: bool,
+    /// Remove without asking
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    /// Only say what would be removed
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }

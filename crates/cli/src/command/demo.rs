@@ -1,38 +1,80 @@
-//! `demo`: a sample plan of nine sprints, compiled before your eyes, and worked off in a store that is thrown away.
+//! `demo`: the whole product on a sample plan, in a repository that is thrown away, with an agent that acts by a scenario.
+//!
+//! Nothing of the user's is touched: neither their repository nor their store nor their settings of git. Data: that of `run`.
 
-use std::fmt;
-
-use beads_ralph_core::bead::{BeadId, BeadShape, FieldError, RalphBead};
+use beads_ralph_core::bead::BeadShape;
 use beads_ralph_core::compile::{KnownIds, Refusal, build, plan_graph};
-use beads_ralph_core::issue::{Edit, Entry, Fence, Holder, Query};
+use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::issue::Entry;
 use beads_ralph_core::plan::Filter;
-use beads_ralph_runtime::clock;
-use beads_ralph_runtime::store::{Guard, NewClaim, Scratch, Stamp, Store, StoreError, Write};
-use serde_json::{Value, json};
+use beads_ralph_runtime::files;
+use beads_ralph_runtime::store::{self, StoreError, Write};
+use beads_ralph_runtime::unit::{Ending, Units};
+use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::Value;
+use std::time::Duration;
+use tempfile::TempDir;
 
 use super::plan_build::documents;
 use super::plan_graph::drawn;
-use crate::args::{GraphFormat, MergeArg, RuleArgs};
+use super::run::at as run_at;
+use crate::args::{DemoArgs, Global, GraphFormat, IntegrationArg, MergeArg, RuleArgs, RunArgs};
+use crate::beads::{Beads, here};
 use crate::failure::Failure;
 use crate::plan_source::{PlanSource, Surroundings};
-use crate::ui::{Stream, Ui, counted, lines, render};
+use crate::ui::{Stream, Ui, counted, quoted, render};
 
 const PLAN: &str = include_str!("../../assets/demo-plan.md");
+const SCENARIO: &str = include_str!("../../assets/demo-scenario.yaml");
+const CONFIG: &str = include_str!("../../assets/demo-config.yaml");
 const NAME: &str = "demo-plan.md";
 const NEXT: &str = "
 Now your own:
+  beads-ralph init
   beads-ralph plan new plan.md
   beads-ralph plan check plan.md
-  beads-ralph plan graph plan.md
-  beads-ralph init
-  beads-ralph plan apply plan.md
-  beads-ralph ready
+  beads-ralph run plan.md
 ";
 
-/// Who works in the demo.
-const WORKERS: [&str; 2] = ["alice", "bob"];
+/// How long git may take for one of the few things that it is asked.
+const GIT_LIMIT: Duration = Duration::from_mins(1);
 
-pub(crate) fn run(ui: &Ui) -> Result<(), Failure> {
+pub(crate) fn run(args: &DemoArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
+    let ground = Ground::new(args)?;
+    let documents = compiled(ui)?;
+    ground.lay()?;
+    let made = store::init_in(ground.root.join(".beads"), store::options()?)?;
+    let mut beads = Beads::made(made, global);
+    fill(&mut beads, &documents)?;
+    ui.out(
+        "\nAgents that act by a scenario work it off, in a repository that is thrown away:\n\n",
+    )?;
+    let run_args = RunArgs {
+        integration: Some(IntegrationArg::Merge),
+        ..RunArgs::default()
+    };
+    let ran = run_at(
+        ground.root.clone(),
+        beads,
+        Some(NAME.to_owned()),
+        &run_args,
+        ui,
+    );
+    if ran.is_ok() {
+        ui.out(&format!(
+            "\nWhat they merged into ralph/demo-plan:\n{}",
+            ground.history()?
+        ))?;
+        if args.keep.is_some() {
+            ui.out(&format!("\nLook at it in {}\n", quoted(&ground.root)))?;
+        }
+        ui.out(NEXT)?;
+    }
+    ran
+}
+
+/// Compiles the plan, and shows it.
+fn compiled(ui: &Ui) -> Result<Vec<Value>, Failure> {
     let source = PlanSource::from_text(NAME, PLAN);
     let surroundings = Surroundings::at(None, NAME.to_owned())?;
     let rules = RuleArgs {
@@ -50,137 +92,124 @@ pub(crate) fn run(ui: &Ui) -> Result<(), Failure> {
     let graph = plan_graph(&plan, &KnownIds::new())
         .map_err(|finding| ui.refuse(&source, vec![*finding]))?;
     let documents = documents(&compiled.beads, BeadShape::Both, surroundings.rig())?;
-    if ui.is_json() {
-        let order: Vec<&str> = compiled
-            .beads
-            .iter()
-            .map(|bead| bead.metadata.sprint.as_str())
-            .collect();
-        let rounds: Vec<Vec<String>> = worked_off(&documents)?
-            .into_iter()
-            .map(|round| round.into_iter().map(|done| done.id.to_string()).collect())
-            .collect();
-        return ui.data(&json!({
-            "plan": PLAN, "sprints_processed": order, "beads": documents, "rounds": rounds,
-        }));
-    }
-    ui.out(&format!(
-        "A plan of {} ({NAME}):\n\n",
-        counted(plan.sprints.len(), "sprint", "sprints")
-    ))?;
+    let n_sprints = counted(plan.sprints.len(), "sprint", "sprints");
+    ui.out(&format!("A plan of {n_sprints} ({NAME}):\n\n"))?;
     ui.out(&render(&source, &compiled.findings, ui.style(Stream::Out)))?;
     ui.out(&drawn(&graph, GraphFormat::Text, ui))?;
-    ui.out(&format!(
-        "\n{}, all valid, in the order of work:\n",
-        counted(documents.len(), "bead", "beads")
-    ))?;
-    ui.out(&lines(compiled.beads.iter().map(described)))?;
-    ui.out(
-        "\nIn a store that is thrown away, two workers claim whatever is ready and close it:\n",
-    )?;
-    let rounds = worked_off(&documents)?;
-    ui.out(&lines(rounds.iter().enumerate().map(|(at, round)| {
-        let done: Vec<String> = round.iter().map(Done::to_string).collect();
-        format!("  round {}: {}", at + 1, done.join("; "))
-    })))?;
-    ui.out(NEXT)
+    Ok(documents)
 }
 
-/// A bead that was worked off.
-struct Done {
-    id: BeadId,
-    worker: &'static str,
-    fence: Fence,
+fn fill(beads: &mut Beads, documents: &[Value]) -> Result<(), Failure> {
+    let insert = |document: &Value| {
+        let entry =
+            Entry::from_document(document.clone()).map_err(|errors| StoreError::Invalid {
+                id: NAME.to_owned(),
+                errors,
+            })?;
+        Ok(Write::Insert(Box::new(entry)))
+    };
+    let batch: Result<Vec<Write>, StoreError> = documents.iter().map(insert).collect();
+    beads.store.write(&batch?, beads.by.stamp())?;
+    Ok(())
 }
 
-impl fmt::Display for Done {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} by {} (fence {})", self.id, self.worker, self.fence)
-    }
+/// The repository of the demo.
+struct Ground {
+    root: Utf8PathBuf,
+    units: Units,
+    _guard: Option<TempDir>,
 }
 
-/// Puts the beads into a store and takes them out again as they become ready, round by round.
-fn worked_off(documents: &[Value]) -> Result<Vec<Vec<Done>>, Failure> {
-    let mut scratch = Scratch::new()?;
-    let now = clock::now();
-    let by = |actor| Stamp { actor, at: now };
-    let batch: Result<Vec<Write>, Vec<FieldError>> = documents
-        .iter()
-        .map(|document| {
-            Ok(Write::Insert(Box::new(Entry::from_document(
-                document.clone(),
-            )?)))
+impl Ground {
+    fn new(args: &DemoArgs) -> Result<Self, Failure> {
+        let (parent, guard) = match &args.keep {
+            Some(keep) => (kept(keep)?, None),
+            None => thrown_away()?,
+        };
+        let root = parent.join("demo");
+        files::create_directory(&root)?;
+        Ok(Self {
+            root,
+            units: Units::own()?,
+            _guard: guard,
         })
-        .collect();
-    let batch = batch.map_err(|errors| StoreError::Invalid {
-        id: NAME.to_owned(),
-        errors,
-    })?;
-    scratch.store.write(&batch, by("demo"))?;
-    let ready = Query {
-        ready_at: Some(now),
-        ..Query::default()
-    };
-    let mut rounds = Vec::new();
-    loop {
-        let records = scratch.store.find(&ready)?;
-        if records.is_empty() {
-            return Ok(rounds);
+    }
+
+    /// Makes the repository: the plan, the scenario, the configuration, and one commit.
+    fn lay(&self) -> Result<(), Failure> {
+        for (name, text) in [
+            (NAME, PLAN),
+            ("scenario.yaml", SCENARIO),
+            ("beads-ralph.yaml", CONFIG),
+        ] {
+            files::write_atomic(&self.root.join(name), text.as_bytes())?;
         }
-        let mut round = Vec::new();
-        for (record, worker) in records.iter().zip(WORKERS.into_iter().cycle()) {
-            round.push(work_off(
-                &mut scratch.store,
-                record.issue.id(),
-                worker,
-                by(worker),
-            )?);
+        self.git(&["init", "--quiet", "--initial-branch=main", "."])?;
+        for (key, value) in [
+            ("user.name", "Demo"),
+            ("user.email", "demo@localhost"),
+            ("commit.gpgsign", "false"),
+            ("core.hooksPath", "/dev/null"),
+        ] {
+            self.git(&["config", key, value])?;
         }
-        rounds.push(round);
+        self.git(&["add", "."])?;
+        self.git(&["commit", "--quiet", "--message=A plan"])?;
+        Ok(())
+    }
+
+    /// What is on the branch that everything was merged into.
+    fn history(&self) -> Result<String, Failure> {
+        self.git(&[
+            "log",
+            "--graph",
+            "--format=  %s",
+            "--first-parent",
+            "ralph/demo-plan",
+        ])
+    }
+
+    fn git(&self, arguments: &[&str]) -> Result<String, Failure> {
+        let argv = [&["git"], arguments].concat();
+        let ended = self
+            .units
+            .output(&argv, Utf8Path::new(&self.root), GIT_LIMIT);
+        match ended {
+            Ok(ended) if ended.ending == Ending::Exited(0) => Ok(ended.stdout.text()),
+            Ok(ended) => {
+                let message = format!(
+                    "`{}` failed: {}",
+                    argv.join(" "),
+                    ended.stderr.text().trim()
+                );
+                Err(Failure::new(ErrorCode::ValidationConstraint, message)
+                    .action("check that git works"))
+            }
+            Err(error) => Err(
+                Failure::new(ErrorCode::ValidationConstraint, error.to_string())
+                    .action("install git"),
+            ),
+        }
     }
 }
 
-fn work_off(
-    store: &mut impl Store,
-    id: &BeadId,
-    worker: &'static str,
-    by: Stamp<'_>,
-) -> Result<Done, Failure> {
-    let holder = Holder {
-        run: worker.to_owned(),
-        host: "demo".to_owned(),
-        process: None,
-    };
-    let claim = NewClaim {
-        holder: &holder,
-        lease_until: by.at,
-        is_forced: false,
-    };
-    let fence = store.claim(id, &claim, by)?.fence;
-    let close = Write::Update {
-        id: id.clone(),
-        edits: vec![Edit::Close("demo".to_owned())],
-        guard: Guard::fenced(fence),
-    };
-    store.write(&[close], by)?;
-    Ok(Done {
-        id: id.clone(),
-        worker,
-        fence,
-    })
+/// A directory that stays.
+fn kept(directory: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
+    let path = here()?.join(directory);
+    if files::create_new_directory(&path)? {
+        return Ok(path);
+    }
+    let message = format!("{} is there already", quoted(&path));
+    let failure = Failure::new(ErrorCode::ValidationConstraint, message);
+    Err(failure.action("name a directory that is not there yet"))
 }
 
-/// A bead on one line: its id, its kind, and what it waits for.
-fn described(bead: &RalphBead) -> String {
-    let waits: Vec<&str> = bead.dependencies.iter().map(BeadId::as_str).collect();
-    let after = if waits.is_empty() {
-        String::new()
-    } else {
-        format!(" after {}", waits.join(", "))
-    };
-    format!(
-        "  {:<34} {:<17}{after}",
-        bead.id.as_str(),
-        bead.issue_type.as_str()
-    )
+/// A directory that goes when the demo is over.
+fn thrown_away() -> Result<(Utf8PathBuf, Option<TempDir>), Failure> {
+    let guard = TempDir::with_prefix("beads-ralph-demo-")?;
+    let path = Utf8PathBuf::from_path_buf(guard.path().canonicalize()?).map_err(|path| {
+        let message = format!("the temporary directory {} is not UTF-8", path.display());
+        Failure::new(ErrorCode::IoPermissionDenied, message)
+    })?;
+    Ok((path, Some(guard)))
 }

@@ -1,6 +1,10 @@
-//! `recover`: beads whose holder is gone, put back to open (contracts §7.9, Z-4).
+//! `recover`: what processes left that are gone is set right, without working on anything (contracts §7.9, Z-4).
 //!
-//! Data: `{recovered: [{id, fence, holder|null, why}], left: [{id, fence, holder|null, why}], dry_run}`.
+//! Runs whose process is dead are named and what still runs of them is ended; beads whose holder is gone are put back to open. The next
+//! `run` goes on with such a run. Data: `{runs: [{run, beads, ended, discarded}], recovered: [{id, fence, holder|null, why}],
+//! left: [{id, fence, holder|null, why}], dry_run}`.
+
+mod runs;
 
 use std::fmt::Write as _;
 
@@ -10,6 +14,7 @@ use beads_ralph_runtime::host;
 use beads_ralph_runtime::store::{Guard, StoreError, Write};
 use serde_json::{Value, json};
 
+use self::runs::LeftRun;
 use crate::args::{Global, RecoverArgs};
 use crate::bead_view::{held, named, time};
 use crate::beads::Beads;
@@ -25,6 +30,7 @@ struct Seen {
 
 pub(crate) fn run(args: &RecoverArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let mut beads = Beads::open(global)?;
+    let runs = runs::settle(args, &beads.directory)?;
     let query = Query {
         status: StatusFilter::OneOf(vec!["in_progress".to_owned()]),
         includes_hidden: true,
@@ -39,7 +45,13 @@ pub(crate) fn run(args: &RecoverArgs, global: &Global, ui: &Ui) -> Result<(), Fa
     if ui.is_json() {
         let json = |seen: &[Seen]| seen.iter().map(to_json).collect::<Vec<Value>>();
         let (recovered, left) = (json(&recovered), json(&left));
-        return ui.data(&json!({"recovered": recovered, "left": left, "dry_run": args.dry_run}));
+        return ui.data(&json!({
+            "runs": runs.iter().map(LeftRun::to_json).collect::<Vec<Value>>(),
+            "recovered": recovered, "left": left, "dry_run": args.dry_run,
+        }));
+    }
+    for run in &runs {
+        ui.out(&run.text(args.dry_run))?;
     }
     ui.out(&text(&recovered, &left, args.dry_run))
 }

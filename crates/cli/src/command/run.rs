@@ -5,7 +5,7 @@
 
 mod preflight;
 mod screen;
-mod settings;
+pub(crate) mod settings;
 mod story;
 mod summary;
 
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use beads_ralph_core::agent::Permissions;
 use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_core::engine::{Integration, Outcome};
+use beads_ralph_core::engine::{Integration, Outcome, Trouble};
 use beads_ralph_core::text::visible;
 use beads_ralph_runtime::agent::Finding;
 use beads_ralph_runtime::config::{self, Config};
@@ -43,13 +43,20 @@ pub(crate) fn run(args: &RunArgs, global: &Global, ui: &Ui) -> Result<(), Failur
     };
     let beads = Beads::open(global)?;
     let root = main_root(&beads.directory)?;
+    at(root, beads, plan, args, ui)
+}
+
+/// Runs the beads of a store in a repository.
+pub(crate) fn at(
+    root: Utf8PathBuf,
+    beads: Beads,
+    plan: Option<String>,
+    args: &RunArgs,
+    ui: &Ui,
+) -> Result<(), Failure> {
     let config = config::load(Some(&root))?;
     let selection = selection(args, plan, &beads)?;
-    let place = Place {
-        root,
-        config,
-        units: Arc::new(Units::own()?),
-    };
+    let place = Place::new(root, config)?;
     let git = place.git()?;
     let (forge, mode) = place.integration(args, &git)?;
     let settings = settings::of(args, &place.config, mode, &selection, &beads)?;
@@ -100,6 +107,15 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    pub(crate) fn new(root: Utf8PathBuf, config: Config) -> Result<Self, Failure> {
+        let units = Arc::new(Units::own()?);
+        Ok(Self {
+            root,
+            config,
+            units,
+        })
+    }
+
     /// The repository's git.
     pub(crate) fn git(&self) -> Result<Git, Failure> {
         let settings = git::Settings {
@@ -139,8 +155,14 @@ impl Place {
     }
 }
 
+/// What git could not do, as a failure.
+pub(crate) fn trouble(trouble: Trouble) -> Failure {
+    Failure::new(ErrorCode::ValidationConstraint, trouble.message)
+        .action("see `git status` and `git worktree list`")
+}
+
 /// The root of the main worktree: what `.beads` lies in.
-fn main_root(beads: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
+pub(crate) fn main_root(beads: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
     let root = beads.parent().unwrap_or(beads);
     repo::root_of(root)
         .map(|root| work::main_root(&root))

@@ -95,6 +95,31 @@ fn l_15_git_killed_while_it_made_a_worktree_is_finished() {
 }
 
 #[test]
+fn l_15_a_path_through_a_link_is_the_same_path() {
+    let world = World::new();
+    let link = world.base.join("link");
+    std::os::unix::fs::symlink(world.base.join("wörk trees"), &link).unwrap();
+    let (place, prepared) = world.prepare("a", &[]);
+    let through = Place {
+        worktree: link.join("a"),
+        ..place.clone()
+    };
+    assert_eq!(
+        world.git.prepare(&through, &origin(&[])).unwrap().head,
+        prepared.head
+    );
+    assert_eq!(
+        world.git.clashes(std::slice::from_ref(&through)).unwrap(),
+        [""; 0]
+    );
+    let own = git_of(&place);
+    std::fs::remove_dir_all(&place.worktree).unwrap();
+    write(&own.join("HEAD"), &format!("{}\n", "0".repeat(40)));
+    write(&own.join("locked"), "initializing\n");
+    check_prepares(&world, &through);
+}
+
+#[test]
 fn l_15_a_worktree_that_the_user_locked_and_took_away_is_not_made_again() {
     let world = World::new();
     let (place, _) = world.prepare("a", &[]);

@@ -198,6 +198,37 @@ fn l_18_what_keeps_a_push_from_its_remote_is_told_apart() {
 }
 
 #[test]
+fn l_18_a_remote_that_never_answers_is_given_up() {
+    let settings = Settings {
+        network_limit: Duration::from_millis(300),
+        ..Settings::default()
+    };
+    let world = World::with(settings, |root| {
+        git(
+            root,
+            &["remote", "add", "origin", "ssh://git@127.0.0.1/r.git"],
+        );
+        git(root, &["config", "core.sshCommand", "sleep 600; :"]);
+    });
+    let trouble = world
+        .git
+        .push("feature/a", &world.commit_of("main"))
+        .unwrap_err();
+    assert_eq!(trouble.lasting, Lasting::Passing);
+    assert!(
+        trouble.message.contains("git push had not ended"),
+        "{trouble}"
+    );
+    let (_, prepared) = world.prepare("a", &[]);
+    assert!(
+        prepared
+            .from
+            .starts_with("main (origin could not be fetched: git fetch had not ended"),
+        "{prepared:?}"
+    );
+}
+
+#[test]
 fn l_18_a_hook_of_the_user_may_refuse_a_push() {
     let (world, remote, _) = with_remote(Settings::default());
     failing_hook(&world.root, "pre-push");

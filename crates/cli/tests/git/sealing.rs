@@ -52,6 +52,8 @@ fn z_5_what_was_left_is_committed_but_not_what_is_ignored() {
         .seal(&place, &prepared.head, "nothing more")
         .unwrap();
     assert_eq!(again, sealed, "nothing is committed twice");
+    let changed = world.git.changed_files(&prepared.head, &sealed.commit);
+    assert_eq!(changed.unwrap(), sealed.changed_files);
 }
 
 #[test]

@@ -17,4 +17,6 @@ mod gh;
 #[cfg(test)]
 mod parity;
 #[cfg(test)]
+mod run;
+#[cfg(test)]
 mod world;

@@ -260,11 +260,17 @@ impl Running {
 
     /// Waits for the end. What does not end is a failure of the test, not a test without end.
     #[track_caller]
-    pub(crate) fn end(mut self) -> Ended {
+    pub(crate) fn end(self) -> Ended {
+        self.end_within(MAX_WAIT)
+    }
+
+    /// The same with another measure of what is too long.
+    #[track_caller]
+    pub(crate) fn end_within(mut self, limit: Duration) -> Ended {
         let child = self.child.take().expect("it has not been waited for");
         let (send, receive) = mpsc::channel();
         thread::spawn(move || drop(send.send(child.wait_with_output())));
-        let output = receive.recv_timeout(MAX_WAIT);
+        let output = receive.recv_timeout(limit);
         let output = output.expect("the program ends in time").unwrap();
         Ended {
             code: output.status.code(),

@@ -206,9 +206,9 @@ impl Caller {
         let ended = ended.map_err(|error| not_started(&error))?;
         let name = call.name();
         if ended.stopped == Some(Stopped::Wall) {
-            let seconds = call.limit.as_secs();
+            let limit = call.limit.as_secs_f32();
             return Err(Trouble::passing(format!(
-                "{name} had not ended after {seconds} s and was stopped"
+                "{name} had not ended after {limit} s and was stopped"
             )));
         }
         let Ending::Exited(code) = ended.ending else {

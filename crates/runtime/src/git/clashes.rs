@@ -7,8 +7,8 @@ use beads_ralph_core::engine::Trouble;
 use camino::Utf8Path;
 
 use super::Git;
+use super::add::clash_message;
 use super::call::Call;
-use super::prepare::clash_message;
 use super::site::Site;
 use super::worktrees::Worktree;
 use crate::repo::shown;

@@ -17,7 +17,7 @@ const DISK: [&str; 4] = [
 ];
 
 /// Another git is at the same thing, or was a moment ago.
-const LOCKS: [&str; 9] = [
+const LOCKS: [&str; 8] = [
     ".lock'",
     ".lock:",
     "cannot lock",
@@ -25,9 +25,15 @@ const LOCKS: [&str; 9] = [
     "unable to lock",
     "failed to lock",
     "another git process",
-    // Two who add worktrees at once read each other's half-written files.
-    "/commondir:",
     "index file smaller than expected",
+];
+
+/// What is said of a worktree that somebody else is just making or removing, by a git that looks through all of them.
+const HALF_THERE: [&str; 4] = [
+    "no such file or directory",
+    "not a git repository",
+    "failed to read",
+    "unable to read",
 ];
 
 /// The remote does not want us, or there is none.
@@ -93,7 +99,7 @@ fn lasting(words: &str, otherwise: Lasting) -> Lasting {
     } else if has(&["exists; cannot create"]) {
         // This, too, is told as a lock that could not be had, but no waiting helps (B-28).
         Lasting::ForRun
-    } else if has(&LOCKS) {
+    } else if has(&LOCKS) || (words.contains(".git/worktrees/") && has(&HALF_THERE)) {
         Lasting::Passing
     } else if otherwise == Lasting::ForBead {
         otherwise

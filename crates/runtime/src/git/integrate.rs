@@ -6,10 +6,11 @@
 use std::sync::PoisonError;
 use std::time::Duration;
 
-use beads_ralph_core::engine::{CommitId, Trouble};
+use beads_ralph_core::engine::{CommitId, Lasting, Trouble};
 
 use super::call::{Call, parts};
-use super::{Git, prepare, refname};
+use super::turn::steadily;
+use super::{Git, add, refname};
 use crate::repo::shown;
 use crate::run::Integrated;
 
@@ -31,6 +32,8 @@ struct Target {
     /// Where it is, or would start.
     head: CommitId,
     is_there: bool,
+    /// Whether the commit is in it already.
+    has_commit: bool,
     /// Where it is checked out.
     checked_out: Option<String>,
 }
@@ -73,8 +76,8 @@ impl Git {
         commit: &CommitId,
         message: &str,
     ) -> Result<Option<Integrated>, Trouble> {
-        let target = self.target(name, source)?;
-        if self.contains(&target.head, commit)? {
+        let target = self.target(name, source, commit)?;
+        if target.has_commit {
             return self.was_there(&target, commit);
         }
         if let Some(place) = &target.checked_out {
@@ -99,36 +102,55 @@ impl Git {
         }))
     }
 
-    fn target(&self, name: &str, source: &str) -> Result<Target, Trouble> {
+    /// The target as it is, and whether the commit is in it. Mostly it is there and the commit is not, so git is first asked for just
+    /// that.
+    fn target(&self, name: &str, source: &str, commit: &CommitId) -> Result<Target, Trouble> {
         let full = refname::branch(name);
-        let format = "--format=%(refname) %(objectname) %(worktreepath)";
-        let arguments = ["for-each-ref", format, &full];
-        let answer = self
-            .caller
-            .ask(&Call::new(&self.root, &arguments).for_run())?;
-        let answer = String::from_utf8_lossy(&answer);
-        let mut lines = answer.lines().map(|line| line.splitn(3, ' '));
-        let line = lines.find(|line| line.clone().next() == Some(full.as_str()));
-        let (head, checked_out) = match line {
-            Some(mut line) => {
-                let head = line.nth(1).unwrap_or_default();
-                let place = line.next().filter(|place| !place.is_empty());
-                (Some(CommitId(head.to_owned())), place.map(str::to_owned))
-            }
-            None => (None, None),
-        };
-        let is_there = head.is_some();
-        let head = match head {
-            Some(head) => head,
-            None => self.base(source)?.commit,
-        };
+        let without = format!("--no-contains={commit}");
+        let (mut found, mut has_commit) = (self.find_target(&full, &[&without])?, false);
+        if found.is_none() {
+            found = self.find_target(&full, &[])?;
+            has_commit = found.is_some();
+        }
+        if let Some((head, checked_out)) = found {
+            return Ok(Target {
+                name: name.to_owned(),
+                full,
+                head,
+                is_there: true,
+                has_commit,
+                checked_out,
+            });
+        }
+        let head = self.base(source)?.commit;
         Ok(Target {
             name: name.to_owned(),
             full,
+            is_there: false,
+            has_commit: self.contains(&head, commit)?,
             head,
-            is_there,
-            checked_out,
+            checked_out: None,
         })
+    }
+
+    /// The head of a branch, and where it is checked out.
+    fn find_target(
+        &self,
+        full: &str,
+        filter: &[&str],
+    ) -> Result<Option<(CommitId, Option<String>)>, Trouble> {
+        let format = "--format=%(refname) %(objectname) %(worktreepath)";
+        let arguments = [&["for-each-ref", format], filter, &[full]].concat();
+        let call = Call::new(&self.root, &arguments).for_run();
+        let answer = steadily(|| self.caller.ask(&call))?;
+        let answer = String::from_utf8_lossy(&answer);
+        let mut lines = answer.lines().map(|line| line.splitn(3, ' '));
+        let line = lines.find(|line| line.clone().next() == Some(full));
+        Ok(line.map(|mut line| {
+            let head = line.nth(1).unwrap_or_default();
+            let place = line.next().filter(|place| !place.is_empty());
+            (CommitId(head.to_owned()), place.map(str::to_owned))
+        }))
     }
 
     /// The answer for a commit that is in the target; the branch is made if it is not there.
@@ -209,15 +231,12 @@ impl Git {
             return Ok(true);
         }
         let words = said.text();
-        if let Some(other) = prepare::clash_in(&words) {
-            return Err(Trouble::for_run(prepare::clash_message(
-                &target.name,
-                other,
-            )));
+        if let Some(other) = add::clash_in(&words) {
+            return Err(Trouble::for_run(add::clash_message(&target.name, other)));
         }
         let trouble = said.trouble();
         match trouble.lasting {
-            beads_ralph_core::engine::Lasting::Passing => Ok(false),
+            Lasting::Passing => Ok(false),
             _ => Err(trouble),
         }
     }

@@ -1,7 +1,6 @@
 //! Committing what an attempt left, and saying what it made (Z-5).
 
 use beads_ralph_core::engine::{CommitId, Trouble};
-use camino::Utf8Path;
 
 use super::call::{Call, parts};
 use super::site::Linked;
@@ -24,7 +23,7 @@ impl Git {
         let head = self.on_branch(&linked, place, &status)?;
         let unresolved = self.unresolved(&linked, &status)?;
         if !unresolved.is_empty() {
-            return self.sealed(&linked, head, base, unresolved);
+            return self.sealed(&linked, Some(head), base, unresolved);
         }
         let has_work = status.work(&copied).next().is_some();
         let is_merging = linked.merge_head().is_some();
@@ -32,9 +31,9 @@ impl Git {
             self.unstage(&linked, &status, &copied)?;
             self.add_all(&linked, &status, &copied)?;
             self.commit(&linked, message)?;
-            self.head_of(&linked)?
+            None
         } else {
-            head
+            Some(head)
         };
         let sealed = self.sealed(&linked, head, base, Vec::new())?;
         check_nothing_copied(&sealed, &copied)?;
@@ -152,14 +151,38 @@ impl Git {
         Ok(CommitId(said.line()))
     }
 
-    /// What there is at a commit, against the base, which must be in it (Z-6, Z-7).
-    /// The files that differ between two commits.
-    pub(super) fn differing(
+    /// What there is against the base, which must be in it (Z-6, Z-7). Where the commit is not known it is what is checked out.
+    fn sealed(
         &self,
-        at: &Utf8Path,
+        linked: &Linked,
+        commit: Option<CommitId>,
+        base: &CommitId,
+        unresolved: Vec<String>,
+    ) -> Result<Sealed, Trouble> {
+        let (commit, tree) = match commit {
+            Some(commit) if commit == *base => {
+                let tree = self.tree_of(linked, &commit)?;
+                (commit, tree)
+            }
+            _ => self.head_on(linked, base)?,
+        };
+        Ok(Sealed {
+            changed_files: self.files_between(base, &commit)?,
+            commit,
+            tree,
+            unresolved,
+        })
+    }
+
+    /// The files that differ between two commits.
+    pub(super) fn files_between(
+        &self,
         base: &CommitId,
         commit: &CommitId,
     ) -> Result<Vec<String>, Trouble> {
+        if base == commit {
+            return Ok(Vec::new());
+        }
         let arguments = [
             "diff-tree",
             "-r",
@@ -170,61 +193,52 @@ impl Git {
             &base.0,
             &commit.0,
         ];
-        let answer = self.caller.ask(&Call::new(at, &arguments))?;
+        let answer = self.caller.ask(&Call::new(&self.root, &arguments))?;
         Ok(parts(&answer).collect())
     }
 
-    fn sealed(
-        &self,
-        linked: &Linked,
-        commit: CommitId,
-        base: &CommitId,
-        unresolved: Vec<String>,
-    ) -> Result<Sealed, Trouble> {
-        let mut sealed = Sealed {
-            tree: self.tree_on(linked, &commit, base)?,
-            commit,
-            changed_files: Vec::new(),
-            unresolved,
-        };
-        if sealed.commit != *base {
-            sealed.changed_files = self.differing(&linked.path, base, &sealed.commit)?;
-        }
-        Ok(sealed)
+    fn tree_of(&self, linked: &Linked, commit: &CommitId) -> Result<String, Trouble> {
+        let tree = format!("{commit}^{{tree}}");
+        let arguments = ["rev-parse", "--verify", &tree];
+        let said = self.caller.act(&Call::new(&linked.path, &arguments))?;
+        Ok(said.line())
     }
 
-    /// The tree of a commit that goes on from the base. Git is asked for both at once: some commit after the base has it as
-    /// a parent.
-    fn tree_on(
-        &self,
-        linked: &Linked,
-        commit: &CommitId,
-        base: &CommitId,
-    ) -> Result<String, Trouble> {
-        let tree = format!("{commit}^{{tree}}");
-        if commit == base {
-            let arguments = ["rev-parse", "--verify", &tree];
-            return Ok(self
-                .caller
-                .act(&Call::new(&linked.path, &arguments))?
-                .line());
-        }
+    /// What is checked out, with its tree; it must go on from the base. Git is asked for all of it at once: the first commit that it lists
+    /// is what is checked out, and some commit after the base has that as a parent.
+    fn head_on(&self, linked: &Linked, base: &CommitId) -> Result<(CommitId, String), Trouble> {
         let without = format!("^{base}");
-        let arguments = ["log", "--format=%H %T %P", &commit.0, &without, "--"];
+        let arguments = [
+            "log",
+            "--no-show-signature",
+            "--format=%H %T %P",
+            "HEAD",
+            &without,
+            "--",
+        ];
         let answer = self.caller.ask(&Call::new(&linked.path, &arguments))?;
         let answer = String::from_utf8_lossy(&answer);
         let goes_on = |line: &str| line.split(' ').skip(2).any(|parent| parent == base.0);
-        if !answer.lines().any(goes_on) {
-            return Err(Trouble::for_bead(format!(
-                "what is checked out at {} ({}) does not go on from where the work began ({}): the agent has dropped commits",
-                shown(&linked.path),
-                commit.short(),
-                base.short()
-            )));
+        let first = answer.lines().next().and_then(|line| {
+            let mut words = line.split(' ').map(str::to_owned);
+            Some((CommitId(words.next()?), words.next()?))
+        });
+        if answer.lines().any(goes_on)
+            && let Some(first) = first
+        {
+            return Ok(first);
         }
-        let is_commit = |line: &&str| line.starts_with(commit.0.as_str());
-        let line = answer.lines().find(is_commit).unwrap_or_default();
-        Ok(line.split(' ').nth(1).unwrap_or_default().to_owned())
+        let head = self.head_of(linked)?;
+        if head == *base {
+            let tree = self.tree_of(linked, &head)?;
+            return Ok((head, tree));
+        }
+        Err(Trouble::for_bead(format!(
+            "what is checked out at {} ({}) does not go on from where the work began ({}): the agent has dropped commits",
+            shown(&linked.path),
+            head.short(),
+            base.short()
+        )))
     }
 }
 

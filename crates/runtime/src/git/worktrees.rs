@@ -6,6 +6,7 @@ use camino::Utf8PathBuf;
 use super::call::Call;
 use super::site::{Linked, Site};
 use super::status::Status;
+use super::turn::steadily;
 use super::{Git, copied, refname};
 use crate::repo::shown;
 use crate::run::Place;
@@ -38,18 +39,18 @@ impl Git {
     /// All worktrees, the main checkout first.
     pub fn worktrees(&self) -> Result<Vec<Worktree>, Trouble> {
         let arguments = ["worktree", "list", "--porcelain", "-z"];
-        let answer = self
-            .caller
-            .ask(&Call::new(&self.root, &arguments).for_run())?;
+        let answer = steadily(|| {
+            let call = Call::new(&self.root, &arguments).for_run();
+            self.caller.ask(&call)
+        })?;
         Ok(read(&answer))
     }
 
     /// Makes git forget worktrees that are gone (L-10).
     pub fn prune(&self) -> Result<(), Trouble> {
         let arguments = ["worktree", "prune", "--expire", "now"];
-        self.caller
-            .act(&Call::new(&self.root, &arguments).for_run())
-            .map(drop)
+        let call = Call::new(&self.root, &arguments).for_run();
+        steadily(|| self.caller.act(&call).map(drop))
     }
 
     /// Removes a branch that is still at a commit and checked out nowhere; `false` when there is no such branch.

@@ -131,6 +131,11 @@ impl RunDirectory {
         files::write_atomic(&self.0.join("ended.json"), &files::to_json(how))
     }
 
+    /// Removes the run with everything that it kept.
+    pub fn remove(&self) -> Result<(), FileError> {
+        files::remove_directory(&self.0)
+    }
+
     /// Takes the lock of the run; nothing when a process holds it.
     pub fn lock(&self) -> Result<Option<Lock>, FileError> {
         files::lock(&self.0.join("lock"))

@@ -5,7 +5,7 @@
 
 use beads_ralph_core::agent::Status as AgentStatus;
 use beads_ralph_core::bead::{
-    BeadId, DevExecution, DevStatus, QaExecution, QaReport, QaStatus, ScrumResult,
+    AgentPath, BeadId, DevExecution, DevStatus, QaExecution, QaReport, QaStatus, ScrumResult,
     Timestamp as Written,
 };
 use beads_ralph_core::engine::{
@@ -255,7 +255,7 @@ fn take_note(metadata: &mut Map<String, Value>, changed: &mut Map<String, Value>
             let execution = QaExecution {
                 attempt: *attempt,
                 session_id: report.session.clone(),
-                agent_path: report.agent.clone(),
+                agent_path: path_of(report),
                 model: report.model,
                 started_at: Written::from_instant(report.started_at),
                 completed_at: Written::from_instant(report.ended_at),
@@ -294,7 +294,7 @@ fn developed(attempt: u32, report: &AgentReport, feedback: Option<String>) -> De
     DevExecution {
         attempt,
         session_id: report.session.clone(),
-        agent_path: report.agent.clone(),
+        agent_path: path_of(report),
         model: report.model,
         started_at: Written::from_instant(report.started_at),
         completed_at: Written::from_instant(report.ended_at),
@@ -304,6 +304,12 @@ fn developed(attempt: u32, report: &AgentReport, feedback: Option<String>) -> De
         error: (report.status != AgentStatus::Ok).then(|| report.reason.clone()),
         model_id: report.model_id.clone(),
     }
+}
+
+/// How an execution names its agent: without `.md`, as seed 002 prints it, and as `agent_path` is written everywhere else.
+fn path_of(report: &AgentReport) -> String {
+    let path = AgentPath::parse(&report.agent).map(|path| path.without_md().as_str().to_owned());
+    path.unwrap_or_else(|_| report.agent.clone())
 }
 
 /// What happened, as a comment (Z-9).

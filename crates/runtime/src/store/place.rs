@@ -137,6 +137,11 @@ pub fn init(from: &Utf8Path) -> Result<Initialized, StoreError> {
         Some(directory) => Utf8PathBuf::from(directory),
         None => home_directory(from)?,
     };
+    init_in(directory, options)
+}
+
+/// Makes the store in a directory, or opens the one that is there.
+pub fn init_in(directory: Utf8PathBuf, options: Options) -> Result<Initialized, StoreError> {
     let marker = directory.join(MARKER);
     if !marker.exists() && belongs_to_bd(&directory) {
         return Err(bd_error(&directory));

@@ -77,7 +77,7 @@ pub(super) fn answer(state: &State, request: &Request) -> Reply {
         Call::Create => create(repository, &query.variables["input"]),
         Call::Other => json!({"data": {}}),
     };
-    match fault {
+    let reply = match fault {
         None => Reply::json(200, &done(&mut state.repository())),
         Some(Fault::CutAfter) => {
             done(&mut state.repository());
@@ -101,7 +101,9 @@ pub(super) fn answer(state: &State, request: &Request) -> Reply {
             headers: vec![("content-type", "text/html".to_owned())],
             body: "<html>Please sign in to the hotel's network</html>".to_owned(),
         },
-    }
+    };
+    state.is_done();
+    reply
 }
 
 fn call(request: &Request, query: &str) -> Call {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use super::repository::Repository;
 
@@ -54,14 +55,24 @@ pub enum Fault {
 #[derive(Debug)]
 pub(super) struct State {
     repository: Mutex<Repository>,
+    /// Something may have been done to the repository.
+    done: Condvar,
     inner: Mutex<Inner>,
     stopped: Condvar,
+}
+
+/// Something that is to go wrong: with the first call of its kind that comes, or with one of them.
+#[derive(Debug)]
+struct Planned {
+    call: Call,
+    number: Option<usize>,
+    fault: Fault,
 }
 
 #[derive(Debug, Default)]
 struct Inner {
     n_calls: BTreeMap<Call, usize>,
-    faults: Vec<(Call, Fault)>,
+    faults: Vec<Planned>,
     connections: BTreeMap<u64, UnixStream>,
     is_stopped: bool,
 }
@@ -70,6 +81,7 @@ impl State {
     pub(super) fn new(repository: &str) -> Self {
         Self {
             repository: Mutex::new(Repository::new(repository)),
+            done: Condvar::new(),
             inner: Mutex::default(),
             stopped: Condvar::new(),
         }
@@ -88,17 +100,44 @@ impl State {
     /// Counts a call, and says what is to go wrong with it.
     pub(super) fn heard(&self, call: Call) -> Option<Fault> {
         let mut inner = self.inner();
-        *inner.n_calls.entry(call).or_default() += 1;
-        let planned = inner.faults.iter().position(|(of, _)| *of == call);
-        planned.map(|index| inner.faults.remove(index).1)
+        let n_calls = inner.n_calls.entry(call).or_default();
+        *n_calls += 1;
+        let n = *n_calls;
+        let is_meant = |it: &Planned| it.call == call && it.number.is_none_or(|number| number == n);
+        let planned = inner.faults.iter().position(is_meant);
+        planned.map(|index| inner.faults.remove(index).fault)
     }
 
     pub(super) fn n_calls(&self, call: Call) -> usize {
         self.inner().n_calls.get(&call).copied().unwrap_or_default()
     }
 
-    pub(super) fn plan(&self, call: Call, fault: Fault) {
-        self.inner().faults.push((call, fault));
+    pub(super) fn plan(&self, call: Call, number: Option<usize>, fault: Fault) {
+        let planned = Planned {
+            call,
+            number,
+            fault,
+        };
+        self.inner().faults.push(planned);
+    }
+
+    /// Says that something may have been done to the repository.
+    pub(super) fn is_done(&self) {
+        self.done.notify_all();
+    }
+
+    /// Waits until something holds for the repository; false when it took too long.
+    pub(super) fn wait_until(
+        &self,
+        within: Duration,
+        is_met: impl Fn(&Repository) -> bool,
+    ) -> bool {
+        let waiting = |repository: &mut Repository| !is_met(repository);
+        let waited = self
+            .done
+            .wait_timeout_while(self.repository(), within, waiting);
+        let (_repository, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+        !waited.timed_out()
     }
 
     /// Takes a connection in; `false` when all is over.

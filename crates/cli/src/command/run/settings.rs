@@ -16,7 +16,7 @@ use crate::beads::Beads;
 use crate::failure::Failure;
 
 /// The settings of a new run; its id is not known yet.
-pub(super) fn of(
+pub(crate) fn of(
     args: &RunArgs,
     config: &Config,
     mode: IntegrationMode,
@@ -72,7 +72,11 @@ pub(super) fn mode(arg: IntegrationArg) -> IntegrationMode {
 }
 
 /// The branch that work is merged into: `ralph/<plan>` (Z-11). Beads of several plans share one.
-fn target(config: &Config, selection: &Selection, beads: &Beads) -> Result<String, Failure> {
+pub(crate) fn target(
+    config: &Config,
+    selection: &Selection,
+    beads: &Beads,
+) -> Result<String, Failure> {
     if let Some(target) = &config.integration.target {
         return Ok(target.clone());
     }

@@ -8,6 +8,8 @@ use beads_ralph_core::engine::{
 };
 use beads_ralph_core::text::{excerpt, visible};
 
+use crate::work::seconds;
+
 /// The story of a run, told entry by entry.
 #[derive(Debug)]
 pub(crate) struct Story {
@@ -167,10 +169,10 @@ fn answered(effect: &Effect, answer: &Result<Answer, Trouble>) -> Option<String>
 }
 
 fn ended(who: &str, report: &AgentReport) -> String {
-    let seconds = report.spent.time_ms / 1000;
+    let time = seconds(report.spent.time_ms);
     let how = match report.status {
         Status::Ok => "done".to_owned(),
         status => format!("{status}: {}", visible(&report.reason)),
     };
-    format!("{who} {how} after {seconds} s")
+    format!("{who} {how} after {time}")
 }

@@ -15,6 +15,7 @@ use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::table::{Page, Table};
 use crate::ui::{Ui, counted};
+use crate::work::seconds;
 
 /// The data of a run.
 pub(super) fn json(ended: &Ended) -> Value {
@@ -47,7 +48,7 @@ pub(super) fn show(ended: &Ended, ui: &Ui) -> Result<(), Failure> {
             visible(&bead.sprint),
             state(bead),
             bead.attempt.to_string(),
-            time(bead.spent.time_ms),
+            seconds(bead.spent.time_ms),
             cost(bead),
             visible(&bead.branch),
         ]);
@@ -71,7 +72,7 @@ pub(super) fn show(ended: &Ended, ui: &Ui) -> Result<(), Failure> {
         counted(n_closed, "bead", "beads"),
         view.spent.usd(),
         view.spent.tokens,
-        time(view.spent.time_ms)
+        seconds(view.spent.time_ms)
     );
     push_people(&mut text, &view.beads);
     ui.out(&text)
@@ -123,16 +124,9 @@ fn cost(bead: &BeadView) -> String {
     match (bead.spent.micros, bead.spent.n_unpriced) {
         (0, 0) => "-".to_owned(),
         (0, _) => "unknown".to_owned(),
+        (1..10_000, 0) => "under $0.01".to_owned(),
         (_, 0) => format!("${:.2}", bead.spent.usd()),
         (_, _) => format!("${:.2} and more", bead.spent.usd()),
-    }
-}
-
-fn time(ms: u64) -> String {
-    match ms / 1000 {
-        0 => format!("{ms} ms"),
-        seconds if seconds < 120 => format!("{seconds} s"),
-        seconds => format!("{} min", seconds / 60),
     }
 }
 

@@ -1,0 +1,226 @@
+//! `clean`: worktrees, branches and runs that are not needed any more. It says what, and asks.
+//!
+//! Only what is ours and has nothing to lose is removed: worktrees of closed beads without uncommitted files, branches whose commits
+//! are elsewhere, runs that are over. Data: `{removed: [{kind, name}], left: [{kind, name, why}], dry_run}`.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use beads_ralph_core::bead::{IssueType, RalphBead, Rules};
+use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::engine::CommitId;
+use beads_ralph_core::issue::{Query, StatusFilter};
+use beads_ralph_core::text::visible;
+use beads_ralph_runtime::config;
+use beads_ralph_runtime::git::Git;
+use beads_ralph_runtime::run::{Place, Repository as _, RunDirectory, Selection, place};
+use camino::Utf8PathBuf;
+use serde_json::{Value, json};
+
+use super::run::{self as running, settings};
+use crate::args::{CleanArgs, Global};
+use crate::beads::Beads;
+use crate::failure::Failure;
+use crate::ui::{Ui, counted};
+
+/// How many runs that are over stay.
+const N_KEPT: usize = 5;
+
+/// Something that can be removed.
+enum Thing {
+    Worktree(Place),
+    Branch(String, CommitId),
+    Run(RunDirectory),
+}
+
+impl Thing {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Worktree(_) => "worktree",
+            Self::Branch(..) => "branch",
+            Self::Run(_) => "run",
+        }
+    }
+
+    fn name(&self) -> &str {
+        match self {
+            Self::Worktree(place) => place.worktree.as_str(),
+            Self::Branch(name, _) => name,
+            Self::Run(run) => run.id(),
+        }
+    }
+
+    fn remove(&self, git: &Git) -> Result<(), String> {
+        match self {
+            Self::Worktree(place) => git.remove(place).map_err(|trouble| trouble.message),
+            Self::Branch(name, commit) => git
+                .delete_branch(name, commit)
+                .map(drop)
+                .map_err(|trouble| trouble.message),
+            Self::Run(run) => run.remove().map_err(|error| error.to_string()),
+        }
+    }
+}
+
+pub(crate) fn run(args: &CleanArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
+    let beads = Beads::open(global)?;
+    let root = running::main_root(&beads.directory)?;
+    let config = config::load(Some(&root))?;
+    let site = running::Place::new(root, config)?;
+    let git = site.git()?;
+    let things = things(args, &beads, &site, &git)?;
+    if things.is_empty() {
+        return answer(&[], &[], args.dry_run, ui);
+    }
+    if !args.dry_run && !args.yes {
+        ui.say(&listed(&things));
+        match ui.confirms("remove all of this?") {
+            Some(true) => {}
+            Some(false) => return answer(&[], &[], true, ui),
+            None => {
+                let failure = Failure::new(
+                    ErrorCode::ValidationConstraint,
+                    "nothing was removed: nobody is there to be asked",
+                );
+                return Err(failure
+                    .details(listed(&things))
+                    .action("pass --yes, or --dry-run to see what it would be"));
+            }
+        }
+    }
+    let (mut removed, mut left) = (Vec::new(), Vec::new());
+    for thing in &things {
+        let result = if args.dry_run {
+            Ok(())
+        } else {
+            thing.remove(&git)
+        };
+        match result {
+            Ok(()) => removed.push(thing),
+            Err(why) => left.push((thing, why)),
+        }
+    }
+    answer(&removed, &left, args.dry_run, ui)
+}
+
+/// What can be removed. Without a choice: worktrees and runs.
+fn things(
+    args: &CleanArgs,
+    beads: &Beads,
+    site: &running::Place,
+    git: &Git,
+) -> Result<Vec<Thing>, Failure> {
+    let is_all = !args.worktrees && !args.branches && !args.runs;
+    let closed = closed(beads, site)?;
+    let worktrees = git.worktrees().map_err(running::trouble)?;
+    let mut things = Vec::new();
+    if args.worktrees || is_all {
+        let there: BTreeSet<&Utf8PathBuf> = worktrees
+            .iter()
+            .filter(|it| !it.is_main)
+            .map(|it| &it.path)
+            .collect();
+        let places = closed.iter().map(|bead| place(&site.root, bead));
+        things.extend(
+            places
+                .filter(|place| there.contains(&place.worktree))
+                .map(Thing::Worktree),
+        );
+    }
+    if args.branches {
+        let target = settings::target(&site.config, &Selection::default(), beads)?;
+        for bead in &closed {
+            things.extend(branch(bead, &target, git)?);
+        }
+    }
+    if args.runs || is_all {
+        let mut over: Vec<RunDirectory> = RunDirectory::all(&beads.directory);
+        over.retain(RunDirectory::is_over);
+        over.truncate(over.len().saturating_sub(N_KEPT));
+        things.extend(over.into_iter().map(Thing::Run));
+    }
+    Ok(things)
+}
+
+fn closed(beads: &Beads, site: &running::Place) -> Result<Vec<RalphBead>, Failure> {
+    let query = Query {
+        status: StatusFilter::OneOf(vec!["closed".to_owned()]),
+        types: [IssueType::Work, IssueType::Merge]
+            .map(|kind| kind.as_str().to_owned())
+            .to_vec(),
+        ..Query::default()
+    };
+    let rules = Rules {
+        rig: site.config.rig.clone(),
+    };
+    let records = beads.store.find(&query)?;
+    Ok(records
+        .iter()
+        .filter_map(|record| record.issue.to_ralph_bead(&[], &rules).ok())
+        .collect())
+}
+
+/// The branch of a bead, if its commits are elsewhere too.
+fn branch(bead: &RalphBead, target: &str, git: &Git) -> Result<Option<Thing>, Failure> {
+    let name = bead.metadata.branch.as_str();
+    let Some(head) = git.branch(name).map_err(running::trouble)? else {
+        return Ok(None);
+    };
+    for other in [bead.metadata.source_branch.as_str(), target] {
+        if let Some(home) = git.branch(other).map_err(running::trouble)?
+            && git.is_in(&head, &home).map_err(running::trouble)?
+        {
+            return Ok(Some(Thing::Branch(name.to_owned(), head)));
+        }
+    }
+    Ok(None)
+}
+
+fn listed(things: &[Thing]) -> String {
+    let mut text = String::new();
+    for thing in things {
+        _ = writeln!(text, "{} {}", thing.kind(), visible(thing.name()));
+    }
+    text
+}
+
+fn answer(
+    removed: &[&Thing],
+    left: &[(&Thing, String)],
+    is_dry_run: bool,
+    ui: &Ui,
+) -> Result<(), Failure> {
+    let named = |thing: &Thing| json!({"kind": thing.kind(), "name": thing.name()});
+    if ui.is_json() {
+        let removed: Vec<Value> = removed.iter().map(|thing| named(thing)).collect();
+        let left: Vec<Value> = (left.iter())
+            .map(|(thing, why)| json!({"kind": thing.kind(), "name": thing.name(), "why": why}))
+            .collect();
+        return ui.data(&json!({"removed": removed, "left": left, "dry_run": is_dry_run}));
+    }
+    let verb = if is_dry_run {
+        "would remove"
+    } else {
+        "removed"
+    };
+    let mut text = String::new();
+    for thing in removed {
+        _ = writeln!(text, "{verb} {} {}", thing.kind(), visible(thing.name()));
+    }
+    for (thing, why) in left {
+        _ = writeln!(
+            text,
+            "left {} {}: {}",
+            thing.kind(),
+            visible(thing.name()),
+            visible(why)
+        );
+    }
+    _ = writeln!(
+        text,
+        "{verb} {}, {} left",
+        counted(removed.len(), "thing", "things"),
+        left.len()
+    );
+    ui.out(&text)
+}

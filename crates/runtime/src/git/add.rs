@@ -1,0 +1,259 @@
+//! A worktree for a bead: found, finished or made (L-15).
+//!
+//! What a git left that was killed is found and finished; what belongs to somebody else is named and left alone.
+
+use beads_ralph_core::engine::{CommitId, Trouble};
+
+use super::base::Start;
+use super::call::{Call, Said};
+use super::prepare::MERGING;
+use super::site::{Linked, Site};
+use super::status::Status;
+use super::{Git, refname};
+use crate::files;
+use crate::repo::shown;
+use crate::run::{Origin, Place};
+
+/// A worktree, and what is checked out there.
+#[derive(Debug)]
+pub(super) struct Ready {
+    pub linked: Linked,
+    pub head: CommitId,
+    pub from: String,
+    /// What git says of a worktree that was there before.
+    pub status: Option<Status>,
+}
+
+impl Git {
+    /// A worktree on the branch, made if it is not there.
+    pub(super) fn ready(&self, place: &Place, origin: &Origin) -> Result<Ready, Trouble> {
+        match Site::look(&place.worktree, &self.common) {
+            Site::Linked(linked) => {
+                linked.check_nobody_works()?;
+                linked.remove_stale_locks(&self.branch_lock(&place.branch));
+                if linked.is_unfinished() {
+                    self.finish_worktree(&linked, place)?;
+                }
+                self.used_again(linked, place, origin)
+            }
+            Site::Stub => {
+                files::remove_leftover(&place.worktree.join(".git"));
+                self.add_worktree(place, origin)
+            }
+            Site::Free => self.add_worktree(place, origin),
+            Site::Taken(what) => Err(Trouble::for_run(format!(
+                "the worktree of {} cannot be at {}, where there is {what}; move that away, or give the bead another worktree",
+                place.bead.as_str(),
+                shown(&place.worktree)
+            ))),
+        }
+    }
+
+    fn add_worktree(&self, place: &Place, origin: &Origin) -> Result<Ready, Trouble> {
+        let (path, branch) = (place.worktree.as_str(), place.branch.as_str());
+        let start = self.start(branch, &origin.source)?;
+        let arguments = match &start {
+            Start::Branch(_) => vec!["worktree", "add", "--quiet", "--", path, branch],
+            Start::Base(base) => {
+                let commit = base.commit.0.as_str();
+                let new = [
+                    "worktree",
+                    "add",
+                    "--quiet",
+                    "--no-track",
+                    "-b",
+                    branch,
+                    "--",
+                ];
+                [new.as_slice(), &[path, commit]].concat()
+            }
+        };
+        let said = self
+            .caller
+            .say(&Call::new(&self.root, &arguments).for_run())?;
+        if !said.is_ok() {
+            return Err(self.not_added(place, &said)?);
+        }
+        let (head, from) = match start {
+            Start::Branch(commit) => (commit, format!("{branch}, which was there")),
+            Start::Base(base) => (base.commit, base.from),
+        };
+        Ok(Ready {
+            linked: Linked::at(&place.worktree, &self.common)?,
+            head,
+            from,
+            status: None,
+        })
+    }
+
+    /// Why git made no worktree. What can be mended is mended, and then it is worth another try.
+    fn not_added(&self, place: &Place, said: &Said) -> Result<Trouble, Trouble> {
+        let words = said.text();
+        let has = |phrase: &str| words.contains(phrase);
+        if let Some(clash) = clash_in(&words) {
+            return Ok(Trouble::for_run(clash_message(&place.branch, clash)));
+        }
+        if has("already checked out") || has("already used by worktree") || has("missing but") {
+            return self.clear_the_way(place);
+        }
+        if has("a branch named") && has("already exists") {
+            return Ok(Trouble::passing("somebody else has just made the branch"));
+        }
+        let trouble = said.trouble();
+        let worktree = shown(&place.worktree);
+        Ok(Trouble {
+            message: format!("cannot make the worktree {worktree}: {}", trouble.message),
+            ..trouble
+        })
+    }
+
+    /// Removes what git remembers of worktrees that are gone, unless one that is there holds the branch.
+    fn clear_the_way(&self, place: &Place) -> Result<Trouble, Trouble> {
+        let branch = refname::branch(&place.branch);
+        // Git lists real paths, and what is gone has none but for its parent's.
+        let above = place
+            .worktree
+            .parent()
+            .and_then(|above| above.canonicalize_utf8().ok());
+        let name = place.worktree.file_name().unwrap_or_default();
+        let here = above.map_or_else(|| place.worktree.clone(), |above| above.join(name));
+        for worktree in self.worktrees()? {
+            let is_here = worktree.path == here;
+            // An empty directory is left of a worktree, too.
+            let is_gone = !worktree.path.join(".git").exists();
+            if worktree.branch.as_deref() == Some(place.branch.as_str()) && !is_gone {
+                return Ok(Trouble::for_run(format!(
+                    "the branch '{}' is checked out at {}, so it cannot be checked out at {}",
+                    place.branch,
+                    shown(&worktree.path),
+                    shown(&place.worktree)
+                )));
+            }
+            let is_ours = is_here || worktree.branch_ref() == Some(branch.clone());
+            if is_gone
+                && is_ours
+                && let Some(reason) = &worktree.locked
+            {
+                if reason != "initializing" {
+                    return Ok(Trouble::for_run(format!(
+                        "the worktree {} is gone, but locked ({reason}); say git worktree unlock if it is to be made again",
+                        shown(&worktree.path)
+                    )));
+                }
+                let arguments = ["worktree", "unlock", "--", worktree.path.as_str()];
+                self.caller
+                    .act(&Call::new(&self.root, &arguments).for_run())?;
+            }
+        }
+        self.prune()?;
+        Ok(Trouble::passing(format!(
+            "git still remembers a worktree at {} that is gone",
+            shown(&place.worktree)
+        )))
+    }
+
+    /// Finishes what git was killed at: everything was there but the files.
+    fn finish_worktree(&self, linked: &Linked, place: &Place) -> Result<(), Trouble> {
+        let branch = refname::branch(&place.branch);
+        if self.resolve(&branch)?.is_none() {
+            let path = linked.path.as_str();
+            let arguments = ["worktree", "remove", "--force", "--force", "--", path];
+            self.caller
+                .act(&Call::new(&self.root, &arguments).for_run())?;
+            return Err(Trouble::passing("a worktree was begun without its branch"));
+        }
+        for arguments in [
+            ["symbolic-ref", "HEAD", &branch].as_slice(),
+            &[
+                "reset",
+                "--quiet",
+                "--hard",
+                "--no-recurse-submodules",
+                "HEAD",
+            ],
+            &["worktree", "unlock", "--", "."],
+        ] {
+            self.caller
+                .act(&Call::new(&linked.path, arguments).for_run())?;
+        }
+        Ok(())
+    }
+
+    /// A worktree that was there, if it is what it should be (Z-7).
+    fn used_again(&self, linked: Linked, place: &Place, origin: &Origin) -> Result<Ready, Trouble> {
+        let mut status = Status::of(&self.caller, &linked.path)?;
+        let where_ = shown(&linked.path);
+        match &status.branch {
+            Some(branch) if *branch == place.branch => {}
+            Some(branch) => {
+                return Err(Trouble::for_run(format!(
+                    "the worktree {where_} is on the branch '{branch}', not on '{}'",
+                    place.branch
+                )));
+            }
+            None => {
+                let what = linked.unfinished().unwrap_or("a commit without a branch");
+                return Err(Trouble::for_bead(format!(
+                    "the worktree {where_} is at {what}, not on the branch '{}'; say git switch there",
+                    place.branch
+                )));
+            }
+        }
+        let Some(head) = status.head.clone() else {
+            return Err(Trouble::for_bead(format!(
+                "the worktree {where_} has no commit"
+            )));
+        };
+        self.check_related(&head, place, origin)?;
+        if linked.has(MERGING) && linked.merge_head().is_none() {
+            // A merge of ours was cut off before it came to anything.
+            self.make_clean(&linked, "HEAD")?;
+            status.entries.clear();
+        }
+        files::remove_leftover(&linked.git.join(MERGING));
+        Ok(Ready {
+            linked,
+            head,
+            from: format!("{}, which was there", place.branch),
+            status: Some(status),
+        })
+    }
+
+    /// An error if a branch that was there has nothing in common with its source (Z-7).
+    fn check_related(
+        &self,
+        head: &CommitId,
+        place: &Place,
+        origin: &Origin,
+    ) -> Result<(), Trouble> {
+        // Of a shallow clone git does not know enough to say so.
+        if self.is_shallow {
+            return Ok(());
+        }
+        let source = refname::branch(&origin.source);
+        let arguments = ["merge-base", &source, &head.0];
+        let said = self.caller.say(&Call::new(&self.root, &arguments))?;
+        match said.code {
+            1 => Err(Trouble::for_bead(format!(
+                "the branch '{}' has no commit in common with its source '{}'",
+                place.branch, origin.source
+            ))),
+            // A source that is gone says nothing about the branch.
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The ref that stands in the way of another one, by what git says of it (B-28).
+pub(super) fn clash_in(words: &str) -> Option<&str> {
+    let (before, _) = words.split_once("' exists; cannot create")?;
+    let (_, name) = before.rsplit_once('\'')?;
+    Some(name.strip_prefix("refs/heads/").unwrap_or(name))
+}
+
+/// Tells of two branches that cannot both be.
+pub(super) fn clash_message(branch: &str, other: &str) -> String {
+    format!(
+        "the branch '{branch}' cannot be made, because there is a branch '{other}' and git has no branch below another; rename one of them"
+    )
+}
