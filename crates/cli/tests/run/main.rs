@@ -1,7 +1,11 @@
 //! `run` with the real program, real git and agents that are shell scripts: killed at every place, and met by every fault.
 
 #[cfg(test)]
+mod ends;
+#[cfg(test)]
 mod kill;
+#[cfg(test)]
+mod left;
 #[cfg(test)]
 mod picture;
 #[cfg(test)]

@@ -32,7 +32,10 @@ impl Picture {
         let short = |bead: &Value| {
             format!(
                 "{} after {}, labels {}, error {}",
-                bead["status"], bead["metadata"]["attempt_count"], bead["labels"], bead["metadata"]["scrum_result"]["error"]
+                bead["status"],
+                bead["metadata"]["attempt_count"],
+                bead["labels"],
+                bead["metadata"]["scrum_result"]["error"]
             )
         };
         Self {
@@ -41,9 +44,24 @@ impl Picture {
             trees: trees(world),
             merges: target.map_or_else(Vec::new, |target| merges(world, target)),
             worktrees: world.git(&["worktree", "list"]).lines().count(),
-            beads: beads.iter().map(|(sprint, bead)| (sprint.clone(), short(bead))).collect(),
+            beads: beads
+                .iter()
+                .map(|(sprint, bead)| (sprint.clone(), short(bead)))
+                .collect(),
         }
     }
+}
+
+/// The lines of two texts that are not in the other.
+pub(crate) fn difference(before: &str, after: &str) -> String {
+    let missing = |sign: &str, here: &str, there: &str| -> String {
+        let there: BTreeSet<&str> = there.lines().collect();
+        let lines = here.lines().filter(|line| !there.contains(line));
+        lines
+            .map(|line| format!("{sign} {}\n", line.trim()))
+            .collect()
+    };
+    missing("-", before, after) + &missing("+", after, before)
 }
 
 fn list<'v>(bead: &'v Value, key: &str) -> &'v [Value] {
@@ -52,11 +70,24 @@ fn list<'v>(bead: &'v Value, key: &str) -> &'v [Value] {
 
 /// Every execution that is recorded, each with a session of its own.
 fn executions(bead: &Value) -> Vec<String> {
-    let all = || list(bead, "dev_agent_executions").iter().chain(list(bead, "qa_agent_executions"));
+    let all = || {
+        list(bead, "dev_agent_executions")
+            .iter()
+            .chain(list(bead, "qa_agent_executions"))
+    };
     let sessions: BTreeSet<&str> = all().filter_map(|it| it["session_id"].as_str()).collect();
-    assert_eq!(sessions.len(), all().count(), "each has a session of its own: {bead:#}");
+    assert_eq!(
+        sessions.len(),
+        all().count(),
+        "each has a session of its own: {bead:#}"
+    );
     let mut said: Vec<String> = all()
-        .map(|it| format!("{} {} {} {}", it["attempt"], it["agent_path"], it["status"], it["message"]))
+        .map(|it| {
+            format!(
+                "{} {} {} {}",
+                it["attempt"], it["agent_path"], it["status"], it["message"]
+            )
+        })
         .collect();
     said.sort();
     said
@@ -69,26 +100,34 @@ fn comments(bead: &Value) -> Vec<String> {
         .map(|comment| without_hashes(comment["text"].as_str().unwrap_or_default()))
         .collect();
     said.sort();
-    let n_said = said.len();
-    said.dedup();
-    assert_eq!(said.len(), n_said, "no comment stands twice: {comments:#?}");
     said
 }
 
 /// Names of commits depend on the time.
 fn without_hashes(text: &str) -> String {
-    let is_hash = |word: &&str| word.len() >= 7 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_hash =
+        |word: &&str| word.len() >= 7 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
     let words = text.split_inclusive([' ', ':', '\n']).map(|word| {
         let bare = word.trim_end_matches([' ', ':', '\n']);
-        if is_hash(&bare) { word.replace(bare, "…") } else { word.to_owned() }
+        if is_hash(&bare) {
+            word.replace(bare, "…")
+        } else {
+            word.to_owned()
+        }
     });
     words.collect()
 }
 
 fn trees(world: &World) -> BTreeMap<String, String> {
-    let branches = world.git(&["for-each-ref", "--format=%(refname:short) %(tree)", "refs/heads"]);
+    let branches = world.git(&[
+        "for-each-ref",
+        "--format=%(refname:short) %(tree)",
+        "refs/heads",
+    ]);
     let lines = branches.lines().filter_map(|line| line.split_once(' '));
-    lines.map(|(name, tree)| (name.to_owned(), tree.to_owned())).collect()
+    lines
+        .map(|(name, tree)| (name.to_owned(), tree.to_owned()))
+        .collect()
 }
 
 fn merges(world: &World, target: &str) -> Vec<String> {

@@ -6,6 +6,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use beads_ralph_runtime::run::{RunDirectory, mark_of};
 use beads_ralph_runtime::unit::{self, Mark};
 use beads_ralph_runtime::{clock, files};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -76,13 +77,17 @@ impl Default for Setup {
 
 /// A plan of sprints, each with an agent, a judge and a check.
 pub(crate) fn plan(sprints: &[(&str, &str)]) -> String {
-    let sections = sprints.iter().map(|(number, title)| sprint(number, title, ""));
+    let sections = sprints
+        .iter()
+        .map(|(number, title)| sprint(number, title, ""));
     format!("# Plan: a test\n\n{}", sections.collect::<String>())
 }
 
 /// One sprint, with more fields where they are given.
 pub(crate) fn sprint(number: &str, title: &str, more: &str) -> String {
-    let slug = format!("{number} {title}").to_lowercase().replace([' ', '.'], "-");
+    let slug = format!("{number} {title}")
+        .to_lowercase()
+        .replace([' ', '.'], "-");
     format!(
         "### Sprint {number}: {title}\n\n\
          **Worktree**: `../worktrees/{slug}`\n**Branch**: `feature/{slug}`\n**Source Branch**: `main`\n\
@@ -146,9 +151,15 @@ impl World {
     /// What the agent does from now on.
     #[track_caller]
     pub(crate) fn agent(&self, script: &str) {
+        self.program("agent.sh", &format!("{AGENT}{script}"));
+    }
+
+    /// Writes a program, from where everything is.
+    #[track_caller]
+    pub(crate) fn program(&self, name: &str, text: &str) {
         use std::os::unix::fs::PermissionsExt as _;
-        let path = self.base.join("agent.sh");
-        files::write_atomic(&path, format!("{AGENT}{script}").as_bytes()).unwrap();
+        let path = self.base.join(name);
+        files::write_atomic(&path, text.as_bytes()).unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
 
@@ -217,7 +228,13 @@ impl World {
         let lines = self.run(&["export"]).exits(0).stdout;
         let beads = lines.lines().map(|line| {
             let bead: Value = serde_json::from_str(line).unwrap();
-            (bead["metadata"]["sprint"].as_str().unwrap_or_default().to_owned(), bead)
+            (
+                bead["metadata"]["sprint"]
+                    .as_str()
+                    .unwrap_or_default()
+                    .to_owned(),
+                bead,
+            )
         });
         beads.collect()
     }
@@ -251,17 +268,15 @@ impl World {
 
     /// The journal of the newest run, each line as it is.
     pub(crate) fn journal(&self) -> Vec<Value> {
-        let Some(run) = self.runs().pop() else {
-            return Vec::new();
-        };
-        let text = std::fs::read_to_string(run.join("journal.jsonl")).unwrap_or_default();
-        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+        self.runs()
+            .pop()
+            .map_or_else(Vec::new, |run| journal_in(&run))
     }
 
     /// The processes of all runs that are there, and whoever stands in this world, each with its command line.
     pub(crate) fn processes(&self) -> Vec<String> {
-        let marks = self.runs().into_iter();
-        let marks = marks.map(|run| beads_ralph_runtime::run::mark_of(run.file_name().unwrap()));
+        let runs = RunDirectory::all(&self.root.join(".beads")).into_iter();
+        let marks = runs.map(|run| mark_of(&run));
         let mut found: BTreeSet<u32> = marks.flat_map(|mark| unit::find(&Mark(mark))).collect();
         for entry in std::fs::read_dir("/proc").unwrap().flatten() {
             let cwd = std::fs::read_link(entry.path().join("cwd"));
@@ -271,7 +286,10 @@ impl World {
         }
         let told = found.into_iter().map(|pid| {
             let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            format!("{pid}: {}", String::from_utf8_lossy(&line).replace('\0', " "))
+            format!(
+                "{pid}: {}",
+                String::from_utf8_lossy(&line).replace('\0', " ")
+            )
         });
         told.collect()
     }
@@ -287,6 +305,15 @@ impl World {
     pub(crate) fn touch(&self, name: &str) {
         files::write_atomic(&self.base.join(name), b"").unwrap();
     }
+}
+
+/// The lines of a run's journal.
+pub(crate) fn journal_in(run: &Utf8Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(run.join("journal.jsonl")).unwrap_or_default();
+    let lines = text.lines();
+    lines
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect()
 }
 
 /// Waits until something holds; whoever asks has failed if it never does.

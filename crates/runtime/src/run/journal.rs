@@ -177,12 +177,19 @@ pub struct Journal {
 impl Journal {
     /// Begins a journal.
     pub fn create(run: &RunDirectory, head: &Head) -> Result<Self, FileError> {
-        let mut file = Appender::create(&run.journal())?;
-        file.append(&line(head))?;
+        let death = Death::foretold();
+        let dies = |moment| death == Some(Death { seq: 0, moment });
+        if dies(Moment::Half) {
+            mortal::die();
+        }
+        let file = Appender::create(&run.journal(), &line(head))?;
+        if dies(Moment::Written) {
+            mortal::die();
+        }
         Ok(Self {
             file,
             seq: 0,
-            death: Death::foretold(),
+            death,
         })
     }
 

@@ -1,7 +1,7 @@
 //! For tests: a run that kills itself at a chosen place of its journal, as a power cut or a `kill -9` would.
 //!
 //! `BEADS_RALPH_DIE_AT=7` dies when entry 7 is on the disk and nothing was done about it; `7~` when half of its line is; `7+20` twenty
-//! milliseconds after what it decides was begun. Nothing is set in real life, and then nothing here does anything.
+//! milliseconds after what it decides was begun. `0` is the head, of which there is never a half: `0~` dies before it. Nothing is set in real life, and then nothing here does anything.
 
 use std::time::Duration;
 

@@ -157,7 +157,7 @@ impl Start<'_> {
         let mut left = left_behind(self.beads)?;
         let newest = left.pop();
         for (run, _lock) in left {
-            sweep(&mark_of(run.id()))?;
+            end_processes(&mark_of(&run))?;
             run.end(&json!({"outcome": "abandoned", "why": "a newer run was left too"}))?;
         }
         match newest {
@@ -174,7 +174,7 @@ impl Start<'_> {
                 "somebody else took the run that was just made",
             ))
         })?;
-        let mark = mark_of(run.id());
+        let mark = mark_of(&run);
         let settings = Settings {
             run: run.id().to_owned(),
             ..self.settings.clone()
@@ -199,6 +199,8 @@ impl Start<'_> {
         store: Box<dyn Store>,
         meet: impl FnOnce(Activity) -> Box<dyn Audience + 'm>,
     ) -> Result<Ended, StartError> {
+        // Whatever is started from here on is found when this process is killed.
+        self.units.belong_to(&begun.mark);
         let crew = RealCrew::new(
             self.units,
             self.config,
@@ -302,7 +304,7 @@ fn adopt(run: RunDirectory, lock: Lock) -> Result<Begun, StartError> {
         run: run.id().to_owned(),
         error: Box::new(error),
     })?;
-    let n_ended = sweep(&head.mark)?;
+    let n_ended = end_processes(&head.mark)?;
     Ok(Begun {
         run,
         lock,
@@ -315,8 +317,8 @@ fn adopt(run: RunDirectory, lock: Lock) -> Result<Begun, StartError> {
 }
 
 /// Ends what is left of a run's processes (Z-7).
-fn sweep(mark: &str) -> Result<usize, StartError> {
-    let swept = unit::sweep(&Mark(mark.to_owned()));
+fn end_processes(mark: &str) -> Result<usize, StartError> {
+    let swept = unit::end(&Mark(mark.to_owned()));
     if swept.survivors.is_empty() {
         Ok(swept.n_killed)
     } else {
