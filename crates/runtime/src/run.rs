@@ -9,6 +9,7 @@ mod journal;
 mod keeping;
 mod lookout;
 mod main_checkout;
+mod mortal;
 mod perform;
 mod port_book;
 mod ports;

@@ -626,7 +626,28 @@ fn fresh(parent: &Utf8Path, name: &str) -> Result<Utf8PathBuf, FileError> {
     Ok(place)
 }
 
-/// What a unit's mark is made from, for a run.
-pub fn mark_of(run: &str) -> String {
-    format!("{run}-{}", &digest::sha256(run.as_bytes())[..8])
+/// The mark of everything that a run starts. Runs of two repositories may have begun in the same second and have one id, so the mark
+/// is made from where the run is, too.
+pub fn mark_of(run: &RunDirectory) -> String {
+    let path = run.path().canonicalize_utf8();
+    let path = path.unwrap_or_else(|_| run.path().to_owned());
+    let hash = digest::sha256(path.as_str().as_bytes());
+    format!("{}-{}", run.id(), &hash[..12])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn z_7_runs_that_began_in_the_same_second_in_two_repositories_have_two_marks() {
+        let places = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+        let [one, other] = places.each_ref().map(|place| {
+            let beads = Utf8Path::from_path(place.path()).unwrap();
+            RunDirectory::create(beads, jiff::Timestamp::UNIX_EPOCH).unwrap()
+        });
+        assert_eq!(one.id(), other.id());
+        assert_ne!(mark_of(&one), mark_of(&other));
+        assert_eq!(mark_of(&one), mark_of(&one.clone()));
+    }
 }

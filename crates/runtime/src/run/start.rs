@@ -161,7 +161,7 @@ impl Start<'_> {
         let mut left = left_behind(self.beads)?;
         let newest = left.pop();
         for (run, _lock) in left {
-            sweep(&mark_of(run.id()))?;
+            end_processes(&mark_of(&run))?;
             run.end(&json!({"outcome": "abandoned", "why": "a newer run was left too"}))?;
         }
         match newest {
@@ -178,7 +178,7 @@ impl Start<'_> {
                 "somebody else took the run that was just made",
             ))
         })?;
-        let mark = mark_of(run.id());
+        let mark = mark_of(&run);
         let settings = Settings {
             run: run.id().to_owned(),
             ..self.settings.clone()
@@ -205,6 +205,8 @@ impl Start<'_> {
     ) -> Result<Ended, StartError> {
         let worktrees = &self.config.worktrees;
         let ports = Arc::new(PortBook::new(worktrees.ports, worktrees.port_range.clone()));
+        // Whatever is started from here on is found when this process is killed.
+        self.units.belong_to(&begun.mark);
         let crew = RealCrew::new(
             self.units,
             self.config,
@@ -315,7 +317,7 @@ fn adopt(run: RunDirectory, lock: Lock) -> Result<Begun, StartError> {
         run: run.id().to_owned(),
         error: Box::new(error),
     })?;
-    let n_ended = sweep(&head.mark)?;
+    let n_ended = end_processes(&head.mark)?;
     Ok(Begun {
         run,
         lock,
@@ -328,8 +330,8 @@ fn adopt(run: RunDirectory, lock: Lock) -> Result<Begun, StartError> {
 }
 
 /// Ends what is left of a run's processes (Z-7).
-fn sweep(mark: &str) -> Result<usize, StartError> {
-    let swept = unit::sweep(&Mark(mark.to_owned()));
+fn end_processes(mark: &str) -> Result<usize, StartError> {
+    let swept = unit::end(&Mark(mark.to_owned()));
     if swept.survivors.is_empty() {
         Ok(swept.n_killed)
     } else {

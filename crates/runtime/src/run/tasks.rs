@@ -251,6 +251,8 @@ impl Sight {
         now: Timestamp,
         is_ours: &dyn Fn(&BeadId) -> bool,
     ) -> Result<Option<Event>, StoreError> {
+        // The first look is told also when there is nothing to see, so that a run without work ends.
+        let is_first = !self.is_begun;
         let (tasks, gone) = if self.is_begun {
             self.changes(store, reader, now, is_ours)?
         } else {
@@ -263,7 +265,7 @@ impl Sight {
         for id in &gone {
             self.tasks.remove(id);
         }
-        let is_nothing = tasks.is_empty() && gone.is_empty() && parked.is_empty();
+        let is_nothing = !is_first && tasks.is_empty() && gone.is_empty() && parked.is_empty();
         Ok((!is_nothing).then_some(Event::Seen {
             tasks,
             gone,
