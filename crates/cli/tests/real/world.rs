@@ -264,6 +264,13 @@ impl Running {
         kill_process_group(self.group, Signal::TERM).unwrap();
     }
 
+    /// Whether it has ended by itself.
+    #[track_caller]
+    pub(crate) fn has_ended(&mut self) -> bool {
+        let child = self.child.as_mut().expect("it has not been waited for");
+        child.try_wait().unwrap().is_some()
+    }
+
     /// Ends the process without asking, and not its children.
     #[track_caller]
     pub(crate) fn kill(self) {

@@ -1,11 +1,28 @@
 //! The orchestrator is killed in the middle, more than once, and whoever comes next goes on: nothing is done twice.
 
+use std::time::Duration;
+
 use beads_ralph_testkit::github::{Call, Fault};
 use beads_ralph_testkit::scripted_model::Login;
 use serde_json::{Value, json};
 
 use super::ground::{Ground, MAX_RUN, data};
 use super::whole::{SPRINTS, all_is_done, rules};
+
+/// Runs the plan until there are so many pull requests.
+#[track_caller]
+fn kill_at(ground: &Ground, n_pulls: usize) {
+    let mut running = ground.run_plan().start();
+    for _ in 0..MAX_RUN.as_secs() {
+        if (ground.github).wait_for_pulls(n_pulls, Duration::from_secs(1)) {
+            return running.kill();
+        }
+        if running.has_ended() {
+            break;
+        }
+    }
+    panic!("before {n_pulls}: {:#?}", running.end());
+}
 
 #[test]
 #[ignore = "needs the real claude, codex and gh: scripts/real-tools claude codex gh"]
@@ -15,15 +32,11 @@ fn a_run_that_is_killed_goes_on_and_proposes_everything_once() {
     // The third pull request is made, and nobody is told; so is the seventh, while agents work on the other track.
     for n in [3, 7] {
         ground.github.plan_nth(Call::Create, n, Fault::HangAfter);
-        let running = ground.run_plan().start();
-        assert!(ground.github.wait_for_pulls(n, MAX_RUN), "{n}");
-        running.kill();
+        kill_at(&ground, n);
     }
     // The ninth is made, and the connection breaks: that is no reason to make it again.
     ground.github.plan_nth(Call::Create, 9, Fault::CutAfter);
-    let running = ground.run_plan().start();
-    assert!(ground.github.wait_for_pulls(8, MAX_RUN));
-    running.kill();
+    kill_at(&ground, 8);
 
     // What the run was told at its beginning holds, whatever the last one is told.
     let last = ["run", "--integration", "none", "--json"];

@@ -9,7 +9,7 @@ use super::ground::{
 };
 
 /// How many seconds the limit lasts: long enough that the first agent meets it, also where everything is slow.
-const LIMIT: i64 = 40;
+const LIMIT: i64 = 60;
 
 const fn sprint(number: &'static str, title: &'static str, agent: Agent) -> Sprint {
     Sprint {
