@@ -87,20 +87,20 @@ impl Lookout {
         let working = engine.working();
         let is_ours = |id: &BeadId| working.contains(id);
         let store = performer.store();
-        let seen = self
-            .sight
-            .look(&**store, performer.reader, (performer.now)(), &is_ours);
-        let orders = seen.as_ref().ok().map(|_| controls::read(&**store));
+        // The orders stand as long as they hold, so that nothing is lost when they are read first and the look fails.
+        let looked = controls::read(&**store).and_then(|orders| {
+            let now = (performer.now)();
+            let seen = self.sight.look(&**store, performer.reader, now, &is_ours)?;
+            Ok((seen, orders))
+        });
         drop(store);
-        match (seen, orders.transpose()) {
-            (Ok(seen), Ok(orders)) => {
+        match looked {
+            Ok((seen, orders)) => {
                 self.blind_since = None;
                 noticed.events.extend(seen);
-                noticed
-                    .events
-                    .extend(self.heed(&orders.unwrap_or_default()));
+                noticed.events.extend(self.heed(&orders));
             }
-            (Err(error), _) | (_, Err(error)) => {
+            Err(error) => {
                 let since = *self.blind_since.get_or_insert(now);
                 if now.saturating_duration_since(since) >= MAX_BLIND {
                     return Err(error);
