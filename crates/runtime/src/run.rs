@@ -17,6 +17,7 @@ mod start;
 mod tasks;
 
 pub use activity::{Activity, Doing};
+pub use beads_ralph_core::engine::Selection;
 pub use claims::LEASE;
 pub use conduct::{Audience, ConductError, Conductor, Stop};
 pub use crew::{RealCrew, mark_of};
@@ -29,4 +30,4 @@ pub use ports::{
     PullRequest, PullState, Repository, Sealed, State, Wanted,
 };
 pub use start::{Begun, Ended, Start, StartError, left_behind, take_over};
-pub use tasks::{Selection, Sight, TaskReader};
+pub use tasks::{Sight, TaskReader};

@@ -102,7 +102,8 @@ pub(crate) fn apply_for_run(
     mason.say_findings(&mut applied.comparison.compiled, ui);
     annotate_plan(&mason, &args, &applied)?;
     let summary = summary(&applied.comparison.reconciliation);
-    ui.say(&format!("{}: {summary}\n", mason.source.shown()));
+    let advice = advice(&applied.comparison.reconciliation);
+    ui.say(&format!("{}: {summary}\n{advice}", mason.source.shown()));
     let beads = &applied.comparison.compiled.beads;
     let first = beads.first();
     Ok(AppliedForRun {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use beads_ralph_core::agent::Permissions;
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_core::engine::{Integration, Outcome, Trouble};
+use beads_ralph_core::engine::{Integration, Outcome, Settings, Trouble};
 use beads_ralph_core::issue::{Entry, Query};
 use beads_ralph_core::text::visible;
 use beads_ralph_runtime::agent::Finding;
@@ -30,7 +30,7 @@ use serde_json::Value;
 
 use self::preflight::Preflight;
 use self::screen::Screen;
-use super::plan_apply;
+use super::plan_apply::{self, AppliedForRun};
 use crate::args::{Global, RunArgs};
 use crate::beads::Beads;
 use crate::failure::Failure;
@@ -50,17 +50,11 @@ pub(crate) fn run(args: &RunArgs, global: &Global, ui: &Ui) -> Result<(), Failur
     if let (true, Some(applied)) = (args.dry_run, &applied) {
         beads.store = Box::new(imagined(&beads, applied)?);
     }
-    at(
-        root,
-        beads,
-        applied.map(|applied| applied.plan_file),
-        args,
-        ui,
-    )
+    at(root, beads, applied, args, ui)
 }
 
 /// The store as it would be with a plan that was not applied.
-fn imagined(beads: &Beads, applied: &plan_apply::AppliedForRun) -> Result<MemoryStore, Failure> {
+fn imagined(beads: &Beads, applied: &AppliedForRun) -> Result<MemoryStore, Failure> {
     let mut store = MemoryStore::new();
     let unfinished = beads.store.find(&Query::default())?;
     let there: Vec<&BeadId> = unfinished.iter().map(|record| record.issue.id()).collect();
@@ -84,7 +78,7 @@ fn imagined(beads: &Beads, applied: &plan_apply::AppliedForRun) -> Result<Memory
 pub(crate) fn at(
     root: Utf8PathBuf,
     beads: Beads,
-    plan: Option<String>,
+    plan: Option<AppliedForRun>,
     args: &RunArgs,
     ui: &Ui,
 ) -> Result<(), Failure> {
@@ -129,7 +123,7 @@ pub(crate) fn at(
         late = Some(place.forge()?);
         start.forge = late.as_ref().map(|forge| forge as &dyn Forge);
     }
-    say_begun(&begun, ui);
+    say_begun(&begun, &start.settings, ui);
     let interrupts = Interrupts::listen()?;
     let store = beads.store;
     let heard = interrupts.clone();
@@ -218,16 +212,29 @@ pub(crate) fn main_root(beads: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
         })
 }
 
-fn selection(args: &RunArgs, plan: Option<String>, beads: &Beads) -> Result<Selection, Failure> {
+/// Which beads are meant. A plan means its own: what it no longer has stays in the store and is not worked on.
+fn selection(
+    args: &RunArgs,
+    plan: Option<AppliedForRun>,
+    beads: &Beads,
+) -> Result<Selection, Failure> {
     let ids = args
         .bead
         .iter()
         .map(|text| Ok(beads.resolve(text)?.issue.id().clone()));
+    let mut chosen = ids.collect::<Result<Vec<BeadId>, Failure>>()?;
+    if let (Some(plan), true) = (&plan, chosen.is_empty()) {
+        let named = plan
+            .beads
+            .iter()
+            .filter_map(|bead| BeadId::parse(bead["id"].as_str()?).ok());
+        chosen.extend(named);
+    }
     Ok(Selection {
-        beads: ids.collect::<Result<_, Failure>>()?,
+        beads: chosen,
         teams: args.team.clone(),
         sprints: args.sprint.clone(),
-        plan,
+        plan: plan.map(|plan| plan.plan_file),
     })
 }
 
@@ -235,8 +242,13 @@ fn refuse(findings: &[Finding], ui: &Ui) -> Result<(), Failure> {
     for finding in findings.iter().filter(|finding| !finding.is_error) {
         ui.say(&format!("warning: {}\n", visible(&finding.message)));
     }
-    if findings.iter().any(|finding| finding.is_error) {
-        return Err(refusal(findings));
+    let errors = findings.iter().filter(|finding| finding.is_error);
+    for error in errors.clone() {
+        let (message, help) = (visible(&error.message), visible(&error.action));
+        ui.complain(&format!("error: {message}\n  help: {help}\n"));
+    }
+    if errors.count() > 0 {
+        return Err(refusal(findings).told());
     }
     Ok(())
 }
@@ -255,7 +267,7 @@ fn refusal(findings: &[Finding]) -> Failure {
         .exit_with(3)
 }
 
-fn say_begun(begun: &Begun, ui: &Ui) {
+fn say_begun(begun: &Begun, asked: &Settings, ui: &Ui) {
     let (run, settings) = (begun.run.id(), begun.settings());
     let where_to = match &settings.integration {
         Integration::None => "work stays on its branches".to_owned(),
@@ -266,6 +278,9 @@ fn say_begun(begun: &Begun, ui: &Ui) {
         ui.say(&format!(
             "{run} was left by a process that is gone; going on with it, as it was begun: {where_to}\n"
         ));
+        if settings.selection != asked.selection || settings.max_parallel != asked.max_parallel {
+            ui.say("it is finished as it was begun; what you ask for now needs another `beads-ralph run` after it\n");
+        }
         if begun.n_ended > 0 {
             ui.say(&format!(
                 "ended {} of its processes that were left\n",
@@ -285,13 +300,20 @@ fn finish(ended: &Ended, n_interrupts: usize, ui: &Ui) -> Result<(), Failure> {
     summary::show(ended, ui)?;
     match &ended.outcome {
         Outcome::Done => Ok(()),
+        Outcome::Idle => {
+            ui.say("nothing more can be begun: what is left waits for beads, people or times that are not this run's\n");
+            Ok(())
+        }
         Outcome::Stopped if n_interrupts > 1 => Err(Failure::new(
             ErrorCode::ValidationConstraint,
             "killed by a second interrupt",
         )
         .told()
         .exit_with(130)),
-        Outcome::Stopped => Ok(()),
+        Outcome::Stopped => {
+            ui.say("stopped; `beads-ralph run` goes on\n");
+            Ok(())
+        }
         Outcome::NeedsPerson => {
             let failure = Failure::new(
                 ErrorCode::ValidationConstraint,
@@ -308,7 +330,7 @@ fn finish(ended: &Ended, n_interrupts: usize, ui: &Ui) -> Result<(), Failure> {
             let failure = Failure::new(ErrorCode::ValidationConstraint, message);
             Err(failure
                 .with_results(summary::json(ended))
-                .action("mend it, then `beads-ralph run` goes on")
+                .action("mend it, `beads-ralph retry` what needs a person (see `beads-ralph blocked`), then `beads-ralph run` again")
                 .exit_with(3))
         }
     }

@@ -16,8 +16,15 @@ impl Engine {
     pub(super) fn prepare(&mut self, now: Timestamp, id: &BeadId, also: Option<CommitId>) {
         let work = self.work(id);
         work.enter(Phase::Preparing, now);
-        let attempt = work.attempt;
-        self.issue(id, Action::Prepare { also, attempt });
+        let (attempt, base) = (work.attempt, work.base.clone());
+        self.issue(
+            id,
+            Action::Prepare {
+                also,
+                base,
+                attempt,
+            },
+        );
     }
 
     pub(super) fn prepared(
@@ -34,6 +41,7 @@ impl Engine {
             .first()
             .cloned()
             .unwrap_or_default();
+        let unjudged = self.task(id).sealed.clone();
         let work = self.work(id);
         work.start = Some(head.clone());
         if !conflicts.is_empty() {
@@ -49,7 +57,10 @@ impl Engine {
         // What came in by the merge is nobody's change here.
         let base = also.or(work.base.take()).unwrap_or_else(|| head.clone());
         work.base = Some(base);
-        if work.is_only_merge {
+        // What an earlier run made and did not come to judge is there: it is not made again.
+        let is_made = unjudged.as_ref() == Some(head);
+        if work.is_only_merge || is_made {
+            work.is_only_merge = true;
             self.seal(now, id);
         } else {
             self.develop(now, id, 0);

@@ -6,8 +6,8 @@ use super::CommitId;
 use super::develop::launch;
 use super::effect::{Action, Note};
 use super::event::{AgentReport, Verdict};
-use super::machine::Engine;
-use super::work::{Phase, Work};
+use super::machine::{Engine, Stopping};
+use super::work::{Doom, Phase, Work};
 use crate::bead::{BeadId, QaStatus};
 
 impl Engine {
@@ -141,6 +141,9 @@ impl Engine {
     }
 
     pub(super) fn verify(&mut self, now: Timestamp, id: &BeadId) {
+        if self.stopping == Some(Stopping::Now) {
+            return self.doom(now, id, Doom::Release);
+        }
         let work = self.work(id);
         work.enter(Phase::Verifying, now);
         let attempt = work.attempt;

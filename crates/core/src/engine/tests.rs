@@ -21,6 +21,7 @@ use crate::issue::Fence;
 fn settings() -> Settings {
     Settings {
         run: "run-1".to_owned(),
+        selection: Selection::default(),
         seed: 1,
         max_parallel: 4,
         poll_ms: 5000,
@@ -70,6 +71,7 @@ fn task(name: &str, waits_for: &[&str]) -> Task {
         max_attempts: 3,
         has_checks: true,
         spent: Spent::default(),
+        sealed: None,
         base: None,
     }
 }
@@ -116,6 +118,8 @@ fn well(effect: &Effect) -> Answer {
             head: commit("base"),
             conflicts: Vec::new(),
             merging: None,
+            from: String::new(),
+            is_anew: false,
         },
         Action::Develop { .. } | Action::Resolve { .. } => Answer::Ended {
             report: report(Status::Ok),

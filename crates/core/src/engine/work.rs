@@ -138,6 +138,10 @@ pub(super) struct Work {
     pub(super) pull: Option<Pull>,
     /// Which dev agent comes next.
     pub(super) next_agent: usize,
+    /// Whether what was sealed is given back with the bead, to be judged by whoever goes on.
+    pub(super) keeps_sealed: bool,
+    /// Whether somebody has judged what was sealed, and may have left something in the worktree.
+    pub(super) is_judged: bool,
     pub(super) doom: Option<Doom>,
     /// Whether its last word is being written.
     pub(super) is_ending: bool,
@@ -173,6 +177,8 @@ impl Work {
             after_restore: AfterRestore::NextAttempt,
             pull: None,
             next_agent: 0,
+            keeps_sealed: false,
+            is_judged: false,
             doom: None,
             is_ending: false,
         }

@@ -13,6 +13,7 @@ use crate::issue::Fence;
 
 fn settings(max_parallel: usize) -> Settings {
     Settings {
+        selection: crate::engine::Selection::default(),
         run: "simulated".to_owned(),
         seed: 1,
         max_parallel,

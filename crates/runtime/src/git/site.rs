@@ -153,7 +153,7 @@ impl Linked {
     pub(super) fn check_nobody_works(&self) -> Result<(), Trouble> {
         match occupants::somebody_in(&self.path) {
             None => Ok(()),
-            Some(occupant) => Err(Trouble::passing(format!(
+            Some(occupant) => Err(Trouble::occupied(format!(
                 "{occupant} is at work in the worktree {}; end it, or leave the directory",
                 shown(&self.path)
             ))),

@@ -19,6 +19,9 @@ use crate::store::{Guard, Stamp, Store, StoreError, Write};
 /// The metadata key of what a bead has cost.
 pub(super) const RECEIPT: &str = "receipt";
 
+/// The metadata key of what was made and not judged yet.
+pub(super) const SEALED: &str = "sealed_commit";
+
 /// The metadata key of the last effect that was written.
 const MARK: &str = "beads_ralph_run";
 
@@ -101,6 +104,12 @@ impl Keeping<'_> {
             if self.is_written(&record, effect.id) {
                 return Ok(());
             }
+            if effect.fence.is_none() && record.issue.status() != "open" {
+                return Err(Trouble::lost(format!(
+                    "{} was changed by somebody else",
+                    effect.bead
+                )));
+            }
             let edits = self.edits(&record, effect, progress, last)?;
             let guard = match effect.fence {
                 Some(fence) => Guard {
@@ -168,6 +177,7 @@ impl Keeping<'_> {
         if !is_led_before(&metadata, self.run) && !progress.notes.iter().any(is_led) {
             changed.insert(LEADER.to_owned(), json!(self.session));
         }
+        changed.insert(SEALED.to_owned(), json!(progress.sealed));
         if let Some(base) = &progress.base {
             changed.insert("base_commit".to_owned(), json!(base));
         }

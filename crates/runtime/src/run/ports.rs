@@ -288,6 +288,9 @@ pub trait Crew: Send + Sync {
     /// Ends what runs for a bead.
     fn cancel(&self, bead: &BeadId);
 
+    /// Ends everything that runs, and whatever is about to.
+    fn stop_all(&self) {}
+
     /// Tells the user.
     fn notify(&self, text: &str) -> Result<(), Trouble>;
 }

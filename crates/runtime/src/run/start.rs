@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use beads_ralph_core::agent::Permissions;
 use beads_ralph_core::bead::Rules;
 use beads_ralph_core::engine::{
-    Engine, Event, Head, Outcome, ReplayError, Settings, Trouble, replay,
+    Engine, Event, Head, Outcome, ReplayError, Selection, Settings, Trouble, replay,
 };
 use beads_ralph_core::issue::{Abandoned, Claim, Holder, Liveness};
 use camino::Utf8Path;
@@ -23,7 +23,7 @@ use super::journal::{Journal, JournalError, RunDirectory};
 use super::perform::{Performer, Site};
 use super::port_book::PortBook;
 use super::ports::{Crew as _, Forge, Repository};
-use super::tasks::{Selection, Sight, TaskReader};
+use super::tasks::{Sight, TaskReader};
 use crate::config::Config;
 use crate::files::{FileError, Lock};
 use crate::store::Store;
@@ -181,6 +181,7 @@ impl Start<'_> {
         let mark = mark_of(&run);
         let settings = Settings {
             run: run.id().to_owned(),
+            selection: self.selection.clone(),
             ..self.settings.clone()
         };
         let head = Head::new(settings.clone(), self.version, &mark, now);
@@ -223,7 +224,7 @@ impl Start<'_> {
             },
             max_attempts: self.config.run.max_attempts,
             has_default_checks: !self.config.default_checks.is_empty(),
-            selection: self.selection.clone(),
+            selection: begun.settings().selection.clone(),
             account: &account,
             gone: &gone,
         };

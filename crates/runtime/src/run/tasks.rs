@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use beads_ralph_core::bead::{
     AgentSpec, BeadId, DEFAULT_MAX_RETRY_ATTEMPTS, IssueType, RalphBead, Rules, Status,
 };
-use beads_ralph_core::engine::{CommitId, Event, Spent, Standing, Task};
+use beads_ralph_core::engine::{CommitId, Event, Selection, Spent, Standing, Task};
 use beads_ralph_core::issue::{
     Abandoned, Claim, Dependency, Effect, Holder, Query, Record, Standing as StoreStanding,
     StatusFilter,
@@ -13,43 +13,8 @@ use beads_ralph_core::issue::{
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::keeping::{PARKED, RECEIPT};
-use crate::store::{Store, StoreError};
-
-/// Which beads are wanted; what is absent does not narrow.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Selection {
-    /// Only these beads.
-    pub beads: Vec<BeadId>,
-    /// Only of these teams.
-    pub teams: Vec<String>,
-    /// Only these sprints.
-    pub sprints: Vec<String>,
-    /// Only of this plan.
-    pub plan: Option<String>,
-}
-
-impl Selection {
-    /// Whether a bead is wanted.
-    pub fn selects(&self, record: &Record) -> bool {
-        let text = |key: &str| {
-            let metadata = record.issue.metadata();
-            metadata
-                .and_then(|it| it.get(key)?.as_str())
-                .unwrap_or_default()
-        };
-        let is_in = |wanted: &[String], value: &str| {
-            wanted.is_empty() || wanted.iter().any(|it| it == value)
-        };
-        (self.beads.is_empty() || self.beads.contains(record.issue.id()))
-            && is_in(&self.teams, text("team_name"))
-            && is_in(&self.sprints, text("sprint"))
-            && self
-                .plan
-                .as_deref()
-                .is_none_or(|plan| plan == text("plan_file"))
-    }
-}
+use super::keeping::{PARKED, RECEIPT, SEALED};
+use crate::store::{Control, Store, StoreError};
 
 /// What is needed to make a task of a record.
 pub struct TaskReader<'a> {
@@ -174,6 +139,9 @@ fn plain(record: &Record, standing: Standing, waits_for: Vec<BeadId>, now: Times
         max_attempts: 1,
         has_checks: false,
         spent: metadata(RECEIPT).and_then(spent).unwrap_or_default(),
+        sealed: metadata(SEALED)
+            .and_then(Value::as_str)
+            .map(|it| CommitId(it.to_owned())),
         base: metadata("base_commit")
             .and_then(Value::as_str)
             .map(|it| CommitId(it.to_owned())),
@@ -183,6 +151,7 @@ fn plain(record: &Record, standing: Standing, waits_for: Vec<BeadId>, now: Times
 fn standing(record: &Record) -> Standing {
     let issue = &record.issue;
     match Status::parse(issue.status()) {
+        Ok(Status::Open) if issue.has_label("human") => Standing::Blocked,
         Ok(Status::Open) => Standing::Open,
         Ok(Status::Closed) => Standing::Closed,
         Ok(Status::InProgress) => match &record.claim {
@@ -242,7 +211,7 @@ impl Sight {
         }
     }
 
-    /// Looks at the store. The answer has what is not as it was, or nothing. Beads that `is_ours` says are being worked on by this run
+    /// Looks at the store. The answer has what is not as it was, or nothing; the first look always has one. Beads that `is_ours` says are being worked on by this run
     /// are left for the next look.
     pub fn look(
         &mut self,
@@ -251,22 +220,24 @@ impl Sight {
         now: Timestamp,
         is_ours: &dyn Fn(&BeadId) -> bool,
     ) -> Result<Option<Event>, StoreError> {
-        // The first look is told also when there is nothing to see, so that a run without work ends.
         let is_first = !self.is_begun;
-        let (tasks, gone) = if self.is_begun {
-            self.changes(store, reader, now, is_ours)?
-        } else {
+        // Everything is read before anything is remembered: what a look that fails has read must be read again.
+        let rows = store.controls(PARKED)?;
+        let (tasks, gone) = if is_first {
             self.everything(store, reader, now, is_ours)?
+        } else {
+            self.changes(store, reader, now, is_ours)?
         };
-        let parked = self.parked(store, now)?;
+        let parked = self.parked(&rows, now);
         for task in &tasks {
             self.tasks.insert(task.id.clone(), task.clone());
         }
         for id in &gone {
             self.tasks.remove(id);
         }
-        let is_nothing = !is_first && tasks.is_empty() && gone.is_empty() && parked.is_empty();
-        Ok((!is_nothing).then_some(Event::Seen {
+        let is_nothing = tasks.is_empty() && gone.is_empty() && parked.is_empty();
+        // That there is nothing to do is news, the first time.
+        Ok((is_first || !is_nothing).then_some(Event::Seen {
             tasks,
             gone,
             parked,
@@ -329,7 +300,7 @@ impl Sight {
                 .filter(changes_by_itself)
                 .map(|task| task.id.clone()),
         );
-        ids.append(&mut self.unseen);
+        ids.extend(self.unseen.iter().cloned());
         let (ours, ids): (BTreeSet<BeadId>, BTreeSet<BeadId>) = ids.into_iter().partition(is_ours);
         let ids: Vec<BeadId> = ids.into_iter().collect();
         let records: Vec<Record> = store.get(&ids)?.into_iter().filter(is_work).collect();
@@ -337,11 +308,13 @@ impl Sight {
         let gone = ids
             .iter()
             .filter(|id| !there.contains(id) && self.tasks.contains_key(id));
-        let gone: Vec<BeadId> = gone.cloned().collect();
-        let records = records
+        let mut gone: Vec<BeadId> = gone.cloned().collect();
+        let (records, others): (Vec<Record>, Vec<Record>) = records
             .into_iter()
-            .filter(|it| reader.selection.selects(it))
-            .collect::<Vec<_>>();
+            .partition(|it| reader.selection.selects(it));
+        // What was for this run and is not any more is gone for it.
+        let others = others.iter().map(|record| record.issue.id());
+        gone.extend(others.filter(|id| self.tasks.contains_key(*id)).cloned());
         let mut tasks = read(store, reader, now, &records)?;
         tasks.retain(|task| self.tasks.get(&task.id) != Some(task));
         // Whatever was known of a bead before this run worked on it says nothing about what is new afterwards.
@@ -351,12 +324,7 @@ impl Sight {
         Ok((tasks, gone))
     }
 
-    fn parked(
-        &mut self,
-        store: &dyn Store,
-        now: Timestamp,
-    ) -> Result<Vec<(String, Timestamp)>, StoreError> {
-        let rows = store.controls(PARKED)?;
+    fn parked(&mut self, rows: &[Control], now: Timestamp) -> Vec<(String, Timestamp)> {
         let mut parked = Vec::new();
         for row in rows {
             let until: Option<Timestamp> = row.value.as_str().and_then(|until| until.parse().ok());
@@ -367,7 +335,7 @@ impl Sight {
                 parked.push((account, until));
             }
         }
-        Ok(parked)
+        parked
     }
 }
 
@@ -433,120 +401,4 @@ fn last_event(store: &dyn Store) -> Result<u64, StoreError> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::atomic::{AtomicBool, Ordering};
-
-    use beads_ralph_core::issue::{Edit, Entry};
-
-    use super::*;
-    use crate::store::{Guard, MemoryStore, NewClaim, Stamp, Write};
-
-    const BY: Stamp<'static> = Stamp {
-        actor: "somebody",
-        at: Timestamp::UNIX_EPOCH,
-    };
-
-    fn store() -> (MemoryStore, BeadId) {
-        let mut store = MemoryStore::new();
-        let document = serde_json::json!({
-            "id": "bd-1", "title": "One", "status": "open", "priority": 1, "issue_type": "beads-ralph-work",
-            "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z",
-        });
-        let entry = Entry::from_document(document).unwrap();
-        let id = entry.issue.id().clone();
-        store.write(&[Write::Insert(Box::new(entry))], BY).unwrap();
-        (store, id)
-    }
-
-    fn change(store: &mut MemoryStore, id: &BeadId, edit: Edit) {
-        let write = Write::Update {
-            id: id.clone(),
-            edits: vec![edit],
-            guard: Guard::default(),
-        };
-        store.write(&[write], BY).unwrap();
-    }
-
-    fn reader() -> TaskReader<'static> {
-        TaskReader {
-            rules: Rules {
-                rig: "rig".to_owned(),
-            },
-            max_attempts: None,
-            selection: Selection::default(),
-            gone: &|_, _| None,
-            account: &|_| String::new(),
-        }
-    }
-
-    fn standings(seen: Option<Event>) -> Vec<Standing> {
-        let Some(Event::Seen { tasks, .. }) = seen else {
-            return Vec::new();
-        };
-        tasks.into_iter().map(|task| task.standing).collect()
-    }
-
-    #[test]
-    fn z_4_a_bead_that_was_ours_is_told_of_again_even_if_it_looks_as_before() {
-        let (mut store, id) = store();
-        let reader = reader();
-        let mut sight = Sight::default();
-        let mut look = |store: &MemoryStore, is_ours: bool| {
-            let seen = sight.look(store, &reader, BY.at, &|_| is_ours);
-            standings(seen.unwrap())
-        };
-        assert_eq!(look(&store, false), [Standing::Open]);
-        // It was worked on, and somebody opened it again by force.
-        change(&mut store, &id, Edit::Status("blocked".to_owned()));
-        assert!(look(&store, true).is_empty(), "it is ours");
-        change(&mut store, &id, Edit::Reopen);
-        assert_eq!(look(&store, false), [Standing::Open]);
-        assert!(look(&store, false).is_empty(), "nothing is new");
-    }
-
-    #[test]
-    fn z_4_a_bead_whose_holder_dies_is_told_of_without_any_event() {
-        let (mut store, id) = store();
-        let holder = Holder {
-            run: "another".to_owned(),
-            host: "here".to_owned(),
-            process: None,
-        };
-        let claim = NewClaim {
-            holder: &holder,
-            lease_until: BY.at,
-            is_forced: false,
-        };
-        store.claim(&id, &claim, BY).unwrap();
-        let is_dead = AtomicBool::new(false);
-        let gone = |_: &Claim, _: Timestamp| {
-            let is_dead = is_dead.load(Ordering::Relaxed);
-            is_dead.then_some(Abandoned::ProcessDead)
-        };
-        let reader = TaskReader {
-            gone: &gone,
-            ..reader()
-        };
-        let mut sight = Sight::default();
-        let mut look = || standings(sight.look(&store, &reader, BY.at, &|_| false).unwrap());
-        assert!(matches!(look()[..], [Standing::Held { .. }]));
-        assert!(look().is_empty());
-        is_dead.store(true, Ordering::Relaxed);
-        assert_eq!(look(), [Standing::Open]);
-    }
-
-    #[test]
-    fn z_4_a_bead_that_is_doubted_is_told_of_again() {
-        let (store, id) = store();
-        let reader = reader();
-        let mut sight = Sight::default();
-        let look = |sight: &mut Sight| {
-            let seen = sight.look(&store, &reader, BY.at, &|_| false);
-            standings(seen.unwrap())
-        };
-        assert_eq!(look(&mut sight), [Standing::Open]);
-        assert!(look(&mut sight).is_empty());
-        sight.doubt([id]);
-        assert_eq!(look(&mut sight), [Standing::Open]);
-    }
-}
+mod tests;

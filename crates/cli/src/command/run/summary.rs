@@ -22,7 +22,7 @@ pub(super) fn json(ended: &Ended) -> Value {
     let view = ended.engine.view();
     let reason = match &ended.outcome {
         Outcome::Fatal(reason) => Some(reason.clone()),
-        Outcome::Done | Outcome::Stopped | Outcome::NeedsPerson => None,
+        Outcome::Done | Outcome::Idle | Outcome::Stopped | Outcome::NeedsPerson => None,
     };
     json!({
         "run": view.run, "outcome": ended.outcome.as_str(), "reason": reason, "adopted": ended.is_adopted,
@@ -35,7 +35,7 @@ pub(super) fn json(ended: &Ended) -> Value {
 pub(super) fn show(ended: &Ended, ui: &Ui) -> Result<(), Failure> {
     if ui.is_json() {
         return match ended.outcome {
-            Outcome::Done | Outcome::Stopped => ui.data(&json(ended)),
+            Outcome::Done | Outcome::Idle | Outcome::Stopped => ui.data(&json(ended)),
             Outcome::NeedsPerson | Outcome::Fatal(_) => Ok(()),
         };
     }

@@ -173,6 +173,8 @@ fn l_21_a_conflict_is_the_first_task_of_the_dev_agent() {
             head: commit("base"),
             conflicts: vec!["f".to_owned()],
             merging: Some("b".to_owned()),
+            from: String::new(),
+            is_anew: false,
         }),
         _ => Fate::Well,
     });
@@ -191,6 +193,8 @@ fn l_21_conflicts_that_stay_are_listed_when_it_is_given_up() {
             head: commit("base"),
             conflicts: vec!["src/f".to_owned()],
             merging: Some("b".to_owned()),
+            from: String::new(),
+            is_anew: false,
         }),
         Action::Seal { .. } => otherwise(Answer::Sealed {
             commit: commit("base"),
@@ -222,6 +226,8 @@ fn z_11_work_that_does_not_fit_the_target_is_merged_with_it_and_judged_again() {
             head: commit("mine"),
             conflicts: vec!["f".to_owned()],
             merging: Some("the target branch".to_owned()),
+            from: String::new(),
+            is_anew: false,
         }),
         _ => Fate::Well,
     });
