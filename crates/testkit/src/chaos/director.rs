@@ -703,7 +703,7 @@ impl<'a> Director<'a> {
         let run = process.run;
         let asked = process.engine.outstanding().find(|it| it.id == effect);
         let Some(asked) = asked.cloned() else {
-            return;
+            return self.runs[run].books.forget(effect);
         };
         let spent = match answer {
             Ok(
