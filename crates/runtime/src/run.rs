@@ -1,5 +1,6 @@
 //! The loop over many beads: what the engine in core decides is done here.
 
+mod activity;
 mod claims;
 mod conduct;
 mod crew;
@@ -7,15 +8,19 @@ mod hand_over;
 mod journal;
 mod keeping;
 mod lookout;
+mod main_checkout;
+mod mortal;
 mod perform;
 mod port_book;
 mod ports;
 mod start;
 mod tasks;
 
+pub use activity::{Activity, Doing};
+pub use beads_ralph_core::engine::Selection;
 pub use claims::LEASE;
 pub use conduct::{Audience, ConductError, Conductor, Stop};
-pub use crew::{Activity, Doing, RealCrew, mark_of};
+pub use crew::{RealCrew, mark_of};
 pub use journal::{Journal, JournalError, RunDirectory, file_name, read_journal};
 pub use lookout::{Lookout, Noticed};
 pub use perform::{Performer, Site, place};
@@ -25,4 +30,4 @@ pub use ports::{
     PullRequest, PullState, Repository, Sealed, State, Wanted,
 };
 pub use start::{Begun, Ended, Start, StartError, left_behind, take_over};
-pub use tasks::{Selection, Sight, TaskReader};
+pub use tasks::{Sight, TaskReader};

@@ -95,6 +95,7 @@ fn play_in(world: &Arc<Mutex<World>>) {
     let account = |spec: &AgentSpec| spec.adapter.clone().unwrap_or_default();
     let gone = |claim: &Claim, now: Timestamp| gone(&lock(), claim, now);
     let reader = TaskReader {
+        has_default_checks: true,
         rules: rules(),
         max_attempts: None,
         selection: Selection::default(),

@@ -215,7 +215,7 @@ fn answered(answer: &Result<Answer, Trouble>) -> String {
     match answer {
         Err(trouble) => format!("trouble: {trouble}"),
         Ok(Answer::Claimed { fence, .. }) => format!("ours, fence {fence}"),
-        Ok(Answer::NotClaimed { why }) => format!("not ours: {why}"),
+        Ok(Answer::NotClaimed { why, .. }) => format!("not ours: {why}"),
         Ok(Answer::Prepared {
             head, conflicts, ..
         }) if conflicts.is_empty() => {

@@ -211,6 +211,7 @@ fn task(n: u64) -> Task {
         leader: None,
         attempts: 0,
         max_attempts: 3,
+        has_checks: true,
         spent: beads_ralph_core::engine::Spent::default(),
         base: None,
     }

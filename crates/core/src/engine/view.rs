@@ -133,9 +133,13 @@ impl Engine {
     /// The run as it is now.
     pub fn view(&self) -> RunView {
         let state = match self.outcome() {
-            Some(Outcome::Done | Outcome::NeedsPerson | Outcome::Stopped | Outcome::Fatal(_)) => {
-                RunState::Over
-            }
+            Some(
+                Outcome::Done
+                | Outcome::Idle
+                | Outcome::NeedsPerson
+                | Outcome::Stopped
+                | Outcome::Fatal(_),
+            ) => RunState::Over,
             None => match (&self.fatal, self.stopping, self.is_paused) {
                 (Some(reason), ..) => RunState::Failing {
                     reason: reason.clone(),

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::effect::{Action, EffectId, Note, Pull};
 use super::{CommitId, Verdict};
+use crate::bead::QaReport;
 use crate::issue::Fence;
 
 /// Where the work on a bead is.
@@ -114,8 +115,12 @@ pub(super) struct Work {
     pub(super) tree: Option<String>,
     pub(super) verified: Option<CommitId>,
     pub(super) feedback: Option<String>,
+    /// What QA or the checks last found fault with; an agent that fails does not make it go away.
+    pub(super) findings: Option<String>,
     pub(super) notes: Vec<Note>,
     pub(super) verdicts: BTreeMap<usize, (String, Verdict)>,
+    /// What the leading agent says that its QA agents said.
+    pub(super) qa_results: Vec<QaReport>,
     pub(super) failure: Option<Failure>,
     pub(super) held: Vec<Held>,
     pub(super) n_launches: u32,
@@ -133,6 +138,10 @@ pub(super) struct Work {
     pub(super) pull: Option<Pull>,
     /// Which dev agent comes next.
     pub(super) next_agent: usize,
+    /// Whether what was sealed is given back with the bead, to be judged by whoever goes on.
+    pub(super) keeps_sealed: bool,
+    /// Whether somebody has judged what was sealed, and may have left something in the worktree.
+    pub(super) is_judged: bool,
     pub(super) doom: Option<Doom>,
     /// Whether its last word is being written.
     pub(super) is_ending: bool,
@@ -151,8 +160,10 @@ impl Work {
             tree: None,
             verified: None,
             feedback: None,
+            findings: None,
             notes: Vec::new(),
             verdicts: BTreeMap::new(),
+            qa_results: Vec::new(),
             failure: None,
             held: Vec::new(),
             n_launches: 0,
@@ -166,6 +177,8 @@ impl Work {
             after_restore: AfterRestore::NextAttempt,
             pull: None,
             next_agent: 0,
+            keeps_sealed: false,
+            is_judged: false,
             doom: None,
             is_ending: false,
         }

@@ -104,9 +104,7 @@ impl<'a> Conductor<'a> {
             let result = self.play(&mut stage, first, audience);
             if result.is_err() {
                 // Whatever runs ends now; nobody will hear of it.
-                for effect in self.engine.outstanding() {
-                    performer.crew.cancel(&effect.bead);
-                }
+                performer.crew.stop_all();
             }
             result
         })?;
@@ -120,8 +118,15 @@ impl<'a> Conductor<'a> {
         first: Option<Event>,
         audience: &mut dyn Audience,
     ) -> Result<Outcome, ConductError> {
-        let mut events: Vec<Event> = first.into_iter().collect();
+        // A pause holds from the first moment on.
+        let orders = stage
+            .lookout
+            .orders(stage.performer)
+            .map_err(ConductError::Store)?;
+        let mut events: Vec<Event> = orders.into_iter().chain(first).collect();
         loop {
+            // What is known is decided before the store is looked at: what is ours then stands as the engine knows it.
+            self.decide(&mut events, stage, audience)?;
             let noticed = stage
                 .lookout
                 .look(&self.engine, stage.performer, clock::monotonic())
@@ -153,6 +158,9 @@ impl<'a> Conductor<'a> {
         let mut entries = Vec::with_capacity(events.len());
         for event in events.drain(..) {
             let at = clock::wall();
+            if event == (Event::StopAsked { now: true }) {
+                stage.performer.crew.stop_all();
+            }
             let effects = self.engine.handle(at, &event);
             entries.push(Entry {
                 seq: self.journal.next_seq(),
@@ -219,20 +227,22 @@ impl Stage<'_, '_> {
             .unwrap_or(TICK);
         let mut events = Vec::new();
         match self.receiver.recv_timeout(wait) {
-            Ok(reply) => events.push(self.answered(reply)),
+            Ok(reply) => events.push(reply.into()),
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
         }
         while let Ok(reply) = self.receiver.try_recv() {
-            events.push(self.answered(reply));
+            events.push(reply.into());
         }
         if wake.is_some_and(|wake| wake <= clock::wall()) {
             events.push(Event::Woke);
         }
         events
     }
+}
 
-    fn answered(&mut self, reply: Reply) -> Event {
-        Event::Answered {
+impl From<Reply> for Event {
+    fn from(reply: Reply) -> Self {
+        Self::Answered {
             effect: reply.effect.id,
             answer: Box::new(reply.answer),
         }

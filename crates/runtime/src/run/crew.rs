@@ -1,29 +1,32 @@
 //! The real crew: agents and checks as units, with what they print kept below the run's directory.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use beads_ralph_core::agent::{
-    Budget, Call, Context, CostSource, Outcome, Part, Permissions, Session, Spent as Seen, Status,
-    Tokens, qa_result, report_in,
+    Budget, Call, Context, CostSource, Outcome, Part, Permissions, Session, Status, Tokens,
+    qa_result, report_in,
 };
 use beads_ralph_core::bead::{
     AgentSpec, BeadId, Model, QaResult, RalphBead, ScrumResult, Verifier,
 };
 use beads_ralph_core::engine::{AgentReport, Cap, Spent, Trouble, Verdict, prompt};
+use beads_ralph_core::text::{excerpt, without_colour};
 use beads_ralph_core::verify::{is_green, summary};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::json;
 
+use super::activity::{Activity, Guarding, Watching};
 use super::journal::RunDirectory;
+use super::main_checkout::MainCheckout;
 use super::port_book::PortBook;
 use super::ports::{Checked, Claimed, Crew, Job, Place};
-use crate::agent::{self, Finding, Observer};
+use crate::agent::{self, Finding};
 use crate::checks::Checks;
 use crate::config::Config;
 use crate::files::{self, FileError};
-use crate::news::{Listener, News};
 use crate::unit::{Cancel, Ending, Environment, Limits, Mark, Silent, Spec, Stdin, Units};
 use crate::{agents, clock, digest, ralph};
 
@@ -32,59 +35,6 @@ const NOTIFY_LIMIT: Duration = Duration::from_secs(30);
 
 /// How long the command that sets up a worktree may take.
 const SET_UP_LIMIT: Duration = Duration::from_mins(30);
-
-/// What is going on for each bead: the agent or check, and the last thing it said.
-#[derive(Debug, Clone, Default)]
-pub struct Activity(Arc<Mutex<BTreeMap<BeadId, Doing>>>);
-
-/// What is going on for a bead.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Doing {
-    /// Who does something.
-    pub who: String,
-    /// The last thing that was heard.
-    pub line: String,
-}
-
-impl Activity {
-    /// What is going on for a bead.
-    pub fn of(&self, bead: &BeadId) -> Option<Doing> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(bead)
-            .cloned()
-    }
-
-    fn begins(&self, bead: &BeadId, who: &str) {
-        let doing = Doing {
-            who: who.to_owned(),
-            line: String::new(),
-        };
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(bead.clone(), doing);
-    }
-
-    fn says(&self, bead: &BeadId, line: &str) {
-        if let Some(doing) = self
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get_mut(bead)
-        {
-            line.clone_into(&mut doing.line);
-        }
-    }
-
-    fn ends(&self, bead: &BeadId) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(bead);
-    }
-}
 
 /// The real crew.
 #[derive(Debug)]
@@ -98,6 +48,8 @@ pub struct RealCrew<'a> {
     mark: Mark,
     activity: Activity,
     ports: Arc<PortBook>,
+    main: MainCheckout,
+    is_stopping: AtomicBool,
     cancels: Mutex<BTreeMap<BeadId, Vec<Cancel>>>,
 }
 
@@ -120,6 +72,8 @@ impl<'a> RealCrew<'a> {
             mark,
             activity: Activity::default(),
             ports: Arc::default(),
+            main: MainCheckout::new(root),
+            is_stopping: AtomicBool::new(false),
             cancels: Mutex::default(),
         }
     }
@@ -158,6 +112,10 @@ impl<'a> RealCrew<'a> {
     fn cancel_for(&self, bead: &BeadId) -> Result<Cancel, Trouble> {
         let cancel = Cancel::new().map_err(|error| Trouble::passing(error.to_string()))?;
         let mut cancels = self.cancels.lock().unwrap_or_else(PoisonError::into_inner);
+        // Whoever is told to stop everything while this one is still being made ready means it, too.
+        if self.is_stopping.load(Ordering::SeqCst) {
+            cancel.cancel();
+        }
         cancels
             .entry(bead.clone())
             .or_default()
@@ -165,10 +123,10 @@ impl<'a> RealCrew<'a> {
         Ok(cancel)
     }
 
-    fn over(&self, bead: &BeadId) {
+    fn over(&self, bead: &BeadId, cancel: &Cancel) {
         let mut cancels = self.cancels.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(of_bead) = cancels.get_mut(bead) {
-            of_bead.pop();
+            of_bead.retain(|other| !other.is(cancel));
             if of_bead.is_empty() {
                 cancels.remove(bead);
                 self.activity.ends(bead);
@@ -177,6 +135,12 @@ impl<'a> RealCrew<'a> {
     }
 
     fn call(&self, job: Job<'_>, who: &Who<'_>, text: String) -> Result<Ran, Trouble> {
+        if !job.place.worktree.is_dir() {
+            let worktree = &job.place.worktree;
+            return Err(Trouble::for_bead(format!(
+                "the worktree {worktree} is gone; `retry` makes it anew"
+            )));
+        }
         let started_at = clock::now();
         let name = name_of(who.spec);
         let resolved = match self.resolve(job, who) {
@@ -200,6 +164,7 @@ impl<'a> RealCrew<'a> {
         call.session = Session::Named(self.session(job));
         call.schema.clone_from(&who.schema);
         call.env.extend(self.ports.variables(&job.bead.id));
+        let mark = self.mark.below();
         let agent_job = agent::Job {
             adapter: resolved.adapter,
             program: &resolved.program,
@@ -214,7 +179,7 @@ impl<'a> RealCrew<'a> {
                 report: None,
             },
             directory: &directory,
-            mark: self.mark.below(),
+            mark: mark.clone(),
             limit,
             drain: agent::DRAIN,
             withhold: &self.config.agents.withhold_env,
@@ -222,13 +187,28 @@ impl<'a> RealCrew<'a> {
         };
         let cancel = self.cancel_for(&job.bead.id)?;
         self.activity.begins(&job.bead.id, &name);
-        let mut watching = Watching {
+        let mut guarding = Guarding {
             bead: &job.bead.id,
             activity: &self.activity,
+            main: &self.main,
+            units: self.units,
+            mark: &mark,
+            cancel: &cancel,
+            n_known: self.main.look(self.units).0,
+            stray: None,
         };
-        let outcome = agent::run(self.units, agent_job, &cancel, &mut watching);
-        self.over(&job.bead.id);
-        let outcome = outcome.map_err(|error| Trouble::passing(error.to_string()))?;
+        let outcome = agent::run(self.units, agent_job, &cancel, &mut guarding);
+        let stray = guarding.stray.take();
+        self.over(&job.bead.id, &cancel);
+        let mut outcome = outcome.map_err(|error| Trouble::passing(error.to_string()))?;
+        let time = time_of(&job.launch.grant).filter(|time| *time < who.limit);
+        if time.is_some() && outcome.status == Status::Timeout {
+            "the minutes that it may use are used up".clone_into(&mut outcome.reason);
+        }
+        if let Some(what) = stray {
+            outcome.status = Status::Failed;
+            outcome.reason = format!("it was stopped because it changed the main checkout: {what}");
+        }
         let mut ran = Ran::new(
             &outcome,
             name,
@@ -288,12 +268,14 @@ impl Crew for RealCrew<'_> {
         let Some(command) = &self.config.worktrees.setup else {
             return Ok(());
         };
+        // The mark is in the worktree's own git directory: a worktree that is made anew is set up anew.
+        let git = git_directory(&place.worktree).unwrap_or_else(|| place.worktree.clone());
+        let done = git.join("beads-ralph-set-up");
         let directory = self
             .run
             .path()
             .join("beads")
             .join(super::journal::file_name(&bead.id));
-        let done = directory.join("set-up");
         if done.exists() {
             return Ok(());
         }
@@ -318,7 +300,7 @@ impl Crew for RealCrew<'_> {
         let cancel = self.cancel_for(&bead.id)?;
         self.activity.begins(&bead.id, "setup");
         let ended = self.units.run(&spec, &cancel, &mut Silent);
-        self.over(&bead.id);
+        self.over(&bead.id, &cancel);
         let ended = ended.map_err(|error| Trouble::passing(error.to_string()))?;
         if ended.ending != Ending::Exited(0) || ended.stopped.is_some() {
             let last = ended.stderr.text();
@@ -344,6 +326,7 @@ impl Crew for RealCrew<'_> {
         };
         let text = prompt::develop(
             job.bead,
+            spec,
             job.place.worktree.as_str(),
             &self.checks(job.bead),
             feedback,
@@ -471,7 +454,7 @@ impl Crew for RealCrew<'_> {
             activity: &self.activity,
         };
         let records = checks.run(&verifiers, &|| None, &mut watching);
-        self.over(&bead.id);
+        self.over(&bead.id, &cancel);
         files::write_atomic(&logs.join("checks.json"), &files::to_json(&records))
             .map_err(|error| passing(&error))?;
         Ok(Checked {
@@ -488,15 +471,27 @@ impl Crew for RealCrew<'_> {
         }
     }
 
+    fn stop_all(&self) {
+        let cancels = self.cancels.lock().unwrap_or_else(PoisonError::into_inner);
+        self.is_stopping.store(true, Ordering::SeqCst);
+        for cancel in cancels.values().flatten() {
+            cancel.cancel();
+        }
+    }
+
     fn notify(&self, text: &str) -> Result<(), Trouble> {
         let Some(command) = &self.config.notify else {
             return Ok(());
         };
         let argv: Vec<&str> = command.iter().map(String::as_str).chain([text]).collect();
-        let ended = self.units.output(&argv, &self.root, NOTIFY_LIMIT);
-        ended
-            .map(drop)
-            .map_err(|error| Trouble::passing(error.to_string()))
+        let why = match self.units.output(&argv, &self.root, NOTIFY_LIMIT) {
+            Ok(ended) if ended.ending == Ending::Exited(0) => return Ok(()),
+            Ok(ended) => format!("{:?}: {}", ended.ending, ended.stderr.text().trim()),
+            Err(error) => error.to_string(),
+        };
+        let notice = format!("`notify` failed, so this was not told: {text} ({why})");
+        self.activity.notice(notice);
+        Err(Trouble::passing(why))
     }
 }
 
@@ -546,15 +541,13 @@ impl Ran {
             started_at,
             ended_at,
             status: outcome.status,
-            reason: outcome.reason.clone(),
+            reason: explained(outcome, directory),
             spent: Spent {
                 micros: micros(outcome.cost.usd),
                 tokens: outcome.tokens.total(),
                 turns: outcome.turns.unwrap_or(0),
                 time_ms: u64::try_from(time).unwrap_or(0),
-                n_unpriced: u32::from(
-                    outcome.cost.source == CostSource::Unknown && outcome.tokens.total() > 0,
-                ),
+                n_unpriced: u32::from(outcome.cost.source == CostSource::Unknown),
             },
             resets_at: outcome.resets_at,
             evidence: directory.map(ToString::to_string),
@@ -564,6 +557,22 @@ impl Ran {
             outcome: outcome.clone(),
             limit: Duration::ZERO,
         }
+    }
+}
+
+/// Why an agent ended as it did; where it failed, with the last line that it wrote to standard error.
+fn explained(outcome: &Outcome, directory: Option<&Utf8Path>) -> String {
+    let reason = outcome.reason.clone();
+    if outcome.is_ok() {
+        return reason;
+    }
+    let written = directory.and_then(|directory| files::read(&directory.join("stderr")).ok());
+    let written = String::from_utf8_lossy(&written.unwrap_or_default()).into_owned();
+    match written.lines().rev().find(|line| !line.trim().is_empty()) {
+        Some(line) if !reason.contains(line.trim()) => {
+            format!("{reason}: {}", excerpt(&without_colour(line)))
+        }
+        _ => reason,
     }
 }
 
@@ -625,13 +634,22 @@ fn claimed(ran: &Ran, bead: &str) -> Claimed {
             is_success: result.success,
             is_fatal: result.fatal,
             error: result.error,
+            qa_results: result.qa_results,
         },
         Err(why) => Claimed {
             is_success: false,
             is_fatal: false,
             error: Some(format!("its result cannot be read: {why}")),
+            qa_results: Vec::new(),
         },
     }
+}
+
+/// The git directory of a linked worktree.
+fn git_directory(worktree: &Utf8Path) -> Option<Utf8PathBuf> {
+    let link = files::read(&worktree.join(".git")).ok()?;
+    let link = String::from_utf8(link).ok()?;
+    Some(worktree.join(link.trim().strip_prefix("gitdir:")?.trim()))
 }
 
 /// A directory that is not there yet: what an earlier run of the same attempt left stays as it is.
@@ -646,33 +664,28 @@ fn fresh(parent: &Utf8Path, name: &str) -> Result<Utf8PathBuf, FileError> {
     Ok(place)
 }
 
-/// Takes what is heard to whoever looks.
-struct Watching<'a> {
-    bead: &'a BeadId,
-    activity: &'a Activity,
+/// The mark of everything that a run starts. Runs of two repositories may have begun in the same second and have one id, so the mark
+/// is made from where the run is, too.
+pub fn mark_of(run: &RunDirectory) -> String {
+    let path = run.path().canonicalize_utf8();
+    let path = path.unwrap_or_else(|_| run.path().to_owned());
+    let hash = digest::sha256(path.as_str().as_bytes());
+    format!("{}-{}", run.id(), &hash[..12])
 }
 
-impl Observer for Watching<'_> {
-    fn seen(&mut self, activity: Option<&str>, _: Option<&str>, _: &Seen) {
-        if let Some(activity) = activity {
-            self.activity.says(self.bead, activity);
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn z_7_runs_that_began_in_the_same_second_in_two_repositories_have_two_marks() {
+        let places = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+        let [one, other] = places.each_ref().map(|place| {
+            let beads = Utf8Path::from_path(place.path()).unwrap();
+            RunDirectory::create(beads, jiff::Timestamp::UNIX_EPOCH).unwrap()
+        });
+        assert_eq!(one.id(), other.id());
+        assert_ne!(mark_of(&one), mark_of(&other));
+        assert_eq!(mark_of(&one), mark_of(&one.clone()));
     }
-}
-
-impl Listener for Watching<'_> {
-    fn hear(&mut self, news: &News<'_>) {
-        match news {
-            News::CheckBegins { name, .. } => self.activity.says(self.bead, name),
-            News::Running {
-                line: Some(line), ..
-            } => self.activity.says(self.bead, line),
-            _ => {}
-        }
-    }
-}
-
-/// What a unit's mark is made from, for a run.
-pub fn mark_of(run: &str) -> String {
-    format!("{run}-{}", &digest::sha256(run.as_bytes())[..8])
 }

@@ -29,7 +29,8 @@ pub struct Lookout {
     stopped: Option<Stop>,
     /// The last order to stop that was there when the run began; it was for another one.
     stops_known: Option<u64>,
-    is_paused: bool,
+    /// What the engine was last told about it; nothing yet.
+    is_paused: Option<bool>,
     polled: Option<Instant>,
     blind_since: Option<Instant>,
     beaten: Instant,
@@ -54,12 +55,18 @@ impl Lookout {
             poll,
             stopped: None,
             stops_known: None,
-            is_paused: false,
+            is_paused: None,
             polled: None,
             blind_since: None,
             beaten: now,
             lost: BTreeSet::new(),
         }
+    }
+
+    /// What people have asked for before anything was done.
+    pub fn orders(&mut self, performer: &Performer<'_>) -> Result<Vec<Event>, StoreError> {
+        let orders = controls::read(&**performer.store())?;
+        Ok(self.heed(&orders))
     }
 
     /// Looks at the store, when it is time. It is an error when the store was out of reach for too long.
@@ -133,8 +140,8 @@ impl Lookout {
     fn heed(&mut self, orders: &Orders) -> Vec<Event> {
         let mut events = Vec::new();
         let is_paused = orders.pause.is_some();
-        if is_paused != self.is_paused {
-            self.is_paused = is_paused;
+        if self.is_paused != Some(is_paused) {
+            self.is_paused = Some(is_paused);
             events.push(Event::PauseAsked { is_paused });
         }
         let known = *self.stops_known.get_or_insert(orders.stop_version());

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use beads_ralph_core::bead::{
     AgentSpec, BeadId, DEFAULT_MAX_RETRY_ATTEMPTS, IssueType, RalphBead, Rules, Status,
 };
-use beads_ralph_core::engine::{CommitId, Event, Spent, Standing, Task};
+use beads_ralph_core::engine::{CommitId, Event, Selection, Spent, Standing, Task};
 use beads_ralph_core::issue::{
     Abandoned, Claim, Dependency, Effect, Holder, Query, Record, Standing as StoreStanding,
     StatusFilter,
@@ -13,43 +13,8 @@ use beads_ralph_core::issue::{
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::keeping::{PARKED, RECEIPT};
+use super::keeping::{PARKED, RECEIPT, SEALED};
 use crate::store::{Control, Store, StoreError};
-
-/// Which beads are wanted; what is absent does not narrow.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Selection {
-    /// Only these beads.
-    pub beads: Vec<BeadId>,
-    /// Only of these teams.
-    pub teams: Vec<String>,
-    /// Only these sprints.
-    pub sprints: Vec<String>,
-    /// Only of this plan.
-    pub plan: Option<String>,
-}
-
-impl Selection {
-    /// Whether a bead is wanted.
-    pub fn selects(&self, record: &Record) -> bool {
-        let text = |key: &str| {
-            let metadata = record.issue.metadata();
-            metadata
-                .and_then(|it| it.get(key)?.as_str())
-                .unwrap_or_default()
-        };
-        let is_in = |wanted: &[String], value: &str| {
-            wanted.is_empty() || wanted.iter().any(|it| it == value)
-        };
-        (self.beads.is_empty() || self.beads.contains(record.issue.id()))
-            && is_in(&self.teams, text("team_name"))
-            && is_in(&self.sprints, text("sprint"))
-            && self
-                .plan
-                .as_deref()
-                .is_none_or(|plan| plan == text("plan_file"))
-    }
-}
 
 /// What is needed to make a task of a record.
 pub struct TaskReader<'a> {
@@ -57,6 +22,8 @@ pub struct TaskReader<'a> {
     pub rules: Rules,
     /// How many attempts there may be, where the user said so and the bead did not.
     pub max_attempts: Option<u32>,
+    /// Whether there are checks that hold for every bead (Z-31).
+    pub has_default_checks: bool,
     /// Which beads are wanted.
     pub selection: Selection,
     /// Whether the holder of a claim is gone; what it held can be claimed again (Z-4).
@@ -130,6 +97,11 @@ impl TaskReader<'_> {
                 .map(|qa| (self.account)(&qa.spec))
                 .collect(),
             leader: Some((self.account)(&metadata.scrum_master_agent)),
+            has_checks: self.has_default_checks
+                || metadata
+                    .dod
+                    .as_ref()
+                    .is_some_and(|dod| !dod.verifiers.is_empty()),
             attempts: metadata.attempt_count,
             max_attempts: self.max_attempts(metadata.max_retry_attempts),
             ..self.plain(record, waits_for, now)
@@ -165,7 +137,11 @@ fn plain(record: &Record, standing: Standing, waits_for: Vec<BeadId>, now: Times
         leader: None,
         attempts: 0,
         max_attempts: 1,
+        has_checks: false,
         spent: metadata(RECEIPT).and_then(spent).unwrap_or_default(),
+        sealed: metadata(SEALED)
+            .and_then(Value::as_str)
+            .map(|it| CommitId(it.to_owned())),
         base: metadata("base_commit")
             .and_then(Value::as_str)
             .map(|it| CommitId(it.to_owned())),
@@ -175,6 +151,7 @@ fn plain(record: &Record, standing: Standing, waits_for: Vec<BeadId>, now: Times
 fn standing(record: &Record) -> Standing {
     let issue = &record.issue;
     match Status::parse(issue.status()) {
+        Ok(Status::Open) if issue.has_label("human") => Standing::Blocked,
         Ok(Status::Open) => Standing::Open,
         Ok(Status::Closed) => Standing::Closed,
         Ok(Status::InProgress) => match &record.claim {
@@ -331,11 +308,13 @@ impl Sight {
         let gone = ids
             .iter()
             .filter(|id| !there.contains(id) && self.tasks.contains_key(id));
-        let gone: Vec<BeadId> = gone.cloned().collect();
-        let records = records
+        let mut gone: Vec<BeadId> = gone.cloned().collect();
+        let (records, others): (Vec<Record>, Vec<Record>) = records
             .into_iter()
-            .filter(|it| reader.selection.selects(it))
-            .collect::<Vec<_>>();
+            .partition(|it| reader.selection.selects(it));
+        // What was for this run and is not any more is gone for it.
+        let others = others.iter().map(|record| record.issue.id());
+        gone.extend(others.filter(|id| self.tasks.contains_key(*id)).cloned());
         let mut tasks = read(store, reader, now, &records)?;
         tasks.retain(|task| self.tasks.get(&task.id) != Some(task));
         // Whatever was known of a bead before this run worked on it says nothing about what is new afterwards.

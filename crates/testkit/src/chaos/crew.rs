@@ -216,6 +216,7 @@ impl Crew for ShakyCrew {
                 is_success: status == Status::Ok && !world.random.is_hit(0.05),
                 is_fatal: false,
                 error: None,
+                qa_results: Vec::new(),
             };
             let spec = &job.bead.metadata.scrum_master_agent;
             Ok((report(world, job, spec, status), claimed))

@@ -145,6 +145,7 @@ fn draw_settings(random: &mut Random, seed: u64, is_led: bool) -> Settings {
     ];
     let integration = random.pick(&integrations).cloned();
     Settings {
+        selection: beads_ralph_core::engine::Selection::default(),
         run: String::new(),
         seed,
         max_parallel: usize::try_from(1 + random.below(5)).unwrap_or(1),

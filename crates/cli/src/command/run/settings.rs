@@ -32,6 +32,7 @@ pub(crate) fn of(
     };
     let plain = configured(config, integration);
     Ok(Settings {
+        selection: selection.clone(),
         seed: clock::wall().as_nanosecond().unsigned_abs().to_le_bytes()[..8]
             .try_into()
             .map_or(0, u64::from_le_bytes),
@@ -47,6 +48,7 @@ pub(in crate::command) fn configured(config: &Config, integration: Integration) 
     let run = &config.run;
     Settings {
         run: String::new(),
+        selection: Selection::default(),
         seed: 0,
         max_parallel: run.max_parallel_sessions,
         poll_ms: milliseconds(run.poll_interval),

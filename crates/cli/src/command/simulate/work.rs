@@ -190,6 +190,7 @@ fn tasks(store: &dyn Store, config: &Config) -> Result<Vec<Task>, Failure> {
     let reader = TaskReader {
         rules: rules(config),
         max_attempts: config.run.max_attempts,
+        has_default_checks: !config.default_checks.is_empty(),
         selection: Selection::default(),
         gone: &gone,
         account: &account,

@@ -38,6 +38,7 @@ fn change(store: &mut MemoryStore, id: &BeadId, edit: Edit) {
 
 fn reader() -> TaskReader<'static> {
     TaskReader {
+        has_default_checks: true,
         rules: Rules {
             rig: "rig".to_owned(),
         },
