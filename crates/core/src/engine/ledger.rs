@@ -44,6 +44,17 @@ impl Spent {
         self.n_unpriced += other.n_unpriced;
     }
 
+    /// The larger of two countings of the same.
+    fn or_more(&self, other: &Self) -> Self {
+        Self {
+            micros: self.micros.max(other.micros),
+            tokens: self.tokens.max(other.tokens),
+            turns: self.turns.max(other.turns),
+            time_ms: self.time_ms.max(other.time_ms),
+            n_unpriced: self.n_unpriced.max(other.n_unpriced),
+        }
+    }
+
     /// US dollars, for people.
     #[expect(
         clippy::cast_precision_loss,
@@ -115,10 +126,12 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// What a bead has cost before this run counts for the bead.
+    /// What a bead has cost before this run counts for the bead. What this run knows to have been spent on it may never have been
+    /// written, and counts as well.
     pub(super) fn opens(&mut self, task: &Task) {
         let [bead, ..] = levels(task);
-        self.accounts.entry(bead).or_default().spent = task.spent;
+        let account = self.accounts.entry(bead).or_default();
+        account.spent = account.spent.or_more(&task.spent);
     }
 
     /// What an agent for this bead may spend.

@@ -50,7 +50,15 @@ impl Engine {
                 let until = later(now, self.settings.backoff.wait_ms(n, jitter));
                 self.hold_effect(effect, until, trouble.message.clone());
             }
-            (Lasting::Lost, _) => self.lose(&id, &trouble.message),
+            (Lasting::Lost, action) => {
+                // That it is lost may be told while it runs.
+                let is_running =
+                    action.launch().is_some() || matches!(action, Action::Verify { .. });
+                if is_running && !self.is_busy(&id) {
+                    self.tell(&id, Action::Cancel);
+                }
+                self.lose(&id, &trouble.message);
+            }
             (_, Action::Claim { .. }) => {
                 self.fatal
                     .get_or_insert_with(|| format!("{id}: {}", trouble.message));

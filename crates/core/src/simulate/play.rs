@@ -49,9 +49,6 @@ pub enum Ending {
     TooLong,
 }
 
-/// How much later than it wanted a recorded run may have been woken.
-const WAKE_DELAY_MS: u64 = 5_000;
-
 impl Play<'_> {
     /// Plays it.
     pub fn run(self) -> Round {
@@ -124,20 +121,15 @@ impl Player<'_> {
     }
 
     fn is_more_to_come(&self) -> bool {
-        self.agenda
-            .values()
-            .any(|event| !matches!(event, Event::Woke))
+        !self.agenda.is_empty()
     }
 
     /// What happens next, and when.
     fn next(&mut self) -> Option<(Timestamp, Event)> {
-        // A run that was had its own wakes; one of ours takes their place only when they do not come.
-        let wake = self.engine.next_wake();
+        // A run that was has its own wakes, and none while no process was there to be woken.
         let wake = match self.source {
-            Source::Again(recorded) => wake
-                .map(|at| after(at, WAKE_DELAY_MS))
-                .filter(|at| *at <= recorded.ended()),
-            Source::Drawn | Source::WhatIf(_) => wake,
+            Source::Again(_) => None,
+            Source::Drawn | Source::WhatIf(_) => self.engine.next_wake(),
         };
         let first = self.agenda.first_key_value().map(|((at, ..), _)| *at);
         match (first, wake) {

@@ -99,7 +99,6 @@ fn move_report(report: &mut AgentReport, late: SignedDuration) {
 #[derive(Debug, Clone)]
 pub struct Recorded {
     began: Timestamp,
-    ended: Timestamp,
     /// What was never answered stands there without a memory.
     memories: BTreeMap<Key, Option<Memory>>,
     /// What happened besides answers.
@@ -111,7 +110,6 @@ impl Recorded {
     pub fn new(entries: &[Entry]) -> Option<Self> {
         let mut recorded = Self {
             began: entries.first()?.at,
-            ended: entries.last()?.at,
             memories: BTreeMap::new(),
             others: Vec::new(),
         };
@@ -137,8 +135,10 @@ impl Recorded {
     fn take_event(&mut self, entry: &Entry, pending: &mut BTreeMap<EffectId, (Key, Timestamp)>) {
         match &entry.event {
             Event::Answered { effect, answer } => {
+                // An answer that came twice is nobody's; it happens again as it did.
                 let Some((key, issued_at)) = pending.remove(effect) else {
-                    return;
+                    let event = entry.event.clone();
+                    return self.others.push((entry.at, entry.seq, event));
                 };
                 let memory = Memory {
                     issued_at,
@@ -155,11 +155,6 @@ impl Recorded {
     /// When the run began.
     pub fn began(&self) -> Timestamp {
         self.began
-    }
-
-    /// When the last thing happened in it.
-    pub fn ended(&self) -> Timestamp {
-        self.ended
     }
 
     /// The beads as they were when the run began.

@@ -12,7 +12,7 @@ use beads_ralph_core::agent::Status;
 use beads_ralph_core::bead::{BeadId, QaStatus};
 use beads_ralph_core::engine::{
     Action, AgentReport, Answer, Caps, Effect, EffectId, Engine, Entry, Event, Head, Outcome,
-    Settings, Trouble, replay,
+    Settings, Spent, Trouble, replay,
 };
 use beads_ralph_core::issue::{Holder, HolderProcess};
 use beads_ralph_core::simulate::{Model, Play, Recorded, Source, launches};
@@ -56,6 +56,8 @@ struct RunFile {
     /// The process that has its lock.
     lock: Option<usize>,
     books: Books,
+    /// What may be spent, whatever the engine was told.
+    caps: Caps,
 }
 
 /// What a process has in memory.
@@ -72,6 +74,16 @@ struct Process {
     is_fresh: bool,
 }
 
+/// An answer that is being taken to the engine.
+#[derive(Debug)]
+struct Heard {
+    run: usize,
+    effect: EffectId,
+    /// What was asked for, unless the engine knows the answer already.
+    asked: Option<Effect>,
+    answer: Box<Result<Answer, Trouble>>,
+}
+
 /// The director.
 pub(super) struct Director<'a> {
     pub(super) world: Arc<Mutex<World>>,
@@ -82,6 +94,7 @@ pub(super) struct Director<'a> {
     n_started: usize,
     runs: Vec<RunFile>,
     processes: Vec<Option<Process>>,
+    heard: Option<Heard>,
     /// Where monotonic time began.
     zero: Instant,
     is_calm: bool,
@@ -105,6 +118,7 @@ impl<'a> Director<'a> {
             n_started: 0,
             runs: Vec::new(),
             processes: Vec::new(),
+            heard: None,
             zero,
             is_calm: false,
             n_calm_starts: 0,
@@ -283,14 +297,20 @@ impl<'a> Director<'a> {
             self.runs[newest].books.forget_all();
             return (newest, true);
         }
-        let (now, settings) = {
+        let is_calm = self.is_calm;
+        let (now, settings, caps) = {
             let world = self.world();
             let mut settings = world.scenario.settings.clone();
+            settings.is_once &= !is_calm;
+            if is_calm {
+                // There is enough money for everything that is left.
+                settings.caps = Caps::default();
+            }
+            let caps = settings.caps;
             if world.is_planted(Plant::BudgetIgnored) {
                 settings.caps = Caps::default();
             }
-            settings.is_once &= !self.is_calm;
-            (world.now, settings)
+            (world.now, settings, caps)
         };
         let settings = Settings {
             run: format!("run-{}", self.runs.len()),
@@ -302,6 +322,7 @@ impl<'a> Director<'a> {
             is_over: false,
             lock: Some(me),
             books: Books::default(),
+            caps,
         });
         (self.runs.len() - 1, false)
     }
@@ -476,7 +497,13 @@ impl<'a> Director<'a> {
         } else {
             entries
         };
-        if !self.write(me, run, written) {
+        let n_written = self.runs[run].entries.len();
+        let lives = self.write(me, run, written);
+        // What a process heard and did not write down before it died was never heard.
+        if self.runs[run].entries.len() > n_written {
+            self.note_answer();
+        }
+        if !lives {
             return;
         }
         for entry in decided {
@@ -557,15 +584,15 @@ impl<'a> Director<'a> {
             return;
         };
         let bead = &effect.bead;
-        let (caps, team, most) = {
+        let (team, most) = {
             let world = self.world();
             let known = world.scenario.beads.iter().find(|it| it.id == *bead);
             let team = known.map_or_else(String::new, |it| it.metadata.team_name.clone());
             let most = known.map_or(0, |it| it.metadata.max_retry_attempts);
-            (world.scenario.settings.caps, team, most)
+            (team, most)
         };
-        let books = &mut self.runs[run].books;
-        let broken = books.begin(effect.id, (bead, &team), launch, &caps);
+        let file = &mut self.runs[run];
+        let broken = (file.books).begin(effect.id, (bead, &team), launch, &file.caps);
         let is_work = match &effect.action {
             Action::Develop { .. } | Action::Resolve { .. } => true,
             Action::Lead { only_pull, .. } => !only_pull,
@@ -691,19 +718,30 @@ impl<'a> Director<'a> {
         if !self.lives(me) {
             return;
         }
-        self.note_answer(me, effect, &answer);
-        self.decide(me, vec![Event::Answered { effect, answer }]);
-    }
-
-    /// What an answer says about attempts and money, the first time that it is heard.
-    fn note_answer(&mut self, me: usize, effect: EffectId, answer: &Result<Answer, Trouble>) {
         let Some(process) = &self.processes[me] else {
             return;
         };
         let run = process.run;
         let asked = process.engine.outstanding().find(|it| it.id == effect);
-        let Some(asked) = asked.cloned() else {
+        let asked = asked.cloned();
+        self.heard = Some(Heard {
+            run,
+            effect,
+            asked,
+            answer: answer.clone(),
+        });
+        self.decide(me, vec![Event::Answered { effect, answer }]);
+        self.heard = None;
+    }
+
+    /// What an answer says about attempts and money, the first time that it is heard.
+    fn note_answer(&mut self) {
+        let Some(heard) = self.heard.take() else {
             return;
+        };
+        let (run, effect, answer) = (heard.run, heard.effect, &*heard.answer);
+        let Some(asked) = heard.asked else {
+            return self.runs[run].books.forget(effect);
         };
         let spent = match answer {
             Ok(
@@ -711,10 +749,10 @@ impl<'a> Director<'a> {
                 | Answer::Judged { report, .. }
                 | Answer::Led { report, .. },
             ) => report.spent,
-            _ => beads_ralph_core::engine::Spent::default(),
+            _ => Spent::default(),
         };
-        let caps = self.world().scenario.settings.caps;
-        let broken = self.runs[run].books.end(effect, &spent, &caps);
+        let file = &mut self.runs[run];
+        let broken = file.books.end(effect, &spent, &file.caps);
         let mut world = self.world();
         if let Some(broken) = broken {
             world.violate(broken);

@@ -191,3 +191,16 @@ fn answers_that_come_twice_or_to_nothing_change_nothing() {
     assert_eq!(stage.play_well(), Some(Outcome::Done));
     assert_eq!(stage.times("a", "close"), 1);
 }
+
+#[test]
+fn z_7_the_agent_of_a_bead_that_was_lost_is_ended() {
+    // That a bead is lost is told as an answer to what runs for it, and it runs all the same.
+    let mut stage = Stage::new(settings(), vec![task("a", &[])]);
+    stage.play(|effect, _| match effect.action {
+        Action::Develop { .. } => Fate::Silence,
+        _ => Fate::Well,
+    });
+    let develop = stage.last("a", "develop");
+    stage.answer(&develop, Err(Trouble::lost("somebody else has it now")));
+    assert_eq!(stage.story("a").last(), Some(&"cancel"));
+}

@@ -139,3 +139,35 @@ fn z_13_a_run_that_has_used_up_its_money_gives_its_beads_back() {
         "one agent beyond at most"
     );
 }
+
+#[test]
+fn z_13_what_a_bead_has_cost_is_not_forgotten_when_it_is_claimed_again() {
+    // The bead was lost before its cost was written, so that the store knows nothing of it.
+    let capped = Settings {
+        caps: Caps {
+            bead: Cap {
+                micros: Some(250),
+                ..Cap::default()
+            },
+            ..Caps::default()
+        },
+        ..settings()
+    };
+    let mut stage = Stage::new(capped, vec![task("a", &[])]);
+    stage.play(|effect, _| match effect.action {
+        Action::Record { .. } => trouble(Trouble::lost("fence 1 is stale")),
+        _ => Fate::Well,
+    });
+    stage.tell(&Event::Seen {
+        tasks: vec![task("a", &[])],
+        gone: Vec::new(),
+        parked: Vec::new(),
+    });
+    stage.play(|effect, _| match effect.action {
+        Action::Develop { .. } => Fate::Silence,
+        _ => Fate::Well,
+    });
+    let develop = stage.last("a", "develop");
+    let grant = develop.action.launch().unwrap().grant;
+    assert_eq!(grant.micros, Some(150));
+}
