@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use beads_ralph_runtime::clock;
+use beads_ralph_runtime::run::RunDirectory;
 
 use crate::picture::{Picture, difference};
 use crate::world::{LONG, Setup, World, journal_in, plan, wait_until};
@@ -211,8 +212,8 @@ impl Course {
 fn sound(world: &World) {
     // Shims notice a moment later that whoever started them is gone.
     wait_until("nobody is left", || world.processes().is_empty());
-    for run in world.runs() {
-        assert!(run.join("ended.json").exists(), "{run} is over");
+    for run in RunDirectory::all(&world.root.join(".beads")) {
+        assert!(run.is_over(), "{} is over", run.id());
     }
     world
         .run(&["replay", "latest"])
