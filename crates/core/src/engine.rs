@@ -3,18 +3,21 @@
 //! [`Engine::handle`] takes one [`Event`] and answers with [`Effect`]s; nothing else happens here. The same machine runs for real, in
 //! simulations, and once more over what was recorded.
 
+mod adoption;
 mod advance;
+mod begin;
 mod develop;
 mod effect;
 mod event;
 mod hand_over;
 mod journal;
 mod judge;
+mod launch;
 mod ledger;
-mod lines;
 mod machine;
 pub mod prompt;
 mod queue;
+mod setback;
 mod settings;
 mod task;
 mod trouble;
@@ -25,7 +28,6 @@ pub use effect::{Action, Effect, EffectId, Launch, Note, Progress, Pull};
 pub use event::{AgentReport, Answer, Event, Verdict};
 pub use journal::{Entry, FORMAT, Head, ReplayError, replay};
 pub use ledger::Spent;
-pub use lines::{Journal, LineFault};
 pub use machine::{ENGINE, Engine, Outcome};
 pub use settings::{Backoff, Cap, Caps, Integration, Leader, Order, Settings};
 pub use task::{Standing, Task};

@@ -3,6 +3,7 @@
 //! A check that could not be started, was killed, took too long or whose output was not kept whole has failed: there is
 //! no way to pass but to be run to the end and to do what is expected.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use beads_ralph_core::bead::{OnFailure, Timestamp, Verifier};
@@ -31,6 +32,8 @@ pub struct Checks<'a> {
     pub shell: &'a [String],
     /// Names of variables that are kept from them: what they run is what an agent wrote.
     pub withhold: &'a [String],
+    /// What their environment has beyond ours.
+    pub env: &'a BTreeMap<String, String>,
     /// Whether everything must be committed, and stay as it is, while they run: the bead has a worktree (Z-29).
     pub must_be_clean: bool,
     /// By what their processes are known.
@@ -148,7 +151,7 @@ impl Checks<'_> {
             cwd: self.root.to_owned(),
             env: Environment {
                 without: self.withhold.to_vec(),
-                ..Environment::default()
+                with: self.env.clone(),
             },
             stdin: Stdin::Closed,
             limits: Limits {

@@ -1,25 +1,35 @@
 //! The loop over many beads: what the engine in core decides is done here.
 
+mod activity;
 mod claims;
 mod conduct;
 mod crew;
 mod hand_over;
 mod journal;
 mod keeping;
+<<<<<<< HEAD
 mod mortal;
+=======
+mod lookout;
+mod main_checkout;
+>>>>>>> main
 mod perform;
+mod port_book;
 mod ports;
 mod start;
 mod tasks;
 
+pub use activity::{Activity, Doing};
 pub use claims::LEASE;
 pub use conduct::{Audience, ConductError, Conductor, Stop};
-pub use crew::{Activity, Doing, RealCrew, mark_of};
+pub use crew::{RealCrew, mark_of};
 pub use journal::{Journal, JournalError, RunDirectory, file_name, read_journal};
+pub use lookout::{Lookout, Noticed};
 pub use perform::{Performer, Site, place};
+pub use port_book::PortBook;
 pub use ports::{
     Checked, Claimed, Crew, Forge, Found, Integrated, Job, NewPullRequest, Origin, Place, Prepared,
     PullRequest, PullState, Repository, Sealed, State, Wanted,
 };
-pub use start::{Begun, Ended, Start, StartError, left_behind};
+pub use start::{Begun, Ended, Start, StartError, left_behind, take_over};
 pub use tasks::{Selection, Sight, TaskReader};

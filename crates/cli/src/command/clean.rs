@@ -13,7 +13,7 @@ use beads_ralph_core::issue::{Query, StatusFilter};
 use beads_ralph_core::text::visible;
 use beads_ralph_runtime::config;
 use beads_ralph_runtime::git::Git;
-use beads_ralph_runtime::run::{Place, Repository as _, RunDirectory, Selection, place};
+use beads_ralph_runtime::run::{Place, Repository as _, RunDirectory, place};
 use camino::Utf8PathBuf;
 use serde_json::{Value, json};
 
@@ -128,9 +128,8 @@ fn things(
         );
     }
     if args.branches {
-        let target = settings::target(&site.config, &Selection::default(), beads)?;
         for bead in &closed {
-            things.extend(branch(bead, &target, git)?);
+            things.extend(branch(bead, site, git)?);
         }
     }
     if args.runs || is_all {
@@ -161,12 +160,14 @@ fn closed(beads: &Beads, site: &running::Place) -> Result<Vec<RalphBead>, Failur
 }
 
 /// The branch of a bead, if its commits are elsewhere too.
-fn branch(bead: &RalphBead, target: &str, git: &Git) -> Result<Option<Thing>, Failure> {
+fn branch(bead: &RalphBead, site: &running::Place, git: &Git) -> Result<Option<Thing>, Failure> {
     let name = bead.metadata.branch.as_str();
     let Some(head) = git.branch(name).map_err(running::trouble)? else {
         return Ok(None);
     };
-    for other in [bead.metadata.source_branch.as_str(), target] {
+    let named = site.config.integration.target.clone();
+    let target = named.unwrap_or_else(|| settings::target_of(&bead.metadata.plan_file));
+    for other in [&bead.metadata.source_branch, &target] {
         if let Some(home) = git.branch(other).map_err(running::trouble)?
             && git.is_in(&head, &home).map_err(running::trouble)?
         {

@@ -1,6 +1,6 @@
 //! `run`: the loop over many beads, from ready to verified branches (contracts §7).
 //!
-//! Data: `{run, outcome, adopted, beads: […], spent, duration_ms}`. With `--events` every entry of the journal is a line of JSON, and
+//! Data: `{run, outcome, reason: text|null, adopted, beads: […], spent, journal}`. With `--events` every entry of the journal is a line of JSON, and
 //! nothing else is printed on standard output. With `--dry-run`: `{dry_run: true, settings, findings, first: […]}`.
 
 mod preflight;
@@ -12,17 +12,21 @@ mod summary;
 use std::sync::Arc;
 
 use beads_ralph_core::agent::Permissions;
+use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::engine::{Integration, Outcome, Trouble};
+use beads_ralph_core::issue::{Entry, Query};
 use beads_ralph_core::text::visible;
 use beads_ralph_runtime::agent::Finding;
 use beads_ralph_runtime::config::{self, Config};
 use beads_ralph_runtime::forge::{self, Gh, GitHub};
 use beads_ralph_runtime::git::{self, Git};
 use beads_ralph_runtime::run::{Begun, Ended, Forge, Selection, Start, StartError};
+use beads_ralph_runtime::store::{MemoryStore, Store as _, StoreError, Write};
 use beads_ralph_runtime::unit::{Interrupts, Units};
 use beads_ralph_runtime::{repo, run};
 use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::Value;
 
 use self::preflight::Preflight;
 use self::screen::Screen;
@@ -37,13 +41,43 @@ use crate::work;
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 pub(crate) fn run(args: &RunArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let plan = match &args.plan {
+    let applied = match &args.plan {
         Some(plan) => Some(plan_apply::apply_for_run(plan, args, global, ui)?),
         None => None,
     };
-    let beads = Beads::open(global)?;
+    let mut beads = Beads::open(global)?;
     let root = main_root(&beads.directory)?;
-    at(root, beads, plan, args, ui)
+    if let (true, Some(applied)) = (args.dry_run, &applied) {
+        beads.store = Box::new(imagined(&beads, applied)?);
+    }
+    at(
+        root,
+        beads,
+        applied.map(|applied| applied.plan_file),
+        args,
+        ui,
+    )
+}
+
+/// The store as it would be with a plan that was not applied.
+fn imagined(beads: &Beads, applied: &plan_apply::AppliedForRun) -> Result<MemoryStore, Failure> {
+    let mut store = MemoryStore::new();
+    let unfinished = beads.store.find(&Query::default())?;
+    let there: Vec<&BeadId> = unfinished.iter().map(|record| record.issue.id()).collect();
+    let mut documents: Vec<Value> = (unfinished.iter())
+        .map(|record| Value::Object(record.issue.document().clone()))
+        .collect();
+    let is_new = |bead: &&Value| !there.iter().any(|id| bead["id"] == id.as_str());
+    documents.extend(applied.beads.iter().filter(is_new).cloned());
+    let insert = |document: Value| {
+        let id = document["id"].as_str().unwrap_or_default().to_owned();
+        let entry =
+            Entry::from_document(document).map_err(|errors| StoreError::Invalid { id, errors })?;
+        Ok(Write::Insert(Box::new(entry)))
+    };
+    let batch: Result<Vec<Write>, StoreError> = documents.into_iter().map(insert).collect();
+    store.write(&batch?, beads.by.stamp())?;
+    Ok(store)
 }
 
 /// Runs the beads of a store in a repository.
@@ -75,7 +109,8 @@ pub(crate) fn at(
         return summary::dry_run(&settings, &findings, &beads, &selection, &place, ui);
     }
     refuse(&findings, ui)?;
-    let start = Start {
+    let late: Option<GitHub<'_>>;
+    let mut start = Start {
         beads: &beads.directory,
         root: &place.root,
         config: &place.config,
@@ -89,6 +124,11 @@ pub(crate) fn at(
         version: VERSION,
     };
     let begun = start.begin()?;
+    // A run that is gone on with hands over as it was told at its beginning, whatever is asked for now.
+    if begun.settings().integration == Integration::Pr && start.forge.is_none() {
+        late = Some(place.forge()?);
+        start.forge = late.as_ref().map(|forge| forge as &dyn Forge);
+    }
     say_begun(&begun, ui);
     let interrupts = Interrupts::listen()?;
     let store = beads.store;
@@ -146,12 +186,17 @@ impl Place {
         if asked.is_none() && git.remote_url().is_none() {
             return Ok((None, Mode::Merge));
         }
-        let gh = Gh::at(&self.root, &self.units, self.config.run.network_timeout)?;
-        match (forge::ready(gh, "origin"), asked) {
+        match (self.forge(), asked) {
             (Ok(github), _) => Ok((Some(github), Mode::Pr)),
             (Err(_), None) => Ok((None, Mode::Merge)),
-            (Err(not_ready), Some(_)) => Err(refusal(&not_ready.findings)),
+            (Err(not_ready), Some(_)) => Err(not_ready),
         }
+    }
+
+    /// Where pull requests are made, if they can be.
+    fn forge(&self) -> Result<GitHub<'_>, Failure> {
+        let gh = Gh::at(&self.root, &self.units, self.config.run.network_timeout)?;
+        forge::ready(gh, "origin").map_err(|not_ready| refusal(&not_ready.findings))
     }
 }
 
@@ -212,9 +257,14 @@ fn refusal(findings: &[Finding]) -> Failure {
 
 fn say_begun(begun: &Begun, ui: &Ui) {
     let (run, settings) = (begun.run.id(), begun.settings());
+    let where_to = match &settings.integration {
+        Integration::None => "work stays on its branches".to_owned(),
+        Integration::Merge { target } => format!("work is merged into {target}"),
+        Integration::Pr => "work is pushed and proposed as pull requests".to_owned(),
+    };
     if begun.is_adopted {
         ui.say(&format!(
-            "{run} was left by a process that is gone; going on with it\n"
+            "{run} was left by a process that is gone; going on with it, as it was begun: {where_to}\n"
         ));
         if begun.n_ended > 0 {
             ui.say(&format!(
@@ -223,11 +273,6 @@ fn say_begun(begun: &Begun, ui: &Ui) {
             ));
         }
     } else {
-        let where_to = match &settings.integration {
-            Integration::None => "work stays on its branches".to_owned(),
-            Integration::Merge { target } => format!("work is merged into {target}"),
-            Integration::Pr => "work is pushed and proposed as pull requests".to_owned(),
-        };
         ui.say(&format!(
             "{run}: up to {} at once; {where_to}; {}\n",
             settings.max_parallel,

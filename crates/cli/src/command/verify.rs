@@ -2,6 +2,8 @@
 //!
 //! Data: `{bead, passed: true, results: […], evidence}`; a failure has `error.results`.
 
+use std::collections::BTreeMap;
+
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::dod::DodBead;
 use beads_ralph_core::text::{excerpt, visible};
@@ -35,6 +37,7 @@ pub(crate) fn run(args: &VerifyArgs, global: &Global, ui: &Ui) -> Result<(), Fai
         root: &root,
         shell: &config.shell,
         withhold: &config.agents.withhold_env,
+        env: &BTreeMap::new(),
         must_be_clean: root != *ralph.root(),
         mark: &Mark::unique(),
         logs: logs.path(),

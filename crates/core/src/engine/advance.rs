@@ -51,12 +51,14 @@ impl Engine {
                     is_success,
                     is_fatal,
                     error,
+                    qa_results,
                 },
             ) => {
                 let claim = Claim {
                     is_success: *is_success,
                     is_fatal: *is_fatal,
                     error: error.clone(),
+                    qa_results: qa_results.clone(),
                 };
                 self.led(now, &id, &action, report, claim);
             }
@@ -182,6 +184,7 @@ impl Engine {
         let work = self.work(id);
         work.attempt = attempt;
         work.verdicts.clear();
+        work.qa_results.clear();
         work.verified = None;
         work.tree = None;
         work.next_agent = 0;
@@ -209,7 +212,12 @@ impl Engine {
         };
         let is_same = failure.tree.is_some() && work.failure.as_ref() == Some(&failure);
         work.failure = Some(failure);
-        work.feedback = Some(reason.to_owned());
+        work.feedback = Some(match &work.findings {
+            Some(findings) if findings != reason => {
+                format!("{reason}\n\nStill to mend from before:\n{findings}")
+            }
+            _ => reason.to_owned(),
+        });
         let attempt = work.attempt;
         if is_same {
             let reason =

@@ -5,11 +5,12 @@ use jiff::Timestamp;
 use super::CommitId;
 use super::effect::{Action, Launch, Note};
 use super::event::AgentReport;
+use super::judge::Said;
 use super::machine::{Engine, later};
 use super::settings::Cap;
 use super::work::{AfterRecord, Doom, Phase};
 use crate::agent::Status;
-use crate::bead::BeadId;
+use crate::bead::{BeadId, QaReport};
 
 impl Engine {
     pub(super) fn prepare(&mut self, now: Timestamp, id: &BeadId, also: Option<CommitId>) {
@@ -247,6 +248,7 @@ impl Engine {
             );
             return;
         }
+        work.qa_results = claim.qa_results;
         let reason = claim.error.unwrap_or(report.reason);
         if claim.is_fatal {
             return self.end_attempt(
@@ -259,7 +261,16 @@ impl Engine {
         if !claim.is_success || report.status != Status::Ok {
             return self.fail_attempt(now, id, &format!("{}: {reason}", report.agent));
         }
-        self.seal(now, id);
+        // A success that its own QA agents do not share is none.
+        let said = self.work(id).qa_results.iter().map(|said| Said {
+            agent: said.agent_path.clone(),
+            status: said.status,
+            message: said.message.clone(),
+        });
+        let said: Vec<Said> = said.collect();
+        if self.all_passed(now, id, &said) {
+            self.seal(now, id);
+        }
     }
 
     pub(super) fn seal(&mut self, now: Timestamp, id: &BeadId) {
@@ -317,6 +328,7 @@ pub(super) struct Claim {
     pub(super) is_success: bool,
     pub(super) is_fatal: bool,
     pub(super) error: Option<String>,
+    pub(super) qa_results: Vec<QaReport>,
 }
 
 /// A run of an agent that was not begun yet.

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{AgentReport, Cap, CommitId, Spent, Verdict};
-use crate::bead::BeadId;
+use crate::bead::{BeadId, QaReport};
 use crate::issue::Fence;
 
 /// The number of an effect in its run. It rises, and answers name it.
@@ -260,6 +260,9 @@ pub struct Progress {
     /// What it started from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<CommitId>,
+    /// What a leading agent says that its QA agents said of the attempt.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub qa_results: Vec<QaReport>,
 }
 
 /// Something that happened to a bead and belongs into its history.

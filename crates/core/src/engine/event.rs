@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{CommitId, EffectId, Spent, Task, Trouble};
 use crate::agent::Status;
-use crate::bead::{BeadId, Model, QaStatus};
+use crate::bead::{BeadId, Model, QaReport, QaStatus};
 use crate::issue::Fence;
 
 /// Something that happened.
@@ -100,6 +100,9 @@ pub enum Answer {
         is_fatal: bool,
         /// What it says went wrong.
         error: Option<String>,
+        /// What it says that its QA agents said.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        qa_results: Vec<QaReport>,
     },
     /// Everything is committed.
     Sealed {

@@ -13,7 +13,8 @@ use crate::bead::{BeadId, QaStatus};
 impl Engine {
     pub(super) fn judge(&mut self, now: Timestamp, id: &BeadId) {
         let judges = self.task(id).judges.clone();
-        let is_led = self.leader(id).is_some();
+        // Who leads says what its own QA agents said. Where no program checks that, ours are asked (Z-31).
+        let is_led = self.leader(id).is_some() && self.task(id).has_checks;
         let work = self.work(id);
         work.enter(Phase::Judging, now);
         let (Some(commit), Some(base)) = (work.sealed.clone(), work.base.clone()) else {
@@ -90,7 +91,7 @@ impl Engine {
         });
     }
 
-    /// Once all have judged: one `stop` stops, else one `fail` fails (L-16.4).
+    /// Goes on once all have judged.
     pub(super) fn all_judged(&mut self, now: Timestamp, id: &BeadId) {
         let is_waiting =
             |work: &Work| work.is_ending || work.doom.is_some() || !work.held.is_empty();
@@ -102,27 +103,41 @@ impl Engine {
         if work.verdicts.len() < n_judges {
             return;
         }
+        let verdicts = work.verdicts.values();
+        let verdicts: Vec<Said> = verdicts
+            .map(|(agent, verdict)| Said {
+                agent: agent.clone(),
+                status: verdict.status,
+                message: verdict.message.clone(),
+            })
+            .collect();
+        if self.all_passed(now, id, &verdicts) {
+            self.verify(now, id);
+        }
+    }
+
+    /// Whether all QA agents passed the work. If not, the attempt is over: one `stop` stops, else one `fail` fails (L-16.4).
+    pub(super) fn all_passed(&mut self, now: Timestamp, id: &BeadId, verdicts: &[Said]) -> bool {
         let of = |wanted: QaStatus| {
-            let of = work
-                .verdicts
-                .values()
-                .filter(|(_, verdict)| verdict.status == wanted);
-            of.map(|(agent, verdict)| format!("{agent}: {}", verdict.message))
+            let of = verdicts.iter().filter(|said| said.status == wanted);
+            of.map(|said| format!("{}: {}", said.agent, said.message))
                 .collect::<Vec<_>>()
         };
         let (stops, fails) = (of(QaStatus::Stop), of(QaStatus::Fail));
         if !stops.is_empty() {
             let reason = format!("QA stopped the work: {}", stops.join("; "));
-            return self.end_attempt(now, id, reason, true);
+            self.end_attempt(now, id, reason, true);
+            return false;
         }
         if !fails.is_empty() {
             let reasons: Vec<String> = fails
                 .iter()
                 .map(|fail| format!("QA failed: {fail}"))
                 .collect();
-            return self.fail_attempt(now, id, &reasons.join("\n"));
+            self.find_fault(now, id, &reasons.join("\n"));
+            return false;
         }
-        self.verify(now, id);
+        true
     }
 
     pub(super) fn verify(&mut self, now: Timestamp, id: &BeadId) {
@@ -153,10 +168,23 @@ impl Engine {
             summary: summary.to_owned(),
         });
         if !is_green {
-            return self.fail_attempt(now, id, &format!("the checks failed: {summary}"));
+            return self.find_fault(now, id, &format!("the checks failed: {summary}"));
         }
         work.verified = Some(commit.clone());
         work.enter(Phase::HandingOver, now);
         self.issue(id, Action::Keep { commit });
     }
+
+    /// What was made is not good enough: the attempt failed, and what is wrong is remembered until something else is.
+    fn find_fault(&mut self, now: Timestamp, id: &BeadId, reason: &str) {
+        self.work(id).findings = Some(reason.to_owned());
+        self.fail_attempt(now, id, reason);
+    }
+}
+
+/// What a QA agent said.
+pub(super) struct Said {
+    pub(super) agent: String,
+    pub(super) status: QaStatus,
+    pub(super) message: String,
 }

@@ -48,6 +48,9 @@ pub struct Task {
     pub attempts: u32,
     /// How many there may be.
     pub max_attempts: u32,
+    /// Whether a program checks the work, besides agents (Z-31).
+    #[serde(default)]
+    pub has_checks: bool,
     /// What it has cost so far.
     pub spent: Spent,
     /// What it started from, once that is known (Z-6).

@@ -1,5 +1,6 @@
 //! What the engine decides, told in events and effects.
 
+mod again;
 mod attempts;
 mod ends;
 mod limits;
@@ -13,7 +14,7 @@ use serde_json::Map;
 
 use super::*;
 use crate::agent::Status;
-use crate::bead::{BeadId, Model, QaStatus};
+use crate::bead::{BeadId, Model, QaReport, QaStatus};
 use crate::issue::Fence;
 
 /// Settings under which nothing gets in the way.
@@ -67,6 +68,7 @@ fn task(name: &str, waits_for: &[&str]) -> Task {
         leader: Some("claude".to_owned()),
         attempts: 0,
         max_attempts: 3,
+        has_checks: true,
         spent: Spent::default(),
         base: None,
     }
@@ -123,6 +125,7 @@ fn well(effect: &Effect) -> Answer {
             is_success: true,
             is_fatal: false,
             error: None,
+            qa_results: Vec::new(),
         },
         Action::Seal { .. } => Answer::Sealed {
             commit: made.clone(),
@@ -159,7 +162,7 @@ fn well(effect: &Effect) -> Answer {
 /// What becomes of an effect in a test: nothing special, something else, or no answer at all.
 enum Fate {
     Well,
-    Else(Result<Answer, Trouble>),
+    Else(Box<Result<Answer, Trouble>>),
     Silence,
 }
 
@@ -227,7 +230,7 @@ impl Stage {
                 *n += 1;
                 let answer = match fate(&effect, *n) {
                     Fate::Well | Fate::Silence => Ok(well(&effect)),
-                    Fate::Else(answer) => answer,
+                    Fate::Else(answer) => *answer,
                 };
                 self.answer(&effect, answer);
             } else if let Some(wake) = self.engine.next_wake() {
@@ -268,15 +271,19 @@ impl Stage {
 
     /// The action of a bead that was asked for last under a name.
     fn last(&self, bead: &str, name: &str) -> Effect {
-        let of_bead = self.effects.iter().filter(|it| it.bead.as_str() == bead);
-        let last = of_bead.filter(|it| it.action.name() == name).last();
+        let mut of_bead = self.effects.iter().filter(|it| it.bead.as_str() == bead);
+        let last = of_bead.rfind(|it| it.action.name() == name);
         last.unwrap_or_else(|| panic!("{bead} was never asked to {name}"))
             .clone()
     }
 }
 
 fn otherwise(answer: Answer) -> Fate {
-    Fate::Else(Ok(answer))
+    Fate::Else(Box::new(Ok(answer)))
+}
+
+fn trouble(trouble: Trouble) -> Fate {
+    Fate::Else(Box::new(Err(trouble)))
 }
 
 fn is_closed(state: &BeadState) -> bool {

@@ -112,6 +112,12 @@ impl Engine {
         self.works.keys().cloned().collect()
     }
 
+    /// The beads that became somebody else's.
+    pub fn lost(&self) -> BTreeSet<BeadId> {
+        let lost = (self.ends.iter()).filter(|(_, end)| matches!(end, End::Lost { .. }));
+        lost.map(|(id, _)| id.clone()).collect()
+    }
+
     /// The beads that the run knows.
     pub fn known(&self) -> BTreeSet<BeadId> {
         self.queue.tasks().map(|task| task.id.clone()).collect()

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::effect::{Action, Note, Pull};
+use super::effect::{Action, EffectId, Note, Pull};
 use super::{CommitId, Verdict};
+use crate::bead::QaReport;
 use crate::issue::Fence;
 
 /// Where the work on a bead is.
@@ -87,6 +88,8 @@ pub(super) struct Held {
     pub(super) until: Option<Timestamp>,
     /// What to do then.
     pub(super) action: Action,
+    /// The effect that it was, where it is to be the same one.
+    pub(super) again: Option<EffectId>,
     /// Why it waits, for people.
     pub(super) why: String,
 }
@@ -112,8 +115,12 @@ pub(super) struct Work {
     pub(super) tree: Option<String>,
     pub(super) verified: Option<CommitId>,
     pub(super) feedback: Option<String>,
+    /// What QA or the checks last found fault with; an agent that fails does not make it go away.
+    pub(super) findings: Option<String>,
     pub(super) notes: Vec<Note>,
     pub(super) verdicts: BTreeMap<usize, (String, Verdict)>,
+    /// What the leading agent says that its QA agents said.
+    pub(super) qa_results: Vec<QaReport>,
     pub(super) failure: Option<Failure>,
     pub(super) held: Vec<Held>,
     pub(super) n_launches: u32,
@@ -149,8 +156,10 @@ impl Work {
             tree: None,
             verified: None,
             feedback: None,
+            findings: None,
             notes: Vec::new(),
             verdicts: BTreeMap::new(),
+            qa_results: Vec::new(),
             failure: None,
             held: Vec::new(),
             n_launches: 0,

@@ -88,6 +88,7 @@ impl<'m> World<'m> {
                     is_success,
                     is_fatal: false,
                     error: None,
+                    qa_results: Vec::new(),
                 };
                 (took, Ok(answer))
             }

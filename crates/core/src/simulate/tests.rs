@@ -53,6 +53,7 @@ fn task(n: usize, waits_for: &[usize]) -> Task {
         leader: None,
         attempts: 0,
         max_attempts: 3,
+        has_checks: true,
         spent: Spent::default(),
         base: None,
     }

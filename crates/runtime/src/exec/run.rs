@@ -1,5 +1,6 @@
 //! One run of the loop: what [`Pursuit`] wants is done here.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use beads_ralph_core::agent::{Outcome, Status};
@@ -213,6 +214,7 @@ impl Run<'_> {
             root: self.workshop.root,
             shell: self.workshop.shell,
             withhold: self.workshop.withhold,
+            env: &BTreeMap::new(),
             must_be_clean: self.workshop.must_be_clean,
             mark: self.workshop.mark,
             logs: directory,

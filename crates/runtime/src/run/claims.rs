@@ -11,6 +11,7 @@ use jiff::Timestamp;
 
 use super::keeping::{fence_of, fetch, trouble};
 use super::perform::Performer;
+use super::port_book::PORT;
 use crate::store::{NewClaim, StoreError};
 
 /// How long a claim or a place lasts without a sign of life.
@@ -20,7 +21,7 @@ pub const LEASE: Duration = Duration::from_mins(10);
 const SLOT: &str = "slot/";
 
 impl Performer<'_> {
-    fn lease_until(&self) -> Timestamp {
+    pub(super) fn lease_until(&self) -> Timestamp {
         (self.now)().checked_add(LEASE).unwrap_or(Timestamp::MAX)
     }
 
@@ -148,26 +149,32 @@ impl Performer<'_> {
 
     /// Gives back the places of beads that are not worked on any more.
     pub fn tidy(&self, working: &BTreeSet<BeadId>) {
+        let known = |ids: Vec<BeadId>| ids.into_iter().filter(|id| !working.contains(id));
         let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        let over: Vec<BeadId> = slots
-            .keys()
-            .filter(|id| !working.contains(id))
-            .cloned()
-            .collect();
+        let mut over: BTreeSet<BeadId> = known(slots.keys().cloned().collect()).collect();
         drop(slots);
+        let mut beads = self.beads.lock().unwrap_or_else(PoisonError::into_inner);
+        over.extend(known(beads.keys().cloned().collect()));
+        beads.retain(|id, _| working.contains(id));
+        drop(beads);
         for id in over {
             self.free_slot(&id);
-            self.beads
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .remove(&id);
+            self.ports.free(&mut **self.store(), &id);
         }
     }
 
     /// Gives back the places that processes hold which are dead.
     pub fn free_dead_slots(&self, is_dead: impl Fn(&Holder) -> bool) -> Result<(), Trouble> {
         let mut store = self.store();
-        for lease in store.leases(SLOT, (self.now)()).map_err(trouble)? {
+        let (slots, ports) = (
+            store.leases(SLOT, (self.now)()),
+            store.leases(PORT, (self.now)()),
+        );
+        for lease in slots
+            .map_err(trouble)?
+            .into_iter()
+            .chain(ports.map_err(trouble)?)
+        {
             if is_dead(&lease.holder) {
                 store.give_back(&lease.name, lease.fence).map_err(trouble)?;
             }
@@ -194,6 +201,7 @@ impl Performer<'_> {
             // A place that was lost by a long sleep of the machine is no reason to stop: it only counts for new beads.
             drop(store.renew(name, *fence, until));
         }
+        self.ports.renew(&mut **store, until);
         lost
     }
 }

@@ -5,24 +5,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use beads_ralph_core::agent::{
-    Budget, Call, Context, CostSource, Outcome, Part, Permissions, Session, Spent as Seen, Status,
-    Tokens, qa_result, report_in,
+    Budget, Call, Context, CostSource, Outcome, Part, Permissions, Session, Status, Tokens,
+    qa_result, report_in,
 };
 use beads_ralph_core::bead::{
     AgentSpec, BeadId, Model, QaResult, RalphBead, ScrumResult, Verifier,
 };
 use beads_ralph_core::engine::{AgentReport, Cap, Spent, Trouble, Verdict, prompt};
+use beads_ralph_core::text::{excerpt, without_colour};
 use beads_ralph_core::verify::{is_green, summary};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::json;
 
+use super::activity::{Activity, Guarding, Watching};
 use super::journal::RunDirectory;
+use super::main_checkout::MainCheckout;
+use super::port_book::PortBook;
 use super::ports::{Checked, Claimed, Crew, Job, Place};
-use crate::agent::{self, Finding, Observer};
+use crate::agent::{self, Finding};
 use crate::checks::Checks;
 use crate::config::Config;
 use crate::files::{self, FileError};
-use crate::news::{Listener, News};
 use crate::unit::{Cancel, Ending, Environment, Limits, Mark, Silent, Spec, Stdin, Units};
 use crate::{agents, clock, digest, ralph};
 
@@ -31,59 +34,6 @@ const NOTIFY_LIMIT: Duration = Duration::from_secs(30);
 
 /// How long the command that sets up a worktree may take.
 const SET_UP_LIMIT: Duration = Duration::from_mins(30);
-
-/// What is going on for each bead: the agent or check, and the last thing it said.
-#[derive(Debug, Clone, Default)]
-pub struct Activity(Arc<Mutex<BTreeMap<BeadId, Doing>>>);
-
-/// What is going on for a bead.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Doing {
-    /// Who does something.
-    pub who: String,
-    /// The last thing that was heard.
-    pub line: String,
-}
-
-impl Activity {
-    /// What is going on for a bead.
-    pub fn of(&self, bead: &BeadId) -> Option<Doing> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(bead)
-            .cloned()
-    }
-
-    fn begins(&self, bead: &BeadId, who: &str) {
-        let doing = Doing {
-            who: who.to_owned(),
-            line: String::new(),
-        };
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(bead.clone(), doing);
-    }
-
-    fn says(&self, bead: &BeadId, line: &str) {
-        if let Some(doing) = self
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get_mut(bead)
-        {
-            line.clone_into(&mut doing.line);
-        }
-    }
-
-    fn ends(&self, bead: &BeadId) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(bead);
-    }
-}
 
 /// The real crew.
 #[derive(Debug)]
@@ -96,6 +46,8 @@ pub struct RealCrew<'a> {
     permissions: Permissions,
     mark: Mark,
     activity: Activity,
+    ports: Arc<PortBook>,
+    main: MainCheckout,
     cancels: Mutex<BTreeMap<BeadId, Vec<Cancel>>>,
 }
 
@@ -117,6 +69,8 @@ impl<'a> RealCrew<'a> {
             permissions: config.permissions.unwrap_or(Permissions::Bypass),
             mark,
             activity: Activity::default(),
+            ports: Arc::default(),
+            main: MainCheckout::new(root),
             cancels: Mutex::default(),
         }
     }
@@ -128,6 +82,12 @@ impl<'a> RealCrew<'a> {
             permissions,
             ..self
         }
+    }
+
+    /// The same with ports for its beads.
+    #[must_use]
+    pub fn with_ports(self, ports: Arc<PortBook>) -> Self {
+        Self { ports, ..self }
     }
 
     /// What is going on.
@@ -190,6 +150,8 @@ impl<'a> RealCrew<'a> {
         call.budget = budget(&job.launch.grant);
         call.session = Session::Named(self.session(job));
         call.schema.clone_from(&who.schema);
+        call.env.extend(self.ports.variables(&job.bead.id));
+        let mark = self.mark.below();
         let agent_job = agent::Job {
             adapter: resolved.adapter,
             program: &resolved.program,
@@ -204,7 +166,7 @@ impl<'a> RealCrew<'a> {
                 report: None,
             },
             directory: &directory,
-            mark: self.mark.below(),
+            mark: mark.clone(),
             limit,
             drain: agent::DRAIN,
             withhold: &self.config.agents.withhold_env,
@@ -212,13 +174,24 @@ impl<'a> RealCrew<'a> {
         };
         let cancel = self.cancel_for(&job.bead.id)?;
         self.activity.begins(&job.bead.id, &name);
-        let mut watching = Watching {
+        let mut guarding = Guarding {
             bead: &job.bead.id,
             activity: &self.activity,
+            main: &self.main,
+            units: self.units,
+            mark: &mark,
+            cancel: &cancel,
+            n_known: self.main.look(self.units).0,
+            stray: None,
         };
-        let outcome = agent::run(self.units, agent_job, &cancel, &mut watching);
+        let outcome = agent::run(self.units, agent_job, &cancel, &mut guarding);
+        let stray = guarding.stray.take();
         self.over(&job.bead.id);
-        let outcome = outcome.map_err(|error| Trouble::passing(error.to_string()))?;
+        let mut outcome = outcome.map_err(|error| Trouble::passing(error.to_string()))?;
+        if let Some(what) = stray {
+            outcome.status = Status::Failed;
+            outcome.reason = format!("it was stopped because it changed the main checkout: {what}");
+        }
         let mut ran = Ran::new(
             &outcome,
             name,
@@ -296,7 +269,7 @@ impl Crew for RealCrew<'_> {
             cwd: place.worktree.clone(),
             env: Environment {
                 without: self.config.agents.withhold_env.clone(),
-                ..Environment::default()
+                with: self.ports.variables(&bead.id),
             },
             stdin: Stdin::Closed,
             limits: Limits {
@@ -334,6 +307,7 @@ impl Crew for RealCrew<'_> {
         };
         let text = prompt::develop(
             job.bead,
+            spec,
             job.place.worktree.as_str(),
             &self.checks(job.bead),
             feedback,
@@ -451,6 +425,7 @@ impl Crew for RealCrew<'_> {
             root: &place.worktree,
             shell: &self.config.shell,
             withhold: &self.config.agents.withhold_env,
+            env: &self.ports.variables(&bead.id),
             must_be_clean: true,
             mark: &self.mark,
             logs: &logs,
@@ -535,15 +510,13 @@ impl Ran {
             started_at,
             ended_at,
             status: outcome.status,
-            reason: outcome.reason.clone(),
+            reason: explained(outcome, directory),
             spent: Spent {
                 micros: micros(outcome.cost.usd),
                 tokens: outcome.tokens.total(),
                 turns: outcome.turns.unwrap_or(0),
                 time_ms: u64::try_from(time).unwrap_or(0),
-                n_unpriced: u32::from(
-                    outcome.cost.source == CostSource::Unknown && outcome.tokens.total() > 0,
-                ),
+                n_unpriced: u32::from(outcome.cost.source == CostSource::Unknown),
             },
             resets_at: outcome.resets_at,
             evidence: directory.map(ToString::to_string),
@@ -553,6 +526,22 @@ impl Ran {
             outcome: outcome.clone(),
             limit: Duration::ZERO,
         }
+    }
+}
+
+/// Why an agent ended as it did; where it failed, with the last line that it wrote to standard error.
+fn explained(outcome: &Outcome, directory: Option<&Utf8Path>) -> String {
+    let reason = outcome.reason.clone();
+    if outcome.is_ok() {
+        return reason;
+    }
+    let written = directory.and_then(|directory| files::read(&directory.join("stderr")).ok());
+    let written = String::from_utf8_lossy(&written.unwrap_or_default()).into_owned();
+    match written.lines().rev().find(|line| !line.trim().is_empty()) {
+        Some(line) if !reason.contains(line.trim()) => {
+            format!("{reason}: {}", excerpt(&without_colour(line)))
+        }
+        _ => reason,
     }
 }
 
@@ -614,11 +603,13 @@ fn claimed(ran: &Ran, bead: &str) -> Claimed {
             is_success: result.success,
             is_fatal: result.fatal,
             error: result.error,
+            qa_results: result.qa_results,
         },
         Err(why) => Claimed {
             is_success: false,
             is_fatal: false,
             error: Some(format!("its result cannot be read: {why}")),
+            qa_results: Vec::new(),
         },
     }
 }
@@ -635,6 +626,7 @@ fn fresh(parent: &Utf8Path, name: &str) -> Result<Utf8PathBuf, FileError> {
     Ok(place)
 }
 
+<<<<<<< HEAD
 /// Takes what is heard to whoever looks.
 struct Watching<'a> {
     bead: &'a BeadId,
@@ -685,4 +677,9 @@ mod tests {
         assert_ne!(mark_of(&one), mark_of(&other));
         assert_eq!(mark_of(&one), mark_of(&one.clone()));
     }
+=======
+/// What a unit's mark is made from, for a run.
+pub fn mark_of(run: &str) -> String {
+    format!("{run}-{}", &digest::sha256(run.as_bytes())[..8])
+>>>>>>> main
 }

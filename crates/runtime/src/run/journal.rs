@@ -89,6 +89,11 @@ impl RunDirectory {
         }
     }
 
+    /// A run wherever its directory lies, such as a copy of one.
+    pub fn at(path: &Utf8Path) -> Self {
+        Self(path.to_owned())
+    }
+
     /// Makes the directory of a new run. Ids begin with the time, so that they sort by it.
     pub fn create(beads: &Utf8Path, now: Timestamp) -> Result<Self, FileError> {
         let stamp = now.strftime("%Y%m%dT%H%M%SZ").to_string();

@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::keeping::{self, Keeping, Last, fetch, trouble};
+use super::port_book::PortBook;
 use super::ports::{Crew, Forge, Job, Origin, Place, PullState, Repository, Wanted};
 use super::tasks::TaskReader;
 use crate::config::Base;
@@ -53,6 +54,8 @@ pub struct Performer<'a> {
     pub now: &'a (dyn Fn() -> Timestamp + Sync),
     /// Beads as they were when they were claimed: what is asked of agents and checks does not change under their hands.
     pub beads: Mutex<BTreeMap<BeadId, Arc<RalphBead>>>,
+    /// The ports of the beads.
+    pub ports: Arc<PortBook>,
     /// The places in the cap that are taken.
     pub slots: Mutex<BTreeMap<BeadId, (String, Fence)>>,
 }
@@ -83,8 +86,15 @@ impl<'a> Performer<'a> {
             reader,
             now,
             beads: Mutex::default(),
+            ports: Arc::default(),
             slots: Mutex::default(),
         }
+    }
+
+    /// The same with ports for its beads.
+    #[must_use]
+    pub fn with_ports(self, ports: Arc<PortBook>) -> Self {
+        Self { ports, ..self }
     }
 
     /// Performs an effect.
@@ -194,6 +204,9 @@ impl<'a> Performer<'a> {
         {
             self.repository.restore(&place, &state.head, attempt)?;
         }
+        let until = self.lease_until();
+        let (holder, stamp) = (&self.site.holder, self.stamp());
+        (self.ports).take(&mut **self.store(), &bead.id, holder, until, stamp)?;
         let mut wanted = self.wanted(&bead)?;
         wanted.extend(also.map(|commit| Wanted {
             name: "the target branch".to_owned(),
@@ -308,6 +321,7 @@ impl<'a> Performer<'a> {
                     is_success: claimed.is_success,
                     is_fatal: claimed.is_fatal,
                     error: claimed.error,
+                    qa_results: claimed.qa_results,
                 }
             }
             Action::Judge {

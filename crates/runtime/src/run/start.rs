@@ -3,7 +3,7 @@
 //! A run that is not over and whose lock is free has no process any more. Whoever starts next takes it over: its journal is folded,
 //! what its processes left is ended, its beads are claimed anew, and what was under way is done again or found done.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use beads_ralph_core::agent::Permissions;
 use beads_ralph_core::bead::Rules;
@@ -16,10 +16,12 @@ use jiff::Timestamp;
 use serde_json::json;
 use thiserror::Error;
 
+use super::activity::Activity;
 use super::conduct::{Audience, ConductError, Conductor};
-use super::crew::{Activity, RealCrew, mark_of};
+use super::crew::{RealCrew, mark_of};
 use super::journal::{Journal, JournalError, RunDirectory};
 use super::perform::{Performer, Site};
+use super::port_book::PortBook;
 use super::ports::{Crew as _, Forge, Repository};
 use super::tasks::{Selection, Sight, TaskReader};
 use crate::config::Config;
@@ -132,6 +134,8 @@ pub struct Ended {
     pub outcome: Outcome,
     /// Its last state.
     pub engine: Engine,
+    /// Whether it was begun by a process that is gone.
+    pub is_adopted: bool,
 }
 
 /// The runs that are not over and have no process, oldest first; each is locked.
@@ -201,6 +205,8 @@ impl Start<'_> {
     ) -> Result<Ended, StartError> {
         // Whatever is started from here on is found when this process is killed.
         self.units.belong_to(&begun.mark);
+        let worktrees = &self.config.worktrees;
+        let ports = Arc::new(PortBook::new(worktrees.ports, worktrees.port_range.clone()));
         let crew = RealCrew::new(
             self.units,
             self.config,
@@ -208,13 +214,15 @@ impl Start<'_> {
             &begun.run,
             begun.mark.clone(),
         )
-        .with_permissions(self.permissions);
+        .with_permissions(self.permissions)
+        .with_ports(Arc::clone(&ports));
         let account = |spec: &_| crew.account(spec);
         let reader = TaskReader {
             rules: Rules {
                 rig: self.config.rig.clone(),
             },
             max_attempts: self.config.run.max_attempts,
+            has_default_checks: !self.config.default_checks.is_empty(),
             selection: self.selection.clone(),
             account: &account,
             gone: &gone,
@@ -227,8 +235,10 @@ impl Start<'_> {
             (self.repository, self.forge, &crew),
             &reader,
             &clock::wall,
-        );
-        let first = take_over(&performer, &begun)?;
+        )
+        .with_ports(ports);
+        let adopted = begun.is_adopted.then_some(&begun.engine);
+        let first = take_over(&performer, adopted, is_dead).map_err(StartError::Trouble)?;
         let mut audience = meet(crew.activity());
         let known = begun.engine.known();
         let conductor = Conductor {
@@ -248,6 +258,7 @@ impl Start<'_> {
             run: begun.run,
             outcome,
             engine,
+            is_adopted: begun.is_adopted,
         })
     }
 
@@ -275,22 +286,24 @@ fn gone(claim: &Claim, now: Timestamp) -> Option<Abandoned> {
     claim.is_abandoned(now, &host::name(), host::liveness)
 }
 
-/// Takes over what a dead process held. Places in the cap that dead processes hold are given back first, whoever they were.
-fn take_over(performer: &Performer<'_>, begun: &Begun) -> Result<Option<Event>, StartError> {
-    let is_dead = |holder: &Holder| {
-        let process = holder.process.as_ref();
-        holder.host == host::name()
-            && process.is_some_and(|it| host::liveness(it) == Liveness::Dead)
-    };
-    performer
-        .free_dead_slots(is_dead)
-        .map_err(StartError::Trouble)?;
-    if !begun.is_adopted {
+/// Whether a holder of something was a process of this machine that is dead.
+fn is_dead(holder: &Holder) -> bool {
+    let process = holder.process.as_ref();
+    holder.host == host::name() && process.is_some_and(|it| host::liveness(it) == Liveness::Dead)
+}
+
+/// Takes over what dead processes held: places in the cap, whoever had them, and the beads of a run that is gone on with. The answer is
+/// what such a run is told first.
+pub fn take_over(
+    performer: &Performer<'_>,
+    adopted: Option<&Engine>,
+    is_dead: impl Fn(&Holder) -> bool,
+) -> Result<Option<Event>, Trouble> {
+    performer.free_dead_slots(is_dead)?;
+    let Some(engine) = adopted else {
         return Ok(None);
-    }
-    let fences = performer
-        .take_over(begun.engine.working())
-        .map_err(StartError::Trouble)?;
+    };
+    let fences = performer.take_over(engine.working())?;
     Ok(Some(Event::Adopted { fences }))
 }
 

@@ -57,6 +57,8 @@ pub struct TaskReader<'a> {
     pub rules: Rules,
     /// How many attempts there may be, where the user said so and the bead did not.
     pub max_attempts: Option<u32>,
+    /// Whether there are checks that hold for every bead (Z-31).
+    pub has_default_checks: bool,
     /// Which beads are wanted.
     pub selection: Selection,
     /// Whether the holder of a claim is gone; what it held can be claimed again (Z-4).
@@ -130,6 +132,11 @@ impl TaskReader<'_> {
                 .map(|qa| (self.account)(&qa.spec))
                 .collect(),
             leader: Some((self.account)(&metadata.scrum_master_agent)),
+            has_checks: self.has_default_checks
+                || metadata
+                    .dod
+                    .as_ref()
+                    .is_some_and(|dod| !dod.verifiers.is_empty()),
             attempts: metadata.attempt_count,
             max_attempts: self.max_attempts(metadata.max_retry_attempts),
             ..self.plain(record, waits_for, now)
@@ -165,6 +172,7 @@ fn plain(record: &Record, standing: Standing, waits_for: Vec<BeadId>, now: Times
         leader: None,
         attempts: 0,
         max_attempts: 1,
+        has_checks: false,
         spent: metadata(RECEIPT).and_then(spent).unwrap_or_default(),
         base: metadata("base_commit")
             .and_then(Value::as_str)
@@ -223,6 +231,14 @@ impl Sight {
         Self {
             unseen: beads,
             ..Self::default()
+        }
+    }
+
+    /// Beads are not as they were seen, whatever they look like: the next look tells of them.
+    pub fn doubt(&mut self, beads: impl IntoIterator<Item = BeadId>) {
+        for id in beads {
+            self.tasks.remove(&id);
+            self.unseen.insert(id);
         }
     }
 
@@ -304,11 +320,13 @@ impl Sight {
         for id in ids.clone() {
             ids.extend(store.dependents(&id)?.into_iter().map(|(id, _)| id));
         }
-        // What is put off becomes ready without any event.
+        // What is put off becomes ready without any event, and so does what somebody held who died.
+        let changes_by_itself =
+            |task: &&Task| task.is_put_off || matches!(task.standing, Standing::Held { .. });
         ids.extend(
             self.tasks
                 .values()
-                .filter(|task| task.is_put_off)
+                .filter(changes_by_itself)
                 .map(|task| task.id.clone()),
         );
         ids.append(&mut self.unseen);
@@ -326,6 +344,8 @@ impl Sight {
             .collect::<Vec<_>>();
         let mut tasks = read(store, reader, now, &records)?;
         tasks.retain(|task| self.tasks.get(&task.id) != Some(task));
+        // Whatever was known of a bead before this run worked on it says nothing about what is new afterwards.
+        self.tasks.retain(|id, _| !ours.contains(id));
         self.unseen = ours;
         self.last_event = events.last().map_or(self.last_event, |event| event.number);
         Ok((tasks, gone))
@@ -410,4 +430,123 @@ fn last_event(store: &dyn Store) -> Result<u64, StoreError> {
         }
     }
     Ok(known)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use beads_ralph_core::issue::{Edit, Entry};
+
+    use super::*;
+    use crate::store::{Guard, MemoryStore, NewClaim, Stamp, Write};
+
+    const BY: Stamp<'static> = Stamp {
+        actor: "somebody",
+        at: Timestamp::UNIX_EPOCH,
+    };
+
+    fn store() -> (MemoryStore, BeadId) {
+        let mut store = MemoryStore::new();
+        let document = serde_json::json!({
+            "id": "bd-1", "title": "One", "status": "open", "priority": 1, "issue_type": "beads-ralph-work",
+            "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z",
+        });
+        let entry = Entry::from_document(document).unwrap();
+        let id = entry.issue.id().clone();
+        store.write(&[Write::Insert(Box::new(entry))], BY).unwrap();
+        (store, id)
+    }
+
+    fn change(store: &mut MemoryStore, id: &BeadId, edit: Edit) {
+        let write = Write::Update {
+            id: id.clone(),
+            edits: vec![edit],
+            guard: Guard::default(),
+        };
+        store.write(&[write], BY).unwrap();
+    }
+
+    fn reader() -> TaskReader<'static> {
+        TaskReader {
+            rules: Rules {
+                rig: "rig".to_owned(),
+            },
+            max_attempts: None,
+            selection: Selection::default(),
+            gone: &|_, _| None,
+            account: &|_| String::new(),
+        }
+    }
+
+    fn standings(seen: Option<Event>) -> Vec<Standing> {
+        let Some(Event::Seen { tasks, .. }) = seen else {
+            return Vec::new();
+        };
+        tasks.into_iter().map(|task| task.standing).collect()
+    }
+
+    #[test]
+    fn z_4_a_bead_that_was_ours_is_told_of_again_even_if_it_looks_as_before() {
+        let (mut store, id) = store();
+        let reader = reader();
+        let mut sight = Sight::default();
+        let mut look = |store: &MemoryStore, is_ours: bool| {
+            let seen = sight.look(store, &reader, BY.at, &|_| is_ours);
+            standings(seen.unwrap())
+        };
+        assert_eq!(look(&store, false), [Standing::Open]);
+        // It was worked on, and somebody opened it again by force.
+        change(&mut store, &id, Edit::Status("blocked".to_owned()));
+        assert!(look(&store, true).is_empty(), "it is ours");
+        change(&mut store, &id, Edit::Reopen);
+        assert_eq!(look(&store, false), [Standing::Open]);
+        assert!(look(&store, false).is_empty(), "nothing is new");
+    }
+
+    #[test]
+    fn z_4_a_bead_whose_holder_dies_is_told_of_without_any_event() {
+        let (mut store, id) = store();
+        let holder = Holder {
+            run: "another".to_owned(),
+            host: "here".to_owned(),
+            process: None,
+        };
+        let claim = NewClaim {
+            holder: &holder,
+            lease_until: BY.at,
+            is_forced: false,
+        };
+        store.claim(&id, &claim, BY).unwrap();
+        let is_dead = AtomicBool::new(false);
+        let gone = |_: &Claim, _: Timestamp| {
+            let is_dead = is_dead.load(Ordering::Relaxed);
+            is_dead.then_some(Abandoned::ProcessDead)
+        };
+        let reader = TaskReader {
+            gone: &gone,
+            ..reader()
+        };
+        let mut sight = Sight::default();
+        let mut look = || standings(sight.look(&store, &reader, BY.at, &|_| false).unwrap());
+        assert!(matches!(look()[..], [Standing::Held { .. }]));
+        assert!(look().is_empty());
+        is_dead.store(true, Ordering::Relaxed);
+        assert_eq!(look(), [Standing::Open]);
+    }
+
+    #[test]
+    fn z_4_a_bead_that_is_doubted_is_told_of_again() {
+        let (store, id) = store();
+        let reader = reader();
+        let mut sight = Sight::default();
+        let look = |sight: &mut Sight| {
+            let seen = sight.look(&store, &reader, BY.at, &|_| false);
+            standings(seen.unwrap())
+        };
+        assert_eq!(look(&mut sight), [Standing::Open]);
+        assert!(look(&mut sight).is_empty());
+        sight.doubt([id]);
+        assert_eq!(look(&mut sight), [Standing::Open]);
+    }
 }

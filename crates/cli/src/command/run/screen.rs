@@ -79,6 +79,9 @@ impl Audience for Screen<'_> {
     }
 
     fn tick(&mut self, engine: &Engine) {
+        for notice in self.activity.take_notices() {
+            self.tell(&format!("warning: {}", visible(&notice)));
+        }
         let Some(live) = &mut self.live else { return };
         let now = clock::monotonic();
         if now.saturating_duration_since(live.drawn) < FRAME {

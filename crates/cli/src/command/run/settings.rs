@@ -23,7 +23,6 @@ pub(crate) fn of(
     selection: &Selection,
     beads: &Beads,
 ) -> Result<Settings, Failure> {
-    let run = &config.run;
     let integration = match mode {
         IntegrationMode::None => Integration::None,
         IntegrationMode::Merge => Integration::Merge {
@@ -31,14 +30,25 @@ pub(crate) fn of(
         },
         IntegrationMode::Pr => Integration::Pr,
     };
+    let plain = configured(config, integration);
     Ok(Settings {
-        run: String::new(),
         seed: clock::wall().as_nanosecond().unsigned_abs().to_le_bytes()[..8]
             .try_into()
             .map_or(0, u64::from_le_bytes),
-        max_parallel: args
-            .max_parallel
-            .map_or(run.max_parallel_sessions, usize::from),
+        max_parallel: args.max_parallel.map_or(plain.max_parallel, usize::from),
+        watches: args.watch,
+        is_once: args.once,
+        ..plain
+    })
+}
+
+/// What the configuration alone says about how a run decides.
+pub(in crate::command) fn configured(config: &Config, integration: Integration) -> Settings {
+    let run = &config.run;
+    Settings {
+        run: String::new(),
+        seed: 0,
+        max_parallel: run.max_parallel_sessions,
         poll_ms: milliseconds(run.poll_interval),
         max_tries: run.network_retries,
         max_limit_tries: run.limit_retries,
@@ -58,9 +68,9 @@ pub(crate) fn of(
             run: cap(&config.budgets.run),
         },
         cleans_up: config.worktrees.cleanup_on_complete,
-        watches: args.watch,
-        is_once: args.once,
-    })
+        watches: false,
+        is_once: false,
+    }
 }
 
 pub(super) fn mode(arg: IntegrationArg) -> IntegrationMode {
@@ -72,11 +82,7 @@ pub(super) fn mode(arg: IntegrationArg) -> IntegrationMode {
 }
 
 /// The branch that work is merged into: `ralph/<plan>` (Z-11). Beads of several plans share one.
-pub(crate) fn target(
-    config: &Config,
-    selection: &Selection,
-    beads: &Beads,
-) -> Result<String, Failure> {
+fn target(config: &Config, selection: &Selection, beads: &Beads) -> Result<String, Failure> {
     if let Some(target) = &config.integration.target {
         return Ok(target.clone());
     }
@@ -85,14 +91,16 @@ pub(crate) fn target(
         None => plans_of(beads)?,
     };
     let mut plans = plans.iter();
-    let name = match (plans.next(), plans.next()) {
-        (Some(plan), None) => slug(Utf8Path::new(plan).file_stem().unwrap_or_default()),
-        _ => String::new(),
-    };
-    Ok(format!(
-        "ralph/{}",
-        if name.is_empty() { "work" } else { &name }
-    ))
+    Ok(match (plans.next(), plans.next()) {
+        (Some(plan), None) => target_of(plan),
+        _ => target_of(""),
+    })
+}
+
+/// The branch that the beads of a plan are merged into, unless the user names another.
+pub(crate) fn target_of(plan: &str) -> String {
+    let name = slug(Utf8Path::new(plan).file_stem().unwrap_or_default());
+    format!("ralph/{}", if name.is_empty() { "work" } else { &name })
 }
 
 fn plans_of(beads: &Beads) -> Result<BTreeSet<String>, Failure> {

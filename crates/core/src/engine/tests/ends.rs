@@ -131,7 +131,7 @@ fn l_7_7_passing_trouble_is_tried_again_and_lasting_trouble_stops_the_run() {
         let mut stage = Stage::new(pushing, vec![task("a", &[])]);
         let outcome = stage.play(|effect, n| match effect.action {
             Action::Push { .. } if n <= n_failures => {
-                Fate::Else(Err(Trouble::passing("the network is down")))
+                super::trouble(Trouble::passing("the network is down"))
             }
             _ => Fate::Well,
         });
@@ -149,7 +149,7 @@ fn trouble_of_one_bead_is_for_a_person_and_of_all_beads_stops_the_run() {
         let mut stage = Stage::new(settings(), vec![task("a", &[]), task("b", &[])]);
         let outcome = stage.play(|effect, _| match effect.action {
             Action::Prepare { .. } if effect.bead.as_str() == "a" => {
-                Fate::Else(Err(trouble.clone()))
+                super::trouble(trouble.clone())
             }
             _ => Fate::Well,
         });
@@ -163,7 +163,7 @@ fn trouble_of_one_bead_is_for_a_person_and_of_all_beads_stops_the_run() {
 fn z_2_a_bead_that_somebody_took_is_left_alone() {
     let mut stage = Stage::new(settings(), vec![task("a", &[]), task("b", &["a"])]);
     let outcome = stage.play(|effect, _| match effect.action {
-        Action::Record { .. } => Fate::Else(Err(Trouble::lost("fence 1 is stale"))),
+        Action::Record { .. } => super::trouble(Trouble::lost("fence 1 is stale")),
         _ => Fate::Well,
     });
     assert_eq!(outcome, Some(Outcome::NeedsPerson));

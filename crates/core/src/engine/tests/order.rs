@@ -89,7 +89,7 @@ fn l_12_a_claim_that_somebody_else_won_is_asked_for_again_later() {
 fn l_13_a_claim_that_the_store_could_not_do_is_tried_again() {
     let mut stage = Stage::new(settings(), vec![task("a", &[])]);
     let outcome = stage.play(|effect, n| match effect.action {
-        Action::Claim { .. } if n <= 2 => Fate::Else(Err(Trouble::passing("busy"))),
+        Action::Claim { .. } if n <= 2 => super::trouble(Trouble::passing("busy")),
         _ => Fate::Well,
     });
     assert_eq!(outcome, Some(Outcome::Done));
