@@ -1,21 +1,11 @@
-<<<<<<< HEAD
-//! The journals of runs as commands meet them: found by the run's id or its beginning, as `latest`, or by their path.
-=======
 //! The journals of runs as commands meet them: found by the run's id, or by its directory.
->>>>>>> main
 
 use beads_ralph_core::diag::{ErrorCode, did_you_mean};
 use beads_ralph_core::engine::{Entry, Head};
 use beads_ralph_core::text::excerpt;
-<<<<<<< HEAD
-use beads_ralph_runtime::run::RunDirectory;
-use beads_ralph_runtime::{files, store};
-use camino::{Utf8Path, Utf8PathBuf};
-=======
 use beads_ralph_runtime::run::{JournalError, RunDirectory, read_journal};
 use beads_ralph_runtime::store;
 use camino::Utf8Path;
->>>>>>> main
 
 use crate::beads::here;
 use crate::failure::Failure;
@@ -23,9 +13,6 @@ use crate::failure::Failure;
 /// How many runs an error names at the most.
 const MAX_NAMED: usize = 10;
 
-<<<<<<< HEAD
-/// Reads the journal of a run: by its id or the beginning of it, as `latest`, by its directory, or its file.
-=======
 /// A run's journal.
 pub(crate) struct Journal {
     pub(crate) head: Head,
@@ -33,7 +20,6 @@ pub(crate) struct Journal {
 }
 
 /// Reads the journal of a run: by its id, the beginning of it, `latest`, or its directory.
->>>>>>> main
 pub(crate) fn read(run: &str) -> Result<Journal, Failure> {
     let directory = find(run)?;
     let (head, entries) = read_journal(&directory).map_err(|error| match error {
@@ -51,19 +37,8 @@ fn find(run: &str) -> Result<RunDirectory, Failure> {
     if run.contains('/') && path.is_dir() {
         return Ok(RunDirectory::at(path));
     }
-<<<<<<< HEAD
-    if named.is_file() {
-        return Ok(named.to_owned());
-    }
-    let beads = store::find(&here()?)?.directory;
-    match RunDirectory::find(&beads, run) {
-        Ok(found) if !run.is_empty() => Ok(found.journal()),
-        _ => Err(unknown(run, &beads.join(RUNS))),
-    }
-=======
     let beads = store::find(&here()?)?.directory;
     RunDirectory::find(&beads, run).map_err(|_| unknown(run, &beads))
->>>>>>> main
 }
 
 fn unknown(run: &str, beads: &Utf8Path) -> Failure {

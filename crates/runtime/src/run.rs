@@ -7,12 +7,9 @@ mod crew;
 mod hand_over;
 mod journal;
 mod keeping;
-<<<<<<< HEAD
-mod mortal;
-=======
 mod lookout;
 mod main_checkout;
->>>>>>> main
+mod mortal;
 mod perform;
 mod port_book;
 mod ports;

@@ -62,11 +62,7 @@ pub(crate) struct ModelArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {
-<<<<<<< HEAD
-    /// The run: its id or the beginning of it, `latest`, or its journal
-=======
     /// The run: its id, the beginning of it, `latest`, or its directory
->>>>>>> main
     pub(crate) run: String,
     /// Show every decision with its reason
     #[arg(long)]

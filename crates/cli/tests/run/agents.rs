@@ -32,7 +32,7 @@ fn l_16_a_dev_agent_that_says_nothing_any_more_is_ended_and_tried_again() {
 fn l_17_a_judge_that_hangs_has_failed_the_work() {
     let world = World::new(&Setup {
         agent: format!(
-            "[ $role$attempt = qa1 ] && sleep 1000\n{DILIGENT}\necho $attempt >>work/$sprint.txt"
+            "[ $role$attempt = qa1 ] && sleep 1000\n[ $role$attempt = dev2 ] && touch more.txt\n{DILIGENT}"
         ),
         config: "timeouts: {qa_agent: 1s}\nralph: {poll_interval: 100ms}\n".to_owned(),
         ..Setup::default()
@@ -40,7 +40,7 @@ fn l_17_a_judge_that_hangs_has_failed_the_work() {
     world.run(&["run"]).exits(0);
     assert_eq!(
         world.verdicts("1.1"),
-        ["fail: QA agent timed out after 0 minutes", "pass: fine"]
+        ["fail: QA agent timed out after 0.0 minutes", "pass: fine"]
     );
 }
 

@@ -224,7 +224,7 @@ fn l_5_a_bead_that_is_not_valid_is_blocked_and_the_others_go_on() {
 #[test]
 fn z_5_what_a_judge_or_a_check_changes_is_not_handed_over() {
     let world = World::new(&Setup {
-        agent: format!("{DILIGENT}\n[ $role = qa ] && echo changed >>work/1.1.txt\n"),
+        agent: format!("{DILIGENT}\nif [ $role = qa ]; then echo changed >>work/1.1.txt; fi\n"),
         ..Setup::default()
     });
     world.run(&["run"]).exits(1);

@@ -121,12 +121,14 @@ impl<'a> Conductor<'a> {
         audience: &mut dyn Audience,
     ) -> Result<Outcome, ConductError> {
         let mut events: Vec<Event> = first.into_iter().collect();
+        self.decide(&mut events, stage, audience)?;
         loop {
             let noticed = stage
                 .lookout
                 .look(&self.engine, stage.performer, clock::monotonic())
                 .map_err(ConductError::Store)?;
-            events.extend(noticed.events);
+            // What was seen is about the engine as it is now, before it hears what came meanwhile and perhaps asks for a bead again.
+            events.splice(0..0, noticed.events);
             if let Some(warning) = noticed.warning {
                 audience.warn(&warning);
             }

@@ -128,6 +128,12 @@ impl<'a> RealCrew<'a> {
     }
 
     fn call(&self, job: Job<'_>, who: &Who<'_>, text: String) -> Result<Ran, Trouble> {
+        let worktree = &job.place.worktree;
+        if !worktree.is_dir() {
+            return Err(Trouble::for_bead(format!(
+                "the worktree {worktree} is gone: somebody removed it while it was worked in"
+            )));
+        }
         let started_at = clock::now();
         let name = name_of(who.spec);
         let resolved = match self.resolve(job, who) {
@@ -626,33 +632,6 @@ fn fresh(parent: &Utf8Path, name: &str) -> Result<Utf8PathBuf, FileError> {
     Ok(place)
 }
 
-<<<<<<< HEAD
-/// Takes what is heard to whoever looks.
-struct Watching<'a> {
-    bead: &'a BeadId,
-    activity: &'a Activity,
-}
-
-impl Observer for Watching<'_> {
-    fn seen(&mut self, activity: Option<&str>, _: Option<&str>, _: &Seen) {
-        if let Some(activity) = activity {
-            self.activity.says(self.bead, activity);
-        }
-    }
-}
-
-impl Listener for Watching<'_> {
-    fn hear(&mut self, news: &News<'_>) {
-        match news {
-            News::CheckBegins { name, .. } => self.activity.says(self.bead, name),
-            News::Running {
-                line: Some(line), ..
-            } => self.activity.says(self.bead, line),
-            _ => {}
-        }
-    }
-}
-
 /// The mark of everything that a run starts. Runs of two repositories may have begun in the same second and have one id, so the mark
 /// is made from where the run is, too.
 pub fn mark_of(run: &RunDirectory) -> String {
@@ -677,9 +656,4 @@ mod tests {
         assert_ne!(mark_of(&one), mark_of(&other));
         assert_eq!(mark_of(&one), mark_of(&one.clone()));
     }
-=======
-/// What a unit's mark is made from, for a run.
-pub fn mark_of(run: &str) -> String {
-    format!("{run}-{}", &digest::sha256(run.as_bytes())[..8])
->>>>>>> main
 }

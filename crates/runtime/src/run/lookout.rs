@@ -95,10 +95,10 @@ impl Lookout {
         match (seen, orders.transpose()) {
             (Ok(seen), Ok(orders)) => {
                 self.blind_since = None;
+                // Who wants nothing to begin is heard before anything is seen that could.
+                let asked = self.heed(&orders.unwrap_or_default());
+                noticed.events.extend(asked);
                 noticed.events.extend(seen);
-                noticed
-                    .events
-                    .extend(self.heed(&orders.unwrap_or_default()));
             }
             (Err(error), _) | (_, Err(error)) => {
                 let since = *self.blind_since.get_or_insert(now);
