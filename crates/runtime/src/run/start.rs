@@ -203,10 +203,10 @@ impl Start<'_> {
         store: Box<dyn Store>,
         meet: impl FnOnce(Activity) -> Box<dyn Audience + 'm>,
     ) -> Result<Ended, StartError> {
-        // Whatever is started from here on is found when this process is killed.
-        self.units.belong_to(&begun.mark);
         let worktrees = &self.config.worktrees;
         let ports = Arc::new(PortBook::new(worktrees.ports, worktrees.port_range.clone()));
+        // Whatever is started from here on is found when this process is killed.
+        self.units.belong_to(&begun.mark);
         let crew = RealCrew::new(
             self.units,
             self.config,
