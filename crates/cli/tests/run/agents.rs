@@ -155,7 +155,7 @@ fn l_8_a_judge_who_says_stop_stops_the_run_and_others_finish() {
 }
 
 /// Reads what our script prints about limits, as adapters of real programs do.
-const LIMITS: &str = "read: {stream: json-lines, rules: [\
+pub(crate) const LIMITS: &str = "read: {stream: json-lines, rules: [\
     {when: {/type: limit}, take: {resets_at: /at, error: /type}, ends: limit}, \
     {when: {/type: done}, take: {text: /text}, ends: ok}]}";
 

@@ -15,6 +15,8 @@ mod picture;
 #[cfg(test)]
 mod places;
 #[cfg(test)]
+mod replayed;
+#[cfg(test)]
 mod together;
 #[cfg(test)]
 mod world;

@@ -213,10 +213,12 @@ impl World {
         self.command(args).output(LONG)
     }
 
+    /// The data of an answer in JSON.
     #[track_caller]
-    pub(crate) fn json(&self, args: &[&str]) -> Value {
-        let output = self.run(&[args, &["--json"]].concat());
-        serde_json::from_str(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:#?}"))
+    pub(crate) fn data(&self, args: &[&str]) -> Value {
+        let output = self.run(&[args, &["--json"]].concat()).exits(0);
+        let mut answer: Value = serde_json::from_str(&output.stdout).unwrap();
+        answer["data"].take()
     }
 
     /// What git says in the main checkout.
@@ -363,12 +365,6 @@ impl Invocation {
     #[must_use]
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
         self.0.env(name, value);
-        self
-    }
-
-    #[must_use]
-    pub(crate) fn at(mut self, directory: &Utf8Path) -> Self {
-        self.0.current_dir(directory);
         self
     }
 

@@ -28,7 +28,8 @@ impl Performer<'_> {
     /// Takes a bead and a place in the cap for it. What this run holds already, by a process that is dead, it takes anew.
     pub(super) fn claim(&self, effect: &Effect) -> Result<Answer, Trouble> {
         let id = &effect.bead;
-        if !self.take_slot(id)? && !(self.free_gone_slots()? && self.take_slot(id)?) {
+        let has_slot = self.take_slot(id)? || (self.free_gone_slots()? && self.take_slot(id)?);
+        if !has_slot {
             return Ok(Answer::NotClaimed {
                 why: format!("all {} places are taken", self.site.n_slots),
             });

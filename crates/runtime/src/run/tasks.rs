@@ -473,6 +473,7 @@ mod tests {
                 rig: "rig".to_owned(),
             },
             max_attempts: None,
+            has_default_checks: false,
             selection: Selection::default(),
             gone: &|_, _| None,
             account: &|_| String::new(),
