@@ -249,3 +249,24 @@ fn z_23_without_a_choice_a_run_stops_with_the_question() {
         .says("bypass|ask-none|sandbox");
     assert_eq!(world.log(), Vec::<String>::new());
 }
+
+#[test]
+fn l_14_an_agent_that_closes_its_bead_is_refused() {
+    let program = env!("CARGO_BIN_EXE_beads-ralph");
+    let tries = format!(
+        "{program} close $bead >>\"$base/said\" 2>&1; echo \"ended with $?\" >>\"$base/said\"\n"
+    );
+    let world = world(&format!("{tries}{DILIGENT}"));
+    world.run(&["run"]).exits(0);
+    let said = std::fs::read_to_string(world.base.join("said")).unwrap();
+    assert_eq!(said.matches("already claimed").count(), 2, "{said}");
+    assert_eq!(said.matches("ended with 4").count(), 2, "{said}");
+    let bead = world.bead("1.1");
+    assert!(
+        bead["close_reason"]
+            .as_str()
+            .unwrap()
+            .starts_with("verified at"),
+        "{bead:#}"
+    );
+}

@@ -138,10 +138,8 @@ impl Course {
             .filter_map(|result| result.as_ref().err())
             .collect();
         let n_wrong = wrong.len();
-        let wrong: String = wrong
-            .into_iter()
-            .map(|wrong| format!("{wrong}\n"))
-            .collect();
+        let wrong: Vec<&str> = wrong.into_iter().map(String::as_str).collect();
+        let wrong = wrong.join("\n");
         assert!(
             n_wrong == 0,
             "{n_wrong} of {} went wrong:\n{wrong}",
