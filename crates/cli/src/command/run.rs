@@ -348,7 +348,9 @@ impl From<StartError> for Failure {
             }
             StartError::Survivors(_) => Self::new(ErrorCode::ValidationConstraint, message).action("end them, then try again"),
             StartError::Trouble(_) => Self::new(ErrorCode::ValidationConstraint, message).action("try again"),
-            StartError::Conduct(run::ConductError::Journal(error)) => Self::from(error).details(message).exit_with(3),
+            StartError::Conduct(run::ConductError::Journal(error)) => Self::new(error.code(), message)
+                .action("make room, or mend what is in the way; then `beads-ralph run` goes on")
+                .exit_with(3),
             StartError::Conduct(run::ConductError::Store(error)) => Self::from(error).details(message).exit_with(3),
         }
     }

@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use beads_ralph_runtime::clock;
+use beads_ralph_runtime::run::RunDirectory;
 
 use crate::picture::{Picture, difference};
 use crate::world::{LONG, Setup, World, journal_in, plan, wait_until};
@@ -137,10 +138,8 @@ impl Course {
             .filter_map(|result| result.as_ref().err())
             .collect();
         let n_wrong = wrong.len();
-        let wrong: String = wrong
-            .into_iter()
-            .map(|wrong| format!("{wrong}\n"))
-            .collect();
+        let wrong: Vec<&str> = wrong.into_iter().map(String::as_str).collect();
+        let wrong = wrong.join("\n");
         assert!(
             n_wrong == 0,
             "{n_wrong} of {} went wrong:\n{wrong}",
@@ -211,8 +210,8 @@ impl Course {
 fn sound(world: &World) {
     // Shims notice a moment later that whoever started them is gone.
     wait_until("nobody is left", || world.processes().is_empty());
-    for run in world.runs() {
-        assert!(run.join("ended.json").exists(), "{run} is over");
+    for run in RunDirectory::all(&world.root.join(".beads")) {
+        assert!(run.is_over(), "{} is over", run.id());
     }
     world
         .run(&["replay", "latest"])

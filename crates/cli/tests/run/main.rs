@@ -1,12 +1,22 @@
 //! `run` with the real program, real git and agents that are shell scripts: killed at every place, and met by every fault.
 
 #[cfg(test)]
+mod agents;
+#[cfg(test)]
 mod ends;
 #[cfg(test)]
 mod kill;
 #[cfg(test)]
 mod left;
 #[cfg(test)]
+mod orders;
+#[cfg(test)]
 mod picture;
+#[cfg(test)]
+mod places;
+#[cfg(test)]
+mod replayed;
+#[cfg(test)]
+mod together;
 #[cfg(test)]
 mod world;

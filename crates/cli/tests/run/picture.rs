@@ -57,11 +57,16 @@ pub(crate) fn difference(before: &str, after: &str) -> String {
     let missing = |sign: &str, here: &str, there: &str| -> String {
         let there: BTreeSet<&str> = there.lines().collect();
         let lines = here.lines().filter(|line| !there.contains(line));
-        lines
-            .map(|line| format!("{sign} {}\n", line.trim()))
-            .collect()
+        let lines: Vec<String> = lines
+            .map(|line| format!("{sign} {}", line.trim()))
+            .collect();
+        lines.join("\n")
     };
-    missing("-", before, after) + &missing("+", after, before)
+    format!(
+        "{}\n{}\n",
+        missing("-", before, after),
+        missing("+", after, before)
+    )
 }
 
 fn list<'v>(bead: &'v Value, key: &str) -> &'v [Value] {

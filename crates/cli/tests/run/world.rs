@@ -34,19 +34,22 @@ pub(crate) struct Setup {
     pub(crate) plan: String,
     /// `beads-ralph.yaml`, after what all worlds have.
     pub(crate) config: String,
+    /// What is said about the agent's program, besides where it is.
+    pub(crate) adapter: String,
     /// What the agent does; the shell runs it in the worktree, with `$base` for where everything is.
     pub(crate) agent: String,
 }
 
-/// Waits that are too long for tests, and an agent that is our script.
-const CONFIG: &str = "\
-permissions: bypass
-disk: {check_before_start: false}
-agents:
-  default: worker
-  adapters:
-    worker: {kind: command, executable: ../agent.sh}
-";
+/// An agent that is our script, and nothing that depends on the machine.
+fn config(setup: &Setup) -> String {
+    let Setup {
+        config, adapter, ..
+    } = setup;
+    format!(
+        "permissions: bypass\ndisk: {{check_before_start: false}}\nagents:\n  default: worker\n  adapters:\n    \
+         worker: {{kind: command, executable: ../agent.sh, {adapter}}}\n{config}"
+    )
+}
 
 /// Every run of an agent is a line, from its first moment on.
 const AGENT: &str = r#"#!/bin/sh
@@ -69,7 +72,8 @@ impl Default for Setup {
         Self {
             name: "repo",
             plan: plan(&[("1.1", "Only One")]),
-            config: String::new(),
+            config: "ralph: {poll_interval: 100ms}\n".to_owned(),
+            adapter: String::new(),
             agent: DILIGENT.to_owned(),
         }
     }
@@ -120,7 +124,7 @@ impl World {
         world.git(&["config", "gc.auto", "0"]);
         world.write("shared.txt", "one\ntwo\nthree\n");
         world.write("plan.md", &setup.plan);
-        world.write("beads-ralph.yaml", &format!("{CONFIG}{}", setup.config));
+        world.write("beads-ralph.yaml", &config(setup));
         world.agent(&setup.agent);
         world.run(&["init"]).exits(0);
         world.git(&["add", "--all"]);
@@ -209,10 +213,12 @@ impl World {
         self.command(args).output(LONG)
     }
 
+    /// The data of an answer in JSON.
     #[track_caller]
-    pub(crate) fn json(&self, args: &[&str]) -> Value {
-        let output = self.run(&[args, &["--json"]].concat());
-        serde_json::from_str(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:#?}"))
+    pub(crate) fn data(&self, args: &[&str]) -> Value {
+        let output = self.run(&[args, &["--json"]].concat()).exits(0);
+        let mut answer: Value = serde_json::from_str(&output.stdout).unwrap();
+        answer["data"].take()
     }
 
     /// What git says in the main checkout.
@@ -247,6 +253,32 @@ impl World {
             format!("{sprint} {}", bead["status"].as_str().unwrap_or_default())
         };
         beads.iter().map(status).collect::<Vec<_>>().join(", ")
+    }
+
+    /// A bead, by its sprint.
+    #[track_caller]
+    pub(crate) fn bead(&self, sprint: &str) -> Value {
+        self.beads().remove(sprint).expect("there is such a sprint")
+    }
+
+    /// Why a bead is not closed, as its result says.
+    #[track_caller]
+    pub(crate) fn error_of(&self, sprint: &str) -> String {
+        let bead = self.bead(sprint);
+        let error = bead["metadata"]["scrum_result"]["error"].as_str();
+        error.unwrap_or_else(|| panic!("{bead:#}")).to_owned()
+    }
+
+    /// What the judges of a bead said, in order.
+    #[track_caller]
+    pub(crate) fn verdicts(&self, sprint: &str) -> Vec<String> {
+        let bead = self.bead(sprint);
+        let all = bead["metadata"]["qa_agent_executions"].as_array();
+        let said = |it: &Value| {
+            let text = |key: &str| it[key].as_str().unwrap_or_default().to_owned();
+            format!("{}: {}", text("status"), text("message"))
+        };
+        all.into_iter().flatten().map(said).collect()
     }
 
     /// What agents were run so far: `dev 1.1 1`, in the order of their beginnings.
@@ -333,12 +365,6 @@ impl Invocation {
     #[must_use]
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
         self.0.env(name, value);
-        self
-    }
-
-    #[must_use]
-    pub(crate) fn at(mut self, directory: &Utf8Path) -> Self {
-        self.0.current_dir(directory);
         self
     }
 

@@ -38,6 +38,11 @@ impl Appender {
         })
     }
 
+    /// The error of a disk that is full, for tests that cannot fill one.
+    pub(crate) fn full(&self) -> FileError {
+        FileError::io("write", &self.path)(std::io::ErrorKind::StorageFull.into())
+    }
+
     /// Appends bytes, and waits until they are on the disk. What could not be appended whole is cut away again, so that a full disk
     /// leaves no half of it.
     pub fn append(&mut self, bytes: &[u8]) -> Result<(), FileError> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::engine::{Answer, Effect, Lasting, Trouble};
-use beads_ralph_core::issue::{Abandoned, Fence, Holder, Record};
+use beads_ralph_core::issue::{Abandoned, Claim, Fence, Holder, Record};
 use jiff::Timestamp;
 
 use super::keeping::{fence_of, fetch, trouble};
@@ -31,7 +31,8 @@ impl Performer<'_> {
     /// Takes a bead and a place in the cap for it. What this run holds already, by a process that is dead, it takes anew.
     pub(super) fn claim(&self, effect: &Effect) -> Result<Answer, Trouble> {
         let id = &effect.bead;
-        if !self.take_slot(id)? {
+        let has_slot = self.take_slot(id)? || (self.free_gone_slots()? && self.take_slot(id)?);
+        if !has_slot {
             return Ok(Answer::NotClaimed {
                 why: format!("all {} places are taken", self.site.n_slots),
                 is_full: true,
@@ -70,9 +71,16 @@ impl Performer<'_> {
     }
 
     fn claim_anew(&self, id: &BeadId) -> Result<Option<Record>, Trouble> {
+        let record = fetch(&**self.store(), id)?;
+        let left = self.left(&record);
+        if let (Some(_), Some(claim)) = (left, &record.claim)
+            && claim.holder.run != self.site.run
+            && !(self.bury)(&claim.holder)?
+        {
+            return Ok(None);
+        }
         let mut store = self.store();
-        let record = fetch(&**store, id)?;
-        if let Some((fence, why)) = self.left(&record) {
+        if let Some((fence, why)) = left {
             match store.reclaim(id, fence, why, self.stamp()) {
                 Ok(_) => {}
                 Err(StoreError::Stale { .. }) => return Ok(None),
@@ -206,6 +214,26 @@ impl Performer<'_> {
             self.free_slot(&id);
             self.ports.free(&mut **self.store(), &id);
         }
+    }
+
+    /// Gives back the places of whoever died since this run began; whether there were any.
+    fn free_gone_slots(&self) -> Result<bool, Trouble> {
+        let now = (self.now)();
+        let mut store = self.store();
+        let mut is_any = false;
+        for lease in store.leases(SLOT, now).map_err(trouble)? {
+            let claim = Claim {
+                fence: lease.fence,
+                holder: lease.holder,
+                claimed_at: now,
+                lease_until: lease.until,
+            };
+            if (self.reader.gone)(&claim, now).is_some() {
+                store.give_back(&lease.name, claim.fence).map_err(trouble)?;
+                is_any = true;
+            }
+        }
+        Ok(is_any)
     }
 
     /// Gives back the places that processes hold which are dead.

@@ -135,10 +135,10 @@ impl<'a> RealCrew<'a> {
     }
 
     fn call(&self, job: Job<'_>, who: &Who<'_>, text: String) -> Result<Ran, Trouble> {
-        if !job.place.worktree.is_dir() {
-            let worktree = &job.place.worktree;
+        let worktree = &job.place.worktree;
+        if !worktree.is_dir() {
             return Err(Trouble::for_bead(format!(
-                "the worktree {worktree} is gone; `retry` makes it anew"
+                "the worktree {worktree} is gone: somebody removed it while it was worked in; `retry` makes it anew"
             )));
         }
         let started_at = clock::now();

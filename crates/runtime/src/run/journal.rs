@@ -229,6 +229,9 @@ impl Journal {
 
     /// Dies at an entry. What comes before it in the same step is written, as when the power fails in the middle.
     fn meet(&mut self, death: Death, entries: &[Entry]) -> Result<(), FileError> {
+        if death.moment == Moment::Full {
+            return Err(self.file.full());
+        }
         let mut bytes = Vec::new();
         for entry in entries {
             let line = line(entry);
@@ -242,6 +245,7 @@ impl Journal {
         match death.moment {
             Moment::Begun(wait) => mortal::die_after(wait),
             Moment::Half | Moment::Written => mortal::die(),
+            Moment::Full => {}
         }
         Ok(())
     }

@@ -104,8 +104,10 @@ impl Lookout {
         match looked {
             Ok((seen, orders)) => {
                 self.blind_since = None;
+                // Who wants nothing to begin is heard before anything is seen that could.
+                let asked = self.heed(&orders);
+                noticed.events.extend(asked);
                 noticed.events.extend(seen);
-                noticed.events.extend(self.heed(&orders));
             }
             Err(error) => {
                 let since = *self.blind_since.get_or_insert(now);

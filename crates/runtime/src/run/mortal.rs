@@ -1,7 +1,7 @@
 //! For tests: a run that kills itself at a chosen place of its journal, as a power cut or a `kill -9` would.
 //!
 //! `BEADS_RALPH_DIE_AT=7` dies when entry 7 is on the disk and nothing was done about it; `7~` when half of its line is; `7+20` twenty
-//! milliseconds after what it decides was begun. `0` is the head, of which there is never a half: `0~` dies before it. Nothing is set in real life, and then nothing here does anything.
+//! milliseconds after what it decides was begun. `7!` does not die: the disk is full from entry 7 on. `0` is the head, of which there is never a half: `0~` dies before it. Nothing is set in real life, and then nothing here does anything.
 
 use std::time::Duration;
 
@@ -27,6 +27,8 @@ pub(super) enum Moment {
     Written,
     /// What it decides was begun so long ago.
     Begun(Duration),
+    /// It cannot be written, and the run lives on.
+    Full,
 }
 
 impl Death {
@@ -39,6 +41,8 @@ impl Death {
 fn parse(text: &str) -> Option<Death> {
     let (seq, moment) = if let Some(seq) = text.strip_suffix('~') {
         (seq, Moment::Half)
+    } else if let Some(seq) = text.strip_suffix('!') {
+        (seq, Moment::Full)
     } else if let Some((seq, milliseconds)) = text.split_once('+') {
         let wait = Duration::from_millis(milliseconds.parse().ok()?);
         (seq, Moment::Begun(wait))
@@ -73,6 +77,7 @@ mod tests {
         let death = |seq, moment| Some(Death { seq, moment });
         assert_eq!(parse("7"), death(7, Moment::Written));
         assert_eq!(parse("7~"), death(7, Moment::Half));
+        assert_eq!(parse("7!"), death(7, Moment::Full));
         let begun = Moment::Begun(Duration::from_millis(20));
         assert_eq!(parse("7+20"), death(7, begun));
         for nonsense in ["", "x", "7+", "+3", "~", "-1"] {

@@ -52,6 +52,8 @@ pub struct Performer<'a> {
     pub reader: &'a TaskReader<'a>,
     /// What time it is.
     pub now: &'a (dyn Fn() -> Timestamp + Sync),
+    /// Ends what the run of a dead holder left, before its bead is taken from it (Z-7); not, when somebody goes on with that run.
+    pub bury: &'a (dyn Fn(&Holder) -> Result<bool, Trouble> + Sync),
     /// Beads as they were when they were claimed: what is asked of agents and checks does not change under their hands.
     pub beads: Mutex<BTreeMap<BeadId, Arc<RalphBead>>>,
     /// The ports of the beads.
@@ -85,6 +87,7 @@ impl<'a> Performer<'a> {
             crew,
             reader,
             now,
+            bury: &|_| Ok(true),
             beads: Mutex::default(),
             ports: Arc::default(),
             slots: Mutex::default(),
@@ -95,6 +98,12 @@ impl<'a> Performer<'a> {
     #[must_use]
     pub fn with_ports(self, ports: Arc<PortBook>) -> Self {
         Self { ports, ..self }
+    }
+
+    /// The same with a way to end what dead runs left.
+    #[must_use]
+    pub fn with_burial(self, bury: &'a (dyn Fn(&Holder) -> Result<bool, Trouble> + Sync)) -> Self {
+        Self { bury, ..self }
     }
 
     /// Performs an effect.

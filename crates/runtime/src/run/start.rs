@@ -230,6 +230,7 @@ impl Start<'_> {
         };
         let store = Mutex::new(store);
         let site = self.site(begun.settings());
+        let bury = |holder: &Holder| bury(self.beads, &holder.run);
         let performer = Performer::new(
             site,
             &store,
@@ -237,7 +238,8 @@ impl Start<'_> {
             &reader,
             &clock::wall,
         )
-        .with_ports(ports);
+        .with_ports(ports)
+        .with_burial(&bury);
         let adopted = begun.is_adopted.then_some(&begun.engine);
         let first = take_over(&performer, adopted, is_dead).map_err(StartError::Trouble)?;
         let mut audience = meet(crew.activity());
@@ -328,6 +330,23 @@ fn adopt(run: RunDirectory, lock: Lock) -> Result<Begun, StartError> {
         is_adopted: true,
         n_ended,
     })
+}
+
+/// Ends what is left of a run whose process died while this one works; `false` when somebody goes on with it.
+fn bury(beads: &Utf8Path, run: &str) -> Result<bool, Trouble> {
+    let Some(run) = RunDirectory::all(beads)
+        .into_iter()
+        .find(|it| it.id() == run)
+    else {
+        return Ok(true);
+    };
+    let passing = |error: &dyn std::fmt::Display| Trouble::passing(error.to_string());
+    // The lock is held meanwhile, so that nobody begins something under the same mark.
+    let lock = run.lock().map_err(|error| passing(&error))?;
+    if lock.is_some() {
+        end_processes(&mark_of(&run)).map_err(|error| passing(&error))?;
+    }
+    Ok(lock.is_some())
 }
 
 /// Ends what is left of a run's processes (Z-7).

@@ -19,6 +19,7 @@ fn store() -> (MemoryStore, BeadId) {
     let mut store = MemoryStore::new();
     let document = serde_json::json!({
         "id": "bd-1", "title": "One", "status": "open", "priority": 1, "issue_type": "beads-ralph-work",
+        "assignee": "beads-ralph-scrum-master",
         "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z",
     });
     let entry = Entry::from_document(document).unwrap();
