@@ -101,6 +101,13 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let has = |wanted: &str| arguments.iter().any(|argument| argument == wanted);
     let measured = if has("--bench") { FULL } else { SMALL };
+    // Numbers choose among the sizes, for whoever has less time.
+    let sizes: Vec<usize> = arguments
+        .iter()
+        .filter_map(|text| text.parse().ok())
+        .collect();
+    let is_chosen =
+        |measured: &&Measured| sizes.is_empty() || sizes.contains(&measured.load.n_beads);
     let path = std::env::var("PATH").expect("there is a PATH");
     let mut verdicts = Verdicts::default();
     println!(
@@ -111,7 +118,7 @@ fn main() -> ExitCode {
         "beads", "shape", "work is", "at once", "rounds", "ours", "bare", "ratio", "memory"
     );
     let mut all = Vec::new();
-    for measured in measured {
+    for measured in measured.iter().filter(is_chosen) {
         let figures = measure(measured, &path);
         report(measured, &figures);
         if measured.has_target {
@@ -243,13 +250,13 @@ fn calls(path: &str) {
         let of_ours = |n_beads: usize| {
             let world = World::new().with_beads(&load(n_beads));
             counted(&world, path, |path| {
-                drop(ours::run(&world, &load(n_beads), path))
+                ours::run(&world, &load(n_beads), path);
             })
         };
         let of_bare = |n_beads: usize| {
             let world = World::new();
             counted(&world, path, |path| {
-                drop(bare::run(&world, &load(n_beads), path))
+                bare::run(&world, &load(n_beads), path);
             })
         };
         let shape = match shape {
