@@ -1,64 +1,59 @@
-//! The journals of runs as commands meet them: found by the run's id, or by their path.
+//! The journals of runs as commands meet them: found by the run's id, or by its directory.
 
 use beads_ralph_core::diag::{ErrorCode, did_you_mean};
-use beads_ralph_core::engine::Journal;
+use beads_ralph_core::engine::{Entry, Head};
 use beads_ralph_core::text::excerpt;
-use beads_ralph_runtime::{files, store};
-use camino::{Utf8Path, Utf8PathBuf};
+use beads_ralph_runtime::run::{JournalError, RunDirectory, read_journal};
+use beads_ralph_runtime::store;
+use camino::Utf8Path;
 
 use crate::beads::here;
 use crate::failure::Failure;
-use crate::ui::quoted;
-
-/// Where a store keeps its runs.
-const RUNS: &str = "runs";
-
-/// The name of a run's journal.
-const FILE: &str = "journal.jsonl";
 
 /// How many runs an error names at the most.
 const MAX_NAMED: usize = 10;
 
-/// Reads the journal of a run: by its id, its directory, or its file.
+/// A run's journal.
+pub(crate) struct Journal {
+    pub(crate) head: Head,
+    pub(crate) entries: Vec<Entry>,
+}
+
+/// Reads the journal of a run: by its id, the beginning of it, `latest`, or its directory.
 pub(crate) fn read(run: &str) -> Result<Journal, Failure> {
-    let path = find(run)?;
-    let bytes = files::read(&path)?;
-    let text = String::from_utf8_lossy(&bytes);
-    Journal::read(&text).map_err(|fault| {
-        let message = format!("{}: {fault}", quoted(&path));
-        Failure::new(ErrorCode::ValidationConstraint, message).action(
-            "a journal is written by `beads-ralph run` alone; one that was changed is of no use",
-        )
-    })
+    let directory = find(run)?;
+    let (head, entries) = read_journal(&directory).map_err(|error| match error {
+        JournalError::File(error) => Failure::from(error),
+        error @ (JournalError::Line { .. } | JournalError::NoRun { .. }) => {
+            Failure::new(ErrorCode::ValidationConstraint, error.to_string())
+                .action("a journal that was changed by hand is of no use")
+        }
+    })?;
+    Ok(Journal { head, entries })
 }
 
-fn find(run: &str) -> Result<Utf8PathBuf, Failure> {
-    let named = Utf8Path::new(run);
-    if named.is_dir() {
-        return Ok(named.join(FILE));
+fn find(run: &str) -> Result<RunDirectory, Failure> {
+    let path = Utf8Path::new(run);
+    if run.contains('/') && path.is_dir() {
+        return Ok(RunDirectory::at(path));
     }
-    if named.is_file() {
-        return Ok(named.to_owned());
-    }
-    let runs = store::find(&here()?)?.directory.join(RUNS);
-    let is_name = !run.is_empty() && !run.contains('/') && !run.starts_with('.');
-    let path = runs.join(run).join(FILE);
-    if is_name && path.is_file() {
-        return Ok(path);
-    }
-    Err(unknown(run, &runs))
+    let beads = store::find(&here()?)?.directory;
+    RunDirectory::find(&beads, run).map_err(|_| unknown(run, &beads))
 }
 
-fn unknown(run: &str, runs: &Utf8Path) -> Failure {
-    let mut names: Vec<String> = (runs.read_dir_utf8().into_iter().flatten())
-        .filter_map(|entry| Some(entry.ok()?.file_name().to_owned()))
-        .collect();
-    names.sort();
-    let message = format!("there is no run '{}'", excerpt(run));
-    let action = match did_you_mean(run, names.iter().map(String::as_str)) {
-        Some(near) => format!("did you mean {}?", excerpt(near)),
-        None if names.is_empty() => "there are none yet; `beads-ralph run` makes one".to_owned(),
-        None => {
+fn unknown(run: &str, beads: &Utf8Path) -> Failure {
+    let runs = RunDirectory::all(beads);
+    let names: Vec<&str> = runs.iter().map(RunDirectory::id).collect();
+    let n_fitting = names.iter().filter(|name| name.starts_with(run)).count();
+    let message = if n_fitting > 1 {
+        format!("{n_fitting} runs begin with '{}'", excerpt(run))
+    } else {
+        format!("there is no run '{}'", excerpt(run))
+    };
+    let action = match did_you_mean(run, names.iter().copied()) {
+        Some(near) if n_fitting == 0 => format!("did you mean {}?", excerpt(near)),
+        _ if names.is_empty() => "there are none yet; `beads-ralph run` makes one".to_owned(),
+        _ => {
             let last = names.iter().rev().take(MAX_NAMED);
             let last: Vec<String> = last.map(|name| excerpt(name)).collect();
             format!("the latest are {}", last.join(", "))

@@ -34,6 +34,8 @@ pub enum Variable {
     StoreTimeout,
     /// For an agent: the how-many-th attempt this is, from 1.
     Attempt,
+    /// For tests: where in its journal a run kills itself.
+    DieAt,
 }
 
 impl Variable {
@@ -52,6 +54,7 @@ impl Variable {
             Self::User => "USER",
             Self::StoreTimeout => "BEADS_RALPH_STORE_TIMEOUT",
             Self::Attempt => "BEADS_RALPH_ATTEMPT",
+            Self::DieAt => "BEADS_RALPH_DIE_AT",
         }
     }
 }

@@ -288,6 +288,11 @@ pub fn move_new(from: &Utf8Path, to: &Utf8Path) -> Result<Utf8PathBuf, FileError
     Ok(place)
 }
 
+/// Gives a directory another name beside it, in one step; nothing may have that name.
+pub fn rename_directory(from: &Utf8Path, to: &Utf8Path) -> Result<(), FileError> {
+    fs::rename(from, to).map_err(FileError::io("rename", from))
+}
+
 /// Removes a directory with everything that is in it; links are not followed.
 pub fn remove_directory(path: &Utf8Path) -> Result<(), FileError> {
     fs::remove_dir_all(path).map_err(FileError::io("remove", path))

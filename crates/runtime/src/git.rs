@@ -18,6 +18,7 @@ mod fault;
 mod history;
 mod identity;
 mod integrate;
+mod locks;
 mod occupants;
 mod prepare;
 mod push;
@@ -121,7 +122,7 @@ impl Git {
             )));
         };
         Ok(Self {
-            caller,
+            caller: caller.in_repository(common.into()),
             root: root.to_owned(),
             common: Utf8PathBuf::from(common),
             is_shallow: is_shallow == "true",

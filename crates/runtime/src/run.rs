@@ -7,7 +7,9 @@ mod crew;
 mod hand_over;
 mod journal;
 mod keeping;
+mod lookout;
 mod main_checkout;
+mod mortal;
 mod perform;
 mod port_book;
 mod ports;
@@ -15,15 +17,17 @@ mod start;
 mod tasks;
 
 pub use activity::{Activity, Doing};
+pub use beads_ralph_core::engine::Selection;
 pub use claims::LEASE;
 pub use conduct::{Audience, ConductError, Conductor, Stop};
 pub use crew::{RealCrew, mark_of};
 pub use journal::{Journal, JournalError, RunDirectory, file_name, read_journal};
+pub use lookout::{Lookout, Noticed};
 pub use perform::{Performer, Site, place};
 pub use port_book::PortBook;
 pub use ports::{
     Checked, Claimed, Crew, Forge, Found, Integrated, Job, NewPullRequest, Origin, Place, Prepared,
     PullRequest, PullState, Repository, Sealed, State, Wanted,
 };
-pub use start::{Begun, Ended, Start, StartError, left_behind};
-pub use tasks::{Selection, Sight, TaskReader};
+pub use start::{Begun, Ended, Start, StartError, left_behind, take_over};
+pub use tasks::{Sight, TaskReader};

@@ -33,7 +33,7 @@ mod wire;
 pub use cancel::Cancel;
 pub use ended::{Captured, Ended, Ending, Stopped, UnitError};
 pub use interrupts::Interrupts;
-pub use marked::{Swept, find, sweep};
+pub use marked::{Swept, end, find, sweep};
 pub use shim::shim;
 pub use spec::{Environment, Limits, Mark, Spec, Stdin};
 pub use units::Units;

@@ -3,6 +3,7 @@
 //! Everything here is made by rule: the same arguments give the same text on every machine and in
 //! every run. Nothing here is shipped.
 
+pub mod chaos;
 pub mod github;
 mod http;
 mod plans;

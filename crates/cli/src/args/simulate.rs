@@ -24,7 +24,7 @@ pub(crate) struct SimulateArgs {
     pub(crate) rounds: u32,
     #[command(flatten)]
     pub(crate) model: ModelArgs,
-    /// Take durations and answers from this run: its id, or its journal
+    /// Take durations and answers from this run: its id, the beginning of it, `latest`, or its directory
     #[arg(long, value_name = "RUN", conflicts_with_all = ["plan", "no_history"])]
     pub(crate) from_run: Option<String>,
     #[command(flatten)]
@@ -62,7 +62,7 @@ pub(crate) struct ModelArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {
-    /// The run: its id, or its journal
+    /// The run: its id, the beginning of it, `latest`, or its directory
     pub(crate) run: String,
     /// Show every decision with its reason
     #[arg(long)]

@@ -120,7 +120,9 @@ fn things(
             .filter(|it| !it.is_main)
             .map(|it| &it.path)
             .collect();
+        let in_use = in_use(beads, site)?;
         let places = closed.iter().map(|bead| place(&site.root, bead));
+        let places = places.filter(|place| !in_use.contains(&place.worktree));
         things.extend(
             places
                 .filter(|place| there.contains(&place.worktree))
@@ -156,6 +158,20 @@ fn closed(beads: &Beads, site: &running::Place) -> Result<Vec<RalphBead>, Failur
     Ok(records
         .iter()
         .filter_map(|record| record.issue.to_ralph_bead(&[], &rules).ok())
+        .collect())
+}
+
+/// The worktrees of beads that are not closed: one may share its own with a bead that is.
+fn in_use(beads: &Beads, site: &running::Place) -> Result<BTreeSet<Utf8PathBuf>, Failure> {
+    let rules = Rules {
+        rig: site.config.rig.clone(),
+    };
+    let records = beads.store.find(&Query::default())?;
+    let unfinished = records
+        .iter()
+        .filter_map(|record| record.issue.to_ralph_bead(&[], &rules).ok());
+    Ok(unfinished
+        .map(|bead| place(&site.root, &bead).worktree)
         .collect())
 }
 

@@ -53,13 +53,7 @@ pub(crate) fn run(args: &DemoArgs, global: &Global, ui: &Ui) -> Result<(), Failu
         integration: Some(IntegrationArg::Merge),
         ..RunArgs::default()
     };
-    let ran = run_at(
-        ground.root.clone(),
-        beads,
-        Some(NAME.to_owned()),
-        &run_args,
-        ui,
-    );
+    let ran = run_at(ground.root.clone(), beads, None, &run_args, ui);
     if ran.is_ok() {
         ui.out(&format!(
             "\nWhat they merged into ralph/demo-plan:\n{}",

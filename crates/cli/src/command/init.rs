@@ -8,7 +8,7 @@ mod settings;
 
 use std::fmt::Write as _;
 
-use beads_ralph_runtime::config::Permissions;
+use beads_ralph_runtime::config::{self, Permissions};
 use beads_ralph_runtime::ralph::Ralph;
 use beads_ralph_runtime::store::{self, Opened, Store as _};
 use beads_ralph_runtime::{env, repo};
@@ -41,6 +41,8 @@ struct Found {
     settings: Settings,
     tools: Vec<(&'static str, &'static str, Option<Utf8PathBuf>)>,
     export: Option<Utf8PathBuf>,
+    /// The agent that the settings name.
+    chosen: Option<String>,
 }
 
 pub(crate) fn run(args: &InitArgs, ui: &Ui) -> Result<(), Failure> {
@@ -54,7 +56,9 @@ pub(crate) fn run(args: &InitArgs, ui: &Ui) -> Result<(), Failure> {
     Ralph::with_store(&place, &made.directory).init()?;
     let n_beads = made.store.ids_with_prefix("", usize::MAX)?.len();
     let export = made.directory.join("issues.jsonl");
+    let config = config::load(Some(&place))?;
     let found = Found {
+        chosen: config.agents.chosen().map(|adapter| adapter.name.clone()),
         root,
         store: match &made.opened {
             Opened::Created => "created",
@@ -80,8 +84,11 @@ impl Found {
         (self.tools.iter()).any(|(name, _, path)| *name == tool && path.is_some())
     }
 
-    /// The agent that is taken when nothing names another: the first that is there.
-    fn agent(&self) -> Option<&'static str> {
+    /// The agent that is taken when nothing names another: the one of the settings, else the first that is there.
+    fn agent(&self) -> Option<&str> {
+        if let Some(chosen) = &self.chosen {
+            return Some(chosen);
+        }
         let mut agents = self.tools.iter().filter(|(_, what, _)| *what == "agent");
         agents
             .find(|(_, _, path)| path.is_some())
@@ -110,8 +117,8 @@ impl Found {
         }
         next.push("beads-ralph plan new plan.md".to_owned());
         next.push("beads-ralph plan check plan.md".to_owned());
-        next.push("beads-ralph plan apply plan.md".to_owned());
-        next.push("beads-ralph ready".to_owned());
+        next.push("beads-ralph run plan.md --dry-run".to_owned());
+        next.push("beads-ralph run plan.md".to_owned());
         next
     }
 
@@ -163,7 +170,7 @@ impl Found {
         text.push_str("\nBeads are kept in the embedded store; it needs no server and no bd.\n");
         match self.agent() {
             Some(agent) => _ = writeln!(text, "Agents run with {agent} unless a plan or the settings say otherwise."),
-            None => text.push_str("No agent was found: install claude, codex, gemini or opencode before you run a plan.\n"),
+            None => text.push_str("No agent was found: install claude, codex, gemini or opencode before you run a plan, or name a command of your own under agents.adapters.\n"),
         }
         text.push_str(
             "\nWhile agents work there is nobody to ask. `permissions` says what they may do:\n",

@@ -1,6 +1,6 @@
 //! `plan apply`: a plan into the store, in the order of contracts §4.4.
 
-use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::bead::{BeadId, BeadShape};
 use beads_ralph_core::diag::{Diagnostic, ErrorCode};
 use beads_ralph_core::issue::{Issue, apply};
 use beads_ralph_core::plan::{self, Filter};
@@ -80,13 +80,21 @@ pub(crate) fn run(args: &PlanApplyArgs, global: &Global, ui: &Ui) -> Result<(), 
     Ok(())
 }
 
-/// Applies a plan before its beads are run, and answers with the name of the plan in its beads.
+/// What became of a plan that was applied before its beads are run.
+pub(crate) struct AppliedForRun {
+    /// The name of the plan in its beads.
+    pub(crate) plan_file: String,
+    /// The beads that the plan has; with a dry run some of them are not in the store.
+    pub(crate) beads: Vec<Value>,
+}
+
+/// Applies a plan before its beads are run.
 pub(crate) fn apply_for_run(
     plan: &Utf8Path,
     args: &RunArgs,
     global: &Global,
     ui: &Ui,
-) -> Result<String, Failure> {
+) -> Result<AppliedForRun, Failure> {
     let args = PlanApplyArgs::whole(plan, args.annotate, args.dry_run);
     let mason = Mason::read(&args.selection)?;
     let mut beads = mason.open(&args.selection, global, ui)?;
@@ -94,11 +102,19 @@ pub(crate) fn apply_for_run(
     mason.say_findings(&mut applied.comparison.compiled, ui);
     annotate_plan(&mason, &args, &applied)?;
     let summary = summary(&applied.comparison.reconciliation);
-    ui.say(&format!("{}: {summary}\n", mason.source.shown()));
-    let first = applied.comparison.compiled.beads.first();
-    Ok(first
-        .map(|bead| bead.metadata.plan_file.clone())
-        .unwrap_or_default())
+    let advice = advice(&applied.comparison.reconciliation);
+    ui.say(&format!("{}: {summary}\n{advice}", mason.source.shown()));
+    let beads = &applied.comparison.compiled.beads;
+    let first = beads.first();
+    Ok(AppliedForRun {
+        plan_file: first
+            .map(|bead| bead.metadata.plan_file.clone())
+            .unwrap_or_default(),
+        beads: beads
+            .iter()
+            .map(|bead| bead.to_document(BeadShape::Both))
+            .collect(),
+    })
 }
 
 /// Compares and writes. Whoever changes a bead in between is seen by its version, and the comparison is made anew.

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::engine::{
-    Action, Answer, Effect, EffectId, Entry, Event, Journal, ReplayError, Trouble, replay,
+    Action, Answer, Effect, EffectId, Entry, Event, ReplayError, Trouble, replay,
 };
 use beads_ralph_core::text::excerpt;
 use jiff::Timestamp;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::args::ReplayArgs;
 use crate::failure::Failure;
-use crate::journal;
+use crate::journal::{self, Journal};
 use crate::table::Page;
 use crate::ui::{Ui, counted};
 
@@ -215,7 +215,7 @@ fn answered(answer: &Result<Answer, Trouble>) -> String {
     match answer {
         Err(trouble) => format!("trouble: {trouble}"),
         Ok(Answer::Claimed { fence, .. }) => format!("ours, fence {fence}"),
-        Ok(Answer::NotClaimed { why }) => format!("not ours: {why}"),
+        Ok(Answer::NotClaimed { why, .. }) => format!("not ours: {why}"),
         Ok(Answer::Prepared {
             head, conflicts, ..
         }) if conflicts.is_empty() => {

@@ -1,6 +1,6 @@
 //! `run`: the loop over many beads, from ready to verified branches (contracts §7).
 //!
-//! Data: `{run, outcome, adopted, beads: […], spent, duration_ms}`. With `--events` every entry of the journal is a line of JSON, and
+//! Data: `{run, outcome, reason: text|null, adopted, beads: […], spent, journal}`. With `--events` every entry of the journal is a line of JSON, and
 //! nothing else is printed on standard output. With `--dry-run`: `{dry_run: true, settings, findings, first: […]}`.
 
 mod preflight;
@@ -12,21 +12,25 @@ mod summary;
 use std::sync::Arc;
 
 use beads_ralph_core::agent::Permissions;
+use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_core::engine::{Integration, Outcome, Trouble};
+use beads_ralph_core::engine::{Integration, Outcome, Settings, Trouble};
+use beads_ralph_core::issue::{Entry, Query};
 use beads_ralph_core::text::visible;
 use beads_ralph_runtime::agent::Finding;
 use beads_ralph_runtime::config::{self, Config};
 use beads_ralph_runtime::forge::{self, Gh, GitHub};
 use beads_ralph_runtime::git::{self, Git};
 use beads_ralph_runtime::run::{Begun, Ended, Forge, Selection, Start, StartError};
+use beads_ralph_runtime::store::{MemoryStore, Store as _, StoreError, Write};
 use beads_ralph_runtime::unit::{Interrupts, Units};
 use beads_ralph_runtime::{repo, run};
 use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::Value;
 
 use self::preflight::Preflight;
 use self::screen::Screen;
-use super::plan_apply;
+use super::plan_apply::{self, AppliedForRun};
 use crate::args::{Global, RunArgs};
 use crate::beads::Beads;
 use crate::failure::Failure;
@@ -37,20 +41,44 @@ use crate::work;
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 pub(crate) fn run(args: &RunArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let plan = match &args.plan {
+    let applied = match &args.plan {
         Some(plan) => Some(plan_apply::apply_for_run(plan, args, global, ui)?),
         None => None,
     };
-    let beads = Beads::open(global)?;
+    let mut beads = Beads::open(global)?;
     let root = main_root(&beads.directory)?;
-    at(root, beads, plan, args, ui)
+    if let (true, Some(applied)) = (args.dry_run, &applied) {
+        beads.store = Box::new(imagined(&beads, applied)?);
+    }
+    at(root, beads, applied, args, ui)
+}
+
+/// The store as it would be with a plan that was not applied.
+fn imagined(beads: &Beads, applied: &AppliedForRun) -> Result<MemoryStore, Failure> {
+    let mut store = MemoryStore::new();
+    let unfinished = beads.store.find(&Query::default())?;
+    let there: Vec<&BeadId> = unfinished.iter().map(|record| record.issue.id()).collect();
+    let mut documents: Vec<Value> = (unfinished.iter())
+        .map(|record| Value::Object(record.issue.document().clone()))
+        .collect();
+    let is_new = |bead: &&Value| !there.iter().any(|id| bead["id"] == id.as_str());
+    documents.extend(applied.beads.iter().filter(is_new).cloned());
+    let insert = |document: Value| {
+        let id = document["id"].as_str().unwrap_or_default().to_owned();
+        let entry =
+            Entry::from_document(document).map_err(|errors| StoreError::Invalid { id, errors })?;
+        Ok(Write::Insert(Box::new(entry)))
+    };
+    let batch: Result<Vec<Write>, StoreError> = documents.into_iter().map(insert).collect();
+    store.write(&batch?, beads.by.stamp())?;
+    Ok(store)
 }
 
 /// Runs the beads of a store in a repository.
 pub(crate) fn at(
     root: Utf8PathBuf,
     beads: Beads,
-    plan: Option<String>,
+    plan: Option<AppliedForRun>,
     args: &RunArgs,
     ui: &Ui,
 ) -> Result<(), Failure> {
@@ -75,7 +103,8 @@ pub(crate) fn at(
         return summary::dry_run(&settings, &findings, &beads, &selection, &place, ui);
     }
     refuse(&findings, ui)?;
-    let start = Start {
+    let late: Option<GitHub<'_>>;
+    let mut start = Start {
         beads: &beads.directory,
         root: &place.root,
         config: &place.config,
@@ -89,7 +118,12 @@ pub(crate) fn at(
         version: VERSION,
     };
     let begun = start.begin()?;
-    say_begun(&begun, ui);
+    // A run that is gone on with hands over as it was told at its beginning, whatever is asked for now.
+    if begun.settings().integration == Integration::Pr && start.forge.is_none() {
+        late = Some(place.forge()?);
+        start.forge = late.as_ref().map(|forge| forge as &dyn Forge);
+    }
+    say_begun(&begun, &start.settings, ui);
     let interrupts = Interrupts::listen()?;
     let store = beads.store;
     let heard = interrupts.clone();
@@ -146,12 +180,17 @@ impl Place {
         if asked.is_none() && git.remote_url().is_none() {
             return Ok((None, Mode::Merge));
         }
-        let gh = Gh::at(&self.root, &self.units, self.config.run.network_timeout)?;
-        match (forge::ready(gh, "origin"), asked) {
+        match (self.forge(), asked) {
             (Ok(github), _) => Ok((Some(github), Mode::Pr)),
             (Err(_), None) => Ok((None, Mode::Merge)),
-            (Err(not_ready), Some(_)) => Err(refusal(&not_ready.findings)),
+            (Err(not_ready), Some(_)) => Err(not_ready),
         }
+    }
+
+    /// Where pull requests are made, if they can be.
+    fn forge(&self) -> Result<GitHub<'_>, Failure> {
+        let gh = Gh::at(&self.root, &self.units, self.config.run.network_timeout)?;
+        forge::ready(gh, "origin").map_err(|not_ready| refusal(&not_ready.findings))
     }
 }
 
@@ -173,16 +212,29 @@ pub(crate) fn main_root(beads: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
         })
 }
 
-fn selection(args: &RunArgs, plan: Option<String>, beads: &Beads) -> Result<Selection, Failure> {
+/// Which beads are meant. A plan means its own: what it no longer has stays in the store and is not worked on.
+fn selection(
+    args: &RunArgs,
+    plan: Option<AppliedForRun>,
+    beads: &Beads,
+) -> Result<Selection, Failure> {
     let ids = args
         .bead
         .iter()
         .map(|text| Ok(beads.resolve(text)?.issue.id().clone()));
+    let mut chosen = ids.collect::<Result<Vec<BeadId>, Failure>>()?;
+    if let (Some(plan), true) = (&plan, chosen.is_empty()) {
+        let named = plan
+            .beads
+            .iter()
+            .filter_map(|bead| BeadId::parse(bead["id"].as_str()?).ok());
+        chosen.extend(named);
+    }
     Ok(Selection {
-        beads: ids.collect::<Result<_, Failure>>()?,
+        beads: chosen,
         teams: args.team.clone(),
         sprints: args.sprint.clone(),
-        plan,
+        plan: plan.map(|plan| plan.plan_file),
     })
 }
 
@@ -190,8 +242,13 @@ fn refuse(findings: &[Finding], ui: &Ui) -> Result<(), Failure> {
     for finding in findings.iter().filter(|finding| !finding.is_error) {
         ui.say(&format!("warning: {}\n", visible(&finding.message)));
     }
-    if findings.iter().any(|finding| finding.is_error) {
-        return Err(refusal(findings));
+    let errors = findings.iter().filter(|finding| finding.is_error);
+    for error in errors.clone() {
+        let (message, help) = (visible(&error.message), visible(&error.action));
+        ui.complain(&format!("error: {message}\n  help: {help}\n"));
+    }
+    if errors.count() > 0 {
+        return Err(refusal(findings).told());
     }
     Ok(())
 }
@@ -210,12 +267,20 @@ fn refusal(findings: &[Finding]) -> Failure {
         .exit_with(3)
 }
 
-fn say_begun(begun: &Begun, ui: &Ui) {
+fn say_begun(begun: &Begun, asked: &Settings, ui: &Ui) {
     let (run, settings) = (begun.run.id(), begun.settings());
+    let where_to = match &settings.integration {
+        Integration::None => "work stays on its branches".to_owned(),
+        Integration::Merge { target } => format!("work is merged into {target}"),
+        Integration::Pr => "work is pushed and proposed as pull requests".to_owned(),
+    };
     if begun.is_adopted {
         ui.say(&format!(
-            "{run} was left by a process that is gone; going on with it\n"
+            "{run} was left by a process that is gone; going on with it, as it was begun: {where_to}\n"
         ));
+        if settings.selection != asked.selection || settings.max_parallel != asked.max_parallel {
+            ui.say("it is finished as it was begun; what you ask for now needs another `beads-ralph run` after it\n");
+        }
         if begun.n_ended > 0 {
             ui.say(&format!(
                 "ended {} of its processes that were left\n",
@@ -223,11 +288,6 @@ fn say_begun(begun: &Begun, ui: &Ui) {
             ));
         }
     } else {
-        let where_to = match &settings.integration {
-            Integration::None => "work stays on its branches".to_owned(),
-            Integration::Merge { target } => format!("work is merged into {target}"),
-            Integration::Pr => "work is pushed and proposed as pull requests".to_owned(),
-        };
         ui.say(&format!(
             "{run}: up to {} at once; {where_to}; {}\n",
             settings.max_parallel,
@@ -240,13 +300,20 @@ fn finish(ended: &Ended, n_interrupts: usize, ui: &Ui) -> Result<(), Failure> {
     summary::show(ended, ui)?;
     match &ended.outcome {
         Outcome::Done => Ok(()),
+        Outcome::Idle => {
+            ui.say("nothing more can be begun: what is left waits for beads, people or times that are not this run's\n");
+            Ok(())
+        }
         Outcome::Stopped if n_interrupts > 1 => Err(Failure::new(
             ErrorCode::ValidationConstraint,
             "killed by a second interrupt",
         )
         .told()
         .exit_with(130)),
-        Outcome::Stopped => Ok(()),
+        Outcome::Stopped => {
+            ui.say("stopped; `beads-ralph run` goes on\n");
+            Ok(())
+        }
         Outcome::NeedsPerson => {
             let failure = Failure::new(
                 ErrorCode::ValidationConstraint,
@@ -263,7 +330,7 @@ fn finish(ended: &Ended, n_interrupts: usize, ui: &Ui) -> Result<(), Failure> {
             let failure = Failure::new(ErrorCode::ValidationConstraint, message);
             Err(failure
                 .with_results(summary::json(ended))
-                .action("mend it, then `beads-ralph run` goes on")
+                .action("mend it, `beads-ralph retry` what needs a person (see `beads-ralph blocked`), then `beads-ralph run` again")
                 .exit_with(3))
         }
     }

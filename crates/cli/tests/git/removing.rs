@@ -48,6 +48,24 @@ fn l_22_a_worktree_with_something_to_lose_stays() {
 }
 
 #[test]
+fn l_22_a_removal_that_was_cut_off_is_finished() {
+    let world = World::new();
+    let (place, _) = world.worked("a", "a.txt", "1");
+    let aside = place.worktree.with_file_name(".a.beads-ralph-removed");
+    std::fs::rename(&place.worktree, &aside).unwrap();
+    std::fs::remove_file(aside.join("a.txt")).unwrap();
+    world.git.prune().unwrap();
+    world.git.remove(&place).unwrap();
+    assert!(!aside.exists() && !place.worktree.exists());
+    assert_eq!(world.git.worktrees().unwrap().len(), 1);
+    let (place, _) = world.prepare("a", &[]);
+    assert!(
+        place.worktree.join("a.txt").exists(),
+        "its branch is as it was"
+    );
+}
+
+#[test]
 fn l_22_what_is_no_worktree_of_ours_stays() {
     let world = World::new();
     let place = world.place("a");

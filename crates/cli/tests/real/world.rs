@@ -12,7 +12,7 @@ use beads_ralph_runtime::env::{self, Variable};
 use beads_ralph_runtime::files;
 use beads_ralph_testkit::scripted_model::{Login, ScriptedModel};
 use camino::{Utf8Path, Utf8PathBuf};
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -119,12 +119,18 @@ impl RealWorld {
             .stdin(prompt)
     }
 
-    /// Our own program, with the real ones in its `PATH` and what they need in its environment.
+    /// Our own program, with the real ones in its `PATH`.
     #[must_use]
-    pub(crate) fn program(&self, args: &[&str]) -> Invocation {
+    pub(crate) fn with_tools(&self, args: &[&str]) -> Invocation {
         let path = env::get(Variable::Path).unwrap_or_default();
         self.process(env!("CARGO_BIN_EXE_beads-ralph").into(), args)
             .env("PATH", &format!("{}:{path}", tools()))
+    }
+
+    /// The same with what they need in its environment.
+    #[must_use]
+    pub(crate) fn program(&self, args: &[&str]) -> Invocation {
+        self.with_tools(args)
             .envs(self.model.claude_env(Login::Key))
             .envs(self.model.codex_env())
     }
@@ -256,6 +262,14 @@ impl Running {
     #[track_caller]
     pub(crate) fn terminate(&self) {
         kill_process_group(self.group, Signal::TERM).unwrap();
+    }
+
+    /// Ends the process without asking, and not its children.
+    #[track_caller]
+    pub(crate) fn kill(self) {
+        kill_process(self.group, Signal::KILL).unwrap();
+        let ended = self.end();
+        assert_eq!(ended.signal, Some(Signal::KILL.as_raw()), "{ended:#?}");
     }
 
     /// Waits for the end. What does not end is a failure of the test, not a test without end.

@@ -1,7 +1,7 @@
 //! What agents did: runs, verdicts and the sprint's result (contracts §3.3).
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{BeadId, DevStatus, Model, QaStatus, Timestamp};
@@ -81,7 +81,7 @@ pub struct QaResult {
 }
 
 /// A QA agent's verdict inside a sprint's result.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(extend("anyOf" = [
     { "required": ["agent_path"], "properties": { "agent_path": { "type": "string" } } },
     { "required": ["agent"], "properties": { "agent": { "type": "string" } } },

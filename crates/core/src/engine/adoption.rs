@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::effect::{Action, Effect};
 use super::ledger::Spent;
 use super::machine::Engine;
-use super::work::{AfterRestore, Phase};
+use super::work::{AfterRecord, AfterRestore, Phase};
 use crate::bead::BeadId;
 use crate::issue::Fence;
 
@@ -15,7 +15,6 @@ impl Engine {
     /// Does again what may or may not have been done; an agent's run is begun anew from where its attempt began (Z-39).
     pub(super) fn adopted(&mut self, now: Timestamp, fences: &[(BeadId, Fence)]) {
         self.stopping = None;
-        self.is_paused = false;
         self.fatal = None;
         self.take_over(fences);
         let outstanding = std::mem::take(&mut self.outstanding);
@@ -31,8 +30,14 @@ impl Engine {
         for (bead, effects) in cut_off {
             for effect in &effects {
                 let task = self.queue.get(&bead).expect("it is worked on");
-                self.ledger
-                    .settle(effect.id, &task.clone(), &Spent::default());
+                self.ledger.settle(
+                    effect.id,
+                    &task.clone(),
+                    &Spent {
+                        n_unpriced: 1,
+                        ..Spent::default()
+                    },
+                );
             }
             let actions = effects.into_iter().map(|effect| effect.action).collect();
             self.restore(now, &bead, AfterRestore::Redo(actions));
@@ -65,15 +70,17 @@ impl Engine {
     /// Makes the worktree be what it was when the attempt began, or what was sealed in it.
     pub(super) fn restore(&mut self, now: Timestamp, id: &BeadId, then: AfterRestore) {
         let work = self.works.get_mut(id).expect("it is worked on");
-        let is_made = matches!(
-            work.phase,
-            Phase::Judging | Phase::Verifying | Phase::HandingOver
-        );
+        let is_made = match work.phase {
+            Phase::Judging | Phase::Verifying | Phase::HandingOver => true,
+            Phase::Recording => work.after_record == AfterRecord::Judge,
+            _ => false,
+        };
         let commit = if is_made {
             work.sealed.clone()
         } else {
             work.start.clone()
         };
+        work.keeps_sealed = is_made && then == AfterRestore::Release;
         work.after_restore = then;
         let attempt = work.attempt;
         match commit {

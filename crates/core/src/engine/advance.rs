@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use super::develop::Claim;
 use super::effect::{Action, Effect, Pull};
 use super::event::Answer;
-use super::machine::Engine;
+use super::machine::{Engine, later};
 use super::task::{Standing, Task};
 use super::work::{AfterRecord, AfterRestore, Doom, End, Failure, Phase, Work};
 use crate::bead::BeadId;
@@ -24,9 +24,14 @@ impl Engine {
             (Action::Claim { .. }, Answer::Claimed { fence, task }) => {
                 self.claimed(now, &id, *fence, task);
             }
-            (Action::Claim { .. }, Answer::NotClaimed { .. }) => {
+            (Action::Claim { .. }, Answer::NotClaimed { is_full, .. }) => {
                 self.works.remove(&id);
-                self.defer(now, &id);
+                self.claims_fail_since = None;
+                if *is_full {
+                    self.full_until = Some(later(now, self.settings.poll_ms));
+                } else {
+                    self.defer(now, &id);
+                }
             }
             (
                 Action::Prepare { .. },
@@ -34,8 +39,13 @@ impl Engine {
                     head,
                     conflicts,
                     merging,
+                    is_anew,
+                    ..
                 },
             ) => {
+                if *is_anew {
+                    self.work(&id).base = None;
+                }
                 self.prepared(now, &id, head, conflicts, merging.as_deref());
             }
             (
@@ -51,12 +61,14 @@ impl Engine {
                     is_success,
                     is_fatal,
                     error,
+                    qa_results,
                 },
             ) => {
                 let claim = Claim {
                     is_success: *is_success,
                     is_fatal: *is_fatal,
                     error: error.clone(),
+                    qa_results: qa_results.clone(),
                 };
                 self.led(now, &id, &action, report, claim);
             }
@@ -73,7 +85,7 @@ impl Engine {
             }
             (Action::Record { .. }, Answer::Done) => match self.work(&id).after_record {
                 AfterRecord::Judge => self.judge(now, &id),
-                AfterRecord::NextAttempt => self.next_attempt(now, &id),
+                AfterRecord::NextAttempt => self.put_right(now, &id),
             },
             (action @ Action::Judge { .. }, Answer::Judged { report, verdict }) => {
                 self.judged(now, &id, &action, report, verdict.as_ref());
@@ -135,7 +147,35 @@ impl Engine {
                 self.issue(&id, Action::Notify { text });
             }
             (Action::Release { .. }, Answer::Done) => self.end(&id, End::Released),
-            _ => {}
+            // Such an answer belongs to no question; the bead would wait for ever.
+            (action, _) => {
+                let reason = format!(
+                    "a mistake of beads-ralph itself: no such answer to {}",
+                    action.name()
+                );
+                self.doom(
+                    now,
+                    &id,
+                    Doom::Block {
+                        reason,
+                        is_fatal: true,
+                    },
+                );
+            }
+        }
+    }
+
+    /// What QA agents and checks left in the worktree is no work of the developers, and goes before the next attempt.
+    fn put_right(&mut self, now: Timestamp, id: &BeadId) {
+        let work = self.work(id);
+        let is_judged = std::mem::take(&mut work.is_judged);
+        match work.sealed.clone().filter(|_| is_judged) {
+            Some(commit) => {
+                work.after_restore = AfterRestore::NextAttempt;
+                let attempt = work.attempt;
+                self.issue(id, Action::Restore { attempt, commit });
+            }
+            None => self.next_attempt(now, id),
         }
     }
 
@@ -149,6 +189,8 @@ impl Engine {
 
     pub(super) fn claimed(&mut self, now: Timestamp, id: &BeadId, fence: Fence, task: &Task) {
         self.ledger.opens(task);
+        self.claims_fail_since = None;
+        self.full_until = None;
         self.queue.update(id, |own| {
             let waits_for = std::mem::take(&mut own.waits_for);
             *own = Task {
@@ -175,13 +217,15 @@ impl Engine {
     }
 
     pub(super) fn next_attempt(&mut self, now: Timestamp, id: &BeadId) {
-        if self.stopping.is_some() {
+        // After a fatal word elsewhere what runs may finish, and nothing is begun again (L-8).
+        if self.stopping.is_some() || (self.fatal.is_some() && self.task(id).attempts > 0) {
             return self.release(now, id);
         }
         let attempt = self.task(id).attempts + 1;
         let work = self.work(id);
         work.attempt = attempt;
         work.verdicts.clear();
+        work.qa_results.clear();
         work.verified = None;
         work.tree = None;
         work.next_agent = 0;
@@ -226,6 +270,8 @@ impl Engine {
             return self.end_attempt(now, id, reason, false);
         }
         self.queue.update(id, |task| task.attempts = attempt);
+        let work = self.work(id);
+        work.is_judged = matches!(work.phase, Phase::Judging | Phase::Verifying);
         self.record(now, id, AfterRecord::NextAttempt);
     }
 

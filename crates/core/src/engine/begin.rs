@@ -38,6 +38,10 @@ impl Engine {
             }
         }
         let mut room = self.width.saturating_sub(self.works.len());
+        if let Some(until) = self.full_until {
+            // Others have all places: one bead asks whether that has changed.
+            room = room.min(usize::from(until <= now));
+        }
         let mut chosen = Vec::new();
         for task in self.candidates() {
             if room == 0 {

@@ -5,18 +5,26 @@ use jiff::Timestamp;
 use super::CommitId;
 use super::effect::{Action, Launch, Note};
 use super::event::AgentReport;
+use super::judge::Said;
 use super::machine::{Engine, later};
 use super::settings::Cap;
 use super::work::{AfterRecord, Doom, Phase};
 use crate::agent::Status;
-use crate::bead::BeadId;
+use crate::bead::{BeadId, QaReport};
 
 impl Engine {
     pub(super) fn prepare(&mut self, now: Timestamp, id: &BeadId, also: Option<CommitId>) {
         let work = self.work(id);
         work.enter(Phase::Preparing, now);
-        let attempt = work.attempt;
-        self.issue(id, Action::Prepare { also, attempt });
+        let (attempt, base) = (work.attempt, work.base.clone());
+        self.issue(
+            id,
+            Action::Prepare {
+                also,
+                base,
+                attempt,
+            },
+        );
     }
 
     pub(super) fn prepared(
@@ -33,6 +41,7 @@ impl Engine {
             .first()
             .cloned()
             .unwrap_or_default();
+        let unjudged = self.task(id).sealed.clone();
         let work = self.work(id);
         work.start = Some(head.clone());
         if !conflicts.is_empty() {
@@ -48,7 +57,10 @@ impl Engine {
         // What came in by the merge is nobody's change here.
         let base = also.or(work.base.take()).unwrap_or_else(|| head.clone());
         work.base = Some(base);
-        if work.is_only_merge {
+        // What an earlier run made and did not come to judge is there: it is not made again.
+        let is_made = unjudged.as_ref() == Some(head);
+        if work.is_only_merge || is_made {
+            work.is_only_merge = true;
             self.seal(now, id);
         } else {
             self.develop(now, id, 0);
@@ -247,6 +259,7 @@ impl Engine {
             );
             return;
         }
+        work.qa_results = claim.qa_results;
         let reason = claim.error.unwrap_or(report.reason);
         if claim.is_fatal {
             return self.end_attempt(
@@ -259,7 +272,16 @@ impl Engine {
         if !claim.is_success || report.status != Status::Ok {
             return self.fail_attempt(now, id, &format!("{}: {reason}", report.agent));
         }
-        self.seal(now, id);
+        // A success that its own QA agents do not share is none.
+        let said = self.work(id).qa_results.iter().map(|said| Said {
+            agent: said.agent_path.clone(),
+            status: said.status,
+            message: said.message.clone(),
+        });
+        let said: Vec<Said> = said.collect();
+        if self.all_passed(now, id, &said) {
+            self.seal(now, id);
+        }
     }
 
     pub(super) fn seal(&mut self, now: Timestamp, id: &BeadId) {
@@ -317,6 +339,7 @@ pub(super) struct Claim {
     pub(super) is_success: bool,
     pub(super) is_fatal: bool,
     pub(super) error: Option<String>,
+    pub(super) qa_results: Vec<QaReport>,
 }
 
 /// A run of an agent that was not begun yet.

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{AgentReport, Cap, CommitId, Spent, Verdict};
-use crate::bead::BeadId;
+use crate::bead::{BeadId, QaReport};
 use crate::issue::Fence;
 
 /// The number of an effect in its run. It rises, and answers name it.
@@ -48,6 +48,9 @@ pub enum Action {
         /// What must be in it besides its dependencies: the head of the target branch that it did not fit.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         also: Option<CommitId>,
+        /// What the bead started from before, if it did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        base: Option<CommitId>,
         /// The attempt.
         attempt: u32,
     },
@@ -260,6 +263,12 @@ pub struct Progress {
     /// What it started from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<CommitId>,
+    /// What was made and not judged yet, so that whoever goes on need not make it again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sealed: Option<CommitId>,
+    /// What a leading agent says that its QA agents said of the attempt.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub qa_results: Vec<QaReport>,
 }
 
 /// Something that happened to a bead and belongs into its history.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{CommitId, EffectId, Spent, Task, Trouble};
 use crate::agent::Status;
-use crate::bead::{BeadId, Model, QaStatus};
+use crate::bead::{BeadId, Model, QaReport, QaStatus};
 use crate::issue::Fence;
 
 /// Something that happened.
@@ -66,6 +66,9 @@ pub enum Answer {
     NotClaimed {
         /// Why.
         why: String,
+        /// Whether that would meet every bead now: all places are taken.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_full: bool,
     },
     /// The worktree is ready, or has a conflict.
     Prepared {
@@ -77,6 +80,12 @@ pub enum Answer {
         /// What does not fit, for people.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         merging: Option<String>,
+        /// What it started from, for people (Z-6).
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        from: String,
+        /// Whether what the bead once started from is not in it any more: somebody made its branch anew.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_anew: bool,
     },
     /// An agent's run is over.
     Ended {
@@ -100,6 +109,9 @@ pub enum Answer {
         is_fatal: bool,
         /// What it says went wrong.
         error: Option<String>,
+        /// What it says that its QA agents said.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        qa_results: Vec<QaReport>,
     },
     /// Everything is committed.
     Sealed {

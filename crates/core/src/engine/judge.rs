@@ -6,14 +6,15 @@ use super::CommitId;
 use super::develop::launch;
 use super::effect::{Action, Note};
 use super::event::{AgentReport, Verdict};
-use super::machine::Engine;
-use super::work::{Phase, Work};
+use super::machine::{Engine, Stopping};
+use super::work::{Doom, Phase, Work};
 use crate::bead::{BeadId, QaStatus};
 
 impl Engine {
     pub(super) fn judge(&mut self, now: Timestamp, id: &BeadId) {
         let judges = self.task(id).judges.clone();
-        let is_led = self.leader(id).is_some();
+        // Who leads says what its own QA agents said. Where no program checks that, ours are asked (Z-31).
+        let is_led = self.leader(id).is_some() && self.task(id).has_checks;
         let work = self.work(id);
         work.enter(Phase::Judging, now);
         let (Some(commit), Some(base)) = (work.sealed.clone(), work.base.clone()) else {
@@ -90,7 +91,7 @@ impl Engine {
         });
     }
 
-    /// Once all have judged: one `stop` stops, else one `fail` fails (L-16.4).
+    /// Goes on once all have judged.
     pub(super) fn all_judged(&mut self, now: Timestamp, id: &BeadId) {
         let is_waiting =
             |work: &Work| work.is_ending || work.doom.is_some() || !work.held.is_empty();
@@ -102,30 +103,47 @@ impl Engine {
         if work.verdicts.len() < n_judges {
             return;
         }
+        let verdicts = work.verdicts.values();
+        let verdicts: Vec<Said> = verdicts
+            .map(|(agent, verdict)| Said {
+                agent: agent.clone(),
+                status: verdict.status,
+                message: verdict.message.clone(),
+            })
+            .collect();
+        if self.all_passed(now, id, &verdicts) {
+            self.verify(now, id);
+        }
+    }
+
+    /// Whether all QA agents passed the work. If not, the attempt is over: one `stop` stops, else one `fail` fails (L-16.4).
+    pub(super) fn all_passed(&mut self, now: Timestamp, id: &BeadId, verdicts: &[Said]) -> bool {
         let of = |wanted: QaStatus| {
-            let of = work
-                .verdicts
-                .values()
-                .filter(|(_, verdict)| verdict.status == wanted);
-            of.map(|(agent, verdict)| format!("{agent}: {}", verdict.message))
+            let of = verdicts.iter().filter(|said| said.status == wanted);
+            of.map(|said| format!("{}: {}", said.agent, said.message))
                 .collect::<Vec<_>>()
         };
         let (stops, fails) = (of(QaStatus::Stop), of(QaStatus::Fail));
         if !stops.is_empty() {
             let reason = format!("QA stopped the work: {}", stops.join("; "));
-            return self.end_attempt(now, id, reason, true);
+            self.end_attempt(now, id, reason, true);
+            return false;
         }
         if !fails.is_empty() {
             let reasons: Vec<String> = fails
                 .iter()
                 .map(|fail| format!("QA failed: {fail}"))
                 .collect();
-            return self.find_fault(now, id, &reasons.join("\n"));
+            self.find_fault(now, id, &reasons.join("\n"));
+            return false;
         }
-        self.verify(now, id);
+        true
     }
 
     pub(super) fn verify(&mut self, now: Timestamp, id: &BeadId) {
+        if self.stopping == Some(Stopping::Now) {
+            return self.doom(now, id, Doom::Release);
+        }
         let work = self.work(id);
         work.enter(Phase::Verifying, now);
         let attempt = work.attempt;
@@ -165,4 +183,11 @@ impl Engine {
         self.work(id).findings = Some(reason.to_owned());
         self.fail_attempt(now, id, reason);
     }
+}
+
+/// What a QA agent said.
+pub(super) struct Said {
+    pub(super) agent: String,
+    pub(super) status: QaStatus,
+    pub(super) message: String,
 }

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::effect::{Action, Launch};
+use super::effect::{Action, Effect, Launch};
 use super::ledger::Grant;
 use super::machine::Engine;
 use super::work::{Doom, Held};
@@ -25,6 +25,8 @@ impl Engine {
                     if let Some(work) = self.works.get_mut(&id) {
                         work.held.push(held);
                     }
+                } else if let Some(again) = held.again {
+                    self.issue_as(again, &id, held.action);
                 } else {
                     self.perform(now, &id, held.action);
                 }
@@ -116,7 +118,26 @@ impl Engine {
         why: String,
     ) {
         if let Some(work) = self.works.get_mut(id) {
-            work.held.push(Held { until, action, why });
+            work.held.push(Held {
+                until,
+                action,
+                again: None,
+                why,
+            });
+        }
+    }
+
+    /// Does an effect once more at another time. It stays the same effect, because whether it was done nobody knows; only a run of
+    /// an agent is another one each time.
+    pub(super) fn hold_effect(&mut self, effect: Effect, until: Timestamp, why: String) {
+        let again = effect.action.launch().is_none().then_some(effect.id);
+        if let Some(work) = self.works.get_mut(&effect.bead) {
+            work.held.push(Held {
+                until: Some(until),
+                action: effect.action,
+                again,
+                why,
+            });
         }
     }
 }

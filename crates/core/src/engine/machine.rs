@@ -37,6 +37,10 @@ pub struct Engine {
     /// Why nothing new is begun any more: something is wrong that would meet every bead.
     pub(super) fatal: Option<String>,
     pub(super) began: Option<Timestamp>,
+    /// Since when claims fail.
+    pub(super) claims_fail_since: Option<Timestamp>,
+    /// Until when no place was free.
+    pub(super) full_until: Option<Timestamp>,
     /// What could be started at the beginning, where only that is wanted.
     pub(super) once: Option<BTreeSet<BeadId>>,
     next_effect: u64,
@@ -59,6 +63,8 @@ pub enum Outcome {
     Done,
     /// Somebody stopped it.
     Stopped,
+    /// Nothing more can be begun: what is left waits for something that is not this run's.
+    Idle,
     /// What is left needs a person.
     NeedsPerson,
     /// Something is wrong that would meet every bead.
@@ -71,6 +77,7 @@ impl Outcome {
         match self {
             Self::Done => "done",
             Self::Stopped => "stopped",
+            Self::Idle => "idle",
             Self::NeedsPerson => "needs_person",
             Self::Fatal(_) => "fatal",
         }
@@ -93,6 +100,8 @@ impl Engine {
             is_paused: false,
             fatal: None,
             began: None,
+            claims_fail_since: None,
+            full_until: None,
             once: None,
             next_effect: 1,
             effects: Vec::new(),
@@ -137,7 +146,10 @@ impl Engine {
         // Nobody waits for a bead that is not going to be asked for.
         let is_open = self.may_begin() && self.works.len() < self.width;
         let deferred = self.deferred.values().copied().filter(|_| is_open);
-        held.chain(deferred).min()
+        let full = self
+            .full_until
+            .filter(|_| is_open && self.candidates().next().is_some());
+        held.chain(deferred).chain(full).min()
     }
 
     /// How the run ended, once it has.
@@ -158,13 +170,18 @@ impl Engine {
             return None;
         }
         let is_left = |task: &Task| task.standing != Standing::Closed;
+        let waits_for_person = |task: &Task| task.standing == Standing::Blocked;
         let needs_person = (self.ends.values()).any(|end| matches!(end, End::NeedsPerson { .. }));
         let is_unfinished = self.queue.tasks().any(is_left) && self.once.is_none();
-        Some(if needs_person || is_unfinished {
-            Outcome::NeedsPerson
-        } else {
-            Outcome::Done
-        })
+        Some(
+            if needs_person || self.queue.tasks().any(waits_for_person) {
+                Outcome::NeedsPerson
+            } else if is_unfinished {
+                Outcome::Idle
+            } else {
+                Outcome::Done
+            },
+        )
     }
 
     /// Whether somebody else works on a bead of ours and will end, so that more may become ready.
@@ -180,13 +197,16 @@ impl Engine {
         gone: &[BeadId],
         parked: &[(String, Timestamp)],
     ) {
-        self.parked.extend(parked.iter().cloned());
+        for (account, until) in parked {
+            let known = self.parked.entry(account.clone()).or_insert(*until);
+            *known = (*known).max(*until);
+        }
         self.parked.retain(|_, until| *until > now);
         // What is ours stands as we know it; the store may still show how it was.
         let (ours, others): (Vec<&Task>, Vec<&Task>) = tasks
             .iter()
             .partition(|task| self.works.contains_key(&task.id));
-        let others: Vec<Task> = others.into_iter().cloned().collect();
+        let others: Vec<Task> = others.into_iter().map(|task| self.unheld(task)).collect();
         let gone: Vec<BeadId> = gone
             .iter()
             .filter(|id| !self.works.contains_key(id))
@@ -217,6 +237,17 @@ impl Engine {
         }
     }
 
+    /// A bead that this run holds without working on it: the answer to its claim was lost. It can be asked for again.
+    fn unheld(&self, task: &Task) -> Task {
+        let is_own =
+            matches!(&task.standing, Standing::Held { by, .. } if *by == self.settings.run);
+        let mut task = task.clone();
+        if is_own {
+            task.standing = Standing::Open;
+        }
+        task
+    }
+
     /// A bead that cannot be worked on waits for a person; the others go on (L-5, 6.1).
     pub(super) fn refuse(&mut self, now: Timestamp, task: &Task, fault: &str) {
         self.queue.withdraw(&task.id);
@@ -236,9 +267,10 @@ impl Engine {
         let ids: Vec<BeadId> = self.works.keys().cloned().collect();
         for id in ids {
             let is_running = self.outstanding.values().any(|effect| {
+                let action = &effect.action;
                 effect.bead == id
-                    && (effect.action.launch().is_some()
-                        || matches!(effect.action, Action::Verify { .. }))
+                    && (action.launch().is_some()
+                        || matches!(action, Action::Verify { .. } | Action::Prepare { .. }))
             });
             if at_once && is_running {
                 self.tell(&id, Action::Cancel);
@@ -278,7 +310,11 @@ impl Engine {
                 | Answer::Judged { report, .. }
                 | Answer::Led { report, .. },
             ) => report.spent,
-            _ => super::Spent::default(),
+            // What an agent spent that nobody heard of again is not known.
+            _ => super::Spent {
+                n_unpriced: 1,
+                ..super::Spent::default()
+            },
         };
         if let Some(task) = self.queue.get(&effect.bead).cloned() {
             self.ledger.settle(effect.id, &task, &spent);
@@ -289,6 +325,12 @@ impl Engine {
     pub(super) fn issue(&mut self, bead: &BeadId, action: Action) -> EffectId {
         let id = EffectId(self.next_effect);
         self.next_effect += 1;
+        self.issue_as(id, bead, action);
+        id
+    }
+
+    /// Asks for something under a number that it has already.
+    pub(super) fn issue_as(&mut self, id: EffectId, bead: &BeadId, action: Action) {
         let effect = Effect {
             id,
             bead: bead.clone(),
@@ -297,7 +339,6 @@ impl Engine {
         };
         self.outstanding.insert(id, effect.clone());
         self.effects.push(effect);
-        id
     }
 
     /// Says something that nobody answers.
@@ -322,6 +363,8 @@ impl Engine {
                 .map(|task| self.ledger.of_bead(&task))
                 .unwrap_or_default(),
             base: work.base.clone(),
+            sealed: work.sealed.clone().filter(|_| work.keeps_sealed),
+            qa_results: work.qa_results.clone(),
         }
     }
 

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::bead::{QaAgent, RalphBead, Verifier};
+use crate::bead::{AgentSpec, QaAgent, RalphBead, Verifier};
 use crate::text::visible;
 
 /// The longest feedback that goes into a prompt; all of it is in the evidence.
@@ -15,11 +15,13 @@ const MAX_FEEDBACK: usize = 8000;
 /// What a dev agent is asked: the tasks, where to do them, when they count as done, and what went wrong before.
 pub fn develop(
     bead: &RalphBead,
+    agent: &AgentSpec,
     worktree: &str,
     checks: &[Verifier],
     feedback: Option<&str>,
 ) -> String {
     let mut text = head(bead, worktree);
+    push_part(&mut text, bead, agent);
     text.push_str("\n## Tasks\n\n");
     push_tasks(&mut text, bead);
     push_criteria(&mut text, bead);
@@ -133,6 +135,14 @@ fn push_tasks(text: &mut String, bead: &RalphBead) {
     }
 }
 
+/// What this agent is there for, where a plan says more of it than the sprint's title.
+fn push_part(text: &mut String, bead: &RalphBead, agent: &AgentSpec) {
+    let part = agent.context.as_deref().map(str::trim).unwrap_or_default();
+    if !part.is_empty() && part != bead.title.trim() {
+        _ = writeln!(text, "\nYour part: {part}");
+    }
+}
+
 fn push_criteria(text: &mut String, bead: &RalphBead) {
     let criteria = bead
         .metadata
@@ -179,4 +189,47 @@ fn push_result_shape(text: &mut String, bead: &RalphBead) {
     });
     text.push_str("\nAt the end answer with one fenced `json` block of this shape:\n");
     _ = writeln!(text, "\n```json\n{shape}\n```");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bead::{Rules, standard_output_schema, validate};
+
+    #[test]
+    fn l_3a_each_dev_agent_is_told_the_tasks_and_its_own_part() {
+        let agent = |name: &str, context: &str| {
+            let path = format!(".claude/agents/{name}.md");
+            json!({"role": "polecat", "agent": path, "model": "sonnet", "context": context})
+        };
+        let document = json!({
+            "id": "bd-1", "title": "Login", "description": "", "status": "open", "priority": 1,
+            "issue_type": "beads-ralph-work", "assignee": "beads-ralph-scrum-master",
+            "metadata": {
+                "rig": "beads-ralph", "worktree_path": "../w", "branch": "feature/x", "source_branch": "main",
+                "phase": "1", "sprint": "1.2", "plan_file": "p.md", "plan_section": "### Sprint 1.2: Login",
+                "plan_sprint_id": "1.2", "team_name": "t", "dev_prompts": ["Check passwords", "Check tokens"],
+                "dev_agents": [agent("back", "The server's side"), agent("front", "Login")],
+                "scrum_master_agent": agent("beads-ralph-scrum-master", "x"),
+                "qa_agents": [{
+                    "role": "polecat", "agent": ".claude/agents/qa.md", "model": "haiku", "context": "Check it",
+                    "output_schema": *standard_output_schema(),
+                }],
+            },
+            "created_at": "2026-02-07T10:00:00Z", "updated_at": "2026-02-07T10:00:00Z",
+        });
+        let bead = validate(&document, &Rules::default()).unwrap();
+        let asked = |n: usize| develop(&bead, &bead.metadata.dev_agents[n], "/w", &[], None);
+        let back = asked(0);
+        for words in [
+            "\nYour part: The server's side\n",
+            "\nSprint: 1.2\nWorktree: /w\nBranch: feature/x\n",
+            "\n1. Check passwords\n2. Check tokens\n",
+            "Commit all of your work",
+        ] {
+            assert!(back.contains(words), "{words}: {back}");
+        }
+        let front = asked(1);
+        assert!(!front.contains("Your part"), "the title is there: {front}");
+    }
 }

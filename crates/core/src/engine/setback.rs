@@ -1,6 +1,6 @@
 //! What follows when something cannot be done: another try, a person, the end of the run (contracts §7.7, §7.8).
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::effect::{Action, Effect, EffectId};
 use super::event::Answer;
@@ -9,22 +9,46 @@ use super::trouble::{Lasting, Trouble};
 use super::work::{AfterRestore, Doom, End, Phase};
 use crate::bead::BeadId;
 
+/// How often somebody who is in the way is waited for: ten minutes in all.
+const MAX_OCCUPIED_TRIES: u32 = 40;
+
+/// How long each of these waits is.
+const OCCUPIED_WAIT_MS: u64 = 15_000;
+
+/// How long claims may fail before the store counts as one that cannot be written.
+const MAX_FAILING: SignedDuration = SignedDuration::from_mins(5);
+
 impl Engine {
+    /// Claims that fail for minutes, while the store can be read, mean that nothing can be written.
+    fn claims_failed(&mut self, now: Timestamp, why: &str) {
+        let since = *self.claims_fail_since.get_or_insert(now);
+        if now.duration_since(since) >= MAX_FAILING {
+            self.fatal
+                .get_or_insert_with(|| format!("nothing can be claimed: {why}"));
+        }
+    }
+
     /// What follows from trouble (contracts §7.7, §7.8).
     pub(super) fn failed(&mut self, now: Timestamp, effect: Effect, trouble: &Trouble) {
-        let id = effect.bead;
+        let id = effect.bead.clone();
         let work = self.works.get_mut(&id).expect("it is worked on");
         match (trouble.lasting, &effect.action) {
-            (Lasting::Passing, Action::Claim { .. }) => {
+            (Lasting::Passing | Lasting::Occupied, Action::Claim { .. }) => {
                 self.works.remove(&id);
                 self.defer(now, &id);
+                self.claims_failed(now, &trouble.message);
+            }
+            (Lasting::Occupied, _) if work.n_tries < MAX_OCCUPIED_TRIES => {
+                work.n_tries += 1;
+                let until = later(now, OCCUPIED_WAIT_MS);
+                self.hold_effect(effect, until, trouble.message.clone());
             }
             (Lasting::Passing, _) if work.n_tries < self.settings.max_tries => {
                 work.n_tries += 1;
                 let n = work.n_tries;
                 let jitter = self.jitter(&id, n);
                 let until = later(now, self.settings.backoff.wait_ms(n, jitter));
-                self.hold(&id, Some(until), effect.action, trouble.message.clone());
+                self.hold_effect(effect, until, trouble.message.clone());
             }
             (Lasting::Lost, _) => self.lose(&id, &trouble.message),
             (_, Action::Claim { .. }) => {
@@ -45,8 +69,8 @@ impl Engine {
                     .get_or_insert_with(|| format!("{id}: {}", trouble.message));
                 self.lose(&id, &trouble.message);
             }
-            (Lasting::ForBead | Lasting::ForRun | Lasting::Passing, _) => {
-                let is_fatal = trouble.lasting != Lasting::ForBead;
+            (lasting, _) => {
+                let is_fatal = matches!(lasting, Lasting::ForRun | Lasting::Passing);
                 self.doom(
                     now,
                     &id,
@@ -135,7 +159,12 @@ impl Engine {
             self.fatal.get_or_insert_with(|| format!("{id}: {reason}"));
         }
         if let Some(work) = self.works.get_mut(id) {
-            work.held.clear();
+            // What was to be written and was not is written with the end.
+            for held in std::mem::take(&mut work.held) {
+                if let Action::Record { progress } = held.action {
+                    work.notes.splice(0..0, progress.notes);
+                }
+            }
             work.doom.get_or_insert(doom);
         }
         self.give_up_when_idle(now, id);

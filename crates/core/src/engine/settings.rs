@@ -2,11 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::selection::Selection;
+
 /// How a run decides. Times are in milliseconds, so that a journal is plain numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
     /// The run's id.
     pub run: String,
+    /// Which beads it is about.
+    #[serde(default)]
+    pub selection: Selection,
     /// What jitter is made from.
     pub seed: u64,
     /// How many beads may be worked on at once.

@@ -48,8 +48,14 @@ pub struct Task {
     pub attempts: u32,
     /// How many there may be.
     pub max_attempts: u32,
+    /// Whether a program checks the work, besides agents (Z-31).
+    #[serde(default)]
+    pub has_checks: bool,
     /// What it has cost so far.
     pub spent: Spent,
+    /// What was made in an attempt that nobody has judged, if it was given back so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sealed: Option<CommitId>,
     /// What it started from, once that is known (Z-6).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<CommitId>,

@@ -1,5 +1,6 @@
 //! What the engine decides, told in events and effects.
 
+mod again;
 mod attempts;
 mod ends;
 mod limits;
@@ -13,13 +14,14 @@ use serde_json::Map;
 
 use super::*;
 use crate::agent::Status;
-use crate::bead::{BeadId, Model, QaStatus};
+use crate::bead::{BeadId, Model, QaReport, QaStatus};
 use crate::issue::Fence;
 
 /// Settings under which nothing gets in the way.
 fn settings() -> Settings {
     Settings {
         run: "run-1".to_owned(),
+        selection: Selection::default(),
         seed: 1,
         max_parallel: 4,
         poll_ms: 5000,
@@ -67,7 +69,9 @@ fn task(name: &str, waits_for: &[&str]) -> Task {
         leader: Some("claude".to_owned()),
         attempts: 0,
         max_attempts: 3,
+        has_checks: true,
         spent: Spent::default(),
+        sealed: None,
         base: None,
     }
 }
@@ -114,6 +118,8 @@ fn well(effect: &Effect) -> Answer {
             head: commit("base"),
             conflicts: Vec::new(),
             merging: None,
+            from: String::new(),
+            is_anew: false,
         },
         Action::Develop { .. } | Action::Resolve { .. } => Answer::Ended {
             report: report(Status::Ok),
@@ -123,6 +129,7 @@ fn well(effect: &Effect) -> Answer {
             is_success: true,
             is_fatal: false,
             error: None,
+            qa_results: Vec::new(),
         },
         Action::Seal { .. } => Answer::Sealed {
             commit: made.clone(),

@@ -37,6 +37,9 @@ pub struct Trouble {
 pub enum Lasting {
     /// It may be over at the next try: a lock, a network that is down, a full disk.
     Passing,
+    /// Somebody is in the way and may go away by themselves: a shell in the worktree, a branch that is looked at. It is worth a longer
+    /// wait, and then a matter of this bead alone.
+    Occupied,
     /// It stays for this bead, and others may go on: a merge that somebody must look at.
     ForBead,
     /// It stays, and would meet every bead: no right to push, a configuration that is wrong.
@@ -50,6 +53,14 @@ impl Trouble {
     pub fn passing(message: impl Into<String>) -> Self {
         Self {
             lasting: Lasting::Passing,
+            message: message.into(),
+        }
+    }
+
+    /// Somebody is in the way.
+    pub fn occupied(message: impl Into<String>) -> Self {
+        Self {
+            lasting: Lasting::Occupied,
             message: message.into(),
         }
     }

@@ -112,6 +112,12 @@ impl Engine {
         self.works.keys().cloned().collect()
     }
 
+    /// The beads that became somebody else's.
+    pub fn lost(&self) -> BTreeSet<BeadId> {
+        let lost = (self.ends.iter()).filter(|(_, end)| matches!(end, End::Lost { .. }));
+        lost.map(|(id, _)| id.clone()).collect()
+    }
+
     /// The beads that the run knows.
     pub fn known(&self) -> BTreeSet<BeadId> {
         self.queue.tasks().map(|task| task.id.clone()).collect()
@@ -127,9 +133,13 @@ impl Engine {
     /// The run as it is now.
     pub fn view(&self) -> RunView {
         let state = match self.outcome() {
-            Some(Outcome::Done | Outcome::NeedsPerson | Outcome::Stopped | Outcome::Fatal(_)) => {
-                RunState::Over
-            }
+            Some(
+                Outcome::Done
+                | Outcome::Idle
+                | Outcome::NeedsPerson
+                | Outcome::Stopped
+                | Outcome::Fatal(_),
+            ) => RunState::Over,
             None => match (&self.fatal, self.stopping, self.is_paused) {
                 (Some(reason), ..) => RunState::Failing {
                     reason: reason.clone(),

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::effect::{Action, Note, Pull};
+use super::effect::{Action, EffectId, Note, Pull};
 use super::{CommitId, Verdict};
+use crate::bead::QaReport;
 use crate::issue::Fence;
 
 /// Where the work on a bead is.
@@ -87,6 +88,8 @@ pub(super) struct Held {
     pub(super) until: Option<Timestamp>,
     /// What to do then.
     pub(super) action: Action,
+    /// The effect that it was, where it is to be the same one.
+    pub(super) again: Option<EffectId>,
     /// Why it waits, for people.
     pub(super) why: String,
 }
@@ -116,6 +119,8 @@ pub(super) struct Work {
     pub(super) findings: Option<String>,
     pub(super) notes: Vec<Note>,
     pub(super) verdicts: BTreeMap<usize, (String, Verdict)>,
+    /// What the leading agent says that its QA agents said.
+    pub(super) qa_results: Vec<QaReport>,
     pub(super) failure: Option<Failure>,
     pub(super) held: Vec<Held>,
     pub(super) n_launches: u32,
@@ -133,6 +138,10 @@ pub(super) struct Work {
     pub(super) pull: Option<Pull>,
     /// Which dev agent comes next.
     pub(super) next_agent: usize,
+    /// Whether what was sealed is given back with the bead, to be judged by whoever goes on.
+    pub(super) keeps_sealed: bool,
+    /// Whether somebody has judged what was sealed, and may have left something in the worktree.
+    pub(super) is_judged: bool,
     pub(super) doom: Option<Doom>,
     /// Whether its last word is being written.
     pub(super) is_ending: bool,
@@ -154,6 +163,7 @@ impl Work {
             findings: None,
             notes: Vec::new(),
             verdicts: BTreeMap::new(),
+            qa_results: Vec::new(),
             failure: None,
             held: Vec::new(),
             n_launches: 0,
@@ -167,6 +177,8 @@ impl Work {
             after_restore: AfterRestore::NextAttempt,
             pull: None,
             next_agent: 0,
+            keeps_sealed: false,
+            is_judged: false,
             doom: None,
             is_ending: false,
         }

@@ -88,6 +88,7 @@ impl<'m> World<'m> {
                     is_success,
                     is_fatal: false,
                     error: None,
+                    qa_results: Vec::new(),
                 };
                 (took, Ok(answer))
             }
@@ -127,6 +128,7 @@ impl<'m> World<'m> {
             },
             None => Answer::NotClaimed {
                 why: "there is no such bead".to_owned(),
+                is_full: false,
             },
         }
     }
@@ -153,6 +155,8 @@ impl<'m> World<'m> {
                 Vec::new()
             },
             merging: None,
+            from: String::new(),
+            is_anew: false,
         }
     }
 

@@ -11,7 +11,7 @@ use super::random::Random;
 use super::recorded::Recorded;
 use super::round::{Link, Round};
 use crate::bead::BeadId;
-use crate::engine::{Order, Outcome, Settings, Task};
+use crate::engine::{Order, Settings, Task};
 
 /// Many rounds of the same work with different luck.
 #[derive(Debug)]
@@ -177,10 +177,7 @@ impl Figures {
 
 fn ending_word(ending: &Ending) -> &'static str {
     match ending {
-        Ending::Run(Outcome::Done) => "done",
-        Ending::Run(Outcome::NeedsPerson) => "needs_person",
-        Ending::Run(Outcome::Stopped) => "stopped",
-        Ending::Run(Outcome::Fatal(_)) => "fatal",
+        Ending::Run(outcome) => outcome.as_str(),
         Ending::Stuck => "stuck",
         Ending::TooLong => "too_long",
     }

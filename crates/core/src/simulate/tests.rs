@@ -13,6 +13,7 @@ use crate::issue::Fence;
 
 fn settings(max_parallel: usize) -> Settings {
     Settings {
+        selection: crate::engine::Selection::default(),
         run: "simulated".to_owned(),
         seed: 1,
         max_parallel,
@@ -53,6 +54,7 @@ fn task(n: usize, waits_for: &[usize]) -> Task {
         leader: None,
         attempts: 0,
         max_attempts: 3,
+        has_checks: true,
         spent: Spent::default(),
         base: None,
     }

@@ -28,7 +28,15 @@ impl NotifyKey {
     pub(super) fn arguments(self, shell: &[String]) -> Vec<String> {
         match self {
             Self::Program(arguments) => arguments,
-            Self::Line(line) => shell.iter().cloned().chain([line]).collect(),
+            // What is to be told comes as an argument behind these.
+            Self::Line(line) => {
+                let line = format!("{line} \"$@\"");
+                shell
+                    .iter()
+                    .cloned()
+                    .chain([line, "notify".to_owned()])
+                    .collect()
+            }
         }
     }
 }

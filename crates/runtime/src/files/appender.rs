@@ -17,10 +17,10 @@ pub struct Appender {
 }
 
 impl Appender {
-    /// Begins a file where none is.
-    pub fn create(path: &Utf8Path) -> Result<Self, FileError> {
-        super::create_new(path, b"")?;
-        Self::reopen(path, 0)
+    /// Begins a file where none is. It is never seen without its first bytes.
+    pub fn create(path: &Utf8Path, first: &[u8]) -> Result<Self, FileError> {
+        super::create_new(path, first)?;
+        Self::reopen(path, first.len() as u64)
     }
 
     /// Goes on with a file after its first bytes; what comes behind them is cut away.

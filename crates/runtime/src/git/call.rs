@@ -11,7 +11,7 @@ use beads_ralph_core::engine::{Lasting, Trouble};
 use camino::{Utf8Path, Utf8PathBuf};
 use tempfile::TempDir;
 
-use super::fault;
+use super::{fault, locks};
 use crate::files;
 use crate::unit::{
     Cancel, Captured, Ending, Environment, Limits, Mark, Silent, Spec, Stdin, Stopped, UnitError,
@@ -58,6 +58,8 @@ const WITHHELD: [&str; 6] = [
 #[derive(Debug)]
 pub(super) struct Caller {
     units: Arc<Units>,
+    /// The git directory that all worktrees share, once it is known.
+    common: Option<Utf8PathBuf>,
 }
 
 /// One call.
@@ -157,7 +159,18 @@ impl Said {
 
 impl Caller {
     pub(super) fn new(units: Arc<Units>) -> Self {
-        Self { units }
+        Self {
+            units,
+            common: None,
+        }
+    }
+
+    /// The same, in a repository whose git directory is known.
+    pub(super) fn in_repository(self, common: Utf8PathBuf) -> Self {
+        Self {
+            common: Some(common),
+            ..self
+        }
     }
 
     /// Calls git, whatever comes of it. That it could not be called, or did not end, is trouble.
@@ -214,9 +227,13 @@ impl Caller {
         let Ending::Exited(code) = ended.ending else {
             return Err(Trouble::passing(format!("{name} was killed")));
         };
+        let stderr = ended.stderr.text();
+        if let Some(common) = self.common.as_ref().filter(|_| code != 0) {
+            locks::remove_named(&stderr, common);
+        }
         Ok(Said {
             code,
-            stderr: ended.stderr.text(),
+            stderr,
             stdout: ended.stdout,
             name,
             lasting: call.lasting,

@@ -81,7 +81,7 @@ impl Git {
             return self.was_there(&target, commit);
         }
         if let Some(place) = &target.checked_out {
-            return Err(Trouble::for_run(format!(
+            return Err(Trouble::occupied(format!(
                 "the branch '{name}' is checked out at {}, and a branch that somebody stands on is not moved; name another with integration.target",
                 shown(place.as_str().into())
             )));

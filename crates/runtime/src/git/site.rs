@@ -5,20 +5,16 @@
 
 use std::fs;
 use std::io::ErrorKind;
-use std::time::Duration;
 
 use beads_ralph_core::engine::Trouble;
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::occupants;
+use super::{locks, occupants};
+use crate::files;
 use crate::repo::shown;
-use crate::{clock, files};
 
 /// What git writes as the reason of its own lock while it makes a worktree.
 const INITIALIZING: &str = "initializing";
-
-/// A lock this old, that nobody holds open in a place where nobody works, was left by a git that was killed.
-const STALE: Duration = Duration::from_secs(10);
 
 /// What is at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -157,7 +153,7 @@ impl Linked {
     pub(super) fn check_nobody_works(&self) -> Result<(), Trouble> {
         match occupants::somebody_in(&self.path) {
             None => Ok(()),
-            Some(occupant) => Err(Trouble::passing(format!(
+            Some(occupant) => Err(Trouble::occupied(format!(
                 "{occupant} is at work in the worktree {}; end it, or leave the directory",
                 shown(&self.path)
             ))),
@@ -172,19 +168,9 @@ impl Linked {
             branch_lock.to_owned(),
         ];
         for lock in locks.iter().filter(|lock| lock.exists()) {
-            let is_stale = age(lock).is_some_and(|age| age >= STALE)
-                && occupants::somebody_in(&self.path).is_none()
-                && !occupants::is_open(lock.as_std_path());
-            if is_stale {
+            if occupants::somebody_in(&self.path).is_none() && locks::is_left(lock) {
                 files::remove_leftover(lock);
             }
         }
     }
-}
-
-/// How long ago a file was written.
-fn age(file: &Utf8Path) -> Option<Duration> {
-    let written = fs::metadata(file).ok()?.modified().ok()?;
-    let written = jiff::Timestamp::try_from(written).ok()?;
-    Duration::try_from(clock::wall().duration_since(written)).ok()
 }

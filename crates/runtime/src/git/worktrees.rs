@@ -1,13 +1,14 @@
 //! The worktrees and branches that there are, and removing them.
 
 use beads_ralph_core::engine::{CommitId, Trouble};
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 
 use super::call::Call;
 use super::site::{Linked, Site};
 use super::status::Status;
 use super::turn::steadily;
 use super::{Git, copied, refname};
+use crate::files::{self, FileError};
 use crate::repo::shown;
 use crate::run::Place;
 
@@ -83,27 +84,31 @@ impl Git {
             .map(|_| true)
     }
 
-    /// Removes a worktree that has nothing to lose.
+    /// Removes a worktree that has nothing to lose. It is put aside in one step and then deleted, so that a removal which is cut off is
+    /// neither taken for changes that somebody made nor for a directory of somebody else.
     pub(super) fn remove_place(&self, place: &Place) -> Result<(), Trouble> {
-        let path = shown(&place.worktree);
-        match Site::look(&place.worktree, &self.common) {
-            Site::Linked(linked) => self.check_removable(&linked, place)?,
-            Site::Free | Site::Stub => {}
-            Site::Taken(what) => {
-                return Err(Trouble::for_bead(format!(
-                    "{path} is {what}, not the worktree of {}; it was left alone",
-                    place.bead.as_str()
-                )));
+        let path = &place.worktree;
+        let aside = aside(path);
+        remove_aside(&aside)?;
+        match Site::look(path, &self.common) {
+            Site::Linked(linked) => {
+                self.check_removable(&linked, place)?;
+                files::rename_directory(path, &aside).map_err(|error| not_removed(&error))?;
+                remove_aside(&aside)?;
+                self.prune()
             }
+            Site::Free | Site::Stub => self.forget(path),
+            Site::Taken(what) => Err(Trouble::for_bead(format!(
+                "{} is {what}, not the worktree of {}; it was left alone",
+                shown(path),
+                place.bead.as_str()
+            ))),
         }
-        // Once is for submodules, which git would keep otherwise. A lock would need twice.
-        let arguments = [
-            "worktree",
-            "remove",
-            "--force",
-            "--",
-            place.worktree.as_str(),
-        ];
+    }
+
+    /// Makes git forget a worktree that is not there, or only its beginning.
+    fn forget(&self, path: &Utf8Path) -> Result<(), Trouble> {
+        let arguments = ["worktree", "remove", "--force", "--", path.as_str()];
         let said = self.caller.say(&Call::new(&self.root, &arguments))?;
         if said.is_ok() || said.stderr.contains("is not a working tree") {
             Ok(())
@@ -114,6 +119,11 @@ impl Git {
 
     fn check_removable(&self, linked: &Linked, place: &Place) -> Result<(), Trouble> {
         let path = shown(&linked.path);
+        if linked.has("locked") {
+            return Err(Trouble::for_bead(format!(
+                "{path} was not removed: somebody locked it; see `git worktree list --verbose`"
+            )));
+        }
         linked.check_nobody_works()?;
         linked.remove_stale_locks(&self.branch_lock(&place.branch));
         let status = Status::of(&self.caller, &linked.path)?;
@@ -139,6 +149,23 @@ impl Git {
         }
         Ok(())
     }
+}
+
+/// Where a worktree is put while it is deleted.
+fn aside(worktree: &Utf8Path) -> Utf8PathBuf {
+    let name = worktree.file_name().unwrap_or_default();
+    worktree.with_file_name(format!(".{name}.beads-ralph-removed"))
+}
+
+fn remove_aside(aside: &Utf8Path) -> Result<(), Trouble> {
+    if aside.exists() {
+        files::remove_directory(aside).map_err(|error| not_removed(&error))?;
+    }
+    Ok(())
+}
+
+fn not_removed(error: &FileError) -> Trouble {
+    Trouble::passing(error.to_string())
 }
 
 fn read(answer: &[u8]) -> Vec<Worktree> {

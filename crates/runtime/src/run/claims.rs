@@ -5,12 +5,12 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::engine::{Answer, Effect, Trouble};
+use beads_ralph_core::engine::{Answer, Effect, Lasting, Trouble};
 use beads_ralph_core::issue::{Abandoned, Fence, Holder, Record};
 use jiff::Timestamp;
 
 use super::keeping::{fence_of, fetch, trouble};
-use super::perform::Performer;
+use super::perform::{Performer, normal};
 use super::port_book::PORT;
 use crate::store::{NewClaim, StoreError};
 
@@ -19,6 +19,9 @@ pub const LEASE: Duration = Duration::from_mins(10);
 
 /// The beginning of the names under which places in the cap are taken (Z-14).
 const SLOT: &str = "slot/";
+
+/// The beginning of the names under which worktrees are taken.
+const PLACE: &str = "place/";
 
 impl Performer<'_> {
     pub(super) fn lease_until(&self) -> Timestamp {
@@ -31,10 +34,17 @@ impl Performer<'_> {
         if !self.take_slot(id)? {
             return Ok(Answer::NotClaimed {
                 why: format!("all {} places are taken", self.site.n_slots),
+                is_full: true,
             });
         }
-        let claimed = self.claim_anew(id);
-        match claimed {
+        if !self.take_place(id)? {
+            self.free_slot(id);
+            return Ok(Answer::NotClaimed {
+                why: "another run is in its worktree".to_owned(),
+                is_full: false,
+            });
+        }
+        match self.claim_anew(id) {
             Ok(Some(record)) => {
                 let task = self.reader.task(&record, Vec::new(), (self.now)());
                 if let Ok(bead) = record.issue.to_ralph_bead(&[], &self.site.rules) {
@@ -49,6 +59,7 @@ impl Performer<'_> {
                 self.free_slot(id);
                 Ok(Answer::NotClaimed {
                     why: "already claimed, or not ready any more".to_owned(),
+                    is_full: false,
                 })
             }
             Err(trouble) => {
@@ -102,8 +113,11 @@ impl Performer<'_> {
     ) -> Result<Vec<(BeadId, Fence)>, Trouble> {
         let mut fences = Vec::new();
         for id in beads {
-            let Ok(record) = fetch(&**self.store(), &id) else {
-                continue;
+            let fetched = fetch(&**self.store(), &id);
+            let record = match fetched {
+                Ok(record) => record,
+                Err(trouble) if trouble.lasting == Lasting::Lost => continue,
+                Err(trouble) => return Err(trouble),
             };
             let is_ours = fence_of(&record, &self.site.run).is_some();
             let is_open = record.claim.is_none() && record.issue.status() == "open";
@@ -111,6 +125,9 @@ impl Performer<'_> {
                 && let Some(record) = self.claim_anew(&id)?
             {
                 self.take_slot(&id)?;
+                self.take_place(&id)?;
+                let (until, stamp) = (self.lease_until(), self.stamp());
+                (self.ports).take(&mut **self.store(), &id, &self.site.holder, until, stamp)?;
                 fences.push((id, record.fence));
             }
         }
@@ -119,7 +136,10 @@ impl Performer<'_> {
 
     fn take_slot(&self, id: &BeadId) -> Result<bool, Trouble> {
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        if slots.contains_key(id) {
+        if slots
+            .get(id)
+            .is_some_and(|held| held.iter().any(|(name, _)| name.starts_with(SLOT)))
+        {
             return Ok(true);
         }
         let names: Vec<String> = (0..self.site.n_slots)
@@ -131,17 +151,42 @@ impl Performer<'_> {
         let Some(lease) = lease.map_err(trouble)? else {
             return Ok(false);
         };
-        slots.insert(id.clone(), (lease.name, lease.fence));
+        slots
+            .entry(id.clone())
+            .or_default()
+            .push((lease.name, lease.fence));
+        Ok(true)
+    }
+
+    /// Takes the worktree of a bead, so that no other run works in it at the same time (Z-8).
+    fn take_place(&self, id: &BeadId) -> Result<bool, Trouble> {
+        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut store = self.store();
+        let record = fetch(&**store, id)?;
+        let path = record
+            .issue
+            .metadata()
+            .and_then(|it| it.get("worktree_path")?.as_str());
+        let Some(path) = path else { return Ok(true) };
+        let name = format!("{PLACE}{}", normal(&self.site.root.join(path)));
+        let held = slots.entry(id.clone()).or_default();
+        if held.iter().any(|(other, _)| *other == name) {
+            return Ok(true);
+        }
+        let (until, stamp) = (self.lease_until(), self.stamp());
+        let lease = store
+            .acquire(&[&name], &self.site.holder, until, stamp)
+            .map_err(trouble)?;
+        let Some(lease) = lease else { return Ok(false) };
+        held.push((lease.name, lease.fence));
         Ok(true)
     }
 
     pub(super) fn free_slot(&self, id: &BeadId) {
-        let slot = self
-            .slots
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(id);
-        if let Some((name, fence)) = slot {
+        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = slots.remove(id).unwrap_or_default();
+        drop(slots);
+        for (name, fence) in held {
             // A place that cannot be given back now is free when its lease is over.
             drop(self.store().give_back(&name, fence));
         }
@@ -166,17 +211,11 @@ impl Performer<'_> {
     /// Gives back the places that processes hold which are dead.
     pub fn free_dead_slots(&self, is_dead: impl Fn(&Holder) -> bool) -> Result<(), Trouble> {
         let mut store = self.store();
-        let (slots, ports) = (
-            store.leases(SLOT, (self.now)()),
-            store.leases(PORT, (self.now)()),
-        );
-        for lease in slots
-            .map_err(trouble)?
-            .into_iter()
-            .chain(ports.map_err(trouble)?)
-        {
-            if is_dead(&lease.holder) {
-                store.give_back(&lease.name, lease.fence).map_err(trouble)?;
+        for kind in [SLOT, PLACE, PORT] {
+            for lease in store.leases(kind, (self.now)()).map_err(trouble)? {
+                if is_dead(&lease.holder) {
+                    store.give_back(&lease.name, lease.fence).map_err(trouble)?;
+                }
             }
         }
         Ok(())
@@ -197,7 +236,7 @@ impl Performer<'_> {
                 lost.push(id.clone());
             }
         }
-        for (name, fence) in slots.values() {
+        for (name, fence) in slots.values().flatten() {
             // A place that was lost by a long sleep of the machine is no reason to stop: it only counts for new beads.
             drop(store.renew(name, *fence, until));
         }

@@ -7,30 +7,22 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::Scope;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::engine::{Action, Effect, Engine, Entry, Event, Outcome, Trouble};
-use beads_ralph_core::issue::Fence;
 use jiff::Timestamp;
 use thiserror::Error;
 
 use super::journal::Journal;
+use super::lookout::Lookout;
 use super::perform::Performer;
 use super::tasks::Sight;
 use crate::clock;
-use crate::controls::{self, Orders};
 use crate::files::FileError;
 use crate::store::StoreError;
 
-/// How often holders say that they are alive.
-const BEAT: Duration = Duration::from_mins(1);
-
 /// How often screens are told, and signals are looked for.
 const TICK: Duration = Duration::from_millis(100);
-
-/// How long the store may be out of reach before the run gives up.
-const MAX_BLIND: Duration = Duration::from_mins(5);
 
 /// Why a run could not go on. What runs was ended; the next run goes on where this one was.
 #[derive(Debug, Error)]
@@ -103,21 +95,16 @@ impl<'a> Conductor<'a> {
                 sender,
                 receiver,
                 performer,
-                sight: std::mem::take(&mut self.sight),
-                stopped: None,
-                stops_known: None,
-                is_paused: false,
-                polled: None,
-                blind_since: None,
-                beaten: clock::monotonic(),
-                touched: BTreeSet::new(),
+                lookout: Lookout::new(
+                    std::mem::take(&mut self.sight),
+                    self.poll,
+                    clock::monotonic(),
+                ),
             };
             let result = self.play(&mut stage, first, audience);
             if result.is_err() {
                 // Whatever runs ends now; nobody will hear of it.
-                for effect in self.engine.outstanding() {
-                    performer.crew.cancel(&effect.bead);
-                }
+                performer.crew.stop_all();
             }
             result
         })?;
@@ -131,16 +118,30 @@ impl<'a> Conductor<'a> {
         first: Option<Event>,
         audience: &mut dyn Audience,
     ) -> Result<Outcome, ConductError> {
-        let mut events: Vec<Event> = first.into_iter().collect();
+        // A pause holds from the first moment on.
+        let orders = stage
+            .lookout
+            .orders(stage.performer)
+            .map_err(ConductError::Store)?;
+        let mut events: Vec<Event> = orders.into_iter().chain(first).collect();
         loop {
-            events.extend(stage.look(&self.engine, self.poll, audience)?);
+            // What is known is decided before the store is looked at: what is ours then stands as the engine knows it.
+            self.decide(&mut events, stage, audience)?;
+            let noticed = stage
+                .lookout
+                .look(&self.engine, stage.performer, clock::monotonic())
+                .map_err(ConductError::Store)?;
+            events.extend(noticed.events);
+            if let Some(warning) = noticed.warning {
+                audience.warn(&warning);
+            }
             self.decide(&mut events, stage, audience)?;
             if let Some(outcome) = self.engine.outcome() {
                 return Ok(outcome);
             }
             audience.tick(&self.engine);
             events.extend(stage.wait(self.engine.next_wake(), self.poll));
-            events.extend(stage.wishes(audience));
+            events.extend(stage.lookout.stop(audience.stop()));
         }
     }
 
@@ -157,6 +158,9 @@ impl<'a> Conductor<'a> {
         let mut entries = Vec::with_capacity(events.len());
         for event in events.drain(..) {
             let at = clock::wall();
+            if event == (Event::StopAsked { now: true }) {
+                stage.performer.crew.stop_all();
+            }
             let effects = self.engine.handle(at, &event);
             entries.push(Entry {
                 seq: self.journal.next_seq(),
@@ -185,21 +189,11 @@ struct Stage<'scope, 'a> {
     sender: Sender<Reply>,
     receiver: Receiver<Reply>,
     performer: &'a Performer<'a>,
-    sight: Sight,
-    stopped: Option<Stop>,
-    /// The last order to stop that was there when the run began; it was for another one.
-    stops_known: Option<u64>,
-    is_paused: bool,
-    polled: Option<Instant>,
-    blind_since: Option<Instant>,
-    beaten: Instant,
-    /// Beads that something was done for since the store was last looked at: what was seen of them may be old.
-    touched: BTreeSet<BeadId>,
+    lookout: Lookout,
 }
 
 impl Stage<'_, '_> {
     fn begin(&mut self, effect: Effect) {
-        self.touched.insert(effect.bead.clone());
         if effect.action == Action::Cancel {
             self.performer.crew.cancel(&effect.bead);
             return;
@@ -233,112 +227,24 @@ impl Stage<'_, '_> {
             .unwrap_or(TICK);
         let mut events = Vec::new();
         match self.receiver.recv_timeout(wait) {
-            Ok(reply) => events.push(self.answered(reply)),
+            Ok(reply) => events.push(reply.into()),
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
         }
         while let Ok(reply) = self.receiver.try_recv() {
-            events.push(self.answered(reply));
+            events.push(reply.into());
         }
         if wake.is_some_and(|wake| wake <= clock::wall()) {
             events.push(Event::Woke);
         }
         events
     }
+}
 
-    fn answered(&mut self, reply: Reply) -> Event {
-        self.touched.insert(reply.effect.bead.clone());
-        Event::Answered {
+impl From<Reply> for Event {
+    fn from(reply: Reply) -> Self {
+        Self::Answered {
             effect: reply.effect.id,
             answer: Box::new(reply.answer),
         }
-    }
-
-    /// Looks at the store, when it is time.
-    fn look(
-        &mut self,
-        engine: &Engine,
-        poll: Duration,
-        audience: &mut dyn Audience,
-    ) -> Result<Vec<Event>, ConductError> {
-        let now = clock::monotonic();
-        let mut events = self.beat(engine, now);
-        if self
-            .polled
-            .is_some_and(|polled| now.saturating_duration_since(polled) < poll)
-        {
-            return Ok(events);
-        }
-        self.polled = Some(now);
-        let touched = std::mem::take(&mut self.touched);
-        let working = engine.working();
-        let is_ours = |id: &BeadId| touched.contains(id) || working.contains(id);
-        let store = self.performer.store();
-        let seen = self
-            .sight
-            .look(&**store, self.performer.reader, clock::wall(), &is_ours);
-        let orders = seen.as_ref().ok().map(|_| controls::read(&**store));
-        drop(store);
-        match (seen, orders.transpose()) {
-            (Ok(seen), Ok(orders)) => {
-                self.blind_since = None;
-                events.extend(seen);
-                events.extend(self.heed(&orders.unwrap_or_default()));
-                Ok(events)
-            }
-            (Err(error), _) | (_, Err(error)) => {
-                let since = *self.blind_since.get_or_insert(now);
-                if now.saturating_duration_since(since) >= MAX_BLIND {
-                    return Err(ConductError::Store(error));
-                }
-                audience.warn(&error.to_string());
-                Ok(events)
-            }
-        }
-    }
-
-    /// Says that the beads are still ours, when it is time. One that is not is told to the engine as an answer to whatever runs for it.
-    fn beat(&mut self, engine: &Engine, now: Instant) -> Vec<Event> {
-        if now.saturating_duration_since(self.beaten) < BEAT {
-            return Vec::new();
-        }
-        self.beaten = now;
-        let held: Vec<(BeadId, Fence)> = engine.held();
-        let lost = self.performer.beat(&held);
-        let outstanding = engine
-            .outstanding()
-            .filter(|effect| lost.contains(&effect.bead));
-        let lost = |effect: &Effect| Event::Answered {
-            effect: effect.id,
-            answer: Box::new(Err(Trouble::lost("somebody else has it now"))),
-        };
-        outstanding.map(lost).collect()
-    }
-
-    /// What people asked for through the store (Z-15).
-    fn heed(&mut self, orders: &Orders) -> Vec<Event> {
-        let mut events = Vec::new();
-        let is_paused = orders.pause.is_some();
-        if is_paused != self.is_paused {
-            self.is_paused = is_paused;
-            events.push(Event::PauseAsked { is_paused });
-        }
-        let known = *self.stops_known.get_or_insert(orders.stop_version());
-        let stop = orders.stop_since(known);
-        let stop = stop.map(|order| if order.now { Stop::Now } else { Stop::Gently });
-        events.extend(self.stop(stop));
-        events
-    }
-
-    fn wishes(&mut self, audience: &mut dyn Audience) -> Option<Event> {
-        let stop = audience.stop();
-        self.stop(stop)
-    }
-
-    fn stop(&mut self, stop: Option<Stop>) -> Option<Event> {
-        let stop = stop.filter(|stop| Some(*stop) > self.stopped)?;
-        self.stopped = Some(stop);
-        Some(Event::StopAsked {
-            now: stop == Stop::Now,
-        })
     }
 }

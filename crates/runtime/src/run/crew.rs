@@ -1,6 +1,7 @@
 //! The real crew: agents and checks as units, with what they print kept below the run's directory.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -48,6 +49,7 @@ pub struct RealCrew<'a> {
     activity: Activity,
     ports: Arc<PortBook>,
     main: MainCheckout,
+    is_stopping: AtomicBool,
     cancels: Mutex<BTreeMap<BeadId, Vec<Cancel>>>,
 }
 
@@ -71,6 +73,7 @@ impl<'a> RealCrew<'a> {
             activity: Activity::default(),
             ports: Arc::default(),
             main: MainCheckout::new(root),
+            is_stopping: AtomicBool::new(false),
             cancels: Mutex::default(),
         }
     }
@@ -109,6 +112,10 @@ impl<'a> RealCrew<'a> {
     fn cancel_for(&self, bead: &BeadId) -> Result<Cancel, Trouble> {
         let cancel = Cancel::new().map_err(|error| Trouble::passing(error.to_string()))?;
         let mut cancels = self.cancels.lock().unwrap_or_else(PoisonError::into_inner);
+        // Whoever is told to stop everything while this one is still being made ready means it, too.
+        if self.is_stopping.load(Ordering::SeqCst) {
+            cancel.cancel();
+        }
         cancels
             .entry(bead.clone())
             .or_default()
@@ -116,10 +123,10 @@ impl<'a> RealCrew<'a> {
         Ok(cancel)
     }
 
-    fn over(&self, bead: &BeadId) {
+    fn over(&self, bead: &BeadId, cancel: &Cancel) {
         let mut cancels = self.cancels.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(of_bead) = cancels.get_mut(bead) {
-            of_bead.pop();
+            of_bead.retain(|other| !other.is(cancel));
             if of_bead.is_empty() {
                 cancels.remove(bead);
                 self.activity.ends(bead);
@@ -128,6 +135,12 @@ impl<'a> RealCrew<'a> {
     }
 
     fn call(&self, job: Job<'_>, who: &Who<'_>, text: String) -> Result<Ran, Trouble> {
+        if !job.place.worktree.is_dir() {
+            let worktree = &job.place.worktree;
+            return Err(Trouble::for_bead(format!(
+                "the worktree {worktree} is gone; `retry` makes it anew"
+            )));
+        }
         let started_at = clock::now();
         let name = name_of(who.spec);
         let resolved = match self.resolve(job, who) {
@@ -186,8 +199,12 @@ impl<'a> RealCrew<'a> {
         };
         let outcome = agent::run(self.units, agent_job, &cancel, &mut guarding);
         let stray = guarding.stray.take();
-        self.over(&job.bead.id);
+        self.over(&job.bead.id, &cancel);
         let mut outcome = outcome.map_err(|error| Trouble::passing(error.to_string()))?;
+        let time = time_of(&job.launch.grant).filter(|time| *time < who.limit);
+        if time.is_some() && outcome.status == Status::Timeout {
+            "the minutes that it may use are used up".clone_into(&mut outcome.reason);
+        }
         if let Some(what) = stray {
             outcome.status = Status::Failed;
             outcome.reason = format!("it was stopped because it changed the main checkout: {what}");
@@ -251,12 +268,14 @@ impl Crew for RealCrew<'_> {
         let Some(command) = &self.config.worktrees.setup else {
             return Ok(());
         };
+        // The mark is in the worktree's own git directory: a worktree that is made anew is set up anew.
+        let git = git_directory(&place.worktree).unwrap_or_else(|| place.worktree.clone());
+        let done = git.join("beads-ralph-set-up");
         let directory = self
             .run
             .path()
             .join("beads")
             .join(super::journal::file_name(&bead.id));
-        let done = directory.join("set-up");
         if done.exists() {
             return Ok(());
         }
@@ -281,7 +300,7 @@ impl Crew for RealCrew<'_> {
         let cancel = self.cancel_for(&bead.id)?;
         self.activity.begins(&bead.id, "setup");
         let ended = self.units.run(&spec, &cancel, &mut Silent);
-        self.over(&bead.id);
+        self.over(&bead.id, &cancel);
         let ended = ended.map_err(|error| Trouble::passing(error.to_string()))?;
         if ended.ending != Ending::Exited(0) || ended.stopped.is_some() {
             let last = ended.stderr.text();
@@ -307,6 +326,7 @@ impl Crew for RealCrew<'_> {
         };
         let text = prompt::develop(
             job.bead,
+            spec,
             job.place.worktree.as_str(),
             &self.checks(job.bead),
             feedback,
@@ -440,7 +460,7 @@ impl Crew for RealCrew<'_> {
             activity: &self.activity,
         };
         let records = checks.run(&verifiers, &|| None, &mut watching);
-        self.over(&bead.id);
+        self.over(&bead.id, &cancel);
         files::write_atomic(&logs.join("checks.json"), &files::to_json(&records))
             .map_err(|error| passing(&error))?;
         Ok(Checked {
@@ -457,15 +477,27 @@ impl Crew for RealCrew<'_> {
         }
     }
 
+    fn stop_all(&self) {
+        let cancels = self.cancels.lock().unwrap_or_else(PoisonError::into_inner);
+        self.is_stopping.store(true, Ordering::SeqCst);
+        for cancel in cancels.values().flatten() {
+            cancel.cancel();
+        }
+    }
+
     fn notify(&self, text: &str) -> Result<(), Trouble> {
         let Some(command) = &self.config.notify else {
             return Ok(());
         };
         let argv: Vec<&str> = command.iter().map(String::as_str).chain([text]).collect();
-        let ended = self.units.output(&argv, &self.root, NOTIFY_LIMIT);
-        ended
-            .map(drop)
-            .map_err(|error| Trouble::passing(error.to_string()))
+        let why = match self.units.output(&argv, &self.root, NOTIFY_LIMIT) {
+            Ok(ended) if ended.ending == Ending::Exited(0) => return Ok(()),
+            Ok(ended) => format!("{:?}: {}", ended.ending, ended.stderr.text().trim()),
+            Err(error) => error.to_string(),
+        };
+        let notice = format!("`notify` failed, so this was not told: {text} ({why})");
+        self.activity.notice(notice);
+        Err(Trouble::passing(why))
     }
 }
 
@@ -608,13 +640,22 @@ fn claimed(ran: &Ran, bead: &str) -> Claimed {
             is_success: result.success,
             is_fatal: result.fatal,
             error: result.error,
+            qa_results: result.qa_results,
         },
         Err(why) => Claimed {
             is_success: false,
             is_fatal: false,
             error: Some(format!("its result cannot be read: {why}")),
+            qa_results: Vec::new(),
         },
     }
+}
+
+/// The git directory of a linked worktree.
+fn git_directory(worktree: &Utf8Path) -> Option<Utf8PathBuf> {
+    let link = files::read(&worktree.join(".git")).ok()?;
+    let link = String::from_utf8(link).ok()?;
+    Some(worktree.join(link.trim().strip_prefix("gitdir:")?.trim()))
 }
 
 /// A directory that is not there yet: what an earlier run of the same attempt left stays as it is.
@@ -629,7 +670,28 @@ fn fresh(parent: &Utf8Path, name: &str) -> Result<Utf8PathBuf, FileError> {
     Ok(place)
 }
 
-/// What a unit's mark is made from, for a run.
-pub fn mark_of(run: &str) -> String {
-    format!("{run}-{}", &digest::sha256(run.as_bytes())[..8])
+/// The mark of everything that a run starts. Runs of two repositories may have begun in the same second and have one id, so the mark
+/// is made from where the run is, too.
+pub fn mark_of(run: &RunDirectory) -> String {
+    let path = run.path().canonicalize_utf8();
+    let path = path.unwrap_or_else(|_| run.path().to_owned());
+    let hash = digest::sha256(path.as_str().as_bytes());
+    format!("{}-{}", run.id(), &hash[..12])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn z_7_runs_that_began_in_the_same_second_in_two_repositories_have_two_marks() {
+        let places = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+        let [one, other] = places.each_ref().map(|place| {
+            let beads = Utf8Path::from_path(place.path()).unwrap();
+            RunDirectory::create(beads, jiff::Timestamp::UNIX_EPOCH).unwrap()
+        });
+        assert_eq!(one.id(), other.id());
+        assert_ne!(mark_of(&one), mark_of(&other));
+        assert_eq!(mark_of(&one), mark_of(&one.clone()));
+    }
 }

@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use beads_ralph_core::bead::RalphBead;
 use beads_ralph_core::engine::{Answer, CommitId, Effect, Trouble};
+use beads_ralph_core::issue::{Query, Record};
 
 use super::keeping::trouble;
-use super::perform::Performer;
+use super::perform::{Performer, normal};
 use super::ports::{Integrated, NewPullRequest, PullRequest, PullState};
 
 impl Performer<'_> {
@@ -77,5 +78,22 @@ impl Performer<'_> {
             head: bead.metadata.branch.to_string(),
             base: bead.metadata.source_branch.clone(),
         })
+    }
+
+    /// Removes the worktree of a closed bead, unless another bead still works there.
+    pub(super) fn clean_up(&self, effect: &Effect) -> Result<Answer, Trouble> {
+        let (_, own) = self.bead_and_place(effect)?;
+        let unfinished = self.store().find(&Query::default()).map_err(trouble)?;
+        let shares = |record: &Record| {
+            let path = record
+                .issue
+                .metadata()
+                .and_then(|it| it.get("worktree_path")?.as_str());
+            path.is_some_and(|path| normal(&self.site.root.join(path)) == own.worktree)
+        };
+        if !unfinished.iter().any(shares) {
+            self.repository.remove(&own)?;
+        }
+        Ok(Answer::Done)
     }
 }

@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use thiserror::Error;
 
+use super::mortal::{self, Death, Moment};
 use crate::digest;
 use crate::files::{self, Appender, FileError, Lock};
 
@@ -86,6 +87,11 @@ impl RunDirectory {
                 runs: beads.join(RUNS),
             }),
         }
+    }
+
+    /// A run wherever its directory lies, such as a copy of one.
+    pub fn at(path: &Utf8Path) -> Self {
+        Self(path.to_owned())
     }
 
     /// Makes the directory of a new run. Ids begin with the time, so that they sort by it.
@@ -170,14 +176,26 @@ pub fn file_name(bead: &BeadId) -> String {
 pub struct Journal {
     file: Appender,
     seq: u64,
+    death: Option<Death>,
 }
 
 impl Journal {
     /// Begins a journal.
     pub fn create(run: &RunDirectory, head: &Head) -> Result<Self, FileError> {
-        let mut file = Appender::create(&run.journal())?;
-        file.append(&line(head))?;
-        Ok(Self { file, seq: 0 })
+        let death = Death::foretold();
+        let dies = |moment| death == Some(Death { seq: 0, moment });
+        if dies(Moment::Half) {
+            mortal::die();
+        }
+        let file = Appender::create(&run.journal(), &line(head))?;
+        if dies(Moment::Written) {
+            mortal::die();
+        }
+        Ok(Self {
+            file,
+            seq: 0,
+            death,
+        })
     }
 
     /// Goes on with a journal; what was cut off in the middle of a line is cut away.
@@ -185,7 +203,12 @@ impl Journal {
         let (head, entries, length) = read(&run.journal())?;
         let file = Appender::reopen(&run.journal(), length)?;
         let seq = entries.last().map_or(0, |entry| entry.seq);
-        Ok((head, entries, Self { file, seq }))
+        let journal = Self {
+            file,
+            seq,
+            death: Death::foretold(),
+        };
+        Ok((head, entries, journal))
     }
 
     /// The number of the next entry.
@@ -196,8 +219,31 @@ impl Journal {
 
     /// Writes entries, and waits until they are on the disk.
     pub fn append(&mut self, entries: &[Entry]) -> Result<(), FileError> {
+        let is_last = |death: &Death| entries.iter().any(|entry| entry.seq == death.seq);
+        if let Some(death) = self.death.filter(is_last) {
+            return self.meet(death, entries);
+        }
         let bytes: Vec<u8> = entries.iter().flat_map(line).collect();
         self.file.append(&bytes)
+    }
+
+    /// Dies at an entry. What comes before it in the same step is written, as when the power fails in the middle.
+    fn meet(&mut self, death: Death, entries: &[Entry]) -> Result<(), FileError> {
+        let mut bytes = Vec::new();
+        for entry in entries {
+            let line = line(entry);
+            let is_half = entry.seq == death.seq && death.moment == Moment::Half;
+            bytes.extend(&line[..line.len() / if is_half { 2 } else { 1 }]);
+            if entry.seq == death.seq && !matches!(death.moment, Moment::Begun(_)) {
+                break;
+            }
+        }
+        self.file.append(&bytes)?;
+        match death.moment {
+            Moment::Begun(wait) => mortal::die_after(wait),
+            Moment::Half | Moment::Written => mortal::die(),
+        }
+        Ok(())
     }
 }
 

@@ -19,8 +19,14 @@ use crate::store::{Guard, Stamp, Store, StoreError, Write};
 /// The metadata key of what a bead has cost.
 pub(super) const RECEIPT: &str = "receipt";
 
+/// The metadata key of what was made and not judged yet.
+pub(super) const SEALED: &str = "sealed_commit";
+
 /// The metadata key of the last effect that was written.
 const MARK: &str = "beads_ralph_run";
+
+/// The metadata key of the session that leads the work.
+const LEADER: &str = "scrum_master_session_id";
 
 /// The beginning of the control rows that say which accounts are at their limit.
 pub(super) const PARKED: &str = "parked/";
@@ -98,6 +104,12 @@ impl Keeping<'_> {
             if self.is_written(&record, effect.id) {
                 return Ok(());
             }
+            if effect.fence.is_none() && record.issue.status() != "open" {
+                return Err(Trouble::lost(format!(
+                    "{} was changed by somebody else",
+                    effect.bead
+                )));
+            }
             let edits = self.edits(&record, effect, progress, last)?;
             let guard = match effect.fence {
                 Some(fence) => Guard {
@@ -160,7 +172,12 @@ impl Keeping<'_> {
         );
         changed.insert("attempt_count".to_owned(), progress.attempts.into());
         changed.insert(RECEIPT.to_owned(), json!(progress.spent));
-        changed.insert("scrum_master_session_id".to_owned(), json!(self.session));
+        // One that an agent leads keeps the agent's session (Z-8).
+        let is_led = |note: &Note| matches!(note, Note::Led { .. });
+        if !is_led_before(&metadata, self.run) && !progress.notes.iter().any(is_led) {
+            changed.insert(LEADER.to_owned(), json!(self.session));
+        }
+        changed.insert(SEALED.to_owned(), json!(progress.sealed));
         if let Some(base) = &progress.base {
             changed.insert("base_commit".to_owned(), json!(base));
         }
@@ -187,7 +204,7 @@ fn ending(
             pr_number: pull.map(|pull| pull.number),
             bead_updated: true,
             attempt_count: progress.attempts,
-            qa_results: qa_results(metadata, progress.attempts),
+            qa_results: qa_results(metadata, progress),
             error: error.map(str::to_owned),
             fatal,
             skipped: false,
@@ -235,6 +252,17 @@ pub(super) fn fetch(store: &dyn Store, id: &BeadId) -> Result<Record, Trouble> {
     found.ok_or_else(|| Trouble::lost(format!("{id} is not in the store any more")))
 }
 
+/// Whether an agent has led the work on a bead in this run.
+fn is_led_before(metadata: &Map<String, Value>, run: &str) -> bool {
+    let of_run = metadata
+        .get(MARK)
+        .and_then(|mark| mark.get("run")?.as_str());
+    let leader = metadata.get("scrum_master_agent");
+    let session = leader.and_then(|spec| spec.get("agent_id")?.as_str());
+    let written = metadata.get(LEADER).and_then(Value::as_str);
+    of_run == Some(run) && session.is_some() && session == written
+}
+
 /// Adds an execution to the history of a bead, once.
 fn take_note(metadata: &mut Map<String, Value>, changed: &mut Map<String, Value>, note: &Note) {
     let (key, agents, execution, report) = match note {
@@ -267,7 +295,16 @@ fn take_note(metadata: &mut Map<String, Value>, changed: &mut Map<String, Value>
             };
             ("qa_agent_executions", "qa_agents", json!(execution), report)
         }
-        Note::Verified { .. } | Note::Led { .. } => return,
+        Note::Led { report, .. } => {
+            let session = json!(report.session);
+            if let Some(spec) = metadata.get_mut("scrum_master_agent") {
+                spec["agent_id"] = session.clone();
+                changed.insert("scrum_master_agent".to_owned(), spec.clone());
+            }
+            changed.insert(LEADER.to_owned(), session);
+            return;
+        }
+        Note::Verified { .. } => return,
     };
     let list = metadata.entry(key).or_insert_with(|| json!([]));
     if let Value::Array(executions) = list {
@@ -361,8 +398,9 @@ fn said(note: &Note) -> String {
     }
 }
 
-/// The verdicts of an attempt, for the sprint's result.
-fn qa_results(metadata: &Map<String, Value>, attempt: u32) -> Vec<QaReport> {
+/// The verdicts of the last attempt, for the sprint's result: those of the QA agents that we ran, else those that a leading agent told of.
+fn qa_results(metadata: &Map<String, Value>, progress: &Progress) -> Vec<QaReport> {
+    let attempt = progress.attempts;
     let executions = metadata
         .get("qa_agent_executions")
         .and_then(Value::as_array);
@@ -383,7 +421,12 @@ fn qa_results(metadata: &Map<String, Value>, attempt: u32) -> Vec<QaReport> {
                 .unwrap_or_default(),
         })
     };
-    of_attempt.filter_map(report).collect()
+    let own: Vec<QaReport> = of_attempt.filter_map(report).collect();
+    if own.is_empty() {
+        progress.qa_results.clone()
+    } else {
+        own
+    }
 }
 
 /// Tells other runs that an account is at its limit (Z-14).

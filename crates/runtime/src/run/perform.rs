@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::keeping::{self, Keeping, Last, fetch, trouble};
 use super::port_book::PortBook;
-use super::ports::{Crew, Forge, Job, Origin, Place, PullState, Repository, Wanted};
+use super::ports::{Crew, Forge, Found, Job, Origin, Place, PullState, Repository, Wanted};
 use super::tasks::TaskReader;
 use crate::config::Base;
 use crate::store::{Stamp, Store};
@@ -56,8 +56,8 @@ pub struct Performer<'a> {
     pub beads: Mutex<BTreeMap<BeadId, Arc<RalphBead>>>,
     /// The ports of the beads.
     pub ports: Arc<PortBook>,
-    /// The places in the cap that are taken.
-    pub slots: Mutex<BTreeMap<BeadId, (String, Fence)>>,
+    /// The places in the cap and the worktrees that are taken.
+    pub slots: Mutex<BTreeMap<BeadId, Vec<(String, Fence)>>>,
 }
 
 impl std::fmt::Debug for Performer<'_> {
@@ -101,7 +101,11 @@ impl<'a> Performer<'a> {
     pub fn perform(&self, effect: &Effect) -> Result<Answer, Trouble> {
         match &effect.action {
             Action::Claim { .. } => self.claim(effect),
-            Action::Prepare { also, attempt } => self.prepare(effect, also.as_ref(), *attempt),
+            Action::Prepare {
+                also,
+                base,
+                attempt,
+            } => self.prepare(effect, (also.as_ref(), base.as_ref()), *attempt),
             Action::Develop { .. }
             | Action::Resolve { .. }
             | Action::Lead { .. }
@@ -129,11 +133,7 @@ impl<'a> Performer<'a> {
             | Action::Close { .. }
             | Action::Block { .. }
             | Action::Release { .. } => self.write(effect),
-            Action::CleanUp => {
-                let (_, place) = self.bead_and_place(effect)?;
-                self.repository.remove(&place)?;
-                Ok(Answer::Done)
-            }
+            Action::CleanUp => self.clean_up(effect),
             Action::Park { account, until } => {
                 keeping::park(&mut **self.store(), account, *until, self.stamp())?;
                 Ok(Answer::Done)
@@ -194,15 +194,16 @@ impl<'a> Performer<'a> {
     fn prepare(
         &self,
         effect: &Effect,
-        also: Option<&CommitId>,
+        (also, base): (Option<&CommitId>, Option<&CommitId>),
         attempt: u32,
     ) -> Result<Answer, Trouble> {
         let (bead, place) = self.bead_and_place(effect)?;
         // What somebody left uncommitted is kept, and is no part of this attempt (Z-39).
+        let mut aside = None;
         if let Ok(state) = self.repository.state(&place)
             && state.dirt.is_some()
         {
-            self.repository.restore(&place, &state.head, attempt)?;
+            aside = self.repository.restore(&place, &state.head, attempt)?;
         }
         let until = self.lease_until();
         let (holder, stamp) = (&self.site.holder, self.stamp());
@@ -219,8 +220,27 @@ impl<'a> Performer<'a> {
         let prepared = self.repository.prepare(&place, &origin)?;
         if prepared.conflicts.is_empty() {
             self.crew.set_up(&bead, &place)?;
+            if let Some(dirt) = self.repository.state(&place)?.dirt {
+                let message = format!(
+                    "worktrees.setup left files that are neither committed nor ignored, and would count as work: {dirt}"
+                );
+                return Err(Trouble::for_bead(message));
+            }
         }
+        let is_anew = match base {
+            Some(base) => !self.repository.is_in(base, &prepared.head)?,
+            None => false,
+        };
         Ok(Answer::Prepared {
+            from: match aside {
+                Some(kept) => format!(
+                    "{}; uncommitted files that lay there are kept in {}",
+                    prepared.from,
+                    kept.short()
+                ),
+                None => prepared.from,
+            },
+            is_anew,
             head: prepared.head,
             conflicts: prepared.conflicts,
             merging: prepared.merging.map(|wanted| wanted.name),
@@ -264,12 +284,17 @@ impl<'a> Performer<'a> {
         };
         let id = record.issue.id();
         let branch = metadata("branch");
-        if let (Some(forge), Some(branch), Some(_)) = (self.forge, branch, metadata("pr_url")) {
+        let number = record
+            .issue
+            .metadata()
+            .and_then(|it| it.get("pr_number")?.as_u64());
+        if let (Some(forge), Some(branch), Some(number)) = (self.forge, branch, number) {
             let found = forge.find(branch)?;
-            if found
-                .iter()
-                .any(|found| found.request.state == PullState::Merged)
-            {
+            // A pull request of long ago may have had a branch of the same name.
+            let is_merged = |found: &Found| {
+                found.request.number == number && found.request.state == PullState::Merged
+            };
+            if found.iter().any(is_merged) {
                 return Ok(None);
             }
         }
@@ -321,6 +346,7 @@ impl<'a> Performer<'a> {
                     is_success: claimed.is_success,
                     is_fatal: claimed.is_fatal,
                     error: claimed.error,
+                    qa_results: claimed.qa_results,
                 }
             }
             Action::Judge {
@@ -434,7 +460,18 @@ impl<'a> Performer<'a> {
         keeping.write(&mut **store, effect, progress, &last)?;
         if let Last::Closed { .. } = last {
             let record = fetch(&**store, &effect.bead)?;
-            if record.issue.status() != "closed" {
+            let url = record
+                .issue
+                .metadata()
+                .and_then(|it| it.get("pr_url"))
+                .and_then(Value::as_str);
+            let is_named = match &effect.action {
+                Action::Close {
+                    pull: Some(pull), ..
+                } => url == Some(pull.url.as_str()),
+                _ => true,
+            };
+            if record.issue.status() != "closed" || !is_named {
                 return Err(Trouble::passing(format!(
                     "{} was closed and is not",
                     effect.bead
@@ -461,7 +498,7 @@ impl<'a> Performer<'a> {
             )
         });
         format!(
-            "{place}what happened: beads-ralph logs {id}\nto try again: beads-ralph retry {id}\nif it is done: beads-ralph close {id}"
+            "{place}what happened: beads-ralph logs {id}\nto mend it yourself: commit in the worktree, then retry or close\nto try again: beads-ralph retry {id}\nif it is done: beads-ralph close {id}"
         )
     }
 }
@@ -476,7 +513,7 @@ pub fn place(root: &Utf8Path, bead: &RalphBead) -> Place {
 }
 
 /// A path without `.` and `..`, so that two names of one place are equal.
-fn normal(path: &Utf8Path) -> Utf8PathBuf {
+pub(super) fn normal(path: &Utf8Path) -> Utf8PathBuf {
     let mut normal = Utf8PathBuf::new();
     for component in path.components() {
         match component {

@@ -67,7 +67,7 @@ impl PortBook {
                 .as_ref()
                 .and_then(|it| it.name.strip_prefix(PORT)?.parse().ok());
             let (Some(lease), Some(number)) = (lease, number) else {
-                return Err(Trouble::passing(format!(
+                return Err(Trouble::occupied(format!(
                     "all ports from {} to {} are taken",
                     self.range.start(),
                     self.range.end()

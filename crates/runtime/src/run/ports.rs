@@ -3,7 +3,7 @@
 //! Whatever reaches the outside is asked for here, so that a simulation can stand in for it. Everything may be asked twice:
 //! after a crash nobody knows whether the first time was heard. So each of these looks before it acts, and doing it again does nothing.
 
-use beads_ralph_core::bead::{AgentSpec, BeadId, RalphBead};
+use beads_ralph_core::bead::{AgentSpec, BeadId, QaReport, RalphBead};
 use beads_ralph_core::engine::{AgentReport, CommitId, EffectId, Launch, Trouble, Verdict};
 use beads_ralph_core::issue::Fence;
 use camino::Utf8PathBuf;
@@ -238,6 +238,8 @@ pub struct Claimed {
     pub is_fatal: bool,
     /// What went wrong.
     pub error: Option<String>,
+    /// What its QA agents said.
+    pub qa_results: Vec<QaReport>,
 }
 
 /// Everybody who works on beads or judges them: agents and checks.
@@ -291,6 +293,9 @@ pub trait Crew: Send + Sync {
 
     /// Ends what runs for a bead.
     fn cancel(&self, bead: &BeadId);
+
+    /// Ends everything that runs, and whatever is about to.
+    fn stop_all(&self) {}
 
     /// Tells the user.
     fn notify(&self, text: &str) -> Result<(), Trouble>;

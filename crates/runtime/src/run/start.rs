@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use beads_ralph_core::agent::Permissions;
 use beads_ralph_core::bead::Rules;
 use beads_ralph_core::engine::{
-    Engine, Event, Head, Outcome, ReplayError, Settings, Trouble, replay,
+    Engine, Event, Head, Outcome, ReplayError, Selection, Settings, Trouble, replay,
 };
 use beads_ralph_core::issue::{Abandoned, Claim, Holder, Liveness};
 use camino::Utf8Path;
@@ -23,7 +23,7 @@ use super::journal::{Journal, JournalError, RunDirectory};
 use super::perform::{Performer, Site};
 use super::port_book::PortBook;
 use super::ports::{Crew as _, Forge, Repository};
-use super::tasks::{Selection, Sight, TaskReader};
+use super::tasks::{Sight, TaskReader};
 use crate::config::Config;
 use crate::files::{FileError, Lock};
 use crate::store::Store;
@@ -134,6 +134,8 @@ pub struct Ended {
     pub outcome: Outcome,
     /// Its last state.
     pub engine: Engine,
+    /// Whether it was begun by a process that is gone.
+    pub is_adopted: bool,
 }
 
 /// The runs that are not over and have no process, oldest first; each is locked.
@@ -159,7 +161,7 @@ impl Start<'_> {
         let mut left = left_behind(self.beads)?;
         let newest = left.pop();
         for (run, _lock) in left {
-            sweep(&mark_of(run.id()))?;
+            end_processes(&mark_of(&run))?;
             run.end(&json!({"outcome": "abandoned", "why": "a newer run was left too"}))?;
         }
         match newest {
@@ -176,9 +178,10 @@ impl Start<'_> {
                 "somebody else took the run that was just made",
             ))
         })?;
-        let mark = mark_of(run.id());
+        let mark = mark_of(&run);
         let settings = Settings {
             run: run.id().to_owned(),
+            selection: self.selection.clone(),
             ..self.settings.clone()
         };
         let head = Head::new(settings.clone(), self.version, &mark, now);
@@ -203,6 +206,8 @@ impl Start<'_> {
     ) -> Result<Ended, StartError> {
         let worktrees = &self.config.worktrees;
         let ports = Arc::new(PortBook::new(worktrees.ports, worktrees.port_range.clone()));
+        // Whatever is started from here on is found when this process is killed.
+        self.units.belong_to(&begun.mark);
         let crew = RealCrew::new(
             self.units,
             self.config,
@@ -218,7 +223,8 @@ impl Start<'_> {
                 rig: self.config.rig.clone(),
             },
             max_attempts: self.config.run.max_attempts,
-            selection: self.selection.clone(),
+            has_default_checks: !self.config.default_checks.is_empty(),
+            selection: begun.settings().selection.clone(),
             account: &account,
             gone: &gone,
         };
@@ -232,7 +238,8 @@ impl Start<'_> {
             &clock::wall,
         )
         .with_ports(ports);
-        let first = take_over(&performer, &begun)?;
+        let adopted = begun.is_adopted.then_some(&begun.engine);
+        let first = take_over(&performer, adopted, is_dead).map_err(StartError::Trouble)?;
         let mut audience = meet(crew.activity());
         let known = begun.engine.known();
         let conductor = Conductor {
@@ -252,6 +259,7 @@ impl Start<'_> {
             run: begun.run,
             outcome,
             engine,
+            is_adopted: begun.is_adopted,
         })
     }
 
@@ -279,22 +287,24 @@ fn gone(claim: &Claim, now: Timestamp) -> Option<Abandoned> {
     claim.is_abandoned(now, &host::name(), host::liveness)
 }
 
-/// Takes over what a dead process held. Places in the cap that dead processes hold are given back first, whoever they were.
-fn take_over(performer: &Performer<'_>, begun: &Begun) -> Result<Option<Event>, StartError> {
-    let is_dead = |holder: &Holder| {
-        let process = holder.process.as_ref();
-        holder.host == host::name()
-            && process.is_some_and(|it| host::liveness(it) == Liveness::Dead)
-    };
-    performer
-        .free_dead_slots(is_dead)
-        .map_err(StartError::Trouble)?;
-    if !begun.is_adopted {
+/// Whether a holder of something was a process of this machine that is dead.
+fn is_dead(holder: &Holder) -> bool {
+    let process = holder.process.as_ref();
+    holder.host == host::name() && process.is_some_and(|it| host::liveness(it) == Liveness::Dead)
+}
+
+/// Takes over what dead processes held: places in the cap, whoever had them, and the beads of a run that is gone on with. The answer is
+/// what such a run is told first.
+pub fn take_over(
+    performer: &Performer<'_>,
+    adopted: Option<&Engine>,
+    is_dead: impl Fn(&Holder) -> bool,
+) -> Result<Option<Event>, Trouble> {
+    performer.free_dead_slots(is_dead)?;
+    let Some(engine) = adopted else {
         return Ok(None);
-    }
-    let fences = performer
-        .take_over(begun.engine.working())
-        .map_err(StartError::Trouble)?;
+    };
+    let fences = performer.take_over(engine.working())?;
     Ok(Some(Event::Adopted { fences }))
 }
 
@@ -308,7 +318,7 @@ fn adopt(run: RunDirectory, lock: Lock) -> Result<Begun, StartError> {
         run: run.id().to_owned(),
         error: Box::new(error),
     })?;
-    let n_ended = sweep(&head.mark)?;
+    let n_ended = end_processes(&head.mark)?;
     Ok(Begun {
         run,
         lock,
@@ -321,8 +331,8 @@ fn adopt(run: RunDirectory, lock: Lock) -> Result<Begun, StartError> {
 }
 
 /// Ends what is left of a run's processes (Z-7).
-fn sweep(mark: &str) -> Result<usize, StartError> {
-    let swept = unit::sweep(&Mark(mark.to_owned()));
+fn end_processes(mark: &str) -> Result<usize, StartError> {
+    let swept = unit::end(&Mark(mark.to_owned()));
     if swept.survivors.is_empty() {
         Ok(swept.n_killed)
     } else {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use beads_ralph_core::bead::{
     AgentSpec, BeadId, DEFAULT_MAX_RETRY_ATTEMPTS, IssueType, RalphBead, Rules, Status,
 };
-use beads_ralph_core::engine::{CommitId, Event, Spent, Standing, Task};
+use beads_ralph_core::engine::{CommitId, Event, Selection, Spent, Standing, Task};
 use beads_ralph_core::issue::{
     Abandoned, Claim, Dependency, Effect, Holder, Query, Record, Standing as StoreStanding,
     StatusFilter,
@@ -13,43 +13,8 @@ use beads_ralph_core::issue::{
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::keeping::{PARKED, RECEIPT};
-use crate::store::{Store, StoreError};
-
-/// Which beads are wanted; what is absent does not narrow.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Selection {
-    /// Only these beads.
-    pub beads: Vec<BeadId>,
-    /// Only of these teams.
-    pub teams: Vec<String>,
-    /// Only these sprints.
-    pub sprints: Vec<String>,
-    /// Only of this plan.
-    pub plan: Option<String>,
-}
-
-impl Selection {
-    /// Whether a bead is wanted.
-    pub fn selects(&self, record: &Record) -> bool {
-        let text = |key: &str| {
-            let metadata = record.issue.metadata();
-            metadata
-                .and_then(|it| it.get(key)?.as_str())
-                .unwrap_or_default()
-        };
-        let is_in = |wanted: &[String], value: &str| {
-            wanted.is_empty() || wanted.iter().any(|it| it == value)
-        };
-        (self.beads.is_empty() || self.beads.contains(record.issue.id()))
-            && is_in(&self.teams, text("team_name"))
-            && is_in(&self.sprints, text("sprint"))
-            && self
-                .plan
-                .as_deref()
-                .is_none_or(|plan| plan == text("plan_file"))
-    }
-}
+use super::keeping::{PARKED, RECEIPT, SEALED};
+use crate::store::{Control, Store, StoreError};
 
 /// What is needed to make a task of a record.
 pub struct TaskReader<'a> {
@@ -57,6 +22,8 @@ pub struct TaskReader<'a> {
     pub rules: Rules,
     /// How many attempts there may be, where the user said so and the bead did not.
     pub max_attempts: Option<u32>,
+    /// Whether there are checks that hold for every bead (Z-31).
+    pub has_default_checks: bool,
     /// Which beads are wanted.
     pub selection: Selection,
     /// Whether the holder of a claim is gone; what it held can be claimed again (Z-4).
@@ -130,6 +97,11 @@ impl TaskReader<'_> {
                 .map(|qa| (self.account)(&qa.spec))
                 .collect(),
             leader: Some((self.account)(&metadata.scrum_master_agent)),
+            has_checks: self.has_default_checks
+                || metadata
+                    .dod
+                    .as_ref()
+                    .is_some_and(|dod| !dod.verifiers.is_empty()),
             attempts: metadata.attempt_count,
             max_attempts: self.max_attempts(metadata.max_retry_attempts),
             ..self.plain(record, waits_for, now)
@@ -165,7 +137,11 @@ fn plain(record: &Record, standing: Standing, waits_for: Vec<BeadId>, now: Times
         leader: None,
         attempts: 0,
         max_attempts: 1,
+        has_checks: false,
         spent: metadata(RECEIPT).and_then(spent).unwrap_or_default(),
+        sealed: metadata(SEALED)
+            .and_then(Value::as_str)
+            .map(|it| CommitId(it.to_owned())),
         base: metadata("base_commit")
             .and_then(Value::as_str)
             .map(|it| CommitId(it.to_owned())),
@@ -175,6 +151,7 @@ fn plain(record: &Record, standing: Standing, waits_for: Vec<BeadId>, now: Times
 fn standing(record: &Record) -> Standing {
     let issue = &record.issue;
     match Status::parse(issue.status()) {
+        Ok(Status::Open) if issue.has_label("human") => Standing::Blocked,
         Ok(Status::Open) => Standing::Open,
         Ok(Status::Closed) => Standing::Closed,
         Ok(Status::InProgress) => match &record.claim {
@@ -226,7 +203,15 @@ impl Sight {
         }
     }
 
-    /// Looks at the store. The answer has what is not as it was, or nothing. Beads that `is_ours` says are being worked on by this run
+    /// Beads are not as they were seen, whatever they look like: the next look tells of them.
+    pub fn doubt(&mut self, beads: impl IntoIterator<Item = BeadId>) {
+        for id in beads {
+            self.tasks.remove(&id);
+            self.unseen.insert(id);
+        }
+    }
+
+    /// Looks at the store. The answer has what is not as it was, or nothing; the first look always has one. Beads that `is_ours` says are being worked on by this run
     /// are left for the next look.
     pub fn look(
         &mut self,
@@ -235,12 +220,15 @@ impl Sight {
         now: Timestamp,
         is_ours: &dyn Fn(&BeadId) -> bool,
     ) -> Result<Option<Event>, StoreError> {
-        let (tasks, gone) = if self.is_begun {
-            self.changes(store, reader, now, is_ours)?
-        } else {
+        let is_first = !self.is_begun;
+        // Everything is read before anything is remembered: what a look that fails has read must be read again.
+        let rows = store.controls(PARKED)?;
+        let (tasks, gone) = if is_first {
             self.everything(store, reader, now, is_ours)?
+        } else {
+            self.changes(store, reader, now, is_ours)?
         };
-        let parked = self.parked(store, now)?;
+        let parked = self.parked(&rows, now);
         for task in &tasks {
             self.tasks.insert(task.id.clone(), task.clone());
         }
@@ -248,7 +236,8 @@ impl Sight {
             self.tasks.remove(id);
         }
         let is_nothing = tasks.is_empty() && gone.is_empty() && parked.is_empty();
-        Ok((!is_nothing).then_some(Event::Seen {
+        // That there is nothing to do is news, the first time.
+        Ok((is_first || !is_nothing).then_some(Event::Seen {
             tasks,
             gone,
             parked,
@@ -302,14 +291,16 @@ impl Sight {
         for id in ids.clone() {
             ids.extend(store.dependents(&id)?.into_iter().map(|(id, _)| id));
         }
-        // What is put off becomes ready without any event.
+        // What is put off becomes ready without any event, and so does what somebody held who died.
+        let changes_by_itself =
+            |task: &&Task| task.is_put_off || matches!(task.standing, Standing::Held { .. });
         ids.extend(
             self.tasks
                 .values()
-                .filter(|task| task.is_put_off)
+                .filter(changes_by_itself)
                 .map(|task| task.id.clone()),
         );
-        ids.append(&mut self.unseen);
+        ids.extend(self.unseen.iter().cloned());
         let (ours, ids): (BTreeSet<BeadId>, BTreeSet<BeadId>) = ids.into_iter().partition(is_ours);
         let ids: Vec<BeadId> = ids.into_iter().collect();
         let records: Vec<Record> = store.get(&ids)?.into_iter().filter(is_work).collect();
@@ -317,24 +308,23 @@ impl Sight {
         let gone = ids
             .iter()
             .filter(|id| !there.contains(id) && self.tasks.contains_key(id));
-        let gone: Vec<BeadId> = gone.cloned().collect();
-        let records = records
+        let mut gone: Vec<BeadId> = gone.cloned().collect();
+        let (records, others): (Vec<Record>, Vec<Record>) = records
             .into_iter()
-            .filter(|it| reader.selection.selects(it))
-            .collect::<Vec<_>>();
+            .partition(|it| reader.selection.selects(it));
+        // What was for this run and is not any more is gone for it.
+        let others = others.iter().map(|record| record.issue.id());
+        gone.extend(others.filter(|id| self.tasks.contains_key(*id)).cloned());
         let mut tasks = read(store, reader, now, &records)?;
         tasks.retain(|task| self.tasks.get(&task.id) != Some(task));
+        // Whatever was known of a bead before this run worked on it says nothing about what is new afterwards.
+        self.tasks.retain(|id, _| !ours.contains(id));
         self.unseen = ours;
         self.last_event = events.last().map_or(self.last_event, |event| event.number);
         Ok((tasks, gone))
     }
 
-    fn parked(
-        &mut self,
-        store: &dyn Store,
-        now: Timestamp,
-    ) -> Result<Vec<(String, Timestamp)>, StoreError> {
-        let rows = store.controls(PARKED)?;
+    fn parked(&mut self, rows: &[Control], now: Timestamp) -> Vec<(String, Timestamp)> {
         let mut parked = Vec::new();
         for row in rows {
             let until: Option<Timestamp> = row.value.as_str().and_then(|until| until.parse().ok());
@@ -345,7 +335,7 @@ impl Sight {
                 parked.push((account, until));
             }
         }
-        Ok(parked)
+        parked
     }
 }
 
@@ -409,3 +399,6 @@ fn last_event(store: &dyn Store) -> Result<u64, StoreError> {
     }
     Ok(known)
 }
+
+#[cfg(test)]
+mod tests;

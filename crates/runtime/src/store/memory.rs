@@ -183,6 +183,33 @@ impl MemoryStore {
         Ok(self.record(self.row(id)?))
     }
 
+    /// Does one change after the other; `before` has what was there, for whoever must undo it.
+    fn write_all(
+        &mut self,
+        batch: &[Write],
+        by: Stamp<'_>,
+        before: &mut Vec<(BeadId, Option<Row>)>,
+    ) -> Result<Vec<u64>, StoreError> {
+        let mut versions = Vec::with_capacity(batch.len());
+        for write in batch {
+            let id = match write {
+                Write::Insert(entry) => entry.issue.id(),
+                Write::Update { id, .. } => id,
+            };
+            before.push((id.clone(), self.rows.get(id).cloned()));
+            versions.push(match write {
+                Write::Insert(entry) => self.insert(entry, by)?,
+                Write::Update { id, edits, guard } => self.update(id, edits, guard, by)?,
+            });
+        }
+        let touched: Vec<BeadId> = before.iter().map(|(id, _)| id.clone()).collect();
+        let row = |id: &BeadId| self.rows.get(id);
+        check_cycles(touched, |id| {
+            Ok(row(id).map(|row| waits_for(&row.issue)).unwrap_or_default())
+        })?;
+        Ok(versions)
+    }
+
     fn is_parent_deferred(&self, issue: &Issue, now: jiff::Timestamp) -> bool {
         let is_deferred = |row: &Row| {
             row.issue
@@ -287,26 +314,19 @@ impl Store for MemoryStore {
     }
 
     fn write(&mut self, batch: &[Write], by: Stamp<'_>) -> Result<Vec<u64>, StoreError> {
-        let mut next = self.clone();
-        let mut versions = Vec::with_capacity(batch.len());
-        let mut touched = Vec::with_capacity(batch.len());
-        for write in batch {
-            let (id, version) = match write {
-                Write::Insert(entry) => (entry.issue.id(), next.insert(entry, by)?),
-                Write::Update { id, edits, guard } => (id, next.update(id, edits, guard, by)?),
-            };
-            touched.push(id.clone());
-            versions.push(version);
+        let n_events = self.events.len();
+        let mut before: Vec<(BeadId, Option<Row>)> = Vec::with_capacity(batch.len());
+        let written = self.write_all(batch, by, &mut before);
+        if written.is_err() {
+            self.events.truncate(n_events);
+            for (id, row) in before.into_iter().rev() {
+                match row {
+                    Some(row) => self.rows.insert(id, row),
+                    None => self.rows.remove(&id),
+                };
+            }
         }
-        check_cycles(touched, |id| {
-            Ok(next
-                .rows
-                .get(id)
-                .map(|row| waits_for(&row.issue))
-                .unwrap_or_default())
-        })?;
-        *self = next;
-        Ok(versions)
+        written
     }
 
     fn claim(

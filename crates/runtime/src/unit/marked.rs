@@ -16,6 +16,9 @@ use crate::clock;
 /// How long killing goes on while there is still somebody.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// How long processes get to end by themselves, where they are asked first.
+const GRACE: Duration = Duration::from_secs(2);
+
 /// How long a killed process gets to be gone.
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -38,6 +41,26 @@ pub fn sweep(mark: &Mark) -> Swept {
     sweep_where(|pid| has_mark(pid, mark))
 }
 
+/// Asks the processes of a unit to end, and kills those that do not. A git that is asked removes its locks.
+pub fn end(mark: &Mark) -> Swept {
+    let is_wanted = |pid: u32| has_mark(pid, mark);
+    let asked = find_where(is_wanted);
+    for &pid in &asked {
+        // Whoever is gone already needs no word.
+        _ = signal_if(pid, Signal::TERM, is_wanted);
+    }
+    let until = clock::monotonic() + GRACE;
+    while asked.iter().any(|&pid| is_wanted(pid)) && clock::monotonic() < until {
+        std::thread::sleep(PAUSE);
+    }
+    let n_ended = asked.iter().filter(|&&pid| !is_wanted(pid)).count();
+    let swept = sweep(mark);
+    Swept {
+        n_killed: n_ended + swept.n_killed,
+        ..swept
+    }
+}
+
 /// Kills what a lost shim leaves: what carries the mark, and what stayed in the shim's session.
 pub(super) fn sweep_after_shim(mark: &Mark, shim: u32) -> Swept {
     sweep_where(|pid| pid != shim && (has_mark(pid, mark) || session(pid) == Some(shim)))
@@ -50,7 +73,7 @@ fn sweep_where(is_wanted: impl Fn(u32) -> bool) -> Swept {
         let found = find_where(&is_wanted);
         let mut is_hopeless = true;
         for &pid in &found {
-            let is_killed = kill_if(pid, &is_wanted) != Err(Errno::PERM);
+            let is_killed = signal_if(pid, Signal::KILL, &is_wanted) != Err(Errno::PERM);
             is_hopeless &= !is_killed;
             if is_killed && !killed.contains(&pid) {
                 killed.push(pid);
@@ -78,23 +101,23 @@ fn find_where(is_wanted: impl Fn(u32) -> bool) -> Vec<u32> {
         .collect()
 }
 
-/// Kills a process if it is still the one that was found: its number could be another's by now.
+/// Sends a signal to a process if it is still the one that was found: its number could be another's by now.
 #[cfg(target_os = "linux")]
-fn kill_if(pid: u32, is_wanted: impl Fn(u32) -> bool) -> Result<(), Errno> {
+fn signal_if(pid: u32, signal: Signal, is_wanted: impl Fn(u32) -> bool) -> Result<(), Errno> {
     use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
 
     let raw = to_pid(pid)?;
     match pidfd_open(raw, PidfdFlags::empty()) {
-        Ok(process) if is_wanted(pid) => pidfd_send_signal(process, Signal::KILL),
+        Ok(process) if is_wanted(pid) => pidfd_send_signal(process, signal),
         Ok(_) => Err(Errno::SRCH),
-        Err(Errno::NOSYS) => rustix::process::kill_process(raw, Signal::KILL),
+        Err(Errno::NOSYS) => rustix::process::kill_process(raw, signal),
         Err(error) => Err(error),
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn kill_if(pid: u32, _: impl Fn(u32) -> bool) -> Result<(), Errno> {
-    rustix::process::kill_process(to_pid(pid)?, Signal::KILL)
+fn signal_if(pid: u32, signal: Signal, _: impl Fn(u32) -> bool) -> Result<(), Errno> {
+    rustix::process::kill_process(to_pid(pid)?, signal)
 }
 
 fn to_pid(pid: u32) -> Result<Pid, Errno> {

@@ -55,6 +55,16 @@ impl Mark {
         Self(format!("{} {}", self.0, own.0))
     }
 
+    /// The same, found by another one, too.
+    pub(super) fn under(&self, above: Option<&Self>) -> Self {
+        match above {
+            Some(above) if !above.is_in(OsStr::new(&self.0)) => {
+                Self(format!("{} {}", above.0, self.0))
+            }
+            _ => self.clone(),
+        }
+    }
+
     /// The variable's value for a unit, by the value that we have ourselves.
     pub(super) fn inside(&self, outer: Option<&OsString>) -> OsString {
         let mut value = outer.cloned().unwrap_or_default().into_vec();
@@ -125,6 +135,16 @@ impl Default for Limits {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mark_under_another_is_found_by_both() {
+        let [one, above] = ["one", "above"].map(|mark| Mark(mark.to_owned()));
+        let both = one.under(Some(&above));
+        assert_eq!(both.0, "above one");
+        assert_eq!(both.under(Some(&above)), both, "once is enough");
+        assert_eq!(one.under(None), one);
+        assert!(one.is_in(OsStr::new(&both.0)) && above.is_in(OsStr::new(&both.0)));
+    }
 
     #[test]
     fn z_19_a_mark_is_found_whole_or_not_at_all() {

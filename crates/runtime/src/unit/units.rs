@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use camino::Utf8Path;
@@ -35,6 +35,8 @@ pub struct Units {
     /// The program that is the shim.
     shim: PathBuf,
     max_file: u64,
+    /// What every unit can be found by, besides its own mark.
+    above: OnceLock<Mark>,
     idle: Mutex<Vec<ShimHandle>>,
 }
 
@@ -55,6 +57,7 @@ impl Units {
         Self {
             shim: program.into(),
             max_file: Self::MAX_FILE,
+            above: OnceLock::new(),
             idle: Mutex::default(),
         }
     }
@@ -63,6 +66,11 @@ impl Units {
     #[must_use]
     pub fn with_max_file(self, max_file: u64) -> Self {
         Self { max_file, ..self }
+    }
+
+    /// From now on every unit is also found by this mark, whoever starts it. The first who says so is heeded.
+    pub fn belong_to(&self, mark: &Mark) {
+        self.above.get_or_init(|| mark.clone());
     }
 
     /// Runs a unit until nothing of it is left. What is written goes to `watch` as it comes.
@@ -80,7 +88,8 @@ impl Units {
             is_missing: refusal.is_missing,
             is_temporary: refusal.is_temporary,
         };
-        let frame = order(spec).map_err(refused)?;
+        let mark = spec.mark.under(self.above.get());
+        let frame = order(spec, &mark).map_err(refused)?;
         let stdin = open(&spec.stdin).map_err(refused)?;
         let started = clock::monotonic();
         let (stdout, stdout_end) = io::pipe().map_err(UnitError::Shim)?;
@@ -190,8 +199,8 @@ impl Units {
 }
 
 /// What the shim is told, once it is certain that it can be done as far as that can be seen from here.
-fn order(spec: &Spec) -> Result<Vec<u8>, Refusal> {
-    let env = spec.env.resolve(env::inherited(), &spec.mark);
+fn order(spec: &Spec, mark: &Mark) -> Result<Vec<u8>, Refusal> {
+    let env = spec.env.resolve(env::inherited(), mark);
     let argv: Vec<OsString> = spec.argv.iter().map(OsString::from).collect();
     let has_nul = |text: &OsString| text.as_bytes().contains(&0);
     if argv.iter().any(has_nul) || spec.cwd.as_str().contains('\0') {

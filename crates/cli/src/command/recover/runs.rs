@@ -30,7 +30,7 @@ pub(super) fn settle(args: &RecoverArgs, beads: &Utf8Path) -> Result<Vec<LeftRun
         let is_discarded = args.discard.as_deref() == Some(run.id());
         let mut n_ended = 0;
         if !args.dry_run {
-            let swept = unit::sweep(&Mark(run::mark_of(run.id())));
+            let swept = unit::end(&Mark(run::mark_of(run)));
             n_ended = swept.n_killed;
             if !swept.survivors.is_empty() {
                 let message = format!(

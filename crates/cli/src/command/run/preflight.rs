@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use beads_ralph_core::agent::Permissions;
 use beads_ralph_core::bead::{AgentSpec, RalphBead, Rules};
-use beads_ralph_core::engine::{Leader, Settings};
+use beads_ralph_core::engine::{Integration, Leader, Settings};
 use beads_ralph_core::issue::{Query, Record};
 use beads_ralph_runtime::agent::{self, Finding};
 use beads_ralph_runtime::git::Git;
-use beads_ralph_runtime::run::{Selection, place};
+use beads_ralph_runtime::run::{Repository as _, Selection, place};
 use beads_ralph_runtime::{files, repo};
 
 use super::Place;
@@ -41,6 +41,7 @@ impl Preflight<'_> {
         let mut findings = self.agents(&beads);
         findings.extend(self.disk());
         findings.extend(self.branches(&beads));
+        findings.extend(self.target());
         findings.extend(
             self.place
                 .config
@@ -112,6 +113,36 @@ impl Preflight<'_> {
                 "make room, or set disk.min_free_gb in beads-ralph.yaml",
             )
         })
+    }
+
+    /// The branch that work is merged into: nobody may stand on it, and git must be able to make it.
+    fn target(&self) -> Vec<Finding> {
+        let Integration::Merge { target } = &self.settings.integration else {
+            return Vec::new();
+        };
+        let mut findings = Vec::new();
+        let worktrees = self.git.worktrees().unwrap_or_default();
+        if let Some(holder) = worktrees
+            .iter()
+            .find(|it| it.branch.as_deref() == Some(target))
+        {
+            let place = repo::shown(&holder.path);
+            let message = format!(
+                "the branch {target}, which work is merged into, is checked out at {place}"
+            );
+            findings.push(error(
+                message,
+                "switch to another branch there, or name another one with integration.target",
+            ));
+        }
+        let parents = target.match_indices('/').map(|(end, _)| &target[..end]);
+        for parent in parents.filter(|parent| matches!(self.git.branch(parent), Ok(Some(_)))) {
+            let message = format!(
+                "the branch {target}, which work is merged into, cannot be made: there is a branch {parent}"
+            );
+            findings.push(error(message, "name another one with integration.target"));
+        }
+        findings
     }
 
     fn branches(&self, beads: &[RalphBead]) -> Vec<Finding> {

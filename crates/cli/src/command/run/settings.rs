@@ -23,7 +23,6 @@ pub(crate) fn of(
     selection: &Selection,
     beads: &Beads,
 ) -> Result<Settings, Failure> {
-    let run = &config.run;
     let integration = match mode {
         IntegrationMode::None => Integration::None,
         IntegrationMode::Merge => Integration::Merge {
@@ -31,14 +30,27 @@ pub(crate) fn of(
         },
         IntegrationMode::Pr => Integration::Pr,
     };
+    let plain = configured(config, integration);
     Ok(Settings {
-        run: String::new(),
+        selection: selection.clone(),
         seed: clock::wall().as_nanosecond().unsigned_abs().to_le_bytes()[..8]
             .try_into()
             .map_or(0, u64::from_le_bytes),
-        max_parallel: args
-            .max_parallel
-            .map_or(run.max_parallel_sessions, usize::from),
+        max_parallel: args.max_parallel.map_or(plain.max_parallel, usize::from),
+        watches: args.watch,
+        is_once: args.once,
+        ..plain
+    })
+}
+
+/// What the configuration alone says about how a run decides.
+pub(in crate::command) fn configured(config: &Config, integration: Integration) -> Settings {
+    let run = &config.run;
+    Settings {
+        run: String::new(),
+        selection: Selection::default(),
+        seed: 0,
+        max_parallel: run.max_parallel_sessions,
         poll_ms: milliseconds(run.poll_interval),
         max_tries: run.network_retries,
         max_limit_tries: run.limit_retries,
@@ -58,9 +70,9 @@ pub(crate) fn of(
             run: cap(&config.budgets.run),
         },
         cleans_up: config.worktrees.cleanup_on_complete,
-        watches: args.watch,
-        is_once: args.once,
-    })
+        watches: false,
+        is_once: false,
+    }
 }
 
 pub(super) fn mode(arg: IntegrationArg) -> IntegrationMode {

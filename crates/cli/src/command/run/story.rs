@@ -49,7 +49,16 @@ impl Story {
                 lines.push("paused: nothing new is begun".to_owned());
             }
             Event::PauseAsked { is_paused: false } => lines.push("going on".to_owned()),
-            Event::Seen { .. } | Event::Woke | Event::Adopted { .. } => {}
+            Event::Adopted { fences } => {
+                let beads: Vec<&str> = fences.iter().map(|(bead, _)| bead.as_str()).collect();
+                let beads = if beads.is_empty() {
+                    "no beads".to_owned()
+                } else {
+                    visible(&beads.join(", "))
+                };
+                lines.push(format!("going on with {beads}"));
+            }
+            Event::Seen { .. } | Event::Woke => {}
         }
         for effect in &entry.effects {
             lines.extend(

@@ -22,10 +22,11 @@ pub(super) fn json(ended: &Ended) -> Value {
     let view = ended.engine.view();
     let reason = match &ended.outcome {
         Outcome::Fatal(reason) => Some(reason.clone()),
-        Outcome::Done | Outcome::Stopped | Outcome::NeedsPerson => None,
+        Outcome::Done | Outcome::Idle | Outcome::Stopped | Outcome::NeedsPerson => None,
     };
     json!({
-        "run": view.run, "outcome": ended.outcome.as_str(), "reason": reason, "beads": view.beads,
+        "run": view.run, "outcome": ended.outcome.as_str(), "reason": reason, "adopted": ended.is_adopted,
+        "beads": view.beads,
         "spent": view.spent, "journal": ended.run.journal(),
     })
 }
@@ -34,7 +35,7 @@ pub(super) fn json(ended: &Ended) -> Value {
 pub(super) fn show(ended: &Ended, ui: &Ui) -> Result<(), Failure> {
     if ui.is_json() {
         return match ended.outcome {
-            Outcome::Done | Outcome::Stopped => ui.data(&json(ended)),
+            Outcome::Done | Outcome::Idle | Outcome::Stopped => ui.data(&json(ended)),
             Outcome::NeedsPerson | Outcome::Fatal(_) => Ok(()),
         };
     }
@@ -148,6 +149,7 @@ pub(super) fn dry_run(
             rig: place.config.rig.clone(),
         },
         max_attempts: place.config.run.max_attempts,
+        has_default_checks: !place.config.default_checks.is_empty(),
         selection: selection.clone(),
         gone: &|_, _| None,
         account: &account,
@@ -165,12 +167,18 @@ pub(super) fn dry_run(
         })
         .collect();
     let view = engine.view();
+    let is_refused = findings.iter().any(|finding| finding.is_error);
+    let refused = is_refused.then(|| super::refusal(findings));
     if ui.is_json() {
         let findings: Vec<Value> = findings
             .iter()
             .map(|it| json!({"error": it.is_error, "message": it.message, "action": it.action}))
             .collect();
-        return ui.data(&json!({"dry_run": true, "settings": settings, "findings": findings, "first": first, "beads": view.beads}));
+        let data = json!({"dry_run": true, "settings": settings, "findings": findings, "first": first, "beads": view.beads});
+        return match refused {
+            Some(refused) => Err(refused.with_results(data)),
+            None => ui.data(&data),
+        };
     }
     let mut text = String::new();
     for finding in findings {
@@ -182,11 +190,12 @@ pub(super) fn dry_run(
             visible(&finding.action)
         );
     }
-    _ = writeln!(
-        text,
-        "{} not done; these would be begun first:",
-        counted(view.beads.len(), "bead", "beads")
-    );
+    let n_beads = counted(view.beads.len(), "bead", "beads");
+    if first.is_empty() {
+        _ = writeln!(text, "{n_beads} not done; none of them could be begun now");
+    } else {
+        _ = writeln!(text, "{n_beads} not done; these would be begun first:");
+    }
     for one in &first {
         _ = writeln!(
             text,
@@ -195,5 +204,6 @@ pub(super) fn dry_run(
             one["why"].as_str().unwrap_or_default()
         );
     }
-    ui.out(&text)
+    ui.out(&text)?;
+    refused.map_or(Ok(()), |refused| Err(refused.told()))
 }

@@ -5,23 +5,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use beads_ralph_core::bead::{AgentSpec, BeadId, BeadShape, RalphBead, Rules};
 use beads_ralph_core::compile::{Refusal, build};
 use beads_ralph_core::diag::{ErrorCode, sort_by_place};
-use beads_ralph_core::engine::{
-    Backoff, Cap, Caps, Event, Integration, Journal, Leader, Order, Settings, Task,
-};
-use beads_ralph_core::issue::{Entry, Query, StatusFilter};
+use beads_ralph_core::engine::{Event, Integration, Settings, Task};
+use beads_ralph_core::issue::{Abandoned, Claim, Entry, Query, StatusFilter};
 use beads_ralph_core::plan::{Filter, Plan};
 use beads_ralph_core::simulate::{Lessons, Model, Recorded};
-use beads_ralph_runtime::clock;
-use beads_ralph_runtime::config::{self, Allowance, Config, IntegrationMode, ScrumMaster};
+use beads_ralph_runtime::config::{self, Config, IntegrationMode};
 use beads_ralph_runtime::run::{Selection, Sight, TaskReader};
 use beads_ralph_runtime::store::{self, MemoryStore, Stamp, Store, Write};
+use beads_ralph_runtime::{clock, host};
 use camino::Utf8Path;
 use jiff::Timestamp;
 
 use crate::args::{Global, ModelArgs, SimulateArgs};
 use crate::beads::{Beads, here};
+use crate::command::run::settings::configured;
 use crate::failure::Failure;
-use crate::journal;
+use crate::journal::{self, Journal};
 use crate::plan_source::{PlanSource, Surroundings};
 use crate::ui::{Stream, Ui, render};
 
@@ -179,6 +178,11 @@ fn rules_of(directory: Option<&Utf8Path>) -> Result<Rules, Failure> {
     Ok(rules(&config::load(root.as_deref())?))
 }
 
+/// Whether the holder of a claim is gone, as far as this machine can tell (Z-4).
+fn gone(claim: &Claim, now: Timestamp) -> Option<Abandoned> {
+    claim.is_abandoned(now, &host::name(), host::liveness)
+}
+
 fn tasks(store: &dyn Store, config: &Config) -> Result<Vec<Task>, Failure> {
     let default = config.agents.chosen().map(|adapter| adapter.name.clone());
     let default = default.unwrap_or_else(|| "claude".to_owned());
@@ -186,8 +190,9 @@ fn tasks(store: &dyn Store, config: &Config) -> Result<Vec<Task>, Failure> {
     let reader = TaskReader {
         rules: rules(config),
         max_attempts: config.run.max_attempts,
-        gone: &|_, _| None,
+        has_default_checks: !config.default_checks.is_empty(),
         selection: Selection::default(),
+        gone: &gone,
         account: &account,
     };
     let seen = Sight::default().look(store, &reader, clock::now(), &|_| false)?;
@@ -245,63 +250,15 @@ fn said(args: &ModelArgs, model: &mut Model) {
 
 /// How a run with this configuration decides.
 fn settings(config: &Config) -> Settings {
-    let run = &config.run;
-    let ms =
-        |duration: std::time::Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+    let integration = match config.integration.mode {
+        Some(IntegrationMode::None) => Integration::None,
+        Some(IntegrationMode::Merge) => Integration::Merge {
+            target: config.integration.target.clone().unwrap_or_default(),
+        },
+        Some(IntegrationMode::Pr) | None => Integration::Pr,
+    };
     Settings {
         run: "simulated".to_owned(),
-        seed: 0,
-        max_parallel: run.max_parallel_sessions,
-        poll_ms: ms(run.poll_interval),
-        max_tries: run.network_retries,
-        max_limit_tries: run.limit_retries,
-        backoff: backoff(run.network_backoff),
-        limit_backoff: backoff(run.rate_limit_backoff),
-        max_pull_tries: run.pr_creation_retries,
-        integration: match config.integration.mode {
-            Some(IntegrationMode::None) => Integration::None,
-            Some(IntegrationMode::Merge) => Integration::Merge {
-                target: config.integration.target.clone().unwrap_or_default(),
-            },
-            Some(IntegrationMode::Pr) | None => Integration::Pr,
-        },
-        leader: match config.scrum_master {
-            ScrumMaster::Native => Leader::Native,
-            ScrumMaster::Agent => Leader::Agent,
-        },
-        order: Order::Urgency,
-        caps: Caps {
-            attempt: cap(&config.budgets.attempt),
-            bead: cap(&config.budgets.bead),
-            team: cap(&config.budgets.team),
-            run: cap(&config.budgets.run),
-        },
-        cleans_up: config.worktrees.cleanup_on_complete,
-        watches: false,
-        is_once: false,
-    }
-}
-
-fn backoff(backoff: config::Backoff) -> Backoff {
-    match backoff {
-        config::Backoff::Exponential => Backoff::Exponential,
-        config::Backoff::Linear => Backoff::Linear,
-        config::Backoff::Constant => Backoff::Constant,
-    }
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "budgets are not negative, and the cast saturates"
-)]
-fn cap(allowance: &Allowance) -> Cap {
-    Cap {
-        micros: allowance.usd.map(|usd| (usd * 1e6) as u64),
-        tokens: allowance.tokens,
-        turns: allowance.turns,
-        time_ms: allowance
-            .minutes
-            .map(|minutes| minutes.saturating_mul(60_000)),
+        ..configured(config, integration)
     }
 }

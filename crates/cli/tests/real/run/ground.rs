@@ -81,7 +81,7 @@ impl Sprint {
 **Source Branch**: `main`
 
 **Dev Agents**:
-- `dev` (sonnet, {developer}) - {title}
+- `dev` (sonnet, {developer}) - Do {number}
 
 **QA Agents**:
 - `qa` (haiku, {judge}) - Look whether `{file}` is right
@@ -232,7 +232,7 @@ impl Ground {
     #[must_use]
     #[track_caller]
     pub(super) fn program(&self, args: &[&str]) -> Invocation {
-        let mut program = self.real.program(args);
+        let mut program = self.real.with_tools(args);
         for (name, value) in self.github.env() {
             program = program.env(&name, &value);
         }
@@ -274,6 +274,23 @@ impl Ground {
         let git_dir = format!("--git-dir={}", self.bare());
         let branch = format!("refs/heads/{}", sprint.branch());
         self.real.git(&[&git_dir, "rev-parse", &branch])
+    }
+
+    /// The entries of the journal of the only run.
+    #[track_caller]
+    pub(super) fn journal(&self) -> Vec<Value> {
+        let runs = self.real.work().join(".beads/runs");
+        let runs: Vec<Utf8PathBuf> = (runs.read_dir_utf8().unwrap())
+            .map(|run| run.unwrap().into_path())
+            .collect();
+        let [run] = runs.as_slice() else {
+            panic!("{runs:?}");
+        };
+        let text = std::fs::read_to_string(run.join("journal.jsonl")).unwrap();
+        let entries = text.lines().skip(1);
+        entries
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
     }
 
     #[track_caller]

@@ -6,6 +6,8 @@ use beads_ralph_testkit::github::{Call, Pull};
 use beads_ralph_testkit::scripted_model::Login;
 use serde_json::{Value, json};
 
+use crate::world::Ended;
+
 use super::ground::{
     Agent, Bead, Ground, MAX_RUN, PLAN, Sprint, data, develops, does, goes_well, judgement_of,
     judges, prompt_of, prompts, rule,
@@ -121,10 +123,17 @@ fn a_plan_of_twelve_sprints_runs_to_the_end() {
     let ground = Ground::new(&SPRINTS, &rules(), Login::Key, &json!({}));
     let head = ground.real.git(&["rev-parse", "HEAD"]);
     let ended = ground.run_plan().start().end_within(MAX_RUN);
-    assert_eq!(ended.code, Some(0), "{ended:#?}\n{}", prompts(&ground.real));
-    let data = data(&ended);
-    assert_eq!(data["outcome"], "done", "{data:#}");
+    all_is_done(&ground, &ended, &head);
+    assert_eq!(data(&ended)["adopted"], false);
+    feedback_is_heard(&ground);
+}
 
+/// The plan was worked off, as everybody can see who looks at the store, the branches, GitHub, the plan and the journal.
+#[track_caller]
+pub(super) fn all_is_done(ground: &Ground, ended: &Ended, head: &str) {
+    assert_eq!(ended.code, Some(0), "{ended:#?}\n{}", prompts(&ground.real));
+    let data = data(ended);
+    assert_eq!(data["outcome"], "done", "{data:#}");
     let beads = ground.beads(&SPRINTS);
     for sprint in &SPRINTS {
         let bead = &beads[sprint.number];
@@ -132,13 +141,11 @@ fn a_plan_of_twelve_sprints_runs_to_the_end() {
         executions(sprint, bead);
         comments(sprint, bead);
         result(sprint, bead);
-        branch(&ground, sprint, &beads);
+        branch(ground, sprint, &beads);
     }
-    pull_requests(&ground, &beads);
-    annotations(&ground);
-    feedback_is_heard(&ground);
-    main_checkout(&ground, &head);
-
+    pull_requests(ground, &beads);
+    annotations(ground);
+    main_checkout(ground, head);
     let run = data["run"].as_str().unwrap();
     let replayed = ground.data(&["replay", run, "--json"]);
     assert_eq!(replayed["is_identical"], true, "{replayed:#}");
@@ -335,10 +342,15 @@ fn annotations(ground: &Ground) {
     }
 }
 
-/// What QA said is in the prompt of the second attempt, and in none before it.
+/// Every developer is told its part. What QA said is in the prompt of the second attempt, and in none before it.
 #[track_caller]
 fn feedback_is_heard(ground: &Ground) {
     let asked = ground.real.model().asked();
+    for sprint in &SPRINTS {
+        let part = format!("Your part: Do {}\n", sprint.number);
+        let is_told = asked.iter().any(|asked| asked.prompt.contains(&part));
+        assert!(is_told, "{part}");
+    }
     for (number, reason) in SENT_BACK {
         let words = prompt_of(sprint(number));
         let to_developer = asked.iter().filter(|asked| asked.prompt.contains(&words));

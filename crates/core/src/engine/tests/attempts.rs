@@ -173,6 +173,8 @@ fn l_21_a_conflict_is_the_first_task_of_the_dev_agent() {
             head: commit("base"),
             conflicts: vec!["f".to_owned()],
             merging: Some("b".to_owned()),
+            from: String::new(),
+            is_anew: false,
         }),
         _ => Fate::Well,
     });
@@ -191,6 +193,8 @@ fn l_21_conflicts_that_stay_are_listed_when_it_is_given_up() {
             head: commit("base"),
             conflicts: vec!["src/f".to_owned()],
             merging: Some("b".to_owned()),
+            from: String::new(),
+            is_anew: false,
         }),
         Action::Seal { .. } => otherwise(Answer::Sealed {
             commit: commit("base"),
@@ -222,6 +226,8 @@ fn z_11_work_that_does_not_fit_the_target_is_merged_with_it_and_judged_again() {
             head: commit("mine"),
             conflicts: vec!["f".to_owned()],
             merging: Some("the target branch".to_owned()),
+            from: String::new(),
+            is_anew: false,
         }),
         _ => Fate::Well,
     });
@@ -298,4 +304,112 @@ fn l_19_a_leader_that_forgot_the_pull_request_is_asked_for_it() {
     });
     assert!(matches!(outcome, Some(Outcome::Fatal(_))), "{outcome:?}");
     assert_eq!(stage.times("a", "lead"), 3, "two more, then a person");
+}
+
+#[test]
+fn z_31_what_no_program_checks_is_judged_also_when_an_agent_leads() {
+    for has_checks in [true, false] {
+        let led = Settings {
+            leader: Leader::Agent,
+            ..settings()
+        };
+        let task = Task {
+            has_checks,
+            ..task("a", &[])
+        };
+        let mut stage = Stage::new(led, vec![task.clone()]);
+        let outcome = stage.play(|effect, _| match effect.action {
+            Action::Claim { .. } => otherwise(Answer::Claimed {
+                fence: Fence(1),
+                task: Box::new(task.clone()),
+            }),
+            _ => Fate::Well,
+        });
+        assert_eq!(outcome, Some(Outcome::Done));
+        assert_eq!(stage.times("a", "judge"), usize::from(!has_checks));
+        assert_eq!(stage.times("a", "verify"), 1);
+    }
+}
+
+#[test]
+fn l_16_a_leader_whose_qa_agents_did_not_all_pass_has_no_success() {
+    let led = Settings {
+        leader: Leader::Agent,
+        ..settings()
+    };
+    let outcome_with = |status: QaStatus| {
+        let mut stage = Stage::new(led.clone(), vec![task("a", &[])]);
+        let outcome = stage.play(|effect, n| match &effect.action {
+            Action::Lead { .. } if n == 1 => otherwise(Answer::Led {
+                report: report(Status::Ok),
+                is_success: true,
+                is_fatal: false,
+                error: None,
+                qa_results: vec![QaReport {
+                    agent_path: "qa".to_owned(),
+                    status,
+                    message: "there is a hole".to_owned(),
+                    details: Map::new(),
+                }],
+            }),
+            _ => Fate::Well,
+        });
+        (outcome, stage)
+    };
+    let (outcome, stage) = outcome_with(QaStatus::Fail);
+    assert_eq!(outcome, Some(Outcome::Done));
+    assert_eq!(stage.times("a", "lead"), 2);
+    let told = stage
+        .effects
+        .iter()
+        .find_map(|effect| match &effect.action {
+            Action::Lead { feedback, .. } => feedback.clone(),
+            _ => None,
+        });
+    assert_eq!(told.as_deref(), Some("QA failed: qa: there is a hole"));
+    let (outcome, stage) = outcome_with(QaStatus::Stop);
+    assert!(matches!(outcome, Some(Outcome::Fatal(_))), "{outcome:?}");
+    assert_eq!(stage.times("a", "lead"), 1);
+}
+
+#[test]
+fn l_20_what_a_leader_says_of_its_qa_agents_goes_into_the_result_of_that_attempt() {
+    let led = Settings {
+        leader: Leader::Agent,
+        ..settings()
+    };
+    let said = |message: &str| {
+        vec![QaReport {
+            agent_path: "qa".to_owned(),
+            status: QaStatus::Pass,
+            message: message.to_owned(),
+            details: Map::new(),
+        }]
+    };
+    let mut stage = Stage::new(led, vec![task("a", &[])]);
+    let outcome = stage.play(|effect, n| match &effect.action {
+        Action::Lead { .. } => otherwise(Answer::Led {
+            report: report(Status::Ok),
+            is_success: true,
+            is_fatal: false,
+            error: None,
+            qa_results: if n == 1 { said("fine") } else { Vec::new() },
+        }),
+        Action::Verify { commit, .. } if n == 1 => otherwise(Answer::Verified {
+            commit: commit.clone(),
+            is_green: false,
+            summary: "red".to_owned(),
+            is_cut_off: false,
+        }),
+        _ => Fate::Well,
+    });
+    assert_eq!(outcome, Some(Outcome::Done));
+    let told = |effect: &Effect| match &effect.action {
+        Action::Record { progress } | Action::Close { progress, .. } => {
+            Some(progress.qa_results.clone())
+        }
+        _ => None,
+    };
+    let told: Vec<_> = stage.effects.iter().filter_map(told).collect();
+    assert_eq!(told, [said("fine"), said("fine"), vec![], vec![]]);
 }

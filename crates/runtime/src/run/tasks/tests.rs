@@ -1,0 +1,153 @@
+//! What a run sees of a store, and what it does not miss.
+
+mod failing;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use beads_ralph_core::issue::{Edit, Entry};
+
+use super::*;
+use crate::store::{Guard, MemoryStore, NewClaim, Stamp, Write};
+use failing::Failing;
+
+const BY: Stamp<'static> = Stamp {
+    actor: "somebody",
+    at: Timestamp::UNIX_EPOCH,
+};
+
+fn store() -> (MemoryStore, BeadId) {
+    let mut store = MemoryStore::new();
+    let document = serde_json::json!({
+        "id": "bd-1", "title": "One", "status": "open", "priority": 1, "issue_type": "beads-ralph-work",
+        "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z",
+    });
+    let entry = Entry::from_document(document).unwrap();
+    let id = entry.issue.id().clone();
+    store.write(&[Write::Insert(Box::new(entry))], BY).unwrap();
+    (store, id)
+}
+
+fn change(store: &mut MemoryStore, id: &BeadId, edit: Edit) {
+    let write = Write::Update {
+        id: id.clone(),
+        edits: vec![edit],
+        guard: Guard::default(),
+    };
+    store.write(&[write], BY).unwrap();
+}
+
+fn reader() -> TaskReader<'static> {
+    TaskReader {
+        has_default_checks: true,
+        rules: Rules {
+            rig: "rig".to_owned(),
+        },
+        max_attempts: None,
+        selection: Selection::default(),
+        gone: &|_, _| None,
+        account: &|_| String::new(),
+    }
+}
+
+fn standings(seen: Option<Event>) -> Vec<Standing> {
+    let Some(Event::Seen { tasks, .. }) = seen else {
+        return Vec::new();
+    };
+    tasks.into_iter().map(|task| task.standing).collect()
+}
+
+#[test]
+fn z_4_a_bead_that_was_ours_is_told_of_again_even_if_it_looks_as_before() {
+    let (mut store, id) = store();
+    let reader = reader();
+    let mut sight = Sight::default();
+    let mut look = |store: &MemoryStore, is_ours: bool| {
+        let seen = sight.look(store, &reader, BY.at, &|_| is_ours);
+        standings(seen.unwrap())
+    };
+    assert_eq!(look(&store, false), [Standing::Open]);
+    // It was worked on, and somebody opened it again by force.
+    change(&mut store, &id, Edit::Status("blocked".to_owned()));
+    assert!(look(&store, true).is_empty(), "it is ours");
+    change(&mut store, &id, Edit::Reopen);
+    assert_eq!(look(&store, false), [Standing::Open]);
+    assert!(look(&store, false).is_empty(), "nothing is new");
+}
+
+#[test]
+fn z_4_a_bead_whose_holder_dies_is_told_of_without_any_event() {
+    let (mut store, id) = store();
+    let holder = Holder {
+        run: "another".to_owned(),
+        host: "here".to_owned(),
+        process: None,
+    };
+    let claim = NewClaim {
+        holder: &holder,
+        lease_until: BY.at,
+        is_forced: false,
+    };
+    store.claim(&id, &claim, BY).unwrap();
+    let is_dead = AtomicBool::new(false);
+    let gone = |_: &Claim, _: Timestamp| {
+        let is_dead = is_dead.load(Ordering::Relaxed);
+        is_dead.then_some(Abandoned::ProcessDead)
+    };
+    let reader = TaskReader {
+        gone: &gone,
+        ..reader()
+    };
+    let mut sight = Sight::default();
+    let mut look = || standings(sight.look(&store, &reader, BY.at, &|_| false).unwrap());
+    assert!(matches!(look()[..], [Standing::Held { .. }]));
+    assert!(look().is_empty());
+    is_dead.store(true, Ordering::Relaxed);
+    assert_eq!(look(), [Standing::Open]);
+}
+
+#[test]
+fn l_7_the_first_look_at_a_store_without_work_says_so() {
+    let store = MemoryStore::new();
+    let mut sight = Sight::default();
+    let mut look = || sight.look(&store, &reader(), BY.at, &|_| false).unwrap();
+    assert!(matches!(look(), Some(Event::Seen { tasks, .. }) if tasks.is_empty()));
+    assert_eq!(look(), None);
+}
+
+#[test]
+fn a_look_that_fails_half_way_loses_nothing() {
+    let (mut store, id) = store();
+    let reader = reader();
+    let mut sight = Sight::default();
+    let look = |sight: &mut Sight, store: &dyn Store| {
+        let seen = sight.look(store, &reader, BY.at, &|_| false);
+        seen.map(standings)
+    };
+    look(&mut sight, &store).unwrap();
+    change(&mut store, &id, Edit::Status("blocked".to_owned()));
+    for n in 0.. {
+        let failing = Failing::new(store.clone(), n);
+        match look(&mut sight, &failing) {
+            Err(_) => {}
+            Ok(seen) => {
+                assert!(n > 2, "some calls were let fail");
+                return assert_eq!(seen, [Standing::Blocked]);
+            }
+        }
+    }
+}
+
+#[test]
+fn z_4_a_bead_that_is_doubted_is_told_of_again() {
+    let (store, id) = store();
+    let reader = reader();
+    let mut sight = Sight::default();
+    let look = |sight: &mut Sight| {
+        let seen = sight.look(&store, &reader, BY.at, &|_| false);
+        standings(seen.unwrap())
+    };
+    assert_eq!(look(&mut sight), [Standing::Open]);
+    assert!(look(&mut sight).is_empty());
+    sight.doubt([id]);
+    assert_eq!(look(&mut sight), [Standing::Open]);
+}
