@@ -73,9 +73,9 @@ const FULL: &[Measured] = &[
     independent(100, 16, 3),
     independent(1000, 1, 1),
     independent(1000, 16, 1),
-    left_alone(independent(100, 1, 3)),
-    left_alone(independent(100, 16, 3)),
-    chained(independent(100, 16, 3)),
+    left_alone(independent(100, 1, 1)),
+    left_alone(independent(100, 16, 1)),
+    chained(independent(100, 16, 1)),
 ];
 
 /// Enough to see that everything runs; figures of an unoptimised build would mislead.
