@@ -34,12 +34,34 @@ pub struct Checks<'a> {
     pub withhold: &'a [String],
     /// What their environment has beyond ours.
     pub env: &'a BTreeMap<String, String>,
-    /// Whether everything must be committed, and stay as it is, while they run: the bead has a worktree (Z-29).
-    pub must_be_clean: bool,
+    /// What they run on.
+    pub ground: Ground<'a>,
     /// By what their processes are known.
     pub mark: &'a Mark,
     /// The directory for their output.
     pub logs: &'a Utf8Path,
+}
+
+/// What checks run on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ground<'a> {
+    /// What is there.
+    AsItIs,
+    /// A worktree in which everything must be committed, and stay as it is while they run (Z-29).
+    Clean,
+    /// A commit that is checked out, and nothing else: whoever calls looks at that before and after.
+    Commit(&'a str),
+}
+
+impl Ground<'_> {
+    /// The ground of a bead that has a worktree of its own, or none.
+    pub fn of(has_worktree: bool) -> Self {
+        if has_worktree {
+            Self::Clean
+        } else {
+            Self::AsItIs
+        }
+    }
 }
 
 impl Checks<'_> {
@@ -52,9 +74,15 @@ impl Checks<'_> {
     ) -> Vec<CheckRecord> {
         const CLEAN: &str = "clean worktree";
         let tree = Tree::at(self.root, self.units);
-        if !self.must_be_clean {
-            let commit = tree.head();
-            return self.each(verifiers, commit.as_deref(), time_left, listener);
+        match self.ground {
+            Ground::Clean => {}
+            Ground::AsItIs => {
+                let commit = tree.head();
+                return self.each(verifiers, commit.as_deref(), time_left, listener);
+            }
+            Ground::Commit(commit) => {
+                return self.each(verifiers, Some(commit), time_left, listener);
+            }
         }
         if let Some(reason) = tree.is_not_a_commit() {
             let record = CheckRecord::failed(CLEAN, &reason, &now());

@@ -131,6 +131,16 @@ pub fn write_atomic(path: &Utf8Path, bytes: &[u8]) -> Result<(), FileError> {
     Ok(())
 }
 
+/// Writes a file that can be made again, such as a prompt: whoever reads it sees the old bytes or the new ones, but nobody waits until
+/// they are on the disk, so that a power cut may lose them.
+pub fn write_passing(path: &Utf8Path, bytes: &[u8]) -> Result<(), FileError> {
+    let temporary = unsynced_beside(path, bytes, None)?;
+    temporary
+        .persist(path)
+        .map_err(|error| FileError::io("write", path)(error.error))?;
+    Ok(())
+}
+
 /// Writes a file that must not exist yet.
 pub fn create_new(path: &Utf8Path, bytes: &[u8]) -> Result<(), FileError> {
     let temporary = written_beside(path, bytes, None)?;
@@ -342,6 +352,17 @@ fn written_beside(
     bytes: &[u8],
     mode: Option<Permissions>,
 ) -> Result<NamedTempFile, FileError> {
+    let temporary = unsynced_beside(path, bytes, mode)?;
+    let synced = temporary.as_file().sync_all();
+    synced.map_err(FileError::io("write", path))?;
+    Ok(temporary)
+}
+
+fn unsynced_beside(
+    path: &Utf8Path,
+    bytes: &[u8],
+    mode: Option<Permissions>,
+) -> Result<NamedTempFile, FileError> {
     let directory = directory_of(path);
     if !directory.is_dir() {
         return Err(FileError::NotFound {
@@ -353,9 +374,7 @@ fn written_beside(
     let mut temporary = temporary_file(directory).map_err(unnamed)?;
     let file = temporary.as_file_mut();
     let moded = mode.map_or(Ok(()), |mode| file.set_permissions(mode));
-    let written = moded
-        .and_then(|()| file.write_all(bytes))
-        .and_then(|()| file.sync_all());
+    let written = moded.and_then(|()| file.write_all(bytes));
     written.map_err(FileError::io("write", path))?;
     Ok(temporary)
 }
@@ -516,6 +535,21 @@ mod tests {
                 .count()
         });
         assert_eq!(winners, 1);
+    }
+
+    #[test]
+    fn a_passing_file_is_replaced_whole() {
+        let (_guard, path) = directory();
+        let prompt = path.join("prompt.md");
+        for text in ["a long text", "a text"] {
+            write_passing(&prompt, text.as_bytes()).unwrap();
+            assert_eq!(read(&prompt).unwrap(), text.as_bytes());
+        }
+        assert_eq!(fs::read_dir(&path).unwrap().count(), 1);
+        assert!(matches!(
+            write_passing(&path.join("missing/prompt.md"), b"x"),
+            Err(FileError::NotFound { .. })
+        ));
     }
 
     #[test]

@@ -77,6 +77,8 @@ impl Default for Settings {
 struct Memory {
     /// Whether the first commit is in the history of the second.
     ancestry: HashMap<(CommitId, CommitId), bool>,
+    /// The files that differ between two commits: each attempt asks for the same several times.
+    changes: HashMap<(CommitId, CommitId), Vec<String>>,
 }
 
 /// When a branch was fetched, and what kept it from coming.
@@ -97,6 +99,7 @@ pub struct Git {
     network: OnceLock<BTreeMap<String, String>>,
     memory: Mutex<Memory>,
     fetched: Mutex<Fetched>,
+    adding: Mutex<()>,
     integrating: Mutex<()>,
 }
 
@@ -129,6 +132,7 @@ impl Git {
             network: OnceLock::new(),
             memory: Mutex::default(),
             fetched: Mutex::default(),
+            adding: Mutex::default(),
             integrating: Mutex::default(),
         })
     }

@@ -12,14 +12,14 @@ fn main() {
     let plant =
         value("--plant").and_then(|name| Plant::ALL.into_iter().find(|it| it.name() == name));
     if let Some(seed) = value("--seed") {
-        let report = play(seed.parse().unwrap(), plant, true);
+        let report = play(seed.parse().expect("a seed is a number"), plant, true);
         for line in &report.log {
             println!("{line}");
         }
         println!("{report}{:?}", report.counts);
         return;
     }
-    let n: u64 = value("--seeds").map_or(200, |n| n.parse().unwrap());
+    let n: u64 = value("--seeds").map_or(200, |n| n.parse().expect("seeds are a number"));
     let mut bad = 0;
     for seed in 0..n {
         let report = play(seed, plant, false);

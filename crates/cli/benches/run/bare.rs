@@ -22,6 +22,7 @@ pub(crate) fn run(world: &World, load: &Load, path: &str) -> Duration {
         load,
         path,
         verified: Mutex::new(vec![String::new(); load.n_beads]),
+        adding: Mutex::new(()),
         merging: Mutex::new(()),
     };
     let next = AtomicUsize::new(0);
@@ -53,6 +54,8 @@ struct Script<'a> {
     path: &'a str,
     /// The commits that passed.
     verified: Mutex<Vec<String>>,
+    /// One worktree at a time: git does not stand two who add one.
+    adding: Mutex<()>,
     /// One merge at a time.
     merging: Mutex<()>,
 }
@@ -63,8 +66,7 @@ impl Script<'_> {
         let place = self.world.worktree(number);
         let (branch, root) = (branch(number), self.world.root.as_path());
         let base = self.git(root, &["rev-parse", "--verify", "refs/heads/main"]);
-        let add = ["worktree", "add", "--quiet", "--no-track", "-b", &branch];
-        self.git(root, &[&add[..], &[place.as_str(), &base]].concat());
+        self.add(&place, &branch, &base);
         if let Some(before) = self.before(number) {
             self.git(&place, &["merge", "--quiet", "--ff", "--no-edit", &before]);
         }
@@ -90,6 +92,13 @@ impl Script<'_> {
         if self.load.integration == Integration::Merge {
             self.merge(number, &commit, &base);
         }
+    }
+
+    fn add(&self, place: &Utf8Path, branch: &str, base: &str) {
+        let _turn = self.adding.lock().expect("nobody panics");
+        let add = ["worktree", "add", "--quiet", "--no-track", "-b", branch];
+        let all = [&add[..], &[place.as_str(), base]].concat();
+        self.git(&self.world.root, &all);
     }
 
     /// Merges without a checkout, and moves the target only if it is where it was.

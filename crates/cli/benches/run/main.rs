@@ -23,6 +23,7 @@ use crate::world::{Integration, Load, Shape, World};
 const MAX_RATIO: f64 = 1.5;
 
 /// What is measured: a load, how often the sides take turns, and whether it has a target.
+#[derive(Clone, Copy)]
 struct Measured {
     load: Load,
     n_rounds: usize,
@@ -73,9 +74,9 @@ const FULL: &[Measured] = &[
     independent(100, 16, 3),
     independent(1000, 1, 1),
     independent(1000, 16, 1),
-    left_alone(independent(100, 1, 3)),
-    left_alone(independent(100, 16, 3)),
-    chained(independent(100, 16, 3)),
+    left_alone(independent(100, 1, 1)),
+    left_alone(independent(100, 16, 1)),
+    chained(independent(100, 16, 1)),
 ];
 
 /// Enough to see that everything runs; figures of an unoptimised build would mislead.
@@ -101,7 +102,15 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let has = |wanted: &str| arguments.iter().any(|argument| argument == wanted);
     let measured = if has("--bench") { FULL } else { SMALL };
-    let path = std::env::var("PATH").expect("there is a PATH");
+    // Numbers choose among the sizes, for whoever has less time.
+    let sizes: Vec<usize> = arguments
+        .iter()
+        .filter_map(|text| text.parse().ok())
+        .collect();
+    let is_chosen =
+        |measured: &&Measured| sizes.is_empty() || sizes.contains(&measured.load.n_beads);
+    let path = beads_ralph_runtime::env::get(beads_ralph_runtime::env::Variable::Path)
+        .expect("there is a PATH");
     let mut verdicts = Verdicts::default();
     println!(
         "a bead that is hardly any work, milliseconds for each (medians), and peak memory of the program, MiB\n"
@@ -111,7 +120,7 @@ fn main() -> ExitCode {
         "beads", "shape", "work is", "at once", "rounds", "ours", "bare", "ratio", "memory"
     );
     let mut all = Vec::new();
-    for measured in measured {
+    for measured in measured.iter().filter(is_chosen) {
         let figures = measure(measured, &path);
         report(measured, &figures);
         if measured.has_target {
@@ -243,13 +252,13 @@ fn calls(path: &str) {
         let of_ours = |n_beads: usize| {
             let world = World::new().with_beads(&load(n_beads));
             counted(&world, path, |path| {
-                drop(ours::run(&world, &load(n_beads), path))
+                ours::run(&world, &load(n_beads), path);
             })
         };
         let of_bare = |n_beads: usize| {
             let world = World::new();
             counted(&world, path, |path| {
-                drop(bare::run(&world, &load(n_beads), path))
+                bare::run(&world, &load(n_beads), path);
             })
         };
         let shape = match shape {

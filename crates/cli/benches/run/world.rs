@@ -10,7 +10,7 @@ use beads_ralph_core::issue::Entry;
 use beads_ralph_core::plan::{Filter, parse};
 use beads_ralph_runtime::files;
 use beads_ralph_runtime::store::{Stamp, Store as _, Write, init};
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use serde_json::json;
 
 /// How many files the repository has: few, so that what git does with them does not hide what we do.
@@ -231,9 +231,4 @@ fn like(model: &RalphBead, number: usize, shape: Shape) -> RalphBead {
         bead.dependencies = vec![parse(number - 1)];
     }
     bead
-}
-
-/// The path of a directory for the output of one call of the bare side.
-pub(crate) fn log(logs: &Utf8Path, number: usize, name: &str) -> Utf8PathBuf {
-    logs.join(format!("{}-{name}", id(number)))
 }

@@ -8,7 +8,7 @@ use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::dod::DodBead;
 use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_core::verify::{CheckRecord, is_green, summary};
-use beads_ralph_runtime::checks::Checks;
+use beads_ralph_runtime::checks::{Checks, Ground};
 use beads_ralph_runtime::tree::Tree;
 use beads_ralph_runtime::unit::{Cancel, Mark, Units};
 use beads_ralph_runtime::{clock, config, repo};
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &VerifyArgs, global: &Global, ui: &Ui) -> Result<(), Fai
         shell: &config.shell,
         withhold: &config.agents.withhold_env,
         env: &BTreeMap::new(),
-        must_be_clean: root != *ralph.root(),
+        ground: Ground::of(root != *ralph.root()),
         mark: &Mark::unique(),
         logs: logs.path(),
     };

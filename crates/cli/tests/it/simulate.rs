@@ -152,6 +152,7 @@ fn recorded() -> (TestEnv, Vec<String>) {
     let env = TestEnv::new();
     env.run(&["init", "--permissions", "sandbox"]).exits(0);
     let settings = Settings {
+        selection: beads_ralph_core::engine::Selection::default(),
         run: "r-1".to_owned(),
         seed: 3,
         max_parallel: 2,
@@ -213,6 +214,7 @@ fn task(n: u64) -> Task {
         max_attempts: 3,
         has_checks: true,
         spent: beads_ralph_core::engine::Spent::default(),
+        sealed: None,
         base: None,
     }
 }

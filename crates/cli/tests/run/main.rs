@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod agents;
 #[cfg(test)]
+mod checks;
+#[cfg(test)]
 mod ends;
 #[cfg(test)]
 mod kill;

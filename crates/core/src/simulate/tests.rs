@@ -56,6 +56,7 @@ fn task(n: usize, waits_for: &[usize]) -> Task {
         max_attempts: 3,
         has_checks: true,
         spent: Spent::default(),
+        sealed: None,
         base: None,
     }
 }

@@ -138,10 +138,10 @@ impl Job<'_> {
         observer: &mut dyn Observer,
     ) -> Result<Outcome, AgentError> {
         let prompt = self.directory.join("prompt.md");
-        files::write_atomic(&prompt, invocation.prompt.as_bytes())?;
+        files::write_passing(&prompt, invocation.prompt.as_bytes())?;
         if let Some(schema) = (self.call.schema.as_ref()).filter(|_| invocation.needs_schema_file) {
             let bytes = schema.to_string().into_bytes();
-            files::write_atomic(&self.directory.join("schema.json"), &bytes)?;
+            files::write_passing(&self.directory.join("schema.json"), &bytes)?;
         }
         let spec = self.spec(invocation, prompt);
         let mut watching = Watching {

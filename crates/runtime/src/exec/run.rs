@@ -16,7 +16,7 @@ use super::beating::Beating;
 use super::keeper::{Keeper, KeeperError, Verdict};
 use super::receipt::{Receipt, exceeded};
 use super::{Ending, Report, Task, Worker, Workshop};
-use crate::checks::Checks;
+use crate::checks::{Checks, Ground};
 use crate::clock;
 use crate::files::{self, FileError};
 use crate::news::{Listener, News};
@@ -215,7 +215,7 @@ impl Run<'_> {
             shell: self.workshop.shell,
             withhold: self.workshop.withhold,
             env: &BTreeMap::new(),
-            must_be_clean: self.workshop.must_be_clean,
+            ground: Ground::of(self.workshop.must_be_clean),
             mark: self.workshop.mark,
             logs: directory,
         };

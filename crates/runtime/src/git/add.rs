@@ -2,6 +2,8 @@
 //!
 //! What a git left that was killed is found and finished; what belongs to somebody else is named and left alone.
 
+use std::sync::PoisonError;
+
 use beads_ralph_core::engine::{CommitId, Trouble};
 
 use super::base::Start;
@@ -68,9 +70,11 @@ impl Git {
                 [new.as_slice(), &[path, commit]].concat()
             }
         };
-        let said = self
-            .caller
-            .say(&Call::new(&self.root, &arguments).for_run())?;
+        let call = Call::new(&self.root, &arguments).for_run();
+        // Those of this process take turns: one that meets another which is half made fails, and would have to try again.
+        let turn = self.adding.lock().unwrap_or_else(PoisonError::into_inner);
+        let said = self.caller.say(&call)?;
+        drop(turn);
         if !said.is_ok() {
             return Err(self.not_added(place, &said)?);
         }

@@ -14,6 +14,9 @@ use crate::run::{Origin, Place, Prepared, Wanted};
 /// The file in a worktree's git directory that says: a merge of ours is under way, and the worktree was clean before.
 pub(super) const MERGING: &str = "beads-ralph-merging";
 
+/// How long the name of a commit is, at least.
+const FULL_NAME: usize = 40;
+
 impl Git {
     pub(super) fn prepare_place(
         &self,
@@ -88,6 +91,7 @@ impl Git {
     ) -> Result<Prepared, Trouble> {
         let mark = linked.git.join(MERGING);
         let mut is_moved = false;
+        let mut at = None;
         for wanted in &origin.wanted {
             if !is_moved && wanted.commit == prepared.head {
                 continue;
@@ -98,7 +102,11 @@ impl Git {
             }
             let said = self.merge(linked, wanted, &place.branch)?;
             if said.is_ok() {
-                is_moved |= !said.stdout.text().contains("Already up to date");
+                let words = said.stdout.text();
+                if !words.contains("Already up to date") {
+                    is_moved = true;
+                    at = forwarded(&words, wanted);
+                }
                 continue;
             }
             let status = Status::of(&self.caller, &linked.path)?;
@@ -112,7 +120,10 @@ impl Git {
             return Ok(prepared);
         }
         if is_moved {
-            prepared.head = self.head_of(linked)?;
+            prepared.head = match at {
+                Some(head) => head,
+                None => self.head_of(linked)?,
+            };
         }
         files::remove_leftover(&mark);
         Ok(prepared)
@@ -165,6 +176,12 @@ impl Git {
             ..trouble
         }
     }
+}
+
+/// What is checked out after a merge that made no commit, but moved the branch; a short name of a commit is not believed.
+fn forwarded(words: &str, wanted: &Wanted) -> Option<CommitId> {
+    let is_forward = words.lines().any(|line| line.starts_with("Fast-forward"));
+    (is_forward && wanted.commit.0.len() >= FULL_NAME).then(|| wanted.commit.clone())
 }
 
 /// What is wanted, by its commit.

@@ -9,6 +9,10 @@ use super::{Git, copied, refname};
 use crate::repo::shown;
 use crate::run::{Place, Sealed};
 
+/// How many pairs of commits are remembered with what differs between them, and how many files there may be to each.
+const MAX_REMEMBERED_CHANGES: usize = 100;
+const MAX_REMEMBERED_FILES: usize = 1000;
+
 impl Git {
     pub(super) fn seal_place(
         &self,
@@ -174,7 +178,7 @@ impl Git {
         })
     }
 
-    /// The files that differ between two commits.
+    /// The files that differ between two commits. It never changes, so it is remembered for a while.
     pub(super) fn files_between(
         &self,
         base: &CommitId,
@@ -182,6 +186,10 @@ impl Git {
     ) -> Result<Vec<String>, Trouble> {
         if base == commit {
             return Ok(Vec::new());
+        }
+        let key = (base.clone(), commit.clone());
+        if let Some(known) = self.memory().changes.get(&key) {
+            return Ok(known.clone());
         }
         let arguments = [
             "diff-tree",
@@ -194,7 +202,15 @@ impl Git {
             &commit.0,
         ];
         let answer = self.caller.ask(&Call::new(&self.root, &arguments))?;
-        Ok(parts(&answer).collect())
+        let files: Vec<String> = parts(&answer).collect();
+        if files.len() <= MAX_REMEMBERED_FILES {
+            let mut memory = self.memory();
+            if memory.changes.len() >= MAX_REMEMBERED_CHANGES {
+                memory.changes.clear();
+            }
+            memory.changes.insert(key, files.clone());
+        }
+        Ok(files)
     }
 
     fn tree_of(&self, linked: &Linked, commit: &CommitId) -> Result<String, Trouble> {

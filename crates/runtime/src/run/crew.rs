@@ -12,7 +12,7 @@ use beads_ralph_core::agent::{
 use beads_ralph_core::bead::{
     AgentSpec, BeadId, Model, QaResult, RalphBead, ScrumResult, Verifier,
 };
-use beads_ralph_core::engine::{AgentReport, Cap, Spent, Trouble, Verdict, prompt};
+use beads_ralph_core::engine::{AgentReport, Cap, CommitId, Spent, Trouble, Verdict, prompt};
 use beads_ralph_core::text::{excerpt, without_colour};
 use beads_ralph_core::verify::{is_green, summary};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -24,7 +24,7 @@ use super::main_checkout::MainCheckout;
 use super::port_book::PortBook;
 use super::ports::{Checked, Claimed, Crew, Job, Place};
 use crate::agent::{self, Finding};
-use crate::checks::Checks;
+use crate::checks::{Checks, Ground};
 use crate::config::Config;
 use crate::files::{self, FileError};
 use crate::unit::{Cancel, Ending, Environment, Limits, Mark, Silent, Spec, Stdin, Units};
@@ -413,7 +413,13 @@ impl Crew for RealCrew<'_> {
         Ok((ran.report, verdict))
     }
 
-    fn verify(&self, bead: &RalphBead, place: &Place, attempt: u32) -> Result<Checked, Trouble> {
+    fn verify(
+        &self,
+        bead: &RalphBead,
+        place: &Place,
+        attempt: u32,
+        commit: &CommitId,
+    ) -> Result<Checked, Trouble> {
         let verifiers = self.checks(bead);
         let artifacts = bead
             .metadata
@@ -445,7 +451,7 @@ impl Crew for RealCrew<'_> {
             shell: &self.config.shell,
             withhold: &self.config.agents.withhold_env,
             env: &self.ports.variables(&bead.id),
-            must_be_clean: true,
+            ground: Ground::Commit(&commit.0),
             mark: &self.mark,
             logs: &logs,
         };

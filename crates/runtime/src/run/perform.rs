@@ -404,7 +404,7 @@ impl<'a> Performer<'a> {
             let summary = format!("the work changed after it was handed to QA: {reason}");
             return Ok(verified(false, summary, false));
         }
-        let checked = self.crew.verify(&bead, &place, attempt)?;
+        let checked = self.crew.verify(&bead, &place, attempt, commit)?;
         if let Some(reason) = differs()?.filter(|_| checked.is_green) {
             let summary = format!("the work changed while it was checked: {reason}");
             return Ok(verified(false, summary, false));

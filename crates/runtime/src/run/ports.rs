@@ -282,8 +282,14 @@ pub trait Crew: Send + Sync {
         changed_files: &[String],
     ) -> Result<(AgentReport, Option<Verdict>), Trouble>;
 
-    /// Runs the checks of a bead on what is checked out.
-    fn verify(&self, bead: &RalphBead, place: &Place, attempt: u32) -> Result<Checked, Trouble>;
+    /// Runs the checks of a bead on a commit. That it is checked out, and nothing else, is looked at by whoever asks, before and after.
+    fn verify(
+        &self,
+        bead: &RalphBead,
+        place: &Place,
+        attempt: u32,
+        commit: &CommitId,
+    ) -> Result<Checked, Trouble>;
 
     /// Ends what runs for a bead.
     fn cancel(&self, bead: &BeadId);

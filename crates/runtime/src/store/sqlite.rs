@@ -1,6 +1,6 @@
 //! The embedded store: one SQLite file that many processes share.
 //!
-//! WAL, so that readers never wait; `synchronous = FULL`, so that what was acknowledged survives;
+//! WAL, so that readers never wait; `synchronous = FULL`, so that what was acknowledged survives (leases apart, which need not);
 //! `BEGIN IMMEDIATE` for every write, so that a writer waits for its turn instead of failing half-way. A lock
 //! beside the file keeps everybody out while it is brought to a newer format or mended.
 
@@ -191,6 +191,22 @@ impl SqliteStore {
         run().map_err(|failed| failed.at(&self.path, self.options.busy))
     }
 
+    /// Writes a lease. Nobody waits until it is on the disk: whoever holds one does not outlive the machine, and the file stays whole.
+    fn leasing<T>(
+        &mut self,
+        write: impl FnOnce(&Transaction<'_>) -> Result<T, Failed>,
+    ) -> Result<T, StoreError> {
+        self.synchronous("NORMAL")?;
+        let answer = self.writing(write);
+        self.synchronous("FULL")?;
+        answer
+    }
+
+    fn synchronous(&self, how: &str) -> Result<(), StoreError> {
+        let set = self.connection.pragma_update(None, "synchronous", how);
+        set.map_err(|error| Failed::from(error).at(&self.path, self.options.busy))
+    }
+
     fn end_claim(
         &mut self,
         id: &BeadId,
@@ -356,15 +372,15 @@ impl Store for SqliteStore {
         until: Timestamp,
         by: Stamp<'_>,
     ) -> Result<Option<Lease>, StoreError> {
-        self.writing(|transaction| shared::acquire(transaction, names, holder, until, by.at))
+        self.leasing(|transaction| shared::acquire(transaction, names, holder, until, by.at))
     }
 
     fn renew(&mut self, name: &str, fence: Fence, until: Timestamp) -> Result<Lease, StoreError> {
-        self.writing(|transaction| shared::renew(transaction, name, fence, until))
+        self.leasing(|transaction| shared::renew(transaction, name, fence, until))
     }
 
     fn give_back(&mut self, name: &str, fence: Fence) -> Result<(), StoreError> {
-        self.writing(|transaction| shared::give_back(transaction, name, fence))
+        self.leasing(|transaction| shared::give_back(transaction, name, fence))
     }
 
     fn leases(&self, prefix: &str, now: Timestamp) -> Result<Vec<Lease>, StoreError> {

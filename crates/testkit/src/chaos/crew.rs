@@ -2,7 +2,7 @@
 
 use beads_ralph_core::agent::Status;
 use beads_ralph_core::bead::{AgentSpec, BeadId, Model, QaStatus, RalphBead};
-use beads_ralph_core::engine::{AgentReport, Spent, Trouble, Verdict};
+use beads_ralph_core::engine::{AgentReport, CommitId, Spent, Trouble, Verdict};
 use beads_ralph_runtime::run::{Checked, Claimed, Crew, Job, Place};
 use jiff::ToSpan as _;
 use serde_json::Map;
@@ -253,7 +253,13 @@ impl Crew for ShakyCrew {
         })
     }
 
-    fn verify(&self, bead: &RalphBead, place: &Place, _: u32) -> Result<Checked, Trouble> {
+    fn verify(
+        &self,
+        bead: &RalphBead,
+        place: &Place,
+        _: u32,
+        _: &CommitId,
+    ) -> Result<Checked, Trouble> {
         self.0.outside("verify", Reach::Acts, |world| {
             let is_cut_off = world.cut_off.remove(&bead.id);
             let files = world.git.worktrees.get(&place.worktree);

@@ -38,6 +38,7 @@ const MAX_CALM_STARTS: u32 = 12;
 
 /// Something that will happen.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "a few of them wait at a time")]
 enum Happening {
     Start,
     Poll(usize),
@@ -476,10 +477,10 @@ impl<'a> Director<'a> {
         let n_old = entries.len();
         for mut event in events {
             if let (Event::Seen { tasks, .. }, true) = (&mut event, ignores) {
-                tasks.iter_mut().for_each(|task| {
+                for task in tasks.iter_mut() {
                     task.waits_for.clear();
                     task.is_put_off = false;
-                });
+                }
             }
             let effects = process.engine.handle(now, &event);
             let seq = self.runs[run].entries.len() + entries.len() + 1;

@@ -109,7 +109,13 @@ impl Scenario {
         let mut beads: Vec<RalphBead> = Vec::new();
         for n in 1..=n_beads {
             let waits_for: Vec<usize> = (0..beads.len())
-                .filter(|_| random.is_hit(density / (1.0 + 0.15 * beads.len() as f64)))
+                .filter(|_| {
+                    random.is_hit(
+                        density
+                            / (1.0
+                                + 0.15 * f64::from(u32::try_from(beads.len()).unwrap_or(u32::MAX))),
+                    )
+                })
                 .collect();
             let bead = draw_bead(&mut random, n, &waits_for, &beads);
             beads.push(bead);

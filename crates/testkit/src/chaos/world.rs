@@ -266,6 +266,7 @@ impl Port {
     }
 
     /// Whether this call is the last one.
+    #[expect(clippy::unused_self, reason = "it is a question about this process")]
     pub(super) fn dies(&self, world: &mut World) -> bool {
         let rate = world.rates.dies;
         world.n_crashes_left > 0 && world.random.is_hit(rate)
