@@ -212,7 +212,7 @@ pub(crate) enum Command {
     CreateBead(CreateBeadArgs),
     /// Print a JSON Schema, or the names of all
     Schema(SchemaArgs),
-    /// See the whole thing: a sample plan worked off by scripted agents; touches nothing of yours
+    /// See the whole thing: a sample plan worked off by agents that need no installation; touches nothing of yours
     Demo(DemoArgs),
     /// Act as an agent, by a scenario
     #[command(hide = true)]

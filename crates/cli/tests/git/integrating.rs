@@ -88,7 +88,7 @@ fn z_11_a_branch_that_is_checked_out_is_not_moved() {
     let (_, one) = world.worked("one", "one.txt", "1");
     let before = world.commit_of("main");
     let trouble = world.git.integrate("main", "main", &one, "no").unwrap_err();
-    assert_eq!(trouble.lasting, Lasting::ForRun);
+    assert_eq!(trouble.lasting, Lasting::Occupied);
     assert!(trouble.message.contains(world.root.as_str()), "{trouble}");
     let elsewhere = world.base.join("else where");
     world.ask(&[

@@ -289,7 +289,7 @@ fn z_7_a_worktree_that_somebody_works_in_is_not_used() {
         world.git.restore(&place, &prepared.head, 1).unwrap_err(),
         world.git.remove(&place).unwrap_err(),
     ] {
-        assert_eq!(trouble.lasting, Lasting::Passing);
+        assert_eq!(trouble.lasting, Lasting::Occupied);
         assert!(
             trouble.message.contains(&format!("process {child} (")),
             "{trouble}"

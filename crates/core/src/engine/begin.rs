@@ -39,8 +39,12 @@ impl Engine {
         }
         let mut room = self.width.saturating_sub(self.works.len());
         if let Some(until) = self.full_until {
-            // Others have all places: one bead asks whether that has changed.
-            room = room.min(usize::from(until <= now));
+            // Others have all places: when it is time, one bead asks whether that has changed.
+            if until > now {
+                return;
+            }
+            self.full_until = None;
+            room = room.min(1);
         }
         let mut chosen = Vec::new();
         for task in self.candidates() {

@@ -146,9 +146,7 @@ impl Engine {
         // Nobody waits for a bead that is not going to be asked for.
         let is_open = self.may_begin() && self.works.len() < self.width;
         let deferred = self.deferred.values().copied().filter(|_| is_open);
-        let full = self
-            .full_until
-            .filter(|_| is_open && self.candidates().next().is_some());
+        let full = self.full_until.filter(|_| is_open);
         held.chain(deferred).chain(full).min()
     }
 
@@ -205,7 +203,7 @@ impl Engine {
         // What is ours stands as we know it; the store may still show how it was.
         let (ours, others): (Vec<&Task>, Vec<&Task>) = tasks
             .iter()
-            .partition(|task| self.works.contains_key(&task.id));
+            .partition(|task| self.works.get(&task.id).is_some_and(Work::is_ours));
         let others: Vec<Task> = others.into_iter().map(|task| self.unheld(task)).collect();
         let gone: Vec<BeadId> = gone
             .iter()
@@ -230,7 +228,9 @@ impl Engine {
         if self.settings.is_once && self.once.is_none() {
             self.once = Some(self.queue.ready().map(|task| task.id.clone()).collect());
         }
-        for task in others.iter().filter(|task| task.is_ready()) {
+        let is_free = |task: &&Task| task.is_ready() && !self.works.contains_key(&task.id);
+        let free: Vec<Task> = others.iter().filter(is_free).cloned().collect();
+        for task in &free {
             if let Some(fault) = &task.fault {
                 self.refuse(now, task, fault);
             }

@@ -107,6 +107,17 @@ pub enum BeadState {
 }
 
 impl Engine {
+    /// The beads whose state this run decides; one that is only being asked for is not among them.
+    pub fn ours(&self) -> BTreeSet<BeadId> {
+        let ours = self.works.iter().filter(|(_, work)| work.is_ours());
+        ours.map(|(id, _)| id.clone()).collect()
+    }
+
+    /// Whether nothing new is begun because somebody asked for that.
+    pub fn is_paused(&self) -> bool {
+        self.is_paused
+    }
+
     /// The beads that are worked on.
     pub fn working(&self) -> BTreeSet<BeadId> {
         self.works.keys().cloned().collect()

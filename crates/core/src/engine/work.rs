@@ -184,6 +184,11 @@ impl Work {
         }
     }
 
+    /// Whether the bead stands as this run knows it: it was claimed, or its last word is being written.
+    pub(super) fn is_ours(&self) -> bool {
+        self.fence.is_some() || self.is_ending
+    }
+
     pub(super) fn enter(&mut self, phase: Phase, now: Timestamp) {
         if self.phase != phase {
             self.phase = phase;

@@ -38,7 +38,8 @@ impl Performer<'_> {
                 is_full: true,
             });
         }
-        if !self.take_place(id)? {
+        let has_place = self.take_place(id)? || (self.free_gone_slots()? && self.take_place(id)?);
+        if !has_place {
             self.free_slot(id);
             return Ok(Answer::NotClaimed {
                 why: "another run is in its worktree".to_owned(),
@@ -221,16 +222,18 @@ impl Performer<'_> {
         let now = (self.now)();
         let mut store = self.store();
         let mut is_any = false;
-        for lease in store.leases(SLOT, now).map_err(trouble)? {
-            let claim = Claim {
-                fence: lease.fence,
-                holder: lease.holder,
-                claimed_at: now,
-                lease_until: lease.until,
-            };
-            if (self.reader.gone)(&claim, now).is_some() {
-                store.give_back(&lease.name, claim.fence).map_err(trouble)?;
-                is_any = true;
+        for kind in [SLOT, PLACE, PORT] {
+            for lease in store.leases(kind, now).map_err(trouble)? {
+                let claim = Claim {
+                    fence: lease.fence,
+                    holder: lease.holder,
+                    claimed_at: now,
+                    lease_until: lease.until,
+                };
+                if (self.reader.gone)(&claim, now).is_some() {
+                    store.give_back(&lease.name, claim.fence).map_err(trouble)?;
+                    is_any = true;
+                }
             }
         }
         Ok(is_any)

@@ -121,7 +121,7 @@ impl<'a> Conductor<'a> {
         // A pause holds from the first moment on.
         let orders = stage
             .lookout
-            .orders(stage.performer)
+            .orders(&self.engine, stage.performer)
             .map_err(ConductError::Store)?;
         let mut events: Vec<Event> = orders.into_iter().chain(first).collect();
         loop {

@@ -64,7 +64,12 @@ impl Lookout {
     }
 
     /// What people have asked for before anything was done.
-    pub fn orders(&mut self, performer: &Performer<'_>) -> Result<Vec<Event>, StoreError> {
+    pub fn orders(
+        &mut self,
+        engine: &Engine,
+        performer: &Performer<'_>,
+    ) -> Result<Vec<Event>, StoreError> {
+        self.is_paused = Some(engine.is_paused());
         let orders = controls::read(&**performer.store())?;
         Ok(self.heed(&orders))
     }
@@ -91,8 +96,8 @@ impl Lookout {
         let lost = engine.lost();
         self.sight.doubt(lost.difference(&self.lost).cloned());
         self.lost = lost;
-        let working = engine.working();
-        let is_ours = |id: &BeadId| working.contains(id);
+        let ours = engine.ours();
+        let is_ours = |id: &BeadId| ours.contains(id);
         let store = performer.store();
         // The orders stand as long as they hold, so that nothing is lost when they are read first and the look fails.
         let looked = controls::read(&**store).and_then(|orders| {

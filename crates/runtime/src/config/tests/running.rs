@@ -380,7 +380,7 @@ fn z_15_notify_is_a_command_line_or_a_program_with_arguments() {
     let notify = |text: &str| loaded(text).unwrap().notify.unwrap();
     assert_eq!(
         notify("notify: notify-send ralph\n"),
-        ["/bin/sh", "-c", "notify-send ralph"]
+        ["/bin/sh", "-c", "notify-send ralph \"$@\"", "notify"]
     );
     assert_eq!(
         notify("notify: [./tell.sh, now]\nverify: {shell: [bash, -c]}\n"),
@@ -388,7 +388,7 @@ fn z_15_notify_is_a_command_line_or_a_program_with_arguments() {
     );
     assert_eq!(
         notify("notify: tell\nverify: {shell: [bash, -c]}\n"),
-        ["bash", "-c", "tell"]
+        ["bash", "-c", "tell \"$@\"", "notify"]
     );
     assert_eq!(loaded("notify:\n").unwrap().notify, None);
     for (text, said) in [
