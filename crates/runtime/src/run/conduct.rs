@@ -118,12 +118,12 @@ impl<'a> Conductor<'a> {
         first: Option<Event>,
         audience: &mut dyn Audience,
     ) -> Result<Outcome, ConductError> {
-        // A pause holds from the first moment on.
+        // That another process goes on comes first, so that nothing is begun in its predecessor's name; then what people asked for.
         let orders = stage
             .lookout
             .orders(&self.engine, stage.performer)
             .map_err(ConductError::Store)?;
-        let mut events: Vec<Event> = orders.into_iter().chain(first).collect();
+        let mut events: Vec<Event> = first.into_iter().chain(orders).collect();
         loop {
             // What is known is decided before the store is looked at: what is ours then stands as the engine knows it.
             self.decide(&mut events, stage, audience)?;
