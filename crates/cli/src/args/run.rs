@@ -53,7 +53,7 @@ pub(crate) struct RunArgs {
 pub(crate) enum IntegrationArg {
     /// It stays on its branch
     None,
-    /// It is merged into ralph/<plan>
+    /// It is merged into ralph/PLAN
     Merge,
     /// It is pushed and proposed as a pull request
     Pr,
