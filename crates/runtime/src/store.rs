@@ -254,4 +254,6 @@ pub struct NewClaim<'a> {
     pub lease_until: jiff::Timestamp,
     /// Also when something holds it back.
     pub is_forced: bool,
+    /// The claim of somebody who is gone, and why that is known: it ends in the same step, so that nobody comes between.
+    pub instead_of: Option<(Fence, Abandoned)>,
 }

@@ -98,6 +98,7 @@ mod damage {
                 holder: &holder,
                 lease_until: until,
                 is_forced: true,
+                instead_of: None,
             };
             if number % 3 == 0 {
                 let fence = store.claim(&id(number), &claim, at(3)).unwrap().fence;

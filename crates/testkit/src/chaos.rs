@@ -20,6 +20,7 @@ mod plant;
 mod report;
 mod scenario;
 mod store;
+mod survey;
 mod user;
 mod world;
 
@@ -36,6 +37,7 @@ use jiff::Timestamp;
 
 pub use plant::Plant;
 pub use report::{Counts, Report};
+pub use survey::{MAX_SEEDS_TO_NOTICE, Survey, noticed, page, survey};
 
 use crew::ShakyCrew;
 use director::{Director, HOST};
@@ -45,7 +47,7 @@ use store::ShakyStore;
 use world::{Life, Port, World};
 
 /// How many processes there may be, one after the other and beside each other.
-const MAX_PROCESSES: usize = 48;
+const MAX_PROCESSES: usize = 64;
 
 /// Plays a seed to its end.
 pub fn play(seed: u64, plant: Option<Plant>, logs: bool) -> Report {

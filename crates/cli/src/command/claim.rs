@@ -23,6 +23,7 @@ pub(crate) fn run(args: &ClaimArgs, global: &Global, ui: &Ui) -> Result<(), Fail
         holder: &holder,
         lease_until: beads.by.lease_until(args.holder.lease)?,
         is_forced: args.force,
+        instead_of: None,
     };
     outcomes::each(&args.ids, "claimed", ui, |id| {
         let id = beads.resolve(id)?.issue.id().clone();

@@ -66,6 +66,7 @@ fn claim_first(args: &ReadyArgs, beads: &mut Beads, query: &Query, ui: &Ui) -> R
         holder: &holder,
         lease_until: beads.by.lease_until(args.holder.lease)?,
         is_forced: false,
+        instead_of: None,
     };
     for candidate in beads.store.find(query)? {
         let id = candidate.issue.id();

@@ -230,8 +230,5 @@ fn z_5_what_a_judge_or_a_check_changes_is_not_handed_over() {
     world.run(&["run"]).exits(1);
     assert_eq!(world.statuses(), "1.1 blocked");
     let error = world.error_of("1.1");
-    assert!(
-        error.contains("changed after it was handed to QA"),
-        "{error}"
-    );
+    assert!(error.contains("changed while QA looked at it"), "{error}");
 }

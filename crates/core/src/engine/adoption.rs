@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::effect::{Action, Effect};
 use super::ledger::Spent;
 use super::machine::Engine;
-use super::work::{AfterRecord, AfterRestore, Phase};
+use super::work::{AfterRecord, AfterRestore, Held, Phase};
 use crate::bead::BeadId;
 use crate::issue::Fence;
 
@@ -39,9 +39,23 @@ impl Engine {
                     },
                 );
             }
-            let actions = effects.into_iter().map(|effect| effect.action).collect();
+            let mut actions: Vec<Action> =
+                effects.into_iter().map(|effect| effect.action).collect();
+            actions.extend(self.take_held_launches(&bead));
             self.restore(now, &bead, AfterRestore::Redo(actions));
         }
+    }
+
+    /// The runs of agents that wait for their time: while the worktree is made what it was, nobody may begin in it.
+    fn take_held_launches(&mut self, bead: &BeadId) -> Vec<Action> {
+        let work = self.works.get_mut(bead).expect("it is worked on");
+        let held = std::mem::take(&mut work.held);
+        let (launches, others) = held
+            .into_iter()
+            .partition(|held| held.action.launch().is_some());
+        work.held = others;
+        let launches: Vec<Held> = launches;
+        launches.into_iter().map(|held| held.action).collect()
     }
 
     /// Every bead that goes on has a new claim. One that could not be claimed again is somebody else's now, unless its last word may

@@ -56,6 +56,7 @@ impl<'a> StoreKeeper<'a> {
             holder,
             lease_until: lease_until(now),
             is_forced: false,
+            instead_of: None,
         };
         let record = store.claim(id, &new, Stamp { actor, at: now })?;
         let bead = match of_issue(&record.issue, defaults) {

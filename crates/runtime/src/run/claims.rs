@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::engine::{Answer, Effect, Lasting, Trouble};
+use beads_ralph_core::engine::{Answer, Effect, Engine, Lasting, Trouble};
 use beads_ralph_core::issue::{Abandoned, Claim, Fence, Holder, Record};
 use jiff::Timestamp;
 
@@ -22,6 +22,9 @@ const SLOT: &str = "slot/";
 
 /// The beginning of the names under which worktrees are taken.
 const PLACE: &str = "place/";
+
+/// How often taking over is tried while the store is busy.
+const MAX_TRIES: usize = 5;
 
 impl Performer<'_> {
     pub(super) fn lease_until(&self) -> Timestamp {
@@ -73,36 +76,51 @@ impl Performer<'_> {
 
     fn claim_anew(&self, id: &BeadId) -> Result<Option<Record>, Trouble> {
         let record = fetch(&**self.store(), id)?;
-        let left = self.left(&record);
-        if let (Some(_), Some(claim)) = (left, &record.claim)
-            && claim.holder.run != self.site.run
-            && !(self.bury)(&claim.holder)?
-        {
+        let instead_of = self.left(&record);
+        if instead_of.is_some() && !self.is_buried(&record)? {
             return Ok(None);
-        }
-        let mut store = self.store();
-        if let Some((fence, why)) = left {
-            match store.reclaim(id, fence, why, self.stamp()) {
-                Ok(_) => {}
-                Err(StoreError::Stale { .. }) => return Ok(None),
-                Err(error) => return Err(trouble(error)),
-            }
         }
         let new = NewClaim {
             holder: &self.site.holder,
             lease_until: self.lease_until(),
             is_forced: false,
+            instead_of,
         };
-        match store.claim(id, &new, self.stamp()) {
+        match self.store().claim(id, &new, self.stamp()) {
             Ok(record) => Ok(Some(record)),
             Err(
                 StoreError::Held { .. }
+                | StoreError::Stale { .. }
                 | StoreError::InProgress(_)
                 | StoreError::NotClaimable { .. }
                 | StoreError::Blocked { .. }
                 | StoreError::NotFound(_),
             ) => Ok(None),
             Err(error) => Err(trouble(error)),
+        }
+    }
+
+    /// Takes away a claim on a bead whose holder is gone; `false` when somebody was faster.
+    pub(super) fn free_if_left(&self, id: &BeadId) -> Result<bool, Trouble> {
+        let record = fetch(&**self.store(), id)?;
+        let Some((fence, why)) = self.left(&record) else {
+            return Ok(true);
+        };
+        if !self.is_buried(&record)? {
+            return Ok(false);
+        }
+        match self.store().reclaim(id, fence, why, self.stamp()) {
+            Ok(_) => Ok(true),
+            Err(StoreError::Stale { .. }) => Ok(false),
+            Err(error) => Err(trouble(error)),
+        }
+    }
+
+    /// Whether nothing runs any more for whoever held a bead.
+    fn is_buried(&self, record: &Record) -> Result<bool, Trouble> {
+        match &record.claim {
+            Some(claim) if claim.holder.run != self.site.run => (self.bury)(&claim.holder),
+            _ => Ok(true),
         }
     }
 
@@ -116,31 +134,34 @@ impl Performer<'_> {
 
     /// Takes the beads of this run over from a process of it that is dead. The answer has those that could be taken, with their new
     /// fences.
-    pub fn take_over(
-        &self,
-        beads: impl IntoIterator<Item = BeadId>,
-    ) -> Result<Vec<(BeadId, Fence)>, Trouble> {
+    pub fn take_over(&self, engine: &Engine) -> Result<Vec<(BeadId, Fence)>, Trouble> {
         let mut fences = Vec::new();
-        for id in beads {
-            let fetched = fetch(&**self.store(), &id);
-            let record = match fetched {
-                Ok(record) => record,
-                Err(trouble) if trouble.lasting == Lasting::Lost => continue,
-                Err(trouble) => return Err(trouble),
-            };
-            let is_ours = fence_of(&record, &self.site.run).is_some();
-            let is_open = record.claim.is_none() && record.issue.status() == "open";
-            if (is_ours || is_open)
-                && let Some(record) = self.claim_anew(&id)?
-            {
-                self.take_slot(&id)?;
-                self.take_place(&id)?;
-                let (until, stamp) = (self.lease_until(), self.stamp());
-                (self.ports).take(&mut **self.store(), &id, &self.site.holder, until, stamp)?;
-                fences.push((id, record.fence));
-            }
+        for id in engine.working() {
+            let taken = patiently(|| self.take_over_one(&id))?;
+            fences.extend(taken.map(|fence| (id, fence)));
         }
         Ok(fences)
+    }
+
+    /// Nothing, when the bead is not this run's any more: what others did to it meanwhile, this run does not know.
+    fn take_over_one(&self, id: &BeadId) -> Result<Option<Fence>, Trouble> {
+        let fetched = fetch(&**self.store(), id);
+        let record = match fetched {
+            Ok(record) => record,
+            Err(trouble) if trouble.lasting == Lasting::Lost => return Ok(None),
+            Err(trouble) => return Err(trouble),
+        };
+        if fence_of(&record, &self.site.run).is_none() {
+            return Ok(None);
+        }
+        let Some(record) = self.claim_anew(id)? else {
+            return Ok(None);
+        };
+        self.take_slot(id)?;
+        self.take_place(id)?;
+        let (until, stamp) = (self.lease_until(), self.stamp());
+        (self.ports).take(&mut **self.store(), id, &self.site.holder, until, stamp)?;
+        Ok(Some(record.fence))
     }
 
     fn take_slot(&self, id: &BeadId) -> Result<bool, Trouble> {
@@ -241,6 +262,10 @@ impl Performer<'_> {
 
     /// Gives back the places that processes hold which are dead.
     pub fn free_dead_slots(&self, is_dead: impl Fn(&Holder) -> bool) -> Result<(), Trouble> {
+        patiently(|| self.try_free_dead_slots(&is_dead))
+    }
+
+    fn try_free_dead_slots(&self, is_dead: &impl Fn(&Holder) -> bool) -> Result<(), Trouble> {
         let mut store = self.store();
         for kind in [SLOT, PLACE, PORT] {
             for lease in store.leases(kind, (self.now)()).map_err(trouble)? {
@@ -274,4 +299,16 @@ impl Performer<'_> {
         self.ports.renew(&mut **store, until);
         lost
     }
+}
+
+/// Tries again what failed in passing: a run that was left is not given up because the store was busy for a moment. The store has
+/// waited by itself each time.
+fn patiently<T>(act: impl Fn() -> Result<T, Trouble>) -> Result<T, Trouble> {
+    for _ in 1..MAX_TRIES {
+        match act() {
+            Err(trouble) if trouble.lasting == Lasting::Passing => {}
+            other => return other,
+        }
+    }
+    act()
 }

@@ -131,8 +131,7 @@ impl<'a> Conductor<'a> {
                 .lookout
                 .look(&self.engine, stage.performer, clock::monotonic())
                 .map_err(ConductError::Store)?;
-            // What was seen is about the engine as it is now, before it hears what came meanwhile and perhaps asks for a bead again.
-            events.splice(0..0, noticed.events);
+            events.extend(noticed.events);
             if let Some(warning) = noticed.warning {
                 audience.warn(&warning);
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use beads_ralph_core::bead::{BeadId, IssueType, RalphBead, Rules};
+use beads_ralph_core::bead::{BeadId, IssueType, QaStatus, RalphBead, Rules};
 use beads_ralph_core::engine::{Action, Answer, CommitId, Effect, Trouble};
 use beads_ralph_core::issue::{Fence, Holder, Record};
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
@@ -365,11 +365,32 @@ impl<'a> Performer<'a> {
                 ..
             } => {
                 let changed = self.repository.changed_files(base, commit)?;
-                let (report, verdict) = self.crew.judge(job, *agent, &changed)?;
+                let (report, mut verdict) = self.crew.judge(job, *agent, &changed)?;
+                if let Some(verdict) = &mut verdict
+                    && verdict.status == QaStatus::Pass
+                    && let Some(reason) = self.moved(&place, commit)
+                {
+                    verdict.status = QaStatus::Fail;
+                    verdict.message = format!("the work changed while QA looked at it: {reason}");
+                }
                 Answer::Judged { report, verdict }
             }
             _ => unreachable!("only runs of agents come here"),
         })
+    }
+
+    /// How what is checked out differs from a commit, if it does. What cannot be told counts as a difference: nobody vouches for it.
+    fn moved(&self, place: &Place, commit: &CommitId) -> Option<String> {
+        let differs = self.differs(place, commit);
+        differs.unwrap_or_else(|trouble| Some(trouble.message))
+    }
+
+    fn differs(&self, place: &Place, commit: &CommitId) -> Result<Option<String>, Trouble> {
+        let state = self.repository.state(place)?;
+        if state.head != *commit {
+            return Ok(Some(format!("{} is checked out, not {commit}", state.head)));
+        }
+        Ok(state.dirt)
     }
 
     fn seal(&self, effect: &Effect, attempt: u32, base: &CommitId) -> Result<Answer, Trouble> {
@@ -387,25 +408,18 @@ impl<'a> Performer<'a> {
     /// Runs the checks on exactly a commit: it must be checked out, and nothing else, before and after (Z-5, Z-29).
     fn verify(&self, effect: &Effect, attempt: u32, commit: &CommitId) -> Result<Answer, Trouble> {
         let (bead, place) = self.bead_and_place(effect)?;
-        let differs = || -> Result<Option<String>, Trouble> {
-            let state = self.repository.state(&place)?;
-            if state.head != *commit {
-                return Ok(Some(format!("{} is checked out, not {commit}", state.head)));
-            }
-            Ok(state.dirt)
-        };
         let verified = |is_green: bool, summary: String, is_cut_off: bool| Answer::Verified {
             commit: commit.clone(),
             is_green,
             summary,
             is_cut_off,
         };
-        if let Some(reason) = differs()? {
+        if let Some(reason) = self.differs(&place, commit)? {
             let summary = format!("the work changed after it was handed to QA: {reason}");
             return Ok(verified(false, summary, false));
         }
         let checked = self.crew.verify(&bead, &place, attempt, commit)?;
-        if let Some(reason) = differs()?.filter(|_| checked.is_green) {
+        if let Some(reason) = self.differs(&place, commit)?.filter(|_| checked.is_green) {
             let summary = format!("the work changed while it was checked: {reason}");
             return Ok(verified(false, summary, false));
         }
@@ -465,6 +479,9 @@ impl<'a> Performer<'a> {
             session: format!("{}/{team}", self.site.run),
             by: self.stamp(),
         };
+        if effect.fence.is_none() {
+            self.free_if_left(&effect.bead)?;
+        }
         let mut store = self.store();
         keeping.write(&mut **store, effect, progress, &last)?;
         if let Last::Closed { .. } = last {

@@ -306,7 +306,7 @@ pub fn take_over(
     let Some(engine) = adopted else {
         return Ok(None);
     };
-    let fences = performer.take_over(engine.working())?;
+    let fences = performer.take_over(engine)?;
     Ok(Some(Event::Adopted { fences }))
 }
 

@@ -168,9 +168,7 @@ impl MemoryStore {
         by: Stamp<'_>,
     ) -> Result<Record, StoreError> {
         let record = self.record(self.row(id)?);
-        if record.claim.as_ref().map(|claim| claim.fence) != Some(fence) {
-            return Err(rules::stale(&record, fence));
-        }
+        rules::check_held(&record, fence)?;
         let next = Next {
             issue: rules::reopened(&record.issue, by)?,
             comments: Vec::new(),
@@ -335,14 +333,20 @@ impl Store for MemoryStore {
         claim: &NewClaim<'_>,
         by: Stamp<'_>,
     ) -> Result<Record, StoreError> {
-        let record = self.record(self.row(id)?);
-        rules::check_claimable(&record)?;
+        let mut record = self.record(self.row(id)?);
+        match claim.instead_of {
+            None => rules::check_claimable(&record)?,
+            Some((fence, _)) => rules::check_held(&record, fence)?,
+        }
         if record.is_blocked && !claim.is_forced {
             let blockers = self.blockers(id)?;
             return Err(StoreError::Blocked {
                 id: id.clone(),
                 blockers,
             });
+        }
+        if let Some((fence, why)) = claim.instead_of {
+            record = self.reclaim(id, fence, why, by)?;
         }
         let (issue, claim) = rules::claimed(&record, claim, by)?;
         let next = Next {

@@ -140,6 +140,16 @@ pub(super) fn check_claimable(record: &Record) -> Result<(), StoreError> {
     }
 }
 
+/// Whether an issue is held under a fence.
+pub(super) fn check_held(record: &Record, fence: Fence) -> Result<(), StoreError> {
+    let held = record.claim.as_ref().map(|claim| claim.fence);
+    if held == Some(fence) {
+        Ok(())
+    } else {
+        Err(stale(record, fence))
+    }
+}
+
 /// The issue and the claim after claiming. The first claim says when work began.
 pub(super) fn claimed(
     record: &Record,
@@ -332,6 +342,7 @@ mod tests {
             holder: &holder,
             lease_until: jiff::Timestamp::UNIX_EPOCH,
             is_forced: false,
+            instead_of: None,
         };
         let by = Stamp {
             actor: "ann",

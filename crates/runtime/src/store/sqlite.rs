@@ -216,24 +216,33 @@ impl SqliteStore {
     ) -> Result<Record, StoreError> {
         self.writing(|transaction| {
             let mut batch = Batch::new(transaction, by);
-            let record = batch.existing(id)?;
-            if record.claim.as_ref().map(|claim| claim.fence) != Some(fence) {
-                return Err(rules::stale(&record, fence).into());
-            }
-            let next = Next {
-                issue: Cow::Owned(rules::reopened(&record.issue, by)?),
-                comments: Vec::new(),
-                fence: record.fence,
-                claim: None,
-                kind,
-                why,
-            };
-            batch.put(Some(record), next)?;
+            end_claim(&mut batch, id, fence, (kind, why))?;
             let record = batch.settled(id)?;
             batch.finish()?;
             Ok(record)
         })
     }
+}
+
+/// Ends a claim, if it is the one under this fence.
+fn end_claim(
+    batch: &mut Batch<'_>,
+    id: &BeadId,
+    fence: Fence,
+    (kind, why): (EventKind, Option<&'static str>),
+) -> Result<(), Failed> {
+    let record = batch.existing(id)?;
+    rules::check_held(&record, fence)?;
+    let next = Next {
+        issue: Cow::Owned(rules::reopened(&record.issue, batch.by)?),
+        comments: Vec::new(),
+        fence: record.fence,
+        claim: None,
+        kind,
+        why,
+    };
+    batch.put(Some(record), next)?;
+    Ok(())
 }
 
 impl Store for SqliteStore {
@@ -305,6 +314,14 @@ impl Store for SqliteStore {
     ) -> Result<Record, StoreError> {
         self.writing(|transaction| {
             let mut batch = Batch::new(transaction, by);
+            if let Some((fence, why)) = claim.instead_of {
+                end_claim(
+                    &mut batch,
+                    id,
+                    fence,
+                    (EventKind::Reclaimed, Some(why.as_str())),
+                )?;
+            }
             let record = batch.existing(id)?;
             rules::check_claimable(&record)?;
             if record.is_blocked && !claim.is_forced {

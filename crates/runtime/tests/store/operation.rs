@@ -49,7 +49,7 @@ pub(crate) struct Step {
 #[derive(Debug, Clone)]
 pub(crate) enum Operation {
     Write(Vec<Change>),
-    Claim(&'static str, bool),
+    Claim(&'static str, bool, Option<Nearly>),
     Heartbeat(&'static str, Nearly, i64),
     Release(&'static str, Nearly),
     Reclaim(&'static str, Nearly),
@@ -145,11 +145,13 @@ impl Step {
                 let batch: Vec<Write> = changes.iter().map(|change| change.write(store)).collect();
                 told(store.write(&batch, by))
             }
-            Operation::Claim(id, is_forced) => {
+            Operation::Claim(id, is_forced, gone) => {
+                let gone = gone.map(|nearly| fence_of(store, id, nearly));
                 let claim = NewClaim {
                     holder: &holder,
                     lease_until: moment(self.at + 20),
                     is_forced: *is_forced,
+                    instead_of: gone.map(|fence| (fence, Abandoned::ProcessDead)),
                 };
                 told(store.claim(&self::id(id), &claim, by))
             }
@@ -211,7 +213,7 @@ fn operation() -> impl Strategy<Value = Operation> {
     prop_oneof![
         12 => change().prop_map(|change| Operation::Write(vec![change])),
         5 => prop::collection::vec(change(), 2..6).prop_map(Operation::Write),
-        5 => (issue(), prop::bool::weighted(0.3)).prop_map(|(id, forced)| Operation::Claim(id, forced)),
+        5 => (issue(), prop::bool::weighted(0.3), prop::option::weighted(0.3, nearly())).prop_map(|(id, forced, gone)| Operation::Claim(id, forced, gone)),
         1 => (issue(), nearly(), 0..99i64).prop_map(|(id, nearly, until)| Operation::Heartbeat(id, nearly, until)),
         2 => (issue(), nearly()).prop_map(|(id, nearly)| Operation::Release(id, nearly)),
         2 => (issue(), nearly()).prop_map(|(id, nearly)| Operation::Reclaim(id, nearly)),

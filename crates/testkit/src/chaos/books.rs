@@ -94,6 +94,13 @@ impl Books {
         self.running.remove(&effect);
     }
 
+    /// Nobody will hear what the agents of a bead spent.
+    pub(super) fn forget_bead(&mut self, bead: &BeadId) {
+        let level = Level::Bead(bead.clone());
+        self.running
+            .retain(|_, grant| !grant.levels.contains(&level));
+    }
+
     /// The process is dead, and so are its agents.
     pub(super) fn forget_all(&mut self) {
         self.running.clear();

@@ -5,6 +5,8 @@
 //! else goes on.
 
 mod looking_back;
+mod performing;
+mod starting;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -26,7 +28,7 @@ use super::books::Books;
 use super::crew::leave_half;
 use super::laws;
 use super::plant::Plant;
-use super::scenario::{ROOT, Rates};
+use super::scenario::{ROOT, Rates, name_of};
 use super::user;
 use super::world::{Port, World};
 
@@ -35,6 +37,9 @@ pub(super) const HOST: &str = "host";
 
 /// How much may happen before a run counts as one that does not end.
 const MAX_STEPS: u32 = 60_000;
+
+/// How many processes begin before the weather is fine.
+const MAX_ROUGH_STARTS: usize = 48;
 
 /// How often a run is begun anew in fine weather.
 const MAX_CALM_STARTS: u32 = 12;
@@ -241,192 +246,6 @@ impl<'a> Director<'a> {
         self.processes.iter().any(Option::is_some) || self.agenda.values().any(is_starting)
     }
 
-    /// A process begins: it goes on with a run that was left, or begins one.
-    fn start(&mut self) {
-        let me = self.n_started;
-        if me >= self.ports.len() {
-            return;
-        }
-        self.n_started += 1;
-        self.processes.push(None);
-        {
-            let mut world = self.world();
-            world.counts.processes += 1;
-            world.lives[me].is_alive = true;
-        }
-        let (run, is_adopted) = self.take_run(me);
-        let Some(engine) = self.engine_of(run, is_adopted) else {
-            return;
-        };
-        self.become_process(me, run);
-        let adopted = is_adopted.then_some(&engine);
-        let world = Arc::clone(&self.world);
-        let is_dead = |holder: &Holder| {
-            let world = world.lock().unwrap_or_else(PoisonError::into_inner);
-            let process = holder.process.as_ref();
-            process.is_some_and(|it| !world.lives[it.pid as usize].is_alive)
-        };
-        let first = take_over(&self.performers[me], adopted, is_dead);
-        let poll = Duration::from_millis(engine.settings().poll_ms);
-        let lookout = Lookout::new(Sight::knowing(engine.known()), poll, self.instant());
-        self.processes[me] = Some(Process {
-            run,
-            engine,
-            lookout,
-            begun: BTreeMap::new(),
-            unwritten: Vec::new(),
-            is_fresh: self.is_calm && !is_adopted,
-        });
-        match first {
-            Ok(first) => self.go_on(me, first.into_iter().collect()),
-            Err(trouble) => self.give_up(me, &trouble.message),
-        }
-        self.plan(self.poll_ms(), Happening::Poll(me));
-    }
-
-    fn poll_ms(&self) -> u64 {
-        self.world().scenario.settings.poll_ms
-    }
-
-    /// The newest run that was left, or a new one; older ones that were left are settled.
-    fn take_run(&mut self, me: usize) -> (usize, bool) {
-        let mut left: Vec<usize> = (0..self.runs.len())
-            .filter(|run| !self.runs[*run].is_over && self.runs[*run].lock.is_none())
-            .collect();
-        if let Some(newest) = left.pop() {
-            for older in left {
-                self.runs[older].is_over = true;
-            }
-            self.runs[newest].lock = Some(me);
-            self.runs[newest].books.forget_all();
-            return (newest, true);
-        }
-        let is_calm = self.is_calm;
-        let (now, settings, caps) = {
-            let world = self.world();
-            let mut settings = world.scenario.settings.clone();
-            settings.is_once &= !is_calm;
-            if is_calm {
-                // There is enough money for everything that is left.
-                settings.caps = Caps::default();
-            }
-            let caps = settings.caps;
-            if world.is_planted(Plant::BudgetIgnored) {
-                settings.caps = Caps::default();
-            }
-            (world.now, settings, caps)
-        };
-        let settings = Settings {
-            run: format!("run-{}", self.runs.len()),
-            ..settings
-        };
-        self.runs.push(RunFile {
-            head: Head::new(settings, "test", "mark", now),
-            entries: Vec::new(),
-            is_over: false,
-            lock: Some(me),
-            books: Books::default(),
-            caps,
-        });
-        (self.runs.len() - 1, false)
-    }
-
-    fn engine_of(&self, run: usize, is_adopted: bool) -> Option<Engine> {
-        let file = &self.runs[run];
-        if !is_adopted {
-            return Some(Engine::new(file.head.settings.clone()));
-        }
-        match replay(&file.head, &file.entries) {
-            Ok(engine) => Some(engine),
-            Err(error) => {
-                self.world().violate(format!(
-                    "replay: a run that was left cannot be gone on with: {error}"
-                ));
-                None
-            }
-        }
-    }
-
-    fn become_process(&mut self, me: usize, run: usize) {
-        let id = self.runs[run].head.settings.run.clone();
-        let site = &mut self.performers[me].site;
-        site.run.clone_from(&id);
-        site.holder = Holder {
-            run: id.clone(),
-            host: HOST.to_owned(),
-            process: Some(HolderProcess {
-                pid: u32::try_from(me).unwrap_or(u32::MAX),
-                started: me as u64,
-                boot: "boot".to_owned(),
-                machine: None,
-                namespace: None,
-            }),
-        };
-        let word = if self.runs[run].entries.is_empty() {
-            "begins"
-        } else {
-            "goes on with"
-        };
-        self.world().say(|| format!("p{me} {word} {id}"));
-    }
-
-    /// Whether a process lives; what a dead one had in memory is gone.
-    fn lives(&mut self, me: usize) -> bool {
-        if self.processes[me].is_none() {
-            return false;
-        }
-        if self.ports[me].is_alive() {
-            return true;
-        }
-        self.bury(me);
-        false
-    }
-
-    /// What is left of a process that was killed: half of what its agents were at, and a lock that is free.
-    fn bury(&mut self, me: usize) {
-        let Some(process) = self.processes[me].take() else {
-            return;
-        };
-        self.runs[process.run].lock = None;
-        for effect in process.begun.values() {
-            self.leave_half_of(effect);
-        }
-        let wait = 10_000 + self.below(1_800_000);
-        self.plan(wait, Happening::Start);
-    }
-
-    fn leave_half_of(&self, effect: &Effect) {
-        let mut world = self.world();
-        let is_at_work = matches!(
-            effect.action,
-            Action::Develop { .. } | Action::Resolve { .. } | Action::Lead { .. }
-        );
-        let bead = world
-            .scenario
-            .beads
-            .iter()
-            .find(|bead| bead.id == effect.bead);
-        if let Some(bead) = bead.filter(|_| is_at_work) {
-            let place = place(ROOT.into(), bead);
-            if world.random.is_hit(0.5) {
-                leave_half(&mut world, &effect.bead, &place);
-            }
-        }
-    }
-
-    /// A process that cannot go on ends by itself; its run is left.
-    fn give_up(&mut self, me: usize, why: &str) {
-        if !self.lives(me) {
-            return;
-        }
-        {
-            let mut world = self.world();
-            world.say(|| format!("p{me} gives up: {why}"));
-            world.lives[me].is_alive = false;
-        }
-        self.bury(me);
-    }
-
     fn poll(&mut self, me: usize) {
         if !self.lives(me) {
             return;
@@ -437,8 +256,12 @@ impl<'a> Director<'a> {
         }
     }
 
-    /// Looks around, decides, and ends when there is nothing left to do.
-    fn go_on(&mut self, me: usize, mut events: Vec<Event>) {
+    /// Decides about what happened, looks around, decides about that, and ends when there is nothing left to do.
+    fn go_on(&mut self, me: usize, events: Vec<Event>) {
+        self.decide(me, events);
+        if !self.lives(me) {
+            return;
+        }
         let now = self.instant();
         let Some(process) = &mut self.processes[me] else {
             return;
@@ -446,12 +269,13 @@ impl<'a> Director<'a> {
         let noticed = process
             .lookout
             .look(&process.engine, &self.performers[me], now);
-        match noticed {
-            Ok(noticed) => events.extend(noticed.events),
+        let noticed = match noticed {
+            Ok(noticed) => noticed.events,
             Err(error) => return self.give_up(me, &error.to_string()),
-        }
+        };
         if self.lives(me) {
-            self.decide(me, events);
+            self.decide(me, noticed);
+            self.after_decision(me);
         }
     }
 
@@ -463,12 +287,15 @@ impl<'a> Director<'a> {
         let process = self.processes[me].as_ref();
         let wake = process.and_then(|process| process.engine.next_wake());
         if wake.is_some_and(|wake| wake <= now) {
-            self.decide(me, vec![Event::Woke]);
+            self.go_on(me, vec![Event::Woke]);
         }
     }
 
     /// Takes events to the engine, writes down what it decides, and only then lets it be done.
     fn decide(&mut self, me: usize, events: Vec<Event>) {
+        if events.is_empty() {
+            return;
+        }
         let now = self.now();
         let is_late = self.world().is_planted(Plant::JournalAfterEffects);
         let ignores = self.world().is_planted(Plant::DependenciesIgnored);
@@ -506,6 +333,7 @@ impl<'a> Director<'a> {
         // What a process heard and did not write down before it died was never heard.
         if self.runs[run].entries.len() > n_written {
             self.note_answer();
+            self.note_losses(me);
         }
         if !lives {
             return;
@@ -513,7 +341,9 @@ impl<'a> Director<'a> {
         for entry in decided {
             self.begin_all(me, &entry);
         }
-        self.after_decision(me);
+        if let Some(process) = self.processes[me].as_ref() {
+            self.performers[me].tidy(&process.engine.working());
+        }
     }
 
     /// Writes entries; the process may die before or after that.
@@ -532,239 +362,5 @@ impl<'a> Director<'a> {
             port.die(&mut self.world(), &format!("{when} it wrote its journal"));
         }
         self.lives(me)
-    }
-
-    fn begin_all(&mut self, me: usize, entry: &Entry) {
-        {
-            let mut world = self.world();
-            world.say(|| format!("p{me} {}", told(&entry.event)));
-        }
-        for effect in &entry.effects {
-            self.begin(me, effect);
-        }
-    }
-
-    fn begin(&mut self, me: usize, effect: &Effect) {
-        {
-            let mut world = self.world();
-            world.say(|| {
-                format!(
-                    "p{me}   → {} {} {}",
-                    effect.id,
-                    effect.bead,
-                    effect.action.name()
-                )
-            });
-        }
-        let Some(process) = &mut self.processes[me] else {
-            return;
-        };
-        if effect.action == Action::Cancel {
-            return self.cancel(me, &effect.bead);
-        }
-        process.begun.insert(effect.id, effect.clone());
-        self.check_launch(me, effect);
-        let wait = self.duration(&effect.action);
-        self.plan(wait, Happening::Perform(me, effect.clone()));
-    }
-
-    fn duration(&self, action: &Action) -> u64 {
-        match action {
-            Action::Develop { .. } | Action::Lead { .. } | Action::Resolve { .. } => {
-                60_000 + self.below(1_800_000)
-            }
-            Action::Judge { .. } => 30_000 + self.below(600_000),
-            Action::Verify { .. } => 10_000 + self.below(300_000),
-            _ => 100 + self.below(3_000),
-        }
-    }
-
-    /// What must be so when an agent begins.
-    fn check_launch(&mut self, me: usize, effect: &Effect) {
-        let Some(launch) = effect.action.launch() else {
-            return;
-        };
-        let Some(run) = self.processes[me].as_ref().map(|process| process.run) else {
-            return;
-        };
-        let bead = &effect.bead;
-        let (team, most) = {
-            let world = self.world();
-            let known = world.scenario.beads.iter().find(|it| it.id == *bead);
-            let team = known.map_or_else(String::new, |it| it.metadata.team_name.clone());
-            let most = known.map_or(0, |it| it.metadata.max_retry_attempts);
-            (team, most)
-        };
-        let file = &mut self.runs[run];
-        let broken = (file.books).begin(effect.id, (bead, &team), launch, &file.caps);
-        let is_work = match &effect.action {
-            Action::Develop { .. } | Action::Resolve { .. } => true,
-            Action::Lead { only_pull, .. } => !only_pull,
-            _ => false,
-        };
-        let mut world = self.world();
-        if let Some(broken) = broken {
-            world.violate(broken);
-        }
-        if launch.attempt > most {
-            let attempt = launch.attempt;
-            world.violate(format!(
-                "attempts: attempt {attempt} at {bead}, which may have {most}"
-            ));
-        }
-        let failed = world.truth.failed.get(&(run, bead.clone())).copied();
-        let failed = failed.max(world.truth.recorded.get(bead).copied());
-        if is_work && failed.is_some_and(|failed| launch.attempt <= failed) {
-            world.violate(format!(
-                "attempts: attempt {} at {bead} again, after attempt {failed:?} failed",
-                launch.attempt
-            ));
-        }
-        let is_forced = world.truth.forced.contains(bead);
-        drop(world);
-        let is_elsewhere = (self.processes.iter().enumerate()).any(|(other, process)| {
-            let mut begun = process.iter().flat_map(|process| process.begun.values());
-            other != me && begun.any(|it| it.bead == *bead && it.action.launch().is_some())
-        });
-        if is_work && is_elsewhere && !is_forced {
-            self.world()
-                .violate(format!("two holders: two processes work on {bead}"));
-        }
-    }
-
-    /// Ends what runs for a bead, now.
-    fn cancel(&mut self, me: usize, bead: &BeadId) {
-        let runs = |happening: &Happening| match happening {
-            Happening::Perform(who, effect) => {
-                let is_running = effect.action.launch().is_some()
-                    || matches!(effect.action, Action::Verify { .. });
-                *who == me && effect.bead == *bead && is_running
-            }
-            _ => false,
-        };
-        let slots: Vec<(Timestamp, u64)> = (self.agenda.iter())
-            .filter(|(_, happening)| runs(happening))
-            .map(|(slot, _)| *slot)
-            .collect();
-        for slot in slots {
-            let Some(Happening::Perform(_, effect)) = self.agenda.remove(&slot) else {
-                continue;
-            };
-            {
-                let mut world = self.world();
-                if effect.action.launch().is_some() {
-                    world.cancelled.insert((me, effect.id));
-                } else {
-                    world.cut_off.insert(effect.bead.clone());
-                }
-            }
-            if let Some(process) = &self.processes[me] {
-                self.runs[process.run].books.forget(effect.id);
-            }
-            self.plan(100, Happening::Perform(me, effect));
-        }
-    }
-
-    fn perform(&mut self, me: usize, effect: &Effect) {
-        if !self.lives(me) {
-            return;
-        }
-        let mut answer = self.performers[me].perform(effect);
-        if !self.lives(me) {
-            return;
-        }
-        if let Some(process) = &mut self.processes[me] {
-            process.begun.remove(&effect.id);
-        }
-        self.note_written(effect, &answer);
-        {
-            let mut world = self.world();
-            if world.is_planted(Plant::RedToldAsGreen)
-                && let Ok(Answer::Verified { is_green, .. }) = &mut answer
-            {
-                *is_green = true;
-            }
-            world.say(|| format!("p{me} {} {}: {}", effect.id, effect.bead, heard(&answer)));
-        }
-        let (wait, twice) = {
-            let mut world = self.world();
-            let rate = world.rates.twice;
-            (world.random.below(2_000), world.random.is_hit(rate))
-        };
-        let answer = Box::new(answer);
-        if twice {
-            self.world().counts.twice += 1;
-            let again = wait + self.below(600_000);
-            self.plan(again, Happening::Reply(me, effect.id, answer.clone()));
-        }
-        self.plan(wait, Happening::Reply(me, effect.id, answer));
-    }
-
-    /// How many attempts are in the store now.
-    fn note_written(&self, effect: &Effect, answer: &Result<Answer, Trouble>) {
-        let (Action::Record { progress }
-        | Action::Release { progress }
-        | Action::Block { progress, .. }) = &effect.action
-        else {
-            return;
-        };
-        if answer.is_ok() {
-            let mut world = self.world();
-            let bead = effect.bead.clone();
-            world.truth.recorded.insert(bead.clone(), progress.attempts);
-            if matches!(effect.action, Action::Release { .. }) {
-                world.truth.failed.retain(|(_, failed), _| *failed != bead);
-            }
-        }
-    }
-
-    fn reply(&mut self, me: usize, effect: EffectId, answer: Box<Result<Answer, Trouble>>) {
-        if !self.lives(me) {
-            return;
-        }
-        let Some(process) = &self.processes[me] else {
-            return;
-        };
-        let run = process.run;
-        let asked = process.engine.outstanding().find(|it| it.id == effect);
-        let asked = asked.cloned();
-        self.heard = Some(Heard {
-            run,
-            effect,
-            asked,
-            answer: answer.clone(),
-        });
-        self.decide(me, vec![Event::Answered { effect, answer }]);
-        self.heard = None;
-    }
-
-    /// What an answer says about attempts and money, the first time that it is heard.
-    fn note_answer(&mut self) {
-        let Some(heard) = self.heard.take() else {
-            return;
-        };
-        let (run, effect, answer) = (heard.run, heard.effect, &*heard.answer);
-        let Some(asked) = heard.asked else {
-            return self.runs[run].books.forget(effect);
-        };
-        let spent = match answer {
-            Ok(
-                Answer::Ended { report }
-                | Answer::Judged { report, .. }
-                | Answer::Led { report, .. },
-            ) => report.spent,
-            _ => Spent::default(),
-        };
-        let file = &mut self.runs[run];
-        let broken = file.books.end(effect, &spent, &file.caps);
-        let mut world = self.world();
-        if let Some(broken) = broken {
-            world.violate(broken);
-        }
-        if let Some(attempt) = failed_attempt(&asked.action, answer) {
-            let key = (run, asked.bead);
-            let known = world.truth.failed.entry(key).or_default();
-            *known = attempt.max(*known);
-        }
     }
 }

@@ -296,6 +296,7 @@ impl Git {
             None => return Err(Trouble::for_run(format!("there is no branch {source}"))),
         };
         if looks && self.is_in(commit, &head) {
+            self.branches.insert(target.to_owned(), head.clone());
             return Ok(Integrated::In {
                 commit: head,
                 was_there: true,

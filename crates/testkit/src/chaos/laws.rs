@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use beads_ralph_core::bead::{BeadId, QaStatus, RalphBead};
 use beads_ralph_core::engine::{CommitId, Integration, Leader};
-use beads_ralph_core::issue::{Fence, Record};
+use beads_ralph_core::issue::{Claim, Fence, Record};
 use beads_ralph_runtime::run::{Job, PullState};
 use beads_ralph_runtime::store::Store as _;
 use serde_json::Value;
@@ -30,25 +30,11 @@ pub(super) fn changed(
     let id = after.issue.id();
     match (&before.claim, &after.claim) {
         (Some(old), Some(new)) if old.fence != new.fence => {
-            world.violate(format!(
-                "two holders: {id} was claimed with fence {} while it was held with fence {}",
-                new.fence, old.fence
-            ));
+            taken_from(world, me, id, old);
+            claimed(world, after, new.fence);
         }
         (None, Some(new)) => claimed(world, after, new.fence),
-        (Some(old), None) => {
-            let holder = old
-                .holder
-                .process
-                .as_ref()
-                .map(|process| process.pid as usize);
-            let is_living = holder.is_some_and(|holder| world.lives[holder].is_alive);
-            if holder != Some(me) && is_living {
-                world.violate(format!(
-                    "two holders: {id} was taken from process {holder:?}, which lives, by process {me}"
-                ));
-            }
-        }
+        (Some(old), None) => taken_from(world, me, id, old),
         _ => {}
     }
     if before.issue.status() != "closed" && after.issue.status() == "closed" {
@@ -57,8 +43,23 @@ pub(super) fn changed(
     no_execution_twice(world, after);
 }
 
+/// A claim has ended: by its holder, or because its holder is dead.
+fn taken_from(world: &mut World, me: usize, id: &BeadId, claim: &Claim) {
+    let process = claim.holder.process.as_ref();
+    let holder = process.map(|process| process.pid as usize);
+    let is_living = holder.is_some_and(|holder| world.lives[holder].is_alive);
+    if holder != Some(me) && is_living {
+        world.violate(format!(
+            "two holders: {id} was taken from process {holder:?}, which lives, by process {me}"
+        ));
+    }
+}
+
 fn claimed(world: &mut World, record: &Record, fence: Fence) {
     let id = record.issue.id().clone();
+    if world.truth.anew.remove(&id) {
+        world.forget_attempts(&id);
+    }
     let known = world.truth.fences.insert(id.clone(), fence);
     if known.is_some_and(|known| known >= fence) {
         world.violate(format!("the fence of {id} fell to {fence}"));

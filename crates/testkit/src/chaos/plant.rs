@@ -5,7 +5,7 @@
 pub enum Plant {
     /// The store takes changes under any fence.
     FenceIgnored,
-    /// The store gives a bead to whoever asks, held or not.
+    /// The store gives beads and their worktrees to whoever asks, held or not.
     ClaimNotCompared,
     /// Holders count as dead while they live.
     LivingTakenForDead,
@@ -31,13 +31,11 @@ pub enum Plant {
     BudgetIgnored,
     /// Nobody wakes the run for what it put off.
     DeferredForgotten,
-    /// A bead that is given back stays as it is.
-    ReleaseSwallowed,
 }
 
 impl Plant {
     /// Every fault.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 14] = [
         Self::FenceIgnored,
         Self::ClaimNotCompared,
         Self::LivingTakenForDead,
@@ -52,7 +50,6 @@ impl Plant {
         Self::JournalAfterEffects,
         Self::BudgetIgnored,
         Self::DeferredForgotten,
-        Self::ReleaseSwallowed,
     ];
 
     /// Its name on the command line.
@@ -72,7 +69,6 @@ impl Plant {
             Self::JournalAfterEffects => "journal-after-effects",
             Self::BudgetIgnored => "budget-ignored",
             Self::DeferredForgotten => "deferred-forgotten",
-            Self::ReleaseSwallowed => "release-swallowed",
         }
     }
 
@@ -80,7 +76,9 @@ impl Plant {
     pub fn words(self) -> &'static str {
         match self {
             Self::FenceIgnored => "the store takes changes under any fence",
-            Self::ClaimNotCompared => "the store gives a bead to whoever asks, held or not",
+            Self::ClaimNotCompared => {
+                "the store gives beads and their worktrees to whoever asks, held or not"
+            }
             Self::LivingTakenForDead => "holders count as dead while they live",
             Self::DependenciesIgnored => "beads begin before what they wait for is closed",
             Self::BaseWithoutDependencies => "worktrees lack the work of what the bead waited for",
@@ -97,7 +95,6 @@ impl Plant {
             Self::JournalAfterEffects => "effects begin before the journal has them",
             Self::BudgetIgnored => "nothing is set aside for agents that run",
             Self::DeferredForgotten => "nobody wakes the run for what it put off",
-            Self::ReleaseSwallowed => "a bead that is given back stays in progress",
         }
     }
 }

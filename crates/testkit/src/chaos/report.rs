@@ -66,10 +66,16 @@ pub struct Report {
 }
 
 impl Report {
+    /// The law that was broken first.
+    pub fn law(&self) -> &str {
+        let law = self.violations.first().and_then(|it| it.split_once(':'));
+        law.map_or("", |(law, _)| law)
+    }
+
     /// How to see it again.
     pub fn command(&self) -> String {
         format!(
-            "cargo run -p beads-ralph-testkit --example chaos -- --seed {} --verbose",
+            "cargo run --profile chaos -p beads-ralph-testkit --example chaos -- --seed {}",
             self.seed
         )
     }

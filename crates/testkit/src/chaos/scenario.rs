@@ -17,6 +17,11 @@ pub(super) const TARGET: &str = "ralph/plan";
 /// The root of the main checkout, which is nowhere.
 pub(super) const ROOT: &str = "/repository";
 
+/// What the run with a number is called.
+pub(super) fn name_of(run: usize) -> String {
+    format!("run-{run}")
+}
+
 /// What a seed decides beforehand.
 #[derive(Debug, Clone)]
 pub(super) struct Scenario {

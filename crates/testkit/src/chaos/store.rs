@@ -70,10 +70,19 @@ fn twisted(world: &World, write: &Write) -> Write {
                 }
             }
         }
-        Some(Plant::ReleaseSwallowed) => edits.retain(|edit| *edit != Edit::Reopen),
         _ => {}
     }
     write
+}
+
+/// What a planted fault makes of leases: they are nobody's.
+fn take_away(world: &mut World, names: &[&str]) -> Result<(), StoreError> {
+    for lease in world.store.leases("", world.now)? {
+        if names.contains(&lease.name.as_str()) {
+            world.store.give_back(&lease.name, lease.fence)?;
+        }
+    }
+    Ok(())
 }
 
 impl Store for ShakyStore {
@@ -195,6 +204,9 @@ impl Store for ShakyStore {
         by: Stamp<'_>,
     ) -> Result<Option<Lease>, StoreError> {
         self.0.store("acquire", Reach::Acts, |world| {
+            if world.is_planted(Plant::ClaimNotCompared) {
+                take_away(world, names)?;
+            }
             world.store.acquire(names, holder, until, by)
         })
     }

@@ -49,6 +49,8 @@ pub(super) struct Truth {
     pub(super) closed: BTreeSet<BeadId>,
     /// The beads that a user forced something upon, or opened again.
     pub(super) forced: BTreeSet<BeadId>,
+    /// The beads that a user began with anew and nobody has claimed since.
+    pub(super) anew: BTreeSet<BeadId>,
     /// The last attempt at a bead that failed, as each run was told.
     pub(super) failed: BTreeMap<(usize, BeadId), u32>,
     /// How many attempts at a bead were written into the store.
@@ -112,8 +114,13 @@ impl World {
         self.plant == Some(plant)
     }
 
-    /// A user began with a bead anew.
+    /// A user began with a bead anew. What is still told of earlier attempts until somebody claims it does not count either.
     pub(super) fn begin_anew(&mut self, bead: &BeadId) {
+        self.truth.anew.insert(bead.clone());
+        self.forget_attempts(bead);
+    }
+
+    pub(super) fn forget_attempts(&mut self, bead: &BeadId) {
         self.truth.recorded.remove(bead);
         self.truth.failed.retain(|(_, failed), _| failed != bead);
     }

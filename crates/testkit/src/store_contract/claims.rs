@@ -1,6 +1,6 @@
 //! Claims: of any number of claimers exactly one succeeds (L-11).
 
-use beads_ralph_core::issue::{Edit, EventKind, Fence, HolderProcess, Waiting};
+use beads_ralph_core::issue::{Abandoned, Edit, EventKind, Fence, HolderProcess, Record, Waiting};
 use beads_ralph_runtime::store::{Capability, Guard, NewClaim, Store, StoreError, Write};
 use serde_json::{Value, json};
 
@@ -41,6 +41,11 @@ pub(super) const CLAUSES: &[Clause] = &[
     Clause::new("z_2 a fence that cannot rise is not given", last_fence),
     Clause::new("an issue with a closed dependency can be claimed", freed),
     Clause::needing(
+        "z_4 the claim of somebody who is gone is taken over in one step, or stays as it is",
+        &[Capability::History],
+        taken_over,
+    ),
+    Clause::needing(
         "a claim is one event `claimed`",
         &[Capability::History],
         one_event,
@@ -61,6 +66,7 @@ fn takes(store: &mut dyn Store) {
         holder: &holder,
         lease_until: at(60),
         is_forced: false,
+        instead_of: None,
     };
     let record = store.claim(&id("a"), &new, by(5)).expect("it is open");
     assert_eq!(record, get(store, "a"), "the answer is what is kept");
@@ -112,9 +118,52 @@ fn forced(store: &mut dyn Store, id: &str) -> Result<Fence, StoreError> {
         holder: &holder,
         lease_until: at(60),
         is_forced: true,
+        instead_of: None,
     };
     let record = store.claim(&super::tools::id(id), &claim, by(0))?;
     Ok(record.fence)
+}
+
+fn take_over(
+    store: &mut dyn Store,
+    bead: &str,
+    fence: Fence,
+    run: &str,
+) -> Result<Record, StoreError> {
+    let holder = holder(run);
+    let claim = NewClaim {
+        holder: &holder,
+        lease_until: at(60),
+        is_forced: false,
+        instead_of: Some((fence, Abandoned::ProcessDead)),
+    };
+    store.claim(&id(bead), &claim, by(9))
+}
+
+fn taken_over(store: &mut dyn Store) {
+    put_plain(store, &["a", "b"]);
+    let error = refused(store, |store| take_over(store, "a", Fence(1), "early"));
+    assert_is!(error, StoreError::Stale { .. });
+    claim(store, "a", 0);
+    let error = refused(store, |store| take_over(store, "a", Fence(7), "wrong"));
+    assert_is!(error, StoreError::Stale { .. });
+
+    let record = take_over(store, "a", Fence(1), "next").expect("its holder is gone");
+    assert_eq!(record, get(store, "a"), "the answer is what is kept");
+    let held = record.claim.expect("it is held");
+    assert_eq!((held.holder.run.as_str(), held.fence), ("next", Fence(2)));
+    assert_eq!(record.issue.status(), "in_progress");
+    let events = store
+        .events(Some(&id("a")), 0, 99)
+        .expect("it has a history");
+    let kinds: Vec<EventKind> = events.iter().map(|event| event.kind).collect();
+    let last = [EventKind::Claimed, EventKind::Reclaimed, EventKind::Claimed];
+    assert_eq!(kinds[kinds.len() - 3..], last);
+
+    put_with(store, "c", &[("b", "blocks")]);
+    forced(store, "c").expect("it was forced");
+    let error = refused(store, |store| take_over(store, "c", Fence(1), "next"));
+    assert_is!(error, StoreError::Blocked { .. });
 }
 
 fn held_back(store: &mut dyn Store) {

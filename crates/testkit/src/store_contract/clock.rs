@@ -69,6 +69,7 @@ fn parts_of_a_second(store: &mut dyn Store) {
         holder: &holder,
         lease_until: at(60),
         is_forced: false,
+        instead_of: None,
     };
     let record = store.claim(&id("a"), &new, by).expect("it is open");
     assert_eq!(field(store, "a", "updated_at"), updated_at, "after a claim");

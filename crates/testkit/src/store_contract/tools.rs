@@ -202,6 +202,7 @@ pub(super) fn try_claim(
         holder: &holder,
         lease_until: at(seconds + 60),
         is_forced: false,
+        instead_of: None,
     };
     store.claim(&self::id(id), &claim, by(seconds))
 }

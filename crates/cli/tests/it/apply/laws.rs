@@ -306,6 +306,7 @@ impl World {
             holder: &holder,
             lease_until: by.at,
             is_forced: true,
+            instead_of: None,
         };
         drop(self.store.claim(at.get(&records).issue.id(), &claim, by));
     }

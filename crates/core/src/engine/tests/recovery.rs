@@ -191,3 +191,49 @@ fn a_run_that_was_stopping_when_it_died_goes_on() {
     });
     assert_eq!(stage.play_well(), Some(Outcome::Done));
 }
+
+#[test]
+fn z_39_nobody_begins_in_a_worktree_that_is_being_put_back() {
+    let judged_by_two = Task {
+        judges: vec!["claude".to_owned(), "codex".to_owned()],
+        ..task("a", &[])
+    };
+    let mut stage = Stage::new(settings(), vec![judged_by_two.clone()]);
+    stage.tell(&Event::Seen {
+        tasks: Vec::new(),
+        gone: Vec::new(),
+        parked: vec![(
+            "codex".to_owned(),
+            stage.now + SignedDuration::from_hours(1),
+        )],
+    });
+    while let Some(effect) = stage.pending.first().cloned() {
+        match effect.action {
+            Action::Judge { .. } => break,
+            Action::Claim { .. } => {
+                let claimed = Answer::Claimed {
+                    fence: Fence(1),
+                    task: Box::new(judged_by_two.clone()),
+                };
+                stage.answer(&effect, Ok(claimed));
+            }
+            _ => stage.answer(&effect, Ok(well(&effect))),
+        }
+    }
+    assert_eq!(stage.times("a", "judge"), 1, "the other one is parked");
+    for fence in 2..4 {
+        stage.now += SignedDuration::from_hours(1);
+        stage.pending.clear();
+        stage.tell(&Event::Adopted {
+            fences: vec![(id("a"), Fence(fence))],
+        });
+        assert_eq!(stage.times("a", "judge"), 1, "not before it is put back");
+    }
+    assert_eq!(stage.play_well(), Some(Outcome::Done));
+    assert_eq!(
+        stage.times("a", "judge"),
+        3,
+        "the first one again, and the other one"
+    );
+    assert_eq!(stage.times("a", "develop"), 1);
+}

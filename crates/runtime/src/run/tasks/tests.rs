@@ -87,6 +87,7 @@ fn z_4_a_bead_whose_holder_dies_is_told_of_without_any_event() {
         holder: &holder,
         lease_until: BY.at,
         is_forced: false,
+        instead_of: None,
     };
     store.claim(&id, &claim, BY).unwrap();
     let is_dead = AtomicBool::new(false);

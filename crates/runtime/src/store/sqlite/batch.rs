@@ -25,7 +25,7 @@ use crate::store::{Guard, Stamp, StoreError, Write};
 /// Changes that are not written yet.
 pub(super) struct Batch<'c> {
     connection: &'c Connection,
-    by: Stamp<'c>,
+    pub(super) by: Stamp<'c>,
     staged: HashMap<BeadId, Staged<'c>>,
     /// The staged issues in the order in which they came, so that writing is deterministic.
     order: Vec<BeadId>,

@@ -83,6 +83,7 @@ fn filled(path: &Utf8Path) -> SqliteStore {
         holder: &holder(),
         lease_until: until,
         is_forced: false,
+        instead_of: None,
     };
     store.claim(&id("b"), &claim, by()).unwrap();
     store.acquire(&["slot"], &holder(), until, by()).unwrap();

@@ -14,13 +14,6 @@ impl Director<'_> {
         let Some(process) = &self.processes[me] else {
             return;
         };
-        self.performers[me].tidy(&process.engine.working());
-        if !self.lives(me) {
-            return;
-        }
-        let Some(process) = &self.processes[me] else {
-            return;
-        };
         if let Some(outcome) = process.engine.outcome() {
             return self.finish(me, &outcome);
         }
