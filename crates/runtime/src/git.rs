@@ -10,6 +10,7 @@
 
 mod add;
 mod base;
+mod before;
 mod call;
 mod clashes;
 mod conflict;

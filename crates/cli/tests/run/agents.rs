@@ -13,10 +13,13 @@ fn world(agent: &str) -> World {
 fn l_16_a_dev_agent_that_says_nothing_any_more_is_ended_and_tried_again() {
     let world = World::new(&Setup {
         agent: format!("[ $role$attempt = dev1 ] && sleep 1000\n{DILIGENT}"),
-        adapter: "idle_timeout: 1s".to_owned(),
+        adapter: "idle_timeout: 4s".to_owned(),
         ..Setup::default()
     });
-    world.run(&["run"]).exits(0);
+    world
+        .run(&["run"])
+        .exits(0)
+        .says("is stopped after 4 s of silence");
     assert_eq!(world.log(), ["dev 1.1 1", "dev 1.1 2", "qa 1.1 2"]);
     let bead = world.bead("1.1");
     let dev = &bead["metadata"]["dev_agent_executions"];
@@ -227,6 +230,43 @@ fn z_16_an_agent_that_is_not_there_is_told_before_anything_starts() {
     world.run(&["run"]).exits(3).says(".claude/agents/dev.md");
     assert_eq!(world.log(), Vec::<String>::new());
     assert_eq!(world.statuses(), "1.1 open, 1.2 open");
+}
+
+#[test]
+fn z_16_an_agent_that_nobody_committed_is_told_before_anything_starts() {
+    let section =
+        crate::world::sprint("1.1", "One", "").replace("- `claude` (sonnet)", "- `dev` (sonnet)");
+    let world = World::bare(&Setup {
+        plan: format!("# Plan: p\n\n{section}"),
+        ..Setup::default()
+    });
+    world.write(
+        ".claude/agents/dev.md",
+        "---\nname: dev\ndescription: d\n---\nWork.\n",
+    );
+    world.run(&["plan", "apply", "plan.md"]).exits(0);
+    world
+        .run(&["run"])
+        .exits(3)
+        .says("git add .claude/agents/dev.md && git commit, on main");
+    assert_eq!(world.statuses(), "1.1 open");
+    world.git(&["add", ".claude"]);
+    world.git(&["commit", "-m", "agents"]);
+    world.run(&["run"]).exits(0);
+}
+
+#[test]
+fn z_16_a_file_that_is_copied_and_not_ignored_is_warned_of() {
+    let world = World::new(&Setup {
+        config: "worktrees: {copy: [.env]}\n".to_owned(),
+        ..Setup::default()
+    });
+    world.write(".env", "TOKEN=1\n");
+    let told = "git does not ignore .env";
+    world.run(&["run", "--dry-run"]).says(told);
+    world.write(".gitignore", ".env\n");
+    let ended = world.run(&["run", "--dry-run"]);
+    assert!(!ended.stderr.contains(told), "{ended:#?}");
 }
 
 #[test]

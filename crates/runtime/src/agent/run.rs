@@ -62,6 +62,9 @@ pub trait Observer {
 
     /// Time passes, about five times a second.
     fn tick(&mut self, _elapsed: Duration) {}
+
+    /// It has said nothing for half of the time after which it is stopped; told once for each silence.
+    fn silent(&mut self, _silence: Duration, _deadline: Duration) {}
 }
 
 /// Nobody looks.
@@ -151,6 +154,7 @@ impl Job<'_> {
             observer,
             over: None,
             shown: None,
+            hearing: Hearing::new(self.adapter.idle_timeout.unwrap_or(IDLE)),
         };
         let ended = units.run(&spec, cancel, &mut watching);
         let Watching {
@@ -298,6 +302,40 @@ struct Watching<'a, 'o> {
     over: Option<String>,
     /// What the observer saw last.
     shown: Option<(Option<String>, Option<String>)>,
+    hearing: Hearing,
+}
+
+/// Notices that nothing is heard any more, in time for somebody to look.
+struct Hearing {
+    deadline: Duration,
+    is_heard: bool,
+    heard_at: Duration,
+    is_told: bool,
+}
+
+impl Hearing {
+    fn new(deadline: Duration) -> Self {
+        Self {
+            deadline,
+            is_heard: false,
+            heard_at: Duration::ZERO,
+            is_told: false,
+        }
+    }
+
+    /// How long it has been silent, when that is worth a word.
+    fn silence(&mut self, elapsed: Duration) -> Option<Duration> {
+        if std::mem::take(&mut self.is_heard) {
+            self.heard_at = elapsed;
+            self.is_told = false;
+        }
+        let silence = elapsed.saturating_sub(self.heard_at);
+        if self.is_told || silence < self.deadline / 2 {
+            return None;
+        }
+        self.is_told = true;
+        Some(silence)
+    }
 }
 
 impl Watching<'_, '_> {
@@ -315,6 +353,7 @@ impl Watching<'_, '_> {
 
 impl Watch for Watching<'_, '_> {
     fn output(&mut self, stream: Stream, bytes: &[u8]) -> Flow {
+        self.hearing.is_heard = true;
         match stream {
             Stream::Stdout => self.reader.stdout(bytes),
             Stream::Stderr => self.reader.stderr(bytes),
@@ -332,12 +371,31 @@ impl Watch for Watching<'_, '_> {
 
     fn tick(&mut self, elapsed: Duration) {
         self.observer.tick(elapsed);
+        if let Some(silence) = self.hearing.silence(elapsed) {
+            self.observer.silent(silence, self.hearing.deadline);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_silence_is_told_of_once_and_in_time() {
+        let mut hearing = Hearing::new(Duration::from_secs(10));
+        let mut at = |seconds: u64, is_heard: bool| {
+            hearing.is_heard |= is_heard;
+            hearing.silence(Duration::from_secs(seconds)).is_some()
+        };
+        assert!(!at(4, false));
+        assert!(!at(5, true), "it has just said something");
+        assert!(!at(9, false));
+        assert!(at(10, false));
+        assert!(!at(11, false), "once");
+        assert!(!at(12, true));
+        assert!(at(17, false), "and again, when it falls silent again");
+    }
 
     #[test]
     fn what_passes_is_told_from_what_does_not() {

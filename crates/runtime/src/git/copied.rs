@@ -67,7 +67,7 @@ pub(super) fn copy(root: &Utf8Path, linked: &Linked, patterns: &[String]) -> Res
 }
 
 /// What a pattern stands for, from the root.
-fn found(root: &Utf8Path, pattern: &str) -> Result<Vec<Utf8PathBuf>, Trouble> {
+pub(super) fn found(root: &Utf8Path, pattern: &str) -> Result<Vec<Utf8PathBuf>, Trouble> {
     let wrong = |reason: &str| Trouble::for_run(format!("worktrees.copy: '{pattern}' {reason}"));
     let is_step = |part: Utf8Component<'_>| matches!(part, Utf8Component::Normal(_));
     if pattern.is_empty() || !Utf8Path::new(pattern).components().all(is_step) {

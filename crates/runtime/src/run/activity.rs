@@ -101,6 +101,8 @@ impl Listener for Watching<'_> {
 /// Looks after an agent: takes what is heard to whoever looks, and stops it when it meddles with the user's checkout (Z-17).
 pub(super) struct Guarding<'a> {
     pub(super) bead: &'a BeadId,
+    /// Who works, for people.
+    pub(super) name: &'a str,
     pub(super) activity: &'a Activity,
     pub(super) main: &'a MainCheckout,
     pub(super) units: &'a Units,
@@ -117,6 +119,14 @@ impl Observer for Guarding<'_> {
         if let Some(activity) = activity {
             self.activity.says(self.bead, activity);
         }
+    }
+
+    fn silent(&mut self, silence: Duration, deadline: Duration) {
+        let (silence, deadline) = (silence.as_secs(), deadline.as_secs());
+        self.activity.notice(format!(
+            "{}: {} has said nothing for {silence} s, and is stopped after {deadline} s of silence; beads-ralph logs {} -f shows what it does",
+            self.bead, self.name, self.bead
+        ));
     }
 
     fn tick(&mut self, _: Duration) {

@@ -189,6 +189,7 @@ impl<'a> RealCrew<'a> {
         self.activity.begins(&job.bead.id, &name);
         let mut guarding = Guarding {
             bead: &job.bead.id,
+            name: &name,
             activity: &self.activity,
             main: &self.main,
             units: self.units,

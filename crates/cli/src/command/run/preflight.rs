@@ -1,6 +1,6 @@
 //! What is looked at before the first agent starts (Z-16, L-10): everything that can be found, all at once.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use beads_ralph_core::agent::Permissions;
 use beads_ralph_core::bead::{AgentSpec, RalphBead, Rules};
@@ -9,7 +9,7 @@ use beads_ralph_core::issue::{Query, Record};
 use beads_ralph_runtime::agent::{self, Finding};
 use beads_ralph_runtime::git::Git;
 use beads_ralph_runtime::run::{Repository as _, Selection, place};
-use beads_ralph_runtime::{files, repo};
+use beads_ralph_runtime::{agents, files, repo};
 
 use super::Place;
 use crate::beads::Beads;
@@ -42,6 +42,8 @@ impl Preflight<'_> {
         findings.extend(self.disk());
         findings.extend(self.branches(&beads));
         findings.extend(self.target());
+        findings.extend(self.uncommitted_agents(&beads));
+        findings.extend(self.copies());
         findings.extend(
             self.place
                 .config
@@ -94,6 +96,54 @@ impl Preflight<'_> {
         let asks = seen.iter().any(takes_mode);
         let permissions = self.permissions.or((!asks).then_some(Permissions::Bypass));
         agent::ready(config, root, permissions, seen)
+    }
+
+    /// Files of agents that are in the main checkout and not where the first beads start. Later ones may be made by those before them.
+    fn uncommitted_agents(&self, beads: &[RalphBead]) -> Vec<Finding> {
+        let is_led = self.settings.leader == Leader::Agent;
+        let mut wanted: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+        for bead in beads.iter().filter(|bead| bead.dependencies.is_empty()) {
+            let metadata = &bead.metadata;
+            let qa = metadata.qa_agents.iter().map(|qa| &qa.spec);
+            let specs = metadata.dev_agents.iter().chain(qa);
+            let specs = specs.chain(is_led.then_some(&metadata.scrum_master_agent));
+            let files = specs
+                .filter(|spec| !spec.agent.is_built_in())
+                .filter_map(|spec| agents::definition(&self.place.root, &spec.agent))
+                .map(|definition| definition.path);
+            let source = wanted.entry(&metadata.source_branch).or_default();
+            source.extend(files);
+        }
+        let missing = |(source, files): (&str, BTreeSet<String>)| {
+            let paths: Vec<&str> = files.iter().map(String::as_str).collect();
+            // A branch that is not there is told of elsewhere.
+            let missing = self.git.not_on(source, &paths).unwrap_or_default();
+            (!missing.is_empty()).then(|| {
+                let files = missing.join(" ");
+                error(
+                    format!(
+                        "agents work in worktrees that start from {source}, and it lacks {files}"
+                    ),
+                    &format!("git add {files} && git commit, on {source}"),
+                )
+            })
+        };
+        wanted.into_iter().filter_map(missing).collect()
+    }
+
+    /// Files that agents could commit by mistake.
+    fn copies(&self) -> Option<Finding> {
+        let files = match self.git.copied_and_not_ignored() {
+            Ok(files) if files.is_empty() => return None,
+            Ok(files) => files.join(", "),
+            Err(trouble) => return Some(error(trouble.message, "mend worktrees.copy")),
+        };
+        Some(warning(
+            format!(
+                "worktrees.copy: git does not ignore {files}; an agent that commits everything commits it, and its bead then needs a person"
+            ),
+            "add it to .gitignore",
+        ))
     }
 
     fn disk(&self) -> Option<Finding> {
