@@ -177,7 +177,11 @@ impl Repository for Git {
         let dirt = status.dirt(&copied::of(&linked));
         let dirt = dirt.or_else(|| linked.is_in_the_middle());
         match status.head {
-            Some(head) => Ok(State { head, dirt }),
+            Some(head) => Ok(State {
+                branch: status.branch,
+                head,
+                dirt,
+            }),
             None => Err(Trouble::for_bead(format!(
                 "the worktree {} has no commit",
                 shown(&linked.path)

@@ -10,11 +10,13 @@ mod keeping;
 mod lookout;
 mod main_checkout;
 mod mortal;
+mod origin;
 mod perform;
 mod port_book;
 mod ports;
 mod start;
 mod tasks;
+mod writing;
 
 pub use activity::{Activity, Doing};
 pub use beads_ralph_core::engine::Selection;

@@ -84,6 +84,7 @@ impl Script<'_> {
         assert!(verdict.contains("\"pass\""), "the judge says yes");
         let unchanged = (commit.clone(), true);
         assert_eq!(self.state(&place), unchanged, "the judge changed nothing");
+        assert_eq!(self.state(&place), unchanged, "nor did anybody else");
         self.shell(number, &place, "check", CHECK, "");
         assert_eq!(self.state(&place), unchanged, "the check changed nothing");
         let kept = format!("refs/beads-ralph/{}/verified", id(number));

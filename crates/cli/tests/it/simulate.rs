@@ -215,6 +215,7 @@ fn task(n: u64) -> Task {
         has_checks: true,
         spent: beads_ralph_core::engine::Spent::default(),
         sealed: None,
+        feedback: None,
         base: None,
     }
 }

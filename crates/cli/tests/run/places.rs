@@ -232,3 +232,40 @@ fn z_5_what_a_judge_or_a_check_changes_is_not_handed_over() {
     let error = world.error_of("1.1");
     assert!(error.contains("changed while QA looked at it"), "{error}");
 }
+
+#[test]
+fn z_17_a_worktree_that_somebody_switched_to_another_branch_is_left_alone() {
+    let world = World::new(&Setup {
+        agent: format!("[ -e \"$base/good\" ] || exit 1\n{DILIGENT}"),
+        ..Setup::default()
+    });
+    world.run(&["run"]).exits(1);
+    let bead = world.bead("1.1");
+    let id = bead["id"].as_str().unwrap();
+    let place = world
+        .root
+        .join(bead["metadata"]["worktree_path"].as_str().unwrap());
+    let place = place.as_str();
+    let branch = bead["metadata"]["branch"].as_str().unwrap();
+    let own = world.git(&["rev-parse", branch]);
+    world.git(&["-C", place, "switch", "--create", "theirs"]);
+    world.git(&["-C", place, "commit", "--allow-empty", "-m", "theirs"]);
+    let file = format!(
+        "{}/theirs.txt",
+        bead["metadata"]["worktree_path"].as_str().unwrap()
+    );
+    world.write(&file, "theirs\n");
+    world.touch("good");
+    world.run(&["retry", id]).exits(0);
+    world.run(&["run"]);
+    assert_eq!(world.git(&["rev-parse", branch]), own, "nothing of theirs");
+    assert_eq!(
+        world.git(&["-C", place, "branch", "--show-current"]),
+        "theirs"
+    );
+    let theirs = format!("{place}/theirs.txt");
+    assert!(
+        std::fs::exists(theirs).unwrap(),
+        "and their file lies where it was"
+    );
+}

@@ -28,7 +28,7 @@ impl Engine {
             }
         }
         for (bead, effects) in cut_off {
-            for effect in &effects {
+            for effect in effects.iter().filter(|it| it.action.launch().is_some()) {
                 let task = self.queue.get(&bead).expect("it is worked on");
                 self.ledger.settle(
                     effect.id,
@@ -84,17 +84,16 @@ impl Engine {
     /// Makes the worktree be what it was when the attempt began, or what was sealed in it.
     pub(super) fn restore(&mut self, now: Timestamp, id: &BeadId, then: AfterRestore) {
         let work = self.works.get_mut(id).expect("it is worked on");
-        let is_made = match work.phase {
+        let is_unjudged = match work.phase {
             Phase::Judging | Phase::Verifying | Phase::HandingOver => true,
             Phase::Recording => work.after_record == AfterRecord::Judge,
             _ => false,
         };
-        let commit = if is_made {
-            work.sealed.clone()
-        } else {
-            work.start.clone()
-        };
-        work.keeps_sealed = is_made && then == AfterRestore::Release;
+        // What an attempt made that failed stays, for the next one to mend.
+        let is_made = is_unjudged || work.phase == Phase::Recording;
+        let made = work.sealed.clone().filter(|_| is_made);
+        let commit = made.or_else(|| work.start.clone());
+        work.keeps_sealed = is_unjudged && then == AfterRestore::Release;
         work.after_restore = then;
         let attempt = work.attempt;
         match commit {

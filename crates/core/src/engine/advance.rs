@@ -19,7 +19,8 @@ impl Engine {
     /// journal of this version.
     pub(super) fn advance(&mut self, now: Timestamp, effect: Effect, answer: &Answer) {
         let id = effect.bead;
-        self.work(&id).n_tries = 0;
+        let work = self.work(&id);
+        (work.n_tries, work.n_waits) = (0, 0);
         match (effect.action, answer) {
             (Action::Claim { .. }, Answer::Claimed { fence, task }) => {
                 self.claimed(now, &id, *fence, task);
@@ -203,6 +204,7 @@ impl Engine {
         let work = self.work(id);
         work.fence = Some(fence);
         work.base.clone_from(&task.base);
+        work.feedback = task.feedback.clone().filter(|_| task.attempts > 0);
         if let Some(fault) = &task.fault {
             return self.block(now, id, fault.clone(), false);
         }
@@ -218,7 +220,7 @@ impl Engine {
 
     pub(super) fn next_attempt(&mut self, now: Timestamp, id: &BeadId) {
         // After a fatal word elsewhere what runs may finish, and nothing is begun again (L-8).
-        if self.stopping.is_some() || (self.fatal.is_some() && self.task(id).attempts > 0) {
+        if self.stopping.is_some() || self.fatal.is_some() {
             return self.release(now, id);
         }
         let attempt = self.task(id).attempts + 1;
@@ -229,6 +231,7 @@ impl Engine {
         work.verified = None;
         work.tree = None;
         work.next_agent = 0;
+        work.resolved = None;
         if let Some(also) = work.also.clone() {
             work.is_only_merge = work.sealed.is_some();
             work.needs_prepare = false;

@@ -10,7 +10,7 @@ use super::machine::{Engine, later};
 use super::settings::Cap;
 use super::work::{AfterRecord, Doom, Phase};
 use crate::agent::Status;
-use crate::bead::{BeadId, QaReport};
+use crate::bead::{BeadId, QaReport, QaStatus};
 
 impl Engine {
     pub(super) fn prepare(&mut self, now: Timestamp, id: &BeadId, also: Option<CommitId>) {
@@ -46,9 +46,17 @@ impl Engine {
         work.start = Some(head.clone());
         if !conflicts.is_empty() {
             work.enter(Phase::Resolving, now);
+            let merging = merging.unwrap_or_default();
+            // Whoever gave the merge up and said that all is well would be asked for ever.
+            if work.resolved.as_deref() == Some(merging) {
+                work.needs_prepare = true;
+                let reason = format!("the conflict with {merging} was not solved");
+                return self.fail_attempt(now, id, &reason);
+            }
+            work.merging = Some(merging.to_owned());
             let action = Action::Resolve {
                 launch: launch(work.attempt, account),
-                merging: merging.unwrap_or_default().to_owned(),
+                merging: merging.to_owned(),
                 files: conflicts.to_vec(),
             };
             return self.perform(now, id, action);
@@ -269,16 +277,17 @@ impl Engine {
                 true,
             );
         }
-        if !claim.is_success || report.status != Status::Ok {
-            return self.fail_attempt(now, id, &format!("{}: {reason}", report.agent));
-        }
-        // A success that its own QA agents do not share is none.
         let said = self.work(id).qa_results.iter().map(|said| Said {
             agent: said.agent_path.clone(),
             status: said.status,
             message: said.message.clone(),
         });
         let said: Vec<Said> = said.collect();
+        let is_stopped = said.iter().any(|said| said.status == QaStatus::Stop);
+        if !is_stopped && (!claim.is_success || report.status != Status::Ok) {
+            return self.fail_attempt(now, id, &format!("{}: {reason}", report.agent));
+        }
+        // A success that its own QA agents do not share is none.
         if self.all_passed(now, id, &said) {
             self.seal(now, id);
         }
@@ -317,6 +326,7 @@ impl Engine {
         }
         let (commit, tree) = made;
         if work.phase == Phase::Resolving {
+            work.resolved = work.merging.take();
             let also = work.also.clone();
             return self.prepare(now, id, also);
         }

@@ -266,6 +266,9 @@ pub struct Progress {
     /// What was made and not judged yet, so that whoever goes on need not make it again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sealed: Option<CommitId>,
+    /// What went wrong in the last attempt, for the next one (L-16).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feedback: Option<String>,
     /// What a leading agent says that its QA agents said of the attempt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub qa_results: Vec<QaReport>,

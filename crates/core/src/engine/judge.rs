@@ -13,9 +13,10 @@ use crate::bead::{BeadId, QaStatus};
 impl Engine {
     pub(super) fn judge(&mut self, now: Timestamp, id: &BeadId) {
         let judges = self.task(id).judges.clone();
-        // Who leads says what its own QA agents said. Where no program checks that, ours are asked (Z-31).
+        // Who leads says what its own QA agents said. Where it does not, or no program checks the work, ours are asked (L-17, Z-31).
         let is_led = self.leader(id).is_some() && self.task(id).has_checks;
         let work = self.work(id);
+        let is_led = is_led && work.qa_results.len() >= judges.len();
         work.enter(Phase::Judging, now);
         let (Some(commit), Some(base)) = (work.sealed.clone(), work.base.clone()) else {
             return;

@@ -5,12 +5,15 @@ use jiff::Timestamp;
 use super::effect::{Action, Effect, Launch};
 use super::ledger::Grant;
 use super::machine::Engine;
-use super::work::{Doom, Held};
+use super::work::{Doom, Held, Work};
 use crate::bead::BeadId;
 
 impl Engine {
     /// Lets what has waited go on.
     pub(super) fn go_on(&mut self, now: Timestamp) {
+        if self.fatal.is_some() {
+            self.give_up_launches(now);
+        }
         let ids: Vec<BeadId> = (self.works.iter())
             .filter(|(_, work)| !work.held.is_empty())
             .map(|(id, _)| id.clone())
@@ -31,6 +34,19 @@ impl Engine {
                     self.perform(now, &id, held.action);
                 }
             }
+        }
+    }
+
+    /// After a fatal word nobody waits for an account or for money (L-8).
+    fn give_up_launches(&mut self, now: Timestamp) {
+        let waits = |work: &Work| {
+            let mut held = work.held.iter();
+            held.any(|held| held.action.launch().is_some())
+        };
+        let works = self.works.iter().filter(|(_, work)| waits(work));
+        let ids: Vec<BeadId> = works.map(|(id, _)| id.clone()).collect();
+        for id in ids {
+            self.doom(now, &id, Doom::Release);
         }
     }
 

@@ -364,6 +364,7 @@ impl Engine {
                 .unwrap_or_default(),
             base: work.base.clone(),
             sealed: work.sealed.clone().filter(|_| work.keeps_sealed),
+            feedback: work.feedback.clone(),
             qa_results: work.qa_results.clone(),
         }
     }

@@ -31,6 +31,7 @@ impl Engine {
     /// What follows from trouble (contracts §7.7, §7.8).
     pub(super) fn failed(&mut self, now: Timestamp, effect: Effect, trouble: &Trouble) {
         let id = effect.bead.clone();
+        let is_stopping = self.stopping.is_some();
         let work = self.works.get_mut(&id).expect("it is worked on");
         match (trouble.lasting, &effect.action) {
             (Lasting::Passing | Lasting::Occupied, Action::Claim { .. }) => {
@@ -38,8 +39,18 @@ impl Engine {
                 self.defer(now, &id);
                 self.claims_failed(now, &trouble.message);
             }
-            (Lasting::Occupied, _) if work.n_tries < MAX_OCCUPIED_TRIES => {
-                work.n_tries += 1;
+            // Whoever wants to stop is not kept waiting: what lies there is put aside when somebody goes on.
+            (_, Action::Restore { .. })
+                if is_stopping && work.after_restore == AfterRestore::Release =>
+            {
+                self.release(now, &id);
+            }
+            // What was ended because the run was to end says nothing about the bead.
+            (Lasting::ForBead, Action::Prepare { .. }) if is_stopping => {
+                self.doom(now, &id, Doom::Release);
+            }
+            (Lasting::Occupied, _) if work.n_waits < MAX_OCCUPIED_TRIES => {
+                work.n_waits += 1;
                 let until = later(now, OCCUPIED_WAIT_MS);
                 self.hold_effect(effect, until, trouble.message.clone());
             }

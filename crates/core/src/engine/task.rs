@@ -59,6 +59,9 @@ pub struct Task {
     /// What it started from, once that is known (Z-6).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<CommitId>,
+    /// What went wrong in the last attempt, if there was one: whoever goes on is told (L-16).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feedback: Option<String>,
 }
 
 /// Where a bead stands in its store.

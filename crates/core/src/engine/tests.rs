@@ -72,6 +72,7 @@ fn task(name: &str, waits_for: &[&str]) -> Task {
         has_checks: true,
         spent: Spent::default(),
         sealed: None,
+        feedback: None,
         base: None,
     }
 }
@@ -129,7 +130,12 @@ fn well(effect: &Effect) -> Answer {
             is_success: true,
             is_fatal: false,
             error: None,
-            qa_results: Vec::new(),
+            qa_results: vec![QaReport {
+                agent_path: "qa".to_owned(),
+                status: QaStatus::Pass,
+                message: "fine".to_owned(),
+                details: Map::new(),
+            }],
         },
         Action::Seal { .. } => Answer::Sealed {
             commit: made.clone(),

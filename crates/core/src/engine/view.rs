@@ -129,6 +129,11 @@ impl Engine {
         lost.map(|(id, _)| id.clone()).collect()
     }
 
+    /// The beads that were asked for in vain, and are asked for again at another time.
+    pub fn refused(&self) -> BTreeSet<BeadId> {
+        self.deferred.keys().cloned().collect()
+    }
+
     /// The beads that the run knows.
     pub fn known(&self) -> BTreeSet<BeadId> {
         self.queue.tasks().map(|task| task.id.clone()).collect()

@@ -125,10 +125,16 @@ pub(super) struct Work {
     pub(super) held: Vec<Held>,
     pub(super) n_launches: u32,
     pub(super) n_tries: u32,
+    /// How often somebody in the way was waited for.
+    pub(super) n_waits: u32,
     pub(super) n_limits: u32,
     pub(super) n_pull_tries: u32,
     /// The head of the target branch that the work did not fit; it is merged in at the next attempt.
     pub(super) also: Option<CommitId>,
+    /// What a conflict is being solved with.
+    pub(super) merging: Option<String>,
+    /// What the last conflict of this attempt was with that somebody said to have solved.
+    pub(super) resolved: Option<String>,
     /// Whether the dev agents have nothing to do in this attempt but to solve the conflict.
     pub(super) is_only_merge: bool,
     /// Whether the worktree must be made ready anew at the next attempt.
@@ -168,9 +174,12 @@ impl Work {
             held: Vec::new(),
             n_launches: 0,
             n_tries: 0,
+            n_waits: 0,
             n_limits: 0,
             n_pull_tries: 0,
             also: None,
+            merging: None,
+            resolved: None,
             is_only_merge: false,
             needs_prepare: true,
             after_record: AfterRecord::Judge,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::model::{AgentModel, Model, Spread};
 use super::recorded::{Key, Memory, Recorded};
 use crate::agent::Status;
-use crate::bead::{DevExecution, DevStatus, QaExecution, QaStatus};
+use crate::bead::{BeadId, DevExecution, DevStatus, QaExecution, QaStatus};
 use crate::engine::{AgentReport, Answer, Spent};
 
 /// How many runs of an agent must be known before it gets numbers of its own.
@@ -87,8 +87,15 @@ impl Lessons {
 
     /// Takes what a run's journal says.
     pub fn take_run(&mut self, recorded: &Recorded) {
+        let mut attempts: BTreeMap<(&BeadId, u32), bool> = BTreeMap::new();
         for (key, memory) in recorded.answered() {
             self.take_answer(key, memory);
+            if let Some(has_failed) = has_failed(memory) {
+                *attempts.entry((&key.bead, key.attempt)).or_default() |= has_failed;
+            }
+        }
+        for has_failed in attempts.into_values() {
+            self.attempt_fails.take(has_failed);
         }
     }
 
@@ -96,25 +103,19 @@ impl Lessons {
         let took = u64::try_from(memory.took.as_millis()).unwrap_or(0);
         match &memory.answer {
             Ok(Answer::Ended { report } | Answer::Led { report, .. }) => {
-                if self.take_report(report, key.kind) {
+                if self.take_report(report, (key.kind, memory)) {
                     self.developer_fails.take(report.status != Status::Ok);
                 }
             }
             Ok(Answer::Judged { report, verdict }) => {
-                if self.take_report(report, key.kind) {
+                if self.take_report(report, (key.kind, memory)) {
                     let status = verdict.as_ref().map(|verdict| verdict.status);
                     self.stops.take(status == Some(QaStatus::Stop));
-                    self.attempt_fails.take(status != Some(QaStatus::Pass));
                 }
             }
             Ok(Answer::Verified {
-                is_green,
-                is_cut_off: false,
-                ..
-            }) => {
-                self.checks_ms.push(took);
-                self.attempt_fails.take(!is_green);
-            }
+                is_cut_off: false, ..
+            }) => self.checks_ms.push(took),
             Ok(Answer::Prepared { conflicts, .. }) => {
                 self.steps_ms.push(took);
                 self.conflicts.take(!conflicts.is_empty());
@@ -127,7 +128,7 @@ impl Lessons {
     }
 
     /// Takes a run of an agent, and says whether it came to an end of its own.
-    fn take_report(&mut self, report: &AgentReport, kind: &str) -> bool {
+    fn take_report(&mut self, report: &AgentReport, (kind, memory): (&str, &Memory)) -> bool {
         let took = report.ended_at.duration_since(report.started_at);
         let is_limit = report.status == Status::Limit;
         self.limits.take(is_limit);
@@ -143,7 +144,8 @@ impl Lessons {
         } else {
             &mut self.developers
         };
-        let runs = agents.entry(report.agent.clone()).or_default();
+        let account = memory.account.clone().unwrap_or_default();
+        let runs = agents.entry(account).or_default();
         runs.times_ms.extend(u64::try_from(took.as_millis()));
         let Spent {
             micros, n_unpriced, ..
@@ -170,6 +172,22 @@ impl Lessons {
         rates.stops = self.stops.rate(rates.stops);
         rates.limits = self.limits.rate(rates.limits);
         rates.conflicts = self.conflicts.rate(rates.conflicts);
+    }
+}
+
+/// Whether somebody who judged or checked an attempt found it wanting; nothing when nobody did either.
+fn has_failed(memory: &Memory) -> Option<bool> {
+    match &memory.answer {
+        Ok(Answer::Judged {
+            verdict: Some(verdict),
+            ..
+        }) => Some(verdict.status != QaStatus::Pass),
+        Ok(Answer::Verified {
+            is_green,
+            is_cut_off: false,
+            ..
+        }) => Some(!is_green),
+        _ => None,
     }
 }
 

@@ -68,9 +68,18 @@ fn agent(action: &Action) -> usize {
 pub(super) struct Memory {
     pub(super) issued_at: Timestamp,
     pub(super) took: SignedDuration,
+    /// Whose account an agent used.
+    pub(super) account: Option<String>,
     /// The entry of the answer.
     pub(super) seq: u64,
     pub(super) answer: Result<Answer, Trouble>,
+}
+
+/// Something that was asked for and not answered yet.
+struct Asked {
+    key: Key,
+    at: Timestamp,
+    account: Option<String>,
 }
 
 impl Memory {
@@ -113,40 +122,45 @@ impl Recorded {
             memories: BTreeMap::new(),
             others: Vec::new(),
         };
-        let mut pending: BTreeMap<EffectId, (Key, Timestamp)> = BTreeMap::new();
+        let mut pending: BTreeMap<EffectId, Asked> = BTreeMap::new();
         let mut counter = Counter::default();
         for entry in entries {
             recorded.take_event(entry, &mut pending);
             let asked = entry.effects.iter();
             for effect in asked.filter(|effect| effect.action != Action::Cancel) {
-                let key = counter.key(effect);
+                let asked = Asked {
+                    key: counter.key(effect),
+                    at: entry.at,
+                    account: effect.action.launch().map(|it| it.account.clone()),
+                };
                 // Asked for again: the first time was never answered.
-                if let Some((key, _)) = pending.insert(effect.id, (key, entry.at)) {
-                    recorded.memories.insert(key, None);
+                if let Some(asked) = pending.insert(effect.id, asked) {
+                    recorded.memories.insert(asked.key, None);
                 }
             }
         }
-        for (key, _) in pending.into_values() {
-            recorded.memories.insert(key, None);
+        for asked in pending.into_values() {
+            recorded.memories.insert(asked.key, None);
         }
         Some(recorded)
     }
 
-    fn take_event(&mut self, entry: &Entry, pending: &mut BTreeMap<EffectId, (Key, Timestamp)>) {
+    fn take_event(&mut self, entry: &Entry, pending: &mut BTreeMap<EffectId, Asked>) {
         match &entry.event {
             Event::Answered { effect, answer } => {
                 // An answer that came twice is nobody's; it happens again as it did.
-                let Some((key, issued_at)) = pending.remove(effect) else {
+                let Some(asked) = pending.remove(effect) else {
                     let event = entry.event.clone();
                     return self.others.push((entry.at, entry.seq, event));
                 };
                 let memory = Memory {
-                    issued_at,
-                    took: entry.at.duration_since(issued_at),
+                    issued_at: asked.at,
+                    took: entry.at.duration_since(asked.at),
+                    account: asked.account,
                     seq: entry.seq,
                     answer: (**answer).clone(),
                 };
-                self.memories.insert(key, Some(memory));
+                self.memories.insert(asked.key, Some(memory));
             }
             event => self.others.push((entry.at, entry.seq, event.clone())),
         }

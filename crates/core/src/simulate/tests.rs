@@ -57,6 +57,7 @@ fn task(n: usize, waits_for: &[usize]) -> Task {
         has_checks: true,
         spent: Spent::default(),
         sealed: None,
+        feedback: None,
         base: None,
     }
 }

@@ -86,14 +86,19 @@ impl Performer<'_> {
             is_forced: false,
             instead_of,
         };
-        match self.store().claim(id, &new, self.stamp()) {
+        let claimed = self.store().claim(id, &new, self.stamp());
+        match claimed {
             Ok(record) => Ok(Some(record)),
+            // It waits for something again; whoever is gone does not hold it meanwhile.
+            Err(StoreError::Blocked { .. }) => {
+                self.free_if_left(id)?;
+                Ok(None)
+            }
             Err(
                 StoreError::Held { .. }
                 | StoreError::Stale { .. }
                 | StoreError::InProgress(_)
                 | StoreError::NotClaimable { .. }
-                | StoreError::Blocked { .. }
                 | StoreError::NotFound(_),
             ) => Ok(None),
             Err(error) => Err(trouble(error)),
@@ -158,7 +163,11 @@ impl Performer<'_> {
             return Ok(None);
         };
         self.take_slot(id)?;
-        self.take_place(id)?;
+        if !self.take_place(id)? {
+            // Another run is in its worktree: it comes again when it is its turn.
+            let released = self.store().release(id, record.fence, self.stamp());
+            return released.map(|_| None).map_err(trouble);
+        }
         let (until, stamp) = (self.lease_until(), self.stamp());
         (self.ports).take(&mut **self.store(), id, &self.site.holder, until, stamp)?;
         Ok(Some(record.fence))

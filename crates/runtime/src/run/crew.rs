@@ -1,40 +1,35 @@
 //! The real crew: agents and checks as units, with what they print kept below the run's directory.
 
+mod calling;
+mod ran;
+mod set_up;
+
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use beads_ralph_core::agent::{
-    Budget, Call, Context, CostSource, Outcome, Part, Permissions, Session, Status, Tokens,
-    qa_result, report_in,
-};
-use beads_ralph_core::bead::{
-    AgentSpec, BeadId, Model, QaResult, RalphBead, ScrumResult, Verifier,
-};
-use beads_ralph_core::engine::{AgentReport, Cap, CommitId, Spent, Trouble, Verdict, prompt};
-use beads_ralph_core::text::{excerpt, without_colour};
+use beads_ralph_core::agent::{Part, Permissions, qa_result};
+use beads_ralph_core::bead::{AgentSpec, BeadId, QaResult, RalphBead, Verifier};
+use beads_ralph_core::engine::{AgentReport, CommitId, Trouble, Verdict, prompt};
 use beads_ralph_core::verify::{is_green, summary};
 use camino::{Utf8Path, Utf8PathBuf};
-use serde_json::json;
 
+use self::calling::Who;
+use self::ran::claimed;
 use super::activity::{Activity, Guarding, Watching};
 use super::journal::RunDirectory;
 use super::main_checkout::MainCheckout;
 use super::port_book::PortBook;
 use super::ports::{Checked, Claimed, Crew, Job, Place};
-use crate::agent::{self, Finding};
 use crate::checks::{Checks, Ground};
 use crate::config::Config;
 use crate::files::{self, FileError};
-use crate::unit::{Cancel, Ending, Environment, Limits, Mark, Silent, Spec, Stdin, Units};
-use crate::{agents, clock, digest, ralph};
+use crate::unit::{Cancel, Ending, Mark, Units};
+use crate::{agent, digest, ralph};
 
 /// How long the user's own command to tell them something may take.
 const NOTIFY_LIMIT: Duration = Duration::from_secs(30);
-
-/// How long the command that sets up a worktree may take.
-const SET_UP_LIMIT: Duration = Duration::from_mins(30);
 
 /// The real crew.
 #[derive(Debug)]
@@ -134,114 +129,6 @@ impl<'a> RealCrew<'a> {
         }
     }
 
-    fn call(&self, job: Job<'_>, who: &Who<'_>, text: String) -> Result<Ran, Trouble> {
-        let worktree = &job.place.worktree;
-        if !worktree.is_dir() {
-            return Err(Trouble::for_bead(format!(
-                "the worktree {worktree} is gone: somebody removed it while it was worked in; `retry` makes it anew"
-            )));
-        }
-        let started_at = clock::now();
-        let name = name_of(who.spec);
-        let resolved = match self.resolve(job, who) {
-            Ok(resolved) => resolved,
-            Err(reason) => {
-                let outcome = Outcome::new(Status::Config, reason);
-                return Ok(Ran::new(&outcome, name, who.spec.model, started_at, None));
-            }
-        };
-        let directory = self
-            .directory(job, &who.directory)
-            .map_err(|error| passing(&error))?;
-        let limit = who
-            .limit
-            .min(time_of(&job.launch.grant).unwrap_or(who.limit));
-        let mut call =
-            Call::new(text, job.place.worktree.as_str(), self.permissions).with_spec(who.spec);
-        call.agent.clone_from(&resolved.agent);
-        call.model = Some(resolved.model.model);
-        call.budget = budget(&job.launch.grant);
-        call.session = Session::Named(self.session(job));
-        call.schema.clone_from(&who.schema);
-        call.env.extend(self.ports.variables(&job.bead.id));
-        let mark = self.mark.below();
-        let agent_job = agent::Job {
-            adapter: resolved.adapter,
-            program: &resolved.program,
-            call,
-            context: Context {
-                bead: job.bead.id.to_string(),
-                sprint: Some(job.bead.metadata.sprint.to_string()),
-                part: who.part,
-                attempt: job.launch.attempt,
-                agent: Some(name.clone()),
-                worktree: job.place.worktree.to_string(),
-                report: None,
-            },
-            directory: &directory,
-            mark: mark.clone(),
-            limit,
-            drain: agent::DRAIN,
-            withhold: &self.config.agents.withhold_env,
-            before: Tokens::default(),
-        };
-        let cancel = self.cancel_for(&job.bead.id)?;
-        self.activity.begins(&job.bead.id, &name);
-        let mut guarding = Guarding {
-            bead: &job.bead.id,
-            name: &name,
-            activity: &self.activity,
-            main: &self.main,
-            units: self.units,
-            mark: &mark,
-            cancel: &cancel,
-            n_known: self.main.look(self.units).0,
-            stray: None,
-        };
-        let outcome = agent::run(self.units, agent_job, &cancel, &mut guarding);
-        let stray = guarding.stray.take();
-        self.over(&job.bead.id, &cancel);
-        let mut outcome = outcome.map_err(|error| Trouble::passing(error.to_string()))?;
-        let time = time_of(&job.launch.grant).filter(|time| *time < who.limit);
-        if time.is_some() && outcome.status == Status::Timeout {
-            "the minutes that it may use are used up".clone_into(&mut outcome.reason);
-        }
-        if let Some(what) = stray {
-            outcome.status = Status::Failed;
-            outcome.reason = format!("it was stopped because it changed the main checkout: {what}");
-        }
-        let mut ran = Ran::new(
-            &outcome,
-            name,
-            Some(resolved.model.model),
-            started_at,
-            Some(&directory),
-        );
-        ran.limit = limit;
-        if ran.report.session.is_empty() {
-            ran.report.session = self.session(job);
-        }
-        Ok(ran)
-    }
-
-    /// What an agent comes to. Its file must be where it works, too.
-    fn resolve(&self, job: Job<'_>, who: &Who<'_>) -> Result<agent::Resolved<'a>, String> {
-        let spec = who.spec;
-        let resolved =
-            agent::resolve(self.config, &self.root, spec).map_err(|found| said(&found))?;
-        if !spec.agent.is_built_in()
-            && agents::definition(&job.place.worktree, &spec.agent).is_none()
-        {
-            return Err(format!(
-                "{} is not in the worktree {}: commit it on {}",
-                spec.agent.as_str(),
-                job.place.worktree,
-                job.bead.metadata.source_branch
-            ));
-        }
-        Ok(resolved)
-    }
-
     /// The id of a session: the same for the same run of an agent, and for no other.
     fn session(&self, job: Job<'_>) -> String {
         let fence = job.fence.map_or(0, |fence| fence.0);
@@ -265,52 +152,11 @@ impl Crew for RealCrew<'_> {
         agent::account(self.config, &self.root, spec)
     }
 
-    fn set_up(&self, bead: &RalphBead, place: &Place) -> Result<(), Trouble> {
-        let Some(command) = &self.config.worktrees.setup else {
-            return Ok(());
-        };
-        // The mark is in the worktree's own git directory: a worktree that is made anew is set up anew.
-        let git = git_directory(&place.worktree).unwrap_or_else(|| place.worktree.clone());
-        let done = git.join("beads-ralph-set-up");
-        let directory = self
-            .run
-            .path()
-            .join("beads")
-            .join(super::journal::file_name(&bead.id));
-        if done.exists() {
-            return Ok(());
+    fn set_up(&self, bead: &RalphBead, place: &Place) -> Result<bool, Trouble> {
+        match &self.config.worktrees.setup {
+            Some(command) => self.set_up_with(command, bead, place),
+            None => Ok(false),
         }
-        let output = fresh(&directory, "setup").map_err(|error| passing(&error))?;
-        let mut argv = self.config.shell.clone();
-        argv.push(command.clone());
-        let spec = Spec {
-            mark: self.mark.below(),
-            argv,
-            cwd: place.worktree.clone(),
-            env: Environment {
-                without: self.config.agents.withhold_env.clone(),
-                with: self.ports.variables(&bead.id),
-            },
-            stdin: Stdin::Closed,
-            limits: Limits {
-                wall: Some(SET_UP_LIMIT),
-                ..Limits::default()
-            },
-            output: Some(output.clone()),
-        };
-        let cancel = self.cancel_for(&bead.id)?;
-        self.activity.begins(&bead.id, "setup");
-        let ended = self.units.run(&spec, &cancel, &mut Silent);
-        self.over(&bead.id, &cancel);
-        let ended = ended.map_err(|error| Trouble::passing(error.to_string()))?;
-        if ended.ending != Ending::Exited(0) || ended.stopped.is_some() {
-            let last = ended.stderr.text();
-            let last = last.lines().last().unwrap_or_default();
-            return Err(Trouble::for_bead(format!(
-                "the worktree could not be set up: `{command}` failed: {last} (all of it is in {output})"
-            )));
-        }
-        files::write_atomic(&done, b"").map_err(|error| passing(&error))
     }
 
     fn develop(
@@ -502,161 +348,8 @@ impl Crew for RealCrew<'_> {
     }
 }
 
-/// Who is called, and for what.
-struct Who<'a> {
-    spec: &'a AgentSpec,
-    part: Part,
-    directory: String,
-    limit: Duration,
-    schema: Option<serde_json::Value>,
-}
-
-impl<'a> Who<'a> {
-    fn developer(spec: &'a AgentSpec, directory: String, limit: Duration) -> Self {
-        Self {
-            spec,
-            part: Part::Dev,
-            directory,
-            limit,
-            schema: None,
-        }
-    }
-}
-
-/// A run of an agent that is over.
-struct Ran {
-    report: AgentReport,
-    outcome: Outcome,
-    limit: Duration,
-}
-
-impl Ran {
-    fn new(
-        outcome: &Outcome,
-        agent: String,
-        model: Option<Model>,
-        started_at: jiff::Timestamp,
-        directory: Option<&Utf8Path>,
-    ) -> Self {
-        let ended_at = clock::now().max(started_at);
-        let time = ended_at.duration_since(started_at).as_millis();
-        let report = AgentReport {
-            agent,
-            model: model.unwrap_or(Model::Sonnet),
-            model_id: outcome.model_id.clone(),
-            session: outcome.session.clone().unwrap_or_default(),
-            started_at,
-            ended_at,
-            status: outcome.status,
-            reason: explained(outcome, directory),
-            spent: Spent {
-                micros: micros(outcome.cost.usd),
-                tokens: outcome.tokens.total(),
-                turns: outcome.turns.unwrap_or(0),
-                time_ms: u64::try_from(time).unwrap_or(0),
-                n_unpriced: u32::from(outcome.cost.source == CostSource::Unknown),
-            },
-            resets_at: outcome.resets_at,
-            evidence: directory.map(ToString::to_string),
-        };
-        Self {
-            report,
-            outcome: outcome.clone(),
-            limit: Duration::ZERO,
-        }
-    }
-}
-
-/// Why an agent ended as it did; where it failed, with the last line that it wrote to standard error.
-fn explained(outcome: &Outcome, directory: Option<&Utf8Path>) -> String {
-    let reason = outcome.reason.clone();
-    if outcome.is_ok() {
-        return reason;
-    }
-    let written = directory.and_then(|directory| files::read(&directory.join("stderr")).ok());
-    let written = String::from_utf8_lossy(&written.unwrap_or_default()).into_owned();
-    match written.lines().rev().find(|line| !line.trim().is_empty()) {
-        Some(line) if !reason.contains(line.trim()) => {
-            format!("{reason}: {}", excerpt(&without_colour(line)))
-        }
-        _ => reason,
-    }
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "it is not negative, and nobody spends so much"
-)]
-fn micros(usd: Option<f64>) -> u64 {
-    (usd.unwrap_or(0.0).max(0.0) * 1e6).round() as u64
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "nobody spends so much that a cent gets lost"
-)]
-fn budget(cap: &Cap) -> Budget {
-    Budget {
-        usd: cap.micros.map(|micros| micros as f64 / 1e6),
-        tokens: cap.tokens,
-        turns: cap.turns,
-    }
-}
-
-fn time_of(cap: &Cap) -> Option<Duration> {
-    cap.time_ms.map(Duration::from_millis)
-}
-
-fn name_of(spec: &AgentSpec) -> String {
-    spec.agent.as_str().to_owned()
-}
-
-fn said(findings: &[Finding]) -> String {
-    let errors = findings.iter().filter(|finding| finding.is_error);
-    let errors: Vec<String> = errors
-        .map(|it| format!("{} ({})", it.message, it.action))
-        .collect();
-    errors.join("; ")
-}
-
 fn passing(error: &FileError) -> Trouble {
     Trouble::passing(error.to_string())
-}
-
-/// What a leading agent claims; without a readable claim it claims nothing.
-fn claimed(ran: &Ran, bead: &str) -> Claimed {
-    let text = ran.outcome.text.as_deref().unwrap_or_default();
-    let found = report_in(text).map_err(|fault| fault.as_str().to_owned());
-    let result = found.and_then(|report| {
-        let value = report.with_bead_id(bead).value;
-        ScrumResult::from_document(&value).map_err(|errors| {
-            errors
-                .first()
-                .map_or_else(|| json!(errors.len()).to_string(), ToString::to_string)
-        })
-    });
-    match result {
-        Ok(result) => Claimed {
-            is_success: result.success,
-            is_fatal: result.fatal,
-            error: result.error,
-            qa_results: result.qa_results,
-        },
-        Err(why) => Claimed {
-            is_success: false,
-            is_fatal: false,
-            error: Some(format!("its result cannot be read: {why}")),
-            qa_results: Vec::new(),
-        },
-    }
-}
-
-/// The git directory of a linked worktree.
-fn git_directory(worktree: &Utf8Path) -> Option<Utf8PathBuf> {
-    let link = files::read(&worktree.join(".git")).ok()?;
-    let link = String::from_utf8(link).ok()?;
-    Some(worktree.join(link.trim().strip_prefix("gitdir:")?.trim()))
 }
 
 /// A directory that is not there yet: what an earlier run of the same attempt left stays as it is.

@@ -22,6 +22,9 @@ pub(super) const RECEIPT: &str = "receipt";
 /// The metadata key of what was made and not judged yet.
 pub(super) const SEALED: &str = "sealed_commit";
 
+/// The metadata key of what went wrong in the last attempt.
+pub(super) const FEEDBACK: &str = "last_feedback";
+
 /// The metadata key of the last effect that was written.
 const MARK: &str = "beads_ralph_run";
 
@@ -91,18 +94,18 @@ pub(super) struct Keeping<'a> {
 }
 
 impl Keeping<'_> {
-    /// Writes what happened into a bead, and how it ended where it did, in one step.
+    /// Writes what happened into a bead, and how it ended where it did, in one step; `false` when that was written before.
     pub(super) fn write(
         &self,
         store: &mut dyn Store,
         effect: &Effect,
         progress: &Progress,
         last: &Last<'_>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<bool, Trouble> {
         for _ in 0..MAX_RACES {
             let record = fetch(store, &effect.bead)?;
             if self.is_written(&record, effect.id) {
-                return Ok(());
+                return Ok(false);
             }
             if effect.fence.is_none() && record.issue.status() != "open" {
                 return Err(Trouble::lost(format!(
@@ -128,7 +131,7 @@ impl Keeping<'_> {
                 guard,
             };
             match store.write(&[write], self.by) {
-                Ok(_) => return Ok(()),
+                Ok(_) => return Ok(true),
                 Err(StoreError::Guard { .. }) => {}
                 Err(error) => return Err(trouble(error)),
             }
@@ -178,6 +181,9 @@ impl Keeping<'_> {
             changed.insert(LEADER.to_owned(), json!(self.session));
         }
         changed.insert(SEALED.to_owned(), json!(progress.sealed));
+        if progress.feedback.is_some() {
+            changed.insert(FEEDBACK.to_owned(), json!(progress.feedback));
+        }
         if let Some(base) = &progress.base {
             changed.insert("base_commit".to_owned(), json!(base));
         }

@@ -96,6 +96,8 @@ impl Lookout {
         let lost = engine.lost();
         self.sight.doubt(lost.difference(&self.lost).cloned());
         self.lost = lost;
+        // Why a bead was not to be had may be nothing that its own history tells.
+        self.sight.doubt(engine.refused());
         let ours = engine.ours();
         let is_ours = |id: &BeadId| ours.contains(id);
         let store = performer.store();

@@ -3,16 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use beads_ralph_core::bead::{BeadId, IssueType, QaStatus, RalphBead, Rules};
+use beads_ralph_core::bead::{BeadId, QaStatus, RalphBead, Rules};
 use beads_ralph_core::engine::{Action, Answer, CommitId, Effect, Trouble};
-use beads_ralph_core::issue::{Fence, Holder, Record};
+use beads_ralph_core::issue::{Fence, Holder};
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
-use serde_json::Value;
 
-use super::keeping::{self, Keeping, Last, fetch, trouble};
+use super::keeping::{self, fetch};
 use super::port_book::PortBook;
-use super::ports::{Crew, Forge, Found, Job, Origin, Place, PullState, Repository, Wanted};
+use super::ports::{Crew, Forge, Job, Origin, Place, Repository, Wanted};
 use super::tasks::TaskReader;
 use crate::config::Base;
 use crate::store::{Stamp, Store};
@@ -173,17 +172,17 @@ impl<'a> Performer<'a> {
         bead
     }
 
+    /// A bead as it was when it was claimed, if this process claimed it.
+    pub(super) fn known(&self, id: &BeadId) -> Option<Arc<RalphBead>> {
+        let beads = self.beads.lock().unwrap_or_else(PoisonError::into_inner);
+        beads.get(id).cloned()
+    }
+
     pub(super) fn bead_and_place(
         &self,
         effect: &Effect,
     ) -> Result<(Arc<RalphBead>, Place), Trouble> {
-        let known = self
-            .beads
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(&effect.bead)
-            .cloned();
-        let bead = if let Some(bead) = known {
+        let bead = if let Some(bead) = self.known(&effect.bead) {
             bead
         } else {
             let record = fetch(&**self.store(), &effect.bead)?;
@@ -211,8 +210,11 @@ impl<'a> Performer<'a> {
         let mut aside = None;
         if let Ok(state) = self.repository.state(&place)
             && state.dirt.is_some()
+            && state.branch.is_none_or(|branch| branch == place.branch)
         {
-            aside = self.repository.restore(&place, &state.head, attempt)?;
+            let own = self.repository.branch(&place.branch)?;
+            let own = own.unwrap_or(state.head);
+            aside = self.repository.restore(&place, &own, attempt)?;
         }
         let until = self.lease_until();
         let (holder, stamp) = (&self.site.holder, self.stamp());
@@ -227,14 +229,14 @@ impl<'a> Performer<'a> {
             wanted,
         };
         let prepared = self.repository.prepare(&place, &origin)?;
-        if prepared.conflicts.is_empty() {
-            self.crew.set_up(&bead, &place)?;
-            if let Some(dirt) = self.repository.state(&place)?.dirt {
-                let message = format!(
-                    "worktrees.setup left files that are neither committed nor ignored, and would count as work: {dirt}"
-                );
-                return Err(Trouble::for_bead(message));
-            }
+        if prepared.conflicts.is_empty()
+            && self.crew.set_up(&bead, &place)?
+            && let Some(dirt) = self.repository.state(&place)?.dirt
+        {
+            let message = format!(
+                "worktrees.setup left files that are neither committed nor ignored, and would count as work: {dirt}"
+            );
+            return Err(Trouble::for_bead(message));
         }
         let is_anew = match base {
             Some(base) => !self.repository.is_in(base, &prepared.head)?,
@@ -256,73 +258,8 @@ impl<'a> Performer<'a> {
         })
     }
 
-    /// What must be in a bead's branch before the work begins (Z-6, L-21).
-    fn wanted(&self, bead: &RalphBead) -> Result<Vec<Wanted>, Trouble> {
-        let mut wanted: Vec<Wanted> = Vec::new();
-        if self.site.base == Base::Dependencies {
-            let dependencies = self.store().get(&bead.dependencies).map_err(trouble)?;
-            for record in &dependencies {
-                wanted.extend(self.dependency(record)?);
-            }
-        }
-        if bead.issue_type == IssueType::Merge {
-            for branch in bead.metadata.branches_to_merge.iter().flatten() {
-                let Some(commit) = self.repository.branch(branch)? else {
-                    return Err(Trouble::for_bead(format!(
-                        "there is no branch {branch} to merge"
-                    )));
-                };
-                wanted.push(Wanted {
-                    name: branch.clone(),
-                    commit,
-                });
-            }
-        }
-        Ok(wanted)
-    }
-
-    /// The commit that a dependency must bring. One that was closed by hand brings its branch, if it has one; one whose pull
-    /// request was merged is in the source branch, perhaps under another name.
-    fn dependency(&self, record: &Record) -> Result<Option<Wanted>, Trouble> {
-        let metadata = |key: &str| {
-            record
-                .issue
-                .metadata()
-                .and_then(|it| it.get(key))
-                .and_then(Value::as_str)
-        };
-        let id = record.issue.id();
-        let branch = metadata("branch");
-        let number = record
-            .issue
-            .metadata()
-            .and_then(|it| it.get("pr_number")?.as_u64());
-        if let (Some(forge), Some(branch), Some(number)) = (self.forge, branch, number) {
-            let found = forge.find(branch)?;
-            // A pull request of long ago may have had a branch of the same name.
-            let is_merged = |found: &Found| {
-                found.request.number == number && found.request.state == PullState::Merged
-            };
-            if found.iter().any(is_merged) {
-                return Ok(None);
-            }
-        }
-        let recorded = metadata("verified_commit").map(|commit| CommitId(commit.to_owned()));
-        let commit = match (recorded, branch) {
-            (Some(commit), _) => Some(commit),
-            (None, Some(branch)) => match self.repository.kept(id)? {
-                Some(commit) => Some(commit),
-                None => self.repository.branch(branch)?,
-            },
-            (None, None) => None,
-        };
-        Ok(commit.map(|commit| Wanted {
-            name: id.to_string(),
-            commit,
-        }))
-    }
-
     fn agent(&self, effect: &Effect) -> Result<Answer, Trouble> {
+        self.see_held(effect)?;
         let (bead, place) = self.bead_and_place(effect)?;
         let launch = effect
             .action
@@ -379,6 +316,17 @@ impl<'a> Performer<'a> {
         })
     }
 
+    /// Nobody begins in the worktree of a bead that became somebody else's while it waited.
+    fn see_held(&self, effect: &Effect) -> Result<(), Trouble> {
+        let record = fetch(&**self.store(), &effect.bead)?;
+        let held = record.claim.as_ref().map(|claim| claim.fence);
+        if held == effect.fence {
+            Ok(())
+        } else {
+            Err(Trouble::lost("somebody else has it now"))
+        }
+    }
+
     /// How what is checked out differs from a commit, if it does. What cannot be told counts as a difference: nobody vouches for it.
     fn moved(&self, place: &Place, commit: &CommitId) -> Option<String> {
         let differs = self.differs(place, commit);
@@ -407,6 +355,7 @@ impl<'a> Performer<'a> {
 
     /// Runs the checks on exactly a commit: it must be checked out, and nothing else, before and after (Z-5, Z-29).
     fn verify(&self, effect: &Effect, attempt: u32, commit: &CommitId) -> Result<Answer, Trouble> {
+        self.see_held(effect)?;
         let (bead, place) = self.bead_and_place(effect)?;
         let verified = |is_green: bool, summary: String, is_cut_off: bool| Answer::Verified {
             commit: commit.clone(),
@@ -428,104 +377,6 @@ impl<'a> Performer<'a> {
             checked.summary,
             checked.is_cut_off,
         ))
-    }
-
-    /// Writes into the bead. A bead that is closed is read again, to see that it is (L-20).
-    fn write(&self, effect: &Effect) -> Result<Answer, Trouble> {
-        let (progress, last) = match &effect.action {
-            Action::Record { progress } => (progress, Last::None),
-            Action::Close {
-                progress,
-                commit,
-                pull,
-            } => (
-                progress,
-                Last::Closed {
-                    commit,
-                    pull: pull.as_ref(),
-                },
-            ),
-            Action::Block {
-                progress,
-                reason,
-                is_fatal,
-                commit,
-            } => {
-                let help = self.help(effect, commit.as_ref());
-                (
-                    progress,
-                    Last::Blocked {
-                        reason,
-                        is_fatal: *is_fatal,
-                        help,
-                    },
-                )
-            }
-            Action::Release { progress } => (progress, Last::Released),
-            _ => unreachable!("only writes come here"),
-        };
-        let known = self
-            .beads
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(&effect.bead)
-            .cloned();
-        let team = known.map_or_else(
-            || "default-team".to_owned(),
-            |bead| bead.metadata.team_name.clone(),
-        );
-        let keeping = Keeping {
-            run: &self.site.run,
-            session: format!("{}/{team}", self.site.run),
-            by: self.stamp(),
-        };
-        if effect.fence.is_none() {
-            self.free_if_left(&effect.bead)?;
-        }
-        let mut store = self.store();
-        keeping.write(&mut **store, effect, progress, &last)?;
-        if let Last::Closed { .. } = last {
-            let record = fetch(&**store, &effect.bead)?;
-            let url = record
-                .issue
-                .metadata()
-                .and_then(|it| it.get("pr_url"))
-                .and_then(Value::as_str);
-            let is_named = match &effect.action {
-                Action::Close {
-                    pull: Some(pull), ..
-                } => url == Some(pull.url.as_str()),
-                _ => true,
-            };
-            if record.issue.status() != "closed" || !is_named {
-                return Err(Trouble::passing(format!(
-                    "{} was closed and is not",
-                    effect.bead
-                )));
-            }
-        }
-        drop(store);
-        if !matches!(last, Last::None) {
-            self.free_slot(&effect.bead);
-        }
-        Ok(Answer::Done)
-    }
-
-    /// What a person who must look at a bead needs: where the work is, and how to go on.
-    fn help(&self, effect: &Effect, commit: Option<&CommitId>) -> String {
-        let id = &effect.bead;
-        let place = self.bead_and_place(effect).ok().map(|(_, place)| place);
-        let place = place.map_or_else(String::new, |place| {
-            let commit =
-                commit.map_or_else(String::new, |commit| format!(" at {}", commit.short()));
-            format!(
-                "branch: {}{commit}\nworktree: {}\n",
-                place.branch, place.worktree
-            )
-        });
-        format!(
-            "{place}what happened: beads-ralph logs {id}\nto mend it yourself: commit in the worktree, then retry or close\nto try again: beads-ralph retry {id}\nif it is done: beads-ralph close {id}"
-        )
     }
 }
 

@@ -67,6 +67,8 @@ pub struct Sealed {
 /// What a worktree looks like.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct State {
+    /// The branch that is checked out, unless HEAD is detached.
+    pub branch: Option<String>,
     /// What is checked out.
     pub head: CommitId,
     /// Why that is not all: something is not committed.
@@ -247,8 +249,8 @@ pub trait Crew: Send + Sync {
     /// Whose account an agent uses; limits hold for accounts.
     fn account(&self, spec: &AgentSpec) -> String;
 
-    /// Makes a new worktree fit to be worked in.
-    fn set_up(&self, bead: &RalphBead, place: &Place) -> Result<(), Trouble>;
+    /// Makes a new worktree fit to be worked in; whether there was anything to do.
+    fn set_up(&self, bead: &RalphBead, place: &Place) -> Result<bool, Trouble>;
 
     /// Lets a dev agent work.
     fn develop(

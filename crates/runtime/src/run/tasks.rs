@@ -13,7 +13,7 @@ use beads_ralph_core::issue::{
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::keeping::{PARKED, RECEIPT, SEALED};
+use super::keeping::{FEEDBACK, PARKED, RECEIPT, SEALED};
 use crate::store::{Control, Store, StoreError};
 
 /// What is needed to make a task of a record.
@@ -145,6 +145,9 @@ fn plain(record: &Record, standing: Standing, waits_for: Vec<BeadId>, now: Times
         base: metadata("base_commit")
             .and_then(Value::as_str)
             .map(|it| CommitId(it.to_owned())),
+        feedback: metadata(FEEDBACK)
+            .and_then(Value::as_str)
+            .map(str::to_owned),
     }
 }
 
@@ -261,7 +264,11 @@ impl Sight {
             .collect();
         let known = self.unseen.iter().filter(|id| !found.contains(*id));
         let known: Vec<BeadId> = known.cloned().collect();
-        let rest = store.get(&known)?;
+        // Of those that are not found any more only what is done is worth knowing; others are for somebody else now (L-5).
+        let mut rest = store.get(&known)?;
+        rest.retain(|record| {
+            is_work(record) && (is_done(record) || reader.selection.selects(record))
+        });
         let there: BTreeSet<&BeadId> = rest.iter().map(|record| record.issue.id()).collect();
         let gone = known
             .iter()
@@ -367,6 +374,10 @@ fn everything() -> Query {
             .to_vec(),
         ..Query::default()
     }
+}
+
+fn is_done(record: &Record) -> bool {
+    record.issue.status() == "closed"
 }
 
 fn is_work(record: &Record) -> bool {

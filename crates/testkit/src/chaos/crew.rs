@@ -134,8 +134,8 @@ impl Crew for ShakyCrew {
         spec.adapter.clone().unwrap_or_else(|| "claude".to_owned())
     }
 
-    fn set_up(&self, _: &RalphBead, _: &Place) -> Result<(), Trouble> {
-        self.0.outside("set up", Reach::Acts, |_| Ok(()))
+    fn set_up(&self, _: &RalphBead, _: &Place) -> Result<bool, Trouble> {
+        self.0.outside("set up", Reach::Acts, |_| Ok(true))
     }
 
     fn develop(&self, job: Job<'_>, agent: usize, _: Option<&str>) -> Result<AgentReport, Trouble> {
@@ -161,7 +161,9 @@ impl Crew for ShakyCrew {
             let status = ending(world, self.0.me, job);
             let thing = world.next_thing();
             let own = file_of(&job.bead.id);
-            if status == Status::Ok && !world.random.is_hit(0.15) {
+            if status == Status::Ok && world.random.is_hit(0.1) {
+                world.git.give_up_merge(job.place);
+            } else if status == Status::Ok && !world.random.is_hit(0.15) {
                 for file in files {
                     // Who solves a conflict in somebody's work keeps that work.
                     let owner = file.trim_end_matches(".txt");

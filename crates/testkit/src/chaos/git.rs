@@ -239,6 +239,17 @@ impl Git {
         })
     }
 
+    /// What `git merge --abort` does.
+    pub(super) fn give_up_merge(&mut self, place: &Place) {
+        let Some(tree) = self.head(place).and_then(|head| self.tree(&head).cloned()) else {
+            return;
+        };
+        if let Some(worktree) = self.worktrees.get_mut(&place.worktree) {
+            worktree.files = tree;
+            worktree.merging = None;
+        }
+    }
+
     pub(super) fn changed(&self, base: &CommitId, commit: &CommitId) -> Vec<String> {
         let (Some(base), Some(tree)) = (self.tree(base), self.tree(commit)) else {
             return Vec::new();
@@ -252,6 +263,7 @@ impl Git {
         let (worktree, head) = self.worktree(place)?;
         let is_clean = worktree.merging.is_none() && worktree.files == self.commits[&head].tree;
         Ok(State {
+            branch: Some(place.branch.clone()),
             dirt: (!is_clean).then(|| "something is not committed".to_owned()),
             head,
         })

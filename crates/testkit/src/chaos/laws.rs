@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use beads_ralph_core::bead::{BeadId, QaStatus, RalphBead};
-use beads_ralph_core::engine::{CommitId, Integration, Leader};
+use beads_ralph_core::engine::{CommitId, Integration};
 use beads_ralph_core::issue::{Claim, Fence, Record};
 use beads_ralph_runtime::run::{Job, PullState};
 use beads_ralph_runtime::store::Store as _;
@@ -157,9 +157,6 @@ pub(super) fn handed_over(world: &mut World, bead: &BeadId, commit: &CommitId, h
             "verdict: {bead} was {how} at {}, where no check passed",
             commit.short()
         ));
-    }
-    if world.scenario.settings.leader == Leader::Agent {
-        return;
     }
     let n_judges = bead_of(world, bead).map_or(0, |bead| bead.metadata.qa_agents.len());
     let said = world.truth.verdicts.get(&key);

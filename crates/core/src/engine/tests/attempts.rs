@@ -413,3 +413,104 @@ fn l_20_what_a_leader_says_of_its_qa_agents_goes_into_the_result_of_that_attempt
     let told: Vec<_> = stage.effects.iter().filter_map(told).collect();
     assert_eq!(told, [said("fine"), said("fine"), vec![], vec![]]);
 }
+
+#[test]
+fn l_17_a_leader_without_a_word_from_qa_has_no_pass() {
+    let led = Settings {
+        leader: Leader::Agent,
+        ..settings()
+    };
+    let mute = |is_success: bool, qa_results: Vec<QaReport>| {
+        otherwise(Answer::Led {
+            report: report(Status::Ok),
+            is_success,
+            is_fatal: false,
+            error: None,
+            qa_results,
+        })
+    };
+    let mut stage = Stage::new(led.clone(), vec![task("a", &[])]);
+    let outcome = stage.play(|effect, _| match &effect.action {
+        Action::Lead { .. } => mute(true, Vec::new()),
+        _ => Fate::Well,
+    });
+    assert_eq!(outcome, Some(Outcome::Done));
+    assert_eq!(stage.times("a", "judge"), 1, "ours are asked");
+
+    let stop = QaReport {
+        agent_path: "qa".to_owned(),
+        status: QaStatus::Stop,
+        message: "a secret".to_owned(),
+        details: Map::new(),
+    };
+    let mut stage = Stage::new(led, vec![task("a", &[])]);
+    let outcome = stage.play(|effect, _| match &effect.action {
+        Action::Lead { .. } => mute(false, vec![stop.clone()]),
+        _ => Fate::Well,
+    });
+    assert!(matches!(outcome, Some(Outcome::Fatal(_))), "{outcome:?}");
+    assert_eq!(stage.times("a", "lead"), 1, "a stop is no failure to retry");
+}
+
+#[test]
+fn l_21_whoever_gives_a_merge_up_has_used_an_attempt() {
+    let mut stage = Stage::new(settings(), vec![task("a", &[])]);
+    let outcome = stage.play(|effect, _| match &effect.action {
+        Action::Prepare { .. } => otherwise(Answer::Prepared {
+            head: commit("base"),
+            conflicts: vec!["shared.txt".to_owned()],
+            merging: Some("b".to_owned()),
+            from: String::new(),
+            is_anew: false,
+        }),
+        _ => Fate::Well,
+    });
+    assert_eq!(outcome, Some(Outcome::NeedsPerson));
+    assert_eq!(stage.times("a", "resolve"), 3, "once in each attempt");
+    let Action::Block { reason, .. } = stage.last("a", "block").action else {
+        panic!()
+    };
+    assert!(
+        reason.contains("the conflict with b was not solved"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn l_16_what_went_wrong_is_told_to_whoever_goes_on() {
+    let mut stage = Stage::new(settings(), vec![task("a", &[])]);
+    stage.play(|effect, n| match &effect.action {
+        Action::Judge { .. } => otherwise(judged(QaStatus::Fail, "too short")),
+        Action::Record { .. } if n == 2 => Fate::Silence,
+        _ => Fate::Well,
+    });
+    stage.tell(&Event::StopAsked { now: false });
+    assert_eq!(stage.play_well(), Some(Outcome::Stopped));
+    let Action::Release { progress } = stage.last("a", "release").action else {
+        panic!()
+    };
+    let feedback = progress.feedback.expect("somebody must know");
+    let given_back = Task {
+        attempts: progress.attempts,
+        feedback: Some(feedback.clone()),
+        ..task("a", &[])
+    };
+    let mut stage = Stage::new(settings(), vec![given_back.clone()]);
+    stage.play(|effect, _| match &effect.action {
+        Action::Claim { .. } => otherwise(Answer::Claimed {
+            fence: Fence(2),
+            task: Box::new(given_back.clone()),
+        }),
+        Action::Develop { .. } => Fate::Silence,
+        _ => Fate::Well,
+    });
+    let Action::Develop {
+        launch,
+        feedback: told,
+        ..
+    } = stage.last("a", "develop").action
+    else {
+        panic!()
+    };
+    assert_eq!((launch.attempt, told), (2, Some(feedback)));
+}

@@ -204,3 +204,81 @@ fn z_7_the_agent_of_a_bead_that_was_lost_is_ended() {
     stage.answer(&develop, Err(Trouble::lost("somebody else has it now")));
     assert_eq!(stage.story("a").last(), Some(&"cancel"));
 }
+
+#[test]
+fn l_9_a_setup_that_was_ended_by_a_stop_is_no_matter_for_a_person() {
+    let mut stage = Stage::new(settings(), vec![task("a", &[])]);
+    stage.play(|effect, _| match effect.action {
+        Action::Prepare { .. } => Fate::Silence,
+        _ => Fate::Well,
+    });
+    stage.tell(&Event::StopAsked { now: true });
+    let outcome = stage.play(|effect, _| match effect.action {
+        Action::Prepare { .. } => trouble(Trouble::for_bead("the setup was stopped")),
+        _ => Fate::Well,
+    });
+    assert_eq!(outcome, Some(Outcome::Stopped));
+    assert_eq!(
+        (stage.times("a", "block"), stage.times("a", "release")),
+        (0, 1)
+    );
+}
+
+#[test]
+fn l_9_somebody_in_the_worktree_does_not_keep_a_run_from_stopping() {
+    let mut stage = Stage::new(settings(), vec![task("a", &[])]);
+    stage.play(|effect, _| match effect.action {
+        Action::Develop { .. } => Fate::Silence,
+        _ => Fate::Well,
+    });
+    stage.tell(&Event::StopAsked { now: true });
+    let began = stage.now;
+    let outcome = stage.play(|effect, _| match effect.action {
+        Action::Restore { .. } => trouble(Trouble::occupied("a shell is in there")),
+        Action::Develop { .. } => otherwise(Answer::Ended {
+            report: report(Status::Killed),
+        }),
+        _ => Fate::Well,
+    });
+    assert_eq!(outcome, Some(Outcome::Stopped));
+    assert_eq!((stage.times("a", "block"), stage.now), (0, began));
+}
+
+#[test]
+fn l_8_after_a_fatal_word_nobody_waits_for_an_account() {
+    let other = Task {
+        developers: vec!["codex".to_owned()],
+        ..task("b", &[])
+    };
+    let mut stage = Stage::new(settings(), vec![task("a", &[]), other.clone()]);
+    let until = stage.now + SignedDuration::from_hours(5);
+    stage.tell(&Event::Seen {
+        tasks: Vec::new(),
+        gone: Vec::new(),
+        parked: vec![("codex".to_owned(), until)],
+    });
+    let outcome = stage.play(|effect, _| match effect.action {
+        Action::Claim { .. } if effect.bead.as_str() == "b" => otherwise(Answer::Claimed {
+            fence: Fence(1),
+            task: Box::new(other.clone()),
+        }),
+        _ => stops(effect, 1),
+    });
+    assert!(matches!(outcome, Some(Outcome::Fatal(_))), "{outcome:?}");
+    assert!(stage.now < until, "it did not wait for codex");
+    assert_eq!(
+        (stage.times("b", "develop"), stage.times("b", "release")),
+        (0, 1)
+    );
+}
+
+#[test]
+fn l_7_7_waiting_for_somebody_uses_up_no_try() {
+    let mut stage = Stage::new(settings(), vec![task("a", &[])]);
+    let outcome = stage.play(|effect, n| match effect.action {
+        Action::Prepare { .. } if n <= 10 => trouble(Trouble::occupied("a shell is in there")),
+        Action::Prepare { .. } if n == 11 => trouble(Trouble::passing("a lock")),
+        _ => Fate::Well,
+    });
+    assert_eq!(outcome, Some(Outcome::Done));
+}

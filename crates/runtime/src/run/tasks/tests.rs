@@ -108,6 +108,21 @@ fn z_4_a_bead_whose_holder_dies_is_told_of_without_any_event() {
 }
 
 #[test]
+fn l_5_a_bead_that_was_given_to_a_person_while_no_process_ran_is_not_for_the_run_any_more() {
+    let (mut store, id) = store();
+    let given = Edit::Set("assignee".to_owned(), serde_json::json!("somebody"));
+    change(&mut store, &id, given);
+    let mut sight = Sight::knowing([id.clone()].into());
+    let seen = sight.look(&store, &reader(), BY.at, &|_| false).unwrap();
+    let expected = Event::Seen {
+        tasks: Vec::new(),
+        gone: vec![id],
+        parked: Vec::new(),
+    };
+    assert_eq!(seen, Some(expected));
+}
+
+#[test]
 fn l_7_the_first_look_at_a_store_without_work_says_so() {
     let store = MemoryStore::new();
     let mut sight = Sight::default();
