@@ -124,10 +124,8 @@ fn z_39_what_was_sealed_is_judged_again_at_its_commit() {
         let Action::Restore { commit: to, .. } = stage.last("a", "restore").action else {
             panic!()
         };
-        let Action::Seal { .. } = stage.last("a", "seal").action else {
-            panic!()
-        };
-        assert_ne!(to, commit("base"), "the work stays");
+        let sealed = commit(&format!("a-{}", stage.last("a", "seal").id));
+        assert_eq!(to, sealed, "the work stays");
         assert_eq!(stage.play_well(), Some(Outcome::Done));
         assert_eq!(stage.times("a", "develop"), 1, "{cut}");
     }
@@ -135,8 +133,23 @@ fn z_39_what_was_sealed_is_judged_again_at_its_commit() {
 
 #[test]
 fn z_4_what_may_have_been_done_is_asked_for_again_under_its_number() {
-    for cut in ["claim", "prepare", "seal", "record", "keep", "close"] {
-        let mut stage = Stage::new(settings(), vec![task("a", &[])]);
+    let merged = Integration::Merge {
+        target: "ralph/p".to_owned(),
+    };
+    let none = ["claim", "prepare", "seal", "record", "keep", "close"]
+        .map(|cut| (cut, &Integration::None));
+    let others = [
+        ("merge", &merged),
+        ("push", &Integration::Pr),
+        ("propose", &Integration::Pr),
+    ];
+    for (cut, integration) in none.into_iter().chain(others) {
+        let integration = integration.clone();
+        let settings = Settings {
+            integration,
+            ..settings()
+        };
+        let mut stage = Stage::new(settings, vec![task("a", &[])]);
         stage.play(|effect, _| {
             if effect.action.name() == cut {
                 Fate::Silence
@@ -236,4 +249,40 @@ fn z_39_nobody_begins_in_a_worktree_that_is_being_put_back() {
         "the first one again, and the other one"
     );
     assert_eq!(stage.times("a", "develop"), 1);
+}
+
+#[test]
+fn z_4_a_last_word_that_may_have_been_said_is_said_again_under_its_number() {
+    for cut in ["block", "release"] {
+        let mut stage = Stage::new(settings(), vec![task("a", &[])]);
+        let fate = |effect: &Effect, _: usize| match effect.action {
+            Action::Develop { .. } if cut == "release" => Fate::Silence,
+            Action::Develop { .. } => otherwise(Answer::Ended {
+                report: report(Status::Failed),
+            }),
+            _ if effect.action.name() == cut => Fate::Silence,
+            _ => Fate::Well,
+        };
+        stage.play(fate);
+        if cut == "release" {
+            stage.tell(&Event::StopAsked { now: true });
+            let develop = stage.last("a", "develop");
+            let killed = Answer::Ended {
+                report: report(Status::Killed),
+            };
+            stage.answer(&develop, Ok(killed));
+            stage.play(fate);
+        }
+        let before = stage.last("a", cut);
+        stage.pending.clear();
+        // It may be written already, so that there is nothing to take over.
+        stage.tell(&Event::Adopted { fences: Vec::new() });
+        let again = stage.last("a", cut);
+        assert_eq!(
+            (again.id, &again.action),
+            (before.id, &before.action),
+            "{cut}"
+        );
+        assert_eq!(stage.times("a", cut), 2, "{cut}");
+    }
 }
