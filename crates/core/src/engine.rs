@@ -34,7 +34,7 @@ pub use selection::Selection;
 pub use settings::{Backoff, Cap, Caps, Integration, Leader, Order, Settings};
 pub use task::{Standing, Task};
 pub use trouble::{CommitId, Lasting, Trouble};
-pub use view::{BeadState, BeadView, RunState, RunView};
+pub use view::{BeadState, BeadView, Holding, RunState, RunView};
 pub use work::{End, Phase};
 
 #[cfg(test)]

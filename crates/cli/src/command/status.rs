@@ -1,6 +1,6 @@
 //! `status`: where the sprints stand, team by team; with `--bead` everything that was done to one bead (contracts §7.9).
 //!
-//! Data: `{teams: [{team_name, beads: [{id, sprint, title, status, attempt_count, holder, human}]}], counts: {open, in_progress, blocked,
+//! Data: `{teams: [{team_name, beads: [{id, sprint, title, status, attempt_count, holder, is_gone, human}]}], counts: {open, in_progress, blocked,
 //! closed}, ready: [ids], stop, pause}`, with `--metrics` also `metrics`. Statuses of others have a count when there are any. `stop`
 //! and `pause` are what was asked for last, as `{at, by, now}`, or null.
 //! With `--bead`: `{bead: {…}, executions: [{kind, attempt, agent, model, status, message, started_at, completed_at, seconds}], last_error, question}`.
@@ -17,6 +17,7 @@ use beads_ralph_core::number::SprintId;
 use beads_ralph_core::report::{self, Figures};
 use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::controls::{self, Order, Orders};
+use beads_ralph_runtime::host;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -58,6 +59,8 @@ struct Row {
     status: String,
     attempt_count: u64,
     holder: Option<String>,
+    /// Whether the holder is dead, so that the next run takes the bead.
+    is_gone: bool,
     human: bool,
 }
 
@@ -99,7 +102,7 @@ fn look(beads: &Beads, is_with_figures: bool) -> Result<Status, Failure> {
     let issues = records.iter().map(|record| &record.issue);
     Ok(Status {
         metrics: is_with_figures.then(|| report::figures(issues)),
-        teams: teams(&records),
+        teams: teams(&records, beads.by.now),
         counts,
         ready: ready.iter().map(|it| it.issue.id().to_string()).collect(),
         stop,
@@ -108,7 +111,7 @@ fn look(beads: &Beads, is_with_figures: bool) -> Result<Status, Failure> {
 }
 
 /// The teams by name, and their sprints in the order of their numbers.
-fn teams(records: &[Record]) -> Vec<Team> {
+fn teams(records: &[Record], now: jiff::Timestamp) -> Vec<Team> {
     let mut teams: BTreeMap<&str, Vec<&Record>> = BTreeMap::new();
     for record in records {
         let name = metadata(&record.issue, "team_name").unwrap_or(DEFAULT_TEAM);
@@ -127,23 +130,27 @@ fn teams(records: &[Record]) -> Vec<Team> {
         });
         Team {
             team_name: name.to_owned(),
-            beads: records.into_iter().map(sprint).collect(),
+            beads: (records.into_iter())
+                .map(|record| sprint(record, now))
+                .collect(),
         }
     });
     teams.collect()
 }
 
-fn sprint(record: &Record) -> Row {
+fn sprint(record: &Record, now: jiff::Timestamp) -> Row {
     let issue = &record.issue;
     let attempts = issue.metadata().and_then(|map| map.get("attempt_count"));
-    let holder = record.claim.as_ref().map(|claim| claim.holder.run.clone());
+    let claim = record.claim.as_ref();
+    let gone = claim.and_then(|claim| claim.is_abandoned(now, &host::name(), host::liveness));
     Row {
         id: issue.id().to_string(),
         sprint: metadata(issue, "sprint").unwrap_or_default().to_owned(),
         title: issue.title().to_owned(),
         status: issue.status().to_owned(),
         attempt_count: attempts.and_then(Value::as_u64).unwrap_or(0),
-        holder,
+        holder: claim.map(|claim| claim.holder.run.clone()),
+        is_gone: gone.is_some(),
         human: issue.has_label(HUMAN),
     }
 }
@@ -152,6 +159,17 @@ fn sprint(record: &Record) -> Row {
 fn metadata<'i>(issue: &'i Issue, key: &str) -> Option<&'i str> {
     let text = issue.metadata()?.get(key)?.as_str()?;
     Some(text).filter(|text| !text.trim().is_empty())
+}
+
+impl Row {
+    fn held_by(&self) -> String {
+        let holder = self.holder.clone().unwrap_or_default();
+        if self.is_gone {
+            format!("{holder} (gone)")
+        } else {
+            holder
+        }
+    }
 }
 
 impl Status {
@@ -167,7 +185,7 @@ impl Status {
                     bead.id.clone(),
                     self.word(bead),
                     bead.attempt_count.to_string(),
-                    bead.holder.clone().unwrap_or_default(),
+                    bead.held_by(),
                     bead.title.clone(),
                 ]);
             }
@@ -194,6 +212,11 @@ impl Status {
             self.ready.len()
         );
         self.push_orders(&mut text);
+        if self.sprints().any(|bead| bead.is_gone) {
+            text.push_str(
+                "whoever held some of them is gone; `beads-ralph run` goes on with them\n",
+            );
+        }
         let n_people = self
             .sprints()
             .filter(|bead| bead.human || bead.status == "blocked");

@@ -109,3 +109,32 @@ fn z_7_a_check_that_was_left_is_ended_and_run_again() {
         "Z-39"
     );
 }
+
+#[test]
+fn z_4_what_recover_put_back_is_gone_on_with_where_it_was() {
+    let wait = "if [ $role = qa ]; then touch \"$base/judging\"; while ! [ -e \"$base/go\" ]; do sleep 0.02; done; fi\n";
+    let world = World::new(&Setup {
+        agent: format!("{wait}{DILIGENT}"),
+        ..Setup::default()
+    });
+    let running = world.command(&["run"]).start();
+    world.wait_for("judging");
+    running.signal(Signal::KILL);
+    running.end();
+    world.run(&["status"]).exits(0).says("(gone)");
+    world
+        .run(&["recover"])
+        .exits(0)
+        .says("1 bead put back to open")
+        .says("`beads-ralph run` goes on with it");
+    assert_eq!(world.statuses(), "1.1 open");
+    world.touch("go");
+    world.run(&["run"]).exits(0);
+    assert_eq!(world.statuses(), "1.1 closed");
+    let (log, dev) = (world.log(), "dev 1.1 1".to_owned());
+    let n_dev = log.iter().filter(|line| **line == dev).count();
+    assert_eq!(
+        n_dev, 1,
+        "what was made is judged, and not made again: {log:?}"
+    );
+}

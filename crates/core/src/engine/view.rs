@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::Spent;
 use super::machine::{Engine, Outcome};
 use super::task::{Standing, Task};
-use super::work::{End, Phase};
+use super::work::{End, Phase, Work};
+use super::{EffectId, Spent};
 use crate::bead::BeadId;
 use crate::issue::Fence;
 
@@ -106,6 +106,17 @@ pub enum BeadState {
     Ended(End),
 }
 
+/// A bead that a run has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holding {
+    /// The bead.
+    pub id: BeadId,
+    /// The claim under which it was last worked on.
+    pub fence: Option<Fence>,
+    /// The effect that writes its last word, if that is being written.
+    pub last_word: Option<EffectId>,
+}
+
 impl Engine {
     /// The beads whose state this run decides; one that is only being asked for is not among them.
     pub fn ours(&self) -> BTreeSet<BeadId> {
@@ -144,6 +155,22 @@ impl Engine {
         let held = self.works.iter().filter(|(_, work)| !work.is_ending);
         held.filter_map(|(id, work)| Some((id.clone(), work.fence?)))
             .collect()
+    }
+
+    /// What the run has, for whoever goes on with it.
+    pub fn holdings(&self) -> Vec<Holding> {
+        let holding = |(id, work): (&BeadId, &Work)| {
+            let outstanding = self.outstanding.values().filter(|it| it.bead == *id);
+            let said = outstanding.filter(|it| !it.action.is_remark());
+            let held = work.held.iter().filter_map(|held| held.again);
+            let mut last_word = said.map(|effect| effect.id).chain(held);
+            Holding {
+                id: id.clone(),
+                fence: work.fence,
+                last_word: last_word.next().filter(|_| work.is_ending),
+            }
+        };
+        self.works.iter().map(holding).collect()
     }
 
     /// The run as it is now.

@@ -5,11 +5,11 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::engine::{Answer, Effect, Engine, Lasting, Trouble};
+use beads_ralph_core::engine::{Answer, Effect, Engine, Holding, Lasting, Trouble};
 use beads_ralph_core::issue::{Abandoned, Claim, Fence, Holder, Record};
 use jiff::Timestamp;
 
-use super::keeping::{fence_of, fetch, trouble};
+use super::keeping::{fence_of, fetch, is_written, trouble};
 use super::perform::{Performer, normal};
 use super::port_book::PORT;
 use crate::store::{NewClaim, StoreError};
@@ -141,22 +141,24 @@ impl Performer<'_> {
     /// fences.
     pub fn take_over(&self, engine: &Engine) -> Result<Vec<(BeadId, Fence)>, Trouble> {
         let mut fences = Vec::new();
-        for id in engine.working() {
-            let taken = patiently(|| self.take_over_one(&id))?;
-            fences.extend(taken.map(|fence| (id, fence)));
+        for holding in engine.holdings() {
+            let taken = patiently(|| self.take_over_one(&holding))?;
+            fences.extend(taken.map(|fence| (holding.id, fence)));
         }
         Ok(fences)
     }
 
     /// Nothing, when the bead is not this run's any more: what others did to it meanwhile, this run does not know.
-    fn take_over_one(&self, id: &BeadId) -> Result<Option<Fence>, Trouble> {
+    fn take_over_one(&self, holding: &Holding) -> Result<Option<Fence>, Trouble> {
+        let id = &holding.id;
         let fetched = fetch(&**self.store(), id);
         let record = match fetched {
             Ok(record) => record,
             Err(trouble) if trouble.lasting == Lasting::Lost => return Ok(None),
             Err(trouble) => return Err(trouble),
         };
-        if fence_of(&record, &self.site.run).is_none() {
+        let is_held = fence_of(&record, &self.site.run).is_some();
+        if !is_held && !self.is_as_it_was(&record, holding) {
             return Ok(None);
         }
         let Some(record) = self.claim_anew(id)? else {
@@ -171,6 +173,15 @@ impl Performer<'_> {
         let (until, stamp) = (self.lease_until(), self.stamp());
         (self.ports).take(&mut **self.store(), id, &self.site.holder, until, stamp)?;
         Ok(Some(record.fence))
+    }
+
+    /// Whether a bead was only put back to open, as `recover` does, and nobody has held it since.
+    fn is_as_it_was(&self, record: &Record, holding: &Holding) -> bool {
+        let is_said = |effect| is_written(record, &self.site.run, effect);
+        record.claim.is_none()
+            && record.issue.status() == "open"
+            && holding.fence == Some(record.fence)
+            && !holding.last_word.is_some_and(is_said)
     }
 
     fn take_slot(&self, id: &BeadId) -> Result<bool, Trouble> {

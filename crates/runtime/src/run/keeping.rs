@@ -104,7 +104,7 @@ impl Keeping<'_> {
     ) -> Result<bool, Trouble> {
         for _ in 0..MAX_RACES {
             let record = fetch(store, &effect.bead)?;
-            if self.is_written(&record, effect.id) {
+            if is_written(&record, self.run, effect.id) {
                 return Ok(false);
             }
             if effect.fence.is_none() && record.issue.status() != "open" {
@@ -140,17 +140,6 @@ impl Keeping<'_> {
             "{} is changed by others all the time",
             effect.bead
         )))
-    }
-
-    /// Whether an effect of this run, or a later one, was written into a bead.
-    fn is_written(&self, record: &Record, effect: EffectId) -> bool {
-        let mark = record
-            .issue
-            .metadata()
-            .and_then(|metadata| metadata.get(MARK));
-        let is_ours = mark.and_then(|mark| mark.get("run")?.as_str()) == Some(self.run);
-        let number = mark.and_then(|mark| mark.get("effect")?.as_u64());
-        is_ours && number.is_some_and(|number| number >= effect.0)
     }
 
     fn edits(
@@ -192,6 +181,15 @@ impl Keeping<'_> {
         edits.insert(0, Edit::MergeMetadata(changed));
         Ok(edits)
     }
+}
+
+/// Whether an effect of a run, or a later one of it, was written into a bead.
+pub(super) fn is_written(record: &Record, run: &str, effect: EffectId) -> bool {
+    let metadata = record.issue.metadata();
+    let mark = metadata.and_then(|metadata| metadata.get(MARK));
+    let is_ours = mark.and_then(|mark| mark.get("run")?.as_str()) == Some(run);
+    let number = mark.and_then(|mark| mark.get("effect")?.as_u64());
+    is_ours && number.is_some_and(|number| number >= effect.0)
 }
 
 /// The edits of how it ended, with what belongs into the metadata.

@@ -1,7 +1,7 @@
 //! What users do to a store and its pull requests while runs are at work.
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::{Edit, Record};
+use beads_ralph_core::issue::{Abandoned, Edit, Record};
 use beads_ralph_runtime::controls;
 use beads_ralph_runtime::run::PullState;
 use beads_ralph_runtime::store::{Guard, Stamp, Store as _, Write};
@@ -27,6 +27,7 @@ pub(super) fn act(world: &mut World) {
         0..=2 => stop(world),
         3..=5 => pause(world),
         6..=8 => pull(world),
+        9 => recover(world),
         _ => bead(world),
     }
 }
@@ -52,6 +53,25 @@ pub(super) fn resume(world: &mut World) {
     let by = by(world);
     world.say(|| "user resumes".to_owned());
     controls::resume(&mut world.store, by).expect("the user's store works");
+}
+
+/// Puts beads whose holder is dead back to open.
+fn recover(world: &mut World) {
+    let by = by(world);
+    let ids: Vec<BeadId> = (world.scenario.beads.iter())
+        .map(|bead| bead.id.clone())
+        .collect();
+    for record in world.store.get(&ids).expect("the user's store works") {
+        let Some(claim) = &record.claim else { continue };
+        let process = claim.holder.process.as_ref();
+        if process.is_some_and(|process| !world.lives[process.pid as usize].is_alive) {
+            let id = record.issue.id();
+            world.say(|| format!("user recovers {id}"));
+            let why = Abandoned::ProcessDead;
+            let reclaimed = world.store.reclaim(id, claim.fence, why, by);
+            reclaimed.expect("nobody else is there");
+        }
+    }
 }
 
 /// Merges or closes a pull request.
