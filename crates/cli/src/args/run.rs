@@ -68,13 +68,13 @@ pub(crate) struct DemoArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CleanArgs {
-    /// Worktrees of closed beads that have nothing to lose
+    /// Only worktrees of closed beads that have nothing to lose; without a choice worktrees and runs
     #[arg(long)]
     pub(crate) worktrees: bool,
-    /// Branches of closed beads whose commits are in the source branch, or in the branch that work is merged into
+    /// Also branches of closed beads whose commits are in the source branch, or in the branch that work is merged into
     #[arg(long)]
     pub(crate) branches: bool,
-    /// Runs that are over, but for the newest five
+    /// Only runs that are over, but for the newest five
     #[arg(long)]
     pub(crate) runs: bool,
     /// Remove without asking

@@ -102,7 +102,10 @@ impl Stuck {
         ];
         if let Some(worktree) = self.text_of("worktree_path") {
             let path = quoted(Utf8Path::new(worktree));
-            commands.push((format!("cd {path}"), "where the work is, to mend it"));
+            commands.push((
+                format!("cd {path}"),
+                "where the work is; to mend it yourself, commit there before you retry",
+            ));
         }
         commands.push((format!("beads-ralph retry {id}"), "let it be tried again"));
         commands.push((

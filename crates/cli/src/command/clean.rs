@@ -50,6 +50,29 @@ impl Thing {
         }
     }
 
+    /// Why it could not be removed now, as far as that can be seen beforehand. `others` goes before it.
+    fn obstacle(&self, git: &Git, others: &[&Self]) -> Option<String> {
+        match self {
+            Self::Worktree(place) => match git.state(place) {
+                Ok(state) => state.dirt,
+                Err(trouble) => Some(trouble.message),
+            },
+            Self::Branch(name, _) => {
+                let goes = |path: &Utf8PathBuf| {
+                    let mut others = others.iter();
+                    others.any(|it| matches!(it, Self::Worktree(place) if place.worktree == *path))
+                };
+                let worktrees = git.worktrees().unwrap_or_default();
+                let mut holders = worktrees
+                    .into_iter()
+                    .filter(|it| it.branch.as_ref() == Some(name));
+                let holder = holders.find(|it| !goes(&it.path))?;
+                Some(format!("it is checked out at {}", holder.path))
+            }
+            Self::Run(_) => None,
+        }
+    }
+
     fn remove(&self, git: &Git) -> Result<(), String> {
         match self {
             Self::Worktree(place) => git.remove(place).map_err(|trouble| trouble.message),
@@ -91,7 +114,7 @@ pub(crate) fn run(args: &CleanArgs, global: &Global, ui: &Ui) -> Result<(), Fail
     let (mut removed, mut left) = (Vec::new(), Vec::new());
     for thing in &things {
         let result = if args.dry_run {
-            Ok(())
+            thing.obstacle(&git, &removed).map_or(Ok(()), Err)
         } else {
             thing.remove(&git)
         };
@@ -103,14 +126,14 @@ pub(crate) fn run(args: &CleanArgs, global: &Global, ui: &Ui) -> Result<(), Fail
     answer(&removed, &left, args.dry_run, ui)
 }
 
-/// What can be removed. Without a choice: worktrees and runs.
+/// What can be removed. Without a choice between them: worktrees and runs; and branches where they are asked for.
 fn things(
     args: &CleanArgs,
     beads: &Beads,
     site: &running::Place,
     git: &Git,
 ) -> Result<Vec<Thing>, Failure> {
-    let is_all = !args.worktrees && !args.branches && !args.runs;
+    let is_all = !args.worktrees && !args.runs;
     let closed = closed(beads, site)?;
     let worktrees = git.worktrees().map_err(running::trouble)?;
     let mut things = Vec::new();

@@ -130,7 +130,7 @@ pub(crate) fn at(
     let ended = start.conduct(begun, store, |activity| {
         Box::new(Screen::new(ui, args, activity, interrupts))
     })?;
-    finish(&ended, heard.count(), ui)
+    finish(&ended, args.events, heard.count(), ui)
 }
 
 /// Where a run takes place.
@@ -296,8 +296,8 @@ fn say_begun(begun: &Begun, asked: &Settings, ui: &Ui) {
     }
 }
 
-fn finish(ended: &Ended, n_interrupts: usize, ui: &Ui) -> Result<(), Failure> {
-    summary::show(ended, ui)?;
+fn finish(ended: &Ended, prints_events: bool, n_interrupts: usize, ui: &Ui) -> Result<(), Failure> {
+    summary::show(ended, prints_events, ui)?;
     match &ended.outcome {
         Outcome::Done => Ok(()),
         Outcome::Idle => {

@@ -207,10 +207,15 @@ impl Answer<'_> {
                 format!("times and outcomes of run {run}")
             }
             (None, 0) => "times and rates are given or guessed".to_owned(),
-            (None, n) => format!(
-                "times and rates learned from {}",
-                counted(n, "run of an agent", "runs of agents")
-            ),
+            (None, n) => {
+                let runs = counted(n, "run of an agent", "runs of agents");
+                let cost = if self.work.is_unpriced {
+                    "; none of them said what it cost, so that is guessed"
+                } else {
+                    ""
+                };
+                format!("times and rates learned from {runs}{cost}")
+            }
         }
     }
 

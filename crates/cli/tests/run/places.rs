@@ -269,3 +269,59 @@ fn z_17_a_worktree_that_somebody_switched_to_another_branch_is_left_alone() {
         "and their file lies where it was"
     );
 }
+
+#[test]
+fn clean_says_beforehand_what_it_does_and_leaves_what_has_something_to_lose() {
+    let world = World::new(&Setup {
+        plan: plan(&[("1.1a", "One"), ("1.1b", "Two")]),
+        config: "integration: merge\n".to_owned(),
+        ..Setup::default()
+    });
+    world.run(&["run"]).exits(0);
+    let place = world.bead("1.1a")["metadata"]["worktree_path"].clone();
+    let file = format!("{}/note.txt", place.as_str().unwrap());
+    world.write(&file, "mine\n");
+    let would = world.data(&["clean", "--branches", "--dry-run"]);
+    let did = world.data(&["clean", "--branches", "--yes"]);
+    for (what, kinds) in [
+        ("removed", ["worktree", "branch"]),
+        ("left", ["worktree", "branch"]),
+    ] {
+        let names = |data: &serde_json::Value| {
+            let things = data[what].as_array().unwrap().iter();
+            let names = things.map(|it| (it["kind"].clone(), it["name"].clone()));
+            names.collect::<Vec<_>>()
+        };
+        assert_eq!(names(&would), names(&did), "{what}: {would:#} {did:#}");
+        let found: Vec<_> = names(&did).into_iter().map(|(kind, _)| kind).collect();
+        assert_eq!(found, kinds, "{what}");
+    }
+    assert!(world.root.join(&file).exists());
+}
+
+#[test]
+fn z_16_an_agent_without_the_right_to_run_is_named() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let world = World::new(&Setup::default());
+    let agent = world.base.join("agent.sh");
+    std::fs::set_permissions(&agent, std::fs::Permissions::from_mode(0o644)).unwrap();
+    world
+        .run(&["run"])
+        .exits(3)
+        .says("chmod +x")
+        .says("agent.sh");
+}
+
+#[test]
+fn events_are_all_that_is_on_standard_output() {
+    let world = World::new(&Setup::default());
+    let ended = world.run(&["run", "--events"]).exits(0);
+    for line in ended.stdout.lines() {
+        let event: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert!(
+            event["event"].is_object() || event["event"].is_string(),
+            "{line}"
+        );
+    }
+    assert!(ended.stderr.contains("1 bead closed"), "{ended:#?}");
+}

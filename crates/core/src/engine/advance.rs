@@ -204,7 +204,7 @@ impl Engine {
         let work = self.work(id);
         work.fence = Some(fence);
         work.base.clone_from(&task.base);
-        work.feedback = task.feedback.clone().filter(|_| task.attempts > 0);
+        work.feedback.clone_from(&task.feedback);
         if let Some(fault) = &task.fault {
             return self.block(now, id, fault.clone(), false);
         }

@@ -170,7 +170,7 @@ fn push_checks(text: &mut String, checks: &[Verifier]) {
 
 fn push_feedback(text: &mut String, feedback: Option<&str>) {
     let Some(feedback) = feedback else { return };
-    text.push_str("\n## What went wrong before\n\nThe work of the last attempt is on the branch. It was sent back:\n\n");
+    text.push_str("\n## What went wrong before\n\nWhat was done so far is on the branch, or lies uncommitted in the worktree. It was sent back:\n\n");
     let cut = &feedback[..feedback.floor_char_boundary(MAX_FEEDBACK)];
     for line in cut.lines() {
         _ = writeln!(text, "    {}", visible(line));

@@ -102,7 +102,7 @@ pub fn runs(issue: &Issue) -> Vec<AgentRun> {
     let mut runs: Vec<AgentRun> = read(Kind::Dev, "dev_agent_executions")
         .chain(read(Kind::Qa, "qa_agent_executions"))
         .collect();
-    runs.sort_by_key(|run| (run.attempt, run.began));
+    runs.sort_by_key(|run| (run.began.is_none(), run.began, run.attempt));
     runs
 }
 

@@ -61,6 +61,12 @@ impl Lessons {
         all.map(|runs| runs.times_ms.len()).sum()
     }
 
+    /// Whether runs are known, and none of them said what it cost.
+    pub fn is_unpriced(&self) -> bool {
+        let mut all = self.developers.values().chain(self.judges.values());
+        self.n_runs() > 0 && all.all(|runs| runs.costs_micros.is_empty())
+    }
+
     /// Takes what a bead keeps of the runs of its agents.
     pub fn take_executions(&mut self, developers: &[DevExecution], judges: &[QaExecution]) {
         let took = |from: &crate::bead::Timestamp, to: &crate::bead::Timestamp| {

@@ -86,7 +86,7 @@ pub fn resolve<'c>(
     let executable = spec.executable.as_deref().unwrap_or(&adapter.executable);
     let program = program(root, executable);
     if program.is_none() {
-        findings.push(missing(adapter, executable));
+        findings.push(missing(adapter, root, executable));
     }
     match program {
         Some(program) if findings.iter().all(|finding| !finding.is_error) => Ok(Resolved {
@@ -283,7 +283,7 @@ fn fitting(config: &Config, adapter: &Adapter, model: &ResolvedModel, findings: 
     }
 }
 
-fn missing(adapter: &Adapter, executable: &str) -> Finding {
+fn missing(adapter: &Adapter, root: &Utf8Path, executable: &str) -> Finding {
     let name = &adapter.name;
     let place = if executable.contains('/') {
         format!(
@@ -293,6 +293,13 @@ fn missing(adapter: &Adapter, executable: &str) -> Finding {
     } else {
         format!("there is no program `{}` on the PATH", excerpt(executable))
     };
+    if executable.contains('/') && root.join(executable).is_file() {
+        let path = shown(Utf8Path::new(executable));
+        return Finding::error(
+            format!("{name} cannot be started: {path} is not executable"),
+            format!("chmod +x {path}"),
+        );
+    }
     Finding::error(
         format!("{name} is not installed: {place}"),
         format!(

@@ -245,7 +245,7 @@ impl<'a> Performer<'a> {
         Ok(Answer::Prepared {
             from: match aside {
                 Some(kept) => format!(
-                    "{}; uncommitted files that lay there are kept in {}",
+                    "{}; uncommitted files that lay there are no part of it and are kept: git show {}",
                     prepared.from,
                     kept.short()
                 ),

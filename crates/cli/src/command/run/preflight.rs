@@ -7,7 +7,7 @@ use beads_ralph_core::bead::{AgentSpec, RalphBead, Rules};
 use beads_ralph_core::engine::{Integration, Leader, Settings};
 use beads_ralph_core::issue::{Query, Record};
 use beads_ralph_runtime::agent::{self, Finding};
-use beads_ralph_runtime::git::Git;
+use beads_ralph_runtime::git::{Git, Identity};
 use beads_ralph_runtime::run::{Repository as _, Selection, place};
 use beads_ralph_runtime::{agents, files, repo};
 
@@ -44,6 +44,7 @@ impl Preflight<'_> {
         findings.extend(self.target());
         findings.extend(self.uncommitted_agents(&beads));
         findings.extend(self.copies());
+        findings.extend(self.identity());
         findings.extend(
             self.place
                 .config
@@ -129,6 +130,20 @@ impl Preflight<'_> {
             })
         };
         wanted.into_iter().filter_map(missing).collect()
+    }
+
+    fn identity(&self) -> Option<Finding> {
+        match self.git.identity() {
+            Identity::User(_) => None,
+            Identity::Own => Some(warning(
+                format!(
+                    "git knows nobody here: agents that commit will fail at it, and what they leave is committed as {} <{}>",
+                    Identity::OWN_NAME,
+                    Identity::OWN_ADDRESS
+                ),
+                "git config user.name … && git config user.email …",
+            )),
+        }
     }
 
     /// Files that agents could commit by mistake.

@@ -46,7 +46,10 @@ impl Story {
                 lines.push("stopping now: agents that run are ended".to_owned());
             }
             Event::PauseAsked { is_paused: true } => {
-                lines.push("paused: nothing new is begun".to_owned());
+                lines.push(
+                    "paused: nothing new is begun; `beads-ralph pause --off` lets it go on"
+                        .to_owned(),
+                );
             }
             Event::PauseAsked { is_paused: false } => lines.push("going on".to_owned()),
             Event::Adopted { fences } => {
@@ -129,9 +132,14 @@ fn answered(effect: &Effect, answer: &Result<Answer, Trouble>) -> Option<String>
         (
             _,
             Answer::Prepared {
-                head, conflicts, ..
+                head,
+                conflicts,
+                from,
+                ..
             },
-        ) if conflicts.is_empty() => format!("worktree ready at {}", head.short()),
+        ) if conflicts.is_empty() => {
+            format!("worktree ready at {}, from {}", head.short(), visible(from))
+        }
         (Action::Develop { agent, .. }, Answer::Ended { report }) => {
             ended(&format!("dev {}", agent + 1), report)
         }

@@ -6,8 +6,8 @@ use beads_ralph_core::bead::{AgentSpec, Rules};
 use beads_ralph_core::engine::{BeadState, BeadView, End, Engine, Event, Outcome, Settings};
 use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_runtime::agent::{self, Finding};
-use beads_ralph_runtime::clock;
-use beads_ralph_runtime::run::{Ended, Selection, Sight, TaskReader};
+use beads_ralph_runtime::run::{Ended, Selection, Sight, TaskReader, left_behind};
+use beads_ralph_runtime::{clock, host};
 use serde_json::{Value, json};
 
 use super::Place;
@@ -32,7 +32,11 @@ pub(super) fn json(ended: &Ended) -> Value {
 }
 
 /// Shows what a run came to.
-pub(super) fn show(ended: &Ended, ui: &Ui) -> Result<(), Failure> {
+pub(super) fn show(ended: &Ended, prints_events: bool, ui: &Ui) -> Result<(), Failure> {
+    // Standard output is for the events alone, so that a program can read it to its end.
+    if prints_events && ui.is_json() {
+        return Ok(());
+    }
     if ui.is_json() {
         return match ended.outcome {
             Outcome::Done | Outcome::Idle | Outcome::Stopped => ui.data(&json(ended)),
@@ -41,7 +45,13 @@ pub(super) fn show(ended: &Ended, ui: &Ui) -> Result<(), Failure> {
     }
     let view = ended.engine.view();
     let mut table = Table::new(&[
-        "bead", "sprint", "state", "attempts", "time", "cost", "branch",
+        "bead",
+        "sprint",
+        "state",
+        "attempts",
+        "time in all",
+        "cost in all",
+        "branch",
     ]);
     for bead in &view.beads {
         table.row(vec![
@@ -64,18 +74,22 @@ pub(super) fn show(ended: &Ended, ui: &Ui) -> Result<(), Failure> {
         0 => String::new(),
         n => format!(
             ", and {} that did not say what they cost",
-            counted(n as usize, "run", "runs")
+            counted(n as usize, "agent run", "agent runs")
         ),
     };
     _ = writeln!(
         text,
-        "\n{} closed; ${:.2}{unpriced}, {} tokens, agents ran for {}",
+        "\nby this run: {} closed; ${:.2}{unpriced}, {} tokens, agents ran for {}",
         counted(n_closed, "bead", "beads"),
         view.spent.usd(),
         view.spent.tokens,
         seconds(view.spent.time_ms)
     );
     push_people(&mut text, &view.beads);
+    if prints_events {
+        ui.say(&text);
+        return Ok(());
+    }
     ui.out(&text)
 }
 
@@ -151,7 +165,7 @@ pub(super) fn dry_run(
         max_attempts: place.config.run.max_attempts,
         has_default_checks: !place.config.default_checks.is_empty(),
         selection: selection.clone(),
-        gone: &|_, _| None,
+        gone: &|claim, now| claim.is_abandoned(now, &host::name(), host::liveness),
         account: &account,
     };
     let now = clock::wall();
@@ -188,6 +202,13 @@ pub(super) fn dry_run(
             "{word}: {}\n  help: {}",
             visible(&finding.message),
             visible(&finding.action)
+        );
+    }
+    for (run, _) in left_behind(&beads.directory)? {
+        let run = run.id();
+        _ = writeln!(
+            text,
+            "{run} was left; `beads-ralph run` goes on with it, with what it was told at its beginning"
         );
     }
     let n_beads = counted(view.beads.len(), "bead", "beads");

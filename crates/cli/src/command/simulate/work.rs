@@ -10,7 +10,7 @@ use beads_ralph_core::issue::{Abandoned, Claim, Entry, Query, StatusFilter};
 use beads_ralph_core::plan::{Filter, Plan};
 use beads_ralph_core::simulate::{Lessons, Model, Recorded};
 use beads_ralph_runtime::config::{self, Config, IntegrationMode};
-use beads_ralph_runtime::run::{Selection, Sight, TaskReader};
+use beads_ralph_runtime::run::{RunDirectory, Selection, Sight, TaskReader, read_journal};
 use beads_ralph_runtime::store::{self, MemoryStore, Stamp, Store, Write};
 use beads_ralph_runtime::{clock, host};
 use camino::Utf8Path;
@@ -24,6 +24,9 @@ use crate::journal::{self, Journal};
 use crate::plan_source::{PlanSource, Surroundings};
 use crate::ui::{Stream, Ui, render};
 
+/// How many of the last runs are learned from.
+const MAX_RUNS: usize = 20;
+
 /// What is simulated.
 pub(super) struct Work {
     pub(super) tasks: Vec<Task>,
@@ -31,6 +34,8 @@ pub(super) struct Work {
     pub(super) model: Model,
     /// How many runs of agents the model is learned from.
     pub(super) n_learned: usize,
+    /// Whether none of these said what it cost.
+    pub(super) is_unpriced: bool,
     pub(super) run: Option<Run>,
     pub(super) began: Timestamp,
 }
@@ -53,11 +58,7 @@ pub(super) fn read(args: &SimulateArgs, global: &Global, ui: &Ui) -> Result<Work
         (None, Some(plan)) => {
             let (tasks, settings) = of_plan(plan, args, ui)?;
             if let (false, Ok(beads)) = (args.model.no_history, Beads::open(global)) {
-                learn(
-                    &*beads.store,
-                    &rules_of(here().ok().as_deref())?,
-                    &mut lessons,
-                )?;
+                learn(&beads, &rules_of(here().ok().as_deref())?, &mut lessons)?;
             }
             (tasks, settings, None)
         }
@@ -66,7 +67,7 @@ pub(super) fn read(args: &SimulateArgs, global: &Global, ui: &Ui) -> Result<Work
             let config = config::load(beads.directory.parent())?;
             let rules = rules(&config);
             if !args.model.no_history {
-                learn(&*beads.store, &rules, &mut lessons)?;
+                learn(&beads, &rules, &mut lessons)?;
             }
             let tasks = tasks(&*beads.store, &config)?;
             (tasks, settings(&config), None)
@@ -83,6 +84,7 @@ pub(super) fn read(args: &SimulateArgs, global: &Global, ui: &Ui) -> Result<Work
         tasks: standing_alone(tasks),
         model,
         n_learned: lessons.n_runs(),
+        is_unpriced: lessons.is_unpriced(),
         began: run
             .as_ref()
             .map_or_else(clock::now, |run| run.recorded.began()),
@@ -202,13 +204,25 @@ fn tasks(store: &dyn Store, config: &Config) -> Result<Vec<Task>, Failure> {
     })
 }
 
-/// Learns from what all beads of a store keep of their agents' runs.
-fn learn(store: &dyn Store, rules: &Rules, lessons: &mut Lessons) -> Result<(), Failure> {
+/// Learns from the journals of the last runs; where there are none, from what all beads keep of their agents' runs, which say nothing of
+/// checks and costs.
+fn learn(beads: &Beads, rules: &Rules, lessons: &mut Lessons) -> Result<(), Failure> {
+    let runs = RunDirectory::all(&beads.directory);
+    for run in runs.iter().rev().take(MAX_RUNS) {
+        // A run of another version cannot be read, and is nothing to learn from.
+        let read = read_journal(run).ok();
+        if let Some(recorded) = read.and_then(|(_, entries)| Recorded::new(&entries)) {
+            lessons.take_run(&recorded);
+        }
+    }
+    if lessons.n_runs() > 0 {
+        return Ok(());
+    }
     let everything = Query {
         status: StatusFilter::Any,
         ..Query::default()
     };
-    for record in store.find(&everything)? {
+    for record in beads.store.find(&everything)? {
         if let Ok(bead) = record.issue.to_ralph_bead(&[], rules) {
             let metadata = &bead.metadata;
             lessons.take_executions(

@@ -77,7 +77,7 @@ fn text(record: &Record, runs: &[AgentRun], page: Page) -> String {
     }
     text.push('\n');
     if runs.is_empty() {
-        text.push_str("no agent has worked on it yet\n");
+        text.push_str("no agent has come to its end with it yet\n");
     }
     text.push_str(&table(runs).draw(page));
     if let Some(question) = report::question(issue) {

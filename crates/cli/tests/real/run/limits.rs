@@ -106,7 +106,7 @@ fn summary(text: &str) {
     assert!(row(&LIMITED).contains('$'), "{text}");
     assert!(row(&OTHER).contains("unknown"), "{text}");
     assert!(
-        text.contains("and 2 runs that did not say what they cost"),
+        text.contains("and 2 agent runs that did not say what they cost"),
         "{text}"
     );
 }
