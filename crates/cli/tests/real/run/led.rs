@@ -48,7 +48,8 @@ fn proposes(sprint: &Sprint) -> String {
 fn claims(sprint: &Sprint, more: &Value) -> Value {
     let mut result = json!({
         "bead_id": sprint.bead(), "success": true, "pr_url": "https://github.com/o/r/pull/999", "pr_number": 999,
-        "bead_updated": true, "attempt_count": 1, "qa_results": [], "error": null, "fatal": false,
+        "bead_updated": true, "attempt_count": 1, "error": null, "fatal": false,
+        "qa_results": [{"agent_path": ".claude/agents/qa", "status": "pass", "message": "I looked."}],
     });
     for (key, value) in more.as_object().into_iter().flatten() {
         result[key] = value.clone();
@@ -64,7 +65,6 @@ fn rules() -> Vec<Value> {
     let all = |sprint: &Sprint| format!("{} && {}", works(sprint, sprint.number), proposes(sprint));
     let claim = |sprint: &Sprint| claims(sprint, &json!({}));
     let words = |sprint: &Sprint| prompt_of(sprint);
-    let verdicts = json!({"qa_results": [{"agent_path": ".claude/agents/qa", "status": "pass", "message": "I looked."}]});
     let fatal = json!({"success": false, "pr_url": null, "pr_number": null, "error": "the licence forbids it", "fatal": true});
     vec![
         rule(
@@ -78,7 +78,7 @@ fn rules() -> Vec<Value> {
         rule(
             "honest",
             &[&words(&HONEST)],
-            &[leads(&all(&HONEST), claims(&HONEST, &verdicts))],
+            &[leads(&all(&HONEST), claim(&HONEST))],
         ),
         rule(
             "forgetful",
