@@ -162,6 +162,18 @@ pub enum Answer {
     Done,
 }
 
+impl Answer {
+    /// How the run of an agent ended, if it is about one.
+    pub fn report(&self) -> Option<&AgentReport> {
+        match self {
+            Self::Ended { report } | Self::Judged { report, .. } | Self::Led { report, .. } => {
+                Some(report)
+            }
+            _ => None,
+        }
+    }
+}
+
 /// How an agent's run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentReport {

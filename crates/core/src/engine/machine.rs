@@ -304,18 +304,13 @@ impl Engine {
         if effect.action.launch().is_none() {
             return;
         }
-        let spent = match answer {
-            Ok(
-                Answer::Ended { report }
-                | Answer::Judged { report, .. }
-                | Answer::Led { report, .. },
-            ) => report.spent,
-            // What an agent spent that nobody heard of again is not known.
-            _ => super::Spent {
-                n_unpriced: 1,
-                ..super::Spent::default()
-            },
+        let report = answer.as_ref().ok().and_then(Answer::report);
+        // What an agent spent that nobody heard of again is not known.
+        let unknown = super::Spent {
+            n_unpriced: 1,
+            ..super::Spent::default()
         };
+        let spent = report.map_or(unknown, |report| report.spent);
         if let Some(task) = self.queue.get(&effect.bead).cloned() {
             self.ledger.settle(effect.id, &task, &spent);
         }

@@ -235,14 +235,8 @@ impl Director<'_> {
         let Some(asked) = heard.asked else {
             return self.runs[run].books.forget(effect);
         };
-        let spent = match answer {
-            Ok(
-                Answer::Ended { report }
-                | Answer::Judged { report, .. }
-                | Answer::Led { report, .. },
-            ) => report.spent,
-            _ => Spent::default(),
-        };
+        let report = answer.as_ref().ok().and_then(Answer::report);
+        let spent = report.map_or_else(Spent::default, |report| report.spent);
         let file = &mut self.runs[run];
         let broken = file.books.end(effect, &spent, &file.caps);
         let mut world = self.world();
