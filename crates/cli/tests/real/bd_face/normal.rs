@@ -17,7 +17,7 @@ static UUID: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// The mark of one state of an issue.
 static REVISION: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new("(\"revision\": \")([0-9]+)\"").unwrap());
+    LazyLock::new(|| Regex::new("(\"revision\": \")(-?[0-9]+)\"").unwrap());
 static ID: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\b(tt-(?:wisp-|mol-)?[a-z0-9]{1,8})((?:\.[0-9]+)*)\b").unwrap());
 static TIME: LazyLock<Regex> = LazyLock::new(|| {
