@@ -5,19 +5,35 @@
 //! `bd` is never worked on in its place. [`tree`] describes everything that is served.
 
 mod arguments;
+mod blocked;
 mod call;
 mod close;
+mod comments;
+mod config;
+mod count;
 mod create;
+mod dep;
+mod export;
 mod failure;
 mod filter;
 mod holding;
+mod human;
 mod ids;
+mod import;
+mod info;
 mod input;
 mod issue_json;
+mod kinds;
+mod label;
 mod list;
 mod output;
 mod ready;
+mod said;
+mod search;
 mod show;
+mod stale;
+mod status;
+mod status_filter;
 mod text;
 mod times;
 mod tree;
@@ -79,19 +95,30 @@ fn work(typed: &[String], output: &mut Output) -> Result<(), Refusal> {
     let writes = match command.access {
         Access::Reads => false,
         Access::Writes => true,
-        Access::WritesWith(flag) => arguments.is_on(flag),
+        Access::WritesWith(flag) => (arguments.filled(flag)).is_some_and(|value| value != "false"),
     };
     if writes && arguments.is_on("readonly") {
         let flag = match command.access {
             Access::WritesWith(flag) => format!(" --{flag}"),
             Access::Reads | Access::Writes => String::new(),
         };
-        return Err(Refusal::plain(format!(
-            "operation '{}{flag}' is not allowed in read-only mode",
-            path.join(" ")
-        )));
+        return Err(Refusal::plain(read_only(&path, &flag)));
     }
     run(&mut call)
+}
+
+/// What the real `bd` says of a command that writes where nothing may be written.
+fn read_only(path: &[&str], flag: &str) -> String {
+    let doing = match path {
+        ["import"] => "import failed",
+        ["config", "set"] => "setting config",
+        ["config", "unset"] => "deleting config",
+        _ => {
+            let path = path.join(" ").replace("comments add", "comment add");
+            return format!("operation '{path}{flag}' is not allowed in read-only mode");
+        }
+    };
+    format!("{doing}: embeddeddolt: store is read-only")
 }
 
 fn here(directory: Option<&str>) -> Result<Utf8PathBuf, Refusal> {
@@ -104,7 +131,8 @@ fn here(directory: Option<&str>) -> Result<Utf8PathBuf, Refusal> {
                 return Ok(path);
             }
             Err(Refusal::plain(format!(
-                "cannot change to directory {directory}: there is no such directory"
+                "cannot use -C directory {}: stat {path}: no such file or directory",
+                arguments::quoted(directory)
             )))
         }
     }
