@@ -37,7 +37,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     };
     let mut blocked = Vec::new();
     for record in filter.find(&opened)? {
-        if record.is_blocked && is_below(&opened, &record, arguments.filled("parent"))? {
+        if record.is_blocked && is_child(&record, arguments.filled("parent")) {
             let by = blockers(&opened, &record)?;
             if !by.is_empty() {
                 blocked.push((record, by));
@@ -96,15 +96,19 @@ fn blockers(opened: &Opened, record: &Record) -> Result<Vec<String>, Refusal> {
     Ok(by)
 }
 
-/// Whether a bead is somewhere below another.
-pub(super) fn is_below(
-    opened: &Opened,
-    record: &Record,
-    parent: Option<&str>,
-) -> Result<bool, Refusal> {
+/// Whether a bead is a part of another, by an edge or by its name.
+fn is_child(record: &Record, parent: Option<&str>) -> bool {
     let Some(parent) = parent else {
-        return Ok(true);
+        return true;
     };
+    let issue = &record.issue;
+    let rest = issue.id().as_str().strip_prefix(parent);
+    issue.parents().any(|above| above.as_str() == parent)
+        || rest.is_some_and(|rest| rest.starts_with('.'))
+}
+
+/// Whether a bead is somewhere below another.
+pub(super) fn is_below(opened: &Opened, record: &Record, parent: &str) -> Result<bool, Refusal> {
     let mut seen = vec![record.issue.id().clone()];
     let mut pending: Vec<Record> = vec![record.clone()];
     while let Some(record) = pending.pop() {

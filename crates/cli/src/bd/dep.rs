@@ -353,7 +353,7 @@ fn write(opened: &mut Opened, edges: &[Edge], is_checked_at_end: bool) -> Result
         }
         if edge.kind == Dependency::BLOCKS
             && let Some(target) = opened.record(&edge.to)?
-            && blocked::is_below(opened, &target, Some(from.as_str()))?
+            && blocked::is_below(opened, &target, from.as_str())?
         {
             let to = &edge.to;
             return Err(Refusal::json(format!(

@@ -60,7 +60,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let cutoff = opened.now.checked_sub(age).unwrap_or(Timestamp::MIN);
     let mut records = filter.find(&opened)?;
     records.retain(|record| is_stale(record, cutoff));
-    records.sort_by_key(|record| updated(record));
+    records.sort_by_key(updated);
     let limit = arguments.number("limit").unwrap_or(LIMIT);
     if let Ok(limit @ 1..) = usize::try_from(limit) {
         records.truncate(limit);

@@ -26,6 +26,7 @@ pub(super) const COMMAND: Command = Command {
 
 /// What is counted; what was not asked for is not known.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_field_names, reason = "each is a number of beads")]
 struct Summary {
     n_all: usize,
     n_open: usize,

@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use camino::Utf8Path;
+use regex::Regex;
 
 use super::pair::Seen;
 
@@ -15,24 +16,83 @@ pub(crate) const MAX: usize = 15;
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Rest {
     /// The exit code.
-    #[expect(dead_code, reason = "no difference is listed yet")]
     Code,
+    /// The exit code and the first line of standard error.
+    Verdict,
+    /// Everything but how words are laid out.
+    Words,
+    /// Everything but the order of lines, and what they are indented with.
+    Lines,
+    /// Everything but what matches one of these, and lines that are empty then.
+    Without(&'static [&'static str]),
 }
 
 /// The differences by number.
-pub(crate) const ALL: &[(u8, Rest)] = &[];
+pub(crate) const ALL: &[(u8, Rest)] = &[
+    (
+        1,
+        Rest::Without(&[r#""updated_at": ?"[^"]*",?"#, "Updated: [^ ]+"]),
+    ),
+    (2, Rest::Words),
+    (3, Rest::Verdict),
+    (
+        4,
+        Rest::Without(&[
+            "(?m)^.*(compact|daemon_running|Git hooks not installed|bd hooks install).*$",
+        ]),
+    ),
+    (5, Rest::Without(&[r#"(?m)^ *"unknown_key": .*$"#])),
+    (6, Rest::Without(&["dev|beads-ralph"])),
+    (7, Rest::Code),
+    (8, Rest::Lines),
+    (9, Rest::Code),
+    (10, Rest::Code),
+    (11, Rest::Code),
+];
 
 /// What is compared of a call that differs so.
 pub(crate) fn rest(number: u8, seen: &Seen) -> Seen {
     let found = ALL.iter().find(|(known, _)| *known == number);
     let (_, rest) = found.unwrap_or_else(|| panic!("there is no difference {number}"));
+    let both = |change: &dyn Fn(&str) -> String| Seen {
+        code: seen.code,
+        stdout: change(&seen.stdout),
+        stderr: change(&seen.stderr),
+    };
     match rest {
-        Rest::Code => Seen {
+        Rest::Code => both(&|_| String::new()),
+        Rest::Verdict => Seen {
             code: seen.code,
             stdout: String::new(),
-            stderr: String::new(),
+            stderr: seen.stderr.lines().next().unwrap_or_default().to_owned(),
         },
+        Rest::Words => both(&|text| text.split_whitespace().collect::<Vec<_>>().join(" ")),
+        Rest::Lines => both(&|text| {
+            let glyphs = ['│', '├', '└', '─', ' '];
+            let mut lines: Vec<&str> = text
+                .lines()
+                .map(|line| line.trim_start_matches(glyphs))
+                .collect();
+            lines.sort_unstable();
+            lines.join("\n")
+        }),
+        Rest::Without(patterns) => both(&|text| without(patterns, text)),
     }
+}
+
+fn without(patterns: &[&str], text: &str) -> String {
+    let mut text = text.to_owned();
+    for pattern in patterns {
+        text = Regex::new(pattern)
+            .unwrap()
+            .replace_all(&text, "")
+            .into_owned();
+    }
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    lines.join("\n")
 }
 
 /// The numbers of the rows of the table in docs/bd-compatibility.md.
@@ -42,4 +102,41 @@ pub(crate) fn documented() -> BTreeSet<u8> {
     let rows = text.lines().filter_map(|line| line.strip_prefix("| "));
     rows.filter_map(|row| row.split(" | ").next()?.trim().parse().ok())
         .collect()
+}
+
+#[test]
+fn a_difference_hides_only_what_it_is_about() {
+    let seen = |stdout: &str, stderr: &str| Seen {
+        code: Some(0),
+        stdout: stdout.to_owned(),
+        stderr: stderr.to_owned(),
+    };
+    let is_same = |number: u8, left: &Seen, right: &Seen| rest(number, left) == rest(number, right);
+    let time = |time: &str, title: &str| {
+        seen(
+            &format!("{{\n  \"title\": \"{title}\",\n  \"updated_at\": \"{time}\",\n}}"),
+            "",
+        )
+    };
+    assert!(is_same(1, &time("1", "a"), &time("2", "a")));
+    assert!(!is_same(1, &time("1", "a"), &time("1", "b")));
+    assert!(is_same(2, &seen("\n  a\n  b", ""), &seen("a b\n", "")));
+    assert!(!is_same(2, &seen("a b", ""), &seen("a c", "")));
+    assert!(is_same(
+        3,
+        &seen("a", "Error: x\nmore"),
+        &seen("b", "Error: x")
+    ));
+    assert!(!is_same(3, &seen("a", "Error: x"), &seen("a", "Error: y")));
+    assert!(is_same(
+        8,
+        &seen("├── a\n└── b", ""),
+        &seen("├── b\n└── a", "")
+    ));
+    assert!(!is_same(
+        8,
+        &seen("├── a\n└── b", ""),
+        &seen("├── a\n└── a", "")
+    ));
+    assert!(is_same(7, &seen("a", "b"), &seen("c", "d")));
 }

@@ -25,6 +25,10 @@ static TIME: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(pattern).unwrap()
 });
 
+/// The file that is written before it gets its name.
+static TEMPORARY: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"/\.~([^ /]+)\.[0-9]+\b").unwrap());
+
 /// The ids that a text names.
 pub(crate) fn ids(text: &str) -> impl Iterator<Item = String> {
     ID.captures_iter(text).map(|found| found[1].to_owned())
@@ -48,6 +52,7 @@ impl Normaliser {
         for (path, name) in &self.paths {
             text = text.replace(path.as_str(), name);
         }
+        let text = TEMPORARY.replace_all(&text, "/.~$1.<n>");
         let text = UUID.replace_all(&text, |found: &Captures<'_>| self.number(&found[0]));
         let text = REVISION.replace_all(&text, |found: &Captures<'_>| {
             format!("{}{}\"", &found[1], self.number(&found[2]))
@@ -131,6 +136,11 @@ fn ids_times_and_paths_are_named_and_nothing_else() {
         "<id-1>.1 tt-a1.2 <id-2> <id-1>"
     );
     assert_eq!(normal("/x/work/a /x/b"), "<work>/a <root>/b");
+    assert_eq!(
+        normal("open m/.~a.jsonl.123: no"),
+        "open m/.~a.jsonl.<n>: no"
+    );
+    assert_eq!(normal("\"revision\": \"-12\""), "\"revision\": \"<id-3>\"");
     assert_eq!(normal("2026-05-04T10:20:29Z"), "<now TsZ>");
     assert_eq!(normal("2026-05-04T10:20:29.5Z"), "<now Ts.Z>");
     assert_eq!(normal("2026-05-04T10:25:29Z"), "<now +5m TsZ>");

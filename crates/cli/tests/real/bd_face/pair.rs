@@ -172,7 +172,12 @@ struct Side {
 
 impl Side {
     fn new(program: Program, root: Utf8PathBuf) -> Self {
+        let database = match program {
+            Program::Real => "work/.beads/embeddeddolt",
+            Program::Ours => "work/.beads/beads-ralph.db",
+        };
         let paths = vec![
+            (root.join(database), "<database>"),
             (root.join("work"), "<work>"),
             (root.join("home"), "<home>"),
             (root.clone(), "<root>"),
