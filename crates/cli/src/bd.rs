@@ -10,19 +10,25 @@ mod close;
 mod create;
 mod failure;
 mod filter;
+mod heartbeat;
 mod holding;
 mod ids;
+mod init;
 mod input;
 mod issue_json;
 mod list;
 mod output;
+mod prose;
 mod ready;
+mod reclaim;
+mod reopen;
 mod show;
 mod text;
 mod times;
 mod tree;
 mod update;
 mod usage;
+mod version;
 
 use std::process::ExitCode;
 

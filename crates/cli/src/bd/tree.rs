@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::call::Call;
 use super::failure::Refusal;
-use super::{close, create, list, ready, show, update};
+use super::{close, create, heartbeat, init, list, ready, reclaim, reopen, show, update, version};
 
 /// A command, or a group of commands.
 pub(super) struct Command {
@@ -110,6 +110,8 @@ pub(super) enum Kind {
     Text,
     /// A whole number; the last one counts.
     Number,
+    /// A time span, as Go writes it; the last one counts.
+    Duration,
     /// Texts with commas between them; all that are given count.
     List,
     /// A text; all that are given count.
@@ -135,6 +137,11 @@ pub(super) const fn text(long: &'static str, about: &'static str) -> Flag {
 /// A flag with a whole number.
 pub(super) const fn number(long: &'static str, about: &'static str) -> Flag {
     flag(long, Kind::Number, about)
+}
+
+/// A flag with a time span.
+pub(super) const fn duration(long: &'static str, about: &'static str) -> Flag {
+    flag(long, Kind::Duration, about)
 }
 
 /// A flag with a list.
@@ -213,10 +220,15 @@ pub(super) const ROOT_FLAGS: &[Flag] = &[switch("version", "Print the version").
 pub(super) const COMMANDS: &[&Command] = &[
     &close::COMMAND,
     &create::COMMAND,
+    &heartbeat::COMMAND,
+    &init::COMMAND,
     &list::COMMAND,
     &ready::COMMAND,
+    &reclaim::COMMAND,
+    &reopen::COMMAND,
     &show::COMMAND,
     &update::COMMAND,
+    &version::COMMAND,
 ];
 
 /// Commands of the real `bd` that are not served.
@@ -263,13 +275,11 @@ pub(super) const NOT_SERVED: &[&str] = &[
     "github",
     "gitlab",
     "graph",
-    "heartbeat",
     "history",
     "hooks",
     "human",
     "import",
     "info",
-    "init",
     "init-safety",
     "jira",
     "kv",
@@ -300,12 +310,10 @@ pub(super) const NOT_SERVED: &[&str] = &[
     "query",
     "quickstart",
     "recall",
-    "reclaim",
     "recompute-blocked",
     "remember",
     "rename",
     "rename-prefix",
-    "reopen",
     "repo",
     "restore",
     "rules",
@@ -331,7 +339,6 @@ pub(super) const NOT_SERVED: &[&str] = &[
     "undefer",
     "upgrade",
     "vc",
-    "version",
     "where",
     "worktree",
 ];
@@ -391,6 +398,7 @@ fn describe_flag(flag: &Flag) -> Value {
             Kind::Switch => "switch",
             Kind::Text => "text",
             Kind::Number => "number",
+            Kind::Duration => "duration",
             Kind::List => "list",
             Kind::Texts => "texts",
         },
