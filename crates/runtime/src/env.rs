@@ -38,6 +38,10 @@ pub enum Variable {
     GitAuthorEmail,
     /// `1`: the `bd` face answers under `data`, as the real `bd` will one day.
     BdJsonEnvelope,
+    /// `1`: an agent reads what the `bd` face prints, and wants texts as they are.
+    BdAgentMode,
+    /// Set by an agent for what it starts; the same.
+    ClaudeCode,
     /// The agent's session, which the `bd` face notes in what it closes.
     ClaudeSessionId,
     /// For an agent: the how-many-th attempt this is, from 1.
@@ -64,6 +68,8 @@ impl Variable {
             Self::BdActor => "BD_ACTOR",
             Self::GitAuthorEmail => "GIT_AUTHOR_EMAIL",
             Self::BdJsonEnvelope => "BD_JSON_ENVELOPE",
+            Self::BdAgentMode => "BD_AGENT_MODE",
+            Self::ClaudeCode => "CLAUDE_CODE",
             Self::ClaudeSessionId => "CLAUDE_SESSION_ID",
             Self::Attempt => "BEADS_RALPH_ATTEMPT",
             Self::DieAt => "BEADS_RALPH_DIE_AT",

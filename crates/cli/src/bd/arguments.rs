@@ -3,6 +3,8 @@
 
 use std::collections::HashMap;
 
+use jiff::SignedDuration;
+
 use super::failure::Refusal;
 use super::tree::{
     self, Arity, COMMANDS, Command, Flag, GLOBAL_FLAGS, GLOBAL_NOT_SERVED, Kind, NOT_SERVED,
@@ -279,14 +281,23 @@ fn take(flag: &'static Flag, value: String, arguments: &mut Arguments) -> Result
             Some(short) => format!("-{short}, --{}", flag.long),
             None => format!("--{}", flag.long),
         };
-        let value = quoted(&value);
         Refusal::plain(format!(
-            "invalid argument {value} for \"{name}\" flag: {why}: parsing {value}: invalid syntax"
+            "invalid argument {} for \"{name}\" flag: {why}",
+            quoted(&value)
+        ))
+    };
+    let syntax = |what: &str| {
+        wrong(&format!(
+            "{what}: parsing {}: invalid syntax",
+            quoted(&value)
         ))
     };
     match flag.kind {
-        Kind::Switch if is_true(&value).is_none() => return Err(wrong("strconv.ParseBool")),
-        Kind::Number if value.parse::<i64>().is_err() => return Err(wrong("strconv.ParseInt")),
+        Kind::Switch if is_true(&value).is_none() => return Err(syntax("strconv.ParseBool")),
+        Kind::Number if value.parse::<i64>().is_err() => return Err(syntax("strconv.ParseInt")),
+        Kind::Duration if go_duration(&value).is_none() => {
+            return Err(wrong(&format!("time: invalid duration {}", quoted(&value))));
+        }
         _ => {}
     }
     arguments.add(flag.long, value);
@@ -340,6 +351,34 @@ fn check_exclusive(command: &'static Command, arguments: &Arguments) -> Result<(
         }
     }
     Ok(())
+}
+
+/// A time span, as Go reads it: `1h30m`, `45s`, `0`.
+pub(super) fn go_duration(text: &str) -> Option<SignedDuration> {
+    let (is_negative, mut rest) = match text.strip_prefix(['-', '+']) {
+        Some(rest) => (text.starts_with('-'), rest),
+        None => (false, text),
+    };
+    if rest == "0" {
+        return Some(SignedDuration::ZERO);
+    }
+    let mut seconds = 0.0_f64;
+    if rest.is_empty() {
+        return None;
+    }
+    while !rest.is_empty() {
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let amount: f64 = rest[..end].parse().ok()?;
+        let after = &rest[end..];
+        let units = [("ms", 0.001), ("h", 3600.0), ("m", 60.0), ("s", 1.0)];
+        let (unit, factor) = units
+            .into_iter()
+            .find(|(unit, _)| after.starts_with(unit))?;
+        seconds += amount * factor;
+        rest = &after[unit.len()..];
+    }
+    let span = SignedDuration::try_from_secs_f64(seconds).ok()?;
+    Some(if is_negative { -span } else { span })
 }
 
 /// A switch's value, as Go reads it.

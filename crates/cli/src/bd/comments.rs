@@ -10,7 +10,7 @@ use super::call::{Call, Opened};
 use super::failure::Refusal;
 use super::text::{feedback, push};
 use super::tree::{Access, Arity, Command, ID, Positional, switch, text};
-use super::{holding, ids, issue_json, said};
+use super::{holding, ids, issue_json, prose, said};
 
 const ID_AND_TEXT: &[Positional] = &[
     Positional {
@@ -116,7 +116,7 @@ fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
             &mut shown,
             format_args!("[{}] at {time}\n", comment.author().unwrap_or_default()),
         );
-        let text = comment.text().unwrap_or_default();
+        let text = prose::rendered(comment.text().unwrap_or_default());
         for line in text.trim_end_matches('\n').split('\n') {
             push(&mut shown, format_args!("  {line}\n"));
         }

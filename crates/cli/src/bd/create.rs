@@ -426,7 +426,7 @@ pub(super) fn insert(
         StoreError::Exists(id) => Refusal::json(format!(
             "{id} already exists; use bd update, or bd import for upsert semantics"
         )),
-        StoreError::Cycle(_) => Refusal::json("adding dependency would create a cycle"),
+        StoreError::Cycle(circle) => Refusal::json(cycle(&circle)),
         other => other.into(),
     })
 }
@@ -490,7 +490,6 @@ fn answer(call: &Call<'_>, opened: &Opened, id: &BeadId, labels: &[String]) -> R
     };
     if call.output.is_json() {
         let mut object = issue_json::issue(&record);
-        object.shift_remove("is_blocked");
         if !labels.is_empty() {
             object.insert("labels".to_owned(), labels.to_vec().into());
         }

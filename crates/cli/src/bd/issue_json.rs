@@ -3,8 +3,11 @@
 
 use beads_ralph_core::bead::{BeadId, Timestamp};
 use beads_ralph_core::issue::{Comment, Dependency, Effect, Issue, Record};
+use beads_ralph_runtime::digest;
 use jiff::SignedDuration;
 use serde_json::{Map, Value, json};
+
+use super::output;
 
 /// How long a claim of the face lasts without a word, as the real `bd` has it.
 pub(super) const LEASE: SignedDuration = SignedDuration::from_mins(5);
@@ -27,7 +30,7 @@ enum Field {
 }
 
 /// Every field of `bd`'s issue, in order.
-const FIELDS: [(&str, Field); 53] = [
+const FIELDS: [(&str, Field); 52] = [
     ("id", Field::Special),
     ("title", Field::Special),
     ("description", Field::Plain),
@@ -38,7 +41,6 @@ const FIELDS: [(&str, Field); 53] = [
     ("status", Field::Special),
     ("priority", Field::Special),
     ("issue_type", Field::Special),
-    ("is_blocked", Field::Special),
     ("assignee", Field::Plain),
     ("owner", Field::Plain),
     ("estimated_minutes", Field::Special),
@@ -56,7 +58,7 @@ const FIELDS: [(&str, Field); 53] = [
     ("defer_until", Field::Time),
     ("external_ref", Field::Plain),
     ("source_system", Field::Plain),
-    ("metadata", Field::Plain),
+    ("metadata", Field::Special),
     ("compaction_level", Field::Plain),
     ("compacted_at", Field::Time),
     ("compacted_at_commit", Field::Plain),
@@ -85,8 +87,9 @@ const FIELDS: [(&str, Field); 53] = [
 
 /// Those that come last, and those that others compute and that mean nothing in a document.
 const LAST: [&str; 3] = ["actor", "target", "payload"];
-const COMPUTED: [&str; 7] = [
+const COMPUTED: [&str; 8] = [
     "_type",
+    "is_blocked",
     "claim_fence",
     "dependency_count",
     "dependent_count",
@@ -163,7 +166,7 @@ pub(super) fn brief(mut object: Object) -> Object {
 
 /// An issue that another depends on, or that depends on another, with the type of the edge between them.
 pub(super) fn related(record: &Record, kind: &str) -> Object {
-    let mut object = write(record, Lists::None);
+    let mut object = write(record, Lists::Labels);
     object.insert("dependency_type".to_owned(), kind.into());
     object
 }
@@ -208,8 +211,8 @@ pub(super) fn details(record: &Record, details: Details) -> Object {
     if !labels.is_empty() {
         put("labels", labels.into());
     }
-    let n_dependencies = details.dependencies.len();
-    if n_dependencies > 0 {
+    let n_dependencies = record.issue.dependencies().len();
+    if !details.dependencies.is_empty() {
         put("dependencies", details.dependencies.into());
     }
     if let Some(dependents) = details.dependents.filter(|list| !list.is_empty()) {
@@ -233,8 +236,16 @@ pub(super) fn details(record: &Record, details: Details) -> Object {
         put("epic_closed_children", closed.into());
         put("epic_closeable", (total == closed).into());
     }
-    put("revision", record.version.to_string().into());
+    put("revision", revision(record).into());
     object
+}
+
+/// A word that is another for every bead and every version of it, and tells nothing else.
+fn revision(record: &Record) -> String {
+    let named = format!("{}@{}", record.issue.id(), record.version);
+    let bytes = digest::bytes(named.as_bytes());
+    let head = bytes.first_chunk::<8>().copied().unwrap_or_default();
+    i64::from_be_bytes(head).to_string()
 }
 
 /// A comment, as `bd` writes it.
@@ -350,7 +361,9 @@ fn special(record: &Record, key: &str, lists: Lists) -> Option<Value> {
         "status" => Some(issue.status().into()),
         "priority" => Some(issue.priority().into()),
         "issue_type" => Some(issue.issue_type().into()),
-        "is_blocked" => record.is_blocked.then(|| true.into()),
+        "metadata" => (issue.document().get(key))
+            .filter(|value| !is_empty(value))
+            .map(|value| output::by_length(value.clone())),
         "estimated_minutes" => (issue.document().get(key))
             .filter(|value| value.is_number())
             .cloned(),

@@ -11,7 +11,7 @@ use super::call::{Call, Opened};
 use super::failure::Refusal;
 use super::filter::{self, Filter, INFRA_TYPES, SORTS};
 use super::tree::{Arity, Command, Flag, list_of, number, switch, text as text_flag, texts};
-use super::{input, issue_json, ready, text};
+use super::{input, issue_json, prose, ready, text};
 
 pub(super) const COMMAND: Command = Command {
     name: "list",
@@ -121,11 +121,14 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     }
     check_ready_scope(arguments)?;
     let mut records = if arguments.is_on("ready") {
-        ready::for_list(&opened, filter)?
+        ready::for_list(&opened, &filter)?
     } else {
         filter.find(&opened)?
     };
-    filter::sort(&mut records, sort, arguments.is_on("reverse"));
+    // What can be started has an order of its own unless another is asked for.
+    if !arguments.is_on("ready") || !sort.is_empty() {
+        filter::sort(&mut records, sort, arguments.is_on("reverse"));
+    }
     let limit = limit(arguments);
     let is_cut = limit.is_some_and(|limit| records.len() > limit);
     records.truncate(limit.unwrap_or(usize::MAX));
@@ -383,6 +386,9 @@ fn flat_line(opened: &Opened, record: &Record) -> Result<String, Refusal> {
     } else {
         format!(" ({})", around.join(", "))
     };
+    if prose::is_agent() {
+        return Ok(format!("{}: {}{around}", issue.id(), issue.title()));
+    }
     let status = if !blocked_by.is_empty() && issue.status() == "open" {
         "blocked"
     } else {

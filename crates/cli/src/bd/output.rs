@@ -91,7 +91,44 @@ pub(super) fn sorted(value: Value) -> Value {
             Value::Object(entries.collect::<Map<String, Value>>())
         }
         Value::Array(items) => items.into_iter().map(sorted).collect(),
-        other => other,
+        other => shortened(other),
+    }
+}
+
+/// A value as the real `bd`'s database gives it back: short keys first, and no zeros at the end of a fraction.
+pub(super) fn by_length(value: Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let mut entries: Vec<(String, Value)> = map.into_iter().collect();
+            entries.sort_by(|a, b| (a.0.len(), &a.0).cmp(&(b.0.len(), &b.0)));
+            let entries = entries.into_iter();
+            let entries = entries.map(|(key, value)| (key, by_length(value)));
+            Value::Object(entries.collect::<Map<String, Value>>())
+        }
+        Value::Array(items) => items.into_iter().map(by_length).collect(),
+        other => shortened(other),
+    }
+}
+
+/// A fraction in its shortest form; whole numbers stay as they are, however large.
+fn shortened(value: Value) -> Value {
+    match &value {
+        Value::Number(number) if !number.is_i64() && number.as_str().contains(['.', 'e', 'E']) => {
+            let fraction = number.as_f64().filter(|fraction| fraction.is_finite());
+            match fraction {
+                // Go writes no fraction where there is none.
+                Some(fraction) if fraction.fract() == 0.0 && fraction.abs() < 1e15 => {
+                    format!("{fraction:.0}")
+                        .parse()
+                        .map_or(value, Value::Number)
+                }
+                Some(fraction) => {
+                    serde_json::Number::from_f64(fraction).map_or(value, Value::Number)
+                }
+                None => value,
+            }
+        }
+        _ => value,
     }
 }
 

@@ -200,10 +200,11 @@ fn find(
 }
 
 /// For `bd list --ready`.
-pub(super) fn for_list(opened: &Opened, filter: Filter) -> Result<Vec<Record>, Refusal> {
+pub(super) fn for_list(opened: &Opened, filter: &Filter) -> Result<Vec<Record>, Refusal> {
     let query = Query {
         ready_at: Some(opened.now),
         types: filter.issue_type.iter().cloned().collect(),
+        order: Order::PriorityOldest,
         ..filter.query()
     };
     let mut records = opened.store.find(&query)?;

@@ -3,7 +3,7 @@
 mod page;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::Record;
+use beads_ralph_core::issue::{Order, Record};
 use serde_json::Value;
 
 use super::call::{Call, Opened};
@@ -161,5 +161,6 @@ pub(super) fn with_records(
             found.push((record, kind));
         }
     }
+    found.sort_by(|(a, _), (b, _)| Order::Priority.compare(&a.issue, &b.issue));
     Ok(found)
 }

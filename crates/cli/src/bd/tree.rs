@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::call::Call;
 use super::failure::Refusal;
 use super::{
-    blocked, close, comments, config, count, create, dep, export, human, import, info, kinds,
-    label, list, ready, search, show, stale, status, update,
+    blocked, close, comments, config, count, create, dep, export, heartbeat, human, import, info,
+    init, kinds, label, list, ready, reclaim, reopen, search, show, stale, status, update, version,
 };
 
 /// A command, or a group of commands.
@@ -113,6 +113,8 @@ pub(super) enum Kind {
     Text,
     /// A whole number; the last one counts.
     Number,
+    /// A time span, as Go writes it; the last one counts.
+    Duration,
     /// Texts with commas between them; all that are given count.
     List,
     /// A text; all that are given count.
@@ -138,6 +140,11 @@ pub(super) const fn text(long: &'static str, about: &'static str) -> Flag {
 /// A flag with a whole number.
 pub(super) const fn number(long: &'static str, about: &'static str) -> Flag {
     flag(long, Kind::Number, about)
+}
+
+/// A flag with a time span.
+pub(super) const fn duration(long: &'static str, about: &'static str) -> Flag {
+    flag(long, Kind::Duration, about)
 }
 
 /// A flag with a list.
@@ -223,20 +230,25 @@ pub(super) const COMMANDS: &[&Command] = &[
     &create::COMMAND,
     &dep::COMMAND,
     &export::COMMAND,
+    &heartbeat::COMMAND,
     &human::COMMAND,
     &import::COMMAND,
     &info::COMMAND,
     &info::WHERE,
+    &init::COMMAND,
     &kinds::STATUSES,
     &kinds::TYPES,
     &label::COMMAND,
     &list::COMMAND,
     &ready::COMMAND,
+    &reclaim::COMMAND,
+    &reopen::COMMAND,
     &search::COMMAND,
     &show::COMMAND,
     &stale::COMMAND,
     &status::COMMAND,
     &update::COMMAND,
+    &version::COMMAND,
 ];
 
 /// Commands of the real `bd` that are not served.
@@ -276,10 +288,8 @@ pub(super) const NOT_SERVED: &[&str] = &[
     "github",
     "gitlab",
     "graph",
-    "heartbeat",
     "history",
     "hooks",
-    "init",
     "init-safety",
     "jira",
     "kv",
@@ -309,12 +319,10 @@ pub(super) const NOT_SERVED: &[&str] = &[
     "query",
     "quickstart",
     "recall",
-    "reclaim",
     "recompute-blocked",
     "remember",
     "rename",
     "rename-prefix",
-    "reopen",
     "repo",
     "restore",
     "rules",
@@ -334,7 +342,6 @@ pub(super) const NOT_SERVED: &[&str] = &[
     "undefer",
     "upgrade",
     "vc",
-    "version",
     "worktree",
 ];
 
@@ -393,6 +400,7 @@ fn describe_flag(flag: &Flag) -> Value {
             Kind::Switch => "switch",
             Kind::Text => "text",
             Kind::Number => "number",
+            Kind::Duration => "duration",
             Kind::List => "list",
             Kind::Texts => "texts",
         },

@@ -70,6 +70,7 @@ fn write_flags(text: &mut String, heading: &str, flags: &[Flag]) {
             Kind::Switch => "",
             Kind::Text | Kind::Texts => " string",
             Kind::Number => " int",
+            Kind::Duration => " duration",
             Kind::List => " strings",
         };
         write_line(text, &format!("{short}--{}{value}", flag.long), flag.about);

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::super::call::Opened;
 use super::super::failure::Refusal;
-use super::super::{issue_json, output, text};
+use super::super::{issue_json, output, prose, text};
 use super::{depends_on, with_records};
 
 /// The width that texts are wrapped to.
@@ -120,7 +120,8 @@ fn facts(opened: &Opened, record: &Record) -> String {
         if !line.contains(['\n', '\r']) && line.chars().count() <= WIDTH {
             lines.push(line);
         } else {
-            below = format!("\n\nCLOSE REASON\n{reason}");
+            let reason = prose::rendered(reason);
+            below = format!("\n\nCLOSE REASON\n{}", reason.trim_end_matches('\n'));
         }
     }
     lines.extend(filled("external_ref").map(|name| format!("External: {name}")));
@@ -140,26 +141,28 @@ fn lease(opened: &Opened, record: &Record) -> Option<String> {
 
 fn until(at: Timestamp, now: Timestamp) -> String {
     let seconds = at.as_second() - now.as_second();
-    if seconds <= 0 {
-        return ago(at, now);
+    match seconds {
+        ..=0 => "expired".to_owned(),
+        1..60 => "in <1 min".to_owned(),
+        _ => format!("in {}", amount(seconds)),
     }
-    format!("in {}", amount(seconds))
 }
 
 fn ago(at: Timestamp, now: Timestamp) -> String {
     match now.as_second() - at.as_second() {
-        seconds if seconds < 60 => "just now".to_owned(),
-        seconds => format!("{} ago", amount(seconds)),
+        ..60 => "just now".to_owned(),
+        seconds if seconds < 7 * 86_400 => format!("{} ago", amount(seconds)),
+        _ => day(at),
     }
 }
 
 fn amount(seconds: i64) -> String {
-    match seconds {
-        0..60 => format!("{seconds}s"),
-        60..3600 => format!("{}m", seconds / 60),
-        3600..86_400 => format!("{}h", seconds / 3600),
-        _ => format!("{}d", seconds / 86_400),
-    }
+    let (n, unit) = match seconds {
+        ..3600 => (seconds / 60, "min"),
+        3600..86_400 => (seconds / 3600, "hour"),
+        _ => (seconds / 86_400, "day"),
+    };
+    format!("{n} {unit}{}", if n == 1 { "" } else { "s" })
 }
 
 fn day(at: Timestamp) -> String {
@@ -167,6 +170,7 @@ fn day(at: Timestamp) -> String {
 }
 
 fn section(page: &mut String, heading: &str, body: &str) {
+    let body = prose::rendered(body);
     text::push(page, format_args!("\n{heading}\n{body}\n"));
 }
 
@@ -285,12 +289,8 @@ fn comments(page: &mut String, opened: &Opened, record: &Record) -> Result<(), R
             page,
             format_args!("  {} {author}\n", at.strftime("%Y-%m-%d %H:%M")),
         );
-        for line in comment
-            .text()
-            .unwrap_or_default()
-            .trim_end_matches('\n')
-            .split('\n')
-        {
+        let body = prose::rendered(comment.text().unwrap_or_default());
+        for line in body.trim_end_matches('\n').split('\n') {
             text::push(page, format_args!("    {line}\n"));
         }
     }

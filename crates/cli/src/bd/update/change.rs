@@ -284,9 +284,10 @@ impl Changes {
             .filter(|wanted| *wanted != assignee)
         {
             return Err(format!(
-                "assignee does not match expected value: expected {}, found {}",
-                quoted(wanted),
-                quoted(assignee)
+                "assignee mismatch: {} is held by {}, expected {}",
+                record.issue.id(),
+                quoted(assignee),
+                quoted(wanted)
             ));
         }
         let status = record.issue.status();
@@ -295,9 +296,10 @@ impl Changes {
             .filter(|wanted| *wanted != status)
         {
             return Err(format!(
-                "status does not match expected value: expected {}, found {}",
-                quoted(wanted),
-                quoted(status)
+                "status mismatch: {} has status {}, expected {}",
+                record.issue.id(),
+                quoted(status),
+                quoted(wanted)
             ));
         }
         Ok(())
@@ -363,7 +365,7 @@ impl Changes {
             Some(_) => return Err("metadata must be a JSON object".to_owned()),
         }
         for (key, value) in &self.set_metadata {
-            let map = Map::from_iter([(key.clone(), Value::from(value.as_str()))]);
+            let map = Map::from_iter([(key.clone(), scalar(value))]);
             edits.push(Edit::MergeMetadata(map));
         }
         edits.extend(self.unset_metadata.iter().cloned().map(Edit::UnsetMetadata));
@@ -426,5 +428,15 @@ impl Changes {
             ));
         }
         Ok(())
+    }
+}
+
+/// A value of `--set-metadata`: null, a truth value, a number, and any other text as it is.
+fn scalar(text: &str) -> Value {
+    let is_number = text.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+    match text {
+        "null" | "true" | "false" => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
+        _ if is_number => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
+        _ => text.into(),
     }
 }
