@@ -95,7 +95,7 @@ fn of_actor(opened: &Opened) -> Result<Summary, Refusal> {
         statuses: vec!["open".to_owned()],
         ..Filter::default()
     };
-    summary.n_ready = Some(ready::for_list(opened, filter)?.len());
+    summary.n_ready = Some(ready::for_list(opened, &filter)?.len());
     Ok(summary)
 }
 
