@@ -7,14 +7,14 @@ use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Holder, Record};
 use beads_ralph_runtime::env::{self, Variable};
 use beads_ralph_runtime::git::Person;
-use beads_ralph_runtime::store::{self, Kind, Stamp, Store, Write};
+use beads_ralph_runtime::store::{self, Kind, Stamp, Store, StoreError, Write};
 use beads_ralph_runtime::unit::Units;
 use beads_ralph_runtime::{clock, host};
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::arguments::Arguments;
+use super::arguments::{Arguments, quoted};
 use super::failure::Refusal;
 use super::output::Output;
 
@@ -34,7 +34,16 @@ pub(super) struct Call<'c> {
 impl Call<'_> {
     /// Opens the store of the working directory.
     pub(super) fn open(&self) -> Result<Opened, Refusal> {
-        let place = store::find(&self.here)?;
+        let place = store::find(&self.here).map_err(|error| {
+            let directory = self.arguments.filled("directory");
+            match (directory, &error) {
+                (Some(directory), StoreError::NotInitialized { .. }) => Refusal::plain(format!(
+                    "cannot use -C directory {}: no beads project found",
+                    quoted(directory)
+                )),
+                _ => error.into(),
+            }
+        })?;
         if place.kind == Kind::Bd {
             return Err(super::handed_over(&place, self.typed));
         }
@@ -122,7 +131,7 @@ impl Opened {
     }
 
     /// Writes a batch.
-    pub(super) fn write(&mut self, batch: &[Write]) -> Result<(), store::StoreError> {
+    pub(super) fn write(&mut self, batch: &[Write]) -> Result<(), StoreError> {
         let actor = self.actor().to_owned();
         let by = Stamp {
             actor: &actor,
@@ -133,12 +142,12 @@ impl Opened {
     }
 
     /// The bead with exactly this id.
-    pub(super) fn record(&self, id: &BeadId) -> Result<Option<Record>, store::StoreError> {
+    pub(super) fn record(&self, id: &BeadId) -> Result<Option<Record>, StoreError> {
         Ok(self.store.get(std::slice::from_ref(id))?.pop())
     }
 
     /// A setting.
-    pub(super) fn config(&self, key: &str) -> Result<Option<String>, store::StoreError> {
+    pub(super) fn config(&self, key: &str) -> Result<Option<String>, StoreError> {
         let name = format!("{CONFIG}{key}");
         let rows = self.store.controls(&name)?;
         let row = rows.into_iter().find(|row| row.key == name);
@@ -146,7 +155,7 @@ impl Opened {
     }
 
     /// All settings, in order.
-    pub(super) fn all_config(&self) -> Result<Vec<(String, String)>, store::StoreError> {
+    pub(super) fn all_config(&self) -> Result<Vec<(String, String)>, StoreError> {
         let rows = self.store.controls(CONFIG)?;
         let setting = |row: store::Control| {
             let key = row.key.strip_prefix(CONFIG)?.to_owned();
@@ -156,11 +165,7 @@ impl Opened {
     }
 
     /// Sets a setting, or removes it.
-    pub(super) fn set_config(
-        &mut self,
-        key: &str,
-        value: Option<&str>,
-    ) -> Result<(), store::StoreError> {
+    pub(super) fn set_config(&mut self, key: &str, value: Option<&str>) -> Result<(), StoreError> {
         let name = format!("{CONFIG}{key}");
         let actor = self.actor().to_owned();
         let rows = self.store.controls(&name)?;
@@ -176,20 +181,20 @@ impl Opened {
     }
 
     /// What the ids of new beads begin with.
-    pub(super) fn prefix(&self) -> Result<String, store::StoreError> {
+    pub(super) fn prefix(&self) -> Result<String, StoreError> {
         let set = self.config("issue_prefix")?;
         Ok(set.unwrap_or_else(|| default_prefix(self.directory.parent())))
     }
 
     /// The types that were added by settings.
-    pub(super) fn custom_types(&self) -> Result<Vec<String>, store::StoreError> {
+    pub(super) fn custom_types(&self) -> Result<Vec<String>, StoreError> {
         let set = self.config("types.custom")?.unwrap_or_default();
         let types = set.split(',').map(str::trim);
         Ok(types.filter(|t| !t.is_empty()).map(str::to_owned).collect())
     }
 
     /// The statuses that were added by settings, each with what it counts as.
-    pub(super) fn custom_statuses(&self) -> Result<Vec<(String, String)>, store::StoreError> {
+    pub(super) fn custom_statuses(&self) -> Result<Vec<(String, String)>, StoreError> {
         let set = self.config("status.custom")?.unwrap_or_default();
         let parts = set.split(',').map(str::trim).filter(|s| !s.is_empty());
         let status = |part: &str| match part.split_once(':') {

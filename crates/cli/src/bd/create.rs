@@ -431,6 +431,15 @@ pub(super) fn insert(
     })
 }
 
+/// What is said of edges that go round in a circle.
+pub(super) fn cycle(circle: &[BeadId]) -> String {
+    let edge = match circle {
+        [from, to, ..] => format!("invalid dependency {from} -> {to}: "),
+        _ => String::new(),
+    };
+    format!("validation failed: {edge}adding dependency would create a cycle")
+}
+
 fn preview(
     call: &Call<'_>,
     document: &Map<String, Value>,

@@ -362,7 +362,17 @@ impl Changes {
             None => {}
             Some(Value::Object(map)) => edits.push(Edit::MergeMetadata(map.clone())),
             Some(Value::Null) if record.issue.metadata().is_none() => {}
-            Some(_) => return Err("metadata must be a JSON object".to_owned()),
+            Some(other) => {
+                let kind = match other {
+                    Value::Array(_) => "array",
+                    Value::String(_) => "string",
+                    Value::Number(_) => "number",
+                    _ => "bool",
+                };
+                return Err(format!(
+                    "validation failed: metadata merge: new metadata is not a JSON object: json: cannot unmarshal {kind} into Go value of type map[string]json.RawMessage"
+                ));
+            }
         }
         for (key, value) in &self.set_metadata {
             let map = Map::from_iter([(key.clone(), scalar(value))]);
@@ -387,9 +397,14 @@ impl Changes {
             return Ok(());
         }
         let id = BeadId::parse(parent).map_err(|error| error.to_string())?;
+        if id == *record.issue.id() {
+            return Err(format!(
+                "cannot add self-dependency: {id} cannot depend on itself"
+            ));
+        }
         let found = opened.record(&id).map_err(|error| error.to_string())?;
         if found.is_none() {
-            return Err(format!("parent issue {parent} not found"));
+            return Err(format!("issue {parent} not found"));
         }
         let edge =
             Dependency::new(id, Dependency::PARENT_CHILD).map_err(|error| error.to_string())?;
@@ -415,6 +430,7 @@ impl Changes {
         };
         if status != "closed" {
             edits.push(Edit::Status(status.to_owned()));
+            edits.push(Edit::Unset("closed_by_session".to_owned()));
             return Ok(());
         }
         if issue.status() != "closed" {
