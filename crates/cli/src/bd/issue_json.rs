@@ -134,6 +134,10 @@ pub(super) fn with_counts(record: &Record, n_dependents: usize) -> Object {
 pub(super) fn exported(record: &Record, comments: Vec<Value>, n_dependents: usize) -> Object {
     let mut counted = with_counts(record, n_dependents);
     counted.shift_remove("parent");
+    if let Some(Value::Array(edges)) = counted.get_mut("dependencies") {
+        let target = |edge: &Value| edge["depends_on_id"].as_str().map(str::to_owned);
+        edges.sort_by_key(target);
+    }
     let place = FIELDS.iter().position(|(key, _)| *key == "comments");
     let before = &FIELDS[..place.unwrap_or_default()];
     let (first, last): (Object, Object) = counted

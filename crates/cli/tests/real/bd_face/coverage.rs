@@ -14,6 +14,9 @@ use super::script::{Scenario, Step, folder};
 pub(crate) struct Tree {
     commands: Vec<Command>,
     global_flags: Vec<Flag>,
+    /// Those of a call without a command.
+    #[serde(default)]
+    root_flags: Vec<Flag>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -64,7 +67,7 @@ pub(crate) fn missing(tree: &Tree, scenarios: &[Scenario]) -> Vec<String> {
             look(&command.path.join(" "), flag);
         }
     }
-    for flag in &tree.global_flags {
+    for flag in tree.global_flags.iter().chain(&tree.root_flags) {
         look("bd", flag);
     }
     for command in &tree.commands {
@@ -103,26 +106,26 @@ fn reached(tree: &Tree, scenarios: &[Scenario]) -> Reached {
 
 /// The command of a call, and its flags with whom they belong to.
 fn understood(tree: &Tree, words: &[String]) -> (Option<String>, Vec<(String, String)>) {
-    let mut command: Option<&Command> = None;
+    let mut path: Vec<String> = Vec::new();
     let mut flags = Vec::new();
     let mut words = words.iter();
     while let Some(word) = words.next() {
         if word == "--" {
             break;
         }
+        let command = tree.commands.iter().find(|command| command.path == path);
         let found: Vec<(String, &Flag, bool)> = if let Some(long) = word.strip_prefix("--") {
-            let (name, value) = long
-                .split_once('=')
-                .map_or((long, None), |(a, b)| (a, Some(b)));
+            let (name, value) = match long.split_once('=') {
+                Some((name, value)) => (name, Some(value)),
+                None => (long, None),
+            };
             let found = flag(tree, command, |flag| flag.long == name);
-            found
-                .map(|(owner, flag)| (owner, flag, value.is_some()))
-                .into_iter()
-                .collect()
+            let found = found.map(|(owner, flag)| (owner, flag, value.is_some()));
+            found.into_iter().collect()
         } else if let Some(shorts) = word.strip_prefix('-').filter(|rest| !rest.is_empty()) {
             short_flags(tree, command, shorts)
         } else {
-            command = deeper(tree, command, word).or(command);
+            path = deeper(tree, &path, word).unwrap_or(path);
             Vec::new()
         };
         for (owner, flag, has_value) in found {
@@ -132,7 +135,8 @@ fn understood(tree: &Tree, words: &[String]) -> (Option<String>, Vec<(String, St
             }
         }
     }
-    (command.map(|command| command.path.join(" ")), flags)
+    let is_command = tree.commands.iter().any(|command| command.path == path);
+    (is_command.then(|| path.join(" ")), flags)
 }
 
 fn short_flags<'a>(
@@ -164,25 +168,26 @@ fn flag<'a>(
         let flag = command.flags.iter().find(|flag| is_it(flag))?;
         Some((command.path.join(" "), flag))
     });
-    let global = || tree.global_flags.iter().find(|flag| is_it(flag));
-    own.or_else(|| Some(("bd".to_owned(), global()?)))
+    let mut global = tree.global_flags.iter().chain(&tree.root_flags);
+    own.or_else(|| Some(("bd".to_owned(), global.find(|flag| is_it(flag))?)))
 }
 
-/// The command that a word leads to.
-fn deeper<'a>(tree: &'a Tree, command: Option<&Command>, word: &str) -> Option<&'a Command> {
-    let path: &[String] = command.map_or(&[], |command| &command.path);
-    tree.commands.iter().find(|next| {
-        let Some((last, before)) = next.path.split_last() else {
-            return false;
-        };
-        before == path && (last == word || next.aliases.iter().any(|alias| alias == word))
-    })
+/// The path that a word leads to from another: to a command, or to a group of them.
+fn deeper(tree: &Tree, path: &[String], word: &str) -> Option<Vec<String>> {
+    let below = tree.commands.iter().filter_map(|command| {
+        let (next, rest) = command.path.strip_prefix(path)?.split_first()?;
+        let is_alias = rest.is_empty() && command.aliases.iter().any(|alias| alias == word);
+        (next == word || is_alias).then(|| next.clone())
+    });
+    let next = below.into_iter().next()?;
+    Some(path.iter().cloned().chain([next]).collect())
 }
 
 #[test]
 fn what_no_case_reaches_is_named() {
     let tree = r#"{"commands": [
         {"path": ["dep"]},
+        {"path": ["human", "list"]},
         {"path": ["dep", "add"], "aliases": ["new"], "flags": [{"long": "type", "short": "t", "takes_value": true}]}
     ], "global_flags": [{"long": "json", "takes_value": false}]}"#;
     let tree: Tree = serde_json::from_str(tree).unwrap();
@@ -197,11 +202,13 @@ fn what_no_case_reaches_is_named() {
             "bd --json has no call that succeeds",
             "dep has no call that succeeds",
             "dep has no call that fails",
+            "human list has no call that succeeds",
+            "human list has no call that fails",
             "dep add has no call that succeeds",
             "dep add has no call that fails",
         ]
     );
-    let all = "$ dep\n! dep x\n$ dep new a -tb --json\n! dep add --type=c\n";
+    let all = "$ dep\n! dep x\n$ human list\n! human list x\n$ dep new a -tb --json\n! dep add --type=c\n";
     assert_eq!(missing(&tree, &read(all)).iter().find(ours), None);
     // What follows a flag that takes a value is no command and no flag.
     let value = understood(

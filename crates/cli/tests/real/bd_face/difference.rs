@@ -15,6 +15,8 @@ pub(crate) const MAX: usize = 15;
 /// What is still compared where a difference shows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Rest {
+    /// Nothing: one side does what the other refuses.
+    Nothing,
     /// The exit code.
     Code,
     /// The exit code and the first line of standard error.
@@ -48,6 +50,7 @@ pub(crate) const ALL: &[(u8, Rest)] = &[
     (9, Rest::Code),
     (10, Rest::Code),
     (11, Rest::Code),
+    (12, Rest::Nothing),
 ];
 
 /// What is compared of a call that differs so.
@@ -60,6 +63,11 @@ pub(crate) fn rest(number: u8, seen: &Seen) -> Seen {
         stderr: change(&seen.stderr),
     };
     match rest {
+        Rest::Nothing => Seen {
+            code: None,
+            stdout: String::new(),
+            stderr: String::new(),
+        },
         Rest::Code => both(&|_| String::new()),
         Rest::Verdict => Seen {
             code: seen.code,

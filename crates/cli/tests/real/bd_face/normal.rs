@@ -103,13 +103,9 @@ fn time(found: &Captures<'_>, now: Timestamp) -> String {
         return written;
     }
     let minutes = (away + if away < 0 { -150 } else { 150 }) / 300 * 5;
-    let form = format!(
-        "{}{}{}{}",
-        part(2),
-        if part(4).is_empty() { "" } else { "s" },
-        if part(5).is_empty() { "" } else { "." },
-        part(6),
-    );
+    // Whether a fraction of a second is told says nothing about the time.
+    let seconds = if part(4).is_empty() { "" } else { "s" };
+    let form = format!("{}{seconds}{}", part(2), part(6));
     if is_now {
         format!("<now {form}>")
     } else {
@@ -142,7 +138,7 @@ fn ids_times_and_paths_are_named_and_nothing_else() {
     );
     assert_eq!(normal("\"revision\": \"-12\""), "\"revision\": \"<id-3>\"");
     assert_eq!(normal("2026-05-04T10:20:29Z"), "<now TsZ>");
-    assert_eq!(normal("2026-05-04T10:20:29.5Z"), "<now Ts.Z>");
+    assert_eq!(normal("2026-05-04T10:20:29.5Z"), "<now TsZ>");
     assert_eq!(normal("2026-05-04T10:25:29Z"), "<now +5m TsZ>");
     assert_eq!(
         normal("2026-05-04 2026-05-03 10:20"),
