@@ -90,6 +90,12 @@ fn work(typed: &[String], output: &mut Output) -> Result<(), Refusal> {
         return output.raw(&usage::overview());
     };
     let Some(run) = command.run.filter(|_| !arguments.is_on("help")) else {
+        if let Some(word) = arguments.words.first()
+            && command.not_served.contains(&word.as_str())
+        {
+            let what = format!("the command {} {word}", path.join(" "));
+            return Err(Refusal::not_served(&what));
+        }
         return output.raw(&usage::of(command, &path));
     };
     let mut call = Call {

@@ -28,6 +28,7 @@ const VALUE: Positional = Positional {
 pub(super) const COMMAND: Command = Command {
     name: "config",
     about: "Settings of the store",
+    not_served: &["apply", "drift", "set-many", "show", "validate"],
     children: &[
         &Command {
             name: "get",

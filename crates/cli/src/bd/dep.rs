@@ -123,6 +123,9 @@ struct Edge {
 }
 
 fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
+    if let Some(word @ ("relate" | "unrelate")) = call.arguments.words.first().map(String::as_str) {
+        return Err(Refusal::not_served(&format!("the command dep {word}")));
+    }
     let Some(blocked) = call.arguments.filled("blocks") else {
         return call.output.raw(&usage::of(&COMMAND, &["dep"]));
     };

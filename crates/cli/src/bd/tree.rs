@@ -27,7 +27,7 @@ pub(super) struct Command {
     pub(super) arity: Arity,
     /// Its flags.
     pub(super) flags: &'static [Flag],
-    /// Flags of the real `bd` that are refused, with a word that says so.
+    /// Flags of the real `bd` that are refused, with a word that says so; for a group, its commands that are.
     pub(super) not_served: &'static [&'static str],
     /// Sets of flags of which at most one may be given.
     pub(super) exclusive: &'static [&'static [&'static str]],

@@ -21,7 +21,7 @@ pub(crate) enum Rest {
     Code,
     /// The exit code and the first line of standard error.
     Verdict,
-    /// Everything but how words are laid out.
+    /// The words, without what stands between them.
     Words,
     /// Everything but the order of lines, and what they are indented with.
     Lines,
@@ -74,7 +74,11 @@ pub(crate) fn rest(number: u8, seen: &Seen) -> Seen {
             stdout: String::new(),
             stderr: seen.stderr.lines().next().unwrap_or_default().to_owned(),
         },
-        Rest::Words => both(&|text| text.split_whitespace().collect::<Vec<_>>().join(" ")),
+        Rest::Words => both(&|text| {
+            let words = text.split(|letter: char| !letter.is_alphanumeric());
+            let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+            words.join(" ")
+        }),
         Rest::Lines => both(&|text| {
             let glyphs = ['│', '├', '└', '─', ' '];
             let mut lines: Vec<&str> = text
