@@ -36,6 +36,36 @@ Example:
 
 See: bd comments --help";
 
+/// And to whoever names more than one bead.
+const ONE_BEAD: &str = "\"bd comments\" takes a single issue id and lists its comments.
+
+To list comments:
+  bd comments <issue-id>
+
+To add a comment:
+  bd comments add <issue-id> <text>
+
+See: bd comments --help";
+
+/// What it says to whoever takes the short way for the long one.
+const NO_SHORT_LIST: &str = "\"bd comment list ...\" is not valid — \"comment\" (singular) takes an issue id first and has no \"list\" subcommand.
+
+To list comments on an issue:
+  bd comments <issue-id>
+
+To add a comment:
+  bd comment <issue-id> \"text\"
+
+See: bd comment --help";
+const NO_SHORT_ADD: &str = "\"bd comment add ...\" is not valid — \"comment\" (singular) already means \"add a comment\" and takes an issue id first, not the word \"add\".
+
+To add a comment:
+  bd comment <issue-id> \"text\"
+
+(\"add\" is only a subcommand of the plural form: bd comments add <issue-id> \"text\".)
+
+See: bd comment --help";
+
 /// The command that lists, with the one that adds.
 pub(super) const COMMAND: Command = Command {
     name: "comments",
@@ -84,6 +114,15 @@ fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
     let text = &call.arguments.words[0];
     if text == "list" {
         return Err(Refusal::json(NO_LIST));
+    }
+    match call.arguments.words.get(1).map(String::as_str) {
+        None => {}
+        Some("add") => {
+            return Err(Refusal::json(format!(
+                "\"bd comments <issue-id> add ...\" is not valid — the subcommand must come first.\n\nTo add a comment, run:\n  bd comments add <issue-id> <text>\n\nExample:\n  bd comments add {text} \"your comment\"\n\nSee: bd comments --help"
+            )));
+        }
+        Some(_) => return Err(Refusal::json(ONE_BEAD)),
     }
     let opened = call.open()?;
     let record = resolve(&opened, text)?;
@@ -146,6 +185,11 @@ fn add(call: &mut Call<'_>) -> Result<(), Refusal> {
 
 fn add_shortly(call: &mut Call<'_>) -> Result<(), Refusal> {
     let words = &call.arguments.words;
+    match words[0].as_str() {
+        "list" => return Err(Refusal::json(NO_SHORT_LIST)),
+        "add" => return Err(Refusal::json(NO_SHORT_ADD)),
+        _ => {}
+    }
     let hint = ("comment text", "use positional args, --stdin, or --file");
     let text = said::required(call.arguments, &words[1..], None, hint).map_err(Refusal::json)?;
     let mut opened = call.open()?;

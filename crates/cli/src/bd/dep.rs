@@ -147,8 +147,8 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let (blocked, blocker) = (&edge.from.issue, &to.issue);
     if call.output.is_json() {
         return call.output.value(json!({
-            "status": "added", "blocker_id": blocker.id().as_str(),
-            "blocked_id": blocked.id().as_str(), "type": edge.kind,
+            "blocked_id": blocked.id().as_str(), "blocker_id": blocker.id().as_str(),
+            "status": "added", "type": edge.kind,
         }));
     }
     let (blocker, blocked) = (feedback_in_brackets(blocker), feedback_in_brackets(blocked));
@@ -178,8 +178,8 @@ fn add(call: &mut Call<'_>) -> Result<(), Refusal> {
     let issue = &edge.from.issue;
     if call.output.is_json() {
         return call.output.value(json!({
-            "status": "added", "issue_id": issue.id().as_str(),
-            "depends_on_id": edge.to.as_str(), "type": edge.kind,
+            "depends_on_id": edge.to.as_str(), "issue_id": issue.id().as_str(),
+            "status": "added", "type": edge.kind,
         }));
     }
     let phrase = KINDS.iter().find(|(kind, _)| *kind == edge.kind);
@@ -244,7 +244,7 @@ fn remove(call: &mut Call<'_>) -> Result<(), Refusal> {
     opened.write(&[removal])?;
     if call.output.is_json() {
         return call.output.value(json!({
-            "status": "removed", "issue_id": from.issue.id().as_str(), "depends_on_id": to.as_str(),
+            "depends_on_id": to.as_str(), "issue_id": from.issue.id().as_str(), "status": "removed",
         }));
     }
     let (from, to) = (feedback_in_brackets(&from.issue), named(&opened, &to)?);

@@ -34,11 +34,7 @@ pub(super) const WHERE: Command = Command {
 fn info(call: &mut Call<'_>) -> Result<(), Refusal> {
     let opened = call.open()?;
     let path = database(call)?;
-    let filter = Filter {
-        hides_ephemeral: true,
-        ..Filter::default()
-    };
-    let n = filter.find(&opened)?.len();
+    let n = Filter::default().find(&opened)?.len();
     if call.output.is_json() {
         return call.output.value(json!({
             "config": config::settings(&opened)?,

@@ -41,13 +41,13 @@ pub(super) fn add(call: &Call<'_>, file: &str, default_kind: &str) -> Result<(),
     if call.output.is_json() {
         let value = |edge: &Edge| {
             json!({
-                "issue_id": edge.from.issue.id().as_str(), "depends_on_id": edge.to.as_str(),
+                "depends_on_id": edge.to.as_str(), "issue_id": edge.from.issue.id().as_str(),
                 "type": edge.kind,
             })
         };
         let all: Vec<Value> = edges.iter().map(value).collect();
         return call.output.value(json!({
-            "status": "added", "count": edges.len(), "dependencies": all,
+            "count": edges.len(), "dependencies": all, "status": "added",
         }));
     }
     call.output

@@ -1,9 +1,11 @@
 //! The lines of an import: where they come from, and what is one.
 
 use std::io::{self, Read as _};
+use std::os::unix::fs::FileTypeExt as _;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Dependency, Entry, Issue};
+use beads_ralph_runtime::store;
 use serde_json::{Map, Value};
 
 use super::super::call::{Call, Opened};
@@ -39,10 +41,18 @@ pub(super) fn source(call: &Call<'_>) -> Result<Option<(String, Lines)>, Refusal
             "use either --input or a positional file, not both",
         ));
     }
-    let Some(name) = input.or(word.map(String::as_str)) else {
-        return Err(Refusal::json(
-            "stdin is redirected, but without \"-\" bd import ignores it and imports the default JSONL instead; use 'bd import -' to import what you piped, or name a file explicitly",
-        ));
+    let default;
+    let name = match input.or(word.map(String::as_str)) {
+        Some(name) => name,
+        None if is_piped() => {
+            return Err(Refusal::json(
+                "stdin is redirected, but without \"-\" bd import ignores it and imports the default JSONL instead; use 'bd import -' to import what you piped, or name a file explicitly",
+            ));
+        }
+        None => {
+            default = store::find(&call.here)?.directory.join("issues.jsonl");
+            default.as_str()
+        }
     };
     let (name, bytes) = if name == "-" {
         let mut bytes = Vec::new();
@@ -71,6 +81,12 @@ pub(super) fn source(call: &Call<'_>) -> Result<Option<(String, Lines)>, Refusal
     let text = String::from_utf8_lossy(&bytes);
     let lines = parse(&text).map_err(Refusal::json)?;
     Ok(Some((name, lines)))
+}
+
+/// Whether somebody sends something on standard input: it is neither a terminal nor nothing at all.
+fn is_piped() -> bool {
+    let stdin = std::fs::metadata("/dev/stdin");
+    stdin.is_ok_and(|stdin| !stdin.file_type().is_char_device())
 }
 
 fn parse(text: &str) -> Result<Lines, String> {
