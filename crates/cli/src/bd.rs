@@ -8,6 +8,7 @@ mod arguments;
 mod call;
 mod close;
 mod create;
+mod delete;
 mod failure;
 mod filter;
 mod heartbeat;

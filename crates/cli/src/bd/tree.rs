@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 
 use super::call::Call;
 use super::failure::Refusal;
-use super::{close, create, heartbeat, init, list, ready, reclaim, reopen, show, update, version};
+use super::{
+    close, create, delete, heartbeat, init, list, ready, reclaim, reopen, show, update, version,
+};
 
 /// A command, or a group of commands.
 pub(super) struct Command {
@@ -220,6 +222,7 @@ pub(super) const ROOT_FLAGS: &[Flag] = &[switch("version", "Print the version").
 pub(super) const COMMANDS: &[&Command] = &[
     &close::COMMAND,
     &create::COMMAND,
+    &delete::COMMAND,
     &heartbeat::COMMAND,
     &init::COMMAND,
     &list::COMMAND,
@@ -254,7 +257,6 @@ pub(super) const NOT_SERVED: &[&str] = &[
     "count",
     "create-form",
     "defer",
-    "delete",
     "dep",
     "diff",
     "doctor",
