@@ -12,6 +12,7 @@ mod comments;
 mod config;
 mod count;
 mod create;
+mod delete;
 mod dep;
 mod export;
 mod failure;

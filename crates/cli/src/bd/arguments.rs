@@ -149,8 +149,12 @@ fn unknown_command(word: &str, parent: &str) -> Refusal {
     if parent == "bd" && NOT_SERVED.contains(&word) {
         return Refusal::not_served(&format!("the command {word}"));
     }
+    let hint = match parent {
+        "bd" => "\nRun 'bd --help' for usage.",
+        _ => "",
+    };
     Refusal::plain(format!(
-        "unknown command {} for {}\nRun '{parent} --help' for usage.",
+        "unknown command {} for {}{hint}",
         quoted(word),
         quoted(parent)
     ))

@@ -280,7 +280,7 @@ fn finish(call: &Call<'_>, opened: &mut Opened, closed: &[Record]) -> Result<(),
     match claimed {
         _ if !call.output.is_json() => Ok(()),
         Some(record) => {
-            let claimed = Value::Object(issue_json::issue(&record));
+            let claimed = Value::Object(issue_json::with_edges(&record));
             call.output
                 .value(json!({"claimed": claimed, "closed": shown()}))
         }

@@ -72,6 +72,27 @@ pub(super) fn claim(opened: &mut Opened, record: &Record) -> Result<Record, Stri
     })
 }
 
+/// Ends the claim of a bead that is given to somebody else; nothing comes back when there is none of the face's to end.
+pub(super) fn hand_over(
+    opened: &mut Opened,
+    record: &Record,
+    assignee: &str,
+) -> Result<Option<Record>, StoreError> {
+    let Some(claim) = record.claim.as_ref() else {
+        return Ok(None);
+    };
+    if claim.holder.process.is_some() || claim.holder.run == assignee {
+        return Ok(None);
+    }
+    let actor = opened.actor().to_owned();
+    let by = Stamp {
+        actor: &actor,
+        at: opened.now,
+    };
+    let freed = opened.store.release(record.issue.id(), claim.fence, by)?;
+    Ok(Some(freed))
+}
+
 fn take(opened: &mut Opened, record: &Record, actor: &str) -> Result<Record, StoreError> {
     let holder = opened.holder();
     let lease_until = opened.now.checked_add(LEASE).unwrap_or(opened.now);

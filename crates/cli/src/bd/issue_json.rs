@@ -114,6 +114,11 @@ pub(super) fn issue(record: &Record) -> Object {
     write(record, Lists::Labels)
 }
 
+/// An issue with its labels and its edges.
+pub(super) fn with_edges(record: &Record) -> Object {
+    write(record, Lists::Edges)
+}
+
 /// An issue with its labels, its edges and what `bd` counts about it, as `list` and `ready` answer.
 pub(super) fn with_counts(record: &Record, n_dependents: usize) -> Object {
     let mut object = write(record, Lists::Edges);

@@ -1,7 +1,7 @@
 //! `bd reopen`: closed beads that are not done after all.
 
-use beads_ralph_core::issue::{Edit, new_comment};
-use beads_ralph_runtime::store::{Stamp, Write};
+use beads_ralph_core::issue::Edit;
+use beads_ralph_runtime::store::Write;
 use serde_json::Value;
 
 use super::call::Call;
@@ -50,18 +50,8 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
                 continue;
             }
         }
-        let mut edits = vec![
-            Edit::Reopen,
-            Edit::Unset("closed_by_session".to_owned()),
-            Edit::Unset("defer_until".to_owned()),
-        ];
-        if let Some(reason) = reason {
-            let by = Stamp {
-                actor: opened.actor(),
-                at: opened.now,
-            };
-            edits.push(Edit::Comment(new_comment(id, by.actor, reason, &by.time())));
-        }
+        // The real `bd` tells the reason back and keeps it nowhere that it could be shown.
+        let edits = vec![Edit::Reopen, Edit::Unset("closed_by_session".to_owned())];
         let write = Write::Update {
             id: id.clone(),
             edits,

@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 use super::call::Call;
 use super::failure::Refusal;
 use super::{
-    blocked, close, comments, config, count, create, dep, export, heartbeat, human, import, info,
-    init, kinds, label, list, ready, reclaim, reopen, search, show, stale, status, update, version,
+    blocked, close, comments, config, count, create, delete, dep, export, heartbeat, human, import,
+    info, init, kinds, label, list, ready, reclaim, reopen, search, show, stale, status, update,
+    version,
 };
 
 /// A command, or a group of commands.
@@ -228,6 +229,7 @@ pub(super) const COMMANDS: &[&Command] = &[
     &config::COMMAND,
     &count::COMMAND,
     &create::COMMAND,
+    &delete::COMMAND,
     &dep::COMMAND,
     &export::COMMAND,
     &heartbeat::COMMAND,
@@ -269,7 +271,6 @@ pub(super) const NOT_SERVED: &[&str] = &[
     "cook",
     "create-form",
     "defer",
-    "delete",
     "diff",
     "doctor",
     "dolt",

@@ -2,7 +2,7 @@
 
 mod change;
 
-use beads_ralph_core::issue::Record;
+use beads_ralph_core::issue::{Edit, Record};
 use beads_ralph_runtime::store::{StoreError, Write};
 use serde_json::{Value, json};
 
@@ -275,6 +275,19 @@ fn apply(
         .map_err(Wrong::Other)?;
     if arguments.is_on("claim") {
         record = holding::claim(opened, &record).map_err(Wrong::Other)?;
+    }
+    let mut edits = edits;
+    if let Some(assignee) = changes.assignee()
+        && let Some(freed) = holding::hand_over(opened, &record, assignee).map_err(other)?
+    {
+        // The bead stays in progress, and whoever it is for now has said nothing yet.
+        let has_status = edits
+            .iter()
+            .any(|edit| matches!(edit, Edit::Status(_) | Edit::Close(_)));
+        if !has_status {
+            edits.push(Edit::Status("in_progress".to_owned()));
+        }
+        record = freed;
     }
     if !edits.is_empty() {
         let mut guard = holding::guard(opened, &record);

@@ -358,6 +358,10 @@ impl Changes {
     }
 
     fn metadata_edits(&self, record: &Record, edits: &mut Vec<Edit>) -> Result<(), String> {
+        let set = self.set_metadata.iter().map(|(key, _)| key);
+        for key in set.chain(&self.unset_metadata) {
+            input::metadata_key(key).map_err(|why| format!("validation failed: {why}"))?;
+        }
         match &self.merge {
             None => {}
             Some(Value::Object(map)) => edits.push(Edit::MergeMetadata(map.clone())),
