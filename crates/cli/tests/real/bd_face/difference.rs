@@ -19,7 +19,7 @@ pub(crate) enum Rest {
     Nothing,
     /// The exit code.
     Code,
-    /// The exit code and the first line of standard error.
+    /// The exit code and the error.
     Verdict,
     /// The words, without what stands between them.
     Words,
@@ -51,6 +51,10 @@ pub(crate) const ALL: &[(u8, Rest)] = &[
     (10, Rest::Code),
     (11, Rest::Code),
     (12, Rest::Nothing),
+    (
+        13,
+        Rest::Without(&[r#"events(_removed)?": [0-9]+"#, r"[0-9]+ event(s|\(s\))"]),
+    ),
 ];
 
 /// What is compared of a call that differs so.
@@ -72,7 +76,13 @@ pub(crate) fn rest(number: u8, seen: &Seen) -> Seen {
         Rest::Verdict => Seen {
             code: seen.code,
             stdout: String::new(),
-            stderr: seen.stderr.lines().next().unwrap_or_default().to_owned(),
+            stderr: {
+                let errors = seen
+                    .stderr
+                    .lines()
+                    .filter(|line| line.starts_with("Error:"));
+                errors.collect::<Vec<_>>().join("\n")
+            },
         },
         Rest::Words => both(&|text| {
             let words = text.split(|letter: char| !letter.is_alphanumeric());
