@@ -4,6 +4,7 @@
 //! core decide, and talk through [`ui::Ui`]. Nothing else prints.
 
 mod args;
+mod bd;
 mod bead_view;
 mod beads;
 mod command;
@@ -30,9 +31,15 @@ use crate::ui::Ui;
 
 const MASON: &str = "beads-mason";
 
+/// The name under which the program shows the real `bd`'s face.
+const BD: &str = "bd";
+
 fn main() -> ExitCode {
     if let Some(code) = unit::shim() {
         return code;
+    }
+    if let Some(typed) = bd_arguments() {
+        return bd::run(&typed);
     }
     let parsed = if is_mason() {
         MasonCli::try_parse_from(mason_arguments()).map(MasonCli::into_cli)
@@ -67,6 +74,15 @@ fn mason_arguments() -> impl Iterator<Item = std::ffi::OsString> {
         2
     };
     std::iter::once(MASON.into()).chain(std::env::args_os().skip(n_words))
+}
+
+/// What follows the name `bd`, when the program was called by it or has it as its first word.
+fn bd_arguments() -> Option<Vec<String>> {
+    if env::program_name().as_deref() == Some(BD) {
+        return Some(env::arguments().collect());
+    }
+    let mut arguments = env::arguments();
+    (arguments.next().as_deref() == Some(BD)).then(|| arguments.collect())
 }
 
 /// Ends after arguments that are wrong, or that ask for help or the version. A script that asked for JSON

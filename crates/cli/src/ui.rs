@@ -251,6 +251,16 @@ fn width() -> usize {
     terminal_size::terminal_size().map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0))
 }
 
+/// Prints text as it is, for the `bd` face, which has its own ways.
+pub(crate) fn raw_out(text: &str) -> Result<(), Failure> {
+    write_stdout(text)
+}
+
+/// Prints text on standard error as it is, for the `bd` face.
+pub(crate) fn raw_err(text: &str) {
+    write_stderr(text);
+}
+
 fn write_stdout(text: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
     ignoring_closed_pipe(

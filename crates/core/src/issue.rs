@@ -24,7 +24,9 @@ pub use dependency::{Dependency, Effect};
 pub use edit::{Change, Edit, EditError, apply, new_comment};
 pub use entry::{Entry, Line, counts, read_line};
 pub use essence::is_same_content;
-pub use event::{Event, EventKind, Facts, FoldError, Folded, Side, Told, difference, fold};
+pub use event::{
+    Event, EventKind, Facts, FoldError, Folded, Side, Told, difference, fold, removal,
+};
 pub use model::{Issue, MAX_DOCUMENT_BYTES, MAX_DOCUMENT_DEPTH};
 pub use name::{Label, check_id};
 pub use query::{Order, Query, StatusFilter, metadata_text};

@@ -32,6 +32,18 @@ pub enum Variable {
     User,
     /// How long to wait for other processes that keep the store, such as `5s`; 30 seconds when it is not set.
     StoreTimeout,
+    /// As [`Variable::BeadsActor`], by the name that older versions of `bd` knew.
+    BdActor,
+    /// Whose address stands in new beads, when git's settings are not to say it.
+    GitAuthorEmail,
+    /// `1`: the `bd` face answers under `data`, as the real `bd` will one day.
+    BdJsonEnvelope,
+    /// `1`: an agent reads what the `bd` face prints, and wants texts as they are.
+    BdAgentMode,
+    /// Set by an agent for what it starts; the same.
+    ClaudeCode,
+    /// The agent's session, which the `bd` face notes in what it closes.
+    ClaudeSessionId,
     /// For an agent: the how-many-th attempt this is, from 1.
     Attempt,
     /// For tests: where in its journal a run kills itself.
@@ -53,6 +65,12 @@ impl Variable {
             Self::BeadsActor => "BEADS_ACTOR",
             Self::User => "USER",
             Self::StoreTimeout => "BEADS_RALPH_STORE_TIMEOUT",
+            Self::BdActor => "BD_ACTOR",
+            Self::GitAuthorEmail => "GIT_AUTHOR_EMAIL",
+            Self::BdJsonEnvelope => "BD_JSON_ENVELOPE",
+            Self::BdAgentMode => "BD_AGENT_MODE",
+            Self::ClaudeCode => "CLAUDE_CODE",
+            Self::ClaudeSessionId => "CLAUDE_SESSION_ID",
             Self::Attempt => "BEADS_RALPH_ATTEMPT",
             Self::DieAt => "BEADS_RALPH_DIE_AT",
         }

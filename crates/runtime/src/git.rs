@@ -31,7 +31,7 @@ mod status;
 mod turn;
 mod worktrees;
 
-pub use identity::Identity;
+pub use identity::{Identity, Person};
 pub use worktrees::Worktree;
 
 use std::collections::{BTreeMap, HashMap};

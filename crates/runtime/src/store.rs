@@ -61,6 +61,14 @@ pub struct Guard {
 }
 
 impl Guard {
+    /// The guard of somebody who changes an issue whoever holds it.
+    pub fn forced() -> Self {
+        Self {
+            is_forced: true,
+            ..Self::default()
+        }
+    }
+
     /// The guard of a holder.
     pub fn fenced(fence: Fence) -> Self {
         Self {
@@ -84,6 +92,13 @@ pub enum Write {
         /// What must be true of it.
         guard: Guard,
     },
+    /// The end of an issue, with its comments and its claim. Edges of others to it go with it; its history stays.
+    Delete {
+        /// The issue.
+        id: BeadId,
+        /// What must be true of it.
+        guard: Guard,
+    },
 }
 
 impl Write {
@@ -91,7 +106,7 @@ impl Write {
     pub fn id(&self) -> &BeadId {
         match self {
             Self::Insert(entry) => entry.issue.id(),
-            Self::Update { id, .. } => id,
+            Self::Update { id, .. } | Self::Delete { id, .. } => id,
         }
     }
 }
@@ -164,6 +179,8 @@ impl Capability {
 ///   writer.
 /// - **Versions.** An issue starts at version 1; each change of it adds one and appends one event, in the same
 ///   step. A change that changes nothing does neither.
+/// - **Removal.** An issue that is deleted is gone with its comments, its claim and the edges of others to it, each of which is a
+///   change of its own. Its history stays and ends with `deleted`; when the id comes again, version and fence go on from there.
 /// - **Claims.** [`claim`](Self::claim) is a compare-and-set: of any number of claimers exactly one succeeds. It takes an issue
 ///   that is `open` and, unless told otherwise, not held back; it gives the next fence, which never falls (Z-2).
 /// - **Fences.** A change with a fence happens only while the claim with that fence is held; closing again what was

@@ -32,6 +32,7 @@ mod orders;
 mod parents;
 mod queries;
 mod readiness;
+mod removal;
 mod runner;
 mod tools;
 mod waiting;
@@ -91,6 +92,7 @@ pub fn clauses() -> Vec<Clause> {
         controls::CLAUSES,
         loss::CLAUSES,
         clock::CLAUSES,
+        removal::CLAUSES,
     ]
     .concat()
 }

@@ -264,7 +264,7 @@ fn verify(beads: &Beads, batch: &[Write], versions: &[u64]) -> Result<(), Failur
 fn id_of(write: &Write) -> &BeadId {
     match write {
         Write::Insert(entry) => entry.issue.id(),
-        Write::Update { id, .. } => id,
+        Write::Update { id, .. } | Write::Delete { id, .. } => id,
     }
 }
 
@@ -272,6 +272,7 @@ fn id_of(write: &Write) -> &BeadId {
 fn is_written(write: &Write, issue: &Issue) -> bool {
     match write {
         Write::Insert(entry) => is_same_content(issue, &entry.issue),
+        Write::Delete { .. } => false,
         Write::Update { edits, .. } => {
             let now = issue
                 .text("updated_at")

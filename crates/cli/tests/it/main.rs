@@ -11,6 +11,8 @@ mod apply;
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
+mod bd_links;
+#[cfg(test)]
 mod bd_program;
 #[cfg(test)]
 mod bead;

@@ -172,7 +172,12 @@ fn apply_one(
             check_status(status)?;
             match status.as_str() {
                 "closed" => close(document, "Closed", now),
-                status => set_status(document, status),
+                status => {
+                    set_status(document, status);
+                    if status == "in_progress" {
+                        start(document, now);
+                    }
+                }
             }
         }
         Edit::Close(reason) => close(document, reason, now),
@@ -229,6 +234,14 @@ fn close(document: &mut Map<String, Value>, reason: &str, now: &Timestamp) {
     if !is_closed {
         document.insert("closed_at".to_owned(), now.as_str().into());
         document.insert("close_reason".to_owned(), reason.into());
+    }
+}
+
+/// Notes when the work began, once.
+fn start(document: &mut Map<String, Value>, now: &Timestamp) {
+    let started = document.entry("started_at").or_insert(Value::Null);
+    if started.is_null() {
+        *started = now.as_str().into();
     }
 }
 

@@ -53,9 +53,13 @@ pub struct Event {
 }
 
 impl Event {
-    /// The fence that the change gave out, if it did.
+    /// The fence that the change gave out, if it did; the last one of an issue that was removed.
     pub fn fence(&self) -> Option<Fence> {
-        self.after.get(FENCE)?.as_u64().map(Fence)
+        let facts = match self.kind {
+            EventKind::Deleted => &self.before,
+            _ => &self.after,
+        };
+        facts.get(FENCE)?.as_u64().map(Fence)
     }
 }
 
@@ -90,11 +94,13 @@ pub enum EventKind {
     Reclaimed,
     /// It was put back after damage; what follows starts anew from here.
     Restored,
+    /// It was removed. When its id comes again, its history goes on.
+    Deleted,
 }
 
 impl EventKind {
     /// Every kind.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Created,
         Self::Updated,
         Self::StatusChanged,
@@ -109,6 +115,7 @@ impl EventKind {
         Self::Released,
         Self::Reclaimed,
         Self::Restored,
+        Self::Deleted,
     ];
 
     /// Its name, as `bd` has it where `bd` has it.
@@ -128,6 +135,7 @@ impl EventKind {
             Self::Released => "released",
             Self::Reclaimed => "reclaimed",
             Self::Restored => "restored",
+            Self::Deleted => "deleted",
         }
     }
 
@@ -154,6 +162,9 @@ pub enum FoldError {
     /// There is nothing in it.
     #[error("the history is empty")]
     Empty,
+    /// It tells that the issue was removed.
+    #[error("the history ends with the removal of the issue")]
+    Deleted,
     /// A change is missing.
     #[error("version {0} is missing from the history")]
     Gap(u64),
@@ -279,6 +290,11 @@ pub fn difference<'a>(
     (Told(old), Told(new))
 }
 
+/// The facts of an issue that is removed.
+pub fn removal(before: Side<'_>) -> Told<'_> {
+    Told(before.facts())
+}
+
 /// What was added to the end of a long text.
 fn appended(before: &Value, after: &Value) -> Option<String> {
     let (before, after) = (before.as_str()?, after.as_str()?);
@@ -288,6 +304,9 @@ fn appended(before: &Value, after: &Value) -> Option<String> {
 
 /// Rebuilds an issue from its whole history, oldest first. What came before it was last put back does not count.
 pub fn fold(events: &[Event]) -> Result<Folded, FoldError> {
+    if events.last().map(|event| event.kind) == Some(EventKind::Deleted) {
+        return Err(FoldError::Deleted);
+    }
     let is_start = |event: &Event| matches!(event.kind, EventKind::Created | EventKind::Restored);
     let start = events.iter().rposition(is_start).unwrap_or(0);
     let mut facts = Facts::new();

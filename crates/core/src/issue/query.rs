@@ -75,6 +75,8 @@ pub enum Order {
     /// The most urgent first; among those the newest, then by id.
     #[default]
     Priority,
+    /// The most urgent first; among those the oldest, then by id: how `bd` lists what can be started.
+    PriorityOldest,
     /// The oldest first.
     Oldest,
     /// The latest change first.
@@ -94,6 +96,9 @@ impl Order {
         match self {
             Self::Priority => (a.priority().cmp(&b.priority()))
                 .then_with(|| created(b).cmp(&created(a)))
+                .then_with(by_id),
+            Self::PriorityOldest => (a.priority().cmp(&b.priority()))
+                .then_with(|| created(a).cmp(&created(b)))
                 .then_with(by_id),
             Self::Oldest => created(a).cmp(&created(b)).then_with(by_id),
             Self::Updated => updated(b).cmp(&updated(a)).then_with(by_id),

@@ -1,7 +1,16 @@
 //! In whose name we commit: the user's, and where git knows none, our own.
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use camino::Utf8Path;
+
 use super::Git;
-use super::call::Call;
+use super::call::{Call, Caller};
+use crate::unit::Units;
+
+/// How long git may take to say who the user is.
+const ASKING_LIMIT: Duration = Duration::from_secs(10);
 
 /// In whose name commits are made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,5 +58,42 @@ impl Git {
                 _ => Identity::Own,
             }
         })
+    }
+}
+
+/// Who the user is by git's settings in a directory, which need not be a repository.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Person {
+    /// The name.
+    pub name: Option<String>,
+    /// The address.
+    pub email: Option<String>,
+}
+
+impl Person {
+    /// Asks git; whoever it does not know, or cannot be asked about, is nobody.
+    pub fn of(units: Arc<Units>, directory: &Utf8Path) -> Self {
+        let arguments = ["config", "--get-regexp", r"^user\.(name|email)$"];
+        let call = Call {
+            limit: ASKING_LIMIT,
+            ..Call::new(directory, &arguments)
+        };
+        let Ok(said) = Caller::new(units).act(&call) else {
+            return Self::default();
+        };
+        let answer = said.stdout.text();
+        let value = |key: &str| {
+            // The last setting counts.
+            let lines = answer.lines().rev();
+            let mut values = lines.filter_map(|line| line.strip_prefix(key)?.strip_prefix(' '));
+            values
+                .next()
+                .filter(|value| !value.is_empty())
+                .map(str::to_owned)
+        };
+        Self {
+            name: value("user.name"),
+            email: value("user.email"),
+        }
     }
 }

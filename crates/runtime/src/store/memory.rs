@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{
     Abandoned, Blocker, Claim, Comment, Edit, Entry, Event, EventKind, Facts, Fence, Holder, Issue,
-    Neighbours, Query, Record, Side, Standing, apply, blockers, difference, is_ready,
+    Neighbours, Query, Record, Side, Standing, apply, blockers, difference, is_ready, removal,
 };
 use serde_json::Value;
 
@@ -136,6 +136,7 @@ impl MemoryStore {
         let event = Event {
             at: by.time(),
             actor: by.actor.to_owned(),
+            kind: EventKind::Deleted,
             ..self.event_about(id)
         };
         self.events.push(event);
@@ -202,7 +203,8 @@ impl MemoryStore {
             claim: next.claim.as_ref(),
         };
         let (old, new) = difference(old, new, n_comments, &next.comments);
-        let version = before.map_or(1, |row| row.version + 1);
+        let last = before.map_or_else(|| self.after_removal(id).0, |row| row.version);
+        let version = last + 1;
         let mut comments = before.map(|row| row.comments.clone()).unwrap_or_default();
         comments.extend(next.comments);
         self.events.push(Event {
@@ -226,6 +228,46 @@ impl MemoryStore {
         version
     }
 
+    fn after_removal(&self, id: &BeadId) -> (u64, Fence) {
+        let last = self.events.iter().rfind(|event| event.issue == *id);
+        rules::after_removal(last)
+    }
+
+    /// Takes an issue out, and the edges of others to it; `before` as in [`write_all`](Self::write_all).
+    fn delete(
+        &mut self,
+        id: &BeadId,
+        guard: &Guard,
+        by: Stamp<'_>,
+        before: &mut Vec<(BeadId, Option<Row>)>,
+    ) -> Result<u64, StoreError> {
+        let record = self.record(self.row(id)?);
+        rules::check_removable(&record, guard)?;
+        for (other, _) in self.dependents(id)? {
+            before.push((other.clone(), self.rows.get(&other).cloned()));
+            let edits = [Edit::RemoveDependency(id.clone())];
+            self.update(&other, &edits, &Guard::forced(), by)?;
+        }
+        let version = record.version + 1;
+        let side = Side {
+            issue: &record.issue,
+            fence: record.fence,
+            claim: record.claim.as_ref(),
+        };
+        self.events.push(Event {
+            number: self.events.len() as u64 + 1,
+            issue: id.clone(),
+            version,
+            at: by.time(),
+            actor: by.actor.to_owned(),
+            kind: EventKind::Deleted,
+            before: removal(side).into_facts(),
+            after: serde_json::Map::new(),
+        });
+        self.rows.remove(id);
+        Ok(version)
+    }
+
     fn insert(&mut self, entry: &Entry, by: Stamp<'_>) -> Result<u64, StoreError> {
         let id = entry.issue.id();
         if self.rows.contains_key(id) {
@@ -234,7 +276,7 @@ impl MemoryStore {
         let next = Next {
             issue: entry.issue.clone(),
             comments: entry.comments.clone(),
-            fence: entry.fence,
+            fence: entry.fence.max(self.after_removal(id).1),
             claim: None,
             kind: EventKind::Created,
             why: None,
@@ -303,12 +345,13 @@ impl MemoryStore {
         for write in batch {
             let id = match write {
                 Write::Insert(entry) => entry.issue.id(),
-                Write::Update { id, .. } => id,
+                Write::Update { id, .. } | Write::Delete { id, .. } => id,
             };
             before.push((id.clone(), self.rows.get(id).cloned()));
             versions.push(match write {
                 Write::Insert(entry) => self.insert(entry, by)?,
                 Write::Update { id, edits, guard } => self.update(id, edits, guard, by)?,
+                Write::Delete { id, guard } => self.delete(id, guard, by, before)?,
             });
         }
         let touched: Vec<BeadId> = before.iter().map(|(id, _)| id.clone()).collect();

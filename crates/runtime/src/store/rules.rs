@@ -3,7 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use beads_ralph_core::bead::{BeadId, FieldError, FieldErrorKind};
-use beads_ralph_core::issue::{Claim, Dependency, Edit, Effect, Fence, Issue, Record};
+use beads_ralph_core::issue::{
+    Claim, Dependency, Edit, Effect, Event, EventKind, Fence, Issue, Record,
+};
 use beads_ralph_core::text::excerpt;
 use serde_json::Value;
 
@@ -69,6 +71,21 @@ pub(super) fn check_guard(
 }
 
 /// Whether the edits close what is closed.
+/// Checks whether an issue may be removed. That is more than a remark, so whoever holds it is asked by its fence.
+pub(super) fn check_removable(record: &Record, guard: &Guard) -> Result<(), StoreError> {
+    check_guard(record, Some(&record.issue), &[Edit::Reopen], guard)
+}
+
+/// Where the history of a removed issue goes on when its id comes again: its last version and its fence.
+pub(super) fn after_removal(last: Option<&Event>) -> (u64, Fence) {
+    match last {
+        Some(event) if event.kind == EventKind::Deleted => {
+            (event.version, event.fence().unwrap_or_default())
+        }
+        _ => (0, Fence::default()),
+    }
+}
+
 fn is_closed_already(edits: &[Edit], after: Option<&Issue>) -> bool {
     let is_close = |edit: &Edit| match edit {
         Edit::Close(_) => true,

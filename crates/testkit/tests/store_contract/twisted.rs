@@ -122,7 +122,7 @@ impl Twisted {
                         return Err(StoreError::Unsupported(Capability::UnknownFields));
                     }
                 }
-                Write::Insert(_) | Write::Update { .. } => {}
+                Write::Insert(_) | Write::Update { .. } | Write::Delete { .. } => {}
             }
         }
         Ok(())

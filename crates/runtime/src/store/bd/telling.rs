@@ -4,6 +4,7 @@ use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Comment, Effect, is_same_content};
 use serde_json::{Map, Value};
 
+use super::answer::Answer;
 use super::changes::{self, Calls};
 use super::program::Call;
 use super::rows::{self, Row};
@@ -57,6 +58,9 @@ impl BdStore {
         by: Stamp<'_>,
     ) -> Result<(), StoreError> {
         let after: Vec<Row> = touched.iter().filter_map(|id| trial.row_of(id)).collect();
+        let is_gone =
+            |id: &&BeadId| trial.row_of(id).is_none() && state.mirror.row_of(id).is_some();
+        let gone: Vec<&BeadId> = touched.iter().filter(is_gone).collect();
         let mut new = Vec::new();
         let mut changed: Vec<(Row, Row, Calls)> = Vec::new();
         for row in after {
@@ -79,6 +83,10 @@ impl BdStore {
         }
         for call in changed.iter().flat_map(|(_, _, calls)| &calls.removals) {
             self.program.call(call)?.succeeded()?;
+        }
+        if !gone.is_empty() {
+            self.delete(&gone, by)?.succeeded()?;
+            self.read_all(state)?;
         }
         for (before, after, calls) in changed {
             self.update(state, &before, &after, &calls)?;
@@ -119,19 +127,18 @@ impl BdStore {
         };
         let ids = new.iter().map(|row| row.entry.issue.id());
         let came: Vec<&BeadId> = ids.filter(|id| state.mirror.row_of(id).is_some()).collect();
-        self.take_away(&came, by);
+        if !came.is_empty() {
+            // That it cannot be taken away is no second error: the first one says what to look at.
+            drop(self.delete(&came, by));
+        }
         Err(error)
     }
 
-    /// Takes away what was just inserted. That it cannot be is no second error: the first one says what to look at.
-    fn take_away(&self, ids: &[&BeadId], by: Stamp<'_>) {
-        if ids.is_empty() {
-            return;
-        }
+    fn delete(&self, ids: &[&BeadId], by: Stamp<'_>) -> Result<Answer, StoreError> {
         let actor = format!("--actor={}", by.actor);
         let words = ["delete", "--force", "--json", actor.as_str()];
         let ids = ids.iter().map(|id| id.as_str());
-        drop(self.program.call(&Call::new(words.into_iter().chain(ids))));
+        self.program.call(&Call::new(words.into_iter().chain(ids)))
     }
 
     /// Changes an issue, and takes over what `bd` made of it.

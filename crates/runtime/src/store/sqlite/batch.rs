@@ -11,11 +11,11 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{
     Blocker, Claim, Comment, Dependency, Edit, Entry, EventKind, Fence, Issue, Neighbours, Record,
-    Side, Standing, apply, blockers, difference,
+    Side, Standing, apply, blockers, difference, removal,
 };
 use rusqlite::Connection;
 
-use super::edges::{Link, StagedEdges};
+use super::edges::{Link, StagedEdges, stored_dependents};
 use super::failure::Failed;
 use super::rows::{self, NewEvent};
 use super::shared;
@@ -31,6 +31,10 @@ pub(super) struct Batch<'c> {
     order: Vec<BeadId>,
     edges: StagedEdges,
     events: Vec<NewEvent>,
+    /// Issues that are removed, each with its last version and its fence.
+    removed: HashMap<BeadId, (u64, Fence)>,
+    /// Where the histories of removed issues go on that come again.
+    bases: HashMap<BeadId, u64>,
     /// Issues whose being held back may have changed, each once.
     dirty: VecDeque<BeadId>,
     is_dirty: HashSet<BeadId>,
@@ -103,6 +107,8 @@ impl<'c> Batch<'c> {
             order: Vec::new(),
             edges: StagedEdges::default(),
             events: Vec::new(),
+            removed: HashMap::new(),
+            bases: HashMap::new(),
             dirty: VecDeque::new(),
             is_dirty: HashSet::new(),
             has_edges: OnceCell::new(),
@@ -115,13 +121,21 @@ impl<'c> Batch<'c> {
         match write {
             Write::Insert(entry) => self.insert(entry),
             Write::Update { id, edits, guard } => self.update(id, edits, guard),
+            Write::Delete { id, guard } => self.delete(id, guard),
         }
     }
 
     fn insert(&mut self, entry: &'c Entry) -> Result<u64, Failed> {
         let id = entry.issue.id();
-        if self.staged.contains_key(id) || rows::exists(self.connection, id)? {
-            return Err(StoreError::Exists(id.clone()).into());
+        let (version, fence) = match self.removed.get(id) {
+            Some(last) if !self.staged.contains_key(id) => *last,
+            _ if self.staged.contains_key(id) || rows::exists(self.connection, id)? => {
+                return Err(StoreError::Exists(id.clone()).into());
+            }
+            _ => rules::after_removal(rows::last_of(self.connection, id)?.as_ref()),
+        };
+        if version > 0 {
+            self.bases.insert(id.clone(), version);
         }
         if self.floors.get().is_none() {
             let floors = shared::floors(self.connection)?;
@@ -131,7 +145,7 @@ impl<'c> Batch<'c> {
         let next = Next {
             issue: Cow::Borrowed(&entry.issue),
             comments: entry.comments.clone(),
-            fence: entry.fence.max(floor.copied().unwrap_or_default()),
+            fence: (entry.fence.max(floor.copied().unwrap_or_default())).max(fence),
             claim: None,
             kind: EventKind::Created,
             why: None,
@@ -162,12 +176,64 @@ impl<'c> Batch<'c> {
         self.put(Some(record), next)
     }
 
+    /// Takes an issue out, and the edges of others to it.
+    fn delete(&mut self, id: &BeadId, guard: &Guard) -> Result<u64, Failed> {
+        let record = self.existing(id)?;
+        rules::check_removable(&record, guard)?;
+        for other in self.all_dependents(id)? {
+            let edits = [Edit::RemoveDependency(id.clone())];
+            self.update(&other, &edits, &Guard::forced())?;
+        }
+        let version = record.version + 1;
+        self.events.push(NewEvent {
+            issue: id.clone(),
+            version,
+            kind: EventKind::Deleted,
+            before: rows::json(&removal(side(&record)))?,
+            after: "{}".to_owned(),
+        });
+        self.edges.remove(&record.issue);
+        self.staged.remove(id);
+        self.order.retain(|own| own != id);
+        self.removed.insert(id.clone(), (version, record.fence));
+        let mut waiting = Vec::new();
+        for parent in record.issue.parents() {
+            waiting.extend(self.dependents(parent, Link::Spawned)?);
+        }
+        self.recheck(waiting);
+        Ok(version)
+    }
+
+    /// Every issue with an edge to an id, of whatever type, as the batch sees it.
+    fn all_dependents(&self, id: &BeadId) -> Result<Vec<BeadId>, Failed> {
+        let stored = stored_dependents(self.connection, id)?;
+        let stored = stored.into_iter().map(|(other, _)| other);
+        let mut found: Vec<BeadId> = stored
+            .filter(|other| !self.staged.contains_key(other) && !self.removed.contains_key(other))
+            .collect();
+        let staged = self.staged.iter().filter(|(_, staged)| {
+            let edges = staged.now.issue.dependencies();
+            edges.iter().any(|edge| edge.target() == id)
+        });
+        found.extend(staged.map(|(other, _)| other.clone()));
+        found.sort_unstable();
+        Ok(found)
+    }
+
     /// The record of an id as the batch sees it.
     pub(super) fn load(&self, id: &BeadId) -> Result<Option<Record>, Failed> {
         match self.staged.get(id) {
             Some(staged) => Ok(Some(staged.now.to_record())),
-            None => rows::load(self.connection, id),
+            None => self.stored(id),
         }
+    }
+
+    /// The record of an id in the file, unless the batch removes it.
+    fn stored(&self, id: &BeadId) -> Result<Option<Record>, Failed> {
+        if self.removed.contains_key(id) {
+            return Ok(None);
+        }
+        rows::load(self.connection, id)
     }
 
     /// As above, for an issue that must be there.
@@ -179,7 +245,9 @@ impl<'c> Batch<'c> {
     /// Stages what an issue becomes.
     pub(super) fn put(&mut self, record: Option<Record>, next: Next<'c>) -> Result<u64, Failed> {
         let id = next.issue.id().clone();
-        let version = record.as_ref().map_or(1, |record| record.version + 1);
+        let base = || self.bases.get(&id).copied().unwrap_or_default();
+        let last = record.as_ref().map_or_else(base, |record| record.version);
+        let version = last + 1;
         let n_comments = record.as_ref().map_or(0, |record| record.n_comments);
         let (before, after) = difference(
             record.as_ref().map(side),
@@ -256,7 +324,11 @@ impl<'c> Batch<'c> {
             let mut rows = statement.query([id.as_str()])?;
             while let Some(row) = rows.next()? {
                 let dependent = BeadId::parse(&row.get::<_, String>(0)?).ok();
-                found.extend(dependent.filter(|id| !self.staged.contains_key(id)));
+                found.extend(
+                    dependent.filter(|id| {
+                        !self.staged.contains_key(id) && !self.removed.contains_key(id)
+                    }),
+                );
             }
         }
         let mut staged: Vec<BeadId> = self.edges.get(link, id).cloned().collect();
@@ -325,6 +397,9 @@ impl<'c> Batch<'c> {
         if let Some(staged) = self.staged.get(id) {
             return Ok(waits_for(&staged.now.issue));
         }
+        if self.removed.contains_key(id) {
+            return Ok(Vec::new());
+        }
         let mut statement = self.connection.prepare_cached(
             "SELECT target, kind FROM edges WHERE issue_id = ?1 AND kind IN ('blocks', 'conditional-blocks', 'parent-child')",
         )?;
@@ -349,7 +424,7 @@ impl<'c> Batch<'c> {
             self.is_dirty.remove(&id);
             let stored = match self.staged.get(&id) {
                 Some(_) => None,
-                None => match rows::load(self.connection, &id)? {
+                None => match self.stored(&id)? {
                     Some(record) => Some(record),
                     None => continue,
                 },
@@ -391,6 +466,9 @@ impl<'c> Batch<'c> {
     }
 
     fn flush(self) -> Result<(), Failed> {
+        for id in self.removed.keys() {
+            rows::remove(self.connection, id)?;
+        }
         for id in &self.order {
             let staged = &self.staged[id];
             let before = staged.before.as_ref();
@@ -442,7 +520,7 @@ impl Neighbours for Batch<'_> {
     fn standing(&self, id: &BeadId) -> Result<Option<Standing>, Failed> {
         match self.staged.get(id) {
             Some(staged) => Ok(Some(staged.now.issue.standing())),
-            None => Ok(rows::load(self.connection, id)?.map(|record| record.issue.standing())),
+            None => Ok(self.stored(id)?.map(|record| record.issue.standing())),
         }
     }
 
@@ -455,7 +533,7 @@ impl Neighbours for Batch<'_> {
     fn is_blocked(&self, id: &BeadId) -> Result<bool, Failed> {
         match self.staged.get(id) {
             Some(staged) => Ok(staged.now.is_blocked),
-            None => Ok(rows::load(self.connection, id)?.is_some_and(|record| record.is_blocked)),
+            None => Ok(self.stored(id)?.is_some_and(|record| record.is_blocked)),
         }
     }
 }

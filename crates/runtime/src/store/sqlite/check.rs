@@ -4,7 +4,7 @@
 //! (columns, labels, edges, being held back) by deriving it again.
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::{Event, Folded, Issue, Record, fold};
+use beads_ralph_core::issue::{Event, FoldError, Folded, Issue, Record, fold};
 use beads_ralph_core::text::excerpt;
 use camino::Utf8Path;
 use rusqlite::Connection;
@@ -247,6 +247,10 @@ fn told(connection: &Connection, report: &mut CheckReport, path: &Utf8Path, even
     let id = &events[0].issue;
     match (fold(events), rows::load(connection, id)) {
         (_, Err(failed)) => report.add_failed(failed, path),
+        (Err(FoldError::Deleted), Ok(None)) => {}
+        (Err(FoldError::Deleted), Ok(Some(_))) => {
+            report.add(format!("{id} was deleted and is still there"));
+        }
         (Err(error), Ok(_)) => report.add(format!("the history of {id}: {error}")),
         (Ok(_), Ok(None)) => report.add(format!("{id} has a history and is not there")),
         (Ok(folded), Ok(Some(record))) => {

@@ -56,13 +56,20 @@ impl StagedEdges {
         self.0[link as usize].get(target).into_iter().flatten()
     }
 
-    pub(super) fn replace(&mut self, before: Option<&Issue>, after: &Issue) {
-        for edge in before.map(Issue::dependencies).unwrap_or_default() {
+    /// Forgets the edges of an issue.
+    pub(super) fn remove(&mut self, issue: &Issue) {
+        for edge in issue.dependencies() {
             for link in Link::of(edge.effect()) {
                 if let Some(dependents) = self.0[*link as usize].get_mut(edge.target()) {
-                    dependents.remove(after.id());
+                    dependents.remove(issue.id());
                 }
             }
+        }
+    }
+
+    pub(super) fn replace(&mut self, before: Option<&Issue>, after: &Issue) {
+        if let Some(before) = before {
+            self.remove(before);
         }
         for edge in after.dependencies() {
             for link in Link::of(edge.effect()) {

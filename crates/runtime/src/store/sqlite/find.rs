@@ -127,6 +127,7 @@ fn candidates(query: &Query) -> (String, Vec<Value>) {
     };
     let order = match query.order {
         Order::Priority => "i.priority, i.created DESC, i.id",
+        Order::PriorityOldest => "i.priority, i.created, i.id",
         Order::Oldest => "i.created, i.id",
         Order::Updated => "i.updated DESC, i.id",
         Order::Id => "i.id",

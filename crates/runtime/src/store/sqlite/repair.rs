@@ -8,7 +8,9 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::{Entry, Event, EventKind, Fence, Folded, Side, difference, fold};
+use beads_ralph_core::issue::{
+    Entry, Event, EventKind, Fence, FoldError, Folded, Side, difference, fold,
+};
 use camino::{Utf8Path, Utf8PathBuf};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Transaction, params_from_iter};
@@ -306,7 +308,12 @@ fn complete_one(
     let row = row.filter(|record| rows::comments(connection, id, record.n_comments).is_ok());
     let events = rows::events(connection, Some(id), 0, usize::MAX)?;
     let last_version = events.last().map_or(0, |event| event.version);
-    let folded = fold(&events).ok();
+    let folded = fold(&events);
+    // What was deleted stays so, whatever else is left of it.
+    if folded == Err(FoldError::Deleted) {
+        return rows::remove(connection, id);
+    }
+    let folded = folded.ok();
     match (row, folded, exported) {
         (Some(record), Some(folded), _) if is_told(&folded, &record) => {
             rows::put_derived(connection, None, &record.issue)?;

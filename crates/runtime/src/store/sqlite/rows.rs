@@ -235,6 +235,30 @@ pub(super) fn put_derived(
     Ok(())
 }
 
+/// Removes everything of an issue but its history.
+pub(super) fn remove(connection: &Connection, id: &BeadId) -> Result<(), Failed> {
+    for statement in [
+        "DELETE FROM labels WHERE issue_id = ?1",
+        "DELETE FROM edges WHERE issue_id = ?1",
+        "DELETE FROM comments WHERE issue_id = ?1",
+        "DELETE FROM claims WHERE issue_id = ?1",
+        "DELETE FROM issues WHERE id = ?1",
+    ] {
+        connection
+            .prepare_cached(statement)?
+            .execute([id.as_str()])?;
+    }
+    Ok(())
+}
+
+/// The latest event of an issue that need not be there any more.
+pub(super) fn last_of(connection: &Connection, id: &BeadId) -> Result<Option<Event>, Failed> {
+    let sql = format!("{EVENT} WHERE issue_id = ?1 ORDER BY version DESC LIMIT 1");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut rows = statement.query([id.as_str()])?;
+    rows.next()?.map(event).transpose()
+}
+
 /// Writes or removes the claim of an issue.
 pub(super) fn put_claim(
     connection: &Connection,

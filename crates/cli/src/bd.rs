@@ -1,0 +1,166 @@
+//! The face: the real `bd`'s surface over our own store (Z-18, Z-20, Z-24, Z-26).
+//!
+//! Called as `bd` or as `beads-ralph bd …`. Agents and skills that call `bd` themselves find its flags, its JSON, its exit codes and
+//! its words here, without a real `bd`. What is not served is an error that says so; a store that belongs to the real
+//! `bd` is never worked on in its place. [`tree`] describes everything that is served.
+
+mod arguments;
+mod blocked;
+mod call;
+mod close;
+mod comments;
+mod config;
+mod count;
+mod create;
+mod delete;
+mod dep;
+mod export;
+mod failure;
+mod filter;
+mod heartbeat;
+mod holding;
+mod human;
+mod ids;
+mod import;
+mod info;
+mod init;
+mod input;
+mod issue_json;
+mod kinds;
+mod label;
+mod list;
+mod output;
+mod prose;
+mod ready;
+mod reclaim;
+mod reopen;
+mod said;
+mod search;
+mod show;
+mod stale;
+mod status;
+mod status_filter;
+mod text;
+mod times;
+mod tree;
+mod update;
+mod usage;
+mod version;
+
+use std::process::ExitCode;
+
+use beads_ralph_runtime::env::{self, Variable};
+use beads_ralph_runtime::store::Place;
+use camino::Utf8PathBuf;
+
+use self::arguments::{Arguments, Read};
+use self::call::Call;
+use self::failure::Refusal;
+use self::output::Output;
+use self::tree::Access;
+
+/// The word that prints the argument tree, for the test that compares everything in it with the real `bd`.
+const TREE: &str = "__tree";
+
+/// Runs a call of the face: everything that was typed after `bd`.
+pub(crate) fn run(typed: &[String]) -> ExitCode {
+    let mut output = Output {
+        is_json: false,
+        is_envelope: env::get(Variable::BdJsonEnvelope).as_deref() == Some("1"),
+        is_quiet: false,
+    };
+    let done = work(typed, &mut output);
+    ExitCode::from(done.map_or_else(|refusal| refusal.tell(output), |()| 0))
+}
+
+fn work(typed: &[String], output: &mut Output) -> Result<(), Refusal> {
+    if typed.first().is_some_and(|word| word == TREE) {
+        return output.raw(&output::encode(&tree::describe()));
+    }
+    let Read {
+        command,
+        path,
+        arguments,
+    } = arguments::read(typed)?;
+    output.is_json = arguments.is_on("json");
+    output.is_quiet = arguments.is_on("quiet");
+    let Some(command) = command else {
+        if arguments.is_on("version") {
+            return output.raw(&usage::version_line());
+        }
+        return output.raw(&usage::overview());
+    };
+    let Some(run) = command.run.filter(|_| !arguments.is_on("help")) else {
+        if let Some(word) = arguments.words.first()
+            && command.not_served.contains(&word.as_str())
+        {
+            let what = format!("the command {} {word}", path.join(" "));
+            return Err(Refusal::not_served(&what));
+        }
+        return output.raw(&usage::of(command, &path));
+    };
+    let mut call = Call {
+        arguments: &arguments,
+        output: *output,
+        here: here(arguments.filled("directory"))?,
+        typed,
+    };
+    let writes = match command.access {
+        Access::Reads => false,
+        Access::Writes => true,
+        Access::WritesWith(flag) => (arguments.filled(flag)).is_some_and(|value| value != "false"),
+    };
+    if writes && arguments.is_on("readonly") {
+        let flag = match command.access {
+            Access::WritesWith(flag) => format!(" --{flag}"),
+            Access::Reads | Access::Writes => String::new(),
+        };
+        return Err(Refusal::plain(read_only(&path, &flag)));
+    }
+    run(&mut call)
+}
+
+/// What the real `bd` says of a command that writes where nothing may be written.
+fn read_only(path: &[&str], flag: &str) -> String {
+    let doing = match path {
+        ["import"] => "import failed",
+        ["config", "set"] => "setting config",
+        ["config", "unset"] => "deleting config",
+        _ => {
+            let path = path.join(" ").replace("comments add", "comment add");
+            return format!("operation '{path}{flag}' is not allowed in read-only mode");
+        }
+    };
+    format!("{doing}: embeddeddolt: store is read-only")
+}
+
+fn here(directory: Option<&str>) -> Result<Utf8PathBuf, Refusal> {
+    let here = crate::beads::here()?;
+    match directory {
+        None => Ok(here),
+        Some(directory) => {
+            let path = here.join(directory);
+            if path.is_dir() {
+                return Ok(path);
+            }
+            Err(Refusal::plain(format!(
+                "cannot use -C directory {}: stat {path}: no such file or directory",
+                arguments::quoted(directory)
+            )))
+        }
+    }
+}
+
+/// The session that a close is noted with.
+fn env_session(arguments: &Arguments) -> Option<String> {
+    let named = arguments.filled("session").map(str::to_owned);
+    named.or_else(|| env::get(Variable::ClaudeSessionId))
+}
+
+/// What becomes of a call on a store that the real `bd` keeps: it is the real program's (Z-26).
+fn handed_over(place: &Place, _typed: &[String]) -> Refusal {
+    match place.open() {
+        Err(error) => error.into(),
+        Ok(_) => Refusal::json("the store belongs to bd"),
+    }
+}

@@ -1,0 +1,218 @@
+//! One call of the face: what was typed, how to answer, and the store with who writes and when.
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::issue::{Holder, Record};
+use beads_ralph_runtime::env::{self, Variable};
+use beads_ralph_runtime::git::Person;
+use beads_ralph_runtime::store::{self, Kind, Stamp, Store, StoreError, Write};
+use beads_ralph_runtime::unit::Units;
+use beads_ralph_runtime::{clock, host};
+use camino::{Utf8Path, Utf8PathBuf};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::arguments::{Arguments, quoted};
+use super::failure::Refusal;
+use super::output::Output;
+
+/// Where the settings of the face are kept in the store.
+const CONFIG: &str = "bd.config.";
+
+/// What a command is called with.
+pub(super) struct Call<'c> {
+    pub(super) arguments: &'c Arguments,
+    pub(super) output: Output,
+    /// The directory that is worked in.
+    pub(super) here: Utf8PathBuf,
+    /// Everything that was typed after `bd`, for whoever it must be handed to.
+    pub(super) typed: &'c [String],
+}
+
+impl Call<'_> {
+    /// Opens the store of the working directory.
+    pub(super) fn open(&self) -> Result<Opened, Refusal> {
+        let place = store::find(&self.here).map_err(|error| {
+            let directory = self.arguments.filled("directory");
+            match (directory, &error) {
+                (Some(directory), StoreError::NotInitialized { .. }) => Refusal::plain(format!(
+                    "cannot use -C directory {}: no beads project found",
+                    quoted(directory)
+                )),
+                _ => error.into(),
+            }
+        })?;
+        if place.kind == Kind::Bd {
+            return Err(super::handed_over(&place, self.typed));
+        }
+        Ok(Opened {
+            store: place.open()?,
+            directory: place.directory,
+            now: clock::now(),
+            here: self.here.clone(),
+            named_actor: self.arguments.filled("actor").map(str::to_owned),
+            actor: OnceCell::new(),
+            person: OnceCell::new(),
+        })
+    }
+}
+
+/// The store, open.
+pub(super) struct Opened {
+    pub(super) store: Box<dyn Store>,
+    /// The `.beads` directory.
+    pub(super) directory: Utf8PathBuf,
+    pub(super) now: Timestamp,
+    here: Utf8PathBuf,
+    named_actor: Option<String>,
+    actor: OnceCell<String>,
+    person: OnceCell<Person>,
+}
+
+impl Opened {
+    /// A store that was just made.
+    pub(super) fn made(store: Box<dyn Store>, directory: Utf8PathBuf, call: &Call<'_>) -> Self {
+        Self {
+            store,
+            directory,
+            now: clock::now(),
+            here: call.here.clone(),
+            named_actor: call.arguments.filled("actor").map(str::to_owned),
+            actor: OnceCell::new(),
+            person: OnceCell::new(),
+        }
+    }
+
+    /// Who writes: `--actor`, the environment, git, the user. Asked only by those that write, because asking git takes time.
+    pub(super) fn actor(&self) -> &str {
+        self.actor.get_or_init(|| {
+            let named = self.named_actor.clone();
+            named
+                .or_else(|| env::get(Variable::BeadsActor))
+                .or_else(|| env::get(Variable::BdActor))
+                .or_else(|| self.person().name.clone())
+                .or_else(|| env::get(Variable::User))
+                .unwrap_or_else(|| "unknown".to_owned())
+        })
+    }
+
+    /// Whose address stands in a new bead.
+    pub(super) fn owner(&self) -> Option<String> {
+        env::get(Variable::GitAuthorEmail).or_else(|| self.person().email.clone())
+    }
+
+    fn person(&self) -> &Person {
+        self.person.get_or_init(|| match Units::own() {
+            Ok(units) => Person::of(Arc::new(units), &self.here),
+            Err(_) => Person::default(),
+        })
+    }
+
+    /// Who a claim of this actor is for: somebody without a process that could be watched.
+    pub(super) fn holder(&self) -> Holder {
+        Holder {
+            run: self.actor().to_owned(),
+            host: host::name(),
+            process: None,
+        }
+    }
+
+    /// The moment as documents have it.
+    pub(super) fn time(&self) -> String {
+        Stamp {
+            actor: "",
+            at: self.now,
+        }
+        .time()
+        .as_str()
+        .to_owned()
+    }
+
+    /// Writes a batch.
+    pub(super) fn write(&mut self, batch: &[Write]) -> Result<(), StoreError> {
+        let actor = self.actor().to_owned();
+        let by = Stamp {
+            actor: &actor,
+            at: self.now,
+        };
+        self.store.write(batch, by)?;
+        Ok(())
+    }
+
+    /// The bead with exactly this id.
+    pub(super) fn record(&self, id: &BeadId) -> Result<Option<Record>, StoreError> {
+        Ok(self.store.get(std::slice::from_ref(id))?.pop())
+    }
+
+    /// A setting.
+    pub(super) fn config(&self, key: &str) -> Result<Option<String>, StoreError> {
+        let name = format!("{CONFIG}{key}");
+        let rows = self.store.controls(&name)?;
+        let row = rows.into_iter().find(|row| row.key == name);
+        Ok(row.and_then(|row| row.value.as_str().map(str::to_owned)))
+    }
+
+    /// All settings, in order.
+    pub(super) fn all_config(&self) -> Result<Vec<(String, String)>, StoreError> {
+        let rows = self.store.controls(CONFIG)?;
+        let setting = |row: store::Control| {
+            let key = row.key.strip_prefix(CONFIG)?.to_owned();
+            Some((key, row.value.as_str()?.to_owned()))
+        };
+        Ok(rows.into_iter().filter_map(setting).collect())
+    }
+
+    /// Sets a setting, or removes it.
+    pub(super) fn set_config(&mut self, key: &str, value: Option<&str>) -> Result<(), StoreError> {
+        let name = format!("{CONFIG}{key}");
+        let actor = self.actor().to_owned();
+        let rows = self.store.controls(&name)?;
+        let seen = rows.iter().find(|row| row.key == name);
+        let seen = seen.map_or(0, |row| row.version);
+        let value = value.map_or(Value::Null, Value::from);
+        let by = Stamp {
+            actor: &actor,
+            at: self.now,
+        };
+        self.store.set_control(&name, &value, seen, by)?;
+        Ok(())
+    }
+
+    /// What the ids of new beads begin with.
+    pub(super) fn prefix(&self) -> Result<String, StoreError> {
+        let set = self.config("issue_prefix")?;
+        Ok(set.unwrap_or_else(|| default_prefix(self.directory.parent())))
+    }
+
+    /// The types that were added by settings.
+    pub(super) fn custom_types(&self) -> Result<Vec<String>, StoreError> {
+        let set = self.config("types.custom")?.unwrap_or_default();
+        let types = set.split(',').map(str::trim);
+        Ok(types.filter(|t| !t.is_empty()).map(str::to_owned).collect())
+    }
+
+    /// The statuses that were added by settings, each with what it counts as.
+    pub(super) fn custom_statuses(&self) -> Result<Vec<(String, String)>, StoreError> {
+        let set = self.config("status.custom")?.unwrap_or_default();
+        let parts = set.split(',').map(str::trim).filter(|s| !s.is_empty());
+        let status = |part: &str| match part.split_once(':') {
+            Some((name, category)) => (name.trim().to_owned(), category.trim().to_owned()),
+            None => (part.to_owned(), "unspecified".to_owned()),
+        };
+        Ok(parts.map(status).collect())
+    }
+}
+
+/// The prefix of a directory that names none: its own name.
+pub(super) fn default_prefix(directory: Option<&Utf8Path>) -> String {
+    let name = directory.and_then(Utf8Path::file_name).unwrap_or_default();
+    let name = name.replace('.', "_");
+    let name = name.trim_end_matches('-');
+    match name.chars().next() {
+        None => "bd".to_owned(),
+        Some(first) if first.is_alphabetic() || first == '_' => name.to_owned(),
+        Some(_) => format!("bd_{name}"),
+    }
+}

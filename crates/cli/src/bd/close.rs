@@ -1,0 +1,316 @@
+//! `bd close`: beads that are done.
+
+use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::issue::{Edit, Order, Query, Record, StatusFilter};
+use beads_ralph_runtime::store::Write;
+use serde_json::{Value, json};
+
+use super::arguments::{Arguments, quoted};
+use super::call::{Call, Opened};
+use super::failure::Refusal;
+use super::tree::{Access, Arity, Command, Positional, switch, text as text_flag, texts};
+use super::update::no_id;
+use super::{env_session, holding, ids, input, issue_json, text};
+
+pub(super) const COMMAND: Command = Command {
+    name: "close",
+    aliases: &["done"],
+    about: "Close beads",
+    positionals: &[Positional {
+        name: "id",
+        is_required: true,
+        is_many: true,
+    }],
+    arity: Arity::Any,
+    flags: &[
+        switch("claim-next", "Take the next bead that can be started"),
+        text_flag("comment", "The same as --reason"),
+        switch("force", "Close it although something is open").short('f'),
+        text_flag("message", "The same as --reason").short('m'),
+        texts("reason", "Why; one for all, or one for each").short('r'),
+        text_flag(
+            "reason-file",
+            "Take the reason from a file, or from - for standard input",
+        ),
+        text_flag("resolution", "The same as --reason"),
+        text_flag("session", "The session in which it is closed"),
+        switch("suggest-next", "Show what can be started now"),
+    ],
+    not_served: &["continue", "no-auto"],
+    access: Access::Writes,
+    run: Some(run),
+    ..Command::NONE
+};
+
+fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let arguments = call.arguments;
+    if arguments.words.is_empty() {
+        return Err(no_id());
+    }
+    let mut opened = call.open()?;
+    let (reasons, wanted) = reasons(arguments).map_err(Refusal::json)?;
+    if arguments.is_on("suggest-next") && wanted.len() > 1 {
+        return Err(Refusal::json(
+            "--suggest-next only works when closing a single issue",
+        ));
+    }
+    let mut records = Vec::new();
+    for id in &wanted {
+        let record = ids::resolve(&opened, id)
+            .map_err(|why| Refusal::json(format!("resolving ID {id}: {}", why.message())))?;
+        records.push(record);
+    }
+    let mut closed = Vec::new();
+    for (index, record) in records.iter().enumerate() {
+        let reason = reasons.get(index).or_else(|| reasons.first());
+        let reason = reason.map_or("Closed", String::as_str);
+        match close_one(call, &mut opened, record, reason) {
+            Err(why) => call.output.aside(&format!("{why}\n")),
+            Ok(now) => {
+                if !call.output.is_json() {
+                    let told = text::feedback(&now.issue);
+                    call.output.say(&format!("✓ Closed {told}: {reason}\n"))?;
+                }
+                closed.push(now);
+            }
+        }
+    }
+    if closed.is_empty() {
+        return Err(Refusal::silent(1));
+    }
+    finish(call, &mut opened, &closed)
+}
+
+/// The reasons, and the ids: `done ID REASON` has the reason at the end.
+fn reasons(arguments: &Arguments) -> Result<(Vec<String>, Vec<String>), String> {
+    let mut wanted = arguments.words.clone();
+    let given = arguments.texts("reason").iter();
+    let mut reasons: Vec<String> = given.filter(|reason| !reason.is_empty()).cloned().collect();
+    if reasons.is_empty() {
+        let other = ["resolution", "message", "comment"].map(|flag| arguments.filled(flag));
+        reasons.extend(other.into_iter().flatten().next().map(str::to_owned));
+    }
+    if let Some(path) = arguments.text("reason-file") {
+        if !reasons.is_empty() {
+            return Err(
+                "cannot specify both --reason-file and --reason/--resolution/--message/--comment"
+                    .to_owned(),
+            );
+        }
+        let path_shown = quoted(path);
+        let body =
+            input::body(path).map_err(|why| format!("reading reason file {path_shown}: {why}"))?;
+        if body.trim().is_empty() {
+            return Err(format!(
+                "--reason-file {path_shown} is empty; close reason is required"
+            ));
+        }
+        reasons = vec![body];
+    }
+    if reasons.is_empty() && arguments.called_as == "done" && wanted.len() >= 2 {
+        reasons.extend(wanted.pop());
+    }
+    if reasons.len() > 1 && reasons.len() != wanted.len() {
+        return Err(format!(
+            "got {} close reasons for {} issue IDs; provide exactly one shared reason or one reason per issue",
+            reasons.len(),
+            wanted.len()
+        ));
+    }
+    Ok((reasons, wanted))
+}
+
+fn close_one(
+    call: &Call<'_>,
+    opened: &mut Opened,
+    record: &Record,
+    reason: &str,
+) -> Result<Record, String> {
+    let issue = &record.issue;
+    let id = issue.id();
+    let is_forced = call.arguments.is_on("force");
+    if issue.status() == "closed" {
+        let _ = open_children(opened, id, is_forced)?;
+        return Ok(record.clone());
+    }
+    if issue.flag("is_template") {
+        return Err(format!(
+            "cannot modify template {id}: templates are read-only; use 'bd mol pour' to create a work item"
+        ));
+    }
+    if !is_forced && (issue.flag("pinned") || issue.status() == "pinned") {
+        return Err(format!(
+            "cannot modify pinned issue {id} (use --force to override)"
+        ));
+    }
+    if let Some(assignee) = issue.assignee()
+        && !is_forced
+        && !holding::is_same_actor(assignee, opened.actor())
+    {
+        return Err(format!(
+            "cannot close {id}: assignee is {}, actor is {}; reclaim or use --force to override",
+            quoted(assignee),
+            quoted(opened.actor())
+        ));
+    }
+    let n_open = check(opened, record, is_forced)
+        .map_err(|why| why.replace("cannot close blocked issue: ", BLOCKED))
+        .map_err(|why| told(&why))?;
+    let mut edits = vec![Edit::Close(reason.to_owned())];
+    if let Some(session) = env_session(call.arguments) {
+        edits.push(Edit::Set("closed_by_session".to_owned(), session.into()));
+    }
+    let write = Write::Update {
+        id: id.clone(),
+        edits,
+        guard: holding::guard(opened, record),
+    };
+    opened
+        .write(&[write])
+        .map_err(|error| format!("Error closing {id}: {error}"))?;
+    if n_open > 0 {
+        call.output.aside(&format!(
+            "warning: closing {id} with {n_open} open child issue(s) still active\n"
+        ));
+    }
+    let now = opened.record(id).map_err(|error| error.to_string())?;
+    now.ok_or_else(|| format!("{id} is gone"))
+}
+
+const BLOCKED: &str = "cannot close blocked issue: ";
+
+/// `close` names the way out of a refusal.
+fn told(why: &str) -> String {
+    if why.starts_with(BLOCKED) {
+        return format!("{why} (use --force to override)");
+    }
+    why.to_owned()
+}
+
+/// Whether a bead may be closed: nothing below it is open, and nothing holds it back. Gives how many are open below it.
+pub(super) fn check(opened: &Opened, record: &Record, is_forced: bool) -> Result<usize, String> {
+    let id = record.issue.id();
+    let n_open = open_children(opened, id, is_forced)?;
+    if !is_forced {
+        let blockers = opened
+            .store
+            .blockers(id)
+            .map_err(|error| error.to_string())?;
+        let mut blockers: Vec<&str> = blockers.iter().map(|blocker| blocker.id.as_str()).collect();
+        blockers.sort_unstable();
+        if !blockers.is_empty() {
+            return Err(format!(
+                "{BLOCKED}{id} is blocked by [{}]",
+                blockers.join(" ")
+            ));
+        }
+    }
+    Ok(n_open)
+}
+
+fn open_children(opened: &Opened, id: &BeadId, is_forced: bool) -> Result<usize, String> {
+    let dependents = opened
+        .store
+        .dependents(id)
+        .map_err(|error| error.to_string())?;
+    let children = dependents
+        .into_iter()
+        .filter(|(_, kind)| kind == "parent-child");
+    let children: Vec<BeadId> = children.map(|(child, _)| child).collect();
+    let children = opened
+        .store
+        .get(&children)
+        .map_err(|error| error.to_string())?;
+    let n_open = children
+        .iter()
+        .filter(|child| child.issue.status() != "closed")
+        .count();
+    if n_open > 0 && !is_forced {
+        return Err(format!(
+            "cannot close {id}: {n_open} open child issue(s); close children first or use --force to override"
+        ));
+    }
+    Ok(n_open)
+}
+
+/// What is said when something was closed.
+fn finish(call: &Call<'_>, opened: &mut Opened, closed: &[Record]) -> Result<(), Refusal> {
+    let arguments = call.arguments;
+    let shown = || -> Vec<Value> {
+        let objects = closed.iter().map(issue_json::issue);
+        objects.map(Value::Object).collect()
+    };
+    if arguments.is_on("suggest-next")
+        && let [only] = closed
+    {
+        let unblocked = unblocked_by(opened, only.issue.id())?;
+        if !unblocked.is_empty() && call.output.is_json() {
+            let unblocked: Vec<Value> = (unblocked.iter().map(issue_json::issue))
+                .map(Value::Object)
+                .collect();
+            return call
+                .output
+                .value(json!({"closed": shown(), "unblocked": unblocked}));
+        }
+        if !unblocked.is_empty() {
+            let mut page = String::from("\nNewly unblocked:\n");
+            for record in &unblocked {
+                let (told, priority) = (text::feedback(&record.issue), record.issue.priority());
+                text::push(&mut page, format_args!("  • {told} (P{priority})\n"));
+            }
+            call.output.raw(&page)?;
+        }
+    }
+    let claimed = if arguments.is_on("claim-next") {
+        let claimed = claim_next(opened)?;
+        if !call.output.is_json() {
+            call.output.say(&match &claimed {
+                Some(record) => format!(
+                    "✓ Auto-claimed next ready issue: {} (P{})\n",
+                    text::feedback(&record.issue),
+                    record.issue.priority()
+                ),
+                None => "\n✨ No ready issues available to claim.\n".to_owned(),
+            })?;
+        }
+        claimed
+    } else {
+        None
+    };
+    match claimed {
+        _ if !call.output.is_json() => Ok(()),
+        Some(record) => {
+            let claimed = Value::Object(issue_json::with_edges(&record));
+            call.output
+                .value(json!({"claimed": claimed, "closed": shown()}))
+        }
+        None => call.output.value(shown().into()),
+    }
+}
+
+/// What waited for a bead and can be started now.
+fn unblocked_by(opened: &Opened, id: &BeadId) -> Result<Vec<Record>, Refusal> {
+    let dependents = opened.store.dependents(id)?;
+    let blocked = dependents.into_iter().filter(|(_, kind)| kind == "blocks");
+    let blocked: Vec<BeadId> = blocked.map(|(other, _)| other).collect();
+    let mut records = opened.store.get(&blocked)?;
+    records.retain(|record| record.issue.status() != "closed" && !record.is_blocked);
+    records.sort_by_key(|record| record.issue.priority());
+    Ok(records)
+}
+
+fn claim_next(opened: &mut Opened) -> Result<Option<Record>, Refusal> {
+    let query = Query {
+        status: StatusFilter::OneOf(vec!["open".to_owned()]),
+        is_unassigned: true,
+        ready_at: Some(opened.now),
+        order: Order::PriorityOldest,
+        ..Query::default()
+    };
+    for record in opened.store.find(&query)? {
+        if let Ok(claimed) = holding::claim(opened, &record) {
+            return Ok(Some(claimed));
+        }
+    }
+    Ok(None)
+}

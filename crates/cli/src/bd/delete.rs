@@ -1,0 +1,477 @@
+//! `bd delete`: beads that are not wanted, and every trace of them in others.
+
+use std::collections::{BTreeSet, HashSet};
+
+use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::issue::{Edit, Record};
+use beads_ralph_runtime::store::Write;
+use serde_json::{Value, json};
+
+use super::call::{Call, Opened};
+use super::failure::Refusal;
+use super::ids::{self, Unresolved};
+use super::tree::{Access, Arity, Command, Positional, switch, text as text_flag};
+use super::{holding, input, text, usage};
+
+pub(super) const COMMAND: Command = Command {
+    name: "delete",
+    about: "Delete beads and the references to them",
+    positionals: &[Positional {
+        name: "id",
+        is_required: false,
+        is_many: true,
+    }],
+    arity: Arity::Any,
+    flags: &[
+        switch("cascade", "Also delete whatever depends on them"),
+        switch("dry-run", "Show what would be deleted"),
+        switch(
+            "force",
+            "Delete; without it only show what would be deleted",
+        )
+        .short('f'),
+        text_flag("from-file", "Take ids from a file, one in each line"),
+    ],
+    access: Access::Writes,
+    run: Some(run),
+    ..Command::NONE
+};
+
+/// Texts in which a deleted bead may be named.
+const TEXTS: [&str; 5] = [
+    "title",
+    "description",
+    "design",
+    "notes",
+    "acceptance_criteria",
+];
+
+fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let arguments = call.arguments;
+    let mut opened = call.open()?;
+    let mut wanted = arguments.words.clone();
+    if let Some(path) = arguments.filled("from-file") {
+        wanted.extend(from_file(path)?);
+    }
+    let mut seen = HashSet::new();
+    wanted.retain(|id| seen.insert(id.clone()));
+    if wanted.is_empty() {
+        call.output.aside(&usage::of(&COMMAND, &["delete"]));
+        return Err(Refusal::plain("no issue IDs provided"));
+    }
+    let is_one = wanted.len() == 1 && !arguments.is_on("cascade");
+    let named = resolve(&opened, &wanted, is_one)?;
+    let plan = Plan::new(&opened, &named, arguments.is_on("cascade"))?;
+    let is_forced = arguments.is_on("force");
+    if arguments.is_on("dry-run") || !is_forced {
+        return preview(call, &opened, &named, &plan, is_one);
+    }
+    let n_updated = plan.carry_out(&mut opened)?;
+    told(call, &named, &plan, n_updated, is_one)
+}
+
+fn from_file(path: &str) -> Result<Vec<String>, Refusal> {
+    let bytes =
+        input::read_file(path).map_err(|why| Refusal::plain(format!("reading file: {why}")))?;
+    let body = String::from_utf8_lossy(&bytes).into_owned();
+    let lines = body.lines().map(str::trim);
+    Ok(lines
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .map(str::to_owned)
+        .collect())
+}
+
+fn resolve(opened: &Opened, wanted: &[String], is_one: bool) -> Result<Vec<Record>, Refusal> {
+    let mut named = Vec::new();
+    let mut missing = Vec::new();
+    for id in wanted {
+        match ids::resolve(opened, id) {
+            Ok(record) => named.push(record),
+            Err(Unresolved::None(_)) if is_one => {
+                return Err(Refusal::plain(format!("issue {id} not found")));
+            }
+            Err(Unresolved::None(_)) => missing.push(id.as_str()),
+            Err(Unresolved::Other(why)) if is_one => return Err(Refusal::plain(why)),
+            Err(Unresolved::Other(why)) => {
+                return Err(Refusal::plain(format!("getting issue {id}: {why}")));
+            }
+        }
+    }
+    if missing.is_empty() {
+        return Ok(named);
+    }
+    Err(Refusal::plain(format!(
+        "issues not found: {}",
+        missing.join(", ")
+    )))
+}
+
+/// What a deletion takes with it.
+struct Plan {
+    deleted: Vec<Record>,
+    /// Beads that keep on existing and have an edge to a deleted one.
+    orphaned: BTreeSet<BeadId>,
+    /// Beads that keep on existing and are connected with a deleted one.
+    connected: BTreeSet<BeadId>,
+    n_edges: usize,
+    n_labels: usize,
+    n_events: usize,
+}
+
+impl Plan {
+    fn new(opened: &Opened, named: &[Record], is_cascade: bool) -> Result<Self, Refusal> {
+        let mut deleted = named.to_vec();
+        let mut going: HashSet<BeadId> = named.iter().map(|r| r.issue.id().clone()).collect();
+        let mut next = 0;
+        while is_cascade && next < deleted.len() {
+            let id = deleted[next].issue.id().clone();
+            next += 1;
+            for (other, _) in opened.store.dependents(&id)? {
+                if going.insert(other.clone()) {
+                    deleted.extend(opened.record(&other)?);
+                }
+            }
+        }
+        let mut plan = Self {
+            orphaned: BTreeSet::new(),
+            connected: BTreeSet::new(),
+            n_edges: 0,
+            n_labels: 0,
+            n_events: 0,
+            deleted,
+        };
+        for record in &plan.deleted {
+            let issue = &record.issue;
+            plan.n_labels += issue.labels().count();
+            plan.n_events += opened.store.events(Some(issue.id()), 0, usize::MAX)?.len();
+            plan.n_edges += issue.dependencies().len();
+            let targets = issue
+                .dependencies()
+                .iter()
+                .map(|edge| edge.target().clone());
+            plan.connected
+                .extend(targets.filter(|id| !going.contains(id)));
+            for (other, _) in opened.store.dependents(issue.id())? {
+                if !going.contains(&other) {
+                    plan.n_edges += 1;
+                    plan.orphaned.insert(other.clone());
+                    plan.connected.insert(other);
+                }
+            }
+        }
+        Ok(plan)
+    }
+
+    /// Whether something would be left hanging. The sentence names the first bead that others depend on.
+    fn hanging(&self, opened: &Opened) -> Result<Option<String>, Refusal> {
+        for record in &self.deleted {
+            let id = record.issue.id();
+            let dependents = opened.store.dependents(id)?;
+            if dependents
+                .iter()
+                .any(|(other, _)| self.orphaned.contains(other))
+            {
+                return Ok(Some(format!(
+                    "issue {id} has dependents not in deletion set; use --cascade to delete them or --force to orphan them"
+                )));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Does it, and gives in how many beads texts changed.
+    fn carry_out(&self, opened: &mut Opened) -> Result<usize, Refusal> {
+        let mut batch = Vec::new();
+        for id in &self.connected {
+            let Some(record) = opened.record(id)? else {
+                continue;
+            };
+            let edits = self.rewritten(&record);
+            if !edits.is_empty() {
+                batch.push(Write::Update {
+                    id: id.clone(),
+                    edits,
+                    guard: holding::guard(opened, &record),
+                });
+            }
+        }
+        let n_updated = batch.len();
+        for record in &self.deleted {
+            batch.push(Write::Delete {
+                id: record.issue.id().clone(),
+                guard: holding::guard(opened, record),
+            });
+        }
+        opened
+            .write(&batch)
+            .map_err(|error| Refusal::plain(format!("deleting issue: {error}")))?;
+        Ok(n_updated)
+    }
+
+    /// The texts of a bead in which deleted ones are named.
+    fn rewritten(&self, record: &Record) -> Vec<Edit> {
+        let mut edits = Vec::new();
+        for key in TEXTS {
+            let Some(before) = record.issue.text(key) else {
+                continue;
+            };
+            let mut after = before.to_owned();
+            for deleted in &self.deleted {
+                after = marked(&after, deleted.issue.id().as_str());
+            }
+            if after != before {
+                edits.push(Edit::Set(key.to_owned(), after.into()));
+            }
+        }
+        edits
+    }
+}
+
+/// A text in which an id that stands by itself is marked as deleted.
+fn marked(text: &str, id: &str) -> String {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let mut done = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find(id) {
+        let (before, after) = (&rest[..start], &rest[start + id.len()..]);
+        done.push_str(before);
+        let is_alone = !done.ends_with(is_word) && !after.starts_with(is_word);
+        if is_alone {
+            text::push(&mut done, format_args!("[deleted:{id}]"));
+        } else {
+            done.push_str(id);
+        }
+        rest = after;
+    }
+    done + rest
+}
+
+fn preview(
+    call: &Call<'_>,
+    opened: &Opened,
+    named: &[Record],
+    plan: &Plan,
+    is_one: bool,
+) -> Result<(), Refusal> {
+    let is_dry = call.arguments.is_on("dry-run");
+    let is_cascade = call.arguments.is_on("cascade");
+    let hanging = match call.arguments.is_on("force") || is_cascade {
+        true => None,
+        false => plan.hanging(opened)?,
+    };
+    if call.output.is_json() {
+        let ids: Vec<&str> = named
+            .iter()
+            .map(|record| record.issue.id().as_str())
+            .collect();
+        let mut object = json!({
+            "preview": true, "dry_run": is_dry, "issue_ids": ids, "cascade": is_cascade,
+        });
+        match &hanging {
+            Some(why) => object["error"] = why.as_str().into(),
+            None => {
+                object["would_delete"] = plan.deleted.len().into();
+                object["would_remove_dependencies"] = plan.n_edges.into();
+                object["would_remove_labels"] = plan.n_labels.into();
+                object["would_remove_events"] = plan.n_events.into();
+                object["would_orphan"] = plan.orphaned.len().into();
+            }
+        }
+        call.output.value(object)?;
+        return hanging.map_or(Ok(()), |why| Err(Refusal::json_aside(why)));
+    }
+    let page = match (&hanging, is_one) {
+        (None, true) => one_page(opened, &named[0], plan, is_dry)?,
+        _ => page(named, plan, hanging.as_deref(), call),
+    };
+    call.output.say(&page)?;
+    match hanging {
+        Some(why) if is_one => Err(Refusal::plain(format!("previewing deletion: {why}"))),
+        Some(why) => Err(Refusal::plain(why)),
+        None => Ok(()),
+    }
+}
+
+fn would(page: &mut String, plan: &Plan) {
+    text::push(
+        page,
+        format_args!(
+            "\nWould delete: {} issues\nWould remove: {} dependencies, {} labels, {} events\n",
+            plan.deleted.len(),
+            plan.n_edges,
+            plan.n_labels,
+            plan.n_events
+        ),
+    );
+    if !plan.orphaned.is_empty() {
+        let n = plan.orphaned.len();
+        text::push(page, format_args!("Would orphan: {n} issues\n"));
+    }
+}
+
+fn page(named: &[Record], plan: &Plan, hanging: Option<&str>, call: &Call<'_>) -> String {
+    let is_cascade = call.arguments.is_on("cascade");
+    let mut page = format!(
+        "\n⚠️  DELETE PREVIEW\n\nIssues to delete ({}):\n",
+        named.len()
+    );
+    for record in named {
+        let issue = &record.issue;
+        text::push(
+            &mut page,
+            format_args!("  {}: {}\n", issue.id(), issue.title()),
+        );
+    }
+    if is_cascade {
+        page.push_str("\n⚠ Cascade mode enabled - will also delete all dependent issues\n");
+    }
+    if let Some(why) = hanging {
+        text::push(&mut page, format_args!("\n{why}\n"));
+        return page;
+    }
+    would(&mut page, plan);
+    if call.arguments.is_on("dry-run") {
+        page.push_str("\n(Dry-run mode - no changes made)\n");
+        return page;
+    }
+    let ids: Vec<&str> = named
+        .iter()
+        .map(|record| record.issue.id().as_str())
+        .collect();
+    let (with, flag) = if is_cascade {
+        (" with cascade deletion", " --cascade")
+    } else {
+        ("", "")
+    };
+    text::push(
+        &mut page,
+        format_args!(
+            "\nThis operation cannot be undone!\nTo proceed{with}, run: bd delete {}{flag} --force\n",
+            ids.join(" ")
+        ),
+    );
+    page
+}
+
+fn one_page(
+    opened: &Opened,
+    record: &Record,
+    plan: &Plan,
+    is_dry: bool,
+) -> Result<String, Refusal> {
+    let issue = &record.issue;
+    let id = issue.id();
+    let mut page = format!(
+        "\n⚠️  DELETE PREVIEW\n\nIssue to delete:\n  {id}: {}\n",
+        issue.title()
+    );
+    let dependents = opened.store.dependents(id)?;
+    let n_edges = issue.dependencies().len() + dependents.len();
+    if n_edges > 0 {
+        text::push(
+            &mut page,
+            format_args!("\nDependency links to remove: {n_edges}\n"),
+        );
+        for edge in issue.dependencies() {
+            let (target, kind) = (edge.target(), edge.kind());
+            text::push(&mut page, format_args!("  {id} → {target} ({kind})\n"));
+        }
+        for (other, _) in &dependents {
+            text::push(&mut page, format_args!("  {other} → {id} (inbound)\n"));
+        }
+    }
+    if !plan.connected.is_empty() {
+        page.push_str("\nConnected issues where text references will be updated:\n");
+        let mut n_named = 0;
+        for other in &plan.connected {
+            let Some(other) = opened.record(other)? else {
+                continue;
+            };
+            if !plan.rewritten(&other).is_empty() {
+                n_named += 1;
+                let issue = &other.issue;
+                text::push(
+                    &mut page,
+                    format_args!("  {}: {}\n", issue.id(), issue.title()),
+                );
+            }
+        }
+        if n_named == 0 {
+            page.push_str("  (none have text references)\n");
+        }
+    }
+    if is_dry {
+        would(&mut page, plan);
+        page.push_str("\n(Dry-run mode - no changes made)\n");
+    } else {
+        text::push(
+            &mut page,
+            format_args!(
+                "\nThis operation cannot be undone!\nTo proceed, run: bd delete {id} --force\n\n"
+            ),
+        );
+    }
+    Ok(page)
+}
+
+fn told(
+    call: &Call<'_>,
+    named: &[Record],
+    plan: &Plan,
+    n_updated: usize,
+    is_one: bool,
+) -> Result<(), Refusal> {
+    let ids: Vec<&str> = named
+        .iter()
+        .map(|record| record.issue.id().as_str())
+        .collect();
+    if is_one {
+        let id = ids.first().copied().unwrap_or_default();
+        if call.output.is_json() {
+            return call.output.value(json!({
+                "deleted": id,
+                "dependencies_removed": plan.n_edges,
+                "references_updated": n_updated,
+            }));
+        }
+        return call.output.raw(&format!(
+            "✓ Deleted {id}\n  Removed {} dependency link(s)\n  Updated text references in {n_updated} issue(s)\n",
+            plan.n_edges
+        ));
+    }
+    let orphaned: Vec<&str> = plan.orphaned.iter().map(BeadId::as_str).collect();
+    if call.output.is_json() {
+        let orphans = if orphaned.is_empty() {
+            Value::Null
+        } else {
+            json!(orphaned)
+        };
+        return call.output.value(json!({
+            "deleted": ids,
+            "deleted_count": plan.deleted.len(),
+            "dependencies_removed": plan.n_edges,
+            "labels_removed": plan.n_labels,
+            "events_removed": plan.n_events,
+            "references_updated": n_updated,
+            "orphaned_issues": orphans,
+        }));
+    }
+    let mut page = format!(
+        "✓ Deleted {} issue(s)\n  Removed {} dependency link(s)\n  Removed {} label(s)\n  Removed {} event(s)\n  Updated text references in {n_updated} issue(s)\n",
+        plan.deleted.len(),
+        plan.n_edges,
+        plan.n_labels,
+        plan.n_events
+    );
+    if !orphaned.is_empty() {
+        text::push(
+            &mut page,
+            format_args!(
+                "  ⚠ Orphaned {} issue(s): {}\n",
+                orphaned.len(),
+                orphaned.join(", ")
+            ),
+        );
+    }
+    call.output.raw(&page)
+}

@@ -1,0 +1,274 @@
+//! Values as `create`, `update` and the lists take them: texts from files, priorities, types, statuses, labels,
+//! metadata.
+
+use std::io::{self, Read as _};
+
+use beads_ralph_core::issue::Label;
+use beads_ralph_runtime::{env, files};
+use camino::Utf8Path;
+use serde_json::Value;
+
+use super::arguments::{Arguments, quoted};
+use super::call::Opened;
+use super::failure::Refusal;
+
+/// The statuses that the real `bd` has of itself.
+pub(super) const STATUSES: [&str; 7] = [
+    "open",
+    "in_progress",
+    "blocked",
+    "deferred",
+    "closed",
+    "pinned",
+    "hooked",
+];
+
+/// The types that the real `bd` has of itself.
+const TYPES: [&str; 13] = [
+    "bug",
+    "feature",
+    "task",
+    "epic",
+    "chore",
+    "decision",
+    "message",
+    "molecule",
+    "gate",
+    "spike",
+    "story",
+    "milestone",
+    "event",
+];
+
+/// The types of our own beads, which need no setting in our own store.
+const OWN_TYPES: [&str; 2] = ["beads-ralph-work", "beads-ralph-merge"];
+
+/// Flags that give the description.
+pub(super) const DESCRIPTION_FLAGS: [&str; 6] = [
+    "description",
+    "body",
+    "message",
+    "body-file",
+    "description-file",
+    "stdin",
+];
+
+/// The description that was given, if any, by whichever of its flags.
+pub(super) fn description(arguments: &Arguments) -> Result<Option<String>, Refusal> {
+    if !DESCRIPTION_FLAGS.iter().any(|flag| arguments.has(flag)) {
+        return Ok(None);
+    }
+    let (text, is_outside) = given_description(arguments)?;
+    if is_outside && text.is_empty() && !arguments.is_on("allow-empty-description") {
+        return Err(Refusal::json(
+            "empty description from stdin/file requires --allow-empty-description (or use an explicit inline empty value like --description \"\")",
+        ));
+    }
+    Ok(Some(text))
+}
+
+/// The text, and whether it came from a file or a pipe.
+fn given_description(arguments: &Arguments) -> Result<(String, bool), Refusal> {
+    if arguments.is_on("stdin") {
+        let text = body("-").map_err(|why| Refusal::plain(format!("reading from stdin: {why}")))?;
+        return Ok((text, true));
+    }
+    let inline = ["description", "body", "message"].map(|flag| (flag, arguments.text(flag)));
+    let given: Vec<(&str, &str)> = (inline.into_iter())
+        .filter_map(|(flag, text)| Some((flag, text?)))
+        .collect();
+    let files = ["body-file", "description-file"].map(|flag| arguments.text(flag));
+    if let [Some(a), Some(b)] = files
+        && a != b
+    {
+        return Err(Refusal::plain(
+            "cannot specify both --body-file and --description-file with different values",
+        ));
+    }
+    if let Some(file) = files.into_iter().flatten().next() {
+        if !given.is_empty() {
+            return Err(Refusal::plain(
+                "cannot specify both --body-file and --description/--body/--message",
+            ));
+        }
+        let text = body(file).map_err(|why| Refusal::plain(format!("reading body file: {why}")))?;
+        return Ok((text, true));
+    }
+    let Some(((first, text), others)) = given.split_first().map(|(first, rest)| (*first, rest))
+    else {
+        return Ok((String::new(), false));
+    };
+    if given.iter().any(|(_, text)| *text == "-") {
+        let text = body("-").map_err(|why| Refusal::plain(format!("reading from stdin: {why}")))?;
+        return Ok((text, true));
+    }
+    for (flag, other) in others {
+        if *other != text {
+            let lines = [(first, text), (*flag, *other)].map(|(flag, text)| {
+                let flag = format!("--{flag}:");
+                format!("\n  {flag:<14} {}", quoted(text))
+            });
+            return Err(Refusal::plain(format!(
+                "cannot specify both --{first} and --{flag} with different values{}",
+                lines.concat()
+            )));
+        }
+    }
+    Ok((text.to_owned(), false))
+}
+
+/// The design that was given, by either of its flags.
+pub(super) fn design(arguments: &Arguments) -> Result<Option<String>, Refusal> {
+    match arguments.text("design-file") {
+        Some(path) => body(path)
+            .map(Some)
+            .map_err(|why| Refusal::plain(format!("reading from stdin: {why}"))),
+        None => Ok(arguments.text("design").map(str::to_owned)),
+    }
+}
+
+/// The text of a file, or of standard input.
+pub(super) fn body(path: &str) -> Result<String, String> {
+    let bytes = if path == "-" {
+        let mut bytes = Vec::new();
+        let read = io::stdin().lock().read_to_end(&mut bytes);
+        read.map_err(|error| format!("failed to read file: {error}"))?;
+        bytes
+    } else {
+        read_file(path).map_err(|why| format!("failed to open file: {why}"))?
+    };
+    String::from_utf8(bytes).map_err(|_| "failed to read file: it is not UTF-8".to_owned())
+}
+
+/// The bytes of a file; what is wrong is said as Go says it.
+pub(super) fn read_file(path: &str) -> Result<Vec<u8>, String> {
+    let here = env::current_dir().unwrap_or_default();
+    let place = here.join(Utf8Path::new(path));
+    if !place.exists() {
+        return Err(format!("open {path}: no such file or directory"));
+    }
+    files::read(&place).map_err(|error| error.to_string())
+}
+
+/// A priority: `0` to `4`, or `P0` to `P4`. The error is a sentence.
+pub(super) fn priority(text: &str) -> Result<i64, String> {
+    let trimmed = text.trim();
+    let digits = trimmed.strip_prefix(['P', 'p']).unwrap_or(trimmed);
+    // Only the number at the beginning counts, as in Go.
+    let digits: String = digits.chars().take_while(char::is_ascii_digit).collect();
+    match digits.parse::<i64>() {
+        Ok(number @ 0..=4) => Ok(number),
+        _ => Err(format!(
+            "invalid priority {} (expected 0-4 or P0-P4, not words like high/medium/low)",
+            quoted(text)
+        )),
+    }
+}
+
+/// A type by its short names, as `create` takes it.
+pub(super) fn new_type(text: &str) -> String {
+    let full = match text.to_lowercase().as_str() {
+        "enhancement" | "feat" => "feature",
+        "dec" | "adr" => "decision",
+        "investigation" | "timebox" => "spike",
+        "user-story" | "user_story" => "story",
+        "ms" => "milestone",
+        _ => text,
+    };
+    full.to_owned()
+}
+
+/// A type by its short names, as everything else takes it.
+pub(super) fn known_type(text: &str) -> String {
+    let full = match text.to_lowercase().as_str() {
+        "mr" => "merge-request",
+        "feat" | "enhancement" => "feature",
+        "mol" => "molecule",
+        "dec" | "adr" => "decision",
+        _ => text,
+    };
+    full.to_owned()
+}
+
+/// Whether a type can be used here.
+pub(super) fn is_type(opened: &Opened, kind: &str) -> Result<bool, Refusal> {
+    let is_own = TYPES.contains(&kind) || OWN_TYPES.contains(&kind);
+    Ok(is_own || opened.custom_types()?.iter().any(|own| own == kind))
+}
+
+/// Whether a status can be used here.
+pub(super) fn is_status(opened: &Opened, status: &str) -> Result<bool, Refusal> {
+    let is_own = STATUSES.contains(&status);
+    Ok(is_own || (opened.custom_statuses()?.iter()).any(|(name, _)| name == status))
+}
+
+/// Labels without spaces around them, each once.
+pub(super) fn labels(given: Vec<String>) -> Vec<String> {
+    let mut labels: Vec<String> = Vec::new();
+    for label in given {
+        let label = label.trim();
+        if !label.is_empty() && !labels.iter().any(|own| own == label) {
+            labels.push(label.to_owned());
+        }
+    }
+    labels
+}
+
+/// Labels that a store takes.
+pub(super) fn checked_labels(given: &[String]) -> Result<Vec<Label>, Refusal> {
+    let parse = |label: &String| {
+        Label::parse(label).map_err(|error| Refusal::json(format!("validation failed: {error}")))
+    };
+    given.iter().map(parse).collect()
+}
+
+/// What is said of labels with a space in them.
+pub(super) fn warn_of_spaces(labels: &[String], is_quiet: bool) -> Option<String> {
+    let mut text = String::new();
+    for label in labels {
+        if label.contains(char::is_whitespace) {
+            text.push_str("⚠ Stored ");
+            text.push_str(&quoted(label));
+            text.push_str(" as ONE label — it contains a space.\n");
+        }
+    }
+    if text.is_empty() || is_quiet {
+        return None;
+    }
+    text.push_str(
+        "  If you meant several labels, separate them with commas (a,b) or repeat the flag.\n",
+    );
+    Some(text)
+}
+
+/// The metadata that was given, from the command line or from a file.
+pub(super) fn metadata(arguments: &Arguments) -> Result<Option<Value>, String> {
+    let Some(given) = arguments.text("metadata") else {
+        return Ok(None);
+    };
+    let text = match given.strip_prefix('@') {
+        Some(path) => {
+            let bytes = read_file(path)
+                .map_err(|why| format!("failed to read metadata file {path}: {why}"))?;
+            String::from_utf8_lossy(&bytes).into_owned()
+        }
+        None => given.to_owned(),
+    };
+    match serde_json::from_str(&text) {
+        Ok(value) => Ok(Some(value)),
+        Err(_) => Err("invalid JSON in --metadata: must be valid JSON".to_owned()),
+    }
+}
+
+/// Whether a key of metadata can be asked for. The error is a sentence.
+pub(super) fn metadata_key(key: &str) -> Result<(), String> {
+    let is_first = |c: char| c.is_ascii_alphabetic() || c == '_';
+    let is_other = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '/');
+    if key.starts_with(is_first) && key.chars().all(is_other) {
+        return Ok(());
+    }
+    Err(format!(
+        "invalid metadata key {}: must match ^[a-zA-Z_][a-zA-Z0-9_./]*$",
+        quoted(key)
+    ))
+}

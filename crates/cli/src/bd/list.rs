@@ -1,0 +1,428 @@
+//! `bd list`: beads by what is known about them.
+
+mod tree_view;
+
+use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::issue::{Dependency, Issue, Record};
+use serde_json::Value;
+
+use super::arguments::{Arguments, quoted};
+use super::call::{Call, Opened};
+use super::failure::Refusal;
+use super::filter::{self, Filter, INFRA_TYPES, SORTS};
+use super::tree::{Arity, Command, Flag, list_of, number, switch, text as text_flag, texts};
+use super::{input, issue_json, prose, ready, text};
+
+pub(super) const COMMAND: Command = Command {
+    name: "list",
+    about: "List beads",
+    arity: Arity::Any,
+    flags: FLAGS,
+    not_served: &[
+        "defer-after",
+        "defer-before",
+        "deferred",
+        "deps",
+        "due-after",
+        "due-before",
+        "external-contains",
+        "external-ref",
+        "filter-parent",
+        "format",
+        "label-pattern",
+        "label-regex",
+        "long",
+        "max-rows",
+        "mol-type",
+        "no-pager",
+        "no-pinned",
+        "offset",
+        "overdue",
+        "pinned",
+        "pretty",
+        "repo",
+        "skip-labels",
+        "spec",
+        "state",
+        "tree",
+        "watch",
+        "wisp-type",
+    ],
+    run: Some(run),
+    ..Command::NONE
+};
+
+const FLAGS: &[Flag] = &[
+    switch("all", "Closed ones too"),
+    text_flag("assignee", "For whom").short('a'),
+    switch("brief", "Leave the long texts out"),
+    text_flag("closed-after", "Closed after a moment"),
+    text_flag("closed-before", "Closed before a moment"),
+    text_flag("created-after", "Created after a moment"),
+    text_flag("created-before", "Created before a moment"),
+    text_flag("desc-contains", "With this in the description"),
+    switch("empty-description", "Without a description"),
+    list_of("exclude-label", "Without any of these labels"),
+    list_of("exclude-type", "Of none of these types"),
+    switch("flat", "One line for each, without a tree"),
+    text_flag("has-metadata-key", "With this key in the metadata"),
+    text_flag("id", "One of these ids"),
+    switch("include-gates", "Gates too"),
+    switch("include-infra", "Bookkeeping of other programs too"),
+    switch("include-templates", "Templates too"),
+    list_of("label", "With all of these labels").short('l'),
+    list_of("label-any", "With one of these labels"),
+    number("limit", "How many at the most; 0 means all").short('n'),
+    texts(
+        "metadata-field",
+        "With this value in the metadata: key=value",
+    ),
+    switch("no-assignee", "For nobody"),
+    switch("no-labels", "Without labels"),
+    switch("no-parent", "Not a part of anything"),
+    text_flag("notes-contains", "With this in the notes"),
+    text_flag("parent", "Parts of this one"),
+    text_flag("priority", "With this priority").short('p'),
+    text_flag("priority-max", "With this priority number or a smaller one"),
+    text_flag("priority-min", "With this priority number or a greater one"),
+    switch("ready", "That can be started"),
+    switch("reverse", "The other way round").short('r'),
+    text_flag(
+        "sort",
+        "By priority, created, updated, closed, status, id, title, type or assignee",
+    ),
+    text_flag("status", "With one of these statuses, or all").short('s'),
+    text_flag("title", "With this in the title"),
+    text_flag("title-contains", "With this in the title"),
+    text_flag("type", "Of this type").short('t'),
+    text_flag("updated-after", "Changed after a moment"),
+    text_flag("updated-before", "Changed before a moment"),
+];
+
+/// Words that people type for flags.
+const MISTAKEN: [&str; 9] = [
+    "ready", "tree", "flat", "all", "long", "watch", "pretty", "pinned", "overdue",
+];
+
+fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let arguments = call.arguments;
+    if !arguments.words.is_empty() {
+        return Err(words(&arguments.words));
+    }
+    let opened = call.open()?;
+    let sort = arguments.filled("sort").unwrap_or_default();
+    let filter = read(&opened, arguments)?;
+    if !sort.is_empty() && !SORTS.contains(&sort) {
+        return Err(Refusal::plain(format!(
+            "invalid sort field {} (valid: {})",
+            quoted(sort),
+            SORTS.join(", ")
+        )));
+    }
+    check_ready_scope(arguments)?;
+    let mut records = if arguments.is_on("ready") {
+        ready::for_list(&opened, &filter)?
+    } else {
+        filter.find(&opened)?
+    };
+    // What can be started has an order of its own unless another is asked for.
+    if !arguments.is_on("ready") || !sort.is_empty() {
+        filter::sort(&mut records, sort, arguments.is_on("reverse"));
+    }
+    let limit = limit(arguments);
+    let is_cut = limit.is_some_and(|limit| records.len() > limit);
+    records.truncate(limit.unwrap_or(usize::MAX));
+    if call.output.is_json() {
+        let is_brief = arguments.is_on("brief");
+        return call
+            .output
+            .value(with_counts(&opened, &records, is_brief)?.into());
+    }
+    if arguments.is_on("flat") {
+        return call.output.raw(&flat(&opened, &records)?);
+    }
+    let is_ready = arguments.is_on("ready");
+    if let Some(parent) = arguments.filled("parent").filter(|_| !is_ready) {
+        if arguments.is_on("brief") {
+            return Err(Refusal::plain(
+                "--parent with --pretty cannot be combined with --brief; the hierarchical walk is a different query",
+            ));
+        }
+        return call.output.raw(&tree_view::below(&opened, parent)?);
+    }
+    call.output.raw(&tree_view::of(&records, is_cut, is_ready))
+}
+
+fn words(words: &[String]) -> Refusal {
+    let mistaken = words.iter().find(|word| MISTAKEN.contains(&word.as_str()));
+    Refusal::plain(match mistaken {
+        Some(word) => format!(
+            "unknown argument {}; did you mean \"--{word}\" or 'bd {word}'?",
+            quoted(word)
+        ),
+        None => {
+            "bd list does not accept positional arguments; use flags instead (see bd list --help)"
+                .to_owned()
+        }
+    })
+}
+
+fn limit(arguments: &Arguments) -> Option<usize> {
+    let limit = match arguments.number("limit") {
+        Some(limit) => limit,
+        None if arguments.is_on("all") || crate::ui::page_width().is_none() => 0,
+        None => 50,
+    };
+    usize::try_from(limit).ok().filter(|limit| *limit > 0)
+}
+
+fn read(opened: &Opened, arguments: &Arguments) -> Result<Filter, Refusal> {
+    let mut filter = Filter::default();
+    filter.read_priorities(arguments)?;
+    if arguments.filled("parent").is_some() && arguments.is_on("no-parent") {
+        return Err(Refusal::plain(
+            "--parent and --no-parent are mutually exclusive",
+        ));
+    }
+    filter.read_common(arguments, opened.now)?;
+    filter.read_metadata(arguments)?;
+    filter.parent = arguments.filled("parent").map(str::to_owned);
+    filter.has_no_parent = arguments.is_on("no-parent");
+    read_statuses(opened, arguments, &mut filter)?;
+    read_types(opened, arguments, &mut filter)?;
+    Ok(filter)
+}
+
+fn read_statuses(
+    opened: &Opened,
+    arguments: &Arguments,
+    filter: &mut Filter,
+) -> Result<(), Refusal> {
+    let given = arguments.filled("status").unwrap_or_default();
+    let parts: Vec<String> = (given.split(',').map(|part| part.trim().to_owned()))
+        .filter(|_| !given.is_empty())
+        .collect();
+    let is_all = matches!(parts.as_slice(), [only] if only == "all");
+    let (is_ready, wants_all) = (arguments.is_on("ready"), arguments.is_on("all"));
+    let custom = opened.custom_statuses()?;
+    if is_ready {
+        filter.statuses = vec!["open".to_owned()];
+    } else if !parts.is_empty() && !is_all {
+        for part in &parts {
+            if !input::is_status(opened, part)? {
+                return Err(invalid_status(part, parts.len() > 1, &custom));
+            }
+        }
+        filter.statuses.clone_from(&parts);
+    }
+    if parts.is_empty() && !wants_all && !is_ready {
+        let done = custom
+            .iter()
+            .filter(|(_, category)| matches!(category.as_str(), "done" | "frozen"));
+        filter.excluded_statuses = vec!["closed".to_owned(), "pinned".to_owned()];
+        filter
+            .excluded_statuses
+            .extend(done.map(|(name, _)| name.clone()));
+    }
+    let selects_pinned = parts
+        .iter()
+        .any(|part| matches!(part.as_str(), "pinned" | "hooked"))
+        || (is_all && !is_ready);
+    filter.hides_pinned = !selects_pinned && !wants_all;
+    Ok(())
+}
+
+pub(super) fn invalid_status(
+    status: &str,
+    is_one_of_many: bool,
+    custom: &[(String, String)],
+) -> Refusal {
+    if is_one_of_many && status == "all" {
+        return Refusal::plain("status \"all\" cannot be combined with other statuses");
+    }
+    let mut valid: Vec<&str> = input::STATUSES.to_vec();
+    valid.extend(custom.iter().map(|(name, _)| name.as_str()));
+    let among = if is_one_of_many {
+        " in multi-status filter"
+    } else {
+        ""
+    };
+    Refusal::plain(format!(
+        "invalid status {}{among} (valid: {})",
+        quoted(status),
+        valid.join(", ")
+    ))
+}
+
+fn read_types(opened: &Opened, arguments: &Arguments, filter: &mut Filter) -> Result<(), Refusal> {
+    let wanted = arguments.filled("type").map(input::known_type);
+    if let Some(kind) = &wanted
+        && !input::is_type(opened, kind)?
+    {
+        let mut valid = "bug, feature, task, epic, chore, decision".to_owned();
+        for custom in opened.custom_types()? {
+            valid.push_str(", ");
+            valid.push_str(&custom);
+        }
+        return Err(Refusal::plain(format!(
+            "invalid issue type {} (valid: {valid})",
+            quoted(kind)
+        )));
+    }
+    let kind = wanted.as_deref().unwrap_or_default();
+    let is_infra = INFRA_TYPES.contains(&kind);
+    filter.hides_templates = !arguments.is_on("include-templates");
+    if !arguments.is_on("include-gates") && kind != "gate" {
+        filter.excluded_types.push("gate".to_owned());
+    }
+    let hides_infra = !arguments.is_on("include-infra") && !is_infra;
+    if hides_infra {
+        filter.excluded_types.extend(INFRA_TYPES.map(str::to_owned));
+    }
+    filter.hides_ephemeral = hides_infra;
+    let excluded = arguments.list("exclude-type");
+    let excluded = excluded
+        .iter()
+        .map(|kind| kind.trim())
+        .filter(|kind| !kind.is_empty());
+    filter
+        .excluded_types
+        .extend(excluded.map(input::known_type));
+    filter.issue_type = wanted;
+    Ok(())
+}
+
+/// `--ready` asks another question, which knows fewer flags.
+fn check_ready_scope(arguments: &Arguments) -> Result<(), Refusal> {
+    if !arguments.is_on("ready") {
+        return Ok(());
+    }
+    let named: Vec<String> = [
+        ("IDFilter", "id"),
+        ("TitleSearch", "title"),
+        ("TitleContains", "title-contains"),
+        ("DescContains", "desc-contains"),
+        ("NotesContains", "notes-contains"),
+        ("CreatedAfter", "created-after"),
+        ("CreatedBefore", "created-before"),
+        ("UpdatedAfter", "updated-after"),
+        ("UpdatedBefore", "updated-before"),
+        ("ClosedAfter", "closed-after"),
+        ("ClosedBefore", "closed-before"),
+        ("EmptyDesc", "empty-description"),
+        ("NoLabels", "no-labels"),
+        ("NoParent", "no-parent"),
+        ("PriorityMin", "priority-min"),
+        ("PriorityMax", "priority-max"),
+    ]
+    .into_iter()
+    .filter(|(_, flag)| arguments.filled(flag).is_some_and(|value| value != "false"))
+    .map(|(name, flag)| format!("{name} (--{flag})"))
+    .collect();
+    if named.is_empty() {
+        return Ok(());
+    }
+    Err(Refusal::plain(format!(
+        "validation failed: --ready cannot filter on {}; the blocker-aware ready query carries only part of the list vocabulary, so answering would return every ready issue rather than the ones asked for — drop --ready, or drop what it cannot carry",
+        named.join(", ")
+    )))
+}
+
+/// Beads with what is counted about them.
+pub(super) fn with_counts(
+    opened: &Opened,
+    records: &[Record],
+    is_brief: bool,
+) -> Result<Vec<Value>, Refusal> {
+    let ids: Vec<BeadId> = records
+        .iter()
+        .map(|record| record.issue.id().clone())
+        .collect();
+    let counts = opened.store.count_blocked_by(&ids)?;
+    let values = records.iter().zip(counts).map(|(record, n_dependents)| {
+        let object = issue_json::with_counts(record, n_dependents);
+        Value::Object(if is_brief {
+            issue_json::brief(object)
+        } else {
+            object
+        })
+    });
+    Ok(values.collect())
+}
+
+fn flat(opened: &Opened, records: &[Record]) -> Result<String, Refusal> {
+    let mut lines = Vec::new();
+    for record in records {
+        lines.push(flat_line(opened, record)?);
+    }
+    Ok(crate::ui::lines(lines))
+}
+
+fn flat_line(opened: &Opened, record: &Record) -> Result<String, Refusal> {
+    let issue = &record.issue;
+    let (mut blocked_by, mut blocks) = (Vec::new(), Vec::new());
+    for edge in issue.dependencies() {
+        if is_waited_for(edge.kind()) && is_open(opened, edge.target())? {
+            blocked_by.push(edge.target().to_string());
+        }
+    }
+    if issue.status() != "closed" {
+        for (other, kind) in opened.store.dependents(issue.id())? {
+            if is_waited_for(&kind) && is_open(opened, &other)? {
+                blocks.push(other.to_string());
+            }
+        }
+    }
+    let mut around = Vec::new();
+    around.extend(issue_json::parent(issue).map(|parent| format!("parent: {parent}")));
+    if !blocked_by.is_empty() {
+        around.push(format!("blocked by: {}", blocked_by.join(", ")));
+    }
+    if !blocks.is_empty() {
+        around.push(format!("blocks: {}", blocks.join(", ")));
+    }
+    let around = if around.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", around.join(", "))
+    };
+    if prose::is_agent() {
+        return Ok(format!("{}: {}{around}", issue.id(), issue.title()));
+    }
+    let status = if !blocked_by.is_empty() && issue.status() == "open" {
+        "blocked"
+    } else {
+        issue.status()
+    };
+    Ok(flat_text(issue, status, &around))
+}
+
+fn flat_text(issue: &Issue, status: &str, around: &str) -> String {
+    let labels = issue_json::sorted_labels(issue);
+    let labels = if labels.is_empty() {
+        String::new()
+    } else {
+        format!(" [{}]", labels.join(" "))
+    };
+    let assignee = issue
+        .assignee()
+        .map_or_else(String::new, |name| format!(" @{name}"));
+    let pin = if issue.flag("pinned") { "📌 " } else { "" };
+    format!(
+        "{} {pin}{} [P{}] [{}]{assignee}{labels} - {}{around}",
+        text::icon(status),
+        issue.id(),
+        issue.priority(),
+        issue.issue_type(),
+        issue.title()
+    )
+}
+
+fn is_waited_for(kind: &str) -> bool {
+    kind == Dependency::BLOCKS || matches!(kind, "conditional-blocks" | "waits-for")
+}
+
+fn is_open(opened: &Opened, id: &BeadId) -> Result<bool, Refusal> {
+    let record = opened.record(id)?;
+    Ok(record.is_some_and(|record| record.issue.status() != "closed"))
+}

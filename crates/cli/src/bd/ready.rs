@@ -1,0 +1,332 @@
+//! `bd ready`: beads that can be started, and `--claim`, which takes the first of them.
+
+use std::collections::HashSet;
+
+use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::issue::{Dependency, Order, Query, Record, StatusFilter};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::arguments::Arguments;
+use super::call::{Call, Opened};
+use super::failure::Refusal;
+use super::filter::Filter;
+use super::tree::{Access, Command, list_of, number, switch, text as text_flag, texts};
+use super::{holding, input, issue_json, list, text};
+
+pub(super) const COMMAND: Command = Command {
+    name: "ready",
+    about: "Show what can be started",
+    flags: &[
+        text_flag("assignee", "For whom").short('a'),
+        switch("brief", "Leave the long texts out; needs --json"),
+        switch("claim", "Take the first of them"),
+        list_of("exclude-label", "Without any of these labels"),
+        list_of("exclude-type", "Of none of these types"),
+        text_flag("has-metadata-key", "With this key in the metadata"),
+        switch("include-deferred", "What is put off too"),
+        switch("include-ephemeral", "What does not last too"),
+        list_of("label", "With all of these labels").short('l'),
+        list_of("label-any", "With one of these labels"),
+        number("limit", "How many at the most; 0 means all").short('n'),
+        texts(
+            "metadata-field",
+            "With this value in the metadata: key=value",
+        ),
+        text_flag("parent", "Below this one"),
+        switch("plain", "A numbered list"),
+        number("priority", "With this priority").short('p'),
+        text_flag("sort", "priority, hybrid or oldest").short('s'),
+        text_flag("type", "Of this type").short('t'),
+        switch("unassigned", "For nobody").short('u'),
+    ],
+    not_served: &[
+        "explain",
+        "gated",
+        "label-pattern",
+        "label-regex",
+        "max-rows",
+        "mol",
+        "mol-type",
+        "offset",
+        "pretty",
+    ],
+    access: Access::WritesWith("claim"),
+    run: Some(run),
+    ..Command::NONE
+};
+
+/// How many are shown when nothing else is said.
+const DEFAULT_LIMIT: i64 = 100;
+
+/// How long something counts as new in the order `hybrid`.
+const RECENT: SignedDuration = SignedDuration::from_hours(48);
+
+fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let arguments = call.arguments;
+    check(arguments, call.output.is_json())?;
+    let mut opened = call.open()?;
+    let filter = read(arguments)?;
+    let sort = sort(arguments)?;
+    if arguments.is_on("claim") {
+        return claim(call, &mut opened, filter, sort);
+    }
+    let mut records = find(&opened, &filter, arguments, sort)?;
+    let total = records.len();
+    let limit = arguments.number("limit").unwrap_or(DEFAULT_LIMIT);
+    let limit = usize::try_from(limit).ok().filter(|limit| *limit > 0);
+    records.truncate(limit.unwrap_or(usize::MAX));
+    let is_cut = records.len() < total;
+    if call.output.is_json() {
+        let items = list::with_counts(&opened, &records, arguments.is_on("brief"))?;
+        if !is_cut {
+            return call.output.value(items.into());
+        }
+        call.output.page(items.into(), records.len(), total)?;
+        call.output.aside(&format!(
+            "Showing {} of {total} ready issues. Use --limit 0 for all, or --limit N to raise the cap.\n",
+            records.len()
+        ));
+        return Ok(());
+    }
+    if records.is_empty() {
+        return call.output.raw(&nothing(&opened)?);
+    }
+    let mut page = if arguments.is_on("plain") {
+        plain(&records)
+    } else {
+        pretty(&opened, &records)?
+    };
+    if is_cut {
+        text::push(
+            &mut page,
+            format_args!(
+                "Showing {} of {total} ready issues. Use -n to show more.\n\n",
+                records.len()
+            ),
+        );
+    }
+    call.output.raw(&page)
+}
+
+fn check(arguments: &Arguments, is_json: bool) -> Result<(), Refusal> {
+    let wrong = match (arguments.is_on("brief"), arguments.is_on("claim")) {
+        (true, true) => "--claim cannot be combined with --brief",
+        (true, false) if !is_json => {
+            "--brief requires --json; the text renderings print none of the fields it omits"
+        }
+        (_, true) if arguments.filled("assignee").is_some() => {
+            "--claim cannot be combined with --assignee"
+        }
+        _ => return Ok(()),
+    };
+    Err(Refusal::json(wrong))
+}
+
+fn read(arguments: &Arguments) -> Result<Filter, Refusal> {
+    let mut filter = Filter {
+        labels: input::labels(arguments.list("label")),
+        labels_any: input::labels(arguments.list("label-any")),
+        excluded_labels: input::labels(arguments.list("exclude-label")),
+        priority: arguments.number("priority"),
+        is_unassigned: arguments.is_on("unassigned"),
+        issue_type: arguments.filled("type").map(input::known_type),
+        ..Filter::default()
+    };
+    if !filter.is_unassigned {
+        filter.assignee = arguments.filled("assignee").map(str::to_owned);
+    }
+    let excluded = arguments.list("exclude-type");
+    let excluded = excluded
+        .iter()
+        .map(|kind| kind.trim())
+        .filter(|kind| !kind.is_empty());
+    if filter.issue_type.is_none() {
+        filter.excluded_types = excluded.map(input::known_type).collect();
+    }
+    filter.read_metadata(arguments)?;
+    Ok(filter)
+}
+
+fn sort(arguments: &Arguments) -> Result<Order, Refusal> {
+    match arguments.text("sort").unwrap_or("priority") {
+        "priority" => Ok(Order::PriorityOldest),
+        "oldest" => Ok(Order::Oldest),
+        // Sorted again below: what is new by its priority, the rest by its age.
+        "" | "hybrid" => Ok(Order::Updated),
+        other => Err(Refusal::json(format!(
+            "invalid sort policy '{other}'. Valid values: hybrid, priority, oldest"
+        ))),
+    }
+}
+
+/// The beads that can be started and are wanted, in order.
+fn find(
+    opened: &Opened,
+    filter: &Filter,
+    arguments: &Arguments,
+    order: Order,
+) -> Result<Vec<Record>, Refusal> {
+    let is_hybrid = order == Order::Updated;
+    let query = Query {
+        status: StatusFilter::OneOf(vec!["open".to_owned()]),
+        // Nothing is put off until after the end of time.
+        ready_at: Some(if arguments.is_on("include-deferred") {
+            Timestamp::MAX
+        } else {
+            opened.now
+        }),
+        types: filter.issue_type.iter().cloned().collect(),
+        includes_ephemeral: arguments.is_on("include-ephemeral"),
+        order: if is_hybrid { Order::Oldest } else { order },
+        parent: None,
+        ..filter.query()
+    };
+    let mut records = opened.store.find(&query)?;
+    records.retain(|record| filter.matches(record));
+    if let Some(parent) = arguments.filled("parent") {
+        let below = descendants(opened, parent)?;
+        records.retain(|record| below.contains(record.issue.id()));
+    }
+    if is_hybrid {
+        let edge = opened.now.checked_sub(RECENT).unwrap_or(opened.now);
+        let is_old = |record: &Record| record.issue.time("created_at").is_none_or(|at| at < edge);
+        records.sort_by_key(|record| {
+            let is_old = is_old(record);
+            (is_old, if is_old { 999 } else { record.issue.priority() })
+        });
+    }
+    Ok(records)
+}
+
+/// For `bd list --ready`.
+pub(super) fn for_list(opened: &Opened, filter: &Filter) -> Result<Vec<Record>, Refusal> {
+    let query = Query {
+        ready_at: Some(opened.now),
+        types: filter.issue_type.iter().cloned().collect(),
+        order: Order::PriorityOldest,
+        ..filter.query()
+    };
+    let mut records = opened.store.find(&query)?;
+    records.retain(|record| filter.matches(record));
+    Ok(records)
+}
+
+/// Everything below a bead, by edges, or by name where a bead has no parent.
+fn descendants(opened: &Opened, parent: &str) -> Result<HashSet<BeadId>, Refusal> {
+    let mut found = HashSet::new();
+    let mut open: Vec<BeadId> = BeadId::parse(parent).into_iter().collect();
+    while let Some(id) = open.pop() {
+        for (child, kind) in opened.store.dependents(&id)? {
+            if kind == Dependency::PARENT_CHILD && found.insert(child.clone()) {
+                open.push(child);
+            }
+        }
+    }
+    let by_name = opened
+        .store
+        .ids_with_prefix(&format!("{parent}."), usize::MAX)?;
+    for record in opened.store.get(&by_name)? {
+        if record.issue.parents().next().is_none() {
+            found.insert(record.issue.id().clone());
+        }
+    }
+    Ok(found)
+}
+
+/// Takes the first that can be taken. Somebody who was faster only means that the next one is tried.
+fn claim(
+    call: &Call<'_>,
+    opened: &mut Opened,
+    filter: Filter,
+    order: Order,
+) -> Result<(), Refusal> {
+    let filter = Filter {
+        is_unassigned: true,
+        ..filter
+    };
+    for record in find(opened, &filter, call.arguments, order)? {
+        let Ok(claimed) = holding::claim(opened, &record) else {
+            continue;
+        };
+        if call.output.is_json() {
+            let items = list::with_counts(opened, &[claimed], false)?;
+            return call.output.value(items.into());
+        }
+        return call.output.raw(&format!(
+            "✓ Claimed issue: {}\n",
+            text::feedback(&claimed.issue)
+        ));
+    }
+    if call.output.is_json() {
+        return call.output.value(Value::Array(Vec::new()));
+    }
+    call.output.raw("\n○ No ready work to claim\n\n")
+}
+
+fn nothing(opened: &Opened) -> Result<String, Refusal> {
+    let query = Query {
+        status: StatusFilter::OneOf(vec!["open".to_owned(), "in_progress".to_owned()]),
+        includes_hidden: true,
+        limit: Some(1),
+        ..Query::default()
+    };
+    let text = if opened.store.find(&query)?.is_empty() {
+        "\n✨ No open issues\n\n"
+    } else {
+        "\n✨ No ready work found (all issues have blocking dependencies)\n\n"
+    };
+    Ok(text.to_owned())
+}
+
+fn plain(records: &[Record]) -> String {
+    let mut lines = vec![
+        String::new(),
+        format!(
+            "📋 Ready work ({} issues with no active blockers):",
+            records.len()
+        ),
+        String::new(),
+    ];
+    for (index, record) in records.iter().enumerate() {
+        let issue = &record.issue;
+        lines.push(format!(
+            "{}. [P{}] [{}] {}: {}",
+            index + 1,
+            issue.priority(),
+            issue.issue_type(),
+            issue.id(),
+            issue.title()
+        ));
+        let estimate = issue.document().get("estimated_minutes");
+        lines.extend(
+            (estimate.and_then(Value::as_i64)).map(|minutes| format!("   Estimate: {minutes} min")),
+        );
+        lines.extend(issue.assignee().map(|name| format!("   Assignee: {name}")));
+    }
+    lines.push(String::new());
+    crate::ui::lines(lines)
+}
+
+fn pretty(opened: &Opened, records: &[Record]) -> Result<String, Refusal> {
+    let mut lines = Vec::new();
+    for record in records {
+        let mut line = text::one_line(&record.issue);
+        if let Some(parent) = issue_json::parent(&record.issue)
+            && let Some(parent) = opened.record(parent)?
+            && parent.issue.issue_type() == "epic"
+        {
+            line.push_str(" ← ");
+            line.push_str(parent.issue.title());
+        }
+        lines.push(line);
+    }
+    lines.push(String::new());
+    lines.push(text::rule());
+    lines.push(format!(
+        "Ready: {} issues with no active blockers",
+        records.len()
+    ));
+    lines.push(String::new());
+    Ok(crate::ui::lines(lines) + text::legend())
+}

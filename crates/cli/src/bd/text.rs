@@ -1,0 +1,79 @@
+//! Beads in the real `bd`'s words for people: marks, one-line forms, and what commands say when they are done.
+
+use std::fmt::{Arguments, Write as _};
+
+use beads_ralph_core::issue::Issue;
+
+/// The longest title that is told back.
+const TITLE_LENGTH: usize = 255;
+
+/// The mark of a status.
+pub(super) fn icon(status: &str) -> &'static str {
+    match status {
+        "open" => "○",
+        "in_progress" => "◐",
+        "blocked" => "●",
+        "closed" => "✓",
+        "deferred" => "❄",
+        "pinned" => "📌",
+        _ => "◇",
+    }
+}
+
+/// An id with its title, as commands tell it back.
+pub(super) fn feedback(issue: &Issue) -> String {
+    let (id, title) = (issue.id(), issue.title());
+    if title.is_empty() {
+        return id.to_string();
+    }
+    format!("{id} — {}", shortened(title, TITLE_LENGTH))
+}
+
+/// An id with its title in brackets, for commands about several beads.
+pub(super) fn feedback_in_brackets(issue: &Issue) -> String {
+    let (id, title) = (issue.id(), issue.title());
+    if title.is_empty() {
+        return id.to_string();
+    }
+    format!("{id} ({})", shortened(title, TITLE_LENGTH))
+}
+
+/// A text of so many characters at the most.
+fn shortened(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let head: String = text.chars().take(most.saturating_sub(1)).collect();
+    format!("{head}…")
+}
+
+/// An issue on one line.
+pub(super) fn one_line(issue: &Issue) -> String {
+    let (icon, id, priority) = (icon(issue.status()), issue.id(), issue.priority());
+    let (kind, title) = (issue.issue_type(), issue.title());
+    if issue.status() == "closed" {
+        return format!("{icon} {id} P{priority} {kind} {title}");
+    }
+    let badge = match kind {
+        "epic" => "[epic] ",
+        "bug" => "[bug] ",
+        _ => "",
+    };
+    format!("{icon} {id} P{priority} {badge}{title}")
+}
+
+/// What stands below lists for people.
+pub(super) fn legend() -> &'static str {
+    "Status: ○ open  ◐ in_progress  ● blocked  ✓ closed  ❄ deferred\nPriority: P0–P4 (label only; not a status icon)\n"
+}
+
+/// The line between a list and its count.
+pub(super) fn rule() -> String {
+    "-".repeat(80)
+}
+
+/// Adds to a text.
+pub(super) fn push(page: &mut String, added: Arguments<'_>) {
+    page.write_fmt(added)
+        .expect("writing into a text cannot fail");
+}

@@ -1,0 +1,413 @@
+//! The one argument tree of the face: every command and every flag once, as data.
+//!
+//! Commands are read the way the real `bd` reads them (see [`arguments`](super::arguments)), help is made from the same
+//! data, and `__tree` prints it, so that whatever is compared with the real program is what is served. Each command's
+//! part stands in the command's own file.
+
+use serde_json::{Value, json};
+
+use super::call::Call;
+use super::failure::Refusal;
+use super::{
+    blocked, close, comments, config, count, create, delete, dep, export, heartbeat, human, import,
+    info, init, kinds, label, list, ready, reclaim, reopen, search, show, stale, status, update,
+    version,
+};
+
+/// A command, or a group of commands.
+pub(super) struct Command {
+    /// Its word.
+    pub(super) name: &'static str,
+    /// Other words for it.
+    pub(super) aliases: &'static [&'static str],
+    /// What it does, in a few words.
+    pub(super) about: &'static str,
+    /// What stands beside the flags.
+    pub(super) positionals: &'static [Positional],
+    /// How many of them there may be.
+    pub(super) arity: Arity,
+    /// Its flags.
+    pub(super) flags: &'static [Flag],
+    /// Flags of the real `bd` that are refused, with a word that says so; for a group, its commands that are.
+    pub(super) not_served: &'static [&'static str],
+    /// Sets of flags of which at most one may be given.
+    pub(super) exclusive: &'static [&'static [&'static str]],
+    /// Commands below it.
+    pub(super) children: &'static [&'static Self],
+    /// What it does to the store.
+    pub(super) access: Access,
+    /// The work; none for a group that is nothing by itself.
+    pub(super) run: Option<Run>,
+}
+
+/// What a command does.
+pub(super) type Run = fn(&mut Call<'_>) -> Result<(), Refusal>;
+
+impl Command {
+    /// A command without anything, to be filled in.
+    pub(super) const NONE: Self = Self {
+        name: "",
+        aliases: &[],
+        about: "",
+        positionals: &[],
+        arity: Arity::Any,
+        flags: &[],
+        not_served: &[],
+        exclusive: &[],
+        children: &[],
+        access: Access::Reads,
+        run: None,
+    };
+}
+
+/// What a command does to the store (Z-18).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    /// Nothing.
+    Reads,
+    /// Writes, always.
+    Writes,
+    /// Writes only when this flag is given.
+    WritesWith(&'static str),
+}
+
+/// A word beside the flags.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Positional {
+    pub(super) name: &'static str,
+    pub(super) is_required: bool,
+    pub(super) is_many: bool,
+}
+
+/// How many words beside the flags a command takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Arity {
+    /// Any number; the command itself may say more.
+    Any,
+    /// None at all: anything is taken for a command that does not exist.
+    None,
+    /// So many.
+    Exactly(usize),
+    /// So many or more.
+    AtLeast(usize),
+    /// So many or fewer.
+    AtMost(usize),
+    /// Between the two.
+    Between(usize, usize),
+}
+
+/// A flag.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Flag {
+    pub(super) long: &'static str,
+    pub(super) short: Option<char>,
+    pub(super) kind: Kind,
+    pub(super) about: &'static str,
+}
+
+/// What a flag takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Nothing: it is given or not.
+    Switch,
+    /// A text; the last one counts.
+    Text,
+    /// A whole number; the last one counts.
+    Number,
+    /// A time span, as Go writes it; the last one counts.
+    Duration,
+    /// Texts with commas between them; all that are given count.
+    List,
+    /// A text; all that are given count.
+    Texts,
+}
+
+impl Kind {
+    fn is_repeatable(self) -> bool {
+        matches!(self, Self::List | Self::Texts)
+    }
+}
+
+/// A flag that is given or not.
+pub(super) const fn switch(long: &'static str, about: &'static str) -> Flag {
+    flag(long, Kind::Switch, about)
+}
+
+/// A flag with a text.
+pub(super) const fn text(long: &'static str, about: &'static str) -> Flag {
+    flag(long, Kind::Text, about)
+}
+
+/// A flag with a whole number.
+pub(super) const fn number(long: &'static str, about: &'static str) -> Flag {
+    flag(long, Kind::Number, about)
+}
+
+/// A flag with a time span.
+pub(super) const fn duration(long: &'static str, about: &'static str) -> Flag {
+    flag(long, Kind::Duration, about)
+}
+
+/// A flag with a list.
+pub(super) const fn list_of(long: &'static str, about: &'static str) -> Flag {
+    flag(long, Kind::List, about)
+}
+
+/// A flag with a text that can be given many times.
+pub(super) const fn texts(long: &'static str, about: &'static str) -> Flag {
+    flag(long, Kind::Texts, about)
+}
+
+const fn flag(long: &'static str, kind: Kind, about: &'static str) -> Flag {
+    Flag {
+        long,
+        short: None,
+        kind,
+        about,
+    }
+}
+
+impl Flag {
+    /// The same with a letter.
+    pub(super) const fn short(mut self, letter: char) -> Self {
+        self.short = Some(letter);
+        self
+    }
+}
+
+/// Ids, at least one.
+pub(super) const IDS: &[Positional] = &[Positional {
+    name: "id",
+    is_required: true,
+    is_many: true,
+}];
+
+/// Exactly one id.
+pub(super) const ID: &[Positional] = &[Positional {
+    name: "id",
+    is_required: true,
+    is_many: false,
+}];
+
+/// Flags that every command takes.
+pub(super) const GLOBAL_FLAGS: &[Flag] = &[
+    text(
+        "actor",
+        "Who writes (default: BEADS_ACTOR, git user.name, USER)",
+    ),
+    text("directory", "Work in this directory").short('C'),
+    switch("help", "Show this help").short('h'),
+    switch("json", "Answer in JSON"),
+    switch("no-color", "No colour; there is none in any case"),
+    switch("quiet", "Say nothing but errors").short('q'),
+    switch("readonly", "Refuse whatever writes"),
+];
+
+/// Flags of the real `bd` that every command there takes and none here.
+pub(super) const GLOBAL_NOT_SERVED: &[&str] = &[
+    "cpu-profile",
+    "database",
+    "db",
+    "dolt-auto-commit",
+    "format",
+    "global",
+    "ignore-schema-skew",
+    "mem-profile",
+    "sandbox",
+    "verbose",
+];
+
+/// What only the call without a command takes.
+pub(super) const ROOT_FLAGS: &[Flag] = &[switch("version", "Print the version").short('V')];
+
+/// Every command that is served.
+pub(super) const COMMANDS: &[&Command] = &[
+    &blocked::COMMAND,
+    &close::COMMAND,
+    &comments::COMMAND,
+    &comments::SHORT,
+    &config::COMMAND,
+    &count::COMMAND,
+    &create::COMMAND,
+    &delete::COMMAND,
+    &dep::COMMAND,
+    &export::COMMAND,
+    &heartbeat::COMMAND,
+    &human::COMMAND,
+    &import::COMMAND,
+    &info::COMMAND,
+    &info::WHERE,
+    &init::COMMAND,
+    &kinds::STATUSES,
+    &kinds::TYPES,
+    &label::COMMAND,
+    &list::COMMAND,
+    &ready::COMMAND,
+    &reclaim::COMMAND,
+    &reopen::COMMAND,
+    &search::COMMAND,
+    &show::COMMAND,
+    &stale::COMMAND,
+    &status::COMMAND,
+    &update::COMMAND,
+    &version::COMMAND,
+];
+
+/// Commands of the real `bd` that are not served.
+pub(super) const NOT_SERVED: &[&str] = &[
+    "admin",
+    "ado",
+    "assign",
+    "audit",
+    "backup",
+    "batch",
+    "bootstrap",
+    "branch",
+    "children",
+    "compact",
+    "completion",
+    "conflicts",
+    "context",
+    "cook",
+    "create-form",
+    "defer",
+    "diff",
+    "doctor",
+    "dolt",
+    "duplicate",
+    "duplicates",
+    "edit",
+    "epic",
+    "events",
+    "federation",
+    "find-duplicates",
+    "flatten",
+    "forget",
+    "formula",
+    "gate",
+    "gc",
+    "github",
+    "gitlab",
+    "graph",
+    "history",
+    "hooks",
+    "init-safety",
+    "jira",
+    "kv",
+    "linear",
+    "link",
+    "lint",
+    "mail",
+    "memories",
+    "merge-slot",
+    "metrics",
+    "migrate",
+    "migrate-personal",
+    "mol",
+    "note",
+    "notion",
+    "onboard",
+    "orphans",
+    "ping",
+    "preflight",
+    "prime",
+    "priority",
+    "promote",
+    "provenance",
+    "prune",
+    "purge",
+    "q",
+    "query",
+    "quickstart",
+    "recall",
+    "recompute-blocked",
+    "remember",
+    "rename",
+    "rename-prefix",
+    "repo",
+    "restore",
+    "rules",
+    "schema",
+    "serve",
+    "set-state",
+    "setup",
+    "ship",
+    "sql",
+    "state",
+    "supersede",
+    "swarm",
+    "sync",
+    "tag",
+    "todo",
+    "unclaim",
+    "undefer",
+    "upgrade",
+    "vc",
+    "worktree",
+];
+
+/// The command of a word among some.
+pub(super) fn named(commands: &[&'static Command], word: &str) -> Option<&'static Command> {
+    commands
+        .iter()
+        .copied()
+        .find(|command| command.name == word || command.aliases.contains(&word))
+}
+
+/// The whole tree as data.
+pub(super) fn describe() -> Value {
+    let mut commands = Vec::new();
+    for command in COMMANDS {
+        describe_command(command, &mut Vec::new(), &mut commands);
+    }
+    json!({
+        "commands": commands,
+        "global_flags": GLOBAL_FLAGS.iter().map(describe_flag).collect::<Vec<_>>(),
+        "root_flags": ROOT_FLAGS.iter().map(describe_flag).collect::<Vec<_>>(),
+    })
+}
+
+fn describe_command(
+    command: &'static Command,
+    path: &mut Vec<&'static str>,
+    commands: &mut Vec<Value>,
+) {
+    path.push(command.name);
+    if command.run.is_some() {
+        let positionals = command.positionals.iter().map(|positional| {
+            json!({"name": positional.name, "required": positional.is_required, "many": positional.is_many})
+        });
+        commands.push(json!({
+            "path": path.clone(),
+            "aliases": command.aliases,
+            "positionals": positionals.collect::<Vec<_>>(),
+            "flags": command.flags.iter().map(describe_flag).collect::<Vec<_>>(),
+            "not_served": command.not_served,
+            "writes": command.access != Access::Reads,
+        }));
+    }
+    for child in command.children {
+        describe_command(child, path, commands);
+    }
+    path.pop();
+}
+
+fn describe_flag(flag: &Flag) -> Value {
+    let mut value = json!({
+        "long": flag.long,
+        "takes_value": flag.kind != Kind::Switch,
+        "repeatable": flag.kind.is_repeatable(),
+        "kind": match flag.kind {
+            Kind::Switch => "switch",
+            Kind::Text => "text",
+            Kind::Number => "number",
+            Kind::Duration => "duration",
+            Kind::List => "list",
+            Kind::Texts => "texts",
+        },
+    });
+    if let Some(short) = flag.short {
+        value["short"] = short.to_string().into();
+    }
+    value
+}
