@@ -27,6 +27,7 @@ mod show;
 mod text;
 mod times;
 mod tree;
+mod unit;
 mod update;
 mod usage;
 mod version;
@@ -97,6 +98,9 @@ fn work(typed: &[String], output: &mut Output) -> Result<(), Refusal> {
             "operation '{}{flag}' is not allowed in read-only mode",
             path.join(" ")
         )));
+    }
+    if writes {
+        unit::Place::here().check(&path, &arguments)?;
     }
     run(&mut call)
 }
