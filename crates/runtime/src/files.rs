@@ -228,23 +228,6 @@ pub fn copy_over(from: &Utf8Path, to: &Utf8Path) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Places a symbolic link to this very program. One that leads to it already stays; anything else that is there is an error.
-#[cfg(unix)]
-pub fn link_to_own_program(link: &Utf8Path) -> Result<(), FileError> {
-    let own = crate::env::own_program().map_err(FileError::io("find", link))?;
-    match std::os::unix::fs::symlink(&own, link) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            let is_same = fs::read_link(link).is_ok_and(|target| target == own);
-            if is_same {
-                Ok(())
-            } else {
-                Err(FileError::io("create", link)(error))
-            }
-        }
-        made => made.map_err(FileError::io("create", link)),
-    }
-}
-
 /// A lock that the system takes back when the process ends, however it ends.
 #[derive(Debug)]
 pub struct Lock {

@@ -122,7 +122,19 @@ fn link(folder: &Utf8Path, kind: &Kind) -> Result<Utf8PathBuf, Failure> {
     }
     files::create_directory(folder)?;
     let link = folder.join("bd");
-    files::link_to_own_program(&link)?;
+    let own = env::own_path().ok_or_else(|| {
+        Failure::new(
+            ErrorCode::IoPermissionDenied,
+            "the path of this program is not known",
+        )
+    })?;
+    let is_taken = link.is_symlink() || link.exists();
+    if is_taken && link.canonicalize_utf8().ok() != own.canonicalize_utf8().ok() {
+        let message = format!("{} is there already, and is not beads-ralph", quoted(&link));
+        return Err(Failure::new(ErrorCode::ValidationConstraint, message)
+            .action("name another folder, or remove it yourself"));
+    }
+    files::link(&own, &link)?;
     Ok(link)
 }
 
