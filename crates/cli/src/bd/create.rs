@@ -1,6 +1,7 @@
 //! `bd create`: a new bead from flags.
 
 mod edges;
+mod graph;
 mod whole;
 
 use beads_ralph_core::bead::{BeadId, Timestamp};
@@ -92,6 +93,10 @@ const FLAGS: &[Flag] = &[
     number("estimate", "How many minutes it takes").short('e'),
     text_flag("external-ref", "What it is called elsewhere"),
     switch("force", "Take an id with another prefix"),
+    text_flag(
+        "graph",
+        "Create several with edges between them, from a file",
+    ),
     text_flag("id", "Its id"),
     list_of("label", "The same as --labels"),
     list_of("labels", "Its labels").short('l'),
@@ -111,6 +116,9 @@ const FLAGS: &[Flag] = &[
 
 fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let arguments = call.arguments;
+    if let Some(path) = arguments.filled("graph") {
+        return graph::create(call, path);
+    }
     if let Some(document) = whole::given(call)? {
         return whole::create(call, document);
     }
