@@ -292,7 +292,8 @@ fn apply(
     if !edits.is_empty() {
         let mut guard = holding::guard(opened, &record);
         // Whoever looked at a bead to decide must find it as it was.
-        if arguments.has("if-assignee") || arguments.has("if-status") {
+        let is_guarded = arguments.has("if-assignee") || arguments.has("if-status");
+        if is_guarded {
             guard.version = Some(record.version);
         }
         let write = Write::Update {
@@ -301,7 +302,7 @@ fn apply(
             guard,
         };
         opened.write(&[write]).map_err(|error| match error {
-            StoreError::Guard { .. } => Wrong::Guard(error.to_string()),
+            StoreError::Guard { .. } if is_guarded => Wrong::Guard(error.to_string()),
             StoreError::Cycle(_) => {
                 Wrong::Other("adding dependency would create a cycle".to_owned())
             }

@@ -157,7 +157,12 @@ fn a_lease_is_kept_by_heartbeats_and_ends_without() {
     );
     assert_eq!(answer(&env, &["reclaim", "--older-than", "0s"])["count"], 0);
     let later = ["bd", "reclaim", "--older-than", "0s", "--json"];
-    let later = value(&env.command(&later).env("SOURCE_DATE_EPOCH", "1767329045").run().exits(0));
+    let later = value(
+        &env.command(&later)
+            .env("SOURCE_DATE_EPOCH", "1767329045")
+            .run()
+            .exits(0),
+    );
     assert_eq!(
         later["reclaimed"],
         json!([{"id": "tt-1", "previous_owner": "ann"}])
