@@ -43,6 +43,7 @@ mod status_filter;
 mod text;
 mod times;
 mod tree;
+mod unit;
 mod update;
 mod usage;
 mod version;
@@ -116,6 +117,9 @@ fn work(typed: &[String], output: &mut Output) -> Result<(), Refusal> {
             Access::Reads | Access::Writes => String::new(),
         };
         return Err(Refusal::plain(read_only(&path, &flag)));
+    }
+    if writes {
+        unit::Place::here().check(&path, &arguments)?;
     }
     run(&mut call)
 }

@@ -46,6 +46,12 @@ pub enum Variable {
     ClaudeSessionId,
     /// For an agent: the how-many-th attempt this is, from 1.
     Attempt,
+    /// For whatever runs in a unit: the unit's mark.
+    Unit,
+    /// For an agent: the bead that it works on.
+    Bead,
+    /// For a leading scrum-master: the fence under which it may write into its bead (Z-18).
+    Fence,
     /// For tests: where in its journal a run kills itself.
     DieAt,
 }
@@ -72,6 +78,9 @@ impl Variable {
             Self::ClaudeCode => "CLAUDE_CODE",
             Self::ClaudeSessionId => "CLAUDE_SESSION_ID",
             Self::Attempt => "BEADS_RALPH_ATTEMPT",
+            Self::Unit => "BEADS_RALPH_UNIT",
+            Self::Bead => "BEADS_RALPH_BEAD",
+            Self::Fence => "BEADS_RALPH_FENCE",
             Self::DieAt => "BEADS_RALPH_DIE_AT",
         }
     }
@@ -114,6 +123,14 @@ pub fn own_program() -> io::Result<PathBuf> {
         return Ok(PathBuf::from("/proc/self/exe"));
     }
     std::env::current_exe()
+}
+
+/// The path of this program's file, for links to it; nothing when it is gone or not UTF-8.
+pub fn own_path() -> Option<Utf8PathBuf> {
+    let path = std::env::current_exe().ok()?;
+    Utf8PathBuf::from_path_buf(path)
+        .ok()
+        .filter(|path| path.is_file())
 }
 
 /// The name that the program was called by, without its path and its ending.

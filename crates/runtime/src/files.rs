@@ -288,6 +288,21 @@ pub fn move_new(from: &Utf8Path, to: &Utf8Path) -> Result<Utf8PathBuf, FileError
     Ok(place)
 }
 
+/// Makes a symbolic link to a file; one that is there leads to it afterwards.
+pub fn link(target: &Utf8Path, link: &Utf8Path) -> Result<(), FileError> {
+    if fs::read_link(link).is_ok_and(|path| path == target.as_std_path()) {
+        return Ok(());
+    }
+    if fs::symlink_metadata(link).is_ok_and(|metadata| metadata.is_symlink()) {
+        fs::remove_file(link).map_err(FileError::io("remove", link))?;
+    }
+    #[cfg(unix)]
+    let made = std::os::unix::fs::symlink(target, link);
+    #[cfg(not(unix))]
+    let made = fs::copy(target, link).map(drop);
+    made.map_err(FileError::io("write", link))
+}
+
 /// Gives a directory another name beside it, in one step; nothing may have that name.
 pub fn rename_directory(from: &Utf8Path, to: &Utf8Path) -> Result<(), FileError> {
     fs::rename(from, to).map_err(FileError::io("rename", from))

@@ -17,6 +17,7 @@ use serde_json::Value;
 use super::arguments::{Arguments, quoted};
 use super::failure::Refusal;
 use super::output::Output;
+use super::unit;
 
 /// Where the settings of the face are kept in the store.
 const CONFIG: &str = "bd.config.";
@@ -130,14 +131,15 @@ impl Opened {
         .to_owned()
     }
 
-    /// Writes a batch.
+    /// Writes a batch, in a unit as far as it may (Z-18).
     pub(super) fn write(&mut self, batch: &[Write]) -> Result<(), StoreError> {
         let actor = self.actor().to_owned();
         let by = Stamp {
             actor: &actor,
             at: self.now,
         };
-        self.store.write(batch, by)?;
+        let batch = unit::Place::here().guarded(batch)?;
+        self.store.write(&batch, by)?;
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! `bd create`: a new bead from flags.
 
 mod edges;
+mod whole;
 
 use beads_ralph_core::bead::{BeadId, Timestamp};
 use beads_ralph_core::issue::{Dependency, Edit, Entry, Fence, Issue, Record};
@@ -110,6 +111,9 @@ const FLAGS: &[Flag] = &[
 
 fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let arguments = call.arguments;
+    if let Some(document) = whole::given(call)? {
+        return whole::create(call, document);
+    }
     let title = title(arguments)?;
     let mut opened = call.open()?;
     let draft = Draft::read(&opened, arguments, call.output.is_quiet)?;

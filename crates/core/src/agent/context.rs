@@ -48,6 +48,8 @@ pub struct Context {
     pub worktree: String,
     /// The file that it can write its report to, instead of printing it.
     pub report: Option<String>,
+    /// The fence under which a scrum-master may write into its own bead; nobody else has one (Z-18).
+    pub fence: Option<u64>,
 }
 
 impl Context {
@@ -63,6 +65,7 @@ impl Context {
             ("AGENT", text(&self.agent)),
             ("WORKTREE", self.worktree.clone()),
             ("REPORT", text(&self.report)),
+            ("FENCE", text(&self.fence.map(|fence| fence.to_string()))),
         ];
         let named = values.map(|(name, value)| (format!("BEADS_RALPH_{name}"), value));
         named.into_iter().collect()
@@ -74,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_context_is_seven_variables() {
+    fn the_context_is_eight_variables() {
         let context = Context {
             bead: "bd-1-1-x".to_owned(),
             sprint: Some("1.1".to_owned()),
@@ -83,6 +86,7 @@ mod tests {
             agent: None,
             worktree: "/w".to_owned(),
             report: None,
+            fence: Some(7),
         };
         let variables = context.variables();
         let shown: Vec<String> = variables
@@ -95,6 +99,7 @@ mod tests {
                 "BEADS_RALPH_AGENT=",
                 "BEADS_RALPH_ATTEMPT=2",
                 "BEADS_RALPH_BEAD=bd-1-1-x",
+                "BEADS_RALPH_FENCE=7",
                 "BEADS_RALPH_REPORT=",
                 "BEADS_RALPH_ROLE=scrum-master",
                 "BEADS_RALPH_SPRINT=1.1",

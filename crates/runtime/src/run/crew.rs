@@ -1,6 +1,7 @@
 //! The real crew: agents and checks as units, with what they print kept below the run's directory.
 
 mod calling;
+mod own_bd;
 mod ran;
 mod set_up;
 
@@ -16,6 +17,7 @@ use beads_ralph_core::verify::{is_green, summary};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use self::calling::Who;
+use self::own_bd::OwnBd;
 use self::ran::claimed;
 use super::activity::{Activity, Guarding, Watching};
 use super::journal::RunDirectory;
@@ -46,6 +48,7 @@ pub struct RealCrew<'a> {
     main: MainCheckout,
     is_stopping: AtomicBool,
     cancels: Mutex<BTreeMap<BeadId, Vec<Cancel>>>,
+    own_bd: OwnBd,
 }
 
 impl<'a> RealCrew<'a> {
@@ -70,6 +73,16 @@ impl<'a> RealCrew<'a> {
             main: MainCheckout::new(root),
             is_stopping: AtomicBool::new(false),
             cancels: Mutex::default(),
+            own_bd: OwnBd::default(),
+        }
+    }
+
+    /// The same, whose agents find this program under the name `bd` before any other: for a store that is ours (Z-18).
+    #[must_use]
+    pub fn with_own_bd(self) -> Self {
+        Self {
+            own_bd: OwnBd::beside(&self.run),
+            ..self
         }
     }
 

@@ -216,7 +216,8 @@ impl Start<'_> {
             begun.mark.clone(),
         )
         .with_permissions(self.permissions)
-        .with_ports(Arc::clone(&ports));
+        .with_ports(Arc::clone(&ports))
+        .with_own_bd();
         let account = |spec: &_| crew.account(spec);
         let reader = TaskReader {
             rules: Rules {

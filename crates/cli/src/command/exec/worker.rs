@@ -160,6 +160,7 @@ impl<'a> AgentWorker<'a> {
                 agent: Some(self.name().to_owned()),
                 worktree: self.root.to_string(),
                 report: None,
+                fence: None,
             },
             directory: task.directory,
             mark: task.mark.clone(),

@@ -80,6 +80,7 @@ impl World {
                 agent: None,
                 worktree: self.env.path("tree").into_string(),
                 report: None,
+                fence: None,
             },
             directory: &self.env.path("unit"),
             mark: self.mark.clone(),

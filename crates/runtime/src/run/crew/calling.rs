@@ -92,6 +92,7 @@ impl<'a> RealCrew<'a> {
         call.session = Session::Named(self.session(job));
         call.schema.clone_from(&who.schema);
         call.env.extend(self.ports.variables(&job.bead.id));
+        call.env.extend(self.own_bd.path_variable());
         call
     }
 
@@ -161,6 +162,10 @@ fn context(job: Job<'_>, who: &Who<'_>, name: &str) -> Context {
         agent: Some(name.to_owned()),
         worktree: job.place.worktree.to_string(),
         report: None,
+        fence: match who.part {
+            Part::ScrumMaster => job.fence.map(|fence| fence.0),
+            Part::Dev | Part::Qa | Part::Worker | Part::Reviewer => None,
+        },
     }
 }
 

@@ -1,0 +1,36 @@
+//! The name `bd` for agents: a link to this very program, in a directory of the run, in front of their `PATH`.
+//!
+//! Agents and skills that call `bd` then find our face over our store, and inside a unit it is read-only (Z-18).
+
+use camino::Utf8PathBuf;
+
+use crate::env::{self, Variable};
+use crate::files;
+use crate::run::RunDirectory;
+
+/// Where the link is; nothing when there is none.
+#[derive(Debug, Default)]
+pub(super) struct OwnBd(Option<Utf8PathBuf>);
+
+impl OwnBd {
+    /// Makes the link in the directory of a run. Where that fails, agents do without.
+    pub(super) fn beside(run: &RunDirectory) -> Self {
+        let directory = run.path().join("bin");
+        let made = env::own_path().filter(|program| {
+            files::create_directory(&directory).is_ok()
+                && files::link(program, &directory.join("bd")).is_ok()
+        });
+        Self(made.map(|_| directory))
+    }
+
+    /// The `PATH` of agents.
+    pub(super) fn path_variable(&self) -> Option<(String, String)> {
+        let directory = self.0.as_ref()?;
+        let name = Variable::Path.name().to_owned();
+        let value = match env::get(Variable::Path) {
+            Some(path) => format!("{directory}:{path}"),
+            None => directory.to_string(),
+        };
+        Some((name, value))
+    }
+}
