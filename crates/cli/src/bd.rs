@@ -5,25 +5,41 @@
 //! `bd` is never worked on in its place. [`tree`] describes everything that is served.
 
 mod arguments;
+mod blocked;
 mod call;
 mod close;
+mod comments;
+mod config;
+mod count;
 mod create;
 mod delete;
+mod dep;
+mod export;
 mod failure;
 mod filter;
 mod heartbeat;
 mod holding;
+mod human;
 mod ids;
+mod import;
+mod info;
 mod init;
 mod input;
 mod issue_json;
+mod kinds;
+mod label;
 mod list;
 mod output;
 mod prose;
 mod ready;
 mod reclaim;
 mod reopen;
+mod said;
+mod search;
 mod show;
+mod stale;
+mod status;
+mod status_filter;
 mod text;
 mod times;
 mod tree;
@@ -76,6 +92,12 @@ fn work(typed: &[String], output: &mut Output) -> Result<(), Refusal> {
         return output.raw(&usage::overview());
     };
     let Some(run) = command.run.filter(|_| !arguments.is_on("help")) else {
+        if let Some(word) = arguments.words.first()
+            && command.not_served.contains(&word.as_str())
+        {
+            let what = format!("the command {} {word}", path.join(" "));
+            return Err(Refusal::not_served(&what));
+        }
         return output.raw(&usage::of(command, &path));
     };
     let mut call = Call {
@@ -87,22 +109,33 @@ fn work(typed: &[String], output: &mut Output) -> Result<(), Refusal> {
     let writes = match command.access {
         Access::Reads => false,
         Access::Writes => true,
-        Access::WritesWith(flag) => arguments.is_on(flag),
+        Access::WritesWith(flag) => (arguments.filled(flag)).is_some_and(|value| value != "false"),
     };
     if writes && arguments.is_on("readonly") {
         let flag = match command.access {
             Access::WritesWith(flag) => format!(" --{flag}"),
             Access::Reads | Access::Writes => String::new(),
         };
-        return Err(Refusal::plain(format!(
-            "operation '{}{flag}' is not allowed in read-only mode",
-            path.join(" ")
-        )));
+        return Err(Refusal::plain(read_only(&path, &flag)));
     }
     if writes {
         unit::Place::here().check(&path, &arguments)?;
     }
     run(&mut call)
+}
+
+/// What the real `bd` says of a command that writes where nothing may be written.
+fn read_only(path: &[&str], flag: &str) -> String {
+    let doing = match path {
+        ["import"] => "import failed",
+        ["config", "set"] => "setting config",
+        ["config", "unset"] => "deleting config",
+        _ => {
+            let path = path.join(" ").replace("comments add", "comment add");
+            return format!("operation '{path}{flag}' is not allowed in read-only mode");
+        }
+    };
+    format!("{doing}: embeddeddolt: store is read-only")
 }
 
 fn here(directory: Option<&str>) -> Result<Utf8PathBuf, Refusal> {
@@ -115,7 +148,8 @@ fn here(directory: Option<&str>) -> Result<Utf8PathBuf, Refusal> {
                 return Ok(path);
             }
             Err(Refusal::plain(format!(
-                "cannot change to directory {directory}: there is no such directory"
+                "cannot use -C directory {}: stat {path}: no such file or directory",
+                arguments::quoted(directory)
             )))
         }
     }

@@ -67,6 +67,20 @@ impl Refusal {
         }
     }
 
+    /// The same as a text on standard error, whatever form was asked for.
+    #[must_use]
+    pub(super) fn plainly(mut self) -> Self {
+        self.way = Way::Plain;
+        self
+    }
+
+    /// The same as a text on standard error, or an object on standard output.
+    #[must_use]
+    pub(super) fn in_json(mut self) -> Self {
+        self.way = Way::Json;
+        self
+    }
+
     /// Adds a hint.
     #[must_use]
     pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {

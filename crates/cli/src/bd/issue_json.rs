@@ -135,6 +135,29 @@ pub(super) fn with_counts(record: &Record, n_dependents: usize) -> Object {
     object
 }
 
+/// An issue with everything that travels with it, as `export` writes it.
+pub(super) fn exported(record: &Record, comments: Vec<Value>, n_dependents: usize) -> Object {
+    let mut counted = with_counts(record, n_dependents);
+    counted.shift_remove("parent");
+    if let Some(Value::Array(edges)) = counted.get_mut("dependencies") {
+        let target = |edge: &Value| edge["depends_on_id"].as_str().map(str::to_owned);
+        edges.sort_by_key(target);
+    }
+    let place = FIELDS.iter().position(|(key, _)| *key == "comments");
+    let before = &FIELDS[..place.unwrap_or_default()];
+    let (first, last): (Object, Object) = counted
+        .into_iter()
+        .partition(|(key, _)| before.iter().any(|(own, _)| own == key));
+    let mut object = Object::new();
+    object.insert("_type".to_owned(), "issue".into());
+    object.extend(first);
+    if !comments.is_empty() {
+        object.insert("comments".to_owned(), comments.into());
+    }
+    object.extend(last);
+    object
+}
+
 /// The texts that `--brief` leaves out.
 pub(super) fn brief(mut object: Object) -> Object {
     for key in [

@@ -232,7 +232,11 @@ fn read_statuses(
     Ok(())
 }
 
-fn invalid_status(status: &str, is_one_of_many: bool, custom: &[(String, String)]) -> Refusal {
+pub(super) fn invalid_status(
+    status: &str,
+    is_one_of_many: bool,
+    custom: &[(String, String)],
+) -> Refusal {
     if is_one_of_many && status == "all" {
         return Refusal::plain("status \"all\" cannot be combined with other statuses");
     }

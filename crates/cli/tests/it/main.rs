@@ -13,6 +13,8 @@ mod bad_input;
 #[cfg(test)]
 mod bd_face;
 #[cfg(test)]
+mod bd_links;
+#[cfg(test)]
 mod bead;
 #[cfg(test)]
 mod build;

@@ -1,11 +1,13 @@
 //! The real `claude`, the real `codex` and the real `gh` at work, with a scripted model and a stand-in for GitHub in place of the
-//! services that they are made for.
+//! services that they are made for; and the real `bd` beside ours.
 //!
-//! `scripts/real-tools claude codex gh` installs them; `cargo test --test real -- --ignored` runs these tests. Without the programs they
+//! `scripts/real-tools claude codex gh bd` installs them; `cargo test --test real -- --ignored` runs these tests. Without the programs they
 //! fail: a test that was asked for is not skipped.
 
 #![cfg(unix)]
 
+#[cfg(test)]
+mod bd_face;
 #[cfg(test)]
 mod claude;
 #[cfg(test)]

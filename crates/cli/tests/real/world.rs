@@ -164,28 +164,38 @@ impl RealWorld {
     }
 
     fn process(&self, program: Utf8PathBuf, args: &[&str]) -> Invocation {
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "the only place in these tests that starts a process"
-        )]
-        let mut command = Command::new(program);
-        command
-            .args(args)
-            .current_dir(self.work())
-            .env_clear()
-            // One of the programs is a script of node, which may be anywhere.
-            .env("PATH", env::get(Variable::Path).unwrap_or_default())
-            .env("HOME", self.root.join("home"))
-            .env("LANG", "C.UTF-8")
-            .env("TZ", "UTC")
-            .process_group(0)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        Invocation {
-            command,
-            input: Vec::new(),
-        }
+        process(program, args, &self.work(), &self.root.join("home"))
+    }
+}
+
+/// A program with an environment of its own.
+pub(crate) fn process(
+    program: Utf8PathBuf,
+    args: &[&str],
+    folder: &Utf8Path,
+    home: &Utf8Path,
+) -> Invocation {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the only place in these tests that starts a process"
+    )]
+    let mut command = Command::new(program);
+    command
+        .args(args)
+        .current_dir(folder)
+        .env_clear()
+        // One of the programs is a script of node, which may be anywhere.
+        .env("PATH", env::get(Variable::Path).unwrap_or_default())
+        .env("HOME", home)
+        .env("LANG", "C.UTF-8")
+        .env("TZ", "UTC")
+        .process_group(0)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    Invocation {
+        command,
+        input: Vec::new(),
     }
 }
 

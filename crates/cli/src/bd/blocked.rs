@@ -1,0 +1,127 @@
+//! `bd blocked`: beads that wait for others.
+
+use beads_ralph_core::issue::{Effect, Record};
+use serde_json::Value;
+
+use super::call::{Call, Opened};
+use super::failure::Refusal;
+use super::filter::Filter;
+use super::input;
+use super::issue_json;
+use super::text::push;
+use super::tree::{Command, list_of, text};
+
+/// The command.
+pub(super) const COMMAND: Command = Command {
+    name: "blocked",
+    about: "Beads that wait for others",
+    flags: &[
+        list_of("exclude-label", "Not those with one of these labels"),
+        list_of("label", "Only those with all of these labels").short('l'),
+        list_of("label-any", "Only those with one of these labels"),
+        text("parent", "Only what is below a bead"),
+    ],
+    run: Some(run),
+    ..Command::NONE
+};
+
+fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let arguments = call.arguments;
+    let opened = call.open()?;
+    let filter = Filter {
+        labels: input::labels(arguments.list("label")),
+        labels_any: input::labels(arguments.list("label-any")),
+        excluded_labels: input::labels(arguments.list("exclude-label")),
+        excluded_statuses: vec!["closed".to_owned(), "pinned".to_owned()],
+        ..Filter::default()
+    };
+    let mut blocked = Vec::new();
+    for record in filter.find(&opened)? {
+        if record.is_blocked && is_child(&record, arguments.filled("parent")) {
+            let by = blockers(&opened, &record)?;
+            if !by.is_empty() {
+                blocked.push((record, by));
+            }
+        }
+    }
+    if call.output.is_json() {
+        let value = |(record, by): &(Record, Vec<String>)| {
+            let mut object = issue_json::issue(record);
+            object.shift_remove("is_blocked");
+            object.insert("blocked_by_count".to_owned(), by.len().into());
+            object.insert("blocked_by".to_owned(), by.clone().into());
+            Value::Object(object)
+        };
+        return call.output.value(blocked.iter().map(value).collect());
+    }
+    if blocked.is_empty() {
+        return call.output.raw("\n✨ No blocked issues\n\n");
+    }
+    let mut text = format!("\n🚫 Blocked issues ({}):\n\n", blocked.len());
+    for (record, by) in &blocked {
+        let issue = &record.issue;
+        let (priority, id, title) = (issue.priority(), issue.id(), issue.title());
+        let (n, by) = (by.len(), by.join(" "));
+        push(
+            &mut text,
+            format_args!(
+                "[P{priority}] {id}: {title}\n  Blocked by {n} open dependencies: [{by}]\n\n"
+            ),
+        );
+    }
+    call.output.raw(&text)
+}
+
+/// What a bead waits for: open beads that block it, or else the parent that is held back itself.
+fn blockers(opened: &Opened, record: &Record) -> Result<Vec<String>, Refusal> {
+    let edges = record.issue.dependencies();
+    let mut by = Vec::new();
+    for edge in edges {
+        if matches!(
+            edge.effect(),
+            Effect::Blocks | Effect::WaitsForChildren | Effect::WaitsForAnyChild
+        ) {
+            let target = opened.record(edge.target())?;
+            let is_open =
+                target.is_some_and(|target| !matches!(target.issue.status(), "closed" | "pinned"));
+            if is_open {
+                by.push(edge.target().to_string());
+            }
+        }
+    }
+    if by.is_empty() {
+        let parent = edges.iter().find(|edge| edge.effect() == Effect::Parent);
+        by.extend(parent.map(|edge| edge.target().to_string()));
+    }
+    Ok(by)
+}
+
+/// Whether a bead is a part of another, by an edge or by its name.
+fn is_child(record: &Record, parent: Option<&str>) -> bool {
+    let Some(parent) = parent else {
+        return true;
+    };
+    let issue = &record.issue;
+    let rest = issue.id().as_str().strip_prefix(parent);
+    issue.parents().any(|above| above.as_str() == parent)
+        || rest.is_some_and(|rest| rest.starts_with('.'))
+}
+
+/// Whether a bead is somewhere below another.
+pub(super) fn is_below(opened: &Opened, record: &Record, parent: &str) -> Result<bool, Refusal> {
+    let mut seen = vec![record.issue.id().clone()];
+    let mut pending: Vec<Record> = vec![record.clone()];
+    while let Some(record) = pending.pop() {
+        for above in record.issue.parents() {
+            if above.as_str() == parent {
+                return Ok(true);
+            }
+            if !seen.contains(above) {
+                seen.push(above.clone());
+                pending.extend(opened.record(above)?);
+            }
+        }
+    }
+    let rest = record.issue.id().as_str().strip_prefix(parent);
+    Ok(rest.is_some_and(|rest| rest.starts_with('.')))
+}

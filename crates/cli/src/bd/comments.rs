@@ -1,0 +1,234 @@
+//! `bd comments` and `bd comment`: what was said about beads.
+
+use beads_ralph_core::bead::Timestamp;
+use beads_ralph_core::issue::{Comment, Edit, Record, new_comment};
+use beads_ralph_runtime::store::Write;
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+use super::call::{Call, Opened};
+use super::failure::Refusal;
+use super::text::{feedback, push};
+use super::tree::{Access, Arity, Command, ID, Positional, switch, text};
+use super::{holding, ids, issue_json, prose, said};
+
+const ID_AND_TEXT: &[Positional] = &[
+    Positional {
+        name: "issue-id",
+        is_required: true,
+        is_many: false,
+    },
+    Positional {
+        name: "text",
+        is_required: false,
+        is_many: true,
+    },
+];
+
+/// What the real `bd` says to whoever looks for a list in the wrong place.
+const NO_LIST: &str = "\"bd comments list\" is not valid.
+
+To list comments on an issue, run:
+  bd comments <issue-id>
+
+Example:
+  bd comments bd-123
+
+See: bd comments --help";
+
+/// And to whoever names more than one bead.
+const ONE_BEAD: &str = "\"bd comments\" takes a single issue id and lists its comments.
+
+To list comments:
+  bd comments <issue-id>
+
+To add a comment:
+  bd comments add <issue-id> <text>
+
+See: bd comments --help";
+
+/// What it says to whoever takes the short way for the long one.
+const NO_SHORT_LIST: &str = "\"bd comment list ...\" is not valid — \"comment\" (singular) takes an issue id first and has no \"list\" subcommand.
+
+To list comments on an issue:
+  bd comments <issue-id>
+
+To add a comment:
+  bd comment <issue-id> \"text\"
+
+See: bd comment --help";
+const NO_SHORT_ADD: &str = "\"bd comment add ...\" is not valid — \"comment\" (singular) already means \"add a comment\" and takes an issue id first, not the word \"add\".
+
+To add a comment:
+  bd comment <issue-id> \"text\"
+
+(\"add\" is only a subcommand of the plural form: bd comments add <issue-id> \"text\".)
+
+See: bd comment --help";
+
+/// The command that lists, with the one that adds.
+pub(super) const COMMAND: Command = Command {
+    name: "comments",
+    about: "What was said about a bead",
+    positionals: ID,
+    arity: Arity::AtLeast(1),
+    flags: &[switch("local-time", "Times of this machine instead of UTC")],
+    children: &[&Command {
+        name: "add",
+        about: "Say something about a bead",
+        positionals: ID_AND_TEXT,
+        arity: Arity::AtLeast(1),
+        flags: &[
+            text("author", "Who says it").short('a'),
+            text("file", "Read the text from a file").short('f'),
+        ],
+        access: Access::Writes,
+        run: Some(add),
+        ..Command::NONE
+    }],
+    run: Some(list),
+    ..Command::NONE
+};
+
+/// The short way to add.
+pub(super) const SHORT: Command = Command {
+    name: "comment",
+    about: "Say something about a bead",
+    positionals: ID_AND_TEXT,
+    arity: Arity::AtLeast(1),
+    flags: &[
+        text("file", "Read the text from a file"),
+        switch("stdin", "Read the text from standard input"),
+    ],
+    access: Access::Writes,
+    run: Some(add_shortly),
+    ..Command::NONE
+};
+
+fn resolve(opened: &Opened, text: &str) -> Result<Record, Refusal> {
+    ids::resolve(opened, text)
+        .map_err(|why| Refusal::json(format!("resolving {text}: {}", why.message())))
+}
+
+fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let text = &call.arguments.words[0];
+    if text == "list" {
+        return Err(Refusal::json(NO_LIST));
+    }
+    match call.arguments.words.get(1).map(String::as_str) {
+        None => {}
+        Some("add") => {
+            return Err(Refusal::json(format!(
+                "\"bd comments <issue-id> add ...\" is not valid — the subcommand must come first.\n\nTo add a comment, run:\n  bd comments add <issue-id> <text>\n\nExample:\n  bd comments add {text} \"your comment\"\n\nSee: bd comments --help"
+            )));
+        }
+        Some(_) => return Err(Refusal::json(ONE_BEAD)),
+    }
+    let opened = call.open()?;
+    let record = resolve(&opened, text)?;
+    let id = record.issue.id();
+    let comments = opened.store.comments(id)?;
+    if call.output.is_json() {
+        let comments = comments.iter().enumerate();
+        let value = |(index, comment)| issue_json::comment(id, comment, index);
+        return call.output.value(comments.map(value).collect());
+    }
+    if comments.is_empty() {
+        return call.output.raw(&format!("No comments on {id}\n"));
+    }
+    let zone = if call.arguments.is_on("local-time") {
+        TimeZone::system()
+    } else {
+        TimeZone::UTC
+    };
+    let mut shown = format!("\nComments on {id}:\n\n");
+    for comment in &comments {
+        let time = comment
+            .created_at()
+            .and_then(|time| Timestamp::parse(time).ok());
+        let time = time.map_or(jiff::Timestamp::UNIX_EPOCH, |time| time.instant());
+        let time = time
+            .to_zoned(zone.clone())
+            .strftime("%Y-%m-%d %H:%M")
+            .to_string();
+        push(
+            &mut shown,
+            format_args!("[{}] at {time}\n", comment.author().unwrap_or_default()),
+        );
+        let text = prose::rendered(comment.text().unwrap_or_default());
+        for line in text.trim_end_matches('\n').split('\n') {
+            push(&mut shown, format_args!("  {line}\n"));
+        }
+        shown.push('\n');
+    }
+    call.output.raw(&shown)
+}
+
+fn add(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let hint = (
+        "comment text",
+        "use positional args or -f to read from file",
+    );
+    let words = &call.arguments.words;
+    let text = said::required(call.arguments, &words[1..], None, hint).map_err(Refusal::json)?;
+    let mut opened = call.open()?;
+    let record = resolve(&opened, &words[0])?;
+    let author = call.arguments.filled("author").map(str::to_owned);
+    let author = author.unwrap_or_else(|| opened.actor().to_owned());
+    let comment = write(&mut opened, &record, &author, &text)?;
+    if call.output.is_json() {
+        return call.output.value(comment);
+    }
+    let id = record.issue.id();
+    call.output.raw(&format!("Comment added to {id}\n"))
+}
+
+fn add_shortly(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let words = &call.arguments.words;
+    match words[0].as_str() {
+        "list" => return Err(Refusal::json(NO_SHORT_LIST)),
+        "add" => return Err(Refusal::json(NO_SHORT_ADD)),
+        _ => {}
+    }
+    let hint = ("comment text", "use positional args, --stdin, or --file");
+    let text = said::required(call.arguments, &words[1..], None, hint).map_err(Refusal::json)?;
+    let mut opened = call.open()?;
+    let record = resolve(&opened, &words[0])?;
+    let author = opened.actor().to_owned();
+    let comment = write(&mut opened, &record, &author, &text)?;
+    if call.output.is_json() {
+        return call.output.value(comment);
+    }
+    let id = feedback(&record.issue);
+    call.output.raw(&format!("✓ Comment added to {id}\n"))
+}
+
+/// Adds a comment, and gives it as it is told.
+fn write(opened: &mut Opened, record: &Record, author: &str, text: &str) -> Result<Value, Refusal> {
+    let comment = made(opened, record, author, text);
+    let write = Write::Update {
+        id: record.issue.id().clone(),
+        edits: vec![Edit::Comment(comment.clone())],
+        guard: holding::guard(opened, record),
+    };
+    opened.write(&[write])?;
+    Ok(issue_json::comment(
+        record.issue.id(),
+        &comment,
+        record.n_comments,
+    ))
+}
+
+/// A comment as the real `bd` makes them: with an id of its own.
+pub(super) fn made(opened: &Opened, record: &Record, author: &str, text: &str) -> Comment {
+    let at = Timestamp::from_instant(opened.now);
+    let comment = new_comment(record.issue.id(), author, text, &at);
+    let Value::Object(mut object) = comment.to_value() else {
+        unreachable!("a comment is an object");
+    };
+    object.insert(
+        "id".to_owned(),
+        beads_ralph_runtime::agent::new_session_id().into(),
+    );
+    Comment::from_value(Value::Object(object)).expect("a comment with an id is still one")
+}

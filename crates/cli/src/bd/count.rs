@@ -1,0 +1,160 @@
+//! `bd count`: how many beads there are, altogether or in groups.
+
+use beads_ralph_core::issue::Record;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+use super::call::Call;
+use super::failure::Refusal;
+use super::filter::Filter;
+use super::text::push;
+use super::tree::{Command, Flag, list_of, number, switch, text};
+
+const FLAGS: &[Flag] = &[
+    text("assignee", "Only those for somebody").short('a'),
+    switch("by-assignee", "In groups by assignee"),
+    switch("by-label", "In groups by label"),
+    switch("by-priority", "In groups by priority"),
+    switch("by-status", "In groups by status"),
+    switch("by-type", "In groups by type"),
+    text("closed-after", "Only those closed after a moment"),
+    text("closed-before", "Only those closed before a moment"),
+    text("created-after", "Only those created after a moment"),
+    text("created-before", "Only those created before a moment"),
+    text("desc-contains", "Only those with a text in the description"),
+    switch("empty-description", "Only those without a description"),
+    text("id", "Only these, with commas between them"),
+    switch("include-infra", "Bookkeeping and short-lived beads too"),
+    list_of("label", "Only those with all of these labels").short('l'),
+    list_of("label-any", "Only those with one of these labels"),
+    switch("no-assignee", "Only those for nobody"),
+    switch("no-labels", "Only those without labels"),
+    text("notes-contains", "Only those with a text in the notes"),
+    number("priority", "Only those of a priority").short('p'),
+    number("priority-max", "Only those of at most this priority number"),
+    number(
+        "priority-min",
+        "Only those of at least this priority number",
+    ),
+    text("status", "Only those with a status").short('s'),
+    text("title", "Only those with a text in the title"),
+    text("title-contains", "Only those with a text in the title"),
+    text("type", "Only those of a type").short('t'),
+    text("updated-after", "Only those updated after a moment"),
+    text("updated-before", "Only those updated before a moment"),
+];
+
+/// The command.
+pub(super) const COMMAND: Command = Command {
+    name: "count",
+    about: "Count beads",
+    flags: FLAGS,
+    run: Some(run),
+    ..Command::NONE
+};
+
+/// What beads are grouped by.
+#[derive(Debug, Clone, Copy)]
+enum Group {
+    Status,
+    Priority,
+    Type,
+    Assignee,
+    Label,
+}
+
+fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let group = read_group(call)?;
+    let opened = call.open()?;
+    let filter = read_filter(call, opened.now)?;
+    let records = filter.find(&opened)?;
+    let total = records.len();
+    let Some(group) = group else {
+        return if call.output.is_json() {
+            call.output.value(json!({"count": total}))
+        } else {
+            call.output.raw(&format!("{total}\n"))
+        };
+    };
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for record in &records {
+        for name in group.names(record) {
+            *counts.entry(name).or_default() += 1;
+        }
+    }
+    if call.output.is_json() {
+        let groups = counts
+            .iter()
+            .map(|(group, n)| json!({"group": group, "count": n}));
+        let groups: Vec<Value> = groups.collect();
+        return call.output.value(json!({"total": total, "groups": groups}));
+    }
+    let mut text = format!("Total: {total}\n\n");
+    for (group, n) in counts {
+        push(&mut text, format_args!("{group}: {n}\n"));
+    }
+    call.output.raw(&text)
+}
+
+fn read_group(call: &Call<'_>) -> Result<Option<Group>, Refusal> {
+    let all = [
+        ("by-status", Group::Status),
+        ("by-priority", Group::Priority),
+        ("by-type", Group::Type),
+        ("by-assignee", Group::Assignee),
+        ("by-label", Group::Label),
+    ];
+    let mut asked = all
+        .into_iter()
+        .filter(|(flag, _)| call.arguments.is_on(flag));
+    let first = asked.next();
+    if asked.next().is_some() {
+        return Err(Refusal::json("only one --by-* flag can be specified"));
+    }
+    Ok(first.map(|(_, group)| group))
+}
+
+fn read_filter(call: &Call<'_>, now: jiff::Timestamp) -> Result<Filter, Refusal> {
+    let arguments = call.arguments;
+    let mut filter = Filter::default();
+    filter
+        .read_common(arguments, now)
+        .map_err(Refusal::in_json)?;
+    let status = arguments.filled("status").filter(|status| *status != "all");
+    filter.statuses = status.map(str::to_owned).into_iter().collect();
+    filter.issue_type = arguments.filled("type").map(str::to_owned);
+    filter.priority = arguments.number("priority");
+    filter.priority_min = arguments.number("priority-min");
+    filter.priority_max = arguments.number("priority-max");
+    if arguments.is_on("include-infra") {
+        // As the list of everything has it.
+        filter.hides_templates = true;
+    } else {
+        filter.hides_ephemeral = true;
+    }
+    Ok(filter)
+}
+
+impl Group {
+    /// The groups that a bead is in.
+    fn names(self, record: &Record) -> Vec<String> {
+        let issue = &record.issue;
+        match self {
+            Self::Status => vec![issue.status().to_owned()],
+            Self::Priority => vec![format!("P{}", issue.priority())],
+            Self::Type => vec![issue.issue_type().to_owned()],
+            Self::Assignee => {
+                let assignee = issue.assignee().filter(|name| !name.is_empty());
+                vec![assignee.unwrap_or("(unassigned)").to_owned()]
+            }
+            Self::Label => {
+                let labels: Vec<String> = issue.labels().map(str::to_owned).collect();
+                if labels.is_empty() {
+                    vec!["(no labels)".to_owned()]
+                } else {
+                    labels
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,424 @@
+//! `bd dep`: what beads have to do with each other. Adding and removing are here, looking below.
+
+mod bulk;
+mod list;
+mod walk;
+
+use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::issue::{Dependency, Edit, EditError, Record};
+use beads_ralph_runtime::store::{StoreError, Write};
+use serde_json::json;
+
+use super::arguments::quoted;
+use super::call::{Call, Opened};
+use super::failure::Refusal;
+use super::text::feedback_in_brackets;
+use super::tree::{Access, Arity, Command, Positional, switch, text};
+use super::{blocked, holding, ids, usage};
+
+/// The longest name of a type of edges in the real `bd`.
+const MAX_TYPE: usize = 32;
+
+/// The types of edges, with how a sentence about one goes.
+const KINDS: [(&str, &str); 19] = [
+    ("approved-by", "was approved by"),
+    ("assigned-to", "is assigned to"),
+    ("attests", "attests"),
+    ("authored-by", "was authored by"),
+    ("blocks", "depends on"),
+    ("caused-by", "was caused by"),
+    ("conditional-blocks", "conditionally depends on"),
+    ("delegated-from", "was delegated from"),
+    ("discovered-from", "was discovered from"),
+    ("duplicates", "duplicates"),
+    ("parent-child", "is a child of"),
+    ("related", "is related to"),
+    ("relates-to", "relates to"),
+    ("replies-to", "replies to"),
+    ("supersedes", "is superseded by"),
+    ("tracks", "tracks"),
+    ("until", "is active until"),
+    ("validates", "validates"),
+    ("waits-for", "waits for"),
+];
+
+const PAIR: &[Positional] = &[
+    Positional {
+        name: "issue-id",
+        is_required: true,
+        is_many: false,
+    },
+    Positional {
+        name: "depends-on-id",
+        is_required: true,
+        is_many: false,
+    },
+];
+
+const NO_CYCLE_CHECK: super::tree::Flag = switch(
+    "no-cycle-check",
+    "Check for circles once at the end; they are refused in any case",
+);
+
+/// The group, which does something itself with `--blocks`.
+pub(super) const COMMAND: Command = Command {
+    name: "dep",
+    about: "What beads depend on",
+    positionals: &[Positional {
+        name: "issue-id",
+        is_required: false,
+        is_many: false,
+    }],
+    arity: Arity::AtMost(1),
+    flags: &[
+        text("blocks", "The bead that waits for this one").short('b'),
+        NO_CYCLE_CHECK,
+    ],
+    not_served: &[],
+    children: &[
+        &Command {
+            name: "add",
+            about: "A bead depends on another",
+            positionals: PAIR,
+            arity: Arity::Any,
+            flags: &[
+                text("blocked-by", "The bead that it waits for"),
+                text("depends-on", "The same"),
+                text(
+                    "file",
+                    "Read edges as JSONL from a file, or from - standard input",
+                ),
+                NO_CYCLE_CHECK,
+                text("type", "The type of the edge (default blocks)").short('t'),
+            ],
+            access: Access::Writes,
+            run: Some(add),
+            ..Command::NONE
+        },
+        &list::CYCLES,
+        &list::COMMAND,
+        &Command {
+            name: "remove",
+            aliases: &["rm"],
+            about: "A bead does not depend on another any more",
+            positionals: PAIR,
+            arity: Arity::Exactly(2),
+            access: Access::Writes,
+            run: Some(remove),
+            ..Command::NONE
+        },
+        &walk::COMMAND,
+    ],
+    access: Access::WritesWith("blocks"),
+    run: Some(run),
+    ..Command::NONE
+};
+
+/// An edge to add.
+#[derive(Debug, Clone)]
+struct Edge {
+    from: Record,
+    to: BeadId,
+    kind: String,
+}
+
+fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
+    if let Some(word @ ("relate" | "unrelate")) = call.arguments.words.first().map(String::as_str) {
+        return Err(Refusal::not_served(&format!("the command dep {word}")));
+    }
+    let Some(blocked) = call.arguments.filled("blocks") else {
+        return call.output.raw(&usage::of(&COMMAND, &["dep"]));
+    };
+    let Some(blocker) = call.arguments.words.first() else {
+        return Err(Refusal::json(
+            "--blocks requires exactly one issue ID argument",
+        ));
+    };
+    let mut opened = call.open()?;
+    let from = resolve(&opened, blocked)?;
+    let to = resolve(&opened, blocker)?;
+    let edge = Edge {
+        from,
+        to: to.issue.id().clone(),
+        kind: Dependency::BLOCKS.to_owned(),
+    };
+    check_ancestors(&edge)?;
+    write(&mut opened, std::slice::from_ref(&edge), false)?;
+    let (blocked, blocker) = (&edge.from.issue, &to.issue);
+    if call.output.is_json() {
+        return call.output.value(json!({
+            "blocked_id": blocked.id().as_str(), "blocker_id": blocker.id().as_str(),
+            "status": "added", "type": edge.kind,
+        }));
+    }
+    let (blocker, blocked) = (feedback_in_brackets(blocker), feedback_in_brackets(blocked));
+    call.output
+        .raw(&format!("✓ Added dependency: {blocker} blocks {blocked}\n"))
+}
+
+fn add(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let arguments = call.arguments;
+    let target = check_words(call)?;
+    let kind = arguments.text("type").unwrap_or(Dependency::BLOCKS);
+    if let Some(file) = arguments.filled("file") {
+        return bulk::add(call, file, kind);
+    }
+    let mut opened = call.open()?;
+    let from = resolve(&opened, &arguments.words[0])?;
+    let target = target.unwrap_or_else(|| arguments.words[1].clone());
+    let to = resolve_target(&opened, &from, &target).map_err(Refusal::json)?;
+    let edge = Edge {
+        from,
+        to,
+        kind: canonical(kind),
+    };
+    check_ancestors(&edge)?;
+    check_kind(&edge.kind).map_err(Refusal::json)?;
+    write(&mut opened, std::slice::from_ref(&edge), false)?;
+    let issue = &edge.from.issue;
+    if call.output.is_json() {
+        return call.output.value(json!({
+            "depends_on_id": edge.to.as_str(), "issue_id": issue.id().as_str(),
+            "status": "added", "type": edge.kind,
+        }));
+    }
+    let phrase = KINDS.iter().find(|(kind, _)| *kind == edge.kind);
+    let phrase = phrase.map_or(edge.kind.as_str(), |(_, phrase)| phrase);
+    let (from, to) = (feedback_in_brackets(issue), named(&opened, &edge.to)?);
+    let kind = &edge.kind;
+    call.output.raw(&format!(
+        "✓ Added dependency: {from} {phrase} {to} ({kind})\n"
+    ))
+}
+
+/// Whether the words and flags go together; the target, if a flag names it.
+fn check_words(call: &Call<'_>) -> Result<Option<String>, Refusal> {
+    let arguments = call.arguments;
+    let n = arguments.words.len();
+    let by_flag = arguments
+        .filled("blocked-by")
+        .or(arguments.filled("depends-on"));
+    let wrong = if arguments.filled("file").is_some() {
+        match (n, by_flag) {
+            (0, None) => None,
+            (0, Some(_)) => {
+                Some("--file cannot be used with --blocked-by or --depends-on".to_owned())
+            }
+            _ => Some("--file cannot be used with positional issue IDs".to_owned()),
+        }
+    } else {
+        match (n, by_flag) {
+            (0, Some(_)) => Some("requires at least 1 arg(s), only received 0".to_owned()),
+            (1, Some(_)) | (2, None) => None,
+            (_, Some(_)) => Some(
+                "cannot use both positional depends-on-id and --blocked-by/--depends-on flag"
+                    .to_owned(),
+            ),
+            (n, None) => Some(format!(
+                "requires 2 arg(s), only received {n} (or use --blocked-by/--depends-on flag)"
+            )),
+        }
+    };
+    wrong.map_or(Ok(by_flag.map(str::to_owned)), |wrong| {
+        Err(Refusal::plain(wrong))
+    })
+}
+
+fn remove(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let mut opened = call.open()?;
+    let [from, target] = &call.arguments.words[..] else {
+        unreachable!("the number of words was checked");
+    };
+    let from = resolve(&opened, from)?;
+    let edges = from.issue.dependencies();
+    let exact = edges.iter().find(|edge| edge.target().as_str() == target);
+    let to = match exact {
+        Some(edge) => edge.target().clone(),
+        None => resolve_target(&opened, &from, target).map_err(Refusal::json)?,
+    };
+    let removal = Write::Update {
+        id: from.issue.id().clone(),
+        edits: vec![Edit::RemoveDependency(to.clone())],
+        guard: holding::guard(&opened, &from),
+    };
+    opened.write(&[removal])?;
+    if call.output.is_json() {
+        return call.output.value(json!({
+            "depends_on_id": to.as_str(), "issue_id": from.issue.id().as_str(), "status": "removed",
+        }));
+    }
+    let (from, to) = (feedback_in_brackets(&from.issue), named(&opened, &to)?);
+    call.output
+        .raw(&format!("✓ Removed dependency: {from} → {to}\n"))
+}
+
+/// A bead by the text that means it.
+fn resolve(opened: &Opened, text: &str) -> Result<Record, Refusal> {
+    ids::resolve(opened, text).map_err(|why| Refusal::json(unresolved(text, why.message())))
+}
+
+fn unresolved(text: &str, why: &str) -> String {
+    format!("resolving issue ID {text}: {why}")
+}
+
+/// What an edge of a bead goes to: a bead here, or something of another project.
+fn resolve_target(opened: &Opened, from: &Record, text: &str) -> Result<BeadId, String> {
+    if text.starts_with("external:") {
+        return external(text);
+    }
+    match ids::resolve(opened, text) {
+        Ok(record) => Ok(record.issue.id().clone()),
+        Err(why) => {
+            let prefix = |id: &str| id.split_once('-').map(|(prefix, _)| prefix.to_owned());
+            let (own, other) = (prefix(from.issue.id().as_str()), prefix(text));
+            if own.is_some() && other.is_some() && own != other {
+                return BeadId::parse(text).map_err(|error| error.to_string());
+            }
+            let why = unresolved(text, why.message());
+            Err(format!("resolving dependency ID {text}: {why}"))
+        }
+    }
+}
+
+fn external(text: &str) -> Result<BeadId, String> {
+    let mut parts = text.splitn(3, ':').skip(1);
+    match (parts.next(), parts.next()) {
+        (_, None) => Err(format!(
+            "invalid external reference format: expected 'external:<project>:<capability>', got '{text}'"
+        )),
+        (Some(""), _) => Err("external reference missing project name".to_owned()),
+        (_, Some("")) => Err("external reference missing capability name".to_owned()),
+        _ => BeadId::parse(text).map_err(|error| error.to_string()),
+    }
+}
+
+/// A type of edges by its other names.
+fn canonical(kind: &str) -> String {
+    match kind {
+        "blocked-by" | "depends-on" => Dependency::BLOCKS.to_owned(),
+        kind => kind.to_owned(),
+    }
+}
+
+fn check_kind(kind: &str) -> Result<(), String> {
+    if KINDS.iter().any(|(known, _)| *known == kind) {
+        return Ok(());
+    }
+    let mut known: Vec<&str> = KINDS.iter().map(|(kind, _)| *kind).collect();
+    known.extend(["blocked-by", "depends-on"]);
+    known.sort_unstable();
+    let (kind, known, is_usable) = (quoted(kind), known.join(", "), is_usable(kind));
+    Err(if is_usable {
+        format!("unknown dependency type {kind}; valid types: {known}")
+    } else {
+        format!(
+            "invalid dependency type {kind} (must be non-empty, max {MAX_TYPE} chars); valid types: {known}"
+        )
+    })
+}
+
+fn is_usable(kind: &str) -> bool {
+    !kind.is_empty() && kind.len() <= MAX_TYPE
+}
+
+/// A child does not depend on what it is a part of, but for the edge that makes it so.
+fn check_ancestors(edge: &Edge) -> Result<(), Refusal> {
+    if is_part_by_id(edge) {
+        let (from, to) = (edge.from.issue.id(), &edge.to);
+        return Err(Refusal::json(format!(
+            "cannot add dependency: {from} is already a child of {to}. Children inherit dependency on parent completion via hierarchy. Adding an explicit dependency would create a deadlock"
+        )));
+    }
+    Ok(())
+}
+
+fn is_part_by_id(edge: &Edge) -> bool {
+    let (from, to) = (edge.from.issue.id().as_str(), edge.to.as_str());
+    let Some(rest) = from
+        .strip_prefix(to)
+        .and_then(|rest| rest.strip_prefix('.'))
+    else {
+        return false;
+    };
+    let is_direct = !rest.contains('.');
+    edge.kind != Dependency::PARENT_CHILD || !is_direct
+}
+
+/// Adds edges, all of them or none.
+fn write(opened: &mut Opened, edges: &[Edge], is_checked_at_end: bool) -> Result<(), Refusal> {
+    let mut batch = Vec::new();
+    for edge in edges {
+        let from = edge.from.issue.id();
+        if *from == edge.to {
+            return Err(Refusal::json(format!(
+                "cannot add self-dependency: {from} cannot depend on itself"
+            )));
+        }
+        if edge.kind == Dependency::BLOCKS
+            && let Some(target) = opened.record(&edge.to)?
+            && blocked::is_below(opened, &target, from.as_str())?
+        {
+            let to = &edge.to;
+            return Err(Refusal::json(format!(
+                "{from} cannot be blocked by its descendant {to}: blocked status cascades to descendants, so {to} would inherit the block and never close"
+            )));
+        }
+        let dependency = Dependency::new(edge.to.clone(), &edge.kind)
+            .map_err(|error| Refusal::json(error.to_string()))?
+            .with("created_at", opened.time().into())
+            .with("created_by", opened.actor().into())
+            .with("metadata", "{}".into());
+        batch.push(Write::Update {
+            id: from.clone(),
+            edits: vec![Edit::AddDependency(dependency)],
+            guard: holding::guard(opened, &edge.from),
+        });
+    }
+    opened
+        .write(&batch)
+        .map_err(|error| refusal(error, edges, is_checked_at_end))
+}
+
+fn refusal(error: StoreError, edges: &[Edge], is_checked_at_end: bool) -> Refusal {
+    match error {
+        StoreError::Cycle(circle) if is_checked_at_end => {
+            let mut members: Vec<&str> = circle.iter().map(BeadId::as_str).collect();
+            if members.len() > 1 && members.first() == members.last() {
+                members.pop();
+            }
+            // A circle has no beginning: it is told from the first edge that was asked for.
+            let start = edges.iter().find_map(|edge| {
+                let from = edge.from.issue.id().as_str();
+                members.iter().position(|member| *member == from)
+            });
+            members.rotate_left(start.unwrap_or_default());
+            members.extend(members.first().copied());
+            Refusal::json(format!(
+                "dependency cycle would be created: {} (no edges added; run 'bd dep cycles' for analysis)",
+                members.join(" → ")
+            ))
+        }
+        StoreError::Cycle(_) => Refusal::json("adding dependency would create a cycle"),
+        StoreError::Edit {
+            id,
+            error: EditError::OtherType { target, kind },
+        } => {
+            let edge = edges
+                .iter()
+                .find(|edge| *edge.from.issue.id() == id && edge.to == target);
+            let asked = edge.map_or("", |edge| edge.kind.as_str());
+            Refusal::json(format!(
+                "dependency {id} -> {target} already exists with type {} (requested {}); remove it first with 'bd dep remove' then re-add",
+                quoted(&kind),
+                quoted(asked)
+            ))
+        }
+        other => other.into(),
+    }
+}
+
+/// A bead with its title, or what has none here by its name.
+fn named(opened: &Opened, id: &BeadId) -> Result<String, Refusal> {
+    let record = opened.record(id)?;
+    Ok(record.map_or(id.to_string(), |record| feedback_in_brackets(&record.issue)))
+}

@@ -1,0 +1,286 @@
+//! `bd label`: the labels of beads.
+
+use beads_ralph_core::issue::{Edit, Label, Record};
+use beads_ralph_runtime::store::Write;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+use super::call::{Call, Opened};
+use super::failure::Refusal;
+use super::filter::Filter;
+use super::holding;
+use super::ids;
+use super::input;
+use super::issue_json::sorted_labels;
+use super::text::push;
+use super::tree::{Access, Arity, Command, ID, Positional};
+
+const IDS_AND_LABEL: &[Positional] = &[
+    Positional {
+        name: "issue-id",
+        is_required: true,
+        is_many: true,
+    },
+    Positional {
+        name: "label[,label...]",
+        is_required: true,
+        is_many: false,
+    },
+];
+
+/// The group.
+pub(super) const COMMAND: Command = Command {
+    name: "label",
+    about: "Labels of beads",
+    children: &[
+        &Command {
+            name: "add",
+            about: "Add labels to beads",
+            positionals: IDS_AND_LABEL,
+            arity: Arity::AtLeast(2),
+            access: Access::Writes,
+            run: Some(add),
+            ..Command::NONE
+        },
+        &Command {
+            name: "list",
+            about: "The labels of a bead",
+            positionals: ID,
+            arity: Arity::Exactly(1),
+            run: Some(list),
+            ..Command::NONE
+        },
+        &Command {
+            name: "list-all",
+            about: "All labels, with how many beads have them",
+            run: Some(list_all),
+            ..Command::NONE
+        },
+        &Command {
+            name: "propagate",
+            about: "Give a label to the direct children of a bead",
+            positionals: &[
+                Positional {
+                    name: "parent-id",
+                    is_required: true,
+                    is_many: false,
+                },
+                Positional {
+                    name: "label",
+                    is_required: true,
+                    is_many: false,
+                },
+            ],
+            arity: Arity::Exactly(2),
+            access: Access::Writes,
+            run: Some(propagate),
+            ..Command::NONE
+        },
+        &Command {
+            name: "remove",
+            about: "Take labels from beads",
+            positionals: IDS_AND_LABEL,
+            arity: Arity::AtLeast(2),
+            access: Access::Writes,
+            run: Some(remove),
+            ..Command::NONE
+        },
+    ],
+    ..Command::NONE
+};
+
+fn add(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let (texts, labels) = read_words(call)?;
+    if let Some(label) = labels
+        .iter()
+        .find_map(|label| label.strip_prefix("provides:"))
+    {
+        return Err(reserved(label));
+    }
+    if let Some(warning) = input::warn_of_spaces(&labels, call.output.is_quiet) {
+        call.output.aside(&warning);
+    }
+    let edits: Vec<Edit> = parsed(&labels)?.into_iter().map(Edit::AddLabel).collect();
+    edit(call, "add", &texts, &labels, &edits)
+}
+
+fn remove(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let (texts, labels) = read_words(call)?;
+    let edits: Vec<Edit> = labels.iter().cloned().map(Edit::RemoveLabel).collect();
+    edit(call, "remove", &texts, &labels, &edits)
+}
+
+/// Ids, then labels with commas between them.
+fn read_words(call: &Call<'_>) -> Result<(Vec<String>, Vec<String>), Refusal> {
+    let words = &call.arguments.words;
+    let (last, texts) = words.split_last().expect("the number of words was checked");
+    let labels = last.split(',').map(str::trim);
+    let labels: Vec<String> = (labels.filter(|label| !label.is_empty()))
+        .map(str::to_owned)
+        .collect();
+    if labels.is_empty() {
+        return Err(Refusal::json("label cannot be empty"));
+    }
+    Ok((texts.to_vec(), labels))
+}
+
+fn reserved(label: &str) -> Refusal {
+    Refusal::json(format!(
+        "'provides:' labels are reserved for cross-project capabilities. Hint: use 'bd ship {label}' instead"
+    ))
+}
+
+fn parsed(labels: &[String]) -> Result<Vec<Label>, Refusal> {
+    input::checked_labels(labels)
+}
+
+fn edit(
+    call: &Call<'_>,
+    command: &str,
+    texts: &[String],
+    labels: &[String],
+    edits: &[Edit],
+) -> Result<(), Refusal> {
+    let mut opened = call.open()?;
+    let mut records = Vec::new();
+    for text in texts {
+        let record = ids::resolve(&opened, text).map_err(|why| {
+            let hint = if texts.len() > 1 {
+                format!(
+                    " (to {command} multiple labels, pass one comma-separated argument: bd label {command} <issue-id> label1,label2)"
+                )
+            } else {
+                String::new()
+            };
+            let text = super::arguments::quoted(text);
+            Refusal::json(format!("resolving issue ID {text}: {}{hint}", why.message()))
+        })?;
+        records.push(record);
+    }
+    write(&mut opened, &records, edits)?;
+    let (done, verb, preposition) = match command {
+        "add" => ("added", "Added", "to"),
+        _ => ("removed", "Removed", "from"),
+    };
+    if call.output.is_json() {
+        return call.output.value(report(&records, labels, done));
+    }
+    let noun = if labels.len() > 1 { "labels" } else { "label" };
+    let mut text = String::new();
+    for record in &records {
+        let (labels, id) = (labels.join("', '"), record.issue.id());
+        push(
+            &mut text,
+            format_args!("✓ {verb} {noun} '{labels}' {preposition} {id}\n"),
+        );
+    }
+    call.output.raw(&text)
+}
+
+fn write(opened: &mut Opened, records: &[Record], edits: &[Edit]) -> Result<(), Refusal> {
+    let batch: Vec<Write> = records
+        .iter()
+        .map(|record| Write::Update {
+            id: record.issue.id().clone(),
+            edits: edits.to_vec(),
+            guard: holding::guard(opened, record),
+        })
+        .collect();
+    Ok(opened.write(&batch)?)
+}
+
+fn report(records: &[Record], labels: &[String], done: &str) -> Value {
+    let of = |record: &Record| -> Vec<Value> {
+        let id = record.issue.id().as_str();
+        let one = |label: &String| json!({"issue_id": id, "label": label, "status": done});
+        labels.iter().map(one).collect()
+    };
+    records.iter().flat_map(of).collect()
+}
+
+fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let opened = call.open()?;
+    let text = &call.arguments.words[0];
+    let record = ids::resolve(&opened, text)
+        .map_err(|why| Refusal::json(format!("resolving {text}: {}", why.message())))?;
+    let labels = sorted_labels(&record.issue);
+    if call.output.is_json() {
+        return call.output.value(labels.into());
+    }
+    let id = record.issue.id();
+    if labels.is_empty() {
+        return call.output.raw(&format!("\n{id} has no labels\n"));
+    }
+    let lines = labels.iter().map(|label| format!("  - {label}\n"));
+    let lines: String = lines.collect();
+    call.output.raw(&format!("\n🏷 Labels for {id}:\n{lines}\n"))
+}
+
+fn list_all(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let opened = call.open()?;
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for record in Filter::default().find(&opened)? {
+        for label in record.issue.labels() {
+            *counts.entry(label.to_owned()).or_default() += 1;
+        }
+    }
+    if call.output.is_json() {
+        let rows = counts
+            .iter()
+            .map(|(label, n)| json!({"label": label, "count": n}));
+        return call.output.value(rows.collect());
+    }
+    if counts.is_empty() {
+        return call.output.raw("\nNo labels found in database\n");
+    }
+    let width = counts.keys().map(String::len).max().unwrap_or_default();
+    let mut text = format!("\n🏷 All labels ({} unique):\n", counts.len());
+    for (label, n) in &counts {
+        let padding = " ".repeat(width - label.len());
+        push(
+            &mut text,
+            format_args!("  {label}{padding}  ({n} issues)\n"),
+        );
+    }
+    text.push('\n');
+    call.output.raw(&text)
+}
+
+fn propagate(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let mut opened = call.open()?;
+    let [text, label] = &call.arguments.words[..] else {
+        unreachable!("the number of words was checked");
+    };
+    let parent = ids::resolve(&opened, text)
+        .map_err(|why| Refusal::json(format!("resolving parent {text}: {}", why.message())))?;
+    let label = label.trim().to_owned();
+    if label.is_empty() {
+        return Err(Refusal::json("label cannot be empty"));
+    }
+    if let Some(label) = label.strip_prefix("provides:") {
+        return Err(reserved(label));
+    }
+    let parent = parent.issue.id();
+    let filter = Filter {
+        parent: Some(parent.to_string()),
+        ..Filter::default()
+    };
+    let children = filter.find(&opened)?;
+    let labels = [label];
+    let edits: Vec<Edit> = parsed(&labels)?.into_iter().map(Edit::AddLabel).collect();
+    write(&mut opened, &children, &edits)?;
+    if call.output.is_json() {
+        return call.output.value(report(&children, &labels, "propagated"));
+    }
+    if children.is_empty() {
+        return call
+            .output
+            .raw(&format!("No children found for {parent}\n"));
+    }
+    let line = |child: &Record| {
+        let (label, id) = (&labels[0], child.issue.id());
+        format!("✓ Propagated label '{label}' to {id}\n")
+    };
+    call.output
+        .raw(&children.iter().map(line).collect::<String>())
+}

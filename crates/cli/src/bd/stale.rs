@@ -1,0 +1,118 @@
+//! `bd stale`: beads that nobody has touched for long.
+
+use beads_ralph_core::issue::Record;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::call::Call;
+use super::failure::Refusal;
+use super::filter::Filter;
+use super::input;
+use super::issue_json::{self, LEASE};
+use super::text::push;
+use super::tree::{Command, list_of, number, text};
+
+/// After how many days, and how many beads, when nobody says.
+const DAYS: i64 = 30;
+const LIMIT: i64 = 50;
+
+/// The command.
+pub(super) const COMMAND: Command = Command {
+    name: "stale",
+    about: "Beads that nobody has touched for long",
+    flags: &[
+        number("days", "Not updated for this many days (default 30)").short('d'),
+        list_of("exclude-label", "Not those with one of these labels"),
+        list_of("label", "Only those with all of these labels").short('l'),
+        list_of("label-any", "Only those with one of these labels"),
+        number("limit", "At most so many (default 50)").short('n'),
+        text("status", "open, in_progress, blocked or deferred").short('s'),
+    ],
+    run: Some(run),
+    ..Command::NONE
+};
+
+fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let arguments = call.arguments;
+    let days = arguments.number("days").unwrap_or(DAYS);
+    if days < 1 {
+        return Err(Refusal::json("--days must be at least 1"));
+    }
+    let statuses = match arguments.filled("status") {
+        None => vec!["open".to_owned(), "in_progress".to_owned()],
+        Some(status @ ("open" | "in_progress" | "blocked" | "deferred")) => vec![status.to_owned()],
+        Some(status) => {
+            return Err(Refusal::json(format!(
+                "invalid status '{status}'. Valid values: open, in_progress, blocked, deferred"
+            )));
+        }
+    };
+    let opened = call.open()?;
+    let filter = Filter {
+        statuses,
+        labels: input::labels(arguments.list("label")),
+        labels_any: input::labels(arguments.list("label-any")),
+        excluded_labels: input::labels(arguments.list("exclude-label")),
+        hides_ephemeral: true,
+        ..Filter::default()
+    };
+    let age = SignedDuration::from_hours(days.saturating_mul(24).min(100_000_000));
+    let cutoff = opened.now.checked_sub(age).unwrap_or(Timestamp::MIN);
+    let mut records = filter.find(&opened)?;
+    records.retain(|record| is_stale(record, cutoff));
+    records.sort_by_key(updated);
+    let limit = arguments.number("limit").unwrap_or(LIMIT);
+    if let Ok(limit @ 1..) = usize::try_from(limit) {
+        records.truncate(limit);
+    }
+    if call.output.is_json() {
+        let value = |record: &Record| {
+            let mut object = issue_json::issue(record);
+            object.shift_remove("is_blocked");
+            Value::Object(object)
+        };
+        return call.output.value(records.iter().map(value).collect());
+    }
+    call.output.raw(&shown(&records, days, opened.now))
+}
+
+fn updated(record: &Record) -> Option<Timestamp> {
+    let issue = &record.issue;
+    issue
+        .time("updated_at")
+        .or_else(|| issue.time("created_at"))
+}
+
+/// Whoever holds a bead and says so keeps it fresh.
+fn is_stale(record: &Record, cutoff: Timestamp) -> bool {
+    let beat = record.claim.as_ref().map(|claim| {
+        let beat = claim.lease_until.checked_sub(LEASE);
+        beat.unwrap_or(claim.claimed_at).max(claim.claimed_at)
+    });
+    updated(record).is_some_and(|at| at < cutoff) && beat.is_none_or(|beat| beat < cutoff)
+}
+
+fn shown(records: &[Record], days: i64, now: Timestamp) -> String {
+    if records.is_empty() {
+        return "\n✨ No stale issues found (all active)\n\n".to_owned();
+    }
+    let n = records.len();
+    let mut text = format!("\n⏰ Stale issues ({n} not updated in {days}+ days):\n\n");
+    for (index, record) in records.iter().enumerate() {
+        let issue = &record.issue;
+        let age = updated(record).map_or(0, |at| now.duration_since(at).as_hours() / 24);
+        let (number, priority, id) = (index + 1, issue.priority(), issue.id());
+        let (title, status) = (issue.title(), issue.status());
+        push(
+            &mut text,
+            format_args!(
+                "{number}. [P{priority}] {id}: {title}\n   Status: {status}, Last updated: {age} days ago\n"
+            ),
+        );
+        if let Some(assignee) = issue.assignee().filter(|name| !name.is_empty()) {
+            push(&mut text, format_args!("   Assignee: {assignee}\n"));
+        }
+        text.push('\n');
+    }
+    text
+}
