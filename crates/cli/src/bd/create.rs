@@ -149,13 +149,12 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
             draft.kind
         )));
     }
-    let id = match id {
-        Some(id) => id,
-        None => {
-            let prefix = opened.prefix()?;
-            let description = draft.description.as_deref().unwrap_or_default();
-            ids::new_id(&opened, &prefix, &title, description)?
-        }
+    let id = if let Some(id) = id {
+        id
+    } else {
+        let prefix = opened.prefix()?;
+        let description = draft.description.as_deref().unwrap_or_default();
+        ids::new_id(&opened, &prefix, &title, description)?
     };
     let mut document = draft.document(&opened, id.as_str(), &title, &labels);
     let own = edges::own(&opened, &shown_id, parent.as_ref(), &specs).map_err(Refusal::json)?;

@@ -266,9 +266,7 @@ fn apply(
 ) -> Result<Record, Wrong> {
     let other = |error: StoreError| Wrong::Other(error.to_string());
     let mut record = record;
-    changes
-        .check_expected(&record, arguments)
-        .map_err(Wrong::Guard)?;
+    Changes::check_expected(&record, arguments).map_err(Wrong::Guard)?;
     changes.check_types(opened).map_err(Wrong::Other)?;
     let edits = changes
         .edits(opened, &record, arguments)

@@ -405,8 +405,8 @@ fn carry_out(opened: &mut Opened, plan: &Plan) -> Result<BTreeMap<String, BeadId
     }
     opened.write(&batch).map_err(|error| match error {
         StoreError::Cycle(circle) => {
-            let nodes = plan.nodes.iter().map(|node| &node.key);
-            let key = nodes.filter(|key| circle.contains(&made[*key])).next();
+            let mut nodes = plan.nodes.iter().map(|node| &node.key);
+            let key = nodes.find(|key| circle.contains(&made[*key]));
             Refusal::json(match key {
                 Some(key) => format!(
                     "invalid graph plan: graph contains a blocking dependency cycle involving node {}",
