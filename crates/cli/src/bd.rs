@@ -51,7 +51,7 @@ mod version;
 use std::process::ExitCode;
 
 use beads_ralph_runtime::env::{self, Variable};
-use beads_ralph_runtime::store::Place;
+use beads_ralph_runtime::store::{self, Kind};
 use camino::Utf8PathBuf;
 
 use self::arguments::{Arguments, Read};
@@ -77,6 +77,9 @@ pub(crate) fn run(typed: &[String]) -> ExitCode {
 fn work(typed: &[String], output: &mut Output) -> Result<(), Refusal> {
     if typed.first().is_some_and(|word| word == TREE) {
         return output.raw(&output::encode(&tree::describe()));
+    }
+    if let Some(place) = kept_by_bd(typed) {
+        return Err(handed_over(&place, typed));
     }
     let Read {
         command,
@@ -161,10 +164,32 @@ fn env_session(arguments: &Arguments) -> Option<String> {
     named.or_else(|| env::get(Variable::ClaudeSessionId))
 }
 
-/// What becomes of a call on a store that the real `bd` keeps: it is the real program's (Z-26).
-fn handed_over(place: &Place, _typed: &[String]) -> Refusal {
-    match place.open() {
-        Err(error) => error.into(),
-        Ok(_) => Refusal::json("the store belongs to bd"),
+/// The store of a call, if the real `bd` keeps it. By its version our own program is told from the real one, so that is never
+/// handed over.
+fn kept_by_bd(typed: &[String]) -> Option<store::Place> {
+    let mut words = typed.iter().map(String::as_str);
+    let mut directory = None;
+    while let Some(word) = words.next() {
+        match word {
+            "version" | "--version" | "-V" => return None,
+            "-C" | "--directory" => directory = words.next(),
+            word => directory = word.strip_prefix("--directory=").or(directory),
+        }
     }
+    let place = store::find(&here(directory).ok()?).ok()?;
+    (place.kind == Kind::Bd).then_some(place)
+}
+
+/// What becomes of a call on a store that the real `bd` keeps: the real program takes it over, and inside a unit it only reads
+/// (Z-18, Z-26). Comes back only when it cannot.
+fn handed_over(place: &store::Place, typed: &[String]) -> Refusal {
+    let program = match place.open_bd() {
+        Ok(store) => store.program().0.to_owned(),
+        Err(error) => return error.into(),
+    };
+    let is_outside = unit::Place::here() == unit::Place::Outside;
+    let flag = (!is_outside).then(|| "--readonly".to_owned());
+    let arguments: Vec<String> = flag.into_iter().chain(typed.iter().cloned()).collect();
+    let error = beads_ralph_runtime::unit::replace_by(&program, &arguments);
+    Refusal::plain(format!("cannot start {program}: {error}"))
 }

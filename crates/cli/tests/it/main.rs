@@ -15,6 +15,8 @@ mod bd_face;
 #[cfg(test)]
 mod bd_links;
 #[cfg(test)]
+mod bd_program;
+#[cfg(test)]
 mod bead;
 #[cfg(test)]
 mod build;
