@@ -1,6 +1,7 @@
 //! `bd create`: a new bead from flags.
 
 mod edges;
+mod graph;
 mod whole;
 
 use beads_ralph_core::bead::{BeadId, Timestamp};
@@ -92,6 +93,10 @@ const FLAGS: &[Flag] = &[
     number("estimate", "How many minutes it takes").short('e'),
     text_flag("external-ref", "What it is called elsewhere"),
     switch("force", "Take an id with another prefix"),
+    text_flag(
+        "graph",
+        "Create several with edges between them, from a file",
+    ),
     text_flag("id", "Its id"),
     list_of("label", "The same as --labels"),
     list_of("labels", "Its labels").short('l'),
@@ -111,6 +116,9 @@ const FLAGS: &[Flag] = &[
 
 fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let arguments = call.arguments;
+    if let Some(path) = arguments.filled("graph") {
+        return graph::create(call, path);
+    }
     if let Some(document) = whole::given(call)? {
         return whole::create(call, document);
     }
@@ -141,13 +149,12 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
             draft.kind
         )));
     }
-    let id = match id {
-        Some(id) => id,
-        None => {
-            let prefix = opened.prefix()?;
-            let description = draft.description.as_deref().unwrap_or_default();
-            ids::new_id(&opened, &prefix, &title, description)?
-        }
+    let id = if let Some(id) = id {
+        id
+    } else {
+        let prefix = opened.prefix()?;
+        let description = draft.description.as_deref().unwrap_or_default();
+        ids::new_id(&opened, &prefix, &title, description)?
     };
     let mut document = draft.document(&opened, id.as_str(), &title, &labels);
     let own = edges::own(&opened, &shown_id, parent.as_ref(), &specs).map_err(Refusal::json)?;

@@ -255,9 +255,10 @@ fn preview(
 ) -> Result<(), Refusal> {
     let is_dry = call.arguments.is_on("dry-run");
     let is_cascade = call.arguments.is_on("cascade");
-    let hanging = match call.arguments.is_on("force") || is_cascade {
-        true => None,
-        false => plan.hanging(opened)?,
+    let hanging = if call.arguments.is_on("force") || is_cascade {
+        None
+    } else {
+        plan.hanging(opened)?
     };
     if call.output.is_json() {
         let ids: Vec<&str> = named
@@ -267,15 +268,14 @@ fn preview(
         let mut object = json!({
             "preview": true, "dry_run": is_dry, "issue_ids": ids, "cascade": is_cascade,
         });
-        match &hanging {
-            Some(why) => object["error"] = why.as_str().into(),
-            None => {
-                object["would_delete"] = plan.deleted.len().into();
-                object["would_remove_dependencies"] = plan.n_edges.into();
-                object["would_remove_labels"] = plan.n_labels.into();
-                object["would_remove_events"] = plan.n_events.into();
-                object["would_orphan"] = plan.orphaned.len().into();
-            }
+        if let Some(why) = &hanging {
+            object["error"] = why.as_str().into();
+        } else {
+            object["would_delete"] = plan.deleted.len().into();
+            object["would_remove_dependencies"] = plan.n_edges.into();
+            object["would_remove_labels"] = plan.n_labels.into();
+            object["would_remove_events"] = plan.n_events.into();
+            object["would_orphan"] = plan.orphaned.len().into();
         }
         call.output.value(object)?;
         return hanging.map_or(Ok(()), |why| Err(Refusal::json_aside(why)));

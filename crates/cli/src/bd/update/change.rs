@@ -273,11 +273,7 @@ impl Changes {
     }
 
     /// Whether a bead is as the guards say. The error is a sentence.
-    pub(super) fn check_expected(
-        &self,
-        record: &Record,
-        arguments: &Arguments,
-    ) -> Result<(), String> {
+    pub(super) fn check_expected(record: &Record, arguments: &Arguments) -> Result<(), String> {
         let assignee = record.issue.assignee().unwrap_or_default();
         if let Some(wanted) = arguments
             .text("if-assignee")
