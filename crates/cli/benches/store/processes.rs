@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_runtime::store::{SqliteStore, Store as _, Write, init};
+use beads_ralph_runtime::store::{Store, Write, init};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::data::{Sizes, entries, ready_query};
@@ -48,7 +48,7 @@ fn run(program: &str, directory: &Utf8Path, arguments: &[&str]) -> (bool, Durati
 }
 
 /// A directory with a store of many beads.
-fn store(root: &Utf8Path, name: &str, n_beads: usize) -> (Utf8PathBuf, SqliteStore) {
+fn store(root: &Utf8Path, name: &str, n_beads: usize) -> (Utf8PathBuf, Box<dyn Store>) {
     let directory = root.join(name);
     std::fs::create_dir(&directory).expect("a new directory");
     let mut store = init(&directory).expect("a new store").store;
