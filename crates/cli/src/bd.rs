@@ -168,16 +168,33 @@ fn env_session(arguments: &Arguments) -> Option<String> {
 /// handed over.
 fn kept_by_bd(typed: &[String]) -> Option<store::Place> {
     let mut words = typed.iter().map(String::as_str);
-    let mut directory = None;
+    let (mut directory, mut command) = (None, None);
     while let Some(word) = words.next() {
         match word {
-            "version" | "--version" | "-V" => return None,
             "-C" | "--directory" => directory = words.next(),
-            word => directory = word.strip_prefix("--directory=").or(directory),
+            word if word.starts_with('-') => {
+                directory = word.strip_prefix("--directory=").or(directory);
+            }
+            word => command = command.or(Some(word)),
         }
+    }
+    let is_version = |word: &str| matches!(word, "--version" | "-V");
+    if command == Some("version") || typed.iter().any(|word| is_version(word)) {
+        return None;
     }
     let place = store::find(&here(directory).ok()?).ok()?;
     (place.kind == Kind::Bd).then_some(place)
+}
+
+/// Refuses what does not only read, by our own knowledge of the commands.
+fn check_reads(typed: &[String]) -> Result<(), Refusal> {
+    let Read { command, path, .. } = arguments::read(typed)?;
+    match command.map(|command| command.access) {
+        None | Some(Access::Reads) => Ok(()),
+        Some(Access::Writes | Access::WritesWith(_)) => {
+            Err(unit::refused(&format!("bd {} writes", path.join(" "))))
+        }
+    }
 }
 
 /// What becomes of a call on a store that the real `bd` keeps: the real program takes it over, and inside a unit it only reads
@@ -187,9 +204,14 @@ fn handed_over(place: &store::Place, typed: &[String]) -> Refusal {
         Ok(store) => store.program().0.to_owned(),
         Err(error) => return error.into(),
     };
-    let is_outside = unit::Place::here() == unit::Place::Outside;
-    let flag = (!is_outside).then(|| "--readonly".to_owned());
-    let arguments: Vec<String> = flag.into_iter().chain(typed.iter().cloned()).collect();
+    let mut arguments = typed.to_vec();
+    if unit::Place::here() != unit::Place::Outside {
+        if let Err(refusal) = check_reads(typed) {
+            return refusal;
+        }
+        // The last of such flags counts.
+        arguments.push("--readonly".to_owned());
+    }
     let error = beads_ralph_runtime::unit::replace_by(&program, &arguments);
     Refusal::plain(format!("cannot start {program}: {error}"))
 }

@@ -8,7 +8,7 @@ use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::config::ConfigError;
 use beads_ralph_runtime::files::FileError;
 use beads_ralph_runtime::scenario::ScenarioError;
-use beads_ralph_runtime::store::StoreError;
+use beads_ralph_runtime::store::{Capability, StoreError};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -220,7 +220,10 @@ fn what_to_do(error: &StoreError) -> String {
         StoreError::BdUninitialized { .. } => {
             "run `bd init`, or `beads-ralph init` for the embedded store"
         }
-        StoreError::BdFailed { .. } => {
+        StoreError::BdServer(_) => {
+            "run on an embedded database of bd, or move the beads with `beads-ralph init --from-bd`"
+        }
+        StoreError::BdFailed { .. } | StoreError::NotAsWritten(_) | StoreError::HalfDone { .. } => {
             "look at the bead with `bd show`, then try again; `bd doctor` says more about the database"
         }
         StoreError::BdTimeout { .. } => {
@@ -258,6 +261,9 @@ fn what_to_do(error: &StoreError) -> String {
             "check the path and its permissions; `beads-ralph doctor` says more"
         }
         StoreError::WriteFailed { .. } => "free some space on the disk, then try again",
+        StoreError::Unsupported(Capability::History) => {
+            "bd keeps the history itself: see `bd history <id>`"
+        }
         StoreError::Unsupported(_) => "use a store that can, such as the one of `beads-ralph init`",
         StoreError::File(error) => error.code().suggested_action(),
     };

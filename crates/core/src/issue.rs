@@ -13,6 +13,7 @@ mod edit;
 mod entry;
 mod essence;
 mod event;
+mod kept;
 mod model;
 mod name;
 mod query;
@@ -23,10 +24,11 @@ pub use comment::Comment;
 pub use dependency::{Dependency, Effect};
 pub use edit::{Change, Edit, EditError, apply, new_comment};
 pub use entry::{Entry, Line, counts, read_line};
-pub use essence::is_same_content;
+pub use essence::{has_become, is_same_content};
 pub use event::{
     Event, EventKind, Facts, FoldError, Folded, Side, Told, difference, fold, removal,
 };
+pub use kept::{KEPT_KEY, Kept};
 pub use model::{Issue, MAX_DOCUMENT_BYTES, MAX_DOCUMENT_DEPTH};
 pub use name::{Label, check_id};
 pub use query::{Order, Query, StatusFilter, metadata_text};

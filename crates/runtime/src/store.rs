@@ -152,6 +152,22 @@ impl Capability {
         Self::AnyValue,
     ];
 
+    /// What it is to be able to do, after "cannot".
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::AtomicBatches => "write several beads in one step",
+            Self::Guards => "compare before it writes",
+            Self::History => "tell the history of its beads",
+            Self::Leases => "keep leases and orders",
+            Self::UnknownFields => "keep a field that it does not know",
+            Self::Versions => "count versions",
+            Self::Times => "take the time of a change from the writer",
+            Self::ExactDocuments => "keep documents to the last character",
+            Self::MissingTargets => "keep an edge to a bead that is not there",
+            Self::AnyValue => "take every value",
+        }
+    }
+
     /// Whether a store that cannot do it can refuse to.
     pub fn can_be_refused(self) -> bool {
         match self {

@@ -98,7 +98,7 @@ fn other(bead: &BeadId, found: &BeadId) -> StoreError {
     }
 }
 
-fn refused(what: &str) -> Refusal {
+pub(super) fn refused(what: &str) -> Refusal {
     Refusal::plain(format!(
         "beads are read-only inside a run (Z-18): {what}; say what you found in your report, and the run writes it into the bead"
     ))

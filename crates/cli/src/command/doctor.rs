@@ -41,7 +41,7 @@ fn look_over(args: &DoctorArgs, global: &Global, ui: &Ui) -> Result<(), Failure>
     config::load(root.as_deref())?;
     let place = store::find(&here)?;
     let Kind::Sqlite(path) = &place.kind else {
-        return of_bd(&place, ui);
+        return of_bd(&place, args, ui);
     };
     let options = store::options()?;
     let report = store::check(path, options)?;
@@ -72,7 +72,13 @@ fn look_over(args: &DoctorArgs, global: &Global, ui: &Ui) -> Result<(), Failure>
 }
 
 /// Whether the real `bd` answers, and whether it is one that can be worked with. Its database is its own to look after.
-fn of_bd(place: &Place, ui: &Ui) -> Result<(), Failure> {
+fn of_bd(place: &Place, args: &DoctorArgs, ui: &Ui) -> Result<(), Failure> {
+    if args.repair {
+        let message = "the database belongs to bd, which mends it itself";
+        return Err(
+            Failure::new(ErrorCode::ValidationConstraint, message).action("run `bd doctor --fix`")
+        );
+    }
     let store = place.open_bd()?;
     if let Some(obstacle) = store.obstacle() {
         return Err(obstacle.into());
@@ -82,7 +88,7 @@ fn of_bd(place: &Place, ui: &Ui) -> Result<(), Failure> {
     if ui.is_json() {
         return ui.data(&json!({
             "store": place.directory, "keeper": "bd", "program": program, "version": version,
-            "beads": n_beads, "healthy": true,
+            "beads": n_beads,
         }));
     }
     ui.out(&format!(

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::claim::{Fence, MAX_FENCE};
 use super::comment::Comment;
 use super::dependency::{Dependency, Effect};
+use super::kept::Kept;
 use super::model::Issue;
 use crate::bead::{FieldError, FieldErrorKind};
 
@@ -159,6 +160,8 @@ fn read_issue(mut map: Map<String, Value>) -> Result<Line, Vec<FieldError>> {
         }
         _ => Fence::default(),
     };
+    let kept = Kept::take(&mut map).unwrap_or_default();
+    let fence = fence.max(kept.fence.min(MAX_FENCE));
     let is_closed = map.get("status").and_then(Value::as_str) == Some("closed");
     if is_closed && map.get("closed_at").is_none_or(Value::is_null) {
         let last = ["updated_at", "created_at"];

@@ -10,7 +10,13 @@ use super::model::Issue;
 use crate::bead::Timestamp;
 
 /// Fields that a keeper sets by its own clock.
-const OWN_CLOCK: [&str; 3] = ["updated_at", "started_at", "closed_at"];
+const OWN_CLOCK: [&str; 5] = [
+    "updated_at",
+    "started_at",
+    "closed_at",
+    "lease_expires_at",
+    "heartbeat_at",
+];
 
 /// What a keeper adds to a document that does not say it.
 const ADDED: [&str; 4] = ["created_at", "created_by", "owner", "close_reason"];
@@ -24,6 +30,45 @@ pub fn is_same_content(kept: &Issue, wanted: &Issue) -> bool {
         }
     }
     kept == wanted
+}
+
+/// Whether what is kept has become what a change was to make of it. What somebody else changed besides does not matter.
+pub fn has_become(kept: &Issue, before: &Issue, after: &Issue) -> bool {
+    let [kept, before, after] = [kept, before, after].map(essence);
+    let keys = before.keys().chain(after.keys());
+    keys.into_iter().all(|key| {
+        let [kept, before, after] = [&kept, &before, &after].map(|map| map.get(key));
+        match key.as_str() {
+            _ if before == after => true,
+            "labels" | "dependencies" => has_items(kept, before, after),
+            "metadata" => has_keys(kept, before, after),
+            key if ADDED.contains(&key) => after.is_none() || kept == after,
+            _ => kept == after,
+        }
+    })
+}
+
+/// Whether a list has what was added to it, and not what was taken from it.
+fn has_items(kept: Option<&Value>, before: Option<&Value>, after: Option<&Value>) -> bool {
+    let [kept, before, after] = [kept, before, after].map(|list| {
+        list.and_then(Value::as_array)
+            .map_or(&[][..], Vec::as_slice)
+    });
+    after
+        .iter()
+        .all(|item| before.contains(item) || kept.contains(item))
+        && before
+            .iter()
+            .all(|item| after.contains(item) || !kept.contains(item))
+}
+
+/// Whether the keys that were changed have their new values.
+fn has_keys(kept: Option<&Value>, before: Option<&Value>, after: Option<&Value>) -> bool {
+    let empty = Map::new();
+    let [kept, before, after] =
+        [kept, before, after].map(|map| map.and_then(Value::as_object).unwrap_or(&empty));
+    let mut keys = before.keys().chain(after.keys());
+    keys.all(|key| before.get(key) == after.get(key) || kept.get(key) == after.get(key))
 }
 
 /// A document in the form in which it can be compared.
@@ -145,6 +190,32 @@ mod tests {
             map.extend(change);
             let other = issue(other);
             assert!(!is_same_content(&other, &issue(whole.clone())), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn z_3_a_change_is_made_whatever_else_somebody_changes() {
+        let before = issue(
+            json!({"id": "a", "title": "t", "labels": ["x", "y"], "priority": 1, "metadata": {"n": 1, "m": 1}}),
+        );
+        let after = issue(
+            json!({"id": "a", "title": "t", "labels": ["x", "z"], "priority": 1, "status": "blocked", "metadata": {"n": 2, "m": 1}}),
+        );
+        let kept = |labels: Value, status: &str, metadata: Value| {
+            issue(
+                json!({"id": "a", "title": "theirs", "labels": labels, "priority": 0, "status": status, "metadata": metadata}),
+            )
+        };
+        let good = kept(json!(["q", "z"]), "blocked", json!({"n": 2, "theirs": 1}));
+        assert!(has_become(&good, &before, &after));
+        for (labels, status, metadata) in [
+            (json!(["q"]), "blocked", json!({"n": 2})),
+            (json!(["y", "z"]), "blocked", json!({"n": 2})),
+            (json!(["z"]), "open", json!({"n": 2})),
+            (json!(["z"]), "blocked", json!({"n": 1})),
+        ] {
+            let bad = kept(labels, status, metadata);
+            assert!(!has_become(&bad, &before, &after), "{bad:?}");
         }
     }
 }

@@ -50,6 +50,8 @@ pub(super) fn trouble(error: StoreError) -> Trouble {
         | StoreError::Guard { .. }
         | StoreError::BdFailed { .. }
         | StoreError::BdTimeout { .. }
+        | StoreError::NotAsWritten(_)
+        | StoreError::HalfDone { .. }
         | StoreError::File(_) => Trouble::passing(message),
         StoreError::Stale { .. }
         | StoreError::NotFound(_)
@@ -66,6 +68,7 @@ pub(super) fn trouble(error: StoreError) -> Trouble {
         | StoreError::BelongsToBd { .. }
         | StoreError::BdUninitialized { .. }
         | StoreError::BdTooOld { .. }
+        | StoreError::BdServer(_)
         | StoreError::Timeout { .. }
         | StoreError::Damaged { .. }
         | StoreError::TooNew { .. }

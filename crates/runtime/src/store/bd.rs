@@ -54,6 +54,9 @@ const DIRECTORY: &str = "beads-ralph";
 /// For how long our own changes may hide that somebody else changed something in the same moment.
 const PROVISIONAL: Duration = Duration::from_secs(10);
 
+/// For how long files that look the same are trusted: `bd` may have been told to use others.
+const TRUSTED: Duration = Duration::from_mins(1);
+
 /// For how long an answer holds where changes cannot be seen from outside.
 const BLIND: Duration = Duration::from_secs(1);
 
@@ -182,13 +185,14 @@ impl BdStore {
     }
 
     /// Makes `bd` take the types of beads that this program writes.
-    pub fn prepare(&mut self, types: &[&str]) -> Result<(), StoreError> {
+    pub fn prepare(&self, types: &[&str]) -> Result<(), StoreError> {
         let issues = types.iter().map(|kind| {
             let document = serde_json::json!({"id": "x", "title": "x", "issue_type": kind});
             beads_ralph_core::issue::Issue::without_comments(document).expect("it is an issue")
         });
         let issues: Vec<_> = issues.collect();
-        let state = self.state.get_mut();
+        let _turn = self.turn()?;
+        let mut state = self.state.borrow_mut();
         state.words.ensure(&self.program, issues.iter())
     }
 
@@ -200,7 +204,11 @@ impl BdStore {
             let age = clock::monotonic().saturating_duration_since(*at);
             match (then, &now) {
                 (Some(then), Some(now)) if then == now => {
-                    !state.is_provisional || age < PROVISIONAL
+                    age < if state.is_provisional {
+                        PROVISIONAL
+                    } else {
+                        TRUSTED
+                    }
                 }
                 (None, None) => age < BLIND && !state.is_provisional,
                 _ => false,
@@ -305,7 +313,9 @@ impl Store for BdStore {
     }
 
     fn obstacle(&self) -> Option<StoreError> {
-        self.probed.obstacle()
+        let is_shared = self.files.is_none();
+        let server = || is_shared.then(|| StoreError::BdServer(self.program.beads.clone()));
+        self.probed.obstacle().or_else(server)
     }
 
     fn get(&self, ids: &[BeadId]) -> Result<Vec<Record>, StoreError> {
@@ -382,7 +392,11 @@ impl Store for BdStore {
         // Others on this machine can see whether the process lives; those elsewhere need half of the lease.
         let is_enough = known.is_some_and(|known| left(known.lease_until) * 2 > left(lease_until));
         if !is_enough {
-            self.change(stamp(), |mirror| mirror.beat(id, fence, lease_until))?;
+            let by = Stamp {
+                actor: OWN_BUILD,
+                at: now,
+            };
+            self.change(by, |mirror| mirror.beat(id, fence, lease_until))?;
         }
         Ok(claim)
     }

@@ -11,7 +11,8 @@ use super::Capability;
 use crate::files::FileError;
 use crate::repo::shown;
 
-/// Why a store refused or failed. Nothing was changed, whichever it is.
+/// Why a store refused or failed. Nothing was changed, whichever it is, but for failures of the real `bd`: what it did is then to be
+/// looked at.
 #[derive(Debug, Error)]
 pub enum StoreError {
     /// There is no store here.
@@ -187,6 +188,18 @@ pub enum StoreError {
         /// How long was waited.
         seconds: u64,
     },
+    /// The real `bd` did something else than it was told.
+    #[error("bead {} is not what was written", excerpt(.0.as_str()))]
+    NotAsWritten(BeadId),
+    /// A change of several steps met somebody else's in the middle.
+    #[error("{what} changed after a part of the change was made")]
+    HalfDone {
+        /// What.
+        what: String,
+    },
+    /// The database is one that other machines may use too, which nobody takes turns with.
+    #[error("the database of bd in {} is behind a server, where a run could not keep others off its beads", shown(.0))]
+    BdServer(Utf8PathBuf),
     /// The real `bd` has no database.
     #[error("bd finds no database: {said}")]
     BdUninitialized {
@@ -204,7 +217,7 @@ pub enum StoreError {
         why: &'static str,
     },
     /// This store cannot do that.
-    #[error("this store cannot do that: {0:?}")]
+    #[error("this store cannot {}", .0.words())]
     Unsupported(Capability),
     /// A file beside the store.
     #[error(transparent)]
@@ -230,12 +243,16 @@ impl StoreError {
             | Self::Stale { .. }
             | Self::Guard { .. }
             | Self::Timeout { .. }
+            | Self::BdServer(_)
             | Self::Unsupported(_) => ErrorCode::ValidationConstraint,
             Self::Busy { .. } | Self::BdTimeout { .. } => ErrorCode::DatabaseTimeout,
             Self::Damaged { .. } | Self::TooNew { .. } | Self::Unusable { .. } => {
                 ErrorCode::IoPermissionDenied
             }
-            Self::WriteFailed { .. } | Self::BdFailed { .. } => ErrorCode::DatabaseInsertFailed,
+            Self::WriteFailed { .. }
+            | Self::BdFailed { .. }
+            | Self::NotAsWritten(_)
+            | Self::HalfDone { .. } => ErrorCode::DatabaseInsertFailed,
             Self::File(error) => error.code(),
         }
     }

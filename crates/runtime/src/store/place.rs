@@ -166,8 +166,8 @@ pub fn init(from: &Utf8Path) -> Result<Initialized, StoreError> {
 fn init_bd(directory: Utf8PathBuf) -> Result<Initialized, StoreError> {
     let kind = Kind::Bd;
     let place = Place { directory, kind };
-    let mut store = place.open_bd()?;
-    if let Some(obstacle) = store.obstacle() {
+    let store = place.open_bd()?;
+    if let Some(obstacle @ StoreError::BdTooOld { .. }) = store.obstacle() {
         return Err(obstacle);
     }
     let types: Vec<&str> = IssueType::ALL.iter().map(|kind| kind.as_str()).collect();

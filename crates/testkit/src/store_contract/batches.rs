@@ -13,7 +13,11 @@ use super::tools::{
 const ATOMIC: &[Capability] = &[Capability::AtomicBatches];
 
 pub(super) const CLAUSES: &[Clause] = &[
-    Clause::new("an empty batch changes nothing", empty_batch),
+    Clause::needing(
+        "an empty batch changes nothing",
+        &[Capability::Versions],
+        empty_batch,
+    ),
     Clause::needing(
         "a batch is whole: when its last change is refused, nothing happened",
         ATOMIC,
@@ -26,7 +30,7 @@ pub(super) const CLAUSES: &[Clause] = &[
     ),
     Clause::needing(
         "a graph can come at once, with edges to what comes later",
-        ATOMIC,
+        &[Capability::AtomicBatches, Capability::Versions],
         whole_graph,
     ),
     Clause::needing(

@@ -25,8 +25,9 @@ pub(super) const CLAUSES: &[Clause] = &[
         &[Capability::MissingTargets],
         dependents,
     ),
-    Clause::new(
+    Clause::needing(
         "blockers say what is being waited for, in the order of the edges",
+        &[Capability::MissingTargets],
         blockers,
     ),
     Clause::new(

@@ -16,12 +16,14 @@ pub(super) const CLAUSES: &[Clause] = &[
         &[Capability::Versions],
         set_and_unset,
     ),
-    Clause::new(
+    Clause::needing(
         "Status closes and opens, so that closed ⇔ closed_at",
+        &[Capability::Times],
         statuses,
     ),
-    Clause::new(
+    Clause::needing(
         "Close keeps its first time and reason; Reopen clears them",
+        &[Capability::Times],
         close_and_reopen,
     ),
     Clause::new("AppendNotes adds a line", notes),
@@ -45,7 +47,11 @@ pub(super) const CLAUSES: &[Clause] = &[
         &[Capability::MissingTargets],
         replace,
     ),
-    Clause::new("several edits of one change are one version", several_edits),
+    Clause::needing(
+        "several edits of one change are one version",
+        &[Capability::Versions],
+        several_edits,
+    ),
     Clause::needing(
         "a change that changes nothing leaves version, time and history",
         &[Capability::MissingTargets],
@@ -67,7 +73,11 @@ pub(super) const CLAUSES: &[Clause] = &[
     ),
     Clause::needing(
         "the history names each kind of change",
-        &[Capability::History, Capability::Guards],
+        &[
+            Capability::History,
+            Capability::Guards,
+            Capability::MissingTargets,
+        ],
         kinds,
     ),
 ];

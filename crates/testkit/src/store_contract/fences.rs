@@ -83,6 +83,7 @@ fn anything() -> Vec<Edit> {
 }
 
 fn holder_may(store: &mut dyn Store) {
+    put_plain(store, &["b"]);
     for (index, change) in anything().into_iter().enumerate() {
         let own = if matches!(change, Edit::Replace(_)) {
             "a".to_owned()

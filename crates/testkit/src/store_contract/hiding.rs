@@ -33,7 +33,11 @@ pub(super) const CLAUSES: &[Clause] = &[
         "lists leave bookkeeping out unless it is asked for",
         hidden_in_lists,
     ),
-    Clause::new("pinned and short-lived issues are not ready", flags),
+    Clause::needing(
+        "pinned and short-lived issues are not ready",
+        &[Capability::UnknownFields],
+        flags,
+    ),
     Clause::new(
         "lists leave templates out unless they are asked for",
         templates,

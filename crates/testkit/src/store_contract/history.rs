@@ -25,7 +25,11 @@ pub(super) const CLAUSES: &[Clause] = &[
     ),
     Clause::needing(
         "every version of an issue can be rebuilt",
-        &[Capability::History, Capability::Guards],
+        &[
+            Capability::History,
+            Capability::Guards,
+            Capability::AnyValue,
+        ],
         rebuilt,
     ),
     Clause::needing(

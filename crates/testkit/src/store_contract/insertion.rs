@@ -12,8 +12,9 @@ use super::tools::{
 };
 
 pub(super) const CLAUSES: &[Clause] = &[
-    Clause::new(
+    Clause::needing(
         "an issue starts at version 1, free and unheld",
+        &[Capability::Versions],
         first_version,
     ),
     Clause::needing(
@@ -22,9 +23,14 @@ pub(super) const CLAUSES: &[Clause] = &[
         created_event,
     ),
     Clause::new("an id is taken once, by an issue of any status", taken_once),
-    Clause::new("closed and pinned issues can come as such", finished),
-    Clause::new(
+    Clause::needing(
+        "closed and pinned issues can come as such",
+        &[Capability::MissingTargets],
+        finished,
+    ),
+    Clause::needing(
         "comments come with their issue, in their order",
+        &[Capability::ExactDocuments],
         with_comments,
     ),
     Clause::new(

@@ -47,7 +47,11 @@ pub(super) const CLAUSES: &[Clause] = &[
         UNKNOWN,
         left_alone,
     ),
-    Clause::needing("a comment and an edge lose nothing", UNKNOWN, records),
+    Clause::needing(
+        "a comment and an edge lose nothing",
+        &[Capability::UnknownFields, Capability::ExactDocuments],
+        records,
+    ),
     Clause::needing(
         "the deepest document and the deepest comment that are taken can be read and changed",
         &[Capability::AnyValue],

@@ -31,8 +31,9 @@ pub(super) const CLAUSES: &[Clause] = &[
         "a closed child in between does not shield its own children",
         closed_between,
     ),
-    Clause::new(
+    Clause::needing(
         "a dependency on a child has nothing to do with its parent",
+        &[Capability::MissingTargets],
         no_upwards,
     ),
 ];

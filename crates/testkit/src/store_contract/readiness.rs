@@ -31,8 +31,9 @@ const LINKS: [&str; 15] = [
 const BLOCKING: [&str; 2] = ["blocks", "conditional-blocks"];
 
 pub(super) const CLAUSES: &[Clause] = &[
-    Clause::new(
+    Clause::needing(
         "blocks and conditional-blocks hold back until closed or pinned",
+        &[Capability::Versions],
         until_finished,
     ),
     Clause::new("a target that is opened again holds back again", reopened),
@@ -41,7 +42,11 @@ pub(super) const CLAUSES: &[Clause] = &[
         "a link of any of the fifteen types holds nothing back",
         links,
     ),
-    Clause::new("a type that nobody knows holds nothing back", unknown_types),
+    Clause::needing(
+        "a type that nobody knows holds nothing back",
+        &[Capability::AnyValue],
+        unknown_types,
+    ),
     Clause::needing(
         "an id that does not exist holds back, until it comes and is closed",
         &[Capability::MissingTargets],

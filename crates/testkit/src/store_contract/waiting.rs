@@ -23,11 +23,16 @@ pub(super) const CLAUSES: &[Clause] = &[
         "the gate any-children: one closed child is enough",
         any_children,
     ),
-    Clause::new(
+    Clause::needing(
         "the gate may be a text that holds JSON, or an object",
+        &[Capability::AnyValue],
         gate_spellings,
     ),
-    Clause::new("a gate that nobody knows waits for all children", odd_gates),
+    Clause::needing(
+        "a gate that nobody knows waits for all children",
+        &[Capability::AnyValue],
+        odd_gates,
+    ),
     Clause::new("a child that comes later holds back again", child_comes),
     Clause::new(
         "a child that leaves its parent is not waited for",

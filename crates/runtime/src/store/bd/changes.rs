@@ -4,11 +4,11 @@
 //! the issue's own fields is one call, guarded by the status that was seen, and the last one: until it happened nothing is done
 //! that cannot be done again.
 
-use beads_ralph_core::issue::{Comment, Dependency, Issue};
+use beads_ralph_core::issue::{Comment, Dependency, Issue, KEPT_KEY};
 use serde_json::{Map, Value, json};
 
 use super::program::{Argument, Call};
-use super::rows::{KEY, Row, kept};
+use super::rows::{Row, check_key, kept};
 use crate::store::{Capability, StoreError};
 
 /// The largest text that is passed as an argument.
@@ -52,13 +52,18 @@ impl Calls {
 /// What to tell `bd` about an issue that is there.
 pub(super) fn calls(before: &Row, after: &Row, actor: &str) -> Result<Calls, StoreError> {
     let (old, new) = (&before.entry.issue, &after.entry.issue);
+    if old.metadata() != new.metadata() {
+        check_key(new)?;
+    }
     let mut calls = Calls::default();
-    let said = &after.entry.comments[before.entry.comments.len()..];
-    if !said.is_empty() {
-        calls.first.push(comments(old, said, actor));
+    let said = (after.entry.comments.get(before.entry.comments.len()..)).unwrap_or_default();
+    let added: Vec<&Dependency> = (new.dependencies().iter())
+        .filter(|edge| !old.dependencies().contains(edge))
+        .collect();
+    if !said.is_empty() || !added.is_empty() {
+        calls.first.push(merge(old, said, &added, actor));
     }
     calls.removals = removed_edges(old, new, actor);
-    calls.first.extend(added_edges(old, new, actor));
     calls.first.extend(removed_metadata(old, new, actor));
     let is_closed = old.status() != "closed" && new.status() == "closed";
     // Who was claimed keeps the reason with the claim, so that closing and everything else is one step.
@@ -83,9 +88,10 @@ fn writing(words: &[&str], actor: &str) -> Call {
     Call::new(words.iter().copied().chain(["--json", actor.as_str()]))
 }
 
-/// Comments go in by an import that changes nothing else: with the time that the issue has, `bd` keeps its own fields.
-fn comments(issue: &Issue, said: &[Comment], actor: &str) -> Call {
+/// Comments and edges go in by an import that changes nothing else: with the time that the issue has, `bd` keeps its own fields.
+fn merge(issue: &Issue, said: &[Comment], added: &[&Dependency], actor: &str) -> Call {
     let said: Vec<Value> = said.iter().map(Comment::to_value).collect();
+    let added: Vec<Value> = added.iter().map(|edge| edge.to_value(issue.id())).collect();
     let line = json!({
         "id": issue.id().as_str(),
         "title": issue.title(),
@@ -96,6 +102,7 @@ fn comments(issue: &Issue, said: &[Comment], actor: &str) -> Call {
         "created_at": issue.text("created_at"),
         "updated_at": issue.text("updated_at"),
         "comments": said,
+        "dependencies": added,
     });
     Call {
         input: Some(format!("{line}\n").into_bytes()),
@@ -103,27 +110,13 @@ fn comments(issue: &Issue, said: &[Comment], actor: &str) -> Call {
     }
 }
 
-fn has(edges: &[Dependency], edge: &Dependency) -> bool {
-    (edges.iter()).any(|own| own.target() == edge.target() && own.kind() == edge.kind())
-}
-
 fn removed_edges(old: &Issue, new: &Issue, actor: &str) -> Vec<Call> {
-    let gone = (old.dependencies().iter()).filter(|edge| !has(new.dependencies(), edge));
+    let gone = (old.dependencies().iter()).filter(|edge| !new.dependencies().contains(edge));
     let words = |edge: &Dependency| {
         let ids = [old.id().as_str(), edge.target().as_str()];
         writing(&["dep", "remove", ids[0], ids[1]], actor)
     };
     gone.map(words).collect()
-}
-
-fn added_edges(old: &Issue, new: &Issue, actor: &str) -> Vec<Call> {
-    let added = (new.dependencies().iter()).filter(|edge| !has(old.dependencies(), edge));
-    let words = |edge: &Dependency| {
-        let kind = format!("--type={}", edge.kind());
-        let ids = [old.id().as_str(), edge.target().as_str()];
-        writing(&["dep", "add", ids[0], ids[1], &kind], actor)
-    };
-    added.map(words).collect()
 }
 
 fn removed_metadata(old: &Issue, new: &Issue, actor: &str) -> Option<Call> {
@@ -135,7 +128,8 @@ fn removed_metadata(old: &Issue, new: &Issue, actor: &str) -> Option<Call> {
     if gone.is_empty() {
         return None;
     }
-    let words = ["update", old.id().as_str()];
+    let guard = format!("--if-status={}", old.status());
+    let words = ["update", old.id().as_str(), &guard];
     let words: Vec<&str> = (words.into_iter())
         .chain(gone.iter().map(String::as_str))
         .collect();
@@ -152,14 +146,16 @@ fn update(
     let (old, new) = (&before.entry.issue, &after.entry.issue);
     let mut told = Vec::new();
     for field in fields(old, new) {
-        told.extend(flag(field, new)?);
+        told.extend(flag(field, old, new)?);
     }
     let metadata = metadata(before, after);
     if !metadata.is_empty() {
         let bytes = Value::Object(metadata).to_string().into_bytes();
         told.push(Argument::File("--metadata=@", bytes));
     }
-    if old.status() != new.status() && !is_closed_apart {
+    let is_told = (told.iter())
+        .any(|told| matches!(told, Argument::Text(text) if text.starts_with("--status=")));
+    if old.status() != new.status() && !is_closed_apart && !is_told {
         told.push(Argument::Text(format!("--status={}", new.status())));
         if new.status() == "closed" {
             // What may be closed is decided by our own rules, which were asked before.
@@ -198,7 +194,10 @@ fn fields<'a>(old: &'a Issue, new: &'a Issue) -> Vec<&'a str> {
 }
 
 /// How a field is told to `bd update`.
-fn flag(field: &str, new: &Issue) -> Result<Vec<Argument>, StoreError> {
+fn flag(field: &str, old: &Issue, new: &Issue) -> Result<Vec<Argument>, StoreError> {
+    if let Some(added) = added_notes(old, new).filter(|_| field == "notes") {
+        return argument("append-notes", added);
+    }
     let text = match new.document().get(field) {
         // What is left out means the same as these.
         None | Some(Value::Null) if field == "priority" => new.priority().to_string(),
@@ -208,7 +207,8 @@ fn flag(field: &str, new: &Issue) -> Result<Vec<Argument>, StoreError> {
         Some(other) => other.to_string(),
     };
     let name = match field {
-        "title" | "design" | "notes" | "assignee" | "priority" => field,
+        "design" => return Ok(vec![Argument::File("--design-file=", text.into_bytes())]),
+        "title" | "notes" | "assignee" | "priority" => field,
         "description" => {
             let empty = Argument::Text("--allow-empty-description".to_owned());
             return Ok(vec![
@@ -233,6 +233,22 @@ fn flag(field: &str, new: &Issue) -> Result<Vec<Argument>, StoreError> {
         }
         _ => return Err(StoreError::Unsupported(Capability::UnknownFields)),
     };
+    let mut told = argument(name, &text)?;
+    if field == "defer_until" {
+        // `bd` takes putting off for a change of the status too.
+        told.push(Argument::Text(format!("--status={}", new.status())));
+    }
+    Ok(told)
+}
+
+/// What notes have that they had not before, if they only grew: so what somebody else adds stays.
+fn added_notes<'a>(old: &Issue, new: &'a Issue) -> Option<&'a str> {
+    let before = old.text("notes").filter(|notes| !notes.is_empty())?;
+    new.text("notes")?.strip_prefix(before)?.strip_prefix('\n')
+}
+
+/// A flag with a text, if it is not too long for one.
+fn argument(name: &str, text: &str) -> Result<Vec<Argument>, StoreError> {
     if text.len() > MAX_ARGUMENT {
         return Err(StoreError::BdFailed {
             command: format!("bd update --{name}"),
@@ -253,7 +269,7 @@ fn metadata(before: &Row, after: &Row) -> Map<String, Value> {
         .collect();
     let own = |row: &Row| kept(&row.entry.issue, row.entry.fence, row.claim.as_ref());
     if own(before) != own(after) {
-        told.insert(KEY.to_owned(), own(after).unwrap_or_default());
+        told.insert(KEPT_KEY.to_owned(), own(after).unwrap_or_default());
     }
     told
 }

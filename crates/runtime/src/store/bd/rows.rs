@@ -1,18 +1,14 @@
 //! Our issues as `bd` keeps them, and back.
 //!
-//! Who holds an issue is a record of its own (Z-3), which `bd` has no room for. It is kept in the issue's metadata under one key,
-//! with the fence, which outlives every claim; readers never see that key. The reason of a close that happens together with other
-//! changes is kept there as well, because `bd` takes it only from a command that can do nothing else.
+//! What `bd` has no room for, the claim and its fence, is kept in the metadata (`core::issue::Kept`); readers never see it there.
 
 use beads_ralph_core::bead::{FieldError, Timestamp};
-use beads_ralph_core::issue::{Claim, Comment, Entry, Fence, Issue, Line, read_line};
-use serde::{Deserialize, Serialize};
+use beads_ralph_core::issue::{
+    Claim, Comment, EditError, Entry, Fence, Issue, KEPT_KEY, Kept, Line, read_line,
+};
 use serde_json::{Map, Value};
 
 use crate::store::{Capability, StoreError};
-
-/// The key of an issue's metadata that is ours.
-pub(super) const KEY: &str = "beads_ralph";
 
 /// The fields that `bd` keeps.
 const FIELDS: [&str; 46] = [
@@ -81,16 +77,6 @@ pub(in crate::store) struct Row {
     pub(in crate::store) claim: Option<Claim>,
 }
 
-/// What is kept under our key.
-#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Kept {
-    fence: Fence,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    claim: Option<Claim>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    close_reason: Option<String>,
-}
-
 /// Reads what `bd export` and `bd show` print of an issue; nothing for what is none.
 pub(super) fn from_bd(mut value: Value) -> Result<Option<Row>, StoreError> {
     let name = value.get("id").and_then(Value::as_str).unwrap_or_default();
@@ -99,38 +85,24 @@ pub(super) fn from_bd(mut value: Value) -> Result<Option<Row>, StoreError> {
         id: name.clone(),
         errors,
     };
-    let kept = match &mut value {
-        Value::Object(document) => take_kept(document),
-        _ => None,
-    };
+    let kept = value.as_object_mut().and_then(|document| {
+        document.shift_remove("revision");
+        Kept::take(document)
+    });
     let Line::Issue(mut entry) = read_line(&value.to_string()).map_err(refused)? else {
         return Ok(None);
     };
     let kept = kept.unwrap_or_default();
     entry.fence = entry.fence.max(kept.fence);
-    let is_held = entry.issue.status() == "in_progress";
     Ok(Some(Row {
-        claim: kept.claim.filter(|_| is_held),
+        claim: kept.claim.filter(|_| is_ours(&entry.issue)),
         entry: *entry,
     }))
 }
 
-/// Takes our key out of a document's metadata, and gives the document what belongs to it.
-fn take_kept(document: &mut Map<String, Value>) -> Option<Kept> {
-    document.shift_remove("revision");
-    let metadata = document.get_mut("metadata")?.as_object_mut()?;
-    let kept = metadata.shift_remove(KEY)?;
-    let kept: Kept = serde_json::from_str(kept.as_str()?).ok()?;
-    if metadata.is_empty() {
-        document.shift_remove("metadata");
-    }
-    let is_closed = document.get("status").and_then(Value::as_str) == Some("closed");
-    if let Some(reason) = kept.close_reason.as_ref().filter(|_| is_closed) {
-        document
-            .entry("close_reason")
-            .or_insert_with(|| reason.as_str().into());
-    }
-    Some(kept)
+/// Whether an issue that we claimed can still be ours: whoever takes it by `bd` itself gets a lease of `bd`'s, which we never do.
+fn is_ours(issue: &Issue) -> bool {
+    issue.status() == "in_progress" && issue.text("lease_expires_at").is_none()
 }
 
 /// What is to be under our key; nothing as long as nobody ever claimed the issue.
@@ -146,13 +118,27 @@ pub(super) fn kept(issue: &Issue, fence: Fence, claim: Option<&Claim>) -> Option
         claim: claim.cloned(),
         close_reason: reason.map(str::to_owned),
     };
-    // As a text it keeps every digit: numbers of this JSON pass through floating point.
-    let text = serde_json::to_string(&kept).expect("a record of plain values is JSON");
-    Some(text.into())
+    Some(kept.to_text().into())
+}
+
+/// Refuses a document that has something of its own where we keep ours.
+pub(super) fn check_key(issue: &Issue) -> Result<(), StoreError> {
+    let is_taken = (issue.metadata()).is_some_and(|metadata| metadata.contains_key(KEPT_KEY));
+    if is_taken {
+        return Err(StoreError::Edit {
+            id: issue.id().clone(),
+            error: EditError::Kept {
+                field: format!("metadata.{KEPT_KEY}"),
+                hint: "it belongs to claims; choose another key",
+            },
+        });
+    }
+    Ok(())
 }
 
 /// The line of a new issue for `bd import`. A field that `bd` has no room for is refused, because it would be lost.
 pub(super) fn to_bd(entry: &Entry, claim: Option<&Claim>) -> Result<Value, StoreError> {
+    check_key(&entry.issue)?;
     let mut document = entry.issue.document().clone();
     document.retain(|_, value| !value.is_null());
     for field in TIMES {
@@ -172,7 +158,7 @@ pub(super) fn to_bd(entry: &Entry, claim: Option<&Claim>) -> Result<Value, Store
             *metadata = Value::Object(Map::new());
         }
         if let Some(metadata) = metadata.as_object_mut() {
-            metadata.insert(KEY.to_owned(), kept);
+            metadata.insert(KEPT_KEY.to_owned(), kept);
         }
     }
     document.entry("priority").or_insert_with(|| 2.into());

@@ -1,7 +1,7 @@
 //! Making a change: tried on what is known, told to `bd`, and read back.
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::{Comment, Effect, is_same_content};
+use beads_ralph_core::issue::{Comment, Dependency, Effect, has_become, is_same_content};
 use serde_json::{Map, Value};
 
 use super::answer::Answer;
@@ -9,10 +9,17 @@ use super::changes::{self, Calls};
 use super::program::Call;
 use super::rows::{self, Row};
 use super::{BdStore, PER_BEAD, State, fingerprint, stamp};
-use crate::store::{MemoryStore, Stamp, Store as _, StoreError};
+use crate::store::{MemoryStore, Stamp, StoreError};
 
 /// How often a change is tried because somebody else changed the bead first.
 const TURNS: usize = 3;
+
+/// An issue that becomes another, and what to tell `bd` for it.
+struct Changed {
+    before: Row,
+    after: Row,
+    calls: Calls,
+}
 
 impl BdStore {
     /// Tries a change on what is known, then tells `bd`. When `bd` says that the bead is not as it was known, everything is
@@ -22,7 +29,7 @@ impl BdStore {
         by: Stamp<'_>,
         change: impl Fn(&mut MemoryStore) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        if let Some(obstacle) = self.obstacle() {
+        if let Some(obstacle) = self.probed.obstacle() {
             return Err(obstacle);
         }
         let _turn = self.turn()?;
@@ -33,69 +40,84 @@ impl BdStore {
             let n_events = trial.n_events();
             let done = change(&mut trial)?;
             let touched = trial.touched_since(n_events);
-            let told = self.tell(&mut state, &trial, &touched, by);
-            match told {
-                Ok(()) => return Ok(done),
-                Err(error) => {
-                    // What was done of it is not known.
-                    state.read = None;
-                    match error {
-                        StoreError::Guard { .. } => mismatch = Some(error),
-                        error => return Err(error),
-                    }
-                }
+            let mut is_begun = false;
+            let told = self.tell(&mut state, &trial, &touched, by, &mut is_begun);
+            let Err(error) = told else {
+                return Ok(done);
+            };
+            // What was done of it is not known.
+            state.read = None;
+            match error {
+                StoreError::Guard { .. } if !is_begun => mismatch = Some(error),
+                StoreError::Guard { what, .. } => return Err(StoreError::HalfDone { what }),
+                error => return Err(error),
             }
         }
         Err(mismatch.expect("only a guard is tried again"))
     }
 
-    /// Tells `bd` about issues that are to become what they are in a trial.
+    /// Tells `bd` about issues that are to become what they are in a trial. `is_begun` says whether it was told anything.
     fn tell(
         &self,
         state: &mut State,
         trial: &MemoryStore,
         touched: &[BeadId],
         by: Stamp<'_>,
+        is_begun: &mut bool,
     ) -> Result<(), StoreError> {
         let after: Vec<Row> = touched.iter().filter_map(|id| trial.row_of(id)).collect();
         let is_gone =
             |id: &&BeadId| trial.row_of(id).is_none() && state.mirror.row_of(id).is_some();
         let gone: Vec<&BeadId> = touched.iter().filter(is_gone).collect();
         let mut new = Vec::new();
-        let mut changed: Vec<(Row, Row, Calls)> = Vec::new();
-        for row in after {
-            match state.mirror.row_of(row.entry.issue.id()) {
-                None => new.push(row),
+        let mut changed: Vec<Changed> = Vec::new();
+        for after in after {
+            match state.mirror.row_of(after.entry.issue.id()) {
+                None => new.push(after),
                 Some(before) => {
-                    let calls = changes::calls(&before, &row, by.actor)?;
-                    changed.push((before, row, calls));
+                    let calls = changes::calls(&before, &after, by.actor)?;
+                    changed.push(Changed {
+                        before,
+                        after,
+                        calls,
+                    });
                 }
             }
         }
-        let known = |id: &BeadId| trial.row_of(id).is_some();
-        let edges_to = new.iter().chain(changed.iter().map(|(_, row, _)| row));
-        check_targets(edges_to, &known)?;
-        let issues = new.iter().map(|row| &row.entry.issue);
-        let issues = issues.chain(changed.iter().map(|(_, row, _)| &row.entry.issue));
+        check_targets(&new, &changed, trial)?;
+        let issues = new.iter().chain(changed.iter().map(|it| &it.after));
+        let issues = issues.map(|row| &row.entry.issue);
         state.words.ensure(&self.program, issues)?;
         if !new.is_empty() {
             self.insert(state, &new, by)?;
+            *is_begun = true;
         }
-        for call in changed.iter().flat_map(|(_, _, calls)| &calls.removals) {
+        for call in changed.iter().flat_map(|it| &it.calls.removals) {
             self.program.call(call)?.succeeded()?;
+            *is_begun = true;
         }
         if !gone.is_empty() {
             self.delete(&gone, by)?.succeeded()?;
+            *is_begun = true;
             self.read_all(state)?;
         }
-        for (before, after, calls) in changed {
-            self.update(state, &before, &after, &calls)?;
+        for it in changed {
+            self.update(state, &it, is_begun)?;
+            *is_begun = true;
         }
         Ok(())
     }
 
     /// Inserts issues by one import, and reads them back; what came of an import that failed is taken away again (Z-25).
     fn insert(&self, state: &mut State, new: &[Row], by: Stamp<'_>) -> Result<(), StoreError> {
+        if state.is_provisional {
+            // An import would take the place of a bead that somebody else made in this moment.
+            self.read_all(state)?;
+            let ids = new.iter().map(|row| row.entry.issue.id());
+            if let Some(id) = ids.into_iter().find(|id| state.mirror.row_of(id).is_some()) {
+                return Err(StoreError::Exists(id.clone()));
+            }
+        }
         let mut input = Vec::new();
         for row in new {
             let line = rows::to_bd(&row.entry, row.claim.as_ref())?;
@@ -113,17 +135,21 @@ impl BdStore {
         let read = self.read_all(state);
         let is_there = |row: &Row| {
             let found = state.mirror.row_of(row.entry.issue.id());
-            found.is_some_and(|found| is_same_row(&found, row))
+            found.is_some_and(|found| found.is_same(row))
         };
         let error = match (imported, read) {
             (Ok(_), Ok(())) => match new.iter().find(|row| !is_there(row)) {
                 None => return Ok(()),
-                Some(row) => not_as_written(row.entry.issue.id()),
+                Some(row) => StoreError::NotAsWritten(row.entry.issue.id().clone()),
             },
             (Err(error), _) | (Ok(_), Err(error)) => error,
         };
-        let ids = new.iter().map(|row| row.entry.issue.id());
-        let came: Vec<&BeadId> = ids.filter(|id| state.mirror.row_of(id).is_some()).collect();
+        let is_own = |row: &&Row| {
+            let found = state.mirror.row_of(row.entry.issue.id());
+            found.is_some_and(|found| found.entry.issue.title() == row.entry.issue.title())
+        };
+        let came = new.iter().filter(is_own);
+        let came: Vec<&BeadId> = came.map(|row| row.entry.issue.id()).collect();
         if !came.is_empty() {
             // That it cannot be taken away is no second error: the first one says what to look at.
             drop(self.delete(&came, by));
@@ -142,50 +168,55 @@ impl BdStore {
     fn update(
         &self,
         state: &mut State,
-        before: &Row,
-        after: &Row,
-        calls: &Calls,
+        changed: &Changed,
+        is_begun: &mut bool,
     ) -> Result<(), StoreError> {
-        for call in &calls.first {
-            self.program.call(call)?.succeeded()?;
-        }
+        let Changed {
+            before,
+            after,
+            calls,
+        } = changed;
         let id = after.entry.issue.id();
-        let answered = match &calls.update {
-            None => None,
-            Some(call) => {
-                let answer = self.program.call(call)?;
-                if answer.is_guard_mismatch() {
-                    return Err(StoreError::Guard {
-                        what: format!("the status of {id}"),
-                        expected: before.entry.issue.status().to_owned(),
-                        found: "something else by now".to_owned(),
-                    });
-                }
-                answer.succeeded()?.objects()?.pop()
+        for call in &calls.first {
+            let answer = self.guarded(call, before)?;
+            // An import of comments leaves out what is older than what it finds.
+            if answer.value()?.get("stale_skipped_ids").is_some() {
+                return Err(mismatch(before));
             }
-        };
+            *is_begun = true;
+        }
+        let mut answered = None;
+        if let Some(call) = &calls.update {
+            answered = self.guarded(call, before)?.objects()?.pop();
+            *is_begun = true;
+        }
         if let Some(call) = &calls.close {
             self.program.call(call)?.succeeded()?;
         }
-        match answered.filter(|_| calls.is_one_update()) {
-            Some(document) => {
-                let row = completed(document, before)?;
-                if is_same_row(&row, after) {
-                    state.mirror.mirror_one(row, stamp());
-                    self.have_written(state);
-                    return Ok(());
-                }
+        if let Some(document) = answered.filter(|_| calls.is_one_update()) {
+            let row = completed(document, before)?;
+            if row.has_become(before, after) {
+                state.mirror.mirror_one(row, stamp());
+                self.have_written(state);
+                return Ok(());
             }
-            None if calls.is_one_update() => return Ok(()),
-            None => {}
         }
         self.read_all(state)?;
         let found = state.mirror.row_of(id);
-        if found.is_some_and(|found| is_same_row(&found, after)) {
+        if found.is_some_and(|found| found.has_become(before, after)) {
             Ok(())
         } else {
-            Err(not_as_written(id))
+            Err(StoreError::NotAsWritten(id.clone()))
         }
+    }
+
+    /// A call that changes a bead, if the bead is still as it was known.
+    fn guarded(&self, call: &Call, before: &Row) -> Result<Answer, StoreError> {
+        let answer = self.program.call(call)?;
+        if answer.is_guard_mismatch() {
+            return Err(mismatch(before));
+        }
+        answer.succeeded()
     }
 
     /// Says that the database changed because of us, and that it may have changed because of others too.
@@ -205,47 +236,70 @@ fn completed(mut document: Map<String, Value>, before: &Row) -> Result<Row, Stor
         document.insert("dependencies".to_owned(), edges.clone());
     }
     let row = rows::from_bd(Value::Object(document))?;
-    let mut row = row.ok_or_else(|| not_as_written(before.entry.issue.id()))?;
+    let id = before.entry.issue.id();
+    // `bd` takes the beginning of an id for the whole of it where it can.
+    let row = row.filter(|row| row.entry.issue.id() == id);
+    let mut row = row.ok_or_else(|| StoreError::NotAsWritten(id.clone()))?;
     row.entry.comments.clone_from(&before.entry.comments);
     Ok(row)
 }
 
-/// Whether `bd` has an issue as it was to be.
-fn is_same_row(found: &Row, wanted: &Row) -> bool {
-    let has = |comment: &Comment| {
-        let mut own = found.entry.comments.iter();
-        own.any(|own| own.text() == comment.text() && own.author() == comment.author())
-    };
-    is_same_content(&found.entry.issue, &wanted.entry.issue)
-        && found.entry.fence == wanted.entry.fence
-        && found.claim == wanted.claim
-        && wanted.entry.comments.iter().all(has)
-}
+impl Row {
+    /// Whether an issue that came is the one that was sent.
+    fn is_same(&self, wanted: &Self) -> bool {
+        is_same_content(&self.entry.issue, &wanted.entry.issue) && self.has_rest_of(wanted)
+    }
 
-fn not_as_written(id: &BeadId) -> StoreError {
-    StoreError::BdFailed {
-        command: format!("bd show {id}"),
-        code: Some(0),
-        said: "the bead is not what was written".to_owned(),
+    /// Whether an issue has become what a change was to make of it.
+    fn has_become(&self, before: &Self, after: &Self) -> bool {
+        let [own, before, wanted] = [self, before, after].map(|row| &row.entry.issue);
+        has_become(own, before, wanted) && self.has_rest_of(after)
+    }
+
+    /// Whether fence, claim and comments are there.
+    fn has_rest_of(&self, wanted: &Self) -> bool {
+        let has = |comment: &Comment| {
+            let mut own = self.entry.comments.iter();
+            own.any(|own| own.text() == comment.text() && own.author() == comment.author())
+        };
+        self.entry.fence == wanted.entry.fence
+            && self.claim == wanted.claim
+            && wanted.entry.comments.iter().all(has)
     }
 }
 
-/// An edge to a bead that is not there is refused: `bd` would lose it, or wait for nothing (Z-25).
-fn check_targets<'a>(
-    rows: impl Iterator<Item = &'a Row>,
-    is_known: &dyn Fn(&BeadId) -> bool,
-) -> Result<(), StoreError> {
-    for row in rows {
-        for edge in row.entry.issue.dependencies() {
-            let is_elsewhere = edge.target().as_str().starts_with("external:");
-            let is_link = edge.effect() == Effect::None;
-            if !is_link && !is_elsewhere && !is_known(edge.target()) {
-                return Err(StoreError::Unresolved {
-                    id: row.entry.issue.id().clone(),
-                    target: edge.target().clone(),
-                });
-            }
+/// That a bead is not as it was known.
+fn mismatch(before: &Row) -> StoreError {
+    StoreError::Guard {
+        what: format!("the status of {}", before.entry.issue.id()),
+        expected: before.entry.issue.status().to_owned(),
+        found: "something else by now".to_owned(),
+    }
+}
+
+/// A new edge to a bead that is not there is refused: `bd` would lose it, or wait for nothing (Z-25).
+fn check_targets(new: &[Row], changed: &[Changed], trial: &MemoryStore) -> Result<(), StoreError> {
+    let new = new
+        .iter()
+        .flat_map(|row| edges_of(row).map(move |edge| (row, edge)));
+    let changed = changed.iter().flat_map(|it| {
+        let known = it.before.entry.issue.dependencies();
+        let added = edges_of(&it.after).filter(|edge| !known.contains(edge));
+        added.map(|edge| (&it.after, edge))
+    });
+    for (row, edge) in new.chain(changed) {
+        let is_elsewhere = edge.target().as_str().starts_with("external:");
+        let is_link = edge.effect() == Effect::None;
+        if !is_link && !is_elsewhere && trial.row_of(edge.target()).is_none() {
+            return Err(StoreError::Unresolved {
+                id: row.entry.issue.id().clone(),
+                target: edge.target().clone(),
+            });
         }
     }
     Ok(())
+}
+
+fn edges_of(row: &Row) -> impl Iterator<Item = &Dependency> {
+    row.entry.issue.dependencies().iter()
 }
