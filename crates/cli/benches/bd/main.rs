@@ -50,7 +50,10 @@ fn main() -> ExitCode {
         }
         let [theirs, ours] = times.map(|mut times| millis(median(&mut times)));
         verdicts.add(name, ours / theirs);
-        println!("{name:>12} {theirs:>12.1} {ours:>12.1} {:>8.1}", theirs / ours);
+        println!(
+            "{name:>12} {theirs:>12.1} {ours:>12.1} {:>8.1}",
+            theirs / ours
+        );
     }
     let is_met = verdicts.report(MAX_RATIO);
     count_calls();
