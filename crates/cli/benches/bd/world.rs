@@ -33,6 +33,7 @@ fn real() -> Utf8PathBuf {
 
 /// A program in a directory, with an environment that nothing else gets into.
 fn command(program: &str, words: &[&str], root: &Utf8Path, path: &str) -> Command {
+    #[expect(clippy::disallowed_methods, reason = "a benchmark starts programs")]
     let mut command = Command::new(program);
     command
         .args(words)
@@ -141,7 +142,7 @@ impl Run {
             run.bin,
             real()
         );
-        run.write(&run.bin.join("bd"), &script);
+        write(&run.bin.join("bd"), &script);
         succeed(run.command("chmod", &["+x", run.bin.join("bd").as_str()]));
         for words in [
             &["init", "--quiet", "--initial-branch=main"][..],
@@ -150,9 +151,9 @@ impl Run {
         ] {
             succeed(run.command("git", words));
         }
-        run.write(&run.root.join("plan.md"), &plan(n_sprints));
-        run.write(&run.root.join("beads-ralph.yaml"), CONFIG);
-        run.write(&run.root.join("scenario.yaml"), SCENARIO);
+        write(&run.root.join("plan.md"), &plan(n_sprints));
+        write(&run.root.join("beads-ralph.yaml"), CONFIG);
+        write(&run.root.join("scenario.yaml"), SCENARIO);
         let init = [
             "init",
             "--non-interactive",
@@ -165,7 +166,7 @@ impl Run {
         succeed(run.command("git", &["add", "--all"]));
         succeed(run.command("git", &["commit", "--quiet", "--message=plan"]));
         succeed(run.command(OURS, &["plan", "apply", "plan.md"]));
-        run.write(&run.bin.join("calls"), "");
+        write(&run.bin.join("calls"), "");
         run
     }
 
@@ -180,10 +181,10 @@ impl Run {
     fn command(&self, program: &str, words: &[&str]) -> Command {
         command(program, words, &self.root, self.bin.as_str())
     }
+}
 
-    fn write(&self, path: &Utf8Path, text: &str) {
-        files::write_atomic(path, text.as_bytes()).expect("there is room");
-    }
+fn write(path: &Utf8Path, text: &str) {
+    files::write_atomic(path, text.as_bytes()).expect("there is room");
 }
 
 const CONFIG: &str = r#"permissions: bypass

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_runtime::store::{SqliteStore, Store as _, Write, init};
+use beads_ralph_runtime::store::{Kind, SqliteStore, Store as _, Write, find, init};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::data::{Sizes, entries, ready_query};
@@ -51,7 +51,11 @@ fn run(program: &str, directory: &Utf8Path, arguments: &[&str]) -> (bool, Durati
 fn store(root: &Utf8Path, name: &str, n_beads: usize) -> (Utf8PathBuf, SqliteStore) {
     let directory = root.join(name);
     std::fs::create_dir(&directory).expect("a new directory");
-    let mut store = init(&directory).expect("a new store").store;
+    init(&directory).expect("a new store");
+    let Kind::Sqlite(file) = find(&directory).expect("it was just made").kind else {
+        unreachable!("it was not made by bd");
+    };
+    let mut store = SqliteStore::open(&file).expect("it was just made");
     let batch: Vec<Write> = entries(n_beads)
         .map(|entry| Write::Insert(Box::new(entry)))
         .collect();

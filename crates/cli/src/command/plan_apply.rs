@@ -245,10 +245,8 @@ fn verify(beads: &Beads, batch: &[Write], versions: &[u64]) -> Result<(), Failur
     let mut records = records.iter().peekable();
     for ((write, version), id) in batch.iter().zip(versions).zip(&ids) {
         let found = records.next_if(|record| record.issue.id() == id);
-        let is_same = found.is_some_and(|record| {
-            record.version != *version
-                || (record.version == *version && is_written(write, &record.issue))
-        });
+        let is_same = found
+            .is_some_and(|record| record.version != *version || is_written(write, &record.issue));
         if !is_same {
             let message = format!(
                 "bead {} is not in the store as it was written",

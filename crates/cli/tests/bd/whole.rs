@@ -76,7 +76,7 @@ fn scenario() -> String {
     let mut rule = |contains: &str, sessions: &[String]| {
         _ = write!(text, "  - contains: [{contains:?}]\n    sessions:\n");
         for session in sessions {
-            _ = write!(text, "      - - {session}\n");
+            _ = writeln!(text, "      - - {session}");
         }
     };
     let both = "printf 'a\\nb\\n' >index.txt && git add --all && git commit --quiet --no-edit";

@@ -59,6 +59,8 @@ fn template() -> &'static World {
             "--skip-agents",
         ];
         world.bd(&init);
+        // What is known of the program is copied too.
+        drop(world.store());
         world
     })
 }
@@ -67,15 +69,13 @@ impl World {
     /// A new repository with a database of the real `bd`.
     pub(crate) fn new() -> Self {
         let (root, guard) = temporary();
-        let copied = Command::new("cp")
-            .args(["-a", template().root.join(".").as_str(), root.as_str()])
-            .status()
-            .unwrap();
-        assert!(copied.success());
-        Self {
+        let world = Self {
             root,
             _guard: guard,
-        }
+        };
+        let template = template().root.join(".");
+        world.succeed("cp", &["-a", template.as_str(), world.root.as_str()]);
+        world
     }
 
     pub(crate) fn root(&self) -> &Utf8Path {
@@ -97,6 +97,7 @@ impl World {
     pub(crate) fn command(&self, program: &str, words: &[&str]) -> Command {
         let tools = self::program();
         let path = format!("{}:/usr/local/bin:/usr/bin:/bin", tools.parent().unwrap());
+        #[expect(clippy::disallowed_methods, reason = "the tests start programs")]
         let mut command = Command::new(program);
         command
             .args(words)

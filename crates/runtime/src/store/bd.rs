@@ -197,7 +197,7 @@ impl BdStore {
         let mut state = self.state.borrow_mut();
         let now = self.files.as_deref().and_then(fingerprint::of);
         let is_current = state.read.as_ref().is_some_and(|(at, then)| {
-            let age = at.elapsed();
+            let age = clock::monotonic().saturating_duration_since(*at);
             match (then, &now) {
                 (Some(then), Some(now)) if then == now => {
                     !state.is_provisional || age < PROVISIONAL
@@ -215,7 +215,7 @@ impl BdStore {
     /// Reads everything that `bd` has.
     fn read_all(&self, state: &mut State) -> Result<(), StoreError> {
         let seen = self.files.as_deref().and_then(fingerprint::of);
-        let at = Instant::now();
+        let at = clock::monotonic();
         let answer = self.program.call(&Call::new(["export", "--all"]))?;
         let lines = answer.succeeded()?.lines()?;
         let mut found = Vec::with_capacity(lines.len());
@@ -239,7 +239,7 @@ impl BdStore {
             if let Some(lock) = files::lock(&self.lock)? {
                 return Ok(lock);
             }
-            if began.elapsed() >= self.busy {
+            if clock::monotonic().saturating_duration_since(began) >= self.busy {
                 return Err(StoreError::Busy {
                     path: self.lock.clone(),
                     seconds: self.busy.as_secs(),

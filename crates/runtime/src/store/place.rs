@@ -154,7 +154,7 @@ pub fn init(from: &Utf8Path) -> Result<Initialized, StoreError> {
     let options = options()?;
     let directory = match env::get(Variable::BeadsDir) {
         Some(directory) => Utf8PathBuf::from(directory),
-        None => home_directory(from)?,
+        None => home_directory(from),
     };
     if is_of_bd(&directory) {
         return init_bd(directory);
@@ -348,14 +348,14 @@ fn directory_for(from: &Utf8Path) -> Option<Utf8PathBuf> {
 }
 
 /// The `.beads` of the repository's home, for `init`.
-fn home_directory(from: &Utf8Path) -> Result<Utf8PathBuf, StoreError> {
+fn home_directory(from: &Utf8Path) -> Utf8PathBuf {
     let Some(home) = repo::home_of(from) else {
-        return Ok(from.join(DIRECTORY));
+        return from.join(DIRECTORY);
     };
     let directory = home.path().join(DIRECTORY);
     match bd_beside(&home, from) {
-        Some(theirs) if !is_store(&directory) => Ok(theirs),
-        _ => Ok(directory),
+        Some(theirs) if !is_store(&directory) => theirs,
+        _ => directory,
     }
 }
 

@@ -86,12 +86,12 @@ impl Call {
 
     /// What was called, for an error: the command and what it is about, not its texts.
     fn shown(&self) -> String {
-        let words = self.arguments.iter().filter_map(|argument| match argument {
+        let words = self.arguments.iter().map(|argument| match argument {
             Argument::Text(text) if text.starts_with("--") => {
-                Some(text.split('=').next().unwrap_or_default())
+                text.split('=').next().unwrap_or_default()
             }
-            Argument::Text(text) => Some(text.as_str()),
-            Argument::File(flag, _) => Some(flag.trim_end_matches(['=', '@'])),
+            Argument::Text(text) => text,
+            Argument::File(flag, _) => flag.trim_end_matches(['=', '@']),
         });
         let words: Vec<String> = words.map(excerpt).collect();
         format!("bd {}", words.join(" "))

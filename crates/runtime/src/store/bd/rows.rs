@@ -5,7 +5,7 @@
 //! changes is kept there as well, because `bd` takes it only from a command that can do nothing else.
 
 use beads_ralph_core::bead::{FieldError, Timestamp};
-use beads_ralph_core::issue::{Claim, Entry, Fence, Issue, Line, read_line};
+use beads_ralph_core::issue::{Claim, Comment, Entry, Fence, Issue, Line, read_line};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -177,7 +177,7 @@ pub(super) fn to_bd(entry: &Entry, claim: Option<&Claim>) -> Result<Value, Store
     }
     document.entry("priority").or_insert_with(|| 2.into());
     if !entry.comments.is_empty() {
-        let comments = entry.comments.iter().map(|comment| comment.to_value());
+        let comments = entry.comments.iter().map(Comment::to_value);
         document.insert("comments".to_owned(), comments.collect());
     }
     Ok(Value::Object(document))

@@ -109,10 +109,7 @@ impl BdStore {
             extra: PER_BEAD * count,
             ..Call::new(["import", "-", "--json", actor.as_str()])
         };
-        let imported = self
-            .program
-            .call(&call)
-            .and_then(|answer| answer.succeeded());
+        let imported = self.program.call(&call).and_then(Answer::succeeded);
         let read = self.read_all(state);
         let is_there = |row: &Row| {
             let found = state.mirror.row_of(row.entry.issue.id());
