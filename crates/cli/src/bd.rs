@@ -58,7 +58,7 @@ use self::arguments::{Arguments, Read};
 use self::call::Call;
 use self::failure::Refusal;
 use self::output::Output;
-use self::tree::Access;
+use self::tree::{Access, Command};
 
 /// The word that prints the argument tree, for the test that compares everything in it with the real `bd`.
 const TREE: &str = "__tree";
@@ -79,6 +79,7 @@ fn work(typed: &[String], output: &mut Output) -> Result<(), Refusal> {
         return output.raw(&output::encode(&tree::describe()));
     }
     if let Some(place) = kept_by_bd(typed) {
+        check_reading(typed)?;
         return Err(handed_over(&place, typed));
     }
     let Read {
@@ -109,11 +110,7 @@ fn work(typed: &[String], output: &mut Output) -> Result<(), Refusal> {
         here: here(arguments.filled("directory"))?,
         typed,
     };
-    let writes = match command.access {
-        Access::Reads => false,
-        Access::Writes => true,
-        Access::WritesWith(flag) => (arguments.filled(flag)).is_some_and(|value| value != "false"),
-    };
+    let writes = is_writing(command, &arguments);
     if writes && arguments.is_on("readonly") {
         let flag = match command.access {
             Access::WritesWith(flag) => format!(" --{flag}"),
@@ -125,6 +122,14 @@ fn work(typed: &[String], output: &mut Output) -> Result<(), Refusal> {
         unit::Place::here().check(&path, &arguments)?;
     }
     run(&mut call)
+}
+
+fn is_writing(command: &Command, arguments: &Arguments) -> bool {
+    match command.access {
+        Access::Reads => false,
+        Access::Writes => true,
+        Access::WritesWith(flag) => (arguments.filled(flag)).is_some_and(|value| value != "false"),
+    }
 }
 
 /// What the real `bd` says of a command that writes where nothing may be written.
@@ -155,6 +160,20 @@ fn here(directory: Option<&str>) -> Result<Utf8PathBuf, Refusal> {
                 arguments::quoted(directory)
             )))
         }
+    }
+}
+
+/// In a unit, only what reads is handed over to the real `bd` (Z-18), whose claims know no fence of ours.
+fn check_reading(typed: &[String]) -> Result<(), Refusal> {
+    if unit::Place::here() == unit::Place::Outside {
+        return Ok(());
+    }
+    let read = arguments::read(typed)?;
+    match read.command {
+        Some(command) if is_writing(command, &read.arguments) => {
+            unit::Place::Reader.check(&read.path, &read.arguments)
+        }
+        _ => Ok(()),
     }
 }
 

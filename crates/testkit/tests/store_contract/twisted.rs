@@ -105,7 +105,7 @@ impl Twisted {
         }
         for write in batch {
             match write {
-                Write::Update { guard, .. }
+                Write::Update { guard, .. } | Write::Delete { guard, .. }
                     if self.is(Twist::NoGuards)
                         && (guard.is_free || guard.version.is_some() || guard.fence.is_some()) =>
                 {
