@@ -207,13 +207,18 @@ fn kept_by_bd(typed: &[String]) -> Option<store::Place> {
 
 /// Refuses what does not only read, by our own knowledge of the commands.
 fn check_reads(typed: &[String]) -> Result<(), Refusal> {
-    let Read { command, path, .. } = arguments::read(typed)?;
-    match command.map(|command| command.access) {
-        None | Some(Access::Reads) => Ok(()),
-        Some(Access::Writes | Access::WritesWith(_)) => {
-            Err(unit::refused(&format!("bd {} writes", path.join(" "))))
-        }
+    if typed.iter().any(|word| word.starts_with("--readonly")) {
+        return Err(unit::refused("--readonly is set by the run"));
     }
+    let Read {
+        command,
+        path,
+        arguments,
+    } = arguments::read(typed)?;
+    if command.is_some_and(|command| is_writing(command, &arguments)) {
+        return Err(unit::refused(&format!("bd {} writes", path.join(" "))));
+    }
+    Ok(())
 }
 
 /// What becomes of a call on a store that the real `bd` keeps: the real program takes it over, and inside a unit it only reads
@@ -228,8 +233,7 @@ fn handed_over(place: &store::Place, typed: &[String]) -> Refusal {
         if let Err(refusal) = check_reads(typed) {
             return refusal;
         }
-        // The last of such flags counts.
-        arguments.push("--readonly".to_owned());
+        arguments.insert(0, "--readonly".to_owned());
     }
     let error = beads_ralph_runtime::unit::replace_by(&program, &arguments);
     Refusal::plain(format!("cannot start {program}: {error}"))

@@ -137,11 +137,21 @@ fn z_18_z_26_our_bd_hands_over_to_the_real_one_and_only_reads_inside_a_unit() {
         let mut command = world.command(ours, words);
         command.env("BEADS_RALPH_UNIT", "some").output().unwrap()
     };
-    assert!(inside(&["bd", "list"]).status.success());
-    let refused = inside(&["bd", "close", "tt-1"]);
-    assert!(!refused.status.success());
+    for words in [&["bd", "list"][..], &["bd", "ready", "--json"]] {
+        assert!(inside(words).status.success(), "{words:?}");
+    }
+    for words in [
+        &["bd", "close", "tt-1"][..],
+        &["bd", "ready", "--claim"],
+        &["bd", "update", "tt-1", "--title=x", "--readonly=false"],
+        &["bd", "hooks", "install"],
+    ] {
+        let refused = inside(words);
+        assert!(!refused.status.success(), "{words:?}: {refused:?}");
+    }
+    let shown = world.bd(&["show", "tt-1", "--json"]);
     assert!(
-        String::from_utf8_lossy(&refused.stderr).contains("read-only"),
-        "{refused:?}"
+        shown.contains("\"open\"") && shown.contains("\"One\""),
+        "{shown}"
     );
 }
