@@ -67,11 +67,11 @@ impl World {
     }
 }
 
-/// One bead in ten waits for nobody; the others for the one before them.
+/// One bead in ten waits for the one before it: the real `bd` takes long for every edge.
 fn lines(n_beads: usize) -> String {
     let mut lines = String::new();
     for number in 0..n_beads {
-        let edges = if number % 10 == 0 {
+        let edges = if number % 10 != 9 {
             String::new()
         } else {
             format!(
