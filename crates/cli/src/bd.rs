@@ -51,14 +51,14 @@ mod version;
 use std::process::ExitCode;
 
 use beads_ralph_runtime::env::{self, Variable};
-use beads_ralph_runtime::store::Place;
+use beads_ralph_runtime::store::{self, Kind};
 use camino::Utf8PathBuf;
 
 use self::arguments::{Arguments, Read};
 use self::call::Call;
 use self::failure::Refusal;
 use self::output::Output;
-use self::tree::Access;
+use self::tree::{Access, Command};
 
 /// The word that prints the argument tree, for the test that compares everything in it with the real `bd`.
 const TREE: &str = "__tree";
@@ -77,6 +77,10 @@ pub(crate) fn run(typed: &[String]) -> ExitCode {
 fn work(typed: &[String], output: &mut Output) -> Result<(), Refusal> {
     if typed.first().is_some_and(|word| word == TREE) {
         return output.raw(&output::encode(&tree::describe()));
+    }
+    if let Some(place) = kept_by_bd(typed) {
+        check_reading(typed)?;
+        return Err(handed_over(&place, typed));
     }
     let Read {
         command,
@@ -106,11 +110,7 @@ fn work(typed: &[String], output: &mut Output) -> Result<(), Refusal> {
         here: here(arguments.filled("directory"))?,
         typed,
     };
-    let writes = match command.access {
-        Access::Reads => false,
-        Access::Writes => true,
-        Access::WritesWith(flag) => (arguments.filled(flag)).is_some_and(|value| value != "false"),
-    };
+    let writes = is_writing(command, &arguments);
     if writes && arguments.is_on("readonly") {
         let flag = match command.access {
             Access::WritesWith(flag) => format!(" --{flag}"),
@@ -122,6 +122,14 @@ fn work(typed: &[String], output: &mut Output) -> Result<(), Refusal> {
         unit::Place::here().check(&path, &arguments)?;
     }
     run(&mut call)
+}
+
+fn is_writing(command: &Command, arguments: &Arguments) -> bool {
+    match command.access {
+        Access::Reads => false,
+        Access::Writes => true,
+        Access::WritesWith(flag) => (arguments.filled(flag)).is_some_and(|value| value != "false"),
+    }
 }
 
 /// What the real `bd` says of a command that writes where nothing may be written.
@@ -155,16 +163,52 @@ fn here(directory: Option<&str>) -> Result<Utf8PathBuf, Refusal> {
     }
 }
 
+/// In a unit, only what reads is handed over to the real `bd` (Z-18), whose claims know no fence of ours.
+fn check_reading(typed: &[String]) -> Result<(), Refusal> {
+    if unit::Place::here() == unit::Place::Outside {
+        return Ok(());
+    }
+    let read = arguments::read(typed)?;
+    match read.command {
+        Some(command) if is_writing(command, &read.arguments) => {
+            unit::Place::Reader.check(&read.path, &read.arguments)
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The session that a close is noted with.
 fn env_session(arguments: &Arguments) -> Option<String> {
     let named = arguments.filled("session").map(str::to_owned);
     named.or_else(|| env::get(Variable::ClaudeSessionId))
 }
 
-/// What becomes of a call on a store that the real `bd` keeps: it is the real program's (Z-26).
-fn handed_over(place: &Place, _typed: &[String]) -> Refusal {
-    match place.open() {
-        Err(error) => error.into(),
-        Ok(_) => Refusal::json("the store belongs to bd"),
+/// The store of a call, if the real `bd` keeps it. By its version our own program is told from the real one, so that is never
+/// handed over.
+fn kept_by_bd(typed: &[String]) -> Option<store::Place> {
+    let mut words = typed.iter().map(String::as_str);
+    let mut directory = None;
+    while let Some(word) = words.next() {
+        match word {
+            "version" | "--version" | "-V" => return None,
+            "-C" | "--directory" => directory = words.next(),
+            word => directory = word.strip_prefix("--directory=").or(directory),
+        }
     }
+    let place = store::find(&here(directory).ok()?).ok()?;
+    (place.kind == Kind::Bd).then_some(place)
+}
+
+/// What becomes of a call on a store that the real `bd` keeps: the real program takes it over, and inside a unit it only reads
+/// (Z-18, Z-26). Comes back only when it cannot.
+fn handed_over(place: &store::Place, typed: &[String]) -> Refusal {
+    let program = match place.open_bd() {
+        Ok(store) => store.program().0.to_owned(),
+        Err(error) => return error.into(),
+    };
+    let is_outside = unit::Place::here() == unit::Place::Outside;
+    let flag = (!is_outside).then(|| "--readonly".to_owned());
+    let arguments: Vec<String> = flag.into_iter().chain(typed.iter().cloned()).collect();
+    let error = beads_ralph_runtime::unit::replace_by(&program, &arguments);
+    Refusal::plain(format!("cannot start {program}: {error}"))
 }

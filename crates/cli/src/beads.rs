@@ -121,7 +121,7 @@ impl Beads {
     pub(crate) fn open(global: &Global) -> Result<Self, Failure> {
         let place = store::find(&here()?)?;
         Ok(Self {
-            store: Box::new(place.open()?),
+            store: place.open()?,
             directory: place.directory,
             by: Writer::new(global),
         })
@@ -130,7 +130,7 @@ impl Beads {
     /// A store that was just made.
     pub(crate) fn made(made: store::Initialized, global: &Global) -> Self {
         Self {
-            store: Box::new(made.store),
+            store: made.store,
             directory: made.directory,
             by: Writer::new(global),
         }
@@ -230,7 +230,7 @@ impl Beads {
 
     /// The number of the latest event; 0 when there is none. Numbers have no gaps, so that halving finds it.
     pub(crate) fn last_event(&self) -> Result<u64, Failure> {
-        let is_beyond = |number| Ok::<_, Failure>(self.store.events(None, number, 1)?.is_empty());
+        let is_beyond = |number| Ok::<_, Failure>(self.store.changes(number, 1)?.is_empty());
         let mut high = 1;
         while !is_beyond(high)? {
             high *= 2;

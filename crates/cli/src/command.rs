@@ -66,7 +66,7 @@ pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), Failure> {
         Command::Plan(PlanCommand::Diff(args)) => plan_diff::run(args, global, ui),
         Command::Bead(BeadCommand::Validate(args)) => bead_validate::run(args, ui),
         Command::Bead(BeadCommand::Migrate(args)) => bead_migrate::run(args, ui),
-        Command::Init(args) => init::run(args, ui),
+        Command::Init(args) => init::run(args, global, ui),
         Command::Ready(args) => ready::run(args, global, ui),
         Command::List(args) => list::run(args, global, ui),
         Command::Show(args) => show::run(args, global, ui),

@@ -214,7 +214,20 @@ fn what_to_do(error: &StoreError) -> String {
     let text = match error {
         StoreError::NotInitialized { .. } => "run `beads-ralph init` in the repository's root",
         StoreError::BelongsToBd { .. } => {
-            "use bd for these beads; to keep a copy here, set BEADS_DIR to another directory, run `beads-ralph init`, then `bd export | beads-ralph import -`"
+            "install bd 1.3 or newer, or correct the PATH; to keep the beads in the embedded store instead, move them with `beads-ralph init --from-bd` while bd is there"
+        }
+        StoreError::BdTooOld { .. } => "install bd 1.3 or newer; reading works with this one",
+        StoreError::BdUninitialized { .. } => {
+            "run `bd init`, or `beads-ralph init` for the embedded store"
+        }
+        StoreError::BdFailed { .. } => {
+            "look at the bead with `bd show`, then try again; `bd doctor` says more about the database"
+        }
+        StoreError::BdTimeout { .. } => {
+            "try again; look whether another bd keeps the database, or allow more time with BEADS_RALPH_STORE_TIMEOUT=2m"
+        }
+        StoreError::Unresolved { .. } => {
+            "insert the bead that it depends on first, or drop the dependency"
         }
         StoreError::NotFound(_) => "see `beads-ralph list --all` for the ids",
         StoreError::Exists(_) => "choose another id, or update the bead that is there",

@@ -12,7 +12,7 @@ use beads_ralph_core::reconcile::{
     Context, Difference, Owner, Reconciliation, Scope, Unfit, annotated_ids, known_ids, reconcile,
 };
 use beads_ralph_core::text::excerpt;
-use beads_ralph_runtime::store::{self, Kind, Store};
+use beads_ralph_runtime::store::{self, Store};
 
 use crate::args::{Global, SelectionArgs};
 use crate::beads::{Beads, here};
@@ -139,13 +139,12 @@ impl Mason {
 
 /// The beads that a plan's sprints have in the store, as far as there is one.
 pub(crate) fn ids_in_store(source: &PlanSource, plan: &Plan) -> Result<KnownIds, Failure> {
-    let place = match store::find(&here()?) {
-        Ok(place) if place.kind != Kind::Bd => place,
-        _ => return Ok(KnownIds::new()),
+    let Ok(place) = store::find(&here()?) else {
+        return Ok(KnownIds::new());
     };
     let surroundings = Surroundings::of(source)?;
     let plan_file = surroundings.plan_file();
-    let records = Records::of_plan(&place.open()?, plan_file, annotated_ids(plan))?;
+    let records = Records::of_plan(place.open()?.as_ref(), plan_file, annotated_ids(plan))?;
     let known = known_ids(plan, plan_file, &records.0, |other| {
         surroundings.has_plan(other)
     });

@@ -11,6 +11,7 @@ mod comment;
 mod dependency;
 mod edit;
 mod entry;
+mod essence;
 mod event;
 mod model;
 mod name;
@@ -22,6 +23,7 @@ pub use comment::Comment;
 pub use dependency::{Dependency, Effect};
 pub use edit::{Change, Edit, EditError, apply, new_comment};
 pub use entry::{Entry, Line, counts, read_line};
+pub use essence::is_same_content;
 pub use event::{
     Event, EventKind, Facts, FoldError, Folded, Side, Told, difference, fold, removal,
 };

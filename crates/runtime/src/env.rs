@@ -155,14 +155,20 @@ pub fn current_dir() -> Option<Utf8PathBuf> {
 /// Where a program is, by the `PATH`. This very program under another name, by a link of either kind, is passed over,
 /// so that it is never taken for another one (Z-26).
 pub fn find_program(name: &str) -> Option<Utf8PathBuf> {
+    find_programs(name).into_iter().next()
+}
+
+/// All programs of a name, in the order of the `PATH`, but for this very one.
+pub fn find_programs(name: &str) -> Vec<Utf8PathBuf> {
     let own = std::env::current_exe().ok();
-    let path = get(Variable::Path)?;
+    let path = get(Variable::Path).unwrap_or_default();
     std::env::split_paths(&path)
         .filter_map(|directory| Utf8PathBuf::from_path_buf(directory.join(name)).ok())
-        .find(|candidate| {
+        .filter(|candidate| {
             let is_own = (own.as_ref()).is_some_and(|own| is_same(own, candidate.as_std_path()));
             is_executable(candidate.as_std_path()) && !is_own
         })
+        .collect()
 }
 
 /// Whether two paths lead to one file.

@@ -5,6 +5,7 @@
 //! it is whole, and that many processes may use it at once. The contract is in the documentation of the
 //! trait; `testkit::store_contract` holds every store to it.
 
+mod bd;
 mod error;
 mod lease;
 mod memory;
@@ -12,10 +13,13 @@ mod place;
 mod rules;
 mod sqlite;
 
+pub use bd::{BdStore, OWN_BUILD};
 pub use error::StoreError;
 pub use lease::{Control, Lease};
 pub use memory::MemoryStore;
-pub use place::{Initialized, Kind, Place, Scratch, find, init, init_in, options, root_of};
+pub use place::{
+    Initialized, Kind, Moved, Place, Scratch, find, init, init_from_bd, init_in, options, root_of,
+};
 pub use sqlite::{CheckReport, Opened, Options, RepairReport, SqliteStore, check, repair};
 
 use beads_ralph_core::bead::{BeadId, Timestamp};
@@ -97,8 +101,18 @@ pub enum Write {
     },
 }
 
-/// What a store cannot do. The contract suite then demands that it refuses with
-/// [`StoreError::Unsupported`] instead of pretending.
+impl Write {
+    /// The issue that it is about.
+    pub fn id(&self) -> &BeadId {
+        match self {
+            Self::Insert(entry) => entry.issue.id(),
+            Self::Update { id, .. } | Self::Delete { id, .. } => id,
+        }
+    }
+}
+
+/// What a store cannot do. What can be refused it refuses with [`StoreError::Unsupported`] instead of pretending; of the rest
+/// the contract suite demands that it is really so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Capability {
     /// Writing several issues so that either all are there or none.
@@ -111,17 +125,48 @@ pub enum Capability {
     Leases,
     /// Fields that the store does not know, kept as they came.
     UnknownFields,
+    /// Versions that count from 1: where they do not, they are only another number for another state.
+    Versions,
+    /// The moments of changes as the writer says them.
+    Times,
+    /// Documents to the last character: nulls, the order of labels and edges, fractions of a second, the digits of numbers.
+    ExactDocuments,
+    /// Edges to issues that do not exist.
+    MissingTargets,
+    /// Any value where the store has rules of its own: priorities beyond 0 to 4, types of edges, spellings of times.
+    AnyValue,
 }
 
 impl Capability {
     /// Every capability.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 10] = [
         Self::AtomicBatches,
         Self::Guards,
         Self::History,
         Self::Leases,
         Self::UnknownFields,
+        Self::Versions,
+        Self::Times,
+        Self::ExactDocuments,
+        Self::MissingTargets,
+        Self::AnyValue,
     ];
+
+    /// Whether a store that cannot do it can refuse to.
+    pub fn can_be_refused(self) -> bool {
+        match self {
+            Self::AtomicBatches
+            | Self::Guards
+            | Self::History
+            | Self::Leases
+            | Self::UnknownFields => true,
+            Self::Versions
+            | Self::Times
+            | Self::ExactDocuments
+            | Self::MissingTargets
+            | Self::AnyValue => false,
+        }
+    }
 }
 
 /// Where beads are kept, by one or many processes.
@@ -152,6 +197,11 @@ pub trait Store: Send {
     /// What this store cannot do.
     fn gaps(&self) -> &'static [Capability] {
         &[]
+    }
+
+    /// Why it would not be safe to run on this store, if so.
+    fn obstacle(&self) -> Option<StoreError> {
+        None
     }
 
     /// The records of some ids, in that order; those that do not exist are left out.
@@ -192,6 +242,15 @@ pub trait Store: Send {
         after: u64,
         limit: usize,
     ) -> Result<Vec<Event>, StoreError>;
+
+    /// Which issues changed after a change's number, oldest first, each with the number of its change. The numbers mean something only
+    /// as long as the store is open.
+    fn changes(&self, after: u64, limit: usize) -> Result<Vec<(u64, BeadId)>, StoreError> {
+        let events = self.events(None, after, limit)?;
+        Ok((events.into_iter())
+            .map(|event| (event.number, event.issue))
+            .collect())
+    }
 
     /// Does all of a batch, or nothing. The answer has the version of each issue afterwards.
     fn write(&mut self, batch: &[Write], by: Stamp<'_>) -> Result<Vec<u64>, StoreError>;

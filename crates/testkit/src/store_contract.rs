@@ -41,7 +41,7 @@ mod watch;
 use beads_ralph_runtime::store::{Capability, Store};
 
 pub use invariants::check_invariants;
-pub use runner::{Broken, broken, run};
+pub use runner::{Broken, broken, broken_of, run};
 
 /// One rule of the contract.
 #[derive(Debug, Clone, Copy)]

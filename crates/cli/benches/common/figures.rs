@@ -13,7 +13,7 @@ impl Verdicts {
 
     /// Prints them; whether all are met.
     pub(crate) fn report(&self, max_ratio: f64) -> bool {
-        println!("\ntargets: at most {max_ratio} times the bare program\n");
+        println!("\ntargets: at most {max_ratio} times the other side\n");
         for (what, ratio) in &self.0 {
             let verdict = if *ratio <= max_ratio { "met" } else { "MISSED" };
             println!("{what:>60} {ratio:>6.2}  {verdict}");

@@ -5,6 +5,7 @@ use std::time::Duration;
 use beads_ralph_core::issue::{Dependency, Fence};
 use beads_ralph_core::text::parse_duration;
 use beads_ralph_runtime::config::Permissions;
+use camino::Utf8PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::query::{pair, priority};
@@ -14,6 +15,12 @@ pub(crate) struct InitArgs {
     /// What agents may do without asking, written to beads-ralph.yaml
     #[arg(long, value_enum, value_name = "MODE")]
     pub(crate) permissions: Option<PermissionsArg>,
+    /// Move the beads of the real bd into the embedded store, which takes its place
+    #[arg(long)]
+    pub(crate) from_bd: bool,
+    /// Place a link named bd in this folder, so that programs which call bd work on the embedded store
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) bd_link: Option<Utf8PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

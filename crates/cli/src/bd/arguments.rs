@@ -99,18 +99,16 @@ pub(super) fn read(words: &[String]) -> Result<Read, Refusal> {
     })
 }
 
+/// A command, the way to it, the word that it was called by, and everything that was typed beside.
+type Found = (
+    Option<&'static Command>,
+    Vec<&'static str>,
+    String,
+    Vec<String>,
+);
+
 /// Walks down the tree by the words that are no flags, and leaves all the rest.
-fn find_command(
-    words: &[String],
-) -> Result<
-    (
-        Option<&'static Command>,
-        Vec<&'static str>,
-        String,
-        Vec<String>,
-    ),
-    Refusal,
-> {
+fn find_command(words: &[String]) -> Result<Found, Refusal> {
     let mut command: Option<&'static Command> = None;
     let mut path = Vec::new();
     let mut called_as = String::new();
@@ -165,14 +163,13 @@ fn takes_next_word(command: Option<&'static Command>, word: &str) -> bool {
     if word.contains('=') {
         return false;
     }
-    let flag = match word.strip_prefix("--") {
-        Some(long) => find_flag(command, |flag| flag.long == long),
-        None => {
-            let letters: Vec<char> = word.chars().skip(1).collect();
-            match letters.as_slice() {
-                [letter] => find_flag(command, |flag| flag.short == Some(*letter)),
-                _ => None,
-            }
+    let flag = if let Some(long) = word.strip_prefix("--") {
+        find_flag(command, |flag| flag.long == long)
+    } else {
+        let letters: Vec<char> = word.chars().skip(1).collect();
+        match letters.as_slice() {
+            [letter] => find_flag(command, |flag| flag.short == Some(*letter)),
+            _ => None,
         }
     };
     flag.is_some_and(|flag| flag.kind != Kind::Switch)
@@ -332,9 +329,6 @@ fn check_arity(
         Arity::AtMost(wanted) if n > wanted => {
             Some(format!("accepts at most {wanted} arg(s), received {n}"))
         }
-        Arity::Between(low, high) if n < low || n > high => Some(format!(
-            "accepts between {low} and {high} arg(s), received {n}"
-        )),
         _ => None,
     };
     wrong.map_or(Ok(()), |wrong| Err(Refusal::plain(wrong)))

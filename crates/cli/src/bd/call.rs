@@ -49,7 +49,7 @@ impl Call<'_> {
             return Err(super::handed_over(&place, self.typed));
         }
         Ok(Opened {
-            store: Box::new(place.open()?),
+            store: place.open()?,
             directory: place.directory,
             now: clock::now(),
             here: self.here.clone(),

@@ -88,13 +88,6 @@ impl Refusal {
         self
     }
 
-    /// Ends with another exit code.
-    #[must_use]
-    pub(super) fn code(mut self, code: u8) -> Self {
-        self.code = code;
-        self
-    }
-
     /// The sentence.
     pub(super) fn message(&self) -> &str {
         &self.message

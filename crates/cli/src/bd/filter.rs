@@ -203,7 +203,7 @@ impl Filter {
     fn matches_texts(&self, issue: &Issue) -> bool {
         let text = |field: &str| issue.text(field).unwrap_or_default();
         (self.contains.iter()).all(|(field, part)| text(field).to_lowercase().contains(part))
-            && !(self.has_no_description && !text("description").is_empty())
+            && (!self.has_no_description || text("description").is_empty())
     }
 
     fn matches_times(&self, issue: &Issue) -> bool {

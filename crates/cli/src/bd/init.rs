@@ -80,7 +80,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         },
     }
     let made = store::init(&call.here)?;
-    let mut opened = Opened::made(Box::new(made.store), made.directory, call);
+    let mut opened = Opened::made(made.store, made.directory, call);
     let prefix = match call.arguments.filled("prefix") {
         Some(prefix) => prefix.trim_end_matches('-').to_owned(),
         None => default_prefix(opened.directory.parent()),

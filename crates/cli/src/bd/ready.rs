@@ -189,14 +189,19 @@ fn find(
         records.retain(|record| below.contains(record.issue.id()));
     }
     if is_hybrid {
-        let edge = opened.now.checked_sub(RECENT).unwrap_or(opened.now);
-        let is_old = |record: &Record| record.issue.time("created_at").is_none_or(|at| at < edge);
-        records.sort_by_key(|record| {
-            let is_old = is_old(record);
-            (is_old, if is_old { 999 } else { record.issue.priority() })
-        });
+        hybrid(&mut records, opened.now);
     }
     Ok(records)
+}
+
+/// Sorts what is the oldest first: what is new by its priority, then the rest by its age.
+fn hybrid(records: &mut [Record], now: Timestamp) {
+    let edge = now.checked_sub(RECENT).unwrap_or(now);
+    records.sort_by_key(|record| {
+        let is_old = record.issue.time("created_at").is_none_or(|at| at < edge);
+        let priority = record.issue.priority();
+        (is_old, if is_old { 999 } else { priority })
+    });
 }
 
 /// For `bd list --ready`.
@@ -204,11 +209,12 @@ pub(super) fn for_list(opened: &Opened, filter: &Filter) -> Result<Vec<Record>, 
     let query = Query {
         ready_at: Some(opened.now),
         types: filter.issue_type.iter().cloned().collect(),
-        order: Order::PriorityOldest,
+        order: Order::Oldest,
         ..filter.query()
     };
     let mut records = opened.store.find(&query)?;
     records.retain(|record| filter.matches(record));
+    hybrid(&mut records, opened.now);
     Ok(records)
 }
 

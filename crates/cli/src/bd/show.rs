@@ -3,7 +3,7 @@
 mod page;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::{Order, Record};
+use beads_ralph_core::issue::Record;
 use serde_json::Value;
 
 use super::call::{Call, Opened};
@@ -150,7 +150,7 @@ pub(super) fn depends_on(
     with_records(opened, edges.collect())
 }
 
-/// Beads with the types of the edges to them, the most urgent first, then the newest.
+/// Beads with the types of the edges to them, in that order; what does not exist is left out.
 pub(super) fn with_records(
     opened: &Opened,
     edges: Vec<(BeadId, String)>,
@@ -161,6 +161,5 @@ pub(super) fn with_records(
             found.push((record, kind));
         }
     }
-    found.sort_by(|(a, _), (b, _)| Order::Priority.compare(&a.issue, &b.issue));
     Ok(found)
 }

@@ -92,8 +92,6 @@ pub(super) enum Arity {
     AtLeast(usize),
     /// So many or fewer.
     AtMost(usize),
-    /// Between the two.
-    Between(usize, usize),
 }
 
 /// A flag.

@@ -266,9 +266,7 @@ fn apply(
 ) -> Result<Record, Wrong> {
     let other = |error: StoreError| Wrong::Other(error.to_string());
     let mut record = record;
-    changes
-        .check_expected(&record, arguments)
-        .map_err(Wrong::Guard)?;
+    Changes::check_expected(&record, arguments).map_err(Wrong::Guard)?;
     changes.check_types(opened).map_err(Wrong::Other)?;
     let edits = changes
         .edits(opened, &record, arguments)
@@ -292,7 +290,8 @@ fn apply(
     if !edits.is_empty() {
         let mut guard = holding::guard(opened, &record);
         // Whoever looked at a bead to decide must find it as it was.
-        if arguments.has("if-assignee") || arguments.has("if-status") {
+        let is_guarded = arguments.has("if-assignee") || arguments.has("if-status");
+        if is_guarded {
             guard.version = Some(record.version);
         }
         let write = Write::Update {
@@ -301,7 +300,7 @@ fn apply(
             guard,
         };
         opened.write(&[write]).map_err(|error| match error {
-            StoreError::Guard { .. } => Wrong::Guard(error.to_string()),
+            StoreError::Guard { .. } if is_guarded => Wrong::Guard(error.to_string()),
             StoreError::Cycle(_) => {
                 Wrong::Other("adding dependency would create a cycle".to_owned())
             }

@@ -41,9 +41,7 @@ fn look_over(args: &DoctorArgs, global: &Global, ui: &Ui) -> Result<(), Failure>
     config::load(root.as_deref())?;
     let place = store::find(&here)?;
     let Kind::Sqlite(path) = &place.kind else {
-        return Err(place.open().map(|_| ()).map_or_else(Failure::from, |()| {
-            Failure::new(ErrorCode::DatabaseCliNotFound, "the store belongs to bd")
-        }));
+        return of_bd(&place, ui);
     };
     let options = store::options()?;
     let report = store::check(path, options)?;
@@ -71,6 +69,28 @@ fn look_over(args: &DoctorArgs, global: &Global, ui: &Ui) -> Result<(), Failure>
     }
     let mended = Mended { repaired, memories };
     mended.tell(path, &report, ui)
+}
+
+/// Whether the real `bd` answers, and whether it is one that can be worked with. Its database is its own to look after.
+fn of_bd(place: &Place, ui: &Ui) -> Result<(), Failure> {
+    let store = place.open_bd()?;
+    if let Some(obstacle) = store.obstacle() {
+        return Err(obstacle.into());
+    }
+    let n_beads = store.ids_with_prefix("", usize::MAX)?.len();
+    let (program, version) = store.program();
+    if ui.is_json() {
+        return ui.data(&json!({
+            "store": place.directory, "keeper": "bd", "program": program, "version": version,
+            "beads": n_beads, "healthy": true,
+        }));
+    }
+    ui.out(&format!(
+        "{} is kept by bd {version} ({}), which answers: {}; `bd doctor` looks after its database\n",
+        repo::shown(&place.directory),
+        repo::shown(program),
+        counted(n_beads, "bead", "beads"),
+    ))
 }
 
 fn healthy(path: &Utf8Path, report: &CheckReport, ui: &Ui) -> Result<(), Failure> {

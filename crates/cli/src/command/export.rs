@@ -56,7 +56,7 @@ fn one_state(beads: &Beads, ui: &Ui) -> Result<Exported, Failure> {
         left -= 1;
         let before = beads.last_event()?;
         let exported = export(beads)?;
-        let is_one_state = beads.store.events(None, before, 1)?.is_empty();
+        let is_one_state = beads.store.changes(before, 1)?.is_empty();
         if is_one_state || left == 0 {
             if !is_one_state {
                 ui.say("note: others wrote meanwhile; every bead is whole, and some may be newer than others\n");

@@ -8,16 +8,17 @@ mod settings;
 
 use std::fmt::Write as _;
 
+use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_runtime::config::{self, Permissions};
 use beads_ralph_runtime::ralph::Ralph;
-use beads_ralph_runtime::store::{self, Opened, Store as _};
-use beads_ralph_runtime::{env, repo};
-use camino::Utf8PathBuf;
+use beads_ralph_runtime::store::{self, Kind, Opened};
+use beads_ralph_runtime::{env, files, repo};
+use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Map, Value, json};
 
 use self::settings::Settings;
-use crate::args::InitArgs;
-use crate::beads::here;
+use crate::args::{Global, InitArgs};
+use crate::beads::{Writer, here};
 use crate::failure::Failure;
 use crate::ui::{Ui, counted, quoted};
 
@@ -37,6 +38,10 @@ struct Found {
     root: Option<Utf8PathBuf>,
     directory: Utf8PathBuf,
     store: &'static str,
+    /// Who keeps the beads.
+    keeper: &'static str,
+    /// The link named `bd`, if one was asked for.
+    link: Option<Utf8PathBuf>,
     n_beads: usize,
     settings: Settings,
     tools: Vec<(&'static str, &'static str, Option<Utf8PathBuf>)>,
@@ -45,13 +50,18 @@ struct Found {
     chosen: Option<String>,
 }
 
-pub(crate) fn run(args: &InitArgs, ui: &Ui) -> Result<(), Failure> {
+pub(crate) fn run(args: &InitArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let here = here()?;
     let root = repo::main_root_of(&here);
     let place = root.clone().unwrap_or(here.clone());
     // A configuration that cannot be read stops everything before anything is made.
     let settings = settings::plan(&place, args.permissions.map(Permissions::from))?;
-    let made = store::init(&here)?;
+    let made = make(args, &here, global, ui)?;
+    let link = args
+        .bd_link
+        .as_deref()
+        .map(|folder| link(folder, &made.kind))
+        .transpose()?;
     let settings = settings.write()?;
     Ralph::with_store(&place, &made.directory).init()?;
     let n_beads = made.store.ids_with_prefix("", usize::MAX)?.len();
@@ -60,6 +70,11 @@ pub(crate) fn run(args: &InitArgs, ui: &Ui) -> Result<(), Failure> {
     let found = Found {
         chosen: config.agents.chosen().map(|adapter| adapter.name.clone()),
         root,
+        keeper: match &made.kind {
+            Kind::Sqlite(_) => "embedded",
+            Kind::Bd => "bd",
+        },
+        link,
         store: match &made.opened {
             Opened::Created => "created",
             Opened::Existing => "existing",
@@ -77,6 +92,50 @@ pub(crate) fn run(args: &InitArgs, ui: &Ui) -> Result<(), Failure> {
         return ui.data(&found.to_json());
     }
     ui.out(&found.text())
+}
+
+/// Makes the store, or finds it; with `--from-bd` moves into it what the real `bd` has.
+fn make(
+    args: &InitArgs,
+    here: &Utf8Path,
+    global: &Global,
+    ui: &Ui,
+) -> Result<store::Initialized, Failure> {
+    if !args.from_bd {
+        return Ok(store::init(here)?);
+    }
+    let moved = store::init_from_bd(here, Writer::new(global).stamp())?;
+    ui.say(&format!(
+        "moved {} and {} from bd; its own database stays as it was and is not used any more\n",
+        counted(moved.n_beads, "bead", "beads"),
+        counted(moved.n_memories, "memory", "memories"),
+    ));
+    Ok(moved.made)
+}
+
+/// Places a link to this program under the name `bd`. One that is there and leads elsewhere is left alone.
+fn link(folder: &Utf8Path, kind: &Kind) -> Result<Utf8PathBuf, Failure> {
+    if *kind == Kind::Bd {
+        let message = "the beads are kept by the real bd, so no other program may take its name";
+        return Err(Failure::new(ErrorCode::ValidationConstraint, message)
+            .action("leave --bd-link out, or move the beads with --from-bd first"));
+    }
+    files::create_directory(folder)?;
+    let link = folder.join("bd");
+    let own = env::own_path().ok_or_else(|| {
+        Failure::new(
+            ErrorCode::IoPermissionDenied,
+            "the path of this program is not known",
+        )
+    })?;
+    let is_taken = link.is_symlink() || link.exists();
+    if is_taken && link.canonicalize_utf8().ok() != own.canonicalize_utf8().ok() {
+        let message = format!("{} is there already, and is not beads-ralph", quoted(&link));
+        return Err(Failure::new(ErrorCode::ValidationConstraint, message)
+            .action("name another folder, or remove it yourself"));
+    }
+    files::link(&own, &link)?;
+    Ok(link)
 }
 
 impl Found {
@@ -132,7 +191,8 @@ impl Found {
             "config": {"path": self.settings.path, "state": self.settings.state()},
             "permissions": self.settings.permissions.map(Permissions::as_str),
             "tools": tools,
-            "uses": {"store": "embedded", "agent": self.agent()},
+            "uses": {"store": self.keeper, "agent": self.agent()},
+            "bd_link": self.link,
             "warnings": self.warnings(),
             "next": self.next(),
         })
@@ -167,7 +227,19 @@ impl Found {
 
     /// What will be used, and what agents will be allowed to do (Z-23).
     fn what_it_means(&self, text: &mut String) {
-        text.push_str("\nBeads are kept in the embedded store; it needs no server and no bd.\n");
+        text.push_str(match self.keeper {
+            "bd" => {
+                "\nBeads are kept by bd, in its own database; all work on them goes through it.\n"
+            }
+            _ => "\nBeads are kept in the embedded store; it needs no server and no bd.\n",
+        });
+        if let Some(link) = &self.link {
+            let link = repo::shown(link);
+            _ = writeln!(
+                text,
+                "{link} is beads-ralph under the name of bd: put its folder in front of the PATH of what calls bd."
+            );
+        }
         match self.agent() {
             Some(agent) => _ = writeln!(text, "Agents run with {agent} unless a plan or the settings say otherwise."),
             None => text.push_str("No agent was found: install claude, codex, gemini or opencode before you run a plan, or name a command of your own under agents.adapters.\n"),

@@ -2,7 +2,7 @@
 
 use beads_ralph_core::bead::{BeadId, BeadShape};
 use beads_ralph_core::diag::{Diagnostic, ErrorCode};
-use beads_ralph_core::issue::{Issue, apply};
+use beads_ralph_core::issue::{Issue, apply, is_same_content};
 use beads_ralph_core::plan::{self, Filter};
 use beads_ralph_core::reconcile::{Difference, Reconciliation, Verdict};
 use beads_ralph_core::text::excerpt;
@@ -246,7 +246,7 @@ fn verify(beads: &Beads, batch: &[Write], versions: &[u64]) -> Result<(), Failur
     for ((write, version), id) in batch.iter().zip(versions).zip(&ids) {
         let found = records.next_if(|record| record.issue.id() == id);
         let is_same = found.is_some_and(|record| {
-            record.version > *version
+            record.version != *version
                 || (record.version == *version && is_written(write, &record.issue))
         });
         if !is_same {
@@ -271,7 +271,7 @@ fn id_of(write: &Write) -> &BeadId {
 /// Whether an issue is what a change was to make of it. An update is what doing it again would not change.
 fn is_written(write: &Write, issue: &Issue) -> bool {
     match write {
-        Write::Insert(entry) => entry.issue == *issue,
+        Write::Insert(entry) => is_same_content(issue, &entry.issue),
         Write::Delete { .. } => false,
         Write::Update { edits, .. } => {
             let now = issue

@@ -82,6 +82,9 @@ pub(crate) fn at(
     args: &RunArgs,
     ui: &Ui,
 ) -> Result<(), Failure> {
+    if let Some(obstacle) = beads.store.obstacle() {
+        return Err(obstacle.into());
+    }
     let config = config::load(Some(&root))?;
     let selection = selection(args, plan, &beads)?;
     let place = Place::new(root, config)?;

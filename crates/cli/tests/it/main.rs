@@ -11,7 +11,11 @@ mod apply;
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
+mod bd_face;
+#[cfg(test)]
 mod bd_links;
+#[cfg(test)]
+mod bd_program;
 #[cfg(test)]
 mod bead;
 #[cfg(test)]

@@ -310,3 +310,20 @@ fn l_14_an_agent_that_closes_its_bead_is_refused() {
         "{bead:#}"
     );
 }
+
+#[test]
+fn z_18_an_agent_finds_our_bd_and_may_only_read() {
+    let world = world(&format!(
+        "if [ $role = dev ]; then\n  bd show \"$bead\" --short >\"$base/shown\"\n  \
+         bd update \"$bead\" --title changed 2>\"$base/tried\"; echo \"exit $?\" >>\"$base/tried\"\nfi\n{DILIGENT}"
+    ));
+    world.run(&["run"]).exits(0);
+    let read = |name: &str| std::fs::read_to_string(world.base.join(name)).unwrap();
+    let shown = read("shown");
+    let id = world.bead("1.1")["id"].as_str().unwrap().to_owned();
+    assert!(shown.starts_with(&format!("◐ {id} P")), "{shown}");
+    let tried = read("tried");
+    assert!(tried.contains("read-only inside a run (Z-18)"), "{tried}");
+    assert!(tried.ends_with("exit 1\n"), "{tried}");
+    assert_eq!(world.bead("1.1")["title"], "Only One");
+}

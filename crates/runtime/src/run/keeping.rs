@@ -48,6 +48,8 @@ pub(super) fn trouble(error: StoreError) -> Trouble {
         StoreError::Busy { .. }
         | StoreError::WriteFailed { .. }
         | StoreError::Guard { .. }
+        | StoreError::BdFailed { .. }
+        | StoreError::BdTimeout { .. }
         | StoreError::File(_) => Trouble::passing(message),
         StoreError::Stale { .. }
         | StoreError::NotFound(_)
@@ -58,9 +60,12 @@ pub(super) fn trouble(error: StoreError) -> Trouble {
         StoreError::Edit { .. }
         | StoreError::Invalid { .. }
         | StoreError::Cycle(_)
+        | StoreError::Unresolved { .. }
         | StoreError::Exists(_) => Trouble::for_bead(message),
         StoreError::NotInitialized { .. }
         | StoreError::BelongsToBd { .. }
+        | StoreError::BdUninitialized { .. }
+        | StoreError::BdTooOld { .. }
         | StoreError::Timeout { .. }
         | StoreError::Damaged { .. }
         | StoreError::TooNew { .. }

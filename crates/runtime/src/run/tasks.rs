@@ -290,11 +290,8 @@ impl Sight {
         now: Timestamp,
         is_ours: &dyn Fn(&BeadId) -> bool,
     ) -> Result<(Vec<Task>, Vec<BeadId>), StoreError> {
-        let events = store.events(None, self.last_event, MAX_EVENTS)?;
-        let mut ids: BTreeSet<BeadId> = BTreeSet::new();
-        for event in &events {
-            ids.insert(event.issue.clone());
-        }
+        let changes = store.changes(self.last_event, MAX_EVENTS)?;
+        let mut ids: BTreeSet<BeadId> = changes.iter().map(|(_, id)| id.clone()).collect();
         for id in ids.clone() {
             ids.extend(store.dependents(&id)?.into_iter().map(|(id, _)| id));
         }
@@ -327,7 +324,9 @@ impl Sight {
         // Whatever was known of a bead before this run worked on it says nothing about what is new afterwards.
         self.tasks.retain(|id, _| !ours.contains(id));
         self.unseen = ours;
-        self.last_event = events.last().map_or(self.last_event, |event| event.number);
+        self.last_event = changes
+            .last()
+            .map_or(self.last_event, |(number, _)| *number);
         Ok((tasks, gone))
     }
 
@@ -394,7 +393,7 @@ fn blockers(record: &Record) -> impl Iterator<Item = &BeadId> {
 
 /// The number of the newest event of a store: a search, because a long history is not read to its end.
 fn last_event(store: &dyn Store) -> Result<u64, StoreError> {
-    let is_after = |number: u64| Ok::<_, StoreError>(!store.events(None, number, 1)?.is_empty());
+    let is_after = |number: u64| Ok::<_, StoreError>(!store.changes(number, 1)?.is_empty());
     let mut beyond = 1;
     while is_after(beyond)? {
         beyond *= 2;

@@ -161,6 +161,48 @@ pub enum StoreError {
         /// Why.
         why: String,
     },
+    /// An edge to an issue that does not exist, in a store that takes none.
+    #[error("bead {} depends on {}, which is not there", excerpt(.id.as_str()), excerpt(.target.as_str()))]
+    Unresolved {
+        /// The issue.
+        id: BeadId,
+        /// What is not there.
+        target: BeadId,
+    },
+    /// The real `bd` failed, or said what nobody understands.
+    #[error("`{command}` failed{}: {said}", exited(*.code))]
+    BdFailed {
+        /// What was called.
+        command: String,
+        /// How it ended.
+        code: Option<i32>,
+        /// What it said.
+        said: String,
+    },
+    /// The real `bd` did not answer in time.
+    #[error("`{command}` did not end within {seconds} seconds")]
+    BdTimeout {
+        /// What was called.
+        command: String,
+        /// How long was waited.
+        seconds: u64,
+    },
+    /// The real `bd` has no database.
+    #[error("bd finds no database: {said}")]
+    BdUninitialized {
+        /// What it said.
+        said: String,
+    },
+    /// The real `bd` cannot do what would make it safe to work on its beads.
+    #[error("bd {} in {} is too old to be written to: {why}", excerpt(.found), shown(path))]
+    BdTooOld {
+        /// The program.
+        path: Utf8PathBuf,
+        /// Its version.
+        found: String,
+        /// What it cannot do.
+        why: &'static str,
+    },
     /// This store cannot do that.
     #[error("this store cannot do that: {0:?}")]
     Unsupported(Capability),
@@ -174,8 +216,9 @@ impl StoreError {
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::NotInitialized { .. } => ErrorCode::DatabaseNotInitialized,
-            Self::BelongsToBd { .. } => ErrorCode::DatabaseCliNotFound,
-            Self::NotFound(_) => ErrorCode::DependencyUnresolved,
+            Self::BelongsToBd { .. } | Self::BdTooOld { .. } => ErrorCode::DatabaseCliNotFound,
+            Self::BdUninitialized { .. } => ErrorCode::DatabaseNotInitialized,
+            Self::NotFound(_) | Self::Unresolved { .. } => ErrorCode::DependencyUnresolved,
             Self::Exists(_) => ErrorCode::DependencyDuplicateId,
             Self::Edit { error, .. } => error.code(),
             Self::Invalid { errors, .. } => beads_ralph_core::bead::error_code(errors),
@@ -188,11 +231,11 @@ impl StoreError {
             | Self::Guard { .. }
             | Self::Timeout { .. }
             | Self::Unsupported(_) => ErrorCode::ValidationConstraint,
-            Self::Busy { .. } => ErrorCode::DatabaseTimeout,
+            Self::Busy { .. } | Self::BdTimeout { .. } => ErrorCode::DatabaseTimeout,
             Self::Damaged { .. } | Self::TooNew { .. } | Self::Unusable { .. } => {
                 ErrorCode::IoPermissionDenied
             }
-            Self::WriteFailed { .. } => ErrorCode::DatabaseInsertFailed,
+            Self::WriteFailed { .. } | Self::BdFailed { .. } => ErrorCode::DatabaseInsertFailed,
             Self::File(error) => error.code(),
         }
     }
@@ -201,6 +244,10 @@ impl StoreError {
     pub fn is_already_claimed(&self) -> bool {
         matches!(self, Self::Held { .. } | Self::InProgress(_))
     }
+}
+
+fn exited(code: Option<i32>) -> String {
+    code.map_or_else(String::new, |code| format!(" with exit code {code}"))
 }
 
 fn listed(errors: &[FieldError]) -> String {

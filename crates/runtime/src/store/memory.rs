@@ -3,15 +3,16 @@
 //! Nothing is kept incrementally: what is held back is computed from scratch whenever it is asked for,
 //! so that the other stores can be compared with it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{
-    Abandoned, Blocker, Claim, Comment, Edit, Entry, Event, EventKind, Fence, Holder, Issue,
+    Abandoned, Blocker, Claim, Comment, Edit, Entry, Event, EventKind, Facts, Fence, Holder, Issue,
     Neighbours, Query, Record, Side, Standing, apply, blockers, difference, is_ready, removal,
 };
 use serde_json::Value;
 
+use super::bd::Row as Mirrored;
 use super::rules::{self, check_cycles, check_guard, waits_for};
 use super::{Control, Guard, Lease, NewClaim, Stamp, Store, StoreError, Write};
 
@@ -47,6 +48,117 @@ impl MemoryStore {
     /// An empty store.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Becomes what another keeper has, with an event for each issue that is another one.
+    pub(super) fn mirror(&mut self, rows: Vec<Mirrored>, by: Stamp<'_>) {
+        let there: BTreeSet<BeadId> = (rows.iter())
+            .map(|row| row.entry.issue.id().clone())
+            .collect();
+        let known = self.rows.keys();
+        let gone: Vec<BeadId> = known.filter(|id| !there.contains(*id)).cloned().collect();
+        for id in gone {
+            self.forget(&id, by);
+        }
+        for row in rows {
+            self.mirror_one(row, by);
+        }
+    }
+
+    /// Takes over one issue of another keeper.
+    pub(super) fn mirror_one(&mut self, row: Mirrored, by: Stamp<'_>) {
+        let id = row.entry.issue.id().clone();
+        if self.row_of(&id).as_ref() == Some(&row) {
+            return;
+        }
+        let Mirrored { entry, claim } = row;
+        let known = self.rows.get(&id).map_or(&[][..], |row| &row.comments);
+        let is_longer = entry.comments.starts_with(known);
+        let new = if is_longer { known.len() } else { 0 };
+        let next = Next {
+            issue: entry.issue,
+            comments: entry.comments[new..].to_vec(),
+            fence: entry.fence,
+            claim,
+            kind: EventKind::Updated,
+            why: None,
+        };
+        if !is_longer && let Some(row) = self.rows.get_mut(&id) {
+            row.comments.clear();
+        }
+        self.put(&id, next, by);
+    }
+
+    /// An issue with everything that travels with it.
+    pub(super) fn row_of(&self, id: &BeadId) -> Option<Mirrored> {
+        let row = self.rows.get(id)?;
+        Some(Mirrored {
+            entry: Entry {
+                issue: row.issue.clone(),
+                comments: row.comments.clone(),
+                fence: row.fence,
+            },
+            claim: row.claim.clone(),
+        })
+    }
+
+    /// How many events there were so far.
+    pub(super) fn n_events(&self) -> usize {
+        self.events.len()
+    }
+
+    /// The issues that changed after so many events, each once.
+    pub(super) fn touched_since(&self, n_events: usize) -> Vec<BeadId> {
+        let mut touched: Vec<BeadId> = Vec::new();
+        let mut seen = BTreeSet::new();
+        for event in &self.events[n_events..] {
+            if seen.insert(&event.issue) {
+                touched.push(event.issue.clone());
+            }
+        }
+        touched
+    }
+
+    /// A heartbeat that counts as a change, for a keeper that must be told.
+    pub(super) fn beat(
+        &mut self,
+        id: &BeadId,
+        fence: Fence,
+        lease_until: jiff::Timestamp,
+    ) -> Result<(), StoreError> {
+        self.heartbeat(id, fence, lease_until)?;
+        let event = self.event_about(id);
+        self.events.push(event);
+        Ok(())
+    }
+
+    fn forget(&mut self, id: &BeadId, by: Stamp<'_>) {
+        let event = Event {
+            at: by.time(),
+            actor: by.actor.to_owned(),
+            kind: EventKind::Deleted,
+            ..self.event_about(id)
+        };
+        self.events.push(event);
+        self.rows.remove(id);
+    }
+
+    /// An event that says nothing but that something is another way now.
+    fn event_about(&self, id: &BeadId) -> Event {
+        Event {
+            number: self.events.len() as u64 + 1,
+            issue: id.clone(),
+            version: self.rows.get(id).map_or(0, |row| row.version),
+            at: Stamp {
+                actor: "",
+                at: jiff::Timestamp::UNIX_EPOCH,
+            }
+            .time(),
+            actor: String::new(),
+            kind: EventKind::Updated,
+            before: Facts::default(),
+            after: Facts::default(),
+        }
     }
 
     fn row(&self, id: &BeadId) -> Result<&Row, StoreError> {

@@ -1,14 +1,19 @@
 //! Which store belongs to a repository (Z-26): found by `.beads/`, fixed by `init`.
 
+use std::sync::Arc;
+
+use beads_ralph_core::bead::IssueType;
+use beads_ralph_core::issue::{Entry, Query, StatusFilter};
 use beads_ralph_core::text::{excerpt, parse_duration};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
-use super::{Opened, Options, SqliteStore, StoreError};
+use super::{BdStore, Opened, Options, SqliteStore, Stamp, Store, StoreError, Write};
 use crate::env::{self, Variable};
 use crate::files;
 use crate::repo::{self, Home};
+use crate::unit::Units;
 
 const DIRECTORY: &str = ".beads";
 const MARKER: &str = "beads-ralph.json";
@@ -60,10 +65,15 @@ struct Marker {
 }
 
 /// What `init` did.
-#[derive(Debug)]
+#[expect(
+    missing_debug_implementations,
+    reason = "a store shows nothing of itself"
+)]
 pub struct Initialized {
     /// The store.
-    pub store: SqliteStore,
+    pub store: Box<dyn Store>,
+    /// Who keeps the beads.
+    pub kind: Kind,
     /// The `.beads` directory.
     pub directory: Utf8PathBuf,
     /// Whether the store was there.
@@ -122,11 +132,20 @@ pub fn find(from: &Utf8Path) -> Result<Place, StoreError> {
 
 impl Place {
     /// Opens the store.
-    pub fn open(&self) -> Result<SqliteStore, StoreError> {
+    pub fn open(&self) -> Result<Box<dyn Store>, StoreError> {
         match &self.kind {
-            Kind::Sqlite(file) => SqliteStore::open_with(file, options()?),
-            Kind::Bd => Err(bd_error(&self.directory)),
+            Kind::Sqlite(file) => Ok(Box::new(SqliteStore::open_with(file, options()?)?)),
+            Kind::Bd => Ok(Box::new(self.open_bd()?)),
         }
+    }
+
+    /// Opens the store of the real `bd`.
+    pub fn open_bd(&self) -> Result<BdStore, StoreError> {
+        let units = Units::own().map_err(|error| StoreError::Unusable {
+            path: self.directory.clone(),
+            why: error.to_string(),
+        })?;
+        BdStore::open(&self.directory, &Arc::new(units), options()?)
     }
 }
 
@@ -137,14 +156,117 @@ pub fn init(from: &Utf8Path) -> Result<Initialized, StoreError> {
         Some(directory) => Utf8PathBuf::from(directory),
         None => home_directory(from)?,
     };
+    if is_of_bd(&directory) {
+        return init_bd(directory);
+    }
     init_in(directory, options)
+}
+
+/// Makes the real `bd` take our beads: its database stays the store.
+fn init_bd(directory: Utf8PathBuf) -> Result<Initialized, StoreError> {
+    let kind = Kind::Bd;
+    let place = Place { directory, kind };
+    let mut store = place.open_bd()?;
+    if let Some(obstacle) = store.obstacle() {
+        return Err(obstacle);
+    }
+    let types: Vec<&str> = IssueType::ALL.iter().map(|kind| kind.as_str()).collect();
+    store.prepare(&types)?;
+    Ok(Initialized {
+        store: Box::new(store),
+        kind: place.kind,
+        directory: place.directory,
+        opened: Opened::Existing,
+    })
+}
+
+/// Moves the beads of the real `bd` into an embedded store of their own, which takes its place: nothing else does that. The
+/// database of `bd` stays as it is. What marks the embedded store is written last, so that a move that is cut off never happened.
+pub fn init_from_bd(from: &Utf8Path, by: Stamp<'_>) -> Result<Moved, StoreError> {
+    let Place { directory, kind } = find(from)?;
+    if kind != Kind::Bd {
+        return Err(StoreError::Unusable {
+            path: directory,
+            why: "it is not kept by bd, so there is nothing to move".to_owned(),
+        });
+    }
+    let place = Place { directory, kind };
+    let bd = place.open_bd()?;
+    let (entries, memories) = bd.entries()?;
+    let held = bd.find(&Query {
+        status: StatusFilter::Any,
+        ..Query::default()
+    })?;
+    if let Some(record) = held.iter().find(|record| record.claim.is_some()) {
+        return Err(StoreError::InProgress(record.issue.id().clone()));
+    }
+    let file = place.directory.join(FILE);
+    // What an earlier move left that was cut off is worth nothing.
+    for leftover in ["", "-wal", "-shm"] {
+        files::remove_leftover(&Utf8PathBuf::from(format!("{file}{leftover}")));
+    }
+    let (mut store, opened) = SqliteStore::open_or_create_with(&file, options()?)?;
+    let n_beads = entries.len();
+    let writes: Vec<Write> = (entries.iter().cloned())
+        .map(|entry| Write::Insert(Box::new(entry)))
+        .collect();
+    store.write(&writes, by)?;
+    for (key, value) in &memories {
+        store.set_control(&format!("memory/{key}"), &value.as_str().into(), 0, by)?;
+    }
+    check_moved(&store, &entries, &file)?;
+    write_marker(&place.directory)?;
+    Ok(Moved {
+        made: Initialized {
+            store: Box::new(store),
+            kind: Kind::Sqlite(file),
+            directory: place.directory,
+            opened,
+        },
+        n_beads,
+        n_memories: memories.len(),
+    })
+}
+
+/// What a move brought.
+#[expect(
+    missing_debug_implementations,
+    reason = "a store shows nothing of itself"
+)]
+pub struct Moved {
+    /// The store that has taken the place of the other one.
+    pub made: Initialized,
+    /// How many beads came.
+    pub n_beads: usize,
+    /// How many notes came that belong to no bead.
+    pub n_memories: usize,
+}
+
+/// Reads back what was moved, every word of it.
+fn check_moved(store: &SqliteStore, entries: &[Entry], file: &Utf8Path) -> Result<(), StoreError> {
+    for entry in entries {
+        let id = entry.issue.id();
+        let record = store.get(std::slice::from_ref(id))?.pop();
+        let is_whole = record.is_some_and(|record| record.issue == entry.issue)
+            && store.comments(id)? == entry.comments;
+        if !is_whole {
+            return Err(StoreError::Damaged {
+                path: file.to_owned(),
+                what: format!("the bead {id} did not arrive as it was sent"),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Makes the store in a directory, or opens the one that is there.
 pub fn init_in(directory: Utf8PathBuf, options: Options) -> Result<Initialized, StoreError> {
     let marker = directory.join(MARKER);
-    if !marker.exists() && belongs_to_bd(&directory) {
-        return Err(bd_error(&directory));
+    if is_of_bd(&directory) {
+        return Err(StoreError::BelongsToBd {
+            path: directory,
+            why: "and no second store is made beside it",
+        });
     }
     files::create_directory(&directory)?;
     let ignore = directory.join(".gitignore");
@@ -167,14 +289,27 @@ pub fn init_in(directory: Utf8PathBuf, options: Options) -> Result<Initialized, 
     };
     let (store, opened) = SqliteStore::open_or_create_with(&file, options)?;
     if !marker.exists() {
-        let text = format!("{{\n  \"store\": \"sqlite\",\n  \"file\": \"{FILE}\"\n}}\n");
-        files::write_atomic(&marker, text.as_bytes())?;
+        write_marker(&directory)?;
     }
     Ok(Initialized {
-        store,
+        store: Box::new(store),
+        kind: Kind::Sqlite(file),
         directory,
         opened,
     })
+}
+
+fn write_marker(directory: &Utf8Path) -> Result<(), StoreError> {
+    let text = format!("{{\n  \"store\": \"sqlite\",\n  \"file\": \"{FILE}\"\n}}\n");
+    Ok(files::write_atomic(
+        &directory.join(MARKER),
+        text.as_bytes(),
+    )?)
+}
+
+/// Whether a directory is a store of the real `bd`, and of nobody else.
+fn is_of_bd(directory: &Utf8Path) -> bool {
+    belongs_to_bd(directory) && !directory.join(MARKER).exists()
 }
 
 /// How long others are waited for, by the environment.
@@ -219,7 +354,7 @@ fn home_directory(from: &Utf8Path) -> Result<Utf8PathBuf, StoreError> {
     };
     let directory = home.path().join(DIRECTORY);
     match bd_beside(&home, from) {
-        Some(theirs) if !is_store(&directory) => Err(bd_error(&theirs)),
+        Some(theirs) if !is_store(&directory) => Ok(theirs),
         _ => Ok(directory),
     }
 }
@@ -230,8 +365,7 @@ fn bd_beside(home: &Home, from: &Utf8Path) -> Option<Utf8PathBuf> {
         Home::Worktree(_) => None,
         Home::GitDirectory(_) => {
             let directory = repo::root_of(from)?.join(DIRECTORY);
-            let is_theirs = belongs_to_bd(&directory) && !directory.join(MARKER).exists();
-            is_theirs.then_some(directory)
+            is_of_bd(&directory).then_some(directory)
         }
     }
 }
@@ -266,15 +400,4 @@ fn read_marker(path: &Utf8Path) -> Result<String, StoreError> {
 
 fn belongs_to_bd(directory: &Utf8Path) -> bool {
     BD_MARKS.iter().any(|mark| directory.join(mark).exists())
-}
-
-fn bd_error(directory: &Utf8Path) -> StoreError {
-    StoreError::BelongsToBd {
-        path: directory.to_owned(),
-        why: if env::find_program("bd").is_some() {
-            "which this version cannot speak to yet"
-        } else {
-            "and there is no bd on the PATH"
-        },
-    }
 }

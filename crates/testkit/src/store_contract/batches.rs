@@ -31,12 +31,16 @@ pub(super) const CLAUSES: &[Clause] = &[
     ),
     Clause::needing(
         "an edge to an id that does not exist is kept, and holds back",
-        ATOMIC,
+        &[Capability::AtomicBatches, Capability::MissingTargets],
         missing_targets,
     ),
     Clause::needing(
         "each change of a batch sees those before it",
-        &[Capability::AtomicBatches, Capability::Guards],
+        &[
+            Capability::Versions,
+            Capability::AtomicBatches,
+            Capability::Guards,
+        ],
         later_sees_earlier,
     ),
     Clause::needing(
@@ -46,7 +50,7 @@ pub(super) const CLAUSES: &[Clause] = &[
     ),
     Clause::needing(
         "the answer has a version for each change, in order",
-        ATOMIC,
+        &[Capability::AtomicBatches, Capability::Versions],
         versions_in_order,
     ),
 ];

@@ -21,6 +21,11 @@ pub(super) const CLAUSES: &[Clause] = &[
     ),
     Clause::new("an issue that is not open cannot be claimed", not_open),
     Clause::new("what does not exist cannot be claimed", missing),
+    Clause::needing(
+        "what waits for an id that does not exist cannot be claimed",
+        &[Capability::MissingTargets],
+        held_back_by_nothing,
+    ),
     Clause::new(
         "what is held back cannot be claimed, unless it is forced",
         held_back,
@@ -29,8 +34,9 @@ pub(super) const CLAUSES: &[Clause] = &[
         "force does not take what somebody holds, nor what is not open",
         force_is_no_theft,
     ),
-    Clause::new(
+    Clause::needing(
         "the first claim says when work began, and later ones leave it",
+        &[Capability::Times],
         started_once,
     ),
     Clause::needing(
@@ -38,8 +44,16 @@ pub(super) const CLAUSES: &[Clause] = &[
         &[Capability::Guards],
         fence_rises,
     ),
-    Clause::new("z_2 a fence that cannot rise is not given", last_fence),
-    Clause::new("an issue with a closed dependency can be claimed", freed),
+    Clause::needing(
+        "z_2 a fence that cannot rise is not given",
+        &[Capability::ExactDocuments],
+        last_fence,
+    ),
+    Clause::needing(
+        "an issue with a closed dependency can be claimed",
+        &[Capability::MissingTargets],
+        freed,
+    ),
     Clause::needing(
         "z_4 the claim of somebody who is gone is taken over in one step, or stays as it is",
         &[Capability::History],
@@ -168,17 +182,27 @@ fn taken_over(store: &mut dyn Store) {
 
 fn held_back(store: &mut dyn Store) {
     put_plain(store, &["b"]);
-    put_with(store, "a", &[("b", "blocks"), ("gone", "blocks")]);
-    let error = refused(store, |store| try_claim(store, "a", "r", 0));
+    put_with(store, "a", &[("b", "blocks")]);
+    assert_eq!(reasons(store, "a"), [("b".to_owned(), Waiting::ForIt)]);
+    assert_eq!(forced(store, "a").expect("it was forced"), Fence(1));
+    assert!(get(store, "a").is_blocked, "it is held back as before");
+}
+
+fn held_back_by_nothing(store: &mut dyn Store) {
+    put_with(store, "a", &[("gone", "blocks")]);
+    let missing = ("gone".to_owned(), Waiting::Missing);
+    assert_eq!(reasons(store, "a"), [missing]);
+}
+
+/// Why an issue cannot be claimed.
+fn reasons(store: &mut dyn Store, id: &str) -> Vec<(String, Waiting)> {
+    let error = refused(store, |store| try_claim(store, id, "r", 0));
     let StoreError::Blocked { blockers, .. } = &error else {
         panic!("{error:?} does not say what holds it back");
     };
-    let reasons: Vec<(&str, Waiting)> = (blockers.iter())
-        .map(|blocker| (blocker.id.as_str(), blocker.waiting))
-        .collect();
-    assert_eq!(reasons, [("b", Waiting::ForIt), ("gone", Waiting::Missing)]);
-    assert_eq!(forced(store, "a").expect("it was forced"), Fence(1));
-    assert!(get(store, "a").is_blocked, "it is held back as before");
+    (blockers.iter())
+        .map(|blocker| (blocker.id.to_string(), blocker.waiting))
+        .collect()
 }
 
 fn force_is_no_theft(store: &mut dyn Store) {

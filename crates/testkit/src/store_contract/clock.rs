@@ -12,13 +12,19 @@ use super::tools::{
 };
 
 pub(super) const CLAUSES: &[Clause] = &[
-    Clause::new("updated_at never falls, whatever changes", updated_at),
-    Clause::new(
+    Clause::needing(
+        "updated_at never falls, whatever changes",
+        &[Capability::Times],
+        updated_at,
+    ),
+    Clause::needing(
         "updated_at never falls by the part of a second that is not written",
+        &[Capability::Times],
         parts_of_a_second,
     ),
-    Clause::new(
+    Clause::needing(
         "updated_at never falls, also when a document is replaced by an older one",
+        &[Capability::Times],
         replaced,
     ),
     Clause::new(

@@ -18,9 +18,10 @@ pub(super) const CLAUSES: &[Clause] = &[
         "no circle of two, over blocks, conditional-blocks, parents or a mixture",
         of_two,
     ),
-    Clause::new("no circle of many", of_many),
-    Clause::new(
+    Clause::needing("no circle of many", &[Capability::MissingTargets], of_many),
+    Clause::needing(
         "no circle through an id that does not exist, once it comes",
+        &[Capability::MissingTargets],
         through_missing,
     ),
     Clause::new(
@@ -32,12 +33,14 @@ pub(super) const CLAUSES: &[Clause] = &[
         "an edge that is removed makes room for its opposite",
         removed,
     ),
-    Clause::new(
+    Clause::needing(
         "links, waits-for and other projects make no circle",
+        &[Capability::AnyValue],
         harmless,
     ),
-    Clause::new(
+    Clause::needing(
         "an id that names another project makes no circle, also when an issue has it",
+        &[Capability::AnyValue],
         foreign,
     ),
     Clause::new("many ways to one issue are no circle", diamond),
@@ -56,7 +59,11 @@ pub(super) const CLAUSES: &[Clause] = &[
         ATOMIC,
         opened_again,
     ),
-    Clause::needing("a long chain is followed to its end", ATOMIC, long_chain),
+    Clause::needing(
+        "a long chain is followed to its end",
+        &[Capability::AtomicBatches, Capability::MissingTargets],
+        long_chain,
+    ),
 ];
 
 fn assert_circle(error: &StoreError, length: usize) {

@@ -1,7 +1,7 @@
 //! Edges: one in each direction between two issues, and found from both ends.
 
 use beads_ralph_core::issue::{Blocker, Dependency, Edit, EditError, Waiting};
-use beads_ralph_runtime::store::{Guard, Store, StoreError};
+use beads_ralph_runtime::store::{Capability, Guard, Store, StoreError};
 use serde_json::json;
 
 use super::Clause;
@@ -10,16 +10,19 @@ use super::tools::{
 };
 
 pub(super) const CLAUSES: &[Clause] = &[
-    Clause::new(
+    Clause::needing(
         "there is at most one edge between two issues in one direction",
+        &[Capability::Versions],
         one_edge,
     ),
-    Clause::new(
+    Clause::needing(
         "an edge keeps who made it, when, and what else it came with",
+        &[Capability::MissingTargets],
         record,
     ),
-    Clause::new(
+    Clause::needing(
         "dependents are in order of their ids, with the type of their edge",
+        &[Capability::MissingTargets],
         dependents,
     ),
     Clause::new(

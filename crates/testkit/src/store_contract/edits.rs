@@ -11,8 +11,9 @@ use super::tools::{
 };
 
 pub(super) const CLAUSES: &[Clause] = &[
-    Clause::new(
+    Clause::needing(
         "Set and Unset change a field and nothing else",
+        &[Capability::Versions],
         set_and_unset,
     ),
     Clause::new(
@@ -24,24 +25,40 @@ pub(super) const CLAUSES: &[Clause] = &[
         close_and_reopen,
     ),
     Clause::new("AppendNotes adds a line", notes),
-    Clause::new(
+    Clause::needing(
         "MergeMetadata sets top-level keys; UnsetMetadata removes one",
+        &[Capability::ExactDocuments],
         metadata,
     ),
-    Clause::new("a label is there once, and labels keep their order", labels),
-    Clause::new("a comment is appended", comments),
-    Clause::new("Replace puts another document under the same id", replace),
+    Clause::needing(
+        "a label is there once, and labels keep their order",
+        &[Capability::ExactDocuments],
+        labels,
+    ),
+    Clause::needing(
+        "a comment is appended",
+        &[Capability::ExactDocuments],
+        comments,
+    ),
+    Clause::needing(
+        "Replace puts another document under the same id",
+        &[Capability::MissingTargets],
+        replace,
+    ),
     Clause::new("several edits of one change are one version", several_edits),
-    Clause::new(
+    Clause::needing(
         "a change that changes nothing leaves version, time and history",
+        &[Capability::MissingTargets],
         unchanged,
     ),
-    Clause::new(
+    Clause::needing(
         "what is said to be absent already is no change where nothing is written",
+        &[Capability::Versions],
         unchanged_absent,
     ),
-    Clause::new(
+    Clause::needing(
         "an edit that cannot be done is refused, and so are those with it",
+        &[Capability::MissingTargets],
         refusals,
     ),
     Clause::new(

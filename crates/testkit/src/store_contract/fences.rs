@@ -42,8 +42,9 @@ pub(super) const CLAUSES: &[Clause] = &[
         "without a fence nobody changes the status of what is held",
         unfenced_status,
     ),
-    Clause::new(
+    Clause::needing(
         "without a fence anybody may remark upon what is held, and not change it",
+        &[Capability::Versions],
         unfenced_rest,
     ),
     Clause::new(

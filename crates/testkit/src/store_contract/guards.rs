@@ -18,7 +18,7 @@ pub(super) const CLAUSES: &[Clause] = &[
     ),
     Clause::needing(
         "a guard on the version: a change happens only to that version",
-        GUARDS,
+        &[Capability::Guards, Capability::Versions],
         on_version,
     ),
     Clause::needing(
@@ -31,10 +31,14 @@ pub(super) const CLAUSES: &[Clause] = &[
         GUARDS,
         on_being_free,
     ),
-    Clause::needing("all parts of a guard must hold", GUARDS, all_parts),
+    Clause::needing(
+        "all parts of a guard must hold",
+        &[Capability::Guards, Capability::Versions],
+        all_parts,
+    ),
     Clause::needing(
         "a guard is checked also when the edit would change nothing",
-        GUARDS,
+        &[Capability::Guards, Capability::Versions],
         even_unchanged,
     ),
     Clause::new(

@@ -19,8 +19,9 @@ const BOOKKEEPING: [&str; 7] = [
 
 pub(super) const CLAUSES: &[Clause] = &[
     Clause::new("an issue that is put off is not ready until then", deferred),
-    Clause::new(
+    Clause::needing(
         "a parent that is put off hides its children until then",
+        &[Capability::MissingTargets],
         deferred_parent,
     ),
     Clause::new("putting off is no being held back", deferred_is_not_blocked),
@@ -32,14 +33,9 @@ pub(super) const CLAUSES: &[Clause] = &[
         "lists leave bookkeeping out unless it is asked for",
         hidden_in_lists,
     ),
-    Clause::needing(
-        "pinned and short-lived issues are not ready",
-        &[Capability::UnknownFields],
-        flags,
-    ),
-    Clause::needing(
+    Clause::new("pinned and short-lived issues are not ready", flags),
+    Clause::new(
         "lists leave templates out unless they are asked for",
-        &[Capability::UnknownFields],
         templates,
     ),
 ];

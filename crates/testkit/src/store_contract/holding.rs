@@ -17,17 +17,20 @@ pub(super) const CLAUSES: &[Clause] = &[
         "a heartbeat moves the end of the lease, and never to an earlier time",
         heartbeat,
     ),
-    Clause::new(
+    Clause::needing(
         "a heartbeat is no change: neither version nor history",
+        &[Capability::Versions],
         heartbeat_is_no_change,
     ),
     Clause::new("only the holder's fence beats", foreign_heartbeat),
-    Clause::new(
+    Clause::needing(
         "a release makes an issue open again, for the next claimer",
+        &[Capability::Versions],
         release,
     ),
-    Clause::new(
+    Clause::needing(
         "a reclaim makes an issue open again, whatever its lease",
+        &[Capability::Versions],
         reclaim,
     ),
     Clause::new(

@@ -27,10 +27,19 @@ pub(super) const CLAUSES: &[Clause] = &[
         UNKNOWN,
         number_texts,
     ),
-    Clause::new("the order of labels, edges and metadata comes back", orders),
-    Clause::new("null is not absent, and empty is neither", nulls),
-    Clause::new(
+    Clause::needing(
+        "the order of labels, edges and metadata comes back",
+        &[Capability::ExactDocuments],
+        orders,
+    ),
+    Clause::needing(
+        "null is not absent, and empty is neither",
+        &[Capability::ExactDocuments],
+        nulls,
+    ),
+    Clause::needing(
         "any text comes back: empty, long, right to left, with every control character",
+        &[Capability::ExactDocuments],
         texts,
     ),
     Clause::needing(
@@ -39,11 +48,16 @@ pub(super) const CLAUSES: &[Clause] = &[
         left_alone,
     ),
     Clause::needing("a comment and an edge lose nothing", UNKNOWN, records),
-    Clause::new(
+    Clause::needing(
         "the deepest document and the deepest comment that are taken can be read and changed",
+        &[Capability::AnyValue],
         limits,
     ),
-    Clause::new("times come back in their own spelling", times),
+    Clause::needing(
+        "times come back in their own spelling",
+        &[Capability::ExactDocuments, Capability::ExactDocuments],
+        times,
+    ),
 ];
 
 fn text_of(store: &dyn Store, id: &str) -> String {

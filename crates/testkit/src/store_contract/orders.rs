@@ -1,29 +1,44 @@
 //! The order of answers, to the last tie.
 
 use beads_ralph_core::issue::{Edit, Order, Query};
-use beads_ralph_runtime::store::{Guard, Store};
+use beads_ralph_runtime::store::{Capability, Guard, Store};
 use serde_json::json;
 
 use super::Clause;
 use super::tools::{found, label, put, put_plain, time, try_edit};
 
 pub(super) const CLAUSES: &[Clause] = &[
-    Clause::new(
+    Clause::needing(
         "by priority: the most urgent, then the newest, then by id",
+        &[Capability::AnyValue],
         priority,
     ),
-    Clause::new("the oldest first, then by id", oldest),
-    Clause::new("the latest change first, then by id", updated),
+    Clause::needing(
+        "the oldest first, then by id",
+        &[Capability::AnyValue],
+        oldest,
+    ),
+    Clause::needing(
+        "the latest change first, then by id",
+        &[Capability::Times],
+        updated,
+    ),
     Clause::new("by id, as text", by_id),
-    Clause::new(
+    Clause::needing(
         "a time without an offset is UTC, and one that is missing is long ago",
+        &[Capability::AnyValue],
         odd_times,
     ),
-    Clause::new(
+    Clause::needing(
         "times that differ by less than a microsecond are the same",
+        &[Capability::ExactDocuments],
         tiny_differences,
     ),
-    Clause::new("a limit takes the first of the order", limited),
+    Clause::needing(
+        "a limit takes the first of the order",
+        &[Capability::AnyValue],
+        limited,
+    ),
 ];
 
 fn ordered(store: &dyn Store, order: Order) -> Vec<String> {

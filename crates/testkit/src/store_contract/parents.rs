@@ -1,7 +1,7 @@
 //! `parent-child`: a parent that is held back holds back its children.
 
 use beads_ralph_core::issue::{Edit, Waiting};
-use beads_ralph_runtime::store::Store;
+use beads_ralph_runtime::store::{Capability, Store};
 
 use super::Clause;
 use super::tools::{close, edge, edit, id, is_blocked, put_plain, put_with, ready, set_status};
@@ -21,8 +21,9 @@ pub(super) const CLAUSES: &[Clause] = &[
         "a child is held back by any of its parents",
         several_parents,
     ),
-    Clause::new(
+    Clause::needing(
         "a parent that does not exist holds nobody back, until it is there and held back",
+        &[Capability::MissingTargets],
         missing_parent,
     ),
     Clause::new("a child that gets or loses a parent counts at once", moved),

@@ -1,7 +1,7 @@
 //! Queries: every condition, alone and together.
 
 use beads_ralph_core::issue::{Edit, Order, Query, StatusFilter};
-use beads_ralph_runtime::store::Store;
+use beads_ralph_runtime::store::{Capability, Store};
 use serde_json::json;
 
 use super::Clause;
@@ -21,9 +21,14 @@ pub(super) const CLAUSES: &[Clause] = &[
     ),
     Clause::new("types: one of", types),
     Clause::new("the role that it is for, or none", assignees),
-    Clause::new("priorities: from, to, both included", priorities),
-    Clause::new(
+    Clause::needing(
+        "priorities: from, to, both included",
+        &[Capability::AnyValue],
+        priorities,
+    ),
+    Clause::needing(
         "the parent: by edge, or by name where there is no edge",
+        &[Capability::MissingTargets],
         parents,
     ),
     Clause::new("metadata: a key with the text of its value", metadata),
@@ -36,7 +41,11 @@ pub(super) const CLAUSES: &[Clause] = &[
         words,
     ),
     Clause::new("only what is held back, or only what is not", blocked),
-    Clause::new("conditions are all of them true", together),
+    Clause::needing(
+        "conditions are all of them true",
+        &[Capability::AnyValue],
+        together,
+    ),
     Clause::new("a question may name very many words", very_many),
     Clause::new("a limit cuts the answer, and zero is nothing", limits),
     Clause::new(

@@ -1,7 +1,7 @@
 //! What waits for what: edges that block, edges that are links, and edges to nowhere.
 
 use beads_ralph_core::issue::{Blocker, Edit, Waiting};
-use beads_ralph_runtime::store::Store;
+use beads_ralph_runtime::store::{Capability, Store};
 use serde_json::json;
 
 use super::Clause;
@@ -42,8 +42,9 @@ pub(super) const CLAUSES: &[Clause] = &[
         links,
     ),
     Clause::new("a type that nobody knows holds nothing back", unknown_types),
-    Clause::new(
+    Clause::needing(
         "an id that does not exist holds back, until it comes and is closed",
+        &[Capability::MissingTargets],
         missing,
     ),
     Clause::new("an id of another project never holds back", external),

@@ -34,23 +34,49 @@ pub fn run(store: &str, make: impl FnMut() -> Box<dyn Store>) {
 }
 
 /// The rules that a store breaks. `make` gives an empty store each time.
-pub fn broken(mut make: impl FnMut() -> Box<dyn Store>) -> Vec<Broken> {
+pub fn broken(make: impl FnMut() -> Box<dyn Store>) -> Vec<Broken> {
+    broken_of(clauses(), make)
+}
+
+/// The rules among some that a store breaks.
+pub fn broken_of(
+    clauses: impl IntoIterator<Item = Clause>,
+    mut make: impl FnMut() -> Box<dyn Store>,
+) -> Vec<Broken> {
     let mut found = Vec::new();
-    for clause in clauses() {
-        let store = make();
-        let gaps = clause.needs.iter().copied();
-        let gaps: Vec<Capability> = gaps.filter(|need| store.gaps().contains(need)).collect();
-        let tried = if gaps.is_empty() {
-            keeps(&clause, store)
-        } else {
-            refuses(&clause, store, &gaps)
-        };
-        found.extend(tried.err().map(|how| Broken {
+    for clause in clauses {
+        found.extend(tried(&clause, make()).err().map(|how| Broken {
             clause: clause.name,
             how,
         }));
     }
     found
+}
+
+fn tried(clause: &Clause, store: Box<dyn Store>) -> Result<(), String> {
+    let gaps = clause.needs.iter().copied();
+    let gaps: Vec<Capability> = gaps.filter(|need| store.gaps().contains(need)).collect();
+    let (refusable, others): (Vec<_>, Vec<_>) =
+        gaps.into_iter().partition(|gap| gap.can_be_refused());
+    if !others.is_empty() {
+        return differs(clause, store, &others);
+    }
+    if refusable.is_empty() {
+        keeps(clause, store)
+    } else {
+        refuses(clause, store, &refusable)
+    }
+}
+
+/// What a store says that it does in another way, it does in another way.
+fn differs(clause: &Clause, mut store: Box<dyn Store>, gaps: &[Capability]) -> Result<(), String> {
+    let check = AssertUnwindSafe(|| (clause.check)(store.as_mut()));
+    match catch_unwind(check) {
+        Err(_) => Ok(()),
+        Ok(()) => Err(format!(
+            "the store declares a gap for {gaps:?}, and there is none"
+        )),
+    }
 }
 
 /// Whatever a clause did, the store must be consistent afterwards.

@@ -1,7 +1,7 @@
 //! `waits-for`: waiting for the children of an issue.
 
 use beads_ralph_core::issue::{Dependency, Edit, Entry};
-use beads_ralph_runtime::store::Store;
+use beads_ralph_runtime::store::{Capability, Store};
 use serde_json::{Value, json};
 
 use super::Clause;
@@ -14,8 +14,9 @@ pub(super) const CLAUSES: &[Clause] = &[
         "waits-for holds back while a child of the spawner is open",
         all_children,
     ),
-    Clause::new(
+    Clause::needing(
         "waits-for a spawner without children holds nothing back",
+        &[Capability::AnyValue],
         no_children,
     ),
     Clause::new(

@@ -50,7 +50,10 @@ pub(crate) enum Twist {
 }
 
 /// The fields that every store has, of issues and of comments.
-const KNOWN: [&str; 25] = [
+const KNOWN: [&str; 28] = [
+    "pinned",
+    "ephemeral",
+    "is_template",
     "id",
     "title",
     "description",

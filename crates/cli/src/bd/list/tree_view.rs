@@ -94,10 +94,8 @@ impl<'r> Tree<'r> {
             let id = record.issue.id().as_str();
             let by_edge = issue_json::parent(&record.issue).map(BeadId::as_str);
             let by_name = id.rsplit_once('.').map(|(parent, _)| parent);
-            let parent = [by_edge, by_name].into_iter().flatten();
-            let parent = parent
-                .filter_map(|parent| by_id.get_key_value(parent))
-                .next();
+            let mut parents = [by_edge, by_name].into_iter().flatten();
+            let parent = parents.find_map(|parent| by_id.get_key_value(parent));
             match parent {
                 Some((parent, _)) => tree.children.entry(parent).or_default().push(record),
                 None => tree.roots.push(record),

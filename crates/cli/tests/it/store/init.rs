@@ -180,7 +180,7 @@ fn z_26_a_store_of_the_real_bd_is_never_shadowed() {
             error["suggested_action"]
                 .as_str()
                 .unwrap()
-                .contains("bd export")
+                .contains("init --from-bd")
         );
     }
     assert_eq!(env.names(".beads"), ["metadata.json"]);
