@@ -106,7 +106,7 @@ fn make(
     }
     let moved = store::init_from_bd(here, Writer::new(global).stamp())?;
     ui.say(&format!(
-        "moved {} and {} from bd; its own database stays as it was and is not used any more\n",
+        "moved {} and {} from bd; its own database stays as it was and is not used any more; .beads/beads-ralph.json says so and belongs to this machine, so keep it out of commits\n",
         counted(moved.n_beads, "bead", "beads"),
         counted(moved.n_memories, "memory", "memories"),
     ));

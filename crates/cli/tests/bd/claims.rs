@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use std::process::{Child, Stdio};
 
+use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::issue::Edit;
+use beads_ralph_runtime::store::{Guard, Stamp, Store as _, Write};
 use serde_json::Value;
 
 use crate::world::World;
@@ -90,4 +93,61 @@ fn z_3_what_somebody_took_by_bd_itself_is_not_claimed() {
     );
     assert_eq!(stale.status.code(), Some(1), "{stale:?}");
     assert!(world.ralph(&["claim", "tt-1"]).contains("fence 2"));
+    // Nor does it come back when somebody takes the bead by bd itself.
+    world.bd(&["update", "tt-1", "--status=open"]);
+    world.bd(&["update", "tt-1", "--claim", "--actor=ann"]);
+    let dead = world.run(
+        env!("CARGO_BIN_EXE_beads-ralph"),
+        &[
+            "close", "tt-1", "--fence", "2", "--reason", "done", "--json",
+        ],
+    );
+    assert_eq!(dead.status.code(), Some(1), "{dead:?}");
+    assert!(
+        world
+            .bd(&["show", "tt-1", "--json"])
+            .contains("in_progress")
+    );
+}
+
+#[test]
+#[ignore = "needs the real bd: scripts/real-tools bd"]
+fn z_3_what_others_add_meanwhile_stays() {
+    let world = World::new();
+    world.bd(&["create", "One", "--id=tt-1", "--notes=base", "--labels=a"]);
+    let mut store = world.store();
+    let id = BeadId::parse("tt-1").unwrap();
+    let by = Stamp {
+        actor: "ann",
+        at: beads_ralph_runtime::clock::now(),
+    };
+    let change = |edits: Vec<Edit>| Write::Update {
+        id: id.clone(),
+        edits,
+        guard: Guard::default(),
+    };
+    store
+        .write(&[change(vec![Edit::AppendNotes("ours".to_owned())])], by)
+        .unwrap();
+    // This store knows the bead as it was a moment ago; bd is asked by somebody else, behind its back, between two calls of ours.
+    world.bd(&[
+        "update",
+        "tt-1",
+        "--append-notes=theirs",
+        "--priority=0",
+        "--add-label=b",
+    ]);
+    let map = serde_json::json!({"k": 1}).as_object().unwrap().clone();
+    let edits = vec![
+        Edit::AppendNotes("ours again".to_owned()),
+        Edit::MergeMetadata(map),
+    ];
+    store.write(&[change(edits)], by).unwrap();
+    let shown: Vec<Value> = serde_json::from_str(&world.bd(&["show", "tt-1", "--json"])).unwrap();
+    assert_eq!(shown[0]["notes"], "base\nours\ntheirs\nours again");
+    assert_eq!(
+        (&shown[0]["priority"], &shown[0]["metadata"]["k"]),
+        (&0.into(), &1.into())
+    );
+    assert_eq!(shown[0]["labels"], serde_json::json!(["a", "b"]));
 }

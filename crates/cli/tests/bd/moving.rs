@@ -145,3 +145,35 @@ fn without_edge_times(mut lines: BTreeMap<String, Value>) -> BTreeMap<String, Va
     }
     lines
 }
+
+#[test]
+#[ignore = "needs the real bd: scripts/real-tools bd"]
+fn z_2_fences_and_orders_move_along() {
+    let world = World::new();
+    world.bd(&["create", "One", "--id=tt-1"]);
+    world.bd(&["create", "Two", "--id=tt-2"]);
+    world.ralph(&["claim", "tt-1"]);
+    world.ralph(&["release", "tt-1"]);
+    world.ralph(&["claim", "tt-2"]);
+    let held = world.run(env!("CARGO_BIN_EXE_beads-ralph"), &["init", "--from-bd"]);
+    assert!(!held.status.success(), "somebody works on tt-2");
+    world.ralph(&["close", "tt-2", "--reason", "all done"]);
+    world.ralph(&["pause"]);
+    let exported = world.bd(&["export", "--all"]);
+    assert!(exported.contains("beads_ralph"), "{exported}");
+
+    let other = World::new();
+    other.write("all.jsonl", &exported);
+    other.ralph(&["import", "all.jsonl"]);
+    world.ralph(&["init", "--from-bd"]);
+    for world in [&other, &world] {
+        let shown = world.ralph(&["show", "tt-2", "--json"]);
+        assert!(
+            shown.contains("all done") && !shown.contains("beads_ralph"),
+            "{shown}"
+        );
+        assert!(world.ralph(&["claim", "tt-1"]).contains("fence 2"));
+    }
+    let status = world.ralph(&["status", "--json"]);
+    assert!(status.contains("pause"), "{status}");
+}

@@ -241,7 +241,7 @@ impl BdStore {
     }
 
     /// Waits for our turn among our own processes.
-    fn turn(&self) -> Result<files::Lock, StoreError> {
+    pub(super) fn turn(&self) -> Result<files::Lock, StoreError> {
         let began = clock::monotonic();
         loop {
             if let Some(lock) = files::lock(&self.lock)? {

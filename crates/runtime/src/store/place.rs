@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use beads_ralph_core::bead::IssueType;
-use beads_ralph_core::issue::{Entry, Query, StatusFilter};
+use beads_ralph_core::issue::{Entry, Query, Record, StatusFilter};
 use beads_ralph_core::text::{excerpt, parse_duration};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
@@ -29,8 +29,12 @@ const IGNORE: &str = "\
 !formulas/*
 ";
 
+/// The file by which `bd` says that the store is elsewhere.
+const REDIRECT: &str = "redirect";
+
 /// What only a store of the real `bd` has.
-const BD_MARKS: [&str; 6] = [
+const BD_MARKS: [&str; 7] = [
+    REDIRECT,
     "metadata.json",
     "config.yaml",
     "embeddeddolt",
@@ -120,7 +124,7 @@ pub fn find(from: &Utf8Path) -> Result<Place, StoreError> {
     }
     if belongs_to_bd(&directory) {
         return Ok(Place {
-            directory,
+            directory: redirected(directory),
             kind: Kind::Bd,
         });
     }
@@ -157,7 +161,7 @@ pub fn init(from: &Utf8Path) -> Result<Initialized, StoreError> {
         None => home_directory(from),
     };
     if is_of_bd(&directory) {
-        return init_bd(directory);
+        return init_bd(redirected(directory));
     }
     init_in(directory, options)
 }
@@ -192,6 +196,8 @@ pub fn init_from_bd(from: &Utf8Path, by: Stamp<'_>) -> Result<Moved, StoreError>
     }
     let place = Place { directory, kind };
     let bd = place.open_bd()?;
+    // Nobody of ours writes until the move is over.
+    let _turn = bd.turn()?;
     let (entries, memories) = bd.entries()?;
     let held = bd.find(&Query {
         status: StatusFilter::Any,
@@ -213,6 +219,9 @@ pub fn init_from_bd(from: &Utf8Path, by: Stamp<'_>) -> Result<Moved, StoreError>
     store.write(&writes, by)?;
     for (key, value) in &memories {
         store.set_control(&format!("memory/{key}"), &value.as_str().into(), 0, by)?;
+    }
+    for row in bd.controls("")? {
+        store.set_control(&row.key, &row.value, 0, by)?;
     }
     check_moved(&store, &entries, &file)?;
     write_marker(&place.directory)?;
@@ -247,8 +256,8 @@ fn check_moved(store: &SqliteStore, entries: &[Entry], file: &Utf8Path) -> Resul
     for entry in entries {
         let id = entry.issue.id();
         let record = store.get(std::slice::from_ref(id))?.pop();
-        let is_whole = record.is_some_and(|record| record.issue == entry.issue)
-            && store.comments(id)? == entry.comments;
+        let is_same = |record: Record| record.issue == entry.issue && record.fence == entry.fence;
+        let is_whole = record.is_some_and(is_same) && store.comments(id)? == entry.comments;
         if !is_whole {
             return Err(StoreError::Damaged {
                 path: file.to_owned(),
@@ -396,6 +405,17 @@ fn read_marker(path: &Utf8Path) -> Result<String, StoreError> {
             excerpt(other)
         ))),
     }
+}
+
+/// Where a store of the real `bd` is that may be elsewhere: the path is meant from beside the `.beads` directory.
+fn redirected(directory: Utf8PathBuf) -> Utf8PathBuf {
+    let text = files::read(&directory.join(REDIRECT)).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let mut lines = text.lines().map(str::trim);
+    let target = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
+    let target = target.and_then(|target| Some(directory.parent()?.join(target)));
+    let target = target.and_then(|target| target.canonicalize_utf8().ok());
+    target.filter(|target| target.is_dir()).unwrap_or(directory)
 }
 
 fn belongs_to_bd(directory: &Utf8Path) -> bool {
