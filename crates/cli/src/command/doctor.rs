@@ -73,13 +73,13 @@ fn look_over(args: &DoctorArgs, global: &Global, ui: &Ui) -> Result<(), Failure>
 
 /// Whether the real `bd` answers, and whether it is one that can be worked with. Its database is its own to look after.
 fn of_bd(place: &Place, args: &DoctorArgs, ui: &Ui) -> Result<(), Failure> {
+    let store = place.open_bd()?;
     if args.repair {
         let message = "the database belongs to bd, which mends it itself";
         return Err(
             Failure::new(ErrorCode::ValidationConstraint, message).action("run `bd doctor --fix`")
         );
     }
-    let store = place.open_bd()?;
     if let Some(obstacle) = store.obstacle() {
         return Err(obstacle.into());
     }

@@ -150,7 +150,7 @@ fn l_3_a_run_gets_what_it_needs_and_everything_of_it_is_kept() {
     assert_eq!(
         world.env.text("env"),
         format!(
-            "BEADS_RALPH_AGENT=\nBEADS_RALPH_ATTEMPT=2\nBEADS_RALPH_BEAD=bd-1-1-x\nBEADS_RALPH_REPORT={unit}/report\n\
+            "BEADS_RALPH_AGENT=\nBEADS_RALPH_ATTEMPT=2\nBEADS_RALPH_BEAD=bd-1-1-x\nBEADS_RALPH_FENCE=\nBEADS_RALPH_REPORT={unit}/report\n\
              BEADS_RALPH_ROLE=qa\nBEADS_RALPH_SPRINT=1.1\nBEADS_RALPH_UNIT={}\nBEADS_RALPH_WORKTREE={}\n",
             world.mark.0,
             world.env.path("tree"),
