@@ -133,13 +133,15 @@ pub enum Capability {
     ExactDocuments,
     /// Edges to issues that do not exist.
     MissingTargets,
-    /// Any value where the store has rules of its own: priorities beyond 0 to 4, types of edges, spellings of times.
+    /// Any value where the store has rules of its own: priorities beyond 0 to 4, types of edges, flags.
     AnyValue,
+    /// What was known of an id that was deleted: its version and its fence go on when it comes again.
+    DeletedIds,
 }
 
 impl Capability {
     /// Every capability.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::AtomicBatches,
         Self::Guards,
         Self::History,
@@ -150,6 +152,7 @@ impl Capability {
         Self::ExactDocuments,
         Self::MissingTargets,
         Self::AnyValue,
+        Self::DeletedIds,
     ];
 
     /// What it is to be able to do, after "cannot".
@@ -165,6 +168,7 @@ impl Capability {
             Self::ExactDocuments => "keep documents to the last character",
             Self::MissingTargets => "keep an edge to a bead that is not there",
             Self::AnyValue => "take every value",
+            Self::DeletedIds => "remember what was deleted",
         }
     }
 
@@ -180,7 +184,8 @@ impl Capability {
             | Self::Times
             | Self::ExactDocuments
             | Self::MissingTargets
-            | Self::AnyValue => false,
+            | Self::AnyValue
+            | Self::DeletedIds => false,
         }
     }
 }

@@ -66,7 +66,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// How much longer an import may take for each bead of it.
 const PER_BEAD: Duration = Duration::from_millis(200);
 
-const GAPS: [Capability; 7] = [
+const GAPS: [Capability; 8] = [
     Capability::History,
     Capability::UnknownFields,
     Capability::Versions,
@@ -74,6 +74,7 @@ const GAPS: [Capability; 7] = [
     Capability::ExactDocuments,
     Capability::MissingTargets,
     Capability::AnyValue,
+    Capability::DeletedIds,
 ];
 
 /// The store of a repository whose beads the real `bd` keeps.

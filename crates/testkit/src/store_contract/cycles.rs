@@ -33,9 +33,8 @@ pub(super) const CLAUSES: &[Clause] = &[
         "an edge that is removed makes room for its opposite",
         removed,
     ),
-    Clause::needing(
+    Clause::new(
         "links, waits-for and other projects make no circle",
-        &[Capability::AnyValue],
         harmless,
     ),
     Clause::needing(

@@ -35,7 +35,7 @@ pub(super) const CLAUSES: &[Clause] = &[
     ),
     Clause::needing(
         "pinned and short-lived issues are not ready",
-        &[Capability::UnknownFields],
+        &[Capability::AnyValue],
         flags,
     ),
     Clause::new(

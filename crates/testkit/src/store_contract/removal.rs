@@ -12,7 +12,11 @@ use super::tools::{
 pub(super) const CLAUSES: &[Clause] = &[
     Clause::new("an issue that is deleted is gone", gone),
     Clause::new("what is not there cannot be deleted", not_there),
-    Clause::new("edges to a deleted issue go with it", edges_go),
+    Clause::needing(
+        "edges to a deleted issue go with it",
+        &[Capability::Versions],
+        edges_go,
+    ),
     Clause::new("nobody waits for what was deleted", nobody_waits),
     Clause::new(
         "who waits for children does not wait for a deleted one",
@@ -25,21 +29,22 @@ pub(super) const CLAUSES: &[Clause] = &[
     ),
     Clause::needing(
         "the history of a deleted issue stays, and goes on when its id comes again",
-        &[Capability::History],
+        &[Capability::History, Capability::DeletedIds],
         comes_again,
     ),
-    Clause::new(
+    Clause::needing(
         "the fence of a deleted issue is not given again",
+        &[Capability::DeletedIds],
         fence_stays,
     ),
     Clause::needing(
         "a batch that fails deletes nothing",
-        &[Capability::AtomicBatches],
+        &[Capability::AtomicBatches, Capability::Versions],
         whole,
     ),
     Clause::needing(
         "an id can be deleted and given again in one batch",
-        &[Capability::AtomicBatches],
+        &[Capability::AtomicBatches, Capability::DeletedIds],
         replaced,
     ),
 ];
