@@ -20,11 +20,13 @@ fn z_3_z_25_the_real_bd_keeps_the_contract_but_for_its_declared_gaps() {
         .filter(|clause| clause.name.contains(&only))
         .collect();
     let left = Mutex::new(clauses.clone());
+    // A lock in the loop's head would be held for its body.
+    let next = || left.lock().unwrap().pop();
     let broken: Mutex<Vec<Broken>> = Mutex::default();
     thread::scope(|scope| {
         for _ in 0..N_THREADS {
             scope.spawn(|| {
-                while let Some(clause) = left.lock().unwrap().pop() {
+                while let Some(clause) = next() {
                     let world = World::new();
                     let make = || Box::new(world.store()) as Box<dyn Store>;
                     let found = store_contract::broken_of([clause], make);
