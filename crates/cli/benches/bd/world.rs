@@ -71,13 +71,13 @@ impl World {
 fn lines(n_beads: usize) -> String {
     let mut lines = String::new();
     for number in 0..n_beads {
-        let edges = if number % 10 != 9 {
-            String::new()
-        } else {
+        let edges = if number % 10 == 9 {
             format!(
                 ",\"dependencies\":[{{\"issue_id\":\"tt-{number}\",\"depends_on_id\":\"tt-{}\",\"type\":\"blocks\"}}]",
                 number - 1
             )
+        } else {
+            String::new()
         };
         _ = writeln!(
             lines,
