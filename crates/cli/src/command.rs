@@ -49,13 +49,20 @@ mod stop;
 mod update;
 mod verify;
 
+use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_runtime::env::{self, Variable};
+use beads_ralph_runtime::store;
+use camino::Utf8PathBuf;
+
 use crate::args::{BeadCommand, Cli, Command, PlanCommand};
+use crate::beads::here;
 use crate::failure::Failure;
 use crate::ui::Ui;
 
 /// Runs a command.
 pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), Failure> {
     let global = &cli.global;
+    check_unit(&cli.command)?;
     match &cli.command {
         Command::Plan(PlanCommand::New(args)) => plan_new::run(args, ui),
         Command::Plan(PlanCommand::Check(args)) => plan_check::run(args, ui),
@@ -106,4 +113,45 @@ pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), Failure> {
         Command::Completions(args) => completions::run(args, ui),
         Command::Man => man::run(ui),
     }
+}
+
+/// Refuses to change the beads of the run that an agent works for (Z-18): what it finds out goes into its report.
+fn check_unit(command: &Command) -> Result<(), Failure> {
+    let store = env::get(Variable::Store).filter(|_| env::get(Variable::Unit).is_some());
+    let Some(store) = store.filter(|_| changes_beads(command)) else {
+        return Ok(());
+    };
+    let found = store::find(&here()?).ok().map(|place| place.directory);
+    let real = |path: Utf8PathBuf| path.canonicalize_utf8().ok();
+    if found.and_then(real) != real(store.into()) {
+        return Ok(());
+    }
+    let message = "the beads of a run are read-only for its agents (Z-18)";
+    Err(Failure::new(ErrorCode::ValidationConstraint, message)
+        .action("say what you found in your report, and the run writes it into the bead"))
+}
+
+fn changes_beads(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::Plan(PlanCommand::Apply(_))
+            | Command::Init(_)
+            | Command::Claim(_)
+            | Command::Heartbeat(_)
+            | Command::Release(_)
+            | Command::Recover(_)
+            | Command::Close(_)
+            | Command::Reopen(_)
+            | Command::Update(_)
+            | Command::Label(_)
+            | Command::Dep(_)
+            | Command::Comment(_)
+            | Command::Import(_)
+            | Command::Run(_)
+            | Command::Exec(_)
+            | Command::Clean(_)
+            | Command::Retry(_)
+            | Command::Stop(_)
+            | Command::Pause(_)
+    )
 }

@@ -50,6 +50,8 @@ pub enum Variable {
     Unit,
     /// For an agent: the bead that it works on.
     Bead,
+    /// For an agent: the `.beads` directory of the run that it works for, which it must not change itself (Z-18).
+    Store,
     /// For a leading scrum-master: the fence under which it may write into its bead (Z-18).
     Fence,
     /// For tests: where in its journal a run kills itself.
@@ -80,6 +82,7 @@ impl Variable {
             Self::Attempt => "BEADS_RALPH_ATTEMPT",
             Self::Unit => "BEADS_RALPH_UNIT",
             Self::Bead => "BEADS_RALPH_BEAD",
+            Self::Store => "BEADS_RALPH_STORE",
             Self::Fence => "BEADS_RALPH_FENCE",
             Self::DieAt => "BEADS_RALPH_DIE_AT",
         }

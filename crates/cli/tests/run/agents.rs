@@ -293,12 +293,19 @@ fn z_23_without_a_choice_a_run_stops_with_the_question() {
 #[test]
 fn l_14_an_agent_that_closes_its_bead_is_refused() {
     let program = env!("CARGO_BIN_EXE_beads-ralph");
-    let tries = format!(
-        "{program} close $bead >>\"$base/said\" 2>&1; echo \"ended with $?\" >>\"$base/said\"\n"
-    );
+    // One that forgets for whom it works meets the claim all the same.
+    let tries: String = ["", "env -u BEADS_RALPH_STORE "]
+        .map(|without| {
+            format!(
+                "{without}{program} close $bead >>\"$base/said\" 2>&1; echo \"ended with $?\" >>\"$base/said\"\n"
+            )
+        })
+        .concat();
     let world = world(&format!("{tries}{DILIGENT}"));
     world.run(&["run"]).exits(0);
     let said = std::fs::read_to_string(world.base.join("said")).unwrap();
+    assert_eq!(said.matches("(Z-18)").count(), 2, "{said}");
+    assert_eq!(said.matches("ended with 1").count(), 2, "{said}");
     assert_eq!(said.matches("already claimed").count(), 2, "{said}");
     assert_eq!(said.matches("ended with 4").count(), 2, "{said}");
     let bead = world.bead("1.1");
@@ -309,6 +316,29 @@ fn l_14_an_agent_that_closes_its_bead_is_refused() {
             .starts_with("verified at"),
         "{bead:#}"
     );
+}
+
+#[test]
+fn z_18_an_agent_changes_no_bead_of_its_run_by_any_name_of_ours() {
+    let world = world(&format!(
+        "if [ $role = dev ]; then\n  ours=$(readlink -f \"$(command -v bd)\")\n  \
+         \"$ours\" close \"$bead\" --force --reason mine 2>\"$base/tried\"; echo \"exit $?\" >>\"$base/tried\"\n  \
+         \"$ours\" show \"$bead\" >\"$base/shown\" || exit 1\n  \
+         mkdir \"$base/own\" && (cd \"$base/own\" && \"$ours\" init >\"$base/made\") || exit 1\nfi\n{DILIGENT}"
+    ));
+    world.run(&["run"]).exits(0);
+    let read = |name: &str| std::fs::read_to_string(world.base.join(name)).unwrap();
+    let tried = read("tried");
+    assert!(
+        tried.contains("(Z-18)") && tried.ends_with("exit 1\n"),
+        "{tried}"
+    );
+    let reason = world.bead("1.1")["close_reason"].clone();
+    assert!(
+        reason.as_str().unwrap().starts_with("verified at"),
+        "{reason}"
+    );
+    assert!(read("made").contains("created"), "another store is its own");
 }
 
 #[test]

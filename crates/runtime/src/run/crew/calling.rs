@@ -92,7 +92,7 @@ impl<'a> RealCrew<'a> {
         call.session = Session::Named(self.session(job));
         call.schema.clone_from(&who.schema);
         call.env.extend(self.ports.variables(&job.bead.id));
-        call.env.extend(self.own_bd.path_variable());
+        call.env.extend(self.own_bd.variables());
         call
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Agents and skills that call `bd` then find our face over our store, and inside a unit it is read-only (Z-18).
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::env::{self, Variable};
 use crate::files;
@@ -23,14 +23,19 @@ impl OwnBd {
         Self(made.map(|_| directory))
     }
 
-    /// The `PATH` of agents.
-    pub(super) fn path_variable(&self) -> Option<(String, String)> {
-        let directory = self.0.as_ref()?;
-        let name = Variable::Path.name().to_owned();
-        let value = match env::get(Variable::Path) {
+    /// The `PATH` of agents, and the store that is not theirs to change: the run's directory is two levels below it.
+    pub(super) fn variables(&self) -> Vec<(String, String)> {
+        let Some(directory) = &self.0 else {
+            return Vec::new();
+        };
+        let path = match env::get(Variable::Path) {
             Some(path) => format!("{directory}:{path}"),
             None => directory.to_string(),
         };
-        Some((name, value))
+        let store = directory.ancestors().nth(3).map(Utf8Path::to_string);
+        let variables = [(Variable::Path, Some(path)), (Variable::Store, store)];
+        (variables.into_iter())
+            .filter_map(|(variable, value)| Some((variable.name().to_owned(), value?)))
+            .collect()
     }
 }
