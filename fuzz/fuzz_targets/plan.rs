@@ -53,6 +53,7 @@ fn settings(agents: &AgentCatalog) -> Settings<'_> {
         has_default_check: false,
         require_machine_check: false,
         known_ids: KnownIds::new(),
+        formula_sprints: beads_ralph_core::compile::FormulaSprints::Ordinary,
     }
 }
 

@@ -2,7 +2,9 @@
 
 mod agent;
 mod change;
+mod formula;
 mod looking;
+mod mol;
 mod plan;
 mod query;
 mod run;
@@ -11,7 +13,9 @@ mod work;
 
 pub(crate) use agent::*;
 pub(crate) use change::*;
+pub(crate) use formula::*;
 pub(crate) use looking::*;
+pub(crate) use mol::*;
 pub(crate) use plan::*;
 pub(crate) use query::*;
 pub(crate) use run::*;
@@ -36,12 +40,17 @@ impl Cli {
         let by_format = match &self.command {
             Command::Plan(PlanCommand::Check(args)) => args.format == CheckFormat::Json,
             Command::Plan(PlanCommand::Graph(args)) => args.format == GraphFormat::Json,
+            Command::Formula(FormulaCommand::Check(args)) => args.format == CheckFormat::Json,
+            Command::Formula(FormulaCommand::Graph(args)) => args.format == GraphFormat::Json,
             Command::Plan(
                 PlanCommand::New(_)
                 | PlanCommand::Build(_)
                 | PlanCommand::Annotate(_)
                 | PlanCommand::Apply(_)
                 | PlanCommand::Diff(_),
+            )
+            | Command::Formula(
+                FormulaCommand::List | FormulaCommand::Show(_) | FormulaCommand::New(_),
             )
             | Command::Bead(_)
             | Command::Init(_)
@@ -60,6 +69,7 @@ impl Cli {
             | Command::Update(_)
             | Command::Label(_)
             | Command::Dep(_)
+            | Command::Mol(_)
             | Command::Comment(_)
             | Command::Import(_)
             | Command::Export(_)
@@ -98,6 +108,7 @@ Start with:
   beads-ralph plan apply plan.md    put the plan's beads into it
   beads-ralph ready                 see which beads can be started
   beads-ralph run                   let agents work through them until all are done
+  beads-ralph formula list          see the templates of work that there are
   beads-ralph create-bead --help    write down one piece of work, and the commands that check it
   beads-ralph exec BEAD             have an agent work on it until the checks pass
 
@@ -137,6 +148,9 @@ pub(crate) enum Command {
     /// Write, check, draw, compile, apply and annotate plans
     #[command(subcommand)]
     Plan(PlanCommand),
+    /// List, show, check and draw formulas, which are templates of work
+    #[command(subcommand)]
+    Formula(FormulaCommand),
     /// Validate and migrate bead files
     #[command(subcommand)]
     Bead(BeadCommand),
@@ -174,6 +188,9 @@ pub(crate) enum Command {
     /// Add, remove and list dependencies
     #[command(subcommand)]
     Dep(DepCommand),
+    /// Look at molecules and wisps, end them, and delete them
+    #[command(subcommand)]
+    Mol(MolCommand),
     /// Say something about a bead
     Comment(CommentArgs),
     /// Take beads from a file of JSON lines, as bd writes them

@@ -29,6 +29,7 @@ mod issue_json;
 mod kinds;
 mod label;
 mod list;
+mod mol;
 mod output;
 mod prose;
 mod ready;
@@ -139,7 +140,11 @@ fn read_only(path: &[&str], flag: &str) -> String {
         ["config", "set"] => "setting config",
         ["config", "unset"] => "deleting config",
         _ => {
-            let path = path.join(" ").replace("comments add", "comment add");
+            let path = match path {
+                ["mol", "pour"] => "pour".to_owned(),
+                ["mol", "wisp"] | ["mol", "wisp", "create"] => "wisp create".to_owned(),
+                _ => path.join(" ").replace("comments add", "comment add"),
+            };
             return format!("operation '{path}{flag}' is not allowed in read-only mode");
         }
     };

@@ -14,6 +14,11 @@ mod dep;
 mod doctor;
 mod exec;
 mod export;
+mod formula_check;
+mod formula_graph;
+mod formula_list;
+mod formula_new;
+mod formula_show;
 mod heartbeat;
 mod import;
 mod init;
@@ -22,6 +27,7 @@ mod list;
 mod log;
 mod logs;
 mod man;
+mod mol;
 mod pause;
 mod plan_annotate;
 mod plan_apply;
@@ -54,7 +60,7 @@ use beads_ralph_runtime::env::{self, Variable};
 use beads_ralph_runtime::store;
 use camino::Utf8PathBuf;
 
-use crate::args::{BeadCommand, Cli, Command, PlanCommand};
+use crate::args::{BeadCommand, Cli, Command, FormulaCommand, PlanCommand};
 use crate::beads::here;
 use crate::failure::Failure;
 use crate::ui::Ui;
@@ -71,6 +77,11 @@ pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), Failure> {
         Command::Plan(PlanCommand::Annotate(args)) => plan_annotate::run(args, ui),
         Command::Plan(PlanCommand::Apply(args)) => plan_apply::run(args, global, ui),
         Command::Plan(PlanCommand::Diff(args)) => plan_diff::run(args, global, ui),
+        Command::Formula(FormulaCommand::List) => formula_list::run(ui),
+        Command::Formula(FormulaCommand::Show(args)) => formula_show::run(args, ui),
+        Command::Formula(FormulaCommand::Check(args)) => formula_check::run(args, ui),
+        Command::Formula(FormulaCommand::Graph(args)) => formula_graph::run(args, ui),
+        Command::Formula(FormulaCommand::New(args)) => formula_new::run(args, ui),
         Command::Bead(BeadCommand::Validate(args)) => bead_validate::run(args, ui),
         Command::Bead(BeadCommand::Migrate(args)) => bead_migrate::run(args, ui),
         Command::Init(args) => init::run(args, global, ui),
@@ -89,6 +100,7 @@ pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), Failure> {
         Command::Update(args) => update::run(args, global, ui),
         Command::Label(args) => label::run(args, global, ui),
         Command::Dep(args) => dep::run(args, global, ui),
+        Command::Mol(command) => mol::run(command, global, ui),
         Command::Comment(args) => comment::run(args, global, ui),
         Command::Import(args) => import::run(args, global, ui),
         Command::Export(args) => export::run(args, global, ui),
@@ -132,6 +144,9 @@ fn check_unit(command: &Command) -> Result<(), Failure> {
 }
 
 fn changes_beads(command: &Command) -> bool {
+    if let Command::Mol(command) = command {
+        return mol::changes_beads(command);
+    }
     matches!(
         command,
         Command::Plan(PlanCommand::Apply(_))

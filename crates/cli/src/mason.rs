@@ -3,20 +3,27 @@
 //! The order is that of E-10: everything that is wrong with the plan comes before anything that the store says, so
 //! that plan errors need no store (E-11), and nothing is written before every selected bead is valid.
 
+use std::collections::BTreeSet;
+
 use beads_ralph_core::bead::{BeadId, BeadShape};
-use beads_ralph_core::compile::{Compiled, KnownIds, Refusal, Settings, build, plan_graph};
+use beads_ralph_core::compile::{
+    Compiled, FormulaSprints, KnownIds, Refusal, Settings, build, plan_graph,
+};
 use beads_ralph_core::diag::{ErrorCode, sort_by_place};
+use beads_ralph_core::formula::Values;
 use beads_ralph_core::issue::{Query, Record, StatusFilter};
 use beads_ralph_core::plan::{Filter, Plan};
 use beads_ralph_core::reconcile::{
     Context, Difference, Owner, Reconciliation, Scope, Unfit, annotated_ids, known_ids, reconcile,
 };
 use beads_ralph_core::text::excerpt;
+use beads_ralph_runtime::formulas::Formulas;
 use beads_ralph_runtime::store::{self, Store};
 
 use crate::args::{Global, SelectionArgs};
 use crate::beads::{Beads, here};
 use crate::failure::Failure;
+use crate::formula_sprints::{Pours, differences, number, pour, unpoured_dependency};
 use crate::plan_source::{PlanSource, Surroundings};
 use crate::ui::{Stream, Ui, quoted, render};
 
@@ -37,6 +44,10 @@ pub(crate) struct Comparison {
     pub(crate) reconciliation: Reconciliation,
     /// The ids of all sprints, for annotations.
     pub(crate) ids: KnownIds,
+    /// The roots of molecules that would be new.
+    pub(crate) molecules: Vec<BeadId>,
+    /// Every bead of molecules.
+    pub(crate) poured: BTreeSet<BeadId>,
 }
 
 impl Mason {
@@ -71,6 +82,7 @@ impl Mason {
     fn settings(&self, args: &SelectionArgs, known_ids: KnownIds) -> Settings<'_> {
         Settings {
             known_ids,
+            formula_sprints: FormulaSprints::Poured,
             ..self.surroundings.settings(&args.rules, args.skip_completed)
         }
     }
@@ -96,12 +108,21 @@ impl Mason {
         let mut records = Records::of_plan(store, plan_file, annotated_ids(&self.plan))
             .map_err(|failure| self.plan_first(args, ui, failure))?;
         // A copied plan is not taken for a moved one.
-        let known = known_ids(&self.plan, plan_file, &records.0, |other| {
+        let mut known = known_ids(&self.plan, plan_file, &records.0, |other| {
             self.surroundings.has_plan(other)
         });
+        number(&self.plan, &self.filter, &mut known.ids, store)?;
         let mut compiled = self.compile(args, known.ids.clone(), ui)?;
         compiled.findings.splice(0..0, known.findings);
-        records.add(store, compiled.beads.iter().map(|bead| bead.id.clone()))?;
+        if let Some(finding) = unpoured_dependency(&self.plan, &known.ids, &compiled) {
+            return Err(ui.refuse(&self.source, vec![finding]));
+        }
+        records.add(store, known.ids.values().cloned())?;
+        let pours = self.pour(args, &mut compiled, &records.0, beads, ui)?;
+        let rest = pours.rest.iter().map(|(_, issue)| issue.id().clone());
+        let poured: BTreeSet<BeadId> = pours.parts.keys().cloned().chain(rest.clone()).collect();
+        let work = compiled.beads.iter().map(|bead| bead.id.clone());
+        records.add(store, rest.chain(work))?;
         let settings = self.settings(args, known.ids);
         let context = Context {
             plan: &self.plan,
@@ -113,9 +134,12 @@ impl Mason {
             },
             shape: BeadShape::Both,
             actor: beads.by.actor(),
+            parts: &pours.parts,
         };
-        let reconciliation =
+        let mut reconciliation =
             reconcile(&compiled.beads, &records.0, &context).map_err(|unfit| refused(&unfit))?;
+        let rest = differences(pours.rest, &records.0);
+        reconciliation.differences.splice(0..0, rest);
         let ids = plan_graph(&self.plan, &settings.known_ids)
             .map(|graph| graph.ids())
             .unwrap_or_default();
@@ -123,7 +147,25 @@ impl Mason {
             compiled,
             reconciliation,
             ids,
+            molecules: pours.roots,
+            poured,
         })
+    }
+
+    /// Puts molecules in the place of sprints with a formula.
+    fn pour(
+        &self,
+        args: &SelectionArgs,
+        compiled: &mut Compiled,
+        records: &[Record],
+        beads: &Beads,
+        ui: &Ui,
+    ) -> Result<Pours, Failure> {
+        let given = Values::parse(args.var.iter().map(String::as_str))?;
+        let formulas = Formulas::of(Some(&beads.directory), self.surroundings.root());
+        let actor = beads.by.actor();
+        pour(&self.plan, compiled, &formulas, &given, records, actor)
+            .map_err(|findings| ui.refuse(&self.source, findings))
     }
 
     /// Says what was found in the plan beside its beads.

@@ -3,7 +3,9 @@
 use std::io;
 
 use beads_ralph_core::bead::Timestamp;
-use beads_ralph_core::compile::{AgentCatalog, AgentCheck, KnownIds, MergeDetection, Settings};
+use beads_ralph_core::compile::{
+    AgentCatalog, AgentCheck, FormulaSprints, KnownIds, MergeDetection, Settings,
+};
 use beads_ralph_core::diag::Diagnostic;
 use beads_ralph_core::plan::{Plan, invalid_utf8, parse};
 use beads_ralph_core::text::{LineIndex, Position, Span};
@@ -138,6 +140,11 @@ impl Surroundings {
         Self::at(place.as_deref(), plan_file)
     }
 
+    /// The root of the repository, if there is one.
+    pub(crate) fn root(&self) -> Option<&Utf8Path> {
+        self.root.as_deref()
+    }
+
     /// The surroundings of a repository's root, for a plan with a given name.
     pub(crate) fn at(root: Option<&Utf8Path>, plan_file: String) -> Result<Self, Failure> {
         let config = config::load(root)?;
@@ -193,6 +200,7 @@ impl Surroundings {
             has_default_check: !self.config.default_checks.is_empty(),
             require_machine_check: self.config.require_machine_check,
             known_ids: KnownIds::new(),
+            formula_sprints: FormulaSprints::Ordinary,
         }
     }
 }

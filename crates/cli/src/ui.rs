@@ -3,7 +3,8 @@
 mod diagnostics;
 
 pub(crate) use diagnostics::{
-    JsonDiagnostic, Style, counts, diagnostics_json, failure_of, render, render_short,
+    JsonDiagnostic, Style, counts, diagnostics_json, failure_of, failure_of_all, render,
+    render_short,
 };
 
 use std::fmt::Display;
@@ -138,6 +139,21 @@ impl Ui {
         } else if !failure.is_told() {
             write_stderr(&failure.sentence());
         }
+    }
+
+    /// The failure to end with of several: the first fatal one, else the first. The others are told here.
+    pub(crate) fn worst(&self, mut failures: Vec<Failure>) -> Option<Failure> {
+        if failures.is_empty() {
+            return None;
+        }
+        let fatal = failures.iter().position(|one| one.exit_code() == 3);
+        let worst = failures.remove(fatal.unwrap_or(0));
+        if !self.is_json {
+            for failure in &failures {
+                self.failure(failure);
+            }
+        }
+        Some(worst)
     }
 
     /// Shows the findings that keep a command from its data, and gives the failure that they amount to: the

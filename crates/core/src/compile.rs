@@ -10,6 +10,7 @@ mod conflicts;
 mod diagnostics;
 mod graph;
 mod kind;
+mod poured;
 mod settings;
 
 #[cfg(test)]
@@ -17,7 +18,10 @@ mod tests;
 
 pub use beads::{Compiled, compile};
 pub use graph::{PlanGraph, plan_graph};
-pub use settings::{AgentCatalog, AgentCheck, AgentFile, KnownIds, MergeDetection, Settings};
+pub use poured::{Part, PouredSprint, ROOT_KEYS, poured_sprint, remembered_values, sprint_values};
+pub use settings::{
+    AgentCatalog, AgentCheck, AgentFile, FormulaSprints, KnownIds, MergeDetection, Settings,
+};
 
 use crate::diag::{Diagnostic, has_errors};
 use crate::plan::{Filter, FilterFault, Plan, complete};

@@ -2,12 +2,13 @@
 //!
 //! An [`Issue`] is a document that loses nothing. Changing one ([`apply`]), finding some ([`Query`]),
 //! deciding what waits for what ([`blockers`], [`is_ready`]), telling whether a holder is gone
-//! ([`Claim::is_abandoned`]) and folding a history back into what it describes ([`fold`]) are decided
-//! here, so that stores differ in where they keep rows and in nothing else. Nothing here knows a
+//! ([`Claim::is_abandoned`]) or a molecule complete ([`close_completed`]) and folding a history back into what it
+//! describes ([`fold`]) are decided here, so that stores differ in where they keep rows and in nothing else. Nothing here knows a
 //! database, a clock or a process.
 
 mod claim;
 mod comment;
+mod completion;
 mod dependency;
 mod edit;
 mod entry;
@@ -18,9 +19,14 @@ mod model;
 mod name;
 mod query;
 mod readiness;
+mod wisp;
 
 pub use claim::{Abandoned, Claim, Fence, Holder, HolderProcess, Liveness};
 pub use comment::Comment;
+pub use completion::{
+    ALL_STEPS_COMPLETE, Family, MOLECULE, Member, Parts, STAGE, close_completed, is_made_of_parts,
+    is_step,
+};
 pub use dependency::{Dependency, Effect};
 pub use edit::{Change, Edit, EditError, apply, new_comment};
 pub use entry::{Entry, Line, counts, read_line};
@@ -33,6 +39,7 @@ pub use model::{Issue, MAX_DOCUMENT_BYTES, MAX_DOCUMENT_DEPTH};
 pub use name::{Label, check_id};
 pub use query::{Order, Query, StatusFilter, metadata_text};
 pub use readiness::{Blocker, Neighbours, Standing, Waiting, blockers, is_hidden, is_ready};
+pub use wisp::{WISP_LIFETIME, expiry, is_expired, is_wisp};
 
 /// An issue as a store holds it, with what the store knows about it beside its document.
 #[derive(Debug, Clone, PartialEq)]

@@ -19,11 +19,19 @@ pub mod verify;
 
 pub mod issue;
 
+pub mod molecule;
+
+pub mod formula;
+
+pub mod implement;
+
 pub mod dod;
 
 pub mod graph;
 
 pub mod plan;
+
+pub mod distill;
 
 pub mod compile;
 

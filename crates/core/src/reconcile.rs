@@ -20,8 +20,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::bead::{BeadId, BeadShape, FieldError, RalphBead};
-use crate::compile::Settings;
-use crate::issue::{Dependency, EditError, Entry, Record, apply};
+use crate::compile::{Part, Settings};
+use crate::issue::{Dependency, EditError, Entry, Record, apply, is_step};
 use crate::number::SprintId;
 use crate::plan::Plan;
 
@@ -46,6 +46,8 @@ pub struct Context<'a> {
     pub shape: BeadShape,
     /// Who makes the dependencies, as their records say.
     pub actor: &'a str,
+    /// What beads have besides that are parts of a molecule (F-16).
+    pub parts: &'a BTreeMap<BeadId, Part>,
 }
 
 /// How much of a plan is applied.
@@ -139,7 +141,10 @@ fn compare(
 /// Whether a record is the bead's own: it was found for the sprint, or it says so itself.
 fn is_of_sprint(record: &Record, bead: &RalphBead, context: &Context<'_>) -> bool {
     let sprint = &bead.metadata.sprint;
-    context.settings.known_ids.get(sprint) == Some(&bead.id)
+    let known = context.settings.known_ids.get(sprint);
+    let part = context.parts.get(&bead.id);
+    known == Some(&bead.id)
+        || part.is_some_and(|part| known == Some(&part.root))
         || Owner::of(record).is(context.settings.plan_file, sprint)
 }
 
@@ -158,9 +163,33 @@ fn entry(
             .with("created_by", context.actor.into())
             .to_value(&bead.id)
     });
-    document["dependencies"] = edges.collect();
+    let edges: Vec<Value> = edges.collect();
+    document["dependencies"] = edges.into();
     document["metadata"][Memory::KEY] = memory.to_value();
+    if let Some(part) = context.parts.get(&bead.id) {
+        add_part(&mut document, bead, part, context);
+    }
     Entry::from_document(document)
+}
+
+/// What a bead has besides as a part of a molecule. What the sprint says comes before what the formula says.
+fn add_part(document: &mut Value, bead: &RalphBead, part: &Part, context: &Context<'_>) {
+    let parent = Dependency::new(part.parent.clone(), Dependency::PARENT_CHILD)
+        .expect("`parent-child` is a type")
+        .with("created_at", context.settings.now.as_str().into())
+        .with("created_by", context.actor.into());
+    if let Some(edges) = document["dependencies"].as_array_mut() {
+        let more = std::iter::once(&parent).chain(&part.edges);
+        edges.extend(more.map(|edge| edge.to_value(&bead.id)));
+    }
+    if let Some(metadata) = document["metadata"].as_object_mut() {
+        for (key, value) in &part.metadata {
+            metadata.entry(key).or_insert_with(|| value.clone());
+        }
+    }
+    if !part.notes.is_empty() {
+        document["notes"] = part.notes.as_str().into();
+    }
 }
 
 /// The unfinished records of sprints that the plan no longer has.
@@ -178,6 +207,8 @@ fn removed<'r>(
         .collect();
     let mut removed: Vec<Removed> = records
         .filter(|record| record.issue.status() != "closed" && !in_use.contains(record.issue.id()))
+        // A step belongs to its molecule, whose root is the sprint's bead (Z-27).
+        .filter(|record| !is_step(&record.issue))
         .filter_map(|record| {
             let sprint = Owner::of(record).sprint_of(settings.plan_file)?;
             (!sprints.contains(&sprint)).then(|| Removed {

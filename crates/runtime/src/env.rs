@@ -24,6 +24,8 @@ pub enum Variable {
     Lang,
     /// Where programs are looked for.
     Path,
+    /// The user's directory, where formulas of the user are.
+    Home,
     /// The `.beads` directory, when it is not to be searched for.
     BeadsDir,
     /// Who writes, when no flag says so.
@@ -69,6 +71,7 @@ impl Variable {
             Self::LcCtype => "LC_CTYPE",
             Self::Lang => "LANG",
             Self::Path => "PATH",
+            Self::Home => "HOME",
             Self::BeadsDir => "BEADS_DIR",
             Self::BeadsActor => "BEADS_ACTOR",
             Self::User => "USER",

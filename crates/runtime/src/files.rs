@@ -105,6 +105,17 @@ pub fn read(path: &Utf8Path) -> Result<Vec<u8>, FileError> {
     read_limited(opening::open_named(path)?, path)
 }
 
+/// The names of what is in a directory, in order; those that are not UTF-8 are left out.
+pub fn names(directory: &Utf8Path) -> Result<Vec<String>, FileError> {
+    let entries = directory.read_dir_utf8();
+    let entries = entries.map_err(FileError::io("read", directory))?;
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| Some(entry.ok()?.file_name().to_owned()))
+        .collect();
+    names.sort_unstable();
+    Ok(names)
+}
+
 /// Reads all of standard input, or of anything else, up to what spans can address.
 pub fn read_limited(source: impl Read, path: &Utf8Path) -> Result<Vec<u8>, FileError> {
     let limit = Span::MAX_TEXT as u64;

@@ -1,6 +1,7 @@
 //! The loop over many beads: what the engine in core decides is done here.
 
 mod activity;
+mod below;
 mod claims;
 mod conduct;
 mod crew;

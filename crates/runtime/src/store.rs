@@ -7,6 +7,7 @@
 
 mod bd;
 mod error;
+mod family;
 mod lease;
 mod memory;
 mod place;
@@ -15,6 +16,7 @@ mod sqlite;
 
 pub use bd::{BdStore, OWN_BUILD};
 pub use error::StoreError;
+pub use family::below;
 pub use lease::{Control, Lease};
 pub use memory::MemoryStore;
 pub use place::{
@@ -212,6 +214,9 @@ impl Capability {
 ///   neither do parents; a change that would close one is refused. An edge to an issue that does not
 ///   exist is kept, and holds back.
 /// - **Readiness.** [`Record::is_blocked`] is what `core::issue::blockers` says, after every change.
+/// - **Molecules.** When the last step of a molecule closes, its root closes in the same step (F-14), as
+///   `core::issue::close_completed` decides: whatever closed it, by an event of its own with the same actor. An issue that comes closed,
+///   by an insert, and one that is deleted complete nothing.
 /// - **Loss.** What goes in comes out: unknown fields, metadata, the order of labels and edges.
 /// - **Damage.** A record that is not what was written is an error and never an answer.
 pub trait Store: Send {

@@ -282,6 +282,7 @@ mod tests {
             has_default_check: false,
             require_machine_check: true,
             known_ids: KnownIds::new(),
+            formula_sprints: beads_ralph_core::compile::FormulaSprints::Ordinary,
         };
         let plan = parse(text);
         assert_eq!(plan.problems, []);

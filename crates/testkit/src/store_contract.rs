@@ -28,6 +28,7 @@ mod invariants;
 mod leases;
 mod lookups;
 mod loss;
+mod molecules;
 mod orders;
 mod parents;
 mod queries;
@@ -93,6 +94,7 @@ pub fn clauses() -> Vec<Clause> {
         loss::CLAUSES,
         clock::CLAUSES,
         removal::CLAUSES,
+        molecules::CLAUSES,
     ]
     .concat()
 }

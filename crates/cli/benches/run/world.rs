@@ -215,6 +215,7 @@ fn bead() -> RalphBead {
         has_default_check: true,
         require_machine_check: false,
         known_ids: KnownIds::new(),
+        formula_sprints: beads_ralph_core::compile::FormulaSprints::Ordinary,
     };
     let built = build(&parse(PLAN), &Filter::default(), &settings);
     built.expect("a plan without errors").beads.remove(0)

@@ -69,6 +69,7 @@ fn beads(n_sprints: usize) -> Vec<RalphBead> {
         has_default_check: false,
         require_machine_check: false,
         known_ids: KnownIds::new(),
+        formula_sprints: beads_ralph_core::compile::FormulaSprints::Ordinary,
     };
     let plan = parse(&generated_plan(n_sprints));
     build(&plan, &Filter::default(), &settings)

@@ -21,6 +21,9 @@ pub(crate) struct InitArgs {
     /// Place a link named bd in this folder, so that programs which call bd work on the embedded store
     #[arg(long, value_name = "FOLDER")]
     pub(crate) bd_link: Option<Utf8PathBuf>,
+    /// Write the formulas that come with the program into .beads/formulas, where you can change them; files that are there stay
+    #[arg(long)]
+    pub(crate) formulas: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -47,6 +47,9 @@ pub(crate) struct PlanCheckArgs {
     /// Apply the fixes that are certain, then report what is left
     #[arg(long)]
     pub(crate) fix: bool,
+    /// A value for the formulas of sprints (repeatable)
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) var: Vec<String>,
     #[command(flatten)]
     pub(crate) rules: RuleArgs,
 }
@@ -186,6 +189,9 @@ pub(crate) struct SelectionArgs {
     /// Leave out sprints whose **Status** says COMPLETED
     #[arg(long)]
     pub(crate) skip_completed: bool,
+    /// A value for the formulas of sprints (repeatable)
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) var: Vec<String>,
     #[command(flatten)]
     pub(crate) rules: RuleArgs,
 }
@@ -219,6 +225,7 @@ impl PlanApplyArgs {
                 plan: plan.to_owned(),
                 sprint_filter: None,
                 skip_completed: false,
+                var: Vec::new(),
                 rules: RuleArgs {
                     merge_detection: MergeArg::Both,
                     strict_agents: false,
@@ -270,6 +277,7 @@ impl MasonCli {
                 plan: self.plan_file,
                 sprint_filter: self.sprint_filter,
                 skip_completed: false,
+                var: Vec::new(),
                 rules: self.rules,
             },
             dry_run: self.dry_run,

@@ -159,6 +159,9 @@ pub(crate) struct ExportArgs {
     /// The file to write, in one step; without it, standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<Utf8PathBuf>,
+    /// Wisps too, which are left out because they are not meant to last
+    #[arg(long)]
+    pub(crate) all: bool,
 }
 
 /// A priority as people write it: `2` or `P2`.

@@ -13,6 +13,9 @@ pub(crate) struct RunArgs {
     /// Write the bead ids into the plan after applying it
     #[arg(long, requires = "plan")]
     pub(crate) annotate: bool,
+    /// A value for the formulas of the plan's sprints (repeatable)
+    #[arg(long, value_name = "NAME=VALUE", requires = "plan")]
+    pub(crate) var: Vec<String>,
     /// Only what can be started now, and nothing that becomes ready by it
     #[arg(long, conflicts_with = "watch")]
     pub(crate) once: bool,

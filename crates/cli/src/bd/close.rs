@@ -11,6 +11,7 @@ use super::failure::Refusal;
 use super::tree::{Access, Arity, Command, Positional, switch, text as text_flag, texts};
 use super::update::no_id;
 use super::{env_session, holding, ids, input, issue_json, text};
+use crate::molecules;
 
 pub(super) const COMMAND: Command = Command {
     name: "close",
@@ -131,6 +132,8 @@ fn close_one(
     let is_forced = call.arguments.is_on("force");
     if issue.status() == "closed" {
         let _ = open_children(opened, id, is_forced)?;
+        // Its molecule may have been left open by somebody who was cut off.
+        write(call, opened, record, reason)?;
         return Ok(record.clone());
     }
     if issue.flag("is_template") {
@@ -156,10 +159,30 @@ fn close_one(
     let n_open = check(opened, record, is_forced)
         .map_err(|why| why.replace("cannot close blocked issue: ", BLOCKED))
         .map_err(|why| told(&why))?;
+    write(call, opened, record, reason)?;
+    if n_open > 0 {
+        call.output.aside(&format!(
+            "warning: closing {id} with {n_open} open child issue(s) still active\n"
+        ));
+    }
+    let now = opened.record(id).map_err(|error| error.to_string())?;
+    now.ok_or_else(|| format!("{id} is gone"))
+}
+
+/// Closes a bead, and says which molecules closed with it (F-14).
+fn write(
+    call: &Call<'_>,
+    opened: &mut Opened,
+    record: &Record,
+    reason: &str,
+) -> Result<(), String> {
+    let id = record.issue.id();
     let mut edits = vec![Edit::Close(reason.to_owned())];
-    if let Some(session) = env_session(call.arguments) {
+    if let Some(session) = env_session(call.arguments).filter(|_| record.issue.status() != "closed")
+    {
         edits.push(Edit::Set("closed_by_session".to_owned(), session.into()));
     }
+    let open = molecules::open_above(&*opened.store, record).map_err(|error| error.to_string())?;
     let write = Write::Update {
         id: id.clone(),
         edits,
@@ -168,13 +191,16 @@ fn close_one(
     opened
         .write(&[write])
         .map_err(|error| format!("Error closing {id}: {error}"))?;
-    if n_open > 0 {
-        call.output.aside(&format!(
-            "warning: closing {id} with {n_open} open child issue(s) still active\n"
-        ));
+    let completed =
+        molecules::closed_of(&*opened.store, &open).map_err(|error| error.to_string())?;
+    for root in completed.iter().filter(|_| !call.output.is_json()) {
+        let told = text::feedback(&root.issue);
+        let said = format!("✓ Auto-closed completed molecule {told}\n");
+        call.output
+            .say(&said)
+            .map_err(|why| why.message().to_owned())?;
     }
-    let now = opened.record(id).map_err(|error| error.to_string())?;
-    now.ok_or_else(|| format!("{id} is gone"))
+    Ok(())
 }
 
 const BLOCKED: &str = "cannot close blocked issue: ";

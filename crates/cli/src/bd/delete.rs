@@ -71,6 +71,17 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     pages::told(call, &named, &plan, n_updated, is_one)
 }
 
+/// Deletes some beads, as the real `bd` does for other commands, and tells it as for several beads.
+pub(super) fn batch(
+    call: &Call<'_>,
+    opened: &mut Opened,
+    records: &[Record],
+) -> Result<(), Refusal> {
+    let plan = Plan::new(opened, records, false)?;
+    let n_updated = plan.carry_out(opened)?;
+    pages::told(call, records, &plan, n_updated, false)
+}
+
 fn from_file(path: &str) -> Result<Vec<String>, Refusal> {
     let bytes =
         input::read_file(path).map_err(|why| Refusal::plain(format!("reading file: {why}")))?;

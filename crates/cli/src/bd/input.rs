@@ -1,7 +1,7 @@
 //! Values as `create`, `update` and the lists take them: texts from files, priorities, types, statuses, labels,
 //! metadata.
 
-use std::io::{self, Read as _};
+use std::io::{self, BufRead as _, Read as _};
 
 use beads_ralph_core::issue::Label;
 use beads_ralph_runtime::{env, files};
@@ -138,6 +138,17 @@ pub(super) fn body(path: &str) -> Result<String, String> {
         read_file(path).map_err(|why| format!("failed to open file: {why}"))?
     };
     String::from_utf8(bytes).map_err(|_| "failed to read file: it is not UTF-8".to_owned())
+}
+
+/// The first word of a line of standard input; nothing where there is none.
+pub(super) fn word() -> String {
+    let mut line = String::new();
+    // Whoever cannot be asked has not agreed.
+    drop(io::stdin().lock().read_line(&mut line));
+    line.split_whitespace()
+        .next()
+        .unwrap_or_default()
+        .to_owned()
 }
 
 /// The bytes of a file; what is wrong is said as Go says it.

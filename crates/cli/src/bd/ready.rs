@@ -170,12 +170,8 @@ fn find(
     let is_hybrid = order == Order::Updated;
     let query = Query {
         status: StatusFilter::OneOf(vec!["open".to_owned()]),
-        // Nothing is put off until after the end of time.
-        ready_at: Some(if arguments.is_on("include-deferred") {
-            Timestamp::MAX
-        } else {
-            opened.now
-        }),
+        ready_at: Some(opened.now),
+        includes_deferred: arguments.is_on("include-deferred"),
         types: filter.issue_type.iter().cloned().collect(),
         includes_ephemeral: arguments.is_on("include-ephemeral"),
         order: if is_hybrid { Order::Oldest } else { order },

@@ -10,8 +10,8 @@ use super::call::Call;
 use super::failure::Refusal;
 use super::{
     blocked, close, comments, config, count, create, delete, dep, export, heartbeat, human, import,
-    info, init, kinds, label, list, ready, reclaim, reopen, search, show, stale, status, update,
-    version,
+    info, init, kinds, label, list, mol, ready, reclaim, reopen, search, show, stale, status,
+    update, version,
 };
 
 /// A command, or a group of commands.
@@ -240,6 +240,7 @@ pub(super) const COMMANDS: &[&Command] = &[
     &kinds::TYPES,
     &label::COMMAND,
     &list::COMMAND,
+    &mol::COMMAND,
     &ready::COMMAND,
     &reclaim::COMMAND,
     &reopen::COMMAND,
@@ -301,7 +302,6 @@ pub(super) const NOT_SERVED: &[&str] = &[
     "metrics",
     "migrate",
     "migrate-personal",
-    "mol",
     "note",
     "notion",
     "onboard",

@@ -1,6 +1,6 @@
 //! `blocked`: the beads that need a person, why, and how to go on (contracts §7.9, Z-1).
 //!
-//! These are the beads whose status is `blocked` and those that are labelled `human`. What merely waits for other beads is
+//! These are the beads whose status is `blocked`, those that are labelled `human`, and parts of a plan's molecules that no agent does. What merely waits for other beads is
 //! shown by `list --blocked`.
 //!
 //! Data: `{"beads": [{id, title, sprint, team_name, status, human, attempt_count, question, last_error, last_failure, branch,
@@ -8,9 +8,11 @@
 
 use std::fmt::Write as _;
 
-use beads_ralph_core::issue::{Blocker, Query, Record, StatusFilter};
+use beads_ralph_core::bead::IssueType;
+use beads_ralph_core::issue::{Blocker, MOLECULE, Query, Record, StatusFilter, is_made_of_parts};
 use beads_ralph_core::report;
 use beads_ralph_core::text::{excerpt, visible};
+use beads_ralph_runtime::store::Store;
 use camino::Utf8Path;
 use serde_json::{Value, json};
 
@@ -18,6 +20,7 @@ use crate::args::Global;
 use crate::bead_view::{HUMAN, blockers_to_json, named, paragraph, word};
 use crate::beads::Beads;
 use crate::failure::Failure;
+use crate::molecules;
 use crate::ui::{Ui, counted, quoted};
 
 /// A bead that needs a person.
@@ -62,7 +65,8 @@ fn find(beads: &Beads) -> Result<Vec<Stuck>, Failure> {
         .into_iter()
         .filter(|record| record.issue.status() != "blocked");
     let mut stuck = Vec::new();
-    for record in records.into_iter().chain(asked) {
+    let parts = people_parts(&*beads.store)?;
+    for record in records.into_iter().chain(asked).chain(parts) {
         let id = record.issue.id();
         stuck.push(Stuck {
             unmet: beads.store.blockers(id)?,
@@ -71,6 +75,28 @@ fn find(beads: &Beads) -> Result<Vec<Stuck>, Failure> {
         });
     }
     Ok(stuck)
+}
+
+/// Parts of molecules of plans that can be started and that no agent of the loop does: gates, and steps of other types or for other
+/// people (Z-27). The sprint waits for them.
+pub(super) fn people_parts(store: &dyn Store) -> Result<Vec<Record>, Failure> {
+    let molecules = store.find(&Query {
+        types: vec![MOLECULE.to_owned()],
+        metadata_keys: vec!["plan_file".to_owned()],
+        ..Query::default()
+    })?;
+    let mut parts = Vec::new();
+    for root in molecules {
+        let molecule = molecules::load(store, root)?;
+        let open = molecule.unfinished().filter(|record| {
+            let issue = &record.issue;
+            let is_work = IssueType::parse(issue.issue_type()).is_ok();
+            let is_open = issue.status() == "open" && !issue.has_label(HUMAN);
+            is_open && !record.is_blocked && !is_work && !is_made_of_parts(issue)
+        });
+        parts.extend(open.cloned());
+    }
+    Ok(parts)
 }
 
 impl Stuck {
@@ -156,7 +182,10 @@ fn said(stuck: &Stuck) -> String {
         }
     }
     if parts.iter().all(|(_, part)| part.is_none()) {
-        text.push_str("  nobody said why\n");
+        text.push_str(match issue.status() {
+            "open" => "  a part of a molecule that no agent does; close it when it is done\n",
+            _ => "  nobody said why\n",
+        });
     }
     if let Some(branch) = stuck.text_of("branch") {
         _ = writeln!(text, "  branch {}", excerpt(branch));

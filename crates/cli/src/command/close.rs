@@ -1,6 +1,7 @@
 //! `close`: beads that are done.
 //!
-//! Results: `{id, closed: true, changed: bool, unblocked: [ids]}` for each bead, else `{id, closed: false, error}`.
+//! Results: `{id, closed: true, changed: bool, unblocked: [ids], completed: [ids]}` for each bead, else `{id, closed: false, error}`.
+//! `completed` has the molecules whose last step it was (F-14).
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::diag::ErrorCode;
@@ -13,6 +14,7 @@ use crate::args::{CloseArgs, Global};
 use crate::bead_view::{named, word};
 use crate::beads::{Beads, until_settled};
 use crate::failure::Failure;
+use crate::molecules;
 use crate::outcomes::{self, Done};
 use crate::ui::Ui;
 
@@ -36,14 +38,15 @@ pub(super) fn one_fence_one_bead(fence: Option<Fence>, ids: &[String]) -> Result
 }
 
 fn close(id: &str, args: &CloseArgs, beads: &mut Beads) -> Result<Done, Failure> {
-    let (before, waiting, after) = until_settled(|| {
+    let (before, waiting, open, after) = until_settled(|| {
         let before = beads.resolve(id)?;
         if !args.guard.force {
             refuse_while_waiting(&before, beads)?;
         }
         let waiting = still_waiting(before.issue.id(), beads)?;
+        let open = molecules::open_above(&*beads.store, &before)?;
         let after = write(&before, args, beads)?;
-        Ok(after.map(|after| (before, waiting, after)))
+        Ok(after.map(|after| (before, waiting, open, after)))
     })?;
     let id = before.issue.id();
     let is_changed = after.version != before.version;
@@ -62,7 +65,16 @@ fn close(id: &str, args: &CloseArgs, beads: &mut Beads) -> Result<Done, Failure>
         let ids: Vec<String> = unblocked.iter().map(|id| excerpt(id)).collect();
         said = format!("{said}\n  no longer held back: {}", ids.join(", "));
     }
-    let data = json!({"id": id.as_str(), "changed": is_changed, "unblocked": unblocked});
+    let completed = molecules::closed_of(&*beads.store, &open)?;
+    for root in &completed {
+        said = format!("{said}\n  closed {}: all its steps are", named(root));
+    }
+    let completed: Vec<&str> = (completed.iter())
+        .map(|root| root.issue.id().as_str())
+        .collect();
+    let data = json!({
+        "id": id.as_str(), "changed": is_changed, "unblocked": unblocked, "completed": completed,
+    });
     Ok(Done::new(said, data))
 }
 

@@ -1,8 +1,9 @@
-//! `export`: all beads as JSON lines, as `bd` reads them, in order of their ids; then the notes that belong to none.
+//! `export`: all beads as JSON lines, as `bd` reads them, in order of their ids; then the notes that belong to none. Wisps
+//! are left out unless they are asked for (F-10).
 //!
 //! Data: `{"lines": […]}`, or with `-o` `{"file", "beads": n, "memories": n}`.
 
-use beads_ralph_core::issue::Entry;
+use beads_ralph_core::issue::{Entry, is_wisp};
 use beads_ralph_runtime::{files, repo};
 use serde_json::{Value, json};
 
@@ -25,7 +26,7 @@ struct Exported {
 
 pub(crate) fn run(args: &ExportArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let beads = Beads::open(global)?;
-    let exported = one_state(&beads, ui)?;
+    let exported = one_state(&beads, args.all, ui)?;
     let Some(path) = &args.output else {
         if ui.is_json() {
             let lines: Vec<Value> = (exported.text.lines())
@@ -50,12 +51,12 @@ pub(crate) fn run(args: &ExportArgs, global: &Global, ui: &Ui) -> Result<(), Fai
 
 /// Everything as it was at one moment. The beads are read in parts, so the history tells whether they belong
 /// together.
-fn one_state(beads: &Beads, ui: &Ui) -> Result<Exported, Failure> {
+fn one_state(beads: &Beads, is_all: bool, ui: &Ui) -> Result<Exported, Failure> {
     let mut left = TRIES;
     loop {
         left -= 1;
         let before = beads.last_event()?;
-        let exported = export(beads)?;
+        let exported = export(beads, is_all)?;
         let is_one_state = beads.store.changes(before, 1)?.is_empty();
         if is_one_state || left == 0 {
             if !is_one_state {
@@ -66,9 +67,12 @@ fn one_state(beads: &Beads, ui: &Ui) -> Result<Exported, Failure> {
     }
 }
 
-fn export(beads: &Beads) -> Result<Exported, Failure> {
+fn export(beads: &Beads, is_all: bool) -> Result<Exported, Failure> {
     let mut exported = Exported::default();
     beads.each(|record| {
+        if is_wisp(&record.issue) && !is_all {
+            return Ok(());
+        }
         let id = record.issue.id();
         let n_dependents = beads.n_dependents(id)?;
         let entry = Entry {

@@ -1,7 +1,7 @@
 //! `init`: the bead store of a repository, its configuration, and what is there.
 //!
 //! Data: `{repository: path|null, store: {directory, state, beads}, config: {path, state}, permissions,
-//! tools: {name: path|null}, uses: {store, agent}, warnings: […], next: […]}`; `state` is `created`, `existing`, and for
+//! tools: {name: path|null}, uses: {store, agent}, formulas_written: […], warnings: […], next: […]}`; `state` is `created`, `existing`, and for
 //! the configuration also `extended`, for the store `migrated`.
 
 mod settings;
@@ -12,7 +12,7 @@ use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_runtime::config::{self, Permissions};
 use beads_ralph_runtime::ralph::Ralph;
 use beads_ralph_runtime::store::{self, Kind, Opened};
-use beads_ralph_runtime::{env, files, repo};
+use beads_ralph_runtime::{env, files, formulas, repo};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Map, Value, json};
 
@@ -42,6 +42,8 @@ struct Found {
     keeper: &'static str,
     /// The link named `bd`, if one was asked for.
     link: Option<Utf8PathBuf>,
+    /// The formulas that were asked for and not there yet; nothing when nobody asked.
+    formulas: Option<Vec<Utf8PathBuf>>,
     n_beads: usize,
     settings: Settings,
     tools: Vec<(&'static str, &'static str, Option<Utf8PathBuf>)>,
@@ -64,6 +66,10 @@ pub(crate) fn run(args: &InitArgs, global: &Global, ui: &Ui) -> Result<(), Failu
         .transpose()?;
     let settings = settings.write()?;
     Ralph::with_store(&place, &made.directory).init()?;
+    let formulas = args
+        .formulas
+        .then(|| formulas::write_built_in(&made.directory))
+        .transpose()?;
     let n_beads = made.store.ids_with_prefix("", usize::MAX)?.len();
     let export = made.directory.join("issues.jsonl");
     let config = config::load(Some(&place))?;
@@ -75,6 +81,7 @@ pub(crate) fn run(args: &InitArgs, global: &Global, ui: &Ui) -> Result<(), Failu
             Kind::Bd => "bd",
         },
         link,
+        formulas,
         store: match &made.opened {
             Opened::Created => "created",
             Opened::Existing => "existing",
@@ -193,6 +200,7 @@ impl Found {
             "tools": tools,
             "uses": {"store": self.keeper, "agent": self.agent()},
             "bd_link": self.link,
+            "formulas_written": self.formulas.as_deref().unwrap_or_default(),
             "warnings": self.warnings(),
             "next": self.next(),
         })
@@ -214,6 +222,7 @@ impl Found {
             let path = path.as_deref().unwrap_or("not found");
             _ = writeln!(text, "{name:<12} {path} ({what})");
         }
+        self.written_formulas(&mut text);
         self.what_it_means(&mut text);
         for warning in self.warnings() {
             _ = writeln!(text, "\nwarning: {warning}");
@@ -223,6 +232,19 @@ impl Found {
             _ = writeln!(text, "  {step}");
         }
         text
+    }
+
+    fn written_formulas(&self, text: &mut String) {
+        let Some(written) = &self.formulas else {
+            return;
+        };
+        text.push('\n');
+        for path in written {
+            _ = writeln!(text, "wrote {}", repo::shown(path));
+        }
+        if written.is_empty() {
+            text.push_str("The formulas were there already and stay as they are.\n");
+        }
     }
 
     /// What will be used, and what agents will be allowed to do (Z-23).

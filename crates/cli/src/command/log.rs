@@ -5,6 +5,7 @@
 
 use std::fmt::Write as _;
 
+use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Event, EventKind, Facts};
 use beads_ralph_core::text::excerpt;
 use serde_json::{Value, json};
@@ -37,8 +38,20 @@ pub(crate) fn run(args: &LogArgs, global: &Global, ui: &Ui) -> Result<(), Failur
 }
 
 fn of_bead(id: &str, limit: usize, beads: &Beads) -> Result<(Vec<Event>, bool), Failure> {
-    let record = beads.resolve(id)?;
-    let mut events = beads.store.events(Some(record.issue.id()), 0, usize::MAX)?;
+    let mut events = match beads.resolve(id) {
+        Ok(record) => beads.store.events(Some(record.issue.id()), 0, usize::MAX)?,
+        // What was deleted still has its history.
+        Err(failure) => {
+            let Ok(id) = BeadId::parse(id) else {
+                return Err(failure);
+            };
+            let events = beads.store.events(Some(&id), 0, usize::MAX)?;
+            if events.is_empty() {
+                return Err(failure);
+            }
+            events
+        }
+    };
     let excess = if limit == 0 {
         0
     } else {

@@ -95,7 +95,9 @@ pub(crate) fn apply_for_run(
     global: &Global,
     ui: &Ui,
 ) -> Result<AppliedForRun, Failure> {
-    let args = PlanApplyArgs::whole(plan, args.annotate, args.dry_run);
+    let mut whole = PlanApplyArgs::whole(plan, args.annotate, args.dry_run);
+    whole.selection.var.clone_from(&args.var);
+    let args = whole;
     let mason = Mason::read(&args.selection)?;
     let mut beads = mason.open(&args.selection, global, ui)?;
     let mut applied = apply_plan(&mason, &args, &mut beads, ui)?;
@@ -310,15 +312,38 @@ fn annotate_plan(
     })
 }
 
+/// Whether beads were inserted, poured, or both (E-4).
+fn mode(applied: &Applied) -> &'static str {
+    let poured = &applied.comparison.poured;
+    let n_poured = (applied.created.iter())
+        .filter(|id| poured.contains(id))
+        .count();
+    match n_poured {
+        0 => "direct",
+        n if n == applied.created.len() => "formula",
+        _ => "mixed",
+    }
+}
+
+/// The sprints that were looked at, each once.
+fn sprints(applied: &Applied) -> Vec<&str> {
+    let beads = applied.comparison.compiled.beads.iter();
+    let mut sprints: Vec<&str> = beads.map(|bead| bead.metadata.sprint.as_str()).collect();
+    sprints.dedup();
+    sprints
+}
+
 /// The envelope's data (E-3), with what re-application adds.
 fn data(applied: &Applied, args: &PlanApplyArgs, annotated: &Annotated) -> Value {
     let compiled = &applied.comparison.compiled;
+    let (molecules, beads): (Vec<&BeadId>, Vec<&BeadId>) =
+        (applied.created.iter()).partition(|id| applied.comparison.molecules.contains(id));
     let mut data = json!({
-        "mode": "direct",
-        "beads_created": applied.created.len(),
-        "bead_ids": applied.created,
-        "sprints_processed": compiled.beads.iter().map(|bead| bead.metadata.sprint.as_str()).collect::<Vec<_>>(),
-        "database_status": if args.dry_run { "dry_run" } else { "inserted" },
+        "mode": mode(applied),
+        "beads_created": beads.len(),
+        "bead_ids": beads,
+        "sprints_processed": sprints(applied),
+        "database_status": if args.dry_run { "dry_run" } else if mode(applied) == "formula" { "poured" } else { "inserted" },
         "plan_annotated": annotated.is_annotated,
         "plan_file_updated": annotated.is_updated,
         "warnings": compiled.findings.iter().map(|finding| &*finding.message).collect::<Vec<_>>(),
@@ -326,6 +351,11 @@ fn data(applied: &Applied, args: &PlanApplyArgs, annotated: &Annotated) -> Value
         "skipped_existing": applied.skipped,
         "beads_updated": applied.updated,
     });
+    if !molecules.is_empty() {
+        data["formulas_created"] = 0.into();
+        data["formulas_poured"] = molecules.len().into();
+        data["molecules_created"] = json!(molecules);
+    }
     if let (Value::Object(data), Value::Object(differences)) =
         (&mut data, to_json(&applied.comparison.reconciliation))
     {

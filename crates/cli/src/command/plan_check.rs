@@ -2,15 +2,22 @@
 
 use std::borrow::Cow;
 
-use beads_ralph_core::compile::{Settings, check};
+use beads_ralph_core::compile::{FormulaSprints, Refusal, Settings, build, check};
 use beads_ralph_core::diag::{Diagnostic, ErrorCode, apply_fixes, sort_by_place};
-use beads_ralph_core::plan::parse;
-use beads_ralph_runtime::files;
+use beads_ralph_core::distill::alike;
+use beads_ralph_core::formula::Values;
+use beads_ralph_core::number::SprintId;
+use beads_ralph_core::plan::{Filter, Plan, parse};
+use beads_ralph_runtime::formulas::Formulas;
+use beads_ralph_runtime::{files, store};
 use camino::Utf8Path;
 use serde::Serialize;
 
 use crate::args::{CheckFormat, PlanCheckArgs};
+use crate::beads::here;
 use crate::failure::Failure;
+use crate::formula_sprints::{formulas_of, pour};
+use crate::formulas::values;
 use crate::plan_source::{PlanSource, Surroundings};
 use crate::ui::{
     JsonDiagnostic, Stream, Ui, counted, counts, diagnostics_json, failure_of, quoted, render,
@@ -26,6 +33,8 @@ struct Checked {
     n_sprints: usize,
     n_fixed: usize,
     findings: Vec<Diagnostic>,
+    /// Sprints that could be one formula (FR-6).
+    alike: Vec<Vec<SprintId>>,
 }
 
 pub(crate) fn run(args: &PlanCheckArgs, ui: &Ui) -> Result<(), Failure> {
@@ -43,7 +52,7 @@ pub(crate) fn run(args: &PlanCheckArgs, ui: &Ui) -> Result<(), Failure> {
             Err(failure) => failures.push(failure),
         }
     }
-    match worst(failures, ui) {
+    match ui.worst(failures) {
         Some(failure) if ui.is_json() => Err(failure.with_diagnostics(all_diagnostics(&checked))),
         Some(failure) => Err(failure),
         None if ui.is_json() => ui.data(&summary(&checked)),
@@ -64,14 +73,45 @@ fn check_one(path: &Utf8Path, args: &PlanCheckArgs) -> Result<Checked, Failure> 
         source = PlanSource::read(path)?;
     }
     let plan = source.parse();
-    let mut findings = check(&plan, &settings);
+    let given = values(&args.var)?;
+    let (mut findings, alike) = look_at(&plan, &settings, &surroundings, &given)?;
     sort_by_place(&mut findings);
     Ok(Checked {
         n_sprints: plan.unique().count(),
         n_fixed,
         findings,
         source,
+        alike,
     })
+}
+
+/// Everything that can be said about a plan, its formulas too, and which of its sprints could be one formula.
+fn look_at(
+    plan: &Plan,
+    settings: &Settings<'_>,
+    surroundings: &Surroundings,
+    given: &Values,
+) -> Result<(Vec<Diagnostic>, Vec<Vec<SprintId>>), Failure> {
+    let settings = Settings {
+        formula_sprints: FormulaSprints::Poured,
+        ..settings.clone()
+    };
+    let mut compiled = match build(plan, &Filter::default(), &settings) {
+        Ok(compiled) => compiled,
+        Err(Refusal::Findings(findings)) => return Ok((findings, Vec::new())),
+        // No filter, nothing to refuse.
+        Err(Refusal::Filter(_)) => return Ok((Vec::new(), Vec::new())),
+    };
+    let with_formula = formulas_of(plan);
+    let plain = compiled.beads.iter();
+    let plain = plain.filter(|bead| !with_formula.contains_key(&bead.metadata.sprint));
+    let alike = alike(plain);
+    let store = store::find(&here()?).ok().map(|place| place.directory);
+    let formulas = Formulas::of(store.as_deref(), surroundings.root());
+    if let Err(findings) = pour(plan, &mut compiled, &formulas, given, &[], "") {
+        compiled.findings.extend(findings);
+    }
+    Ok((compiled.findings, alike))
 }
 
 /// Applies what can be fixed for certain, again as long as that reveals more, and writes the result once.
@@ -129,6 +169,9 @@ fn show(checked: &Checked, format: CheckFormat, ui: &Ui) -> Result<(), Failure> 
             source.shown()
         ),
     });
+    for group in &checked.alike {
+        ui.say(&hint(group, source));
+    }
     let fixable = findings
         .iter()
         .filter(|finding| finding.fix.as_ref().is_some_and(|fix| fix.certain))
@@ -145,22 +188,16 @@ fn show(checked: &Checked, format: CheckFormat, ui: &Ui) -> Result<(), Failure> 
     Ok(())
 }
 
-/// The failure to end with: the first fatal one, else the first. The others are told here.
-fn worst(mut failures: Vec<Failure>, ui: &Ui) -> Option<Failure> {
-    if failures.is_empty() {
-        return None;
-    }
-    let at = failures
-        .iter()
-        .position(|failure| failure.exit_code() == 3)
-        .unwrap_or(0);
-    let worst = failures.remove(at);
-    if !ui.is_json() {
-        for failure in &failures {
-            ui.failure(failure);
-        }
-    }
-    Some(worst)
+/// What sprints that say the same could become (FR-6).
+fn hint(group: &[SprintId], source: &PlanSource) -> String {
+    let sprints: Vec<&str> = group.iter().map(SprintId::as_str).collect();
+    format!(
+        "hint: sprints {} differ only in number, title, branch and worktree; they could be one formula:\n  \
+         beads-ralph formula new NAME --from-plan {} --sprints {}\n",
+        sprints.join(", "),
+        quoted(source.path()),
+        sprints.join(",")
+    )
 }
 
 fn all_diagnostics(checked: &[Checked]) -> Vec<JsonDiagnostic> {
@@ -184,6 +221,8 @@ struct PlanSummary {
     errors: usize,
     warnings: usize,
     fixed: usize,
+    /// Sprints that could be one formula.
+    could_be_formulas: Vec<Vec<String>>,
 }
 
 fn summary(checked: &[Checked]) -> Summary {
@@ -196,6 +235,9 @@ fn summary(checked: &[Checked]) -> Summary {
             errors,
             warnings,
             fixed: one.n_fixed,
+            could_be_formulas: (one.alike.iter())
+                .map(|group| group.iter().map(ToString::to_string).collect())
+                .collect(),
         }
     };
     Summary {

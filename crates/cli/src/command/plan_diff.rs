@@ -100,7 +100,7 @@ pub(super) fn picture(reconciliation: &Reconciliation) -> String {
             Difference::New { .. } => format!("+ {id}  sprint {sprint}: new"),
             Difference::Changed(changed) => changed_lines(changed, &id),
             Difference::Removed(removed) => format!(
-                "- {id}  sprint {sprint}: no longer in the plan; the bead stays {}; close it if nobody wants it",
+                "- {id}  sprint {sprint}: no longer in the plan; the bead stays {}; close it if nobody wants it, a molecule with `mol squash`",
                 excerpt(&removed.status)
             ),
             Difference::Conflict { owner, .. } => {

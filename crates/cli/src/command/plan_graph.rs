@@ -7,7 +7,7 @@ use beads_ralph_core::graph::{Node, SprintGraph};
 use serde::{Serialize, Serializer};
 
 use crate::args::{GraphFormat, PlanGraphArgs};
-use crate::draw;
+use crate::draw::{self, Chart};
 use crate::failure::Failure;
 use crate::plan_source::PlanSource;
 use crate::ui::{Stream, Ui, render};
@@ -52,16 +52,17 @@ pub(super) fn drawn(graph: &PlanGraph<'_>, format: GraphFormat, ui: &Ui) -> Stri
             .take(MAX_TITLE)
             .collect()
     };
+    let chart = Chart::of_sprints(&graph.graph, &critical, title);
     match format {
-        GraphFormat::Mermaid => draw::mermaid(&graph.graph, &critical, title),
-        GraphFormat::Dot => draw::dot(&graph.graph, &critical, title),
+        GraphFormat::Mermaid => draw::mermaid(&chart),
+        GraphFormat::Dot => draw::dot(&chart),
         GraphFormat::Text | GraphFormat::Json => {
             let style = ui.style(Stream::Out);
             let options = draw::TextOptions {
                 width: style.width,
                 unicode: style.unicode,
             };
-            let mut text = draw::text(&graph.graph, &critical, title, options);
+            let mut text = draw::text(&chart, options);
             text.push_str(&estimated_time(graph, &critical));
             text
         }

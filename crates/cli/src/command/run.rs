@@ -15,8 +15,8 @@ use beads_ralph_core::agent::Permissions;
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::engine::{Integration, Outcome, Settings, Trouble};
-use beads_ralph_core::issue::{Entry, Query};
-use beads_ralph_core::text::visible;
+use beads_ralph_core::issue::{Entry, Query, Standing};
+use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_runtime::agent::Finding;
 use beads_ralph_runtime::config::{self, Config};
 use beads_ralph_runtime::forge::{self, Gh, GitHub};
@@ -24,12 +24,13 @@ use beads_ralph_runtime::git::{self, Git};
 use beads_ralph_runtime::run::{Begun, Ended, Forge, Selection, Start, StartError};
 use beads_ralph_runtime::store::{MemoryStore, Store as _, StoreError, Write};
 use beads_ralph_runtime::unit::{Interrupts, Units};
-use beads_ralph_runtime::{repo, run};
+use beads_ralph_runtime::{repo, run, store};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 
 use self::preflight::Preflight;
 use self::screen::Screen;
+use super::blocked::people_parts;
 use super::plan_apply::{self, AppliedForRun};
 use crate::args::{Global, RunArgs};
 use crate::beads::Beads;
@@ -56,12 +57,20 @@ pub(crate) fn run(args: &RunArgs, global: &Global, ui: &Ui) -> Result<(), Failur
 /// The store as it would be with a plan that was not applied.
 fn imagined(beads: &Beads, applied: &AppliedForRun) -> Result<MemoryStore, Failure> {
     let mut store = MemoryStore::new();
-    let unfinished = beads.store.find(&Query::default())?;
-    let there: Vec<&BeadId> = unfinished.iter().map(|record| record.issue.id()).collect();
-    let mut documents: Vec<Value> = (unfinished.iter())
+    let mut there = beads.store.find(&Query::default())?;
+    let ids = applied.beads.iter();
+    let ids = ids.filter_map(|bead| BeadId::parse(bead["id"].as_str()?).ok());
+    let ids: Vec<BeadId> = ids.collect();
+    // What is done is there too, and is not begun again.
+    let done = beads.store.get(&ids)?.into_iter();
+    there.extend(done.filter(|record| record.issue.standing() == Standing::Closed));
+    let mut documents: Vec<Value> = (there.iter())
         .map(|record| Value::Object(record.issue.document().clone()))
         .collect();
-    let is_new = |bead: &&Value| !there.iter().any(|id| bead["id"] == id.as_str());
+    let is_new = |bead: &&Value| {
+        let mut ids = there.iter().map(|record| record.issue.id());
+        !ids.any(|id| bead["id"] == id.as_str())
+    };
     documents.extend(applied.beads.iter().filter(is_new).cloned());
     let insert = |document: Value| {
         let id = document["id"].as_str().unwrap_or_default().to_owned();
@@ -128,12 +137,28 @@ pub(crate) fn at(
     }
     say_begun(&begun, &start.settings, ui);
     let interrupts = Interrupts::listen()?;
-    let store = beads.store;
+    let (store, directory) = (beads.store, beads.directory.clone());
     let heard = interrupts.clone();
-    let ended = start.conduct(begun, store, |activity| {
+    let mut ended = start.conduct(begun, store, |activity| {
         Box::new(Screen::new(ui, args, activity, interrupts))
     })?;
+    if ended.outcome == Outcome::Idle && is_for_people(&directory, ui)? {
+        ended.outcome = Outcome::NeedsPerson;
+    }
     finish(&ended, args.events, heard.count(), ui)
+}
+
+/// Whether what is left waits for parts of molecules that only people do (Z-27).
+fn is_for_people(directory: &Utf8Path, ui: &Ui) -> Result<bool, Failure> {
+    let parts = people_parts(&*store::find(directory)?.open()?)?;
+    let ids: Vec<&str> = parts.iter().map(|part| part.issue.id().as_str()).collect();
+    if !ids.is_empty() {
+        ui.say(&format!(
+            "these are for a person; close them when they are done: {}\n",
+            excerpt(&ids.join(", "))
+        ));
+    }
+    Ok(!ids.is_empty())
 }
 
 /// Where a run takes place.

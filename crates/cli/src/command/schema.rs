@@ -1,8 +1,8 @@
-//! `schema`: the JSON Schemas of what the program writes.
+//! `schema`: the JSON Schemas of what the program writes and reads.
 
 use beads_ralph_core::diag::{ErrorCode, did_you_mean};
 use beads_ralph_core::text::excerpt;
-use beads_ralph_core::{bead, dod};
+use beads_ralph_core::{bead, dod, formula, implement};
 use serde_json::json;
 
 use crate::args::SchemaArgs;
@@ -10,7 +10,8 @@ use crate::failure::Failure;
 use crate::ui::{Ui, lines, pretty};
 
 pub(crate) fn run(args: &SchemaArgs, ui: &Ui) -> Result<(), Failure> {
-    let schemas = [bead::schemas(), dod::schemas()].concat();
+    let reports = implement::report::schemas();
+    let schemas = [bead::schemas(), dod::schemas(), formula::schemas(), reports].concat();
     let names = || schemas.iter().map(|(name, _)| *name);
     let Some(wanted) = &args.name else {
         if ui.is_json() {

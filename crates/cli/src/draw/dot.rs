@@ -3,43 +3,34 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use beads_ralph_core::graph::{Node, SprintGraph};
-
+use super::chart::Chart;
 use super::label::{Charset, label};
 
-/// A digraph from the first sprints down, without edges that others imply; the critical path is red.
-pub(crate) fn dot(
-    graph: &SprintGraph,
-    critical: &[Node],
-    title: impl Fn(Node) -> String,
-) -> String {
+/// A digraph from the first boxes down, without edges that others imply; the critical path is red.
+pub(crate) fn dot(chart: &Chart) -> String {
     const RED: &str = "color=\"#cc0000\", penwidth=2";
-    let members: BTreeSet<Node> = critical.iter().copied().collect();
-    let steps: BTreeSet<(Node, Node)> = critical.windows(2).map(|two| (two[0], two[1])).collect();
-    let mut text = "digraph plan {\n    node [shape=box];\n".to_owned();
-    for node in graph.nodes() {
-        let label = label(graph, node, &title(node), usize::MAX, Charset::Unicode);
-        let style = if members.contains(&node) {
+    let critical = &chart.critical;
+    let members: BTreeSet<usize> = critical.iter().copied().collect();
+    let steps: BTreeSet<(usize, usize)> = critical.windows(2).map(|two| (two[0], two[1])).collect();
+    let mut text = format!("digraph {} {{\n    node [shape=box];\n", chart.name);
+    for at in 0..chart.len() {
+        let label = label(chart, at, usize::MAX, Charset::Unicode);
+        let style = if members.contains(&at) {
             format!(", {RED}")
         } else {
             String::new()
         };
         let label = escape(&label);
-        _ = writeln!(text, "    n{} [label=\"{label}\"{style}];", node.index());
+        _ = writeln!(text, "    n{at} [label=\"{label}\"{style}];");
     }
-    for (node, dependencies) in graph.nodes().zip(graph.reduced()) {
-        for dependency in dependencies {
-            let style = if steps.contains(&(dependency, node)) {
+    for (at, before) in chart.before.iter().enumerate() {
+        for to in before {
+            let style = if steps.contains(&(*to, at)) {
                 format!(" [{RED}]")
             } else {
                 String::new()
             };
-            _ = writeln!(
-                text,
-                "    n{} -> n{}{style};",
-                dependency.index(),
-                node.index()
-            );
+            _ = writeln!(text, "    n{to} -> n{at}{style};");
         }
     }
     text.push_str("}\n");
@@ -56,15 +47,18 @@ fn escape(label: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{critical, graph};
+    use super::super::tests::chart;
     use super::*;
 
     #[test]
     fn a_digraph_shows_sprints_edges_and_the_critical_path() {
-        let graph = graph("1.1 1.2a 1.2b");
-        let title = |node: Node| ["Setup", "UI", ""][node.index()].to_owned();
+        let title = |id: &str| match id {
+            "1.1" => "Setup".to_owned(),
+            "1.2a" => "UI".to_owned(),
+            _ => String::new(),
+        };
         assert_eq!(
-            dot(&graph, &critical(&graph), title),
+            dot(&chart("1.1 1.2a 1.2b", title)),
             r##"digraph plan {
     node [shape=box];
     n0 [label="1.1 Setup", color="#cc0000", penwidth=2];
@@ -81,12 +75,12 @@ mod tests {
     fn a_hostile_title_stays_a_title() {
         let title = "x\"]; n0 -> n9 \\N \\\n&quot;";
         assert_eq!(
-            dot(&graph("1.1"), &[], |_| title.to_owned()),
-            r#"digraph plan {
+            dot(&chart("1.1", |_| title.to_owned())),
+            r##"digraph plan {
     node [shape=box];
-    n0 [label="1.1 x\"]; n0 -> n9 \\N \\ &amp;quot;"];
+    n0 [label="1.1 x\"]; n0 -> n9 \\N \\ &amp;quot;", color="#cc0000", penwidth=2];
 }
-"#
+"##
         );
     }
 }

@@ -1,8 +1,9 @@
 //! Titles as labels: harmless, on one line, and not too wide.
 
-use beads_ralph_core::graph::{Node, SprintGraph};
 use beads_ralph_core::text::is_unprintable;
 use unicode_width::UnicodeWidthChar as _;
+
+use super::chart::Chart;
 
 // Ids and titles may be of any length, and a picture is no place for all of it.
 const MAX_ID_COLUMNS: usize = 24;
@@ -24,7 +25,7 @@ impl Charset {
         }
     }
 
-    /// What leads from one sprint to the next.
+    /// What leads from one box to the next.
     pub(crate) fn arrow(self) -> &'static str {
         match self {
             Self::Unicode => " → ",
@@ -33,22 +34,16 @@ impl Charset {
     }
 }
 
-/// The id of a node, cut if it is very long.
-pub(super) fn id(graph: &SprintGraph, node: Node, charset: Charset) -> String {
-    cut(graph.id(node).as_str(), MAX_ID_COLUMNS, charset)
+/// The id of a box, cut if it is very long.
+pub(super) fn id(chart: &Chart, at: usize, charset: Charset) -> String {
+    cut(&chart.boxes[at].id, MAX_ID_COLUMNS, charset)
 }
 
-/// The id and the title of a node; without a title, the id.
-pub(super) fn label(
-    graph: &SprintGraph,
-    node: Node,
-    title: &str,
-    title_columns: usize,
-    charset: Charset,
-) -> String {
+/// The id and the title of a box; without a title, the id.
+pub(super) fn label(chart: &Chart, at: usize, title_columns: usize, charset: Charset) -> String {
     let columns = title_columns.min(MAX_TITLE_COLUMNS);
-    let title = cut(&clean(title, charset), columns, charset);
-    let id = id(graph, node, charset);
+    let title = cut(&clean(&chart.boxes[at].title, charset), columns, charset);
+    let id = id(chart, at, charset);
     if title.is_empty() {
         id
     } else {

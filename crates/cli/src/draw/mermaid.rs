@@ -5,50 +5,43 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use beads_ralph_core::graph::{Node, SprintGraph};
-
+use super::chart::Chart;
 use super::label::{Charset, label};
 
-/// A flowchart from the first sprints down, without edges that others imply. The sprints of the
+/// A flowchart from the first boxes down, without edges that others imply. The boxes of the
 /// critical path are of the class `critical`, and the edges between them are drawn like it.
-pub(crate) fn mermaid(
-    graph: &SprintGraph,
-    critical: &[Node],
-    title: impl Fn(Node) -> String,
-) -> String {
-    let mut chart = "flowchart TD\n".to_owned();
-    for node in graph.nodes() {
-        let label = label(graph, node, &title(node), usize::MAX, Charset::Unicode);
-        _ = writeln!(chart, "    n{}[\"{}\"]", node.index(), escape(&label));
+pub(crate) fn mermaid(chart: &Chart) -> String {
+    let critical = &chart.critical;
+    let mut text = "flowchart TD\n".to_owned();
+    for at in 0..chart.len() {
+        let label = label(chart, at, usize::MAX, Charset::Unicode);
+        _ = writeln!(text, "    n{at}[\"{}\"]", escape(&label));
     }
-    let steps: BTreeSet<(Node, Node)> = critical.windows(2).map(|two| (two[0], two[1])).collect();
+    let steps: BTreeSet<(usize, usize)> = critical.windows(2).map(|two| (two[0], two[1])).collect();
     let mut critical_edges = Vec::new();
     let mut n_edges = 0;
-    for (node, dependencies) in graph.nodes().zip(graph.reduced()) {
-        for dependency in dependencies {
-            _ = writeln!(chart, "    n{} --> n{}", dependency.index(), node.index());
-            if steps.contains(&(dependency, node)) {
+    for (at, before) in chart.before.iter().enumerate() {
+        for to in before {
+            _ = writeln!(text, "    n{to} --> n{at}");
+            if steps.contains(&(*to, at)) {
                 critical_edges.push(format!("{n_edges}"));
             }
             n_edges += 1;
         }
     }
     if !critical.is_empty() {
-        let members: Vec<String> = critical
-            .iter()
-            .map(|node| format!("n{}", node.index()))
-            .collect();
-        chart.push_str("    classDef critical stroke:#c00,stroke-width:3px\n");
-        _ = writeln!(chart, "    class {} critical", members.join(","));
+        let members: Vec<String> = critical.iter().map(|at| format!("n{at}")).collect();
+        text.push_str("    classDef critical stroke:#c00,stroke-width:3px\n");
+        _ = writeln!(text, "    class {} critical", members.join(","));
     }
     if !critical_edges.is_empty() {
         _ = writeln!(
-            chart,
+            text,
             "    linkStyle {} stroke:#c00,stroke-width:3px",
             critical_edges.join(",")
         );
     }
-    chart
+    text
 }
 
 // Inside a quoted label Mermaid still reads quotes, HTML, entities, Markdown and `%%{…}` directives, so
@@ -70,15 +63,22 @@ fn escape(label: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{critical, graph};
+    use super::super::tests::chart;
     use super::*;
 
     #[test]
     fn a_chart_shows_sprints_edges_and_the_critical_path() {
-        let graph = graph("1.1 1.2a 1.2b 1.3");
-        let title = |node: Node| ["Setup", "UI (Parallel)", "API", ""][node.index()].to_owned();
+        let title = |id: &str| {
+            let title = match id {
+                "1.1" => "Setup",
+                "1.2a" => "UI (Parallel)",
+                "1.2b" => "API",
+                _ => "",
+            };
+            title.to_owned()
+        };
         assert_eq!(
-            mermaid(&graph, &critical(&graph), title),
+            mermaid(&chart("1.1 1.2a 1.2b 1.3", title)),
             "flowchart TD
     n0[\"1.1 Setup\"]
     n1[\"1.2a UI (Parallel)\"]
@@ -97,20 +97,16 @@ mod tests {
 
     #[test]
     fn a_hostile_title_stays_a_title() {
-        let graph = graph("1.1");
         let title = "x\"]\nn0 --> n1; <b>&amp;#35;`*%%{init}%%\\";
         assert_eq!(
-            mermaid(&graph, &[], |_| title.to_owned()),
+            mermaid(&chart("1.1", |_| title.to_owned())),
             "flowchart TD\n    n0[\"1.1 x#34;#93; n0 --#62; n1#59; #60;b#62;#38;amp#59;#35;35#59;#96;#42;\
-             #37;#37;#123;init#125;#37;#37;#92;\"]\n"
+             #37;#37;#123;init#125;#37;#37;#92;\"]\n    classDef critical stroke:#c00,stroke-width:3px\n    class n0 critical\n"
         );
     }
 
     #[test]
     fn an_empty_plan_is_an_empty_chart() {
-        assert_eq!(
-            mermaid(&graph(""), &[], |_| String::new()),
-            "flowchart TD\n"
-        );
+        assert_eq!(mermaid(&chart("", |_| String::new())), "flowchart TD\n");
     }
 }

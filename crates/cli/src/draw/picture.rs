@@ -1,9 +1,8 @@
 //! Boxes and lines for a terminal, laid out by `ascii-dag`.
 
-use ascii_dag::{Direction, Graph, LayoutConfig, RenderOptions};
-use beads_ralph_core::graph::SprintGraph;
-
+use super::chart::Chart;
 use super::label::{Charset, char_columns, columns, label};
+use ascii_dag::{Direction, Graph, LayoutConfig, RenderOptions};
 
 // Beyond these a picture is no longer read but scrolled past; a list says more.
 const MAX_NODES: usize = 60;
@@ -27,37 +26,28 @@ const SIZES: [(usize, usize); 9] = [
 const FILLER: char = '\u{fdd0}';
 
 /// The picture, or nothing if the graph is too large or does not fit the width even with bare ids.
-pub(super) fn picture(
-    graph: &SprintGraph,
-    titles: &[String],
-    width: usize,
-    charset: Charset,
-) -> Option<String> {
-    if graph.is_empty() || graph.len() > MAX_NODES || graph.n_edges() > MAX_EDGES {
+pub(super) fn picture(chart: &Chart, width: usize, charset: Charset) -> Option<String> {
+    if chart.len() == 0 || chart.len() > MAX_NODES || chart.n_edges() > MAX_EDGES {
         return None;
     }
     SIZES.iter().find_map(|(title_columns, spacing)| {
-        let labels: Vec<String> = graph
-            .nodes()
-            .map(|node| {
-                let title = &titles[node.index()];
-                padded(&label(graph, node, title, *title_columns, charset))
-            })
+        let labels: Vec<String> = (0..chart.len())
+            .map(|at| padded(&label(chart, at, *title_columns, charset)))
             .collect();
-        let drawn = draw(graph, &labels, *spacing, charset);
+        let drawn = draw(chart, &labels, *spacing, charset);
         let fits = drawn.lines().all(|line| columns(line) <= width);
         fits.then_some(drawn)
     })
 }
 
-fn draw(graph: &SprintGraph, labels: &[String], spacing: usize, charset: Charset) -> String {
+fn draw(chart: &Chart, labels: &[String], spacing: usize, charset: Charset) -> String {
     let mut layout = Graph::new();
     for (at, label) in labels.iter().enumerate() {
         layout.add_node(at, label.as_str());
     }
-    for (at, dependencies) in graph.reduced().iter().enumerate() {
-        for dependency in dependencies {
-            layout.add_edge(dependency.index(), at, None);
+    for (at, before) in chart.before.iter().enumerate() {
+        for to in before {
+            layout.add_edge(*to, at, None);
         }
     }
     let mut config = LayoutConfig::quality();

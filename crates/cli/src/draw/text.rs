@@ -1,7 +1,6 @@
-//! The graph for a terminal: a picture where it fits, and always the waves and the critical path.
+//! A chart for a terminal: a picture where it fits, and always the waves and the critical path.
 
-use beads_ralph_core::graph::{Node, SprintGraph};
-
+use super::chart::Chart;
 use super::label::Charset;
 use super::picture::picture;
 use super::waves;
@@ -9,7 +8,7 @@ use super::waves;
 // Nothing useful fits fewer columns, so narrower terminals get wrapped lines.
 const MIN_WIDTH: usize = 20;
 
-/// How a graph is drawn for a terminal.
+/// How a chart is drawn for a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TextOptions {
     /// The columns that a line may take; at least 20 are used.
@@ -18,29 +17,23 @@ pub(crate) struct TextOptions {
     pub(crate) unicode: bool,
 }
 
-/// The picture, the table of waves and the critical path. When the graph is too large or too wide
+/// The picture, the table of waves and the critical path. When the chart is too large or too wide
 /// for a picture, a list of the waves takes the place of picture and table.
-pub(crate) fn text(
-    graph: &SprintGraph,
-    critical: &[Node],
-    title: impl Fn(Node) -> String,
-    options: TextOptions,
-) -> String {
+pub(crate) fn text(chart: &Chart, options: TextOptions) -> String {
     let charset = if options.unicode {
         Charset::Unicode
     } else {
         Charset::Ascii
     };
     let width = options.width.max(MIN_WIDTH);
-    let titles: Vec<String> = graph.nodes().map(title).collect();
-    let mut text = match picture(graph, &titles, width, charset) {
+    let mut text = match picture(chart, width, charset) {
         Some(picture) => {
-            let table = waves::table(graph, &titles, width, charset);
+            let table = waves::table(chart, width, charset);
             format!("{picture}\n{table}")
         }
-        None => waves::list(graph, &titles, width, charset),
+        None => waves::list(chart, width, charset),
     };
-    text.push_str(&waves::critical_line(graph, critical, width, charset));
+    text.push_str(&waves::critical_line(chart, width, charset));
     text
 }
 

@@ -2,11 +2,10 @@
 
 use std::fmt::Write as _;
 
-use beads_ralph_core::graph::{Node, SprintGraph};
-
+use super::chart::Chart;
 use super::label::{Charset, columns, cut, id, label};
 
-// How many sprints a line names of those that a sprint waits for, and how many of either end of a
+// How many names a line has of those that a box waits for, and how many of either end of a
 // critical path.
 const MAX_AWAITED: usize = 8;
 const MAX_PATH_END: usize = 12;
@@ -15,18 +14,10 @@ const MAX_PATH_END: usize = 12;
 const TABLE_TITLE_COLUMNS: usize = 40;
 
 /// One line for each wave: `wave 2: 1.2a UI; 1.2b API`, wrapped to the width.
-pub(super) fn table(
-    graph: &SprintGraph,
-    titles: &[String],
-    width: usize,
-    charset: Charset,
-) -> String {
+pub(super) fn table(chart: &Chart, width: usize, charset: Charset) -> String {
     let mut text = String::new();
-    for (at, wave) in graph.waves().iter().enumerate() {
-        let member = |node: &Node| {
-            let title = &titles[node.index()];
-            label(graph, *node, title, TABLE_TITLE_COLUMNS, charset)
-        };
+    for (at, wave) in chart.waves.iter().enumerate() {
+        let member = |at: &usize| label(chart, *at, TABLE_TITLE_COLUMNS, charset);
         let members: Vec<String> = wave.iter().map(member).collect();
         wrap(
             &mut text,
@@ -39,22 +30,17 @@ pub(super) fn table(
     text
 }
 
-/// Each wave with its sprints, one a line, and what they wait for.
-pub(super) fn list(
-    graph: &SprintGraph,
-    titles: &[String],
-    width: usize,
-    charset: Charset,
-) -> String {
+/// Each wave with its boxes, one a line, and what they wait for.
+pub(super) fn list(chart: &Chart, width: usize, charset: Charset) -> String {
     let mut text = String::new();
-    for (at, wave) in graph.waves().iter().enumerate() {
+    for (at, wave) in chart.waves.iter().enumerate() {
         _ = writeln!(text, "wave {}", at + 1);
-        for node in wave {
+        for member in wave {
             // The title gives way first, because ids and dependencies are the point of the list.
-            let room = width.saturating_sub(columns(&id(graph, *node, charset)) + 2);
-            let awaited = awaited(graph, *node, room, charset);
+            let room = width.saturating_sub(columns(&id(chart, *member, charset)) + 2);
+            let awaited = awaited(chart, *member, room, charset);
             let room = room.saturating_sub(columns(&awaited) + 1);
-            let label = label(graph, *node, &titles[node.index()], room, charset);
+            let label = label(chart, *member, room, charset);
             let line = cut(&format!("  {label}{awaited}"), width, charset);
             _ = writeln!(text, "{line}");
         }
@@ -62,14 +48,14 @@ pub(super) fn list(
     text
 }
 
-// What a sprint waits for, with as many names as fit the columns.
-fn awaited(graph: &SprintGraph, node: Node, room: usize, charset: Charset) -> String {
-    let edges = graph.dependencies(node);
+// What a box waits for, with as many names as fit the columns.
+fn awaited(chart: &Chart, at: usize, room: usize, charset: Charset) -> String {
+    let edges = &chart.before[at];
     if edges.is_empty() {
         return String::new();
     }
     let named = edges.iter().take(MAX_AWAITED);
-    let mut ids: Vec<String> = named.map(|edge| id(graph, edge.to, charset)).collect();
+    let mut ids: Vec<String> = named.map(|to| id(chart, *to, charset)).collect();
     loop {
         let more = if edges.len() > ids.len() {
             format!(" and {} more", edges.len() - ids.len())
@@ -85,18 +71,14 @@ fn awaited(graph: &SprintGraph, node: Node, room: usize, charset: Charset) -> St
 }
 
 /// The critical path: `critical path: 1.1 → 1.2a → 1.3`, wrapped to the width.
-pub(super) fn critical_line(
-    graph: &SprintGraph,
-    critical: &[Node],
-    width: usize,
-    charset: Charset,
-) -> String {
+pub(super) fn critical_line(chart: &Chart, width: usize, charset: Charset) -> String {
+    let critical = &chart.critical;
     let n_hidden = critical.len().saturating_sub(2 * MAX_PATH_END);
     let hidden = MAX_PATH_END..MAX_PATH_END + n_hidden;
     let mut steps = Vec::new();
     for (at, node) in critical.iter().enumerate() {
         if !hidden.contains(&at) {
-            steps.push(id(graph, *node, charset));
+            steps.push(id(chart, *node, charset));
         } else if at == hidden.start {
             steps.push(format!("{} ({n_hidden} more)", charset.ellipsis()));
         }

@@ -150,8 +150,16 @@ pub(crate) fn counts(findings: &[Diagnostic]) -> (usize, usize) {
 
 /// The failure that the errors among some findings amount to; nothing when there is none.
 pub(crate) fn failure_of(source: &PlanSource, findings: &[Diagnostic]) -> Option<Failure> {
-    let (first, code) = first_error(findings)?;
-    let (n_errors, _) = counts(findings);
+    failure_of_all(&[(source, findings)])
+}
+
+/// The same for findings in several files.
+pub(crate) fn failure_of_all(files: &[(&PlanSource, &[Diagnostic])]) -> Option<Failure> {
+    let (source, first, code) = files.iter().find_map(|(source, findings)| {
+        let (first, code) = first_error(findings)?;
+        Some((source, first, code))
+    })?;
+    let n_errors: usize = files.iter().map(|(_, findings)| counts(findings).0).sum();
     let message = match n_errors {
         1 => format!("{}: {}", source.shown(), first.message),
         n => format!(
@@ -160,27 +168,42 @@ pub(crate) fn failure_of(source: &PlanSource, findings: &[Diagnostic]) -> Option
             first.message
         ),
     };
-    let details: Vec<String> = findings
-        .iter()
-        .filter(|finding| finding.severity() == Severity::Error)
+    let details: Vec<String> = (files.iter())
+        .flat_map(|(source, findings)| error_lines(source, findings))
         .take(MAX_DETAILS)
-        .map(|finding| {
-            format!(
-                "{}:{}: {}",
-                source.shown(),
-                source.position(finding.primary.span.start()).line,
-                finding.message
-            )
-        })
         .collect();
     let failure = Failure::new(code, message).details(details.join("\n"));
     let failure = match (&first.help, code) {
-        (Some(help), ErrorCode::ParseMarkdown | ErrorCode::ParseMissingSection) => {
-            failure.action(help.clone())
-        }
+        (
+            Some(help),
+            ErrorCode::ParseMarkdown
+            | ErrorCode::ParseMissingSection
+            | ErrorCode::FormulaNotFound
+            | ErrorCode::FormulaMissingVar
+            | ErrorCode::FormulaInvalidVar
+            | ErrorCode::FormulaPourFailed,
+        ) => failure.action(help.clone()),
         _ => failure,
     };
     Some(failure)
+}
+
+/// Each error as a line of `details`.
+fn error_lines<'f>(
+    source: &'f PlanSource,
+    findings: &'f [Diagnostic],
+) -> impl Iterator<Item = String> + 'f {
+    let errors = findings
+        .iter()
+        .filter(|finding| finding.severity() == Severity::Error);
+    errors.map(|finding| {
+        format!(
+            "{}:{}: {}",
+            source.shown(),
+            source.position(finding.primary.span.start()).line,
+            finding.message
+        )
+    })
 }
 
 fn groups<'f>(source: &'f PlanSource, finding: &'f Diagnostic) -> Vec<Group<'f>> {

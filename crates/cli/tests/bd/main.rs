@@ -12,6 +12,8 @@ mod contract;
 #[cfg(test)]
 mod moving;
 #[cfg(test)]
+mod pouring;
+#[cfg(test)]
 mod seed;
 #[cfg(test)]
 mod whole;

@@ -1,6 +1,7 @@
 //! Plans and the store: `plan apply`, `plan diff` and the seeds' own spelling of it.
 
 mod diff;
+mod formula;
 mod identity;
 mod laws;
 mod mason;

@@ -29,11 +29,17 @@ mod dod;
 #[cfg(test)]
 mod env;
 #[cfg(test)]
+mod formula;
+#[cfg(test)]
 mod graph;
 #[cfg(test)]
 mod logs;
 #[cfg(test)]
+mod molecules;
+#[cfg(test)]
 mod output;
+#[cfg(test)]
+mod pour;
 #[cfg(test)]
 mod schema;
 #[cfg(test)]

@@ -15,6 +15,8 @@ mod codex;
 #[cfg(test)]
 mod exec;
 #[cfg(test)]
+mod formulas;
+#[cfg(test)]
 mod gh;
 #[cfg(test)]
 mod parity;

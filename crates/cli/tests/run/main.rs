@@ -11,6 +11,8 @@ mod kill;
 #[cfg(test)]
 mod left;
 #[cfg(test)]
+mod molecules;
+#[cfg(test)]
 mod orders;
 #[cfg(test)]
 mod picture;

@@ -6,7 +6,7 @@ use super::agents::{default_model, dev_agent, qa_agent};
 use super::conflicts::conflicts;
 use super::diagnostics;
 use super::graph::PlanGraph;
-use super::settings::{AgentCheck, Settings};
+use super::settings::{AgentCheck, FormulaSprints, Settings};
 use crate::bead::{
     AgentSpec, BeadId, DEFAULT_MAX_RETRY_ATTEMPTS, Dod, Expect, IssueType, Metadata, Model,
     Priority, QaAgent, RalphBead, Status, Verifier, description, labels, scrum_master, team_name,
@@ -130,11 +130,11 @@ impl Compiler<'_, '_> {
     fn bead(&self, node: Node, findings: &mut Vec<Diagnostic>) -> Option<RalphBead> {
         let sprint = self.graph.sprint(node);
         findings.extend(sprint.problems.iter().cloned());
+        let formula = sprint.body().formula.as_ref();
+        let is_ordinary = self.settings.formula_sprints == FormulaSprints::Ordinary;
         findings.extend(
-            sprint
-                .body()
-                .formula
-                .as_ref()
+            formula
+                .filter(|_| is_ordinary)
                 .map(diagnostics::formula_not_poured),
         );
         let agents = self.agents(sprint, findings);

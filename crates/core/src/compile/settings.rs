@@ -33,6 +33,18 @@ pub struct Settings<'a> {
     pub require_machine_check: bool,
     /// The ids that sprints have already; all others come from the plan (B-6).
     pub known_ids: KnownIds,
+    /// What becomes of sprints with a formula.
+    pub formula_sprints: FormulaSprints,
+}
+
+/// What becomes of sprints with a formula (F-16).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FormulaSprints {
+    /// Each is an ordinary bead, with a warning: there is no store to pour into.
+    #[default]
+    Ordinary,
+    /// Whoever compiles pours them.
+    Poured,
 }
 
 /// The agent files of a repository, and the configured models.

@@ -6,7 +6,8 @@ mod laws;
 mod worked_examples;
 
 use super::{
-    AgentCatalog, AgentCheck, Compiled, KnownIds, MergeDetection, Settings, compile, plan_graph,
+    AgentCatalog, AgentCheck, Compiled, FormulaSprints, KnownIds, MergeDetection, Settings,
+    compile, plan_graph,
 };
 use crate::bead::Timestamp;
 use crate::diag::Diagnostic;
@@ -25,6 +26,7 @@ fn settings(agents: &AgentCatalog) -> Settings<'_> {
         has_default_check: false,
         require_machine_check: false,
         known_ids: KnownIds::new(),
+        formula_sprints: FormulaSprints::Ordinary,
     }
 }
 

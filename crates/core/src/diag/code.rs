@@ -183,6 +183,14 @@ codes! {
         IgnoredText = "ignored-text",
         /// A formula that this command does not pour (F-16).
         FormulaNotPoured = "formula-not-poured",
+        /// A field of a formula that means nothing here (Z-38).
+        FormulaField = "formula-field",
+        /// Two files for one formula (F-1).
+        FormulaShadowed = "formula-shadowed",
+        /// A formula that recommends a wisp and is poured (F-9).
+        FormulaVapor = "formula-vapor",
+        /// A value for a variable that the formula does not declare (F-3).
+        UndeclaredVariable = "undeclared-variable",
         /// A carriage return that ends no line.
         LoneCarriageReturn = "lone-carriage-return",
         /// A bead id in the plan that is not the one that the sprint has in the store (Z-10).

@@ -34,6 +34,8 @@ pub enum Effect {
 impl Dependency {
     /// The type of an edge that nobody named.
     pub const BLOCKS: &str = "blocks";
+    /// The type of the edge to an issue whose children are waited for.
+    pub const WAITS_FOR: &str = "waits-for";
     /// The type of the edge from a child to its parent.
     pub const PARENT_CHILD: &str = "parent-child";
 
@@ -126,21 +128,29 @@ impl Dependency {
         self.target.as_str().starts_with("external:")
     }
 
-    /// The gate of a `waits-for` edge. `bd` keeps the edge's metadata as a text that holds JSON.
-    fn gate(&self) -> Option<String> {
-        let metadata = self.record.get("metadata")?;
-        let parsed;
-        let object = match metadata {
-            Value::String(text) => {
-                parsed = serde_json::from_str::<Value>(text).ok()?;
-                &parsed
+    /// Whether an edge holds back until its target is closed: one that blocks, or a `waits-for` that stands for both.
+    pub fn waits_for_target(&self) -> bool {
+        match self.effect() {
+            Effect::Blocks => true,
+            Effect::WaitsForChildren | Effect::WaitsForAnyChild => {
+                self.about("also_blocks") == Some(Value::Bool(true))
             }
+            Effect::Parent | Effect::None => false,
+        }
+    }
+
+    /// The gate of a `waits-for` edge.
+    fn gate(&self) -> Option<String> {
+        self.about("gate")?.as_str().map(str::to_owned)
+    }
+
+    /// A key of the edge's metadata, which `bd` keeps as a text that holds JSON.
+    fn about(&self, key: &str) -> Option<Value> {
+        let object = match self.record.get("metadata")? {
+            Value::String(text) => &serde_json::from_str::<Value>(text).ok()?,
             other => other,
         };
-        object
-            .get("gate")
-            .and_then(Value::as_str)
-            .map(str::to_owned)
+        object.get(key).cloned()
     }
 }
 

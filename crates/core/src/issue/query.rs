@@ -49,8 +49,10 @@ pub struct Query {
     pub is_blocked: Option<bool>,
     /// Templates and bookkeeping too.
     pub includes_hidden: bool,
-    /// Short-lived issues too, among those that can be started.
+    /// Short-lived issues too, among those that can be started, until they are over (F-10).
     pub includes_ephemeral: bool,
+    /// What is put off too, among those that can be started.
+    pub includes_deferred: bool,
     /// The order.
     pub order: Order,
     /// The most that are wanted.

@@ -10,6 +10,7 @@ use super::Record;
 use super::dependency::Effect;
 use super::model::Issue;
 use super::query::Query;
+use super::wisp::{is_expired, is_wisp};
 use crate::bead::BeadId;
 
 /// What a status means to those that wait for it.
@@ -91,6 +92,11 @@ pub fn blockers<N: Neighbours>(issue: &Issue, world: &N) -> Result<Vec<Blocker>,
             {
                 Some(Waiting::Missing)
             }
+            Effect::WaitsForChildren | Effect::WaitsForAnyChild
+                if edge.waits_for_target() && world.standing(id)? == Some(Standing::Pending) =>
+            {
+                Some(Waiting::ForIt)
+            }
             Effect::WaitsForChildren => {
                 let children = world.children(id)?;
                 children
@@ -136,13 +142,13 @@ pub fn is_hidden(issue: &Issue) -> bool {
 /// is put off at that moment.
 pub fn is_ready(record: &Record, query: &Query, now: Timestamp, is_parent_deferred: bool) -> bool {
     let issue = &record.issue;
-    let is_put_off = issue.time("defer_until").is_some_and(|until| until > now);
+    let is_put_off =
+        is_parent_deferred || issue.time("defer_until").is_some_and(|until| until > now);
     let is_asked_for = query.types.iter().any(|kind| kind == issue.issue_type());
     issue.status() == "open"
         && !record.is_blocked
-        && !is_put_off
-        && !is_parent_deferred
+        && (!is_put_off || query.includes_deferred)
         && !issue.flag("pinned")
-        && (!issue.flag("ephemeral") || query.includes_ephemeral)
+        && (!is_wisp(issue) || (query.includes_ephemeral && !is_expired(issue, now)))
         && (is_asked_for || !NOT_WORK.contains(&issue.issue_type()))
 }

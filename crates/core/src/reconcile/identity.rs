@@ -8,7 +8,7 @@ use super::diagnostics;
 use crate::bead::BeadId;
 use crate::compile::KnownIds;
 use crate::diag::Diagnostic;
-use crate::issue::{Record, Standing};
+use crate::issue::{Record, Standing, is_step};
 use crate::number::SprintId;
 use crate::plan::{Plan, Sprint};
 use crate::text::excerpt;
@@ -103,7 +103,7 @@ pub fn known_ids(
     let mut known = Known::default();
     let by_id: BTreeMap<&BeadId, &Record> = records.iter().map(|r| (r.issue.id(), r)).collect();
     let mut by_number: BTreeMap<SprintId, Vec<&Record>> = BTreeMap::new();
-    for record in by_id.values() {
+    for record in by_id.values().filter(|record| !is_step(&record.issue)) {
         if let Some(sprint) = Owner::of(record).sprint_of(plan_file) {
             by_number.entry(sprint).or_default().push(record);
         }

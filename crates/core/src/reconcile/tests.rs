@@ -91,6 +91,7 @@ impl Store {
             has_default_check: false,
             require_machine_check: false,
             known_ids: self.known(text, plan_file).ids,
+            formula_sprints: crate::compile::FormulaSprints::Ordinary,
         };
         let plan = parse(text);
         let filter = Filter::parse(filter).unwrap();
@@ -108,6 +109,7 @@ impl Store {
             },
             shape: BeadShape::Both,
             actor: "tester",
+            parts: &std::collections::BTreeMap::new(),
         };
         let records: Vec<Record> = self.0.values().cloned().collect();
         Ok(reconcile(&compiled.beads, &records, &context))

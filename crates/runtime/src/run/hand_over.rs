@@ -6,6 +6,7 @@ use beads_ralph_core::bead::RalphBead;
 use beads_ralph_core::engine::{Answer, CommitId, Effect, Trouble};
 use beads_ralph_core::issue::{Query, Record};
 
+use super::below::below;
 use super::keeping::trouble;
 use super::perform::{Performer, normal};
 use super::ports::{Integrated, NewPullRequest, PullRequest, PullState};
@@ -60,7 +61,7 @@ impl Performer<'_> {
     }
 
     fn new_pull(&self, bead: &RalphBead) -> Result<NewPullRequest, Trouble> {
-        let below = self.store().get(&bead.dependencies).map_err(trouble)?;
+        let below = below(&**self.store(), &bead.dependencies).map_err(trouble)?;
         let mut body = format!(
             "Sprint {}\n\nBead: {}\n\n{}\n",
             bead.metadata.sprint, bead.id, bead.description

@@ -5,6 +5,7 @@ use beads_ralph_core::engine::{CommitId, Trouble};
 use beads_ralph_core::issue::Record;
 use serde_json::Value;
 
+use super::below::below;
 use super::keeping::trouble;
 use super::perform::Performer;
 use super::ports::{Found, PullState, Wanted};
@@ -15,7 +16,7 @@ impl Performer<'_> {
     pub(super) fn wanted(&self, bead: &RalphBead) -> Result<Vec<Wanted>, Trouble> {
         let mut wanted: Vec<Wanted> = Vec::new();
         if self.site.base == Base::Dependencies {
-            let dependencies = self.store().get(&bead.dependencies).map_err(trouble)?;
+            let dependencies = below(&**self.store(), &bead.dependencies).map_err(trouble)?;
             for record in &dependencies {
                 wanted.extend(self.dependency(record)?);
             }

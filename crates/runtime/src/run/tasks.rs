@@ -8,11 +8,12 @@ use beads_ralph_core::bead::{
 use beads_ralph_core::engine::{CommitId, Event, Selection, Spent, Standing, Task};
 use beads_ralph_core::issue::{
     Abandoned, Claim, Dependency, Effect, Holder, Query, Record, Standing as StoreStanding,
-    StatusFilter,
+    StatusFilter, is_made_of_parts,
 };
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::below::open_steps;
 use super::keeping::{FEEDBACK, PARKED, RECEIPT, SEALED};
 use crate::store::{Control, Store, StoreError};
 
@@ -351,18 +352,88 @@ fn read(
     now: Timestamp,
     records: &[Record],
 ) -> Result<Vec<Task>, StoreError> {
-    let targets: BTreeSet<&BeadId> = records.iter().flat_map(blockers).collect();
+    let mut awaited: Vec<Vec<BeadId>> = Vec::with_capacity(records.len());
+    for record in records {
+        awaited.push(awaited_by(store, record)?);
+    }
+    let targets: BTreeSet<&BeadId> = awaited.iter().flatten().collect();
     let targets: Vec<BeadId> = targets.into_iter().cloned().collect();
     let found = store.get(&targets)?;
     let closed: BTreeSet<&BeadId> = (found.iter())
         .filter(|record| record.issue.standing() != StoreStanding::Pending)
         .map(|record| record.issue.id())
         .collect();
-    let task = |record: &Record| {
-        let waits_for = blockers(record).filter(|id| !closed.contains(id)).cloned();
-        reader.task(record, waits_for.collect(), now)
+    let mut molecules: BTreeMap<&BeadId, Vec<BeadId>> = BTreeMap::new();
+    for record in &found {
+        let id = record.issue.id();
+        if is_made_of_parts(&record.issue) && !closed.contains(id) {
+            molecules.insert(id, unfinished(store, id)?);
+        }
+    }
+    let task = |(record, awaited): (&Record, &Vec<BeadId>)| {
+        let mut waits_for: Vec<BeadId> = Vec::new();
+        for id in awaited.iter().filter(|id| !closed.contains(id)) {
+            match molecules.get(id) {
+                Some(steps) => waits_for.extend(steps.iter().cloned()),
+                None => waits_for.push(id.clone()),
+            }
+        }
+        reader.task(record, waits_for, now)
     };
-    Ok(records.iter().map(task).collect())
+    Ok(records.iter().zip(&awaited).map(task).collect())
+}
+
+/// The beads that hold a record back until they are closed: by its own edges, by those of what it is a part of, and the children
+/// that it waits for.
+fn awaited_by(store: &dyn Store, record: &Record) -> Result<Vec<BeadId>, StoreError> {
+    let mut awaited = Vec::new();
+    add_awaited(store, record, &mut awaited)?;
+    let mut seen = BTreeSet::new();
+    let mut above: Vec<BeadId> = record.issue.parents().cloned().collect();
+    while let Some(parent) = above.pop() {
+        if !seen.insert(parent.clone()) {
+            continue;
+        }
+        for record in store.get(&[parent])? {
+            add_awaited(store, &record, &mut awaited)?;
+            above.extend(record.issue.parents().cloned());
+        }
+    }
+    Ok(awaited)
+}
+
+fn add_awaited(
+    store: &dyn Store,
+    record: &Record,
+    awaited: &mut Vec<BeadId>,
+) -> Result<(), StoreError> {
+    for edge in record.issue.dependencies() {
+        let mut add = |id: &BeadId| {
+            if !awaited.contains(id) {
+                awaited.push(id.clone());
+            }
+        };
+        if edge.waits_for_target() {
+            add(edge.target());
+        }
+        if edge.effect() == Effect::WaitsForChildren {
+            for (child, kind) in store.dependents(edge.target())? {
+                if kind == Dependency::PARENT_CHILD {
+                    add(&child);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What a bead waits for that waits for a molecule: the steps that the loop does, and the molecule itself where that is not all.
+fn unfinished(store: &dyn Store, root: &BeadId) -> Result<Vec<BeadId>, StoreError> {
+    let (mut steps, has_more) = open_steps(store, root)?;
+    if has_more || steps.is_empty() {
+        steps.push(root.clone());
+    }
+    Ok(steps)
 }
 
 fn everything() -> Query {
@@ -381,14 +452,6 @@ fn is_done(record: &Record) -> bool {
 
 fn is_work(record: &Record) -> bool {
     IssueType::parse(record.issue.issue_type()).is_ok()
-}
-
-/// The beads that hold a record back by an edge until they are closed.
-fn blockers(record: &Record) -> impl Iterator<Item = &BeadId> {
-    let edges = record.issue.dependencies().iter();
-    edges
-        .filter(|edge| edge.effect() == Effect::Blocks)
-        .map(Dependency::target)
 }
 
 /// The number of the newest event of a store: a search, because a long history is not read to its end.

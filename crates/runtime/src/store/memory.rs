@@ -3,12 +3,13 @@
 //! Nothing is kept incrementally: what is held back is computed from scratch whenever it is asked for,
 //! so that the other stores can be compared with it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{
-    Abandoned, Blocker, Claim, Comment, Edit, Entry, Event, EventKind, Facts, Fence, Holder, Issue,
-    Neighbours, Query, Record, Side, Standing, apply, blockers, difference, is_ready, removal,
+    ALL_STEPS_COMPLETE, Abandoned, Blocker, Claim, Comment, Edit, Entry, Event, EventKind, Facts,
+    Family, Fence, Holder, Issue, Member, Neighbours, Parts, Query, Record, Side, Standing, apply,
+    blockers, close_completed, difference, is_ready, removal,
 };
 use serde_json::Value;
 
@@ -42,6 +43,15 @@ struct Next {
     claim: Option<Claim>,
     kind: EventKind,
     why: Option<&'static str>,
+}
+
+/// What a batch did so far.
+#[derive(Default)]
+struct Done {
+    /// What was there before, for whoever must undo it.
+    before: Vec<(BeadId, Option<Row>)>,
+    /// Issues that were closed, each of which may have been the last step of a molecule.
+    closed: Vec<BeadId>,
 }
 
 impl MemoryStore {
@@ -233,20 +243,20 @@ impl MemoryStore {
         rules::after_removal(last)
     }
 
-    /// Takes an issue out, and the edges of others to it; `before` as in [`write_all`](Self::write_all).
+    /// Takes an issue out, and the edges of others to it.
     fn delete(
         &mut self,
         id: &BeadId,
         guard: &Guard,
         by: Stamp<'_>,
-        before: &mut Vec<(BeadId, Option<Row>)>,
+        done: &mut Done,
     ) -> Result<u64, StoreError> {
         let record = self.record(self.row(id)?);
         rules::check_removable(&record, guard)?;
         for (other, _) in self.dependents(id)? {
-            before.push((other.clone(), self.rows.get(&other).cloned()));
+            self.remember(&other, done);
             let edits = [Edit::RemoveDependency(id.clone())];
-            self.update(&other, &edits, &Guard::forced(), by)?;
+            self.update(&other, &edits, &Guard::forced(), by, done)?;
         }
         let version = record.version + 1;
         let side = Side {
@@ -290,6 +300,7 @@ impl MemoryStore {
         edits: &[Edit],
         guard: &Guard,
         by: Stamp<'_>,
+        done: &mut Done,
     ) -> Result<u64, StoreError> {
         let row = self.row(id)?;
         let record = self.record(row);
@@ -299,6 +310,9 @@ impl MemoryStore {
         })?;
         let after = change.as_ref().map(|change| &change.issue);
         check_guard(&record, after, edits, guard)?;
+        if rules::may_complete(&record.issue, after, edits) {
+            done.closed.push(id.clone());
+        }
         let Some(change) = change else {
             return Ok(record.version);
         };
@@ -334,32 +348,64 @@ impl MemoryStore {
         Ok(self.record(self.row(id)?))
     }
 
-    /// Does one change after the other; `before` has what was there, for whoever must undo it.
+    /// Notes what is there of an issue that is about to change.
+    fn remember(&self, id: &BeadId, done: &mut Done) {
+        done.before.push((id.clone(), self.rows.get(id).cloned()));
+    }
+
+    /// Does one change after the other, then closes the molecules that they completed.
     fn write_all(
         &mut self,
         batch: &[Write],
         by: Stamp<'_>,
-        before: &mut Vec<(BeadId, Option<Row>)>,
+        done: &mut Done,
     ) -> Result<Vec<u64>, StoreError> {
         let mut versions = Vec::with_capacity(batch.len());
         for write in batch {
-            let id = match write {
-                Write::Insert(entry) => entry.issue.id(),
-                Write::Update { id, .. } | Write::Delete { id, .. } => id,
-            };
-            before.push((id.clone(), self.rows.get(id).cloned()));
+            self.remember(write.id(), done);
             versions.push(match write {
                 Write::Insert(entry) => self.insert(entry, by)?,
-                Write::Update { id, edits, guard } => self.update(id, edits, guard, by)?,
-                Write::Delete { id, guard } => self.delete(id, guard, by, before)?,
+                Write::Update { id, edits, guard } => self.update(id, edits, guard, by, done)?,
+                Write::Delete { id, guard } => self.delete(id, guard, by, done)?,
             });
         }
-        let touched: Vec<BeadId> = before.iter().map(|(id, _)| id.clone()).collect();
+        let touched: Vec<BeadId> = done.before.iter().map(|(id, _)| id.clone()).collect();
         let row = |id: &BeadId| self.rows.get(id);
         check_cycles(touched, |id| {
             Ok(row(id).map(|row| waits_for(&row.issue)).unwrap_or_default())
         })?;
+        for (id, version) in self.close_completed(by, done)? {
+            rules::set_version(batch, &mut versions, &id, version);
+        }
         Ok(versions)
+    }
+
+    /// Closes the molecules whose last step was closed (F-14), and gives their versions.
+    fn close_completed(
+        &mut self,
+        by: Stamp<'_>,
+        done: &mut Done,
+    ) -> Result<Vec<(BeadId, u64)>, StoreError> {
+        let closed = std::mem::take(&mut done.closed);
+        if closed.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut children: HashMap<BeadId, Vec<BeadId>> = HashMap::new();
+        for row in self.rows.values() {
+            for parent in row.issue.parents() {
+                let own = children.entry(parent.clone()).or_default();
+                own.push(row.issue.id().clone());
+            }
+        }
+        let mut steps = Steps {
+            store: self,
+            by,
+            done,
+            children,
+        };
+        let roots = close_completed(&mut steps, &closed)?;
+        let version = |id: BeadId| self.row(&id).map(|row| row.version).map(|v| (id, v));
+        roots.into_iter().map(version).collect()
     }
 
     fn is_parent_deferred(&self, issue: &Issue, now: jiff::Timestamp) -> bool {
@@ -371,6 +417,45 @@ impl MemoryStore {
         issue
             .parents()
             .any(|parent| self.rows.get(parent).is_some_and(is_deferred))
+    }
+}
+
+/// The molecules of a store, and who is a part of whom in it.
+struct Steps<'a> {
+    store: &'a mut MemoryStore,
+    by: Stamp<'a>,
+    done: &'a mut Done,
+    children: HashMap<BeadId, Vec<BeadId>>,
+}
+
+impl Family for Steps<'_> {
+    type Error = StoreError;
+
+    fn member(&self, id: &BeadId) -> Result<Option<Member>, StoreError> {
+        let row = self.store.rows.get(id);
+        Ok(row.map(|row| Member::of(&row.issue, row.claim.is_some())))
+    }
+
+    fn parts(&self, id: &BeadId) -> Result<Parts, StoreError> {
+        let parts = self.children.get(id).map_or(&[][..], Vec::as_slice);
+        let is_closed = |id: &BeadId| {
+            let row = self.store.rows.get(id);
+            row.is_some_and(|row| row.issue.standing() == Standing::Closed)
+        };
+        if parts.iter().all(is_closed) {
+            Ok(Parts::Closed(parts.to_vec()))
+        } else {
+            Ok(Parts::Unfinished)
+        }
+    }
+
+    fn complete(&mut self, root: &BeadId) -> Result<(), StoreError> {
+        self.store.remember(root, self.done);
+        let edits = [Edit::Close(ALL_STEPS_COMPLETE.to_owned())];
+        let guard = Guard::default();
+        self.store
+            .update(root, &edits, &guard, self.by, self.done)?;
+        Ok(())
     }
 }
 
@@ -467,11 +552,11 @@ impl Store for MemoryStore {
 
     fn write(&mut self, batch: &[Write], by: Stamp<'_>) -> Result<Vec<u64>, StoreError> {
         let n_events = self.events.len();
-        let mut before: Vec<(BeadId, Option<Row>)> = Vec::with_capacity(batch.len());
-        let written = self.write_all(batch, by, &mut before);
+        let mut done = Done::default();
+        let written = self.write_all(batch, by, &mut done);
         if written.is_err() {
             self.events.truncate(n_events);
-            for (id, row) in before.into_iter().rev() {
+            for (id, row) in done.before.into_iter().rev() {
                 match row {
                     Some(row) => self.rows.insert(id, row),
                     None => self.rows.remove(&id),

@@ -4,12 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use beads_ralph_core::bead::{BeadId, FieldError, FieldErrorKind};
 use beads_ralph_core::issue::{
-    Claim, Dependency, Edit, Effect, Event, EventKind, Fence, Issue, Record,
+    Claim, Dependency, Edit, Effect, Event, EventKind, Fence, Issue, Record, Standing,
 };
 use beads_ralph_core::text::excerpt;
 use serde_json::Value;
 
-use super::{Guard, NewClaim, Stamp, StoreError};
+use super::{Guard, NewClaim, Stamp, StoreError, Write};
 
 /// Checks a guard, and that nobody else works on what somebody holds. `after` is what the edits make of the issue, if
 /// they change it.
@@ -70,7 +70,6 @@ pub(super) fn check_guard(
     }
 }
 
-/// Whether the edits close what is closed.
 /// Checks whether an issue may be removed. That is more than a remark, so whoever holds it is asked by its fence.
 pub(super) fn check_removable(record: &Record, guard: &Guard) -> Result<(), StoreError> {
     check_guard(record, Some(&record.issue), &[Edit::Reopen], guard)
@@ -86,13 +85,25 @@ pub(super) fn after_removal(last: Option<&Event>) -> (u64, Fence) {
     }
 }
 
+/// Whether the edits close what is closed.
 fn is_closed_already(edits: &[Edit], after: Option<&Issue>) -> bool {
-    let is_close = |edit: &Edit| match edit {
+    after.is_none() && !edits.is_empty() && edits.iter().all(is_close)
+}
+
+fn is_close(edit: &Edit) -> bool {
+    match edit {
         Edit::Close(_) => true,
         Edit::Status(status) => status == "closed",
         _ => false,
-    };
-    after.is_none() && !edits.is_empty() && edits.iter().all(is_close)
+    }
+}
+
+/// Whether a change leaves an issue closed that may be the last step of a molecule (F-14). Closing again what is closed counts
+/// too: whoever was cut off between the step and its root may ask again.
+pub(super) fn may_complete(before: &Issue, after: Option<&Issue>, edits: &[Edit]) -> bool {
+    let was_closed = before.standing() == Standing::Closed;
+    let is_closed = after.unwrap_or(before).standing() == Standing::Closed;
+    is_closed && (!was_closed || edits.iter().any(is_close))
 }
 
 /// Whether an edit only says something about an issue, which anybody may do while another one works on it.
@@ -101,6 +112,14 @@ fn is_remark(edit: &Edit) -> bool {
         edit,
         Edit::Comment(_) | Edit::AppendNotes(_) | Edit::AddLabel(_) | Edit::RemoveLabel(_)
     )
+}
+
+/// Sets what a batch answers for an issue that changed once more after its own change.
+pub(super) fn set_version(batch: &[Write], versions: &mut [u64], id: &BeadId, version: u64) {
+    let own = batch.iter().zip(versions);
+    for (_, own) in own.filter(|(write, _)| write.id() == id) {
+        *own = version;
+    }
 }
 
 fn mismatch(issue: &Issue, what: &str, expected: &str, found: &str) -> StoreError {

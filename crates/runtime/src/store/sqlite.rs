@@ -10,6 +10,7 @@ mod check;
 mod edges;
 mod failure;
 mod find;
+mod molecules;
 mod open;
 mod repair;
 mod rows;
@@ -297,11 +298,13 @@ impl Store for SqliteStore {
     fn write(&mut self, batch: &[Write], by: Stamp<'_>) -> Result<Vec<u64>, StoreError> {
         self.writing(|transaction| {
             let mut staged = Batch::new(transaction, by);
-            let versions = batch
+            let mut versions = batch
                 .iter()
                 .map(|write| staged.stage(write))
-                .collect::<Result<_, _>>()?;
-            staged.finish()?;
+                .collect::<Result<Vec<u64>, _>>()?;
+            for (id, version) in staged.finish()? {
+                rules::set_version(batch, &mut versions, &id, version);
+            }
             Ok(versions)
         })
     }

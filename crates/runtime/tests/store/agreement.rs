@@ -4,12 +4,15 @@
 //! goes. Wherever they differ, one of them is wrong.
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::{Order, Query, StatusFilter};
-use beads_ralph_runtime::store::{MemoryStore, SqliteStore, Store, StoreError};
+use beads_ralph_core::issue::{Edit, Entry, Order, Query, StatusFilter};
+use beads_ralph_runtime::store::{
+    Guard, MemoryStore, SqliteStore, Stamp, Store, StoreError, Write,
+};
 use beads_ralph_testkit::store_contract::check_invariants;
 use camino::Utf8Path;
 use jiff::Timestamp;
 use proptest::prelude::*;
+use serde_json::json;
 
 use super::directory;
 use super::operation::{IDS, Step, step};
@@ -114,5 +117,42 @@ proptest! {
     fn memory_and_sqlite_agree_after_every_step(steps in prop::collection::vec(step(), 1..40)) {
         let directory = directory();
         check(&Utf8Path::from_path(directory.path()).unwrap().join("x.db"), &steps);
+    }
+}
+
+#[test]
+fn who_asks_whether_something_is_free_is_told_what_the_batch_did_before() {
+    let directory = directory();
+    let path = Utf8Path::from_path(directory.path()).unwrap().join("x.db");
+    let stores: [Box<dyn Store>; 2] = [
+        Box::new(MemoryStore::new()),
+        Box::new(SqliteStore::open_or_create(&path).unwrap().0),
+    ];
+    let insert = |document: serde_json::Value| {
+        let entry = Entry::from_document(document).unwrap();
+        Write::Insert(Box::new(entry))
+    };
+    let by = Stamp {
+        actor: "me",
+        at: Timestamp::UNIX_EPOCH,
+    };
+    for mut store in stores {
+        let edge = json!({"depends_on_id": "c", "type": "waits-for"});
+        let waiting = json!({"id": "b", "title": "B", "dependencies": [edge]});
+        store.write(&[insert(waiting)], by).unwrap();
+        let update = Write::Update {
+            id: BeadId::parse("b").unwrap(),
+            edits: vec![Edit::AppendNotes("n".to_owned())],
+            guard: Guard {
+                is_free: true,
+                ..Guard::default()
+            },
+        };
+        assert!(
+            store.write(std::slice::from_ref(&update), by).is_err(),
+            "c is missing"
+        );
+        let batch = [insert(json!({"id": "c", "title": "C"})), update];
+        store.write(&batch, by).unwrap();
     }
 }

@@ -310,9 +310,13 @@ fn entry() -> impl Strategy<Value = Entry> {
 }
 
 fn document_fields() -> impl Strategy<Value = Map<String, Value>> {
-    (0..4i64, -30..30i64, select(&["x", "y"][..]), any::<bool>()).prop_map(
-        |(priority, created, label, is_put_off)| {
+    let kind = select(&["task", "molecule", "epic"][..]);
+    let flags = (any::<bool>(), prop::bool::weighted(0.2));
+    (0..4i64, -30..30i64, select(&["x", "y"][..]), kind, flags).prop_map(
+        |(priority, created, label, kind, (is_put_off, is_ephemeral))| {
             let mut fields = Map::new();
+            fields.insert("issue_type".to_owned(), json!(kind));
+            fields.insert("ephemeral".to_owned(), json!(is_ephemeral));
             fields.insert("priority".to_owned(), json!(priority));
             fields.insert("created_at".to_owned(), json!(moment(created).to_string()));
             fields.insert("labels".to_owned(), json!([label]));

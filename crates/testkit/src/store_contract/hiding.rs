@@ -39,6 +39,11 @@ pub(super) const CLAUSES: &[Clause] = &[
         flags,
     ),
     Clause::new(
+        "f_10 a wisp is ready when it is asked for, until it is over",
+        wisps,
+    ),
+    Clause::new("what is put off is ready when it is asked for", put_off),
+    Clause::new(
         "lists leave templates out unless they are asked for",
         templates,
     ),
@@ -146,6 +151,31 @@ fn flags(store: &mut dyn Store) {
         ..Query::default()
     };
     assert_eq!(found(store, &list).len(), 3, "a list shows them");
+}
+
+fn wisps(store: &mut dyn Store) {
+    put_plain(store, &["plain"]);
+    let wisp = json!({"ephemeral": true, "created_at": time(0)});
+    put(store, "short", wisp);
+    let day = 24 * 60 * 60;
+    for (seconds, asked) in [(day - 1, &["plain", "short"][..]), (day, &["plain"])] {
+        let both = Query {
+            includes_ephemeral: true,
+            ..ready_at(seconds)
+        };
+        assert_eq!(found(store, &both), asked);
+        assert_eq!(ready(store, seconds), ["plain"]);
+    }
+}
+
+fn put_off(store: &mut dyn Store) {
+    put(store, "top", json!({"defer_until": time(100)}));
+    put_with(store, "leaf", &[("top", "parent-child")]);
+    let both = Query {
+        includes_deferred: true,
+        ..ready_at(0)
+    };
+    assert_eq!(found(store, &both), ["leaf", "top"]);
 }
 
 fn templates(store: &mut dyn Store) {

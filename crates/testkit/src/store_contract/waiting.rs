@@ -48,6 +48,10 @@ pub(super) const CLAUSES: &[Clause] = &[
         spawner_closed,
     ),
     Clause::new("a gate that changes counts at once", gate_changes),
+    Clause::new(
+        "waits-for that also blocks holds back until the spawner is closed and its children are",
+        also_blocks,
+    ),
 ];
 
 const ANY: &str = "{\"gate\":\"any-children\"}";
@@ -81,6 +85,18 @@ fn no_children(store: &mut dyn Store) {
     put_waiting(store, "all", &json!({}));
     put_waiting(store, "any", &json!(ANY));
     assert!(!is_blocked(store, "all") && !is_blocked(store, "any"));
+}
+
+fn also_blocks(store: &mut dyn Store) {
+    put_plain(store, &["spawner"]);
+    let metadata = "{\"gate\":\"all-children\",\"also_blocks\":true}";
+    put_waiting(store, "w", &json!(metadata));
+    assert!(is_blocked(store, "w"), "the spawner is open");
+    put_children(store, &["c1"]);
+    close(store, "spawner");
+    assert!(is_blocked(store, "w"), "its child is open");
+    close(store, "c1");
+    assert!(!is_blocked(store, "w"));
 }
 
 fn any_children(store: &mut dyn Store) {

@@ -1,7 +1,7 @@
 //! Pictures of small graphs, letter by letter.
 
 use super::super::label::columns;
-use super::super::tests::{critical, graph};
+use super::super::tests::chart;
 use super::*;
 
 const WIDE: TextOptions = TextOptions {
@@ -10,9 +10,7 @@ const WIDE: TextOptions = TextOptions {
 };
 
 fn drawn(ids: &str, title: impl Fn(&str) -> String, options: TextOptions) -> String {
-    let graph = graph(ids);
-    let title = |node: Node| title(graph.id(node).as_str());
-    let text = text(&graph, &critical(&graph), title, options);
+    let text = text(&chart(ids, title), options);
     for line in text.lines() {
         assert!(columns(line) <= options.width.max(MIN_WIDTH), "{line}");
         assert_eq!(line, line.trim_end());

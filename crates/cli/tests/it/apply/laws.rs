@@ -161,6 +161,7 @@ impl World {
             has_default_check: false,
             require_machine_check: false,
             known_ids: KnownIds::new(),
+            formula_sprints: beads_ralph_core::compile::FormulaSprints::Ordinary,
         };
         let known_ids = known_ids(&plan, FILE, &records, |_| true).ids;
         let settings = Settings {
@@ -182,6 +183,7 @@ impl World {
             scope: Scope::Whole,
             shape: BeadShape::Both,
             actor: "tester",
+            parts: &std::collections::BTreeMap::new(),
         };
         Some(reconcile(&compiled.beads, &records, &context).unwrap())
     }

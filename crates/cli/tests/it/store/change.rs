@@ -11,7 +11,7 @@ fn closing_sets_the_time_and_frees_what_waits() {
     let closed = data(&env, &["close", "bd-a", "--reason", "tested"]);
     assert_eq!(
         closed["results"][0],
-        json!({"id": "bd-a", "closed": true, "changed": true, "unblocked": ["bd-b"]})
+        json!({"id": "bd-a", "closed": true, "changed": true, "unblocked": ["bd-b"], "completed": []})
     );
     let bead = shown(&env, "bd-a");
     assert_eq!(

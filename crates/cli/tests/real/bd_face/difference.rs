@@ -55,6 +55,16 @@ pub(crate) const ALL: &[(u8, Rest)] = &[
         13,
         Rest::Without(&[r#"events(_removed)?": [0-9]+"#, r"[0-9]+ event(s|\(s\))"]),
     ),
+    (
+        14,
+        Rest::Without(&[
+            r#"(?m)^    "(id|status|title|role)": .*$"#,
+            r#"(?ms)^  "bead_ids": \[.*?\],$"#,
+            r#"(?m)^  "id": .*$"#,
+            r#",\s*"steps_created": [0-9]+"#,
+        ]),
+    ),
+    (15, Rest::Code),
 ];
 
 /// What is compared of a call that differs so.

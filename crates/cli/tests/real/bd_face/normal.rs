@@ -1,6 +1,7 @@
 //! Makes what two sides print comparable: ids that were made up, times, and paths; nothing else.
 //!
-//! The n-th new id of a side becomes `<id-n>`; ids that the cases themselves name stay. A time becomes its distance from now,
+//! The n-th new id of a side becomes `<id-n>`; ids that the cases themselves name stay. Those of a molecule are numbered as
+//! `id_mapping` has them, because ours also names them elsewhere. A time becomes its distance from now,
 //! rounded to five minutes; one that is far away, or on the hour as days are, stays, because it does not come from the clock.
 
 use std::collections::BTreeSet;
@@ -18,8 +19,15 @@ static UUID: LazyLock<Regex> = LazyLock::new(|| {
 /// The mark of one state of an issue.
 static REVISION: LazyLock<Regex> =
     LazyLock::new(|| Regex::new("(\"revision\": \")(-?[0-9]+)\"").unwrap());
-static ID: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"\b(tt-(?:wisp-|mol-)?[a-z0-9]{1,8})((?:\.[0-9]+)*)\b").unwrap());
+static ID: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"\b(tt-(?:wisp-|mol-)?[a-z0-9]{1,8}|bd-[a-z]+-[0-9]{3}(?:-[a-z-]+)?)((?:\.[0-9]+)*)\b",
+    )
+    .unwrap()
+});
+/// Which step of a formula became which issue.
+static MAPPING: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r#""id_mapping": \{[^}]*\}"#).unwrap());
 static TIME: LazyLock<Regex> = LazyLock::new(|| {
     let pattern = r"\b([0-9]{4}-[0-9]{2}-[0-9]{2})(?:([T ])([0-9]{2}:[0-9]{2})(:[0-9]{2})?(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2}| UTC)?)?";
     Regex::new(pattern).unwrap()
@@ -57,6 +65,14 @@ impl Normaliser {
         let text = REVISION.replace_all(&text, |found: &Captures<'_>| {
             format!("{}{}\"", &found[1], self.number(&found[2]))
         });
+        if let Some(mapping) = MAPPING.find(&text) {
+            for id in ids(mapping.as_str())
+                .filter(|id| !self.named.contains(id))
+                .collect::<Vec<_>>()
+            {
+                self.number(&id);
+            }
+        }
         let text = ID.replace_all(&text, |found: &Captures<'_>| {
             if self.named.contains(&found[1]) {
                 found[0].to_owned()

@@ -1,7 +1,11 @@
 //! Making a change: tried on what is known, told to `bd`, and read back.
 
+use std::collections::HashSet;
+
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::{Comment, Dependency, Effect, has_become, is_same_content};
+use beads_ralph_core::issue::{
+    ALL_STEPS_COMPLETE, Comment, Dependency, Effect, MOLECULE, has_become, is_same_content,
+};
 use serde_json::{Map, Value};
 
 use super::answer::Answer;
@@ -19,6 +23,31 @@ struct Changed {
     before: Row,
     after: Row,
     calls: Calls,
+}
+
+impl Changed {
+    /// Whether a molecule is closed for another reason than that its steps are.
+    fn closes_molecule(&self) -> bool {
+        let issue = &self.after.entry.issue;
+        issue.issue_type() == MOLECULE
+            && issue.status() == "closed"
+            && issue.text("close_reason") != Some(ALL_STEPS_COMPLETE)
+    }
+
+    /// What is left to tell when `bd` closed the issue itself meanwhile, as it does with a molecule whose last step it was told to
+    /// close (F-14).
+    fn closed_by_bd(self, state: &State, by: Stamp<'_>) -> Result<Self, StoreError> {
+        let status = |row: &Row| row.entry.issue.status() == "closed";
+        let now = state.mirror.row_of(self.after.entry.issue.id());
+        match now.filter(|now| status(now) && status(&self.after) && !status(&self.before)) {
+            Some(before) => Ok(Self {
+                calls: changes::calls(&before, &self.after, by.actor)?,
+                before,
+                after: self.after,
+            }),
+            None => Ok(self),
+        }
+    }
 }
 
 impl BdStore {
@@ -101,9 +130,45 @@ impl BdStore {
             *is_begun = true;
             self.read_all(state)?;
         }
+        // A root that is closed for a reason of its own comes before its steps, or `bd` would close it for its own.
+        changed.sort_by_key(|it| !it.closes_molecule());
         for it in changed {
+            let it = it.closed_by_bd(state, by)?;
             self.update(state, &it, is_begun)?;
             *is_begun = true;
+            if it.calls.close.is_some() {
+                self.restore_held(state, trial, it.after.entry.issue.id(), by)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives back to their holders the molecules that `bd` closed with their last step: it does not know that they are held.
+    fn restore_held(
+        &self,
+        state: &mut State,
+        trial: &MemoryStore,
+        step: &BeadId,
+        by: Stamp<'_>,
+    ) -> Result<(), StoreError> {
+        let mut seen = HashSet::new();
+        let mut above = vec![step.clone()];
+        while let Some(id) = above.pop() {
+            let Some(after) = trial.row_of(&id).filter(|_| seen.insert(id.clone())) else {
+                continue;
+            };
+            above.extend(after.entry.issue.parents().cloned());
+            let now = state.mirror.row_of(&id);
+            let is_closed = |row: &Row| row.entry.issue.status() == "closed";
+            if let Some(before) = now.filter(|now| after.claim.is_some() && is_closed(now)) {
+                let calls = changes::calls(&before, &after, by.actor)?;
+                let held = Changed {
+                    before,
+                    after,
+                    calls,
+                };
+                self.update(state, &held, &mut true)?;
+            }
         }
         Ok(())
     }

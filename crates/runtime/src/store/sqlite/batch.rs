@@ -40,6 +40,8 @@ pub(super) struct Batch<'c> {
     is_dirty: HashSet<BeadId>,
     /// Whether the store has edges at all; a new one has none that could be asked for.
     has_edges: OnceCell<bool>,
+    /// Issues that were closed, each of which may have been the last step of a molecule.
+    closed: Vec<BeadId>,
     /// The fences of beads that were lost and may come again; mostly none.
     floors: OnceCell<HashMap<String, Fence>>,
 }
@@ -112,6 +114,7 @@ impl<'c> Batch<'c> {
             dirty: VecDeque::new(),
             is_dirty: HashSet::new(),
             has_edges: OnceCell::new(),
+            closed: Vec::new(),
             floors: OnceCell::new(),
         }
     }
@@ -153,7 +156,13 @@ impl<'c> Batch<'c> {
         self.put(None, next)
     }
 
-    fn update(&mut self, id: &BeadId, edits: &[Edit], guard: &Guard) -> Result<u64, Failed> {
+    pub(super) fn update(
+        &mut self,
+        id: &BeadId,
+        edits: &[Edit],
+        guard: &Guard,
+    ) -> Result<u64, Failed> {
+        self.settle_for(guard)?;
         let record = self.existing(id)?;
         let change =
             apply(&record.issue, edits, &self.by.time()).map_err(|error| StoreError::Edit {
@@ -162,6 +171,9 @@ impl<'c> Batch<'c> {
             })?;
         let after = change.as_ref().map(|change| &change.issue);
         check_guard(&record, after, edits, guard)?;
+        if rules::may_complete(&record.issue, after, edits) {
+            self.closed.push(id.clone());
+        }
         let Some(change) = change else {
             return Ok(record.version);
         };
@@ -176,8 +188,14 @@ impl<'c> Batch<'c> {
         self.put(Some(record), next)
     }
 
+    /// Who asks whether something is held back is told what the changes before in the batch have made of it.
+    fn settle_for(&mut self, guard: &Guard) -> Result<(), Failed> {
+        if guard.is_free { self.settle() } else { Ok(()) }
+    }
+
     /// Takes an issue out, and the edges of others to it.
     fn delete(&mut self, id: &BeadId, guard: &Guard) -> Result<u64, Failed> {
+        self.settle_for(guard)?;
         let record = self.existing(id)?;
         rules::check_removable(&record, guard)?;
         for other in self.all_dependents(id)? {
@@ -226,6 +244,21 @@ impl<'c> Batch<'c> {
             Some(staged) => Ok(Some(staged.now.to_record())),
             None => self.stored(id),
         }
+    }
+
+    /// Whether what the file has of an id is no longer so.
+    pub(super) fn has_taken(&self, id: &BeadId) -> bool {
+        self.staged.contains_key(id) || self.removed.contains_key(id)
+    }
+
+    /// The issues that were closed and whose molecules nobody looked at yet.
+    pub(super) fn take_closed(&mut self) -> Vec<BeadId> {
+        std::mem::take(&mut self.closed)
+    }
+
+    /// The file.
+    pub(super) fn connection(&self) -> &'c Connection {
+        self.connection
     }
 
     /// The record of an id in the file, unless the batch removes it.
@@ -317,7 +350,7 @@ impl<'c> Batch<'c> {
     }
 
     /// The issues with an edge of a kind to an id, staged or stored.
-    fn dependents(&self, id: &BeadId, link: Link) -> Result<Vec<BeadId>, Failed> {
+    pub(super) fn dependents(&self, id: &BeadId, link: Link) -> Result<Vec<BeadId>, Failed> {
         let mut found = Vec::new();
         if self.has_stored_edges()? {
             let mut statement = self.connection.prepare_cached(link.stored())?;
@@ -356,11 +389,14 @@ impl<'c> Batch<'c> {
         }
     }
 
-    /// Checks the whole, settles what is held back, and writes.
-    pub(super) fn finish(mut self) -> Result<(), Failed> {
+    /// Checks the whole, closes what it completes, settles what is held back, and writes. The answer has the versions of the
+    /// molecules that closed with their last step.
+    pub(super) fn finish(mut self) -> Result<Vec<(BeadId, u64)>, Failed> {
         self.check_cycles()?;
+        let completed = self.close_completed()?;
         self.settle()?;
-        self.flush()
+        self.flush()?;
+        Ok(completed)
     }
 
     /// The record of an id after [`settle`](Self::settle), for a caller that answers with it.

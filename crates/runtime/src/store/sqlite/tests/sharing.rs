@@ -77,6 +77,44 @@ fn a_store_that_others_use_can_be_opened_in_either_way() {
     SqliteStore::open_with(&place.path, AT_ONCE).unwrap();
 }
 
+#[test]
+fn f_14_of_many_that_close_their_steps_at_once_the_last_completes_the_molecule() {
+    const N_STEPS: usize = 8;
+    let place = place();
+    let (mut store, _) = SqliteStore::open_or_create(&place.path).unwrap();
+    let step = |number: usize| format!("m-{number}");
+    let document = |id: &str, more: Value| {
+        let mut document = json!({"id": id, "title": "t"});
+        let fields = document.as_object_mut().unwrap();
+        fields.extend(more.as_object().unwrap().clone());
+        Write::Insert(Box::new(Entry::from_document(document).unwrap()))
+    };
+    let edge = json!([{"depends_on_id": "m", "type": "parent-child"}]);
+    let mut batch = vec![document("m", json!({"issue_type": "molecule"}))];
+    let steps = (0..N_STEPS).map(|n| document(&step(n), json!({"dependencies": edge})));
+    batch.extend(steps);
+    store.write(&batch, by()).unwrap();
+    std::thread::scope(|scope| {
+        for number in 0..N_STEPS {
+            let (path, step) = (&place.path, step(number));
+            scope.spawn(move || {
+                let mut own = SqliteStore::open(path).unwrap();
+                let close = Write::Update {
+                    id: id(&step),
+                    edits: vec![Edit::Close("done".to_owned())],
+                    guard: Guard::default(),
+                };
+                own.write(&[close], by()).unwrap();
+            });
+        }
+    });
+    let root = store.get(&[id("m")]).unwrap().remove(0);
+    assert_eq!((root.issue.status(), root.version), ("closed", 2));
+    let events = store.events(Some(&id("m")), 0, 99).unwrap();
+    let last = store.events(None, 0, 99).unwrap().pop().unwrap();
+    assert_eq!(events.last(), Some(&last), "it closed with the last step");
+}
+
 /// Each child once looked at all its siblings; thousands of them would not end.
 #[test]
 fn an_epic_may_have_thousands_of_children() {

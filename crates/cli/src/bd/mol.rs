@@ -1,0 +1,222 @@
+//! `bd mol`: molecules and wisps in the real `bd`'s words, one file for each kind of command.
+
+mod activity;
+mod burn;
+mod current;
+mod family;
+mod gated;
+mod pour;
+mod show;
+mod squash;
+mod stale;
+mod wisps;
+
+use beads_ralph_core::issue::Record;
+use serde_json::Value;
+
+use super::call::Opened;
+use super::failure::Refusal;
+use super::tree::{
+    Access, Arity, Command, Flag, ID, IDS, Positional, list_of, number, switch, text, texts,
+};
+use super::{ids, issue_json};
+
+const MAYBE_ID: &[Positional] = &[Positional {
+    name: "molecule-id",
+    is_required: false,
+    is_many: false,
+}];
+
+const FORMULA: &[Positional] = &[Positional {
+    name: "formula",
+    is_required: true,
+    is_many: false,
+}];
+
+const MAYBE_FORMULA: &[Positional] = &[Positional {
+    name: "formula",
+    is_required: false,
+    is_many: false,
+}];
+
+/// What wisps are made with.
+const WISP_FLAGS: &[Flag] = &[
+    switch("dry-run", "Show what would be made"),
+    switch("root-only", "Only the root, without the steps"),
+    texts("var", "A value for a variable: NAME=VALUE"),
+];
+
+/// The group.
+pub(super) const COMMAND: Command = Command {
+    name: "mol",
+    aliases: &["protomolecule"],
+    about: "Molecules and wisps",
+    children: &[
+        &Command {
+            name: "burn",
+            about: "Delete a molecule with its steps",
+            positionals: IDS,
+            arity: Arity::AtLeast(1),
+            flags: &[
+                switch("dry-run", "Show what would be deleted"),
+                switch("force", "Do not ask"),
+                switch("yes", "The same as --force").short('y'),
+            ],
+            access: Access::Writes,
+            run: Some(burn::run),
+            ..Command::NONE
+        },
+        &Command {
+            name: "current",
+            about: "Where one is in a molecule",
+            positionals: MAYBE_ID,
+            arity: Arity::AtMost(1),
+            flags: &[
+                text("for", "The molecules of somebody else"),
+                number("limit", "At most so many steps"),
+                text("range", "The steps from here to there, such as 1-50"),
+            ],
+            run: Some(current::run),
+            ..Command::NONE
+        },
+        &Command {
+            name: "last-activity",
+            about: "When something last happened to a molecule",
+            positionals: ID,
+            arity: Arity::Exactly(1),
+            run: Some(activity::run),
+            ..Command::NONE
+        },
+        &Command {
+            name: "pour",
+            about: "Make the beads of a formula",
+            positionals: FORMULA,
+            arity: Arity::Exactly(1),
+            flags: &[
+                text("assignee", "Who is to look after the root"),
+                list_of("attach", "A formula that becomes a part of it"),
+                switch("dry-run", "Show what would be made"),
+                texts("var", "A value for a variable: NAME=VALUE"),
+            ],
+            not_served: &["attach-type"],
+            access: Access::Writes,
+            run: Some(pour::run),
+            ..Command::NONE
+        },
+        &Command {
+            name: "progress",
+            about: "How far a molecule is",
+            positionals: MAYBE_ID,
+            arity: Arity::AtMost(1),
+            run: Some(activity::progress),
+            ..Command::NONE
+        },
+        &Command {
+            name: "ready",
+            about: "Molecules that can go on because a gate is closed",
+            flags: &[switch("gated", "Always so here")],
+            run: Some(gated::run),
+            ..Command::NONE
+        },
+        &Command {
+            name: "show",
+            about: "A molecule with its steps",
+            positionals: ID,
+            arity: Arity::Exactly(1),
+            not_served: &["parallel"],
+            run: Some(show::run),
+            ..Command::NONE
+        },
+        &Command {
+            name: "squash",
+            about: "Put a digest in the place of a molecule's wisps",
+            positionals: ID,
+            arity: Arity::Exactly(1),
+            flags: &[
+                switch("dry-run", "Show what would be done"),
+                switch("keep-children", "Do not delete the wisps"),
+                text("summary", "The digest"),
+            ],
+            access: Access::Writes,
+            run: Some(squash::run),
+            ..Command::NONE
+        },
+        &Command {
+            name: "stale",
+            about: "Epics whose children are all closed",
+            flags: &[
+                switch("all", "Those without children too"),
+                switch("blocking", "Only those that others wait for"),
+                switch("unassigned", "Only those that are for nobody"),
+            ],
+            run: Some(stale::run),
+            ..Command::NONE
+        },
+        &Command {
+            name: "wisp",
+            about: "Make a wisp of a formula, or look after wisps",
+            positionals: MAYBE_FORMULA,
+            arity: Arity::AtMost(1),
+            flags: WISP_FLAGS,
+            access: Access::Writes,
+            run: Some(pour::wisp_or_help),
+            children: &[
+                &Command {
+                    name: "create",
+                    about: "Make a wisp of a formula",
+                    positionals: FORMULA,
+                    arity: Arity::Exactly(1),
+                    flags: WISP_FLAGS,
+                    access: Access::Writes,
+                    run: Some(pour::wisp),
+                    ..Command::NONE
+                },
+                &Command {
+                    name: "gc",
+                    about: "Delete wisps that nobody has touched for long",
+                    flags: &[
+                        text("age", "For how long (default 1h)"),
+                        switch("all", "Closed ones too"),
+                        switch("dry-run", "Show what would be deleted"),
+                        list_of("exclude-type", "None of these types"),
+                    ],
+                    not_served: &["closed", "force"],
+                    access: Access::Writes,
+                    run: Some(wisps::sweep),
+                    ..Command::NONE
+                },
+                &Command {
+                    name: "list",
+                    about: "The wisps",
+                    flags: &[
+                        switch("all", "Closed ones too"),
+                        text("type", "Of this type"),
+                    ],
+                    run: Some(wisps::list),
+                    ..Command::NONE
+                },
+            ],
+            ..Command::NONE
+        },
+    ],
+    not_served: &["bond", "distill", "seed"],
+    ..Command::NONE
+};
+
+/// The molecule that a text means, for commands that only look.
+fn found(opened: &Opened, text: &str) -> Result<Record, Refusal> {
+    ids::resolve(opened, text).map_err(|_| Refusal::json(format!("molecule '{text}' not found")))
+}
+
+/// The same, for commands that change it.
+fn resolved(opened: &Opened, text: &str) -> Result<Record, Refusal> {
+    ids::resolve(opened, text)
+        .map_err(|why| Refusal::json(format!("resolving molecule ID {text}: {}", why.message())))
+}
+
+/// An issue as these commands show it.
+fn issue(record: &Record) -> Value {
+    let mut object = issue_json::issue(record);
+    object.shift_remove("is_blocked");
+    Value::Object(object)
+}

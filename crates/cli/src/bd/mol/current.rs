@@ -1,0 +1,291 @@
+//! `bd mol current`: where one is in a molecule (F-13, Z-24).
+//!
+//! Beside what the real `bd` tells, each molecule has `id`, `status`, `title` and `role` of the step that is meant. When it is complete,
+//! the status is `closed`; when nothing can be started, it is `blocked`.
+
+use beads_ralph_core::issue::{Dependency, Issue, Record};
+use beads_ralph_core::text::excerpt;
+use serde_json::{Map, Value, json};
+
+use super::super::call::{Call, Opened};
+use super::super::failure::Refusal;
+use super::super::filter::Filter;
+use super::super::text::push;
+use super::family::{self, Family};
+use super::{found, issue};
+
+/// From how many steps on people get a summary.
+const LARGE: usize = 100;
+
+/// A step and where it is.
+struct Step {
+    record: Record,
+    place: &'static str,
+}
+
+/// A molecule and where one is in it.
+struct Standing {
+    root: Record,
+    steps: Vec<Step>,
+    n_done: usize,
+    n_all: usize,
+    current: Option<Record>,
+    next: Option<Record>,
+}
+
+pub(super) fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let arguments = call.arguments;
+    let opened = call.open()?;
+    let range = match arguments.filled("range") {
+        Some(given) => Some(
+            range(given).map_err(|why| Refusal::json(format!("invalid range '{given}': {why}")))?,
+        ),
+        None => None,
+    };
+    let limit = usize::try_from(arguments.number("limit").unwrap_or(0)).unwrap_or(0);
+    let Some(named) = arguments.words.first() else {
+        return own(call, &opened);
+    };
+    let root = found(&opened, named)?;
+    let n_children = super::activity::direct(&opened, root.issue.id())?.len();
+    if n_children > LARGE && limit == 0 && range.is_none() && !call.output.is_json() {
+        return call.output.raw(&super::activity::summary(&opened, &root)?);
+    }
+    let mut standing = Standing::of(&Family::load(&opened, root)?);
+    if let Some((first, last)) = range {
+        let steps = std::mem::take(&mut standing.steps).into_iter();
+        standing.steps = steps.skip(first - 1).take(last - first + 1).collect();
+    } else if limit > 0 {
+        standing.steps.truncate(limit);
+    }
+    shown(call, &[standing])
+}
+
+/// The molecules that somebody works on.
+fn own(call: &Call<'_>, opened: &Opened) -> Result<(), Refusal> {
+    let whose = call
+        .arguments
+        .filled("for")
+        .unwrap_or_else(|| opened.actor());
+    let mut roots = family::in_progress(opened, whose)?;
+    if roots.is_empty() {
+        roots = hooked(opened, whose)?;
+    }
+    if roots.is_empty() && !call.output.is_json() {
+        return call.output.raw(&format!(
+            "No molecules in progress for {whose}.\n\nTo start work on a molecule:\n  bd mol wisp create <proto-id>  # Instantiate as ephemeral wisp\n  bd update <step-id> --claim  # Claim a step\n"
+        ));
+    }
+    roots.sort_by(|a, b| a.issue.id().cmp(b.issue.id()));
+    let mut all = Vec::new();
+    for root in roots {
+        all.push(Standing::of(&Family::load(opened, root)?));
+    }
+    shown(call, &all)
+}
+
+/// The epics that somebody has hooked, and those that what is hooked waits for.
+fn hooked(opened: &Opened, whose: &str) -> Result<Vec<Record>, Refusal> {
+    let filter = Filter {
+        statuses: vec!["hooked".to_owned()],
+        assignee: Some(whose.to_owned()),
+        ..Filter::default()
+    };
+    let mut roots: Vec<Record> = Vec::new();
+    let is_epic = |record: &Record| record.issue.issue_type() == "epic";
+    for record in filter.find(opened)? {
+        let edges = record.issue.dependencies().iter();
+        let blocking = edges.filter(|edge| edge.kind() == Dependency::BLOCKS);
+        let targets: Vec<_> = blocking.map(|edge| edge.target().clone()).collect();
+        if is_epic(&record) {
+            roots.push(record);
+            continue;
+        }
+        let waited = opened.store.get(&targets)?.into_iter();
+        roots.extend(waited.filter(|it| is_epic(it) || it.issue.has_label("template")));
+    }
+    roots.dedup_by(|a, b| a.issue.id() == b.issue.id());
+    Ok(roots)
+}
+
+/// `1-50`, from 1.
+fn range(text: &str) -> Result<(usize, usize), String> {
+    let parts: Vec<&str> = text.split('-').collect();
+    let [first, last] = parts.as_slice() else {
+        return Err("expected format 'start-end' (e.g., '1-50')".to_owned());
+    };
+    let number = |what: &str, part: &str| {
+        let part = part.trim();
+        let wrong = |_| {
+            format!(
+                "invalid {what}: strconv.Atoi: parsing \"{}\": invalid syntax",
+                excerpt(part)
+            )
+        };
+        part.parse::<usize>().map_err(wrong)
+    };
+    let (first, last) = (number("start", first)?, number("end", last)?);
+    if first < 1 {
+        return Err("start must be >= 1".to_owned());
+    }
+    if last < first {
+        return Err("end must be >= start".to_owned());
+    }
+    Ok((first, last))
+}
+
+impl Standing {
+    fn of(family: &Family) -> Self {
+        let waiting = family.waiting();
+        let mut standing = Self {
+            root: family.root().clone(),
+            steps: Vec::new(),
+            n_done: 0,
+            n_all: family.steps().len(),
+            current: None,
+            next: None,
+        };
+        for record in family.steps() {
+            let is_free = !waiting.contains(record.issue.id());
+            let place = match record.issue.status() {
+                "closed" => "done",
+                "in_progress" => "current",
+                "blocked" => "blocked",
+                "open" if is_free => "ready",
+                _ => "pending",
+            };
+            match place {
+                "done" => standing.n_done += 1,
+                "current" => standing.current = Some(record.clone()),
+                "ready" if standing.next.is_none() => standing.next = Some(record.clone()),
+                _ => {}
+            }
+            let record = record.clone();
+            standing.steps.push(Step { record, place });
+        }
+        let steps: Vec<_> = family.steps().iter().map(|it| it.issue.id()).collect();
+        let n_needs = |record: &Record| {
+            let edges = record.issue.dependencies().iter();
+            let needs = edges.filter(|edge| edge.kind() == Dependency::BLOCKS);
+            needs.filter(|edge| steps.contains(&edge.target())).count()
+        };
+        standing.steps.sort_by_key(|step| n_needs(&step.record));
+        standing
+    }
+
+    /// The step that is meant.
+    fn meant(&self) -> Option<&Record> {
+        self.current.as_ref().or(self.next.as_ref())
+    }
+
+    fn to_json(&self) -> Value {
+        let root = &self.root.issue;
+        let mut object = self.added();
+        let mut put = |key: &str, value: Value| {
+            object.insert(key.to_owned(), value);
+        };
+        put("molecule_id", root.id().as_str().into());
+        put("molecule_title", root.title().into());
+        if let Some(assignee) = root.assignee() {
+            put("assignee", assignee.into());
+        }
+        if let Some(current) = &self.current {
+            put("current_step", issue(current));
+        }
+        if let Some(next) = &self.next {
+            put("next_step", issue(next));
+        }
+        let steps = self.steps.iter().map(|step| {
+            json!({
+                "issue": issue(&step.record), "status": step.place, "is_current": step.place == "current",
+            })
+        });
+        let steps: Vec<Value> = steps.collect();
+        let steps = if steps.is_empty() {
+            Value::Null
+        } else {
+            steps.into()
+        };
+        put("steps", steps);
+        put("completed", self.n_done.into());
+        put("total", self.n_all.into());
+        Value::Object(object)
+    }
+
+    /// What the real `bd` does not tell (Z-24).
+    fn added(&self) -> Map<String, Value> {
+        let meant = self.meant().map(|record| &record.issue);
+        let status = match meant {
+            Some(step) => step.status(),
+            None if self.n_done == self.n_all => "closed",
+            None => "blocked",
+        };
+        let role = meant.map(|step| {
+            let stage = step.metadata().and_then(|metadata| metadata.get("stage"));
+            let start = format!("{}-", self.root.issue.id());
+            let id = step.id().as_str();
+            let own = id.strip_prefix(&start).unwrap_or(id);
+            stage.and_then(Value::as_str).unwrap_or(own)
+        });
+        Map::from_iter([
+            ("id".to_owned(), meant.map(|step| step.id().as_str()).into()),
+            ("status".to_owned(), status.into()),
+            ("title".to_owned(), meant.map(Issue::title).into()),
+            ("role".to_owned(), role.into()),
+        ])
+    }
+
+    fn page(&self) -> String {
+        let root = &self.root.issue;
+        let mut page = format!(
+            "You're working on molecule {}\n  {}\n",
+            root.id(),
+            root.title()
+        );
+        if let Some(assignee) = root.assignee() {
+            push(&mut page, format_args!("  Assigned to: {assignee}\n"));
+        }
+        page.push('\n');
+        for Step { record, place } in &self.steps {
+            let (id, title) = (record.issue.id(), record.issue.title());
+            let here = if *place == "current" {
+                " <- YOU ARE HERE"
+            } else {
+                ""
+            };
+            push(&mut page, format_args!("  [{place}] {id}: {title}{here}\n"));
+        }
+        let (n_done, n_all) = (self.n_done, self.n_all);
+        push(
+            &mut page,
+            format_args!("\nProgress: {n_done}/{n_all} steps complete\n"),
+        );
+        if let Some(next) = self.next.as_ref().filter(|_| self.current.is_none()) {
+            let (id, title) = (next.issue.id(), next.issue.title());
+            push(
+                &mut page,
+                format_args!(
+                    "\nNext ready: {id} - {title}\n  Start with: bd update {id} --claim\n"
+                ),
+            );
+        }
+        if let Some(meant) = self.meant() {
+            let id = meant.issue.id();
+            push(
+                &mut page,
+                format_args!("\n💡 Run `bd show {id}` to see detailed instructions.\n"),
+            );
+        }
+        page
+    }
+}
+
+fn shown(call: &Call<'_>, all: &[Standing]) -> Result<(), Refusal> {
+    if call.output.is_json() {
+        return call
+            .output
+            .value(all.iter().map(Standing::to_json).collect());
+    }
+    let pages: Vec<String> = all.iter().map(Standing::page).collect();
+    call.output.raw(&pages.join("\n"))
+}

@@ -1,0 +1,128 @@
+//! `bd mol stale`: epics whose children are all closed.
+
+use beads_ralph_core::issue::{Dependency, Effect, Record};
+use serde_json::{Value, json};
+
+use super::super::call::{Call, Opened};
+use super::super::failure::Refusal;
+use super::super::filter::Filter;
+use super::super::text::push;
+
+/// An epic that could be closed.
+struct Stale {
+    epic: Record,
+    n_children: usize,
+    blocked: Vec<String>,
+}
+
+pub(super) fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let arguments = call.arguments;
+    let opened = call.open()?;
+    let mut stale = all(&opened)?;
+    stale.retain(|it| !arguments.is_on("unassigned") || it.epic.issue.assignee().is_none());
+    stale.retain(|it| !arguments.is_on("blocking") || !it.blocked.is_empty());
+    let n_blocking = stale.iter().filter(|it| !it.blocked.is_empty()).count();
+    if call.output.is_json() {
+        let list: Vec<Value> = stale.iter().map(to_json).collect();
+        let n_all = list.len();
+        let list = if list.is_empty() {
+            Value::Null
+        } else {
+            list.into()
+        };
+        return call.output.value(json!({
+            "stale_molecules": list, "total_count": n_all, "blocking_count": n_blocking,
+        }));
+    }
+    if stale.is_empty() {
+        return call.output.raw("No stale molecules found.\n");
+    }
+    let mut page = if arguments.is_on("blocking") {
+        "⚠ Stale molecules (complete but unclosed, blocking work):\n\n".to_owned()
+    } else {
+        "ℹ Stale molecules (complete but unclosed):\n\n".to_owned()
+    };
+    for it in &stale {
+        paragraph(it, &mut page);
+    }
+    push(&mut page, format_args!("Total: {} stale", stale.len()));
+    if n_blocking > 0 {
+        push(
+            &mut page,
+            format_args!(", {n_blocking} blocking other work"),
+        );
+    }
+    page.push('\n');
+    call.output.raw(&page)
+}
+
+fn all(opened: &Opened) -> Result<Vec<Stale>, Refusal> {
+    let filter = Filter {
+        issue_type: Some("epic".to_owned()),
+        excluded_statuses: vec!["closed".to_owned()],
+        hides_ephemeral: true,
+        ..Filter::default()
+    };
+    let mut epics = filter.find(opened)?;
+    epics.sort_by(|a, b| a.issue.id().cmp(b.issue.id()));
+    let mut stale = Vec::new();
+    for epic in epics {
+        let dependents = opened.store.dependents(epic.issue.id())?;
+        let ids: Vec<_> = dependents.iter().map(|(id, _)| id.clone()).collect();
+        let records = opened.store.get(&ids)?;
+        let is_child = |record: &&Record| record.issue.parents().any(|it| it == epic.issue.id());
+        let children: Vec<&Record> = records.iter().filter(is_child).collect();
+        let is_closed = |record: &&Record| record.issue.status() == "closed";
+        if children.is_empty() || !children.iter().all(is_closed) {
+            continue;
+        }
+        let waits =
+            |edge: &Dependency| edge.target() == epic.issue.id() && edge.effect() == Effect::Blocks;
+        let blocked = records
+            .iter()
+            .filter(|it| it.is_blocked && it.issue.dependencies().iter().any(waits));
+        stale.push(Stale {
+            n_children: children.len(),
+            blocked: blocked.map(|it| it.issue.id().to_string()).collect(),
+            epic,
+        });
+    }
+    Ok(stale)
+}
+
+fn to_json(it: &Stale) -> Value {
+    let issue = &it.epic.issue;
+    let mut object = json!({
+        "id": issue.id().as_str(),
+        "title": issue.title(),
+        "total_children": it.n_children,
+        "closed_children": it.n_children,
+        "blocking_count": it.blocked.len(),
+    });
+    if let Some(assignee) = issue.assignee() {
+        object["assignee"] = assignee.into();
+    }
+    if !it.blocked.is_empty() {
+        object["blocking_issues"] = json!(it.blocked);
+    }
+    object
+}
+
+fn paragraph(it: &Stale, page: &mut String) {
+    let (id, title, n) = (it.epic.issue.id(), it.epic.issue.title(), it.n_children);
+    let n_blocked = it.blocked.len();
+    let blocking = if n_blocked > 0 {
+        format!(" [blocking {n_blocked}]")
+    } else {
+        String::new()
+    };
+    push(page, format_args!("  {id}  {title}  ({n}/{n}){blocking}\n"));
+    push(page, format_args!("       → Close with: bd close {id}\n"));
+    if (1..=3).contains(&n_blocked) {
+        push(
+            page,
+            format_args!("       → Blocking: [{}]\n", it.blocked.join(" ")),
+        );
+    }
+    page.push('\n');
+}

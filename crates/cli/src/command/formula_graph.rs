@@ -1,0 +1,108 @@
+//! `formula graph`: the steps that a formula makes, and what waits for what.
+//!
+//! Data: `{formula, steps: [{id, title, type, parent, needs}], waves, critical_path, warnings}`; gates are steps of type `gate`.
+
+use beads_ralph_core::formula::{Given, Molecule, StepBead};
+use serde::Serialize;
+
+use crate::args::{FormulaGraphArgs, GraphFormat};
+use crate::draw::{self, Chart, Labelled};
+use crate::failure::Failure;
+use crate::formulas::{Said, compiled, formulas, values};
+use crate::ui::{Stream, Ui};
+
+/// How many characters of a title a picture takes at the most.
+const MAX_TITLE: usize = 200;
+
+pub(crate) fn run(args: &FormulaGraphArgs, ui: &Ui) -> Result<(), Failure> {
+    let formulas = formulas()?;
+    let values = values(&args.vars)?;
+    let given = if args.vars.is_empty() {
+        Given::NotYet
+    } else {
+        Given::Values(&values)
+    };
+    let compilation = compiled(&formulas, &args.name, given, args.reading)?;
+    let said = Said::of(&compilation).settle(ui)?;
+    let Some(molecule) = &compilation.molecule else {
+        return Err(no_steps(&args.name, compilation.formula.as_ref()));
+    };
+    let chart = chart(molecule);
+    if ui.is_json() {
+        return ui.data(&to_json(molecule, &chart, &said));
+    }
+    ui.out(&drawn(&chart, args.format, ui))
+}
+
+/// A formula of another type makes no steps of its own.
+fn no_steps(name: &str, formula: Option<&beads_ralph_core::formula::Formula>) -> Failure {
+    let kind = formula.map_or("another", |formula| formula.kind.as_str());
+    let message = format!("`{name}` is of type {kind}: only a workflow makes steps");
+    Failure::new(
+        beads_ralph_core::diag::ErrorCode::FormulaPourFailed,
+        message,
+    )
+    .action(format!("see it with `beads-ralph formula show {name}`"))
+}
+
+fn chart(molecule: &Molecule) -> Chart {
+    let labelled = |step: &StepBead| Labelled {
+        id: step.id.clone(),
+        title: step.title.chars().take(MAX_TITLE).collect(),
+    };
+    Chart::of_steps(
+        molecule.steps.iter().map(labelled).collect(),
+        molecule.waits(),
+    )
+}
+
+fn drawn(chart: &Chart, format: GraphFormat, ui: &Ui) -> String {
+    match format {
+        GraphFormat::Mermaid => draw::mermaid(chart),
+        GraphFormat::Dot => draw::dot(chart),
+        GraphFormat::Text | GraphFormat::Json => {
+            let style = ui.style(Stream::Out);
+            let options = draw::TextOptions {
+                width: style.width,
+                unicode: style.unicode,
+            };
+            draw::text(chart, options)
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct GraphJson<'g> {
+    formula: &'g str,
+    steps: Vec<StepJson<'g>>,
+    waves: Vec<Vec<&'g str>>,
+    critical_path: Vec<&'g str>,
+    warnings: Vec<&'g str>,
+}
+
+#[derive(Serialize)]
+struct StepJson<'g> {
+    id: &'g str,
+    title: &'g str,
+    #[serde(rename = "type")]
+    kind: &'g str,
+    parent: Option<&'g str>,
+    needs: Vec<&'g str>,
+}
+
+fn to_json<'g>(molecule: &'g Molecule, chart: &'g Chart, said: &'g Said) -> GraphJson<'g> {
+    let step = |step: &'g StepBead| StepJson {
+        id: &step.id,
+        title: &step.title,
+        kind: &step.issue_type,
+        parent: step.parent.as_deref(),
+        needs: step.needs.iter().map(|need| need.step.as_str()).collect(),
+    };
+    GraphJson {
+        formula: &molecule.formula,
+        steps: molecule.steps.iter().map(step).collect(),
+        waves: chart.wave_ids(),
+        critical_path: chart.critical_ids(),
+        warnings: said.messages(),
+    }
+}

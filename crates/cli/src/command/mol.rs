@@ -1,0 +1,114 @@
+//! `mol`: molecules and wisps that are in the store, one file for each command.
+
+mod burn;
+mod current;
+mod pour;
+mod progress;
+mod ready;
+mod show;
+mod squash;
+mod wisp_gc;
+mod wisp_list;
+
+use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::issue::{MOLECULE, Order, Query, Record, is_step, is_wisp};
+use beads_ralph_core::molecule::{Molecule, Step, is_root};
+use beads_ralph_core::text::excerpt;
+use beads_ralph_runtime::store::StoreError;
+use serde_json::{Value, json};
+
+use crate::args::{Global, MolCommand, WispArgs, WispCommand};
+use crate::beads::Beads;
+use crate::failure::Failure;
+use crate::molecules;
+use crate::ui::Ui;
+
+pub(crate) fn run(command: &MolCommand, global: &Global, ui: &Ui) -> Result<(), Failure> {
+    match command {
+        MolCommand::Current(args) => current::run(args, global, ui),
+        MolCommand::Show(args) => show::run(args, global, ui),
+        MolCommand::Progress(args) => progress::run(args, global, ui),
+        MolCommand::Ready(args) => ready::run(args, global, ui),
+        MolCommand::Squash(args) => squash::run(args, global, ui),
+        MolCommand::Burn(args) => burn::run(args, global, ui),
+        MolCommand::Pour(args) => pour::run(args, global, ui),
+        MolCommand::Wisp(args) => wisp(args, global, ui),
+    }
+}
+
+fn wisp(args: &WispArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
+    match (&args.what, &args.formula) {
+        (Some(WispCommand::List(args)), _) => wisp_list::run(args, global, ui),
+        (Some(WispCommand::Gc(args)), _) => wisp_gc::run(args, global, ui),
+        (Some(WispCommand::Create(args)), _) => pour::wisp(&args.formula, &args.making, global, ui),
+        (None, formula) => {
+            let formula = formula.as_deref().unwrap_or_default();
+            pour::wisp(formula, &args.making, global, ui)
+        }
+    }
+}
+
+/// Whether a command changes beads.
+pub(super) fn changes_beads(command: &MolCommand) -> bool {
+    match command {
+        MolCommand::Current(_)
+        | MolCommand::Show(_)
+        | MolCommand::Progress(_)
+        | MolCommand::Ready(_) => false,
+        MolCommand::Pour(args) => !args.dry_run,
+        MolCommand::Squash(_) | MolCommand::Burn(_) => true,
+        MolCommand::Wisp(args) => match &args.what {
+            Some(WispCommand::List(_)) => false,
+            Some(WispCommand::Create(_) | WispCommand::Gc(_)) | None => true,
+        },
+    }
+}
+
+/// The molecule with an id. What has nothing below it is one only if it is a root or a wisp.
+fn load(beads: &Beads, id: &str) -> Result<Molecule, Failure> {
+    let root = beads.resolve(id)?;
+    let is_one = is_root(&root.issue) || (is_wisp(&root.issue) && !is_step(&root.issue));
+    let molecule = molecules::load(&*beads.store, root)?;
+    if is_one || !molecule.steps().is_empty() {
+        return Ok(molecule);
+    }
+    Err(not_one(beads, molecule.root()))
+}
+
+fn not_one(beads: &Beads, record: &Record) -> Failure {
+    let issue = &record.issue;
+    let (id, kind) = (excerpt(issue.id().as_str()), excerpt(issue.issue_type()));
+    let message = format!("{id} is no molecule: it is a {kind} with nothing below it");
+    let failure = Failure::new(ErrorCode::ValidationConstraint, message);
+    let above = molecules::above(&*beads.store, record).unwrap_or_default();
+    match above.iter().find(|above| is_root(&above.issue)) {
+        Some(root) => failure.action(format!(
+            "it is a step of {}: name that one",
+            excerpt(root.issue.id().as_str())
+        )),
+        None => failure.action("see `beads-ralph mol progress` for the molecules"),
+    }
+}
+
+/// The molecule that is named, or all that are not closed, in order of their ids.
+fn some(beads: &Beads, id: Option<&str>) -> Result<Vec<Molecule>, Failure> {
+    if let Some(id) = id {
+        return Ok(vec![load(beads, id)?]);
+    }
+    let query = Query {
+        types: vec![MOLECULE.to_owned()],
+        order: Order::Id,
+        ..Query::default()
+    };
+    let roots = beads.store.find(&query)?.into_iter();
+    let molecules = roots.map(|root| molecules::load(&*beads.store, root));
+    Ok(molecules.collect::<Result<_, StoreError>>()?)
+}
+
+/// A step for programs (F-13).
+fn step_json(step: &Step) -> Value {
+    let issue = &step.record().issue;
+    json!({
+        "id": step.id().as_str(), "title": issue.title(), "status": issue.status(), "role": step.role(),
+    })
+}

@@ -1,0 +1,227 @@
+//! From beads to a formula (FR-6): what some sprints have in common becomes its text, and what differs its variables.
+//!
+//! A formula varies texts only. Sprints that differ in the number of their tasks, or in a number, are not one formula, and it is said
+//! where they part. Pouring the formula with the values of a sprint gives its bead back, but for id, parent and root (Z-27).
+
+mod alike;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::bead::{BeadShape, RalphBead};
+use crate::formula::Values;
+use crate::number::SprintId;
+
+pub use alike::alike;
+
+use text::Texts;
+
+/// The name of the only step.
+const STEP: &str = "work";
+
+/// The fields of a bead's document that a step has, with their names there.
+const FIELDS: [(&str, &str); 6] = [
+    ("title", "title"),
+    ("description", "description"),
+    ("issue_type", "type"),
+    ("labels", "labels"),
+    ("assignee", "assignee"),
+    ("metadata", "metadata"),
+];
+
+/// A formula, and the values that give each of its sprints back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Distilled {
+    /// The formula's document.
+    pub formula: Value,
+    /// The values of each sprint.
+    pub values: BTreeMap<SprintId, Values>,
+}
+
+/// Where two sprints part.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("sprint {other} is not like sprint {first}: {path} {how}")]
+pub struct Unlike {
+    /// The first sprint.
+    pub first: SprintId,
+    /// The one that is different.
+    pub other: SprintId,
+    /// Where.
+    pub path: String,
+    /// In which way.
+    pub how: &'static str,
+}
+
+/// Makes a formula of some beads, of which there is at least one.
+pub fn distill(name: &str, beads: &[&RalphBead]) -> Result<Distilled, Box<Unlike>> {
+    let documents: Vec<Value> = beads.iter().map(|bead| document(bead)).collect();
+    let mut texts = Texts::of(beads);
+    let path = Path::default();
+    let common = common(&path, &documents.iter().collect::<Vec<_>>(), &mut texts)
+        .map_err(|(path, at, how)| unlike(beads, path, at, how))?;
+    let mut step = Map::new();
+    step.insert("id".to_owned(), STEP.into());
+    for (field, name) in FIELDS {
+        if let Some(value) = common.get(field) {
+            step.insert(name.to_owned(), value.clone());
+        }
+    }
+    step.insert("priority".to_owned(), common["priority"].clone());
+    let (variables, values) = texts.used(&Value::Object(step.clone()));
+    let sprints: Vec<&str> = beads
+        .iter()
+        .map(|bead| bead.metadata.sprint.as_str())
+        .collect();
+    let formula = json!({
+        "formula": name,
+        "description": format!("Made from sprints {}", sprints.join(", ")),
+        "version": 1,
+        "type": "workflow",
+        "phase": "liquid",
+        "vars": variables,
+        "steps": [step],
+    });
+    let numbers = beads.iter().map(|bead| bead.metadata.sprint.clone());
+    Ok(Distilled {
+        formula,
+        values: numbers.zip(values).collect(),
+    })
+}
+
+/// What a bead says that a step can say.
+fn document(bead: &RalphBead) -> Value {
+    let mut document = bead.to_document(BeadShape::Both);
+    if let Value::Object(map) = &mut document {
+        map.retain(|key, _| key == "priority" || FIELDS.iter().any(|(field, _)| field == key));
+    }
+    document
+}
+
+fn unlike(beads: &[&RalphBead], path: String, at: usize, how: &'static str) -> Box<Unlike> {
+    let sprint = |at: usize| beads[at].metadata.sprint.clone();
+    Box::new(Unlike {
+        first: sprint(0),
+        other: sprint(at),
+        path,
+        how,
+    })
+}
+
+/// The way to a value.
+#[derive(Debug, Clone, Default)]
+struct Path(Vec<String>);
+
+impl Path {
+    fn below(&self, step: impl Into<String>) -> Self {
+        let mut path = self.clone();
+        path.0.push(step.into());
+        path
+    }
+
+    /// For people.
+    fn shown(&self) -> String {
+        self.0.join(".")
+    }
+
+    /// As the name of a variable: lists count from 1, and `metadata` goes without saying.
+    fn variable(&self) -> String {
+        let steps = self.0.iter().filter(|step| *step != "metadata");
+        let steps: Vec<String> = steps
+            .map(|step| match step.parse::<usize>() {
+                Ok(at) => (at + 1).to_string(),
+                Err(_) => step.replace(|c: char| !c.is_ascii_alphanumeric(), "_"),
+            })
+            .collect();
+        steps.join("_")
+    }
+}
+
+/// Where values part: the path, which of them, and how.
+type Parting = (String, usize, &'static str);
+
+/// What some values have in common.
+fn common(path: &Path, values: &[&Value], texts: &mut Texts) -> Result<Value, Parting> {
+    match values[0] {
+        Value::String(_) => {
+            let strings = same_kind(path, values, Value::as_str, "is no text")?;
+            Ok(Value::String(texts.template(&path.variable(), &strings)))
+        }
+        Value::Array(_) => {
+            let lists = same_kind(path, values, Value::as_array, "is no list")?;
+            let length = lists[0].len();
+            if let Some(at) = lists.iter().position(|list| list.len() != length) {
+                return Err((path.shown(), at, "has another number of items"));
+            }
+            let items = (0..length).map(|item| {
+                let below = path.below(item.to_string());
+                let items: Vec<&Value> = lists.iter().map(|list| &list[item]).collect();
+                common(&below, &items, texts)
+            });
+            items.collect()
+        }
+        Value::Object(_) => {
+            let maps = same_kind(path, values, Value::as_object, "is no table")?;
+            let keys: Vec<&String> = maps[0].keys().collect();
+            if let Some(at) = maps
+                .iter()
+                .position(|map| !map.keys().eq(keys.iter().copied()))
+            {
+                return Err((path.shown(), at, "has other fields"));
+            }
+            let mut merged = Map::new();
+            for key in keys {
+                let items: Vec<&Value> = maps.iter().map(|map| &map[key]).collect();
+                merged.insert(key.clone(), common(&path.below(key), &items, texts)?);
+            }
+            Ok(Value::Object(merged))
+        }
+        first @ (Value::Null | Value::Bool(_) | Value::Number(_)) => {
+            match values.iter().position(|value| *value != first) {
+                Some(at) => Err((path.shown(), at, "has another value, and is no text")),
+                None => Ok(first.clone()),
+            }
+        }
+    }
+}
+
+/// All values as what the first one is.
+fn same_kind<'v, T: ?Sized>(
+    path: &Path,
+    values: &[&'v Value],
+    kind: impl Fn(&'v Value) -> Option<&'v T>,
+    how: &'static str,
+) -> Result<Vec<&'v T>, Parting> {
+    let each = values.iter().enumerate();
+    each.map(|(at, value)| kind(value).ok_or_else(|| (path.shown(), at, how)))
+        .collect()
+}
+
+/// Every text that a sprint can offer to a formula that was made from its like: by the names that [`distill`] gives.
+pub fn offered(bead: &RalphBead, values: &mut Values) {
+    for (name, value) in text::standard(bead) {
+        values.offer(name, &value);
+    }
+    offer_below(&Path::default(), &document(bead), values);
+}
+
+fn offer_below(path: &Path, value: &Value, values: &mut Values) {
+    match value {
+        Value::String(text) => values.offer(&path.variable(), text),
+        Value::Array(items) => {
+            for (at, item) in items.iter().enumerate() {
+                offer_below(&path.below(at.to_string()), item, values);
+            }
+        }
+        Value::Object(map) => {
+            for (key, item) in map {
+                offer_below(&path.below(key), item, values);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}

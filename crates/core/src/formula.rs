@@ -1,0 +1,53 @@
+//! Formulas: reusable templates of work, compiled to the beads of a molecule (contracts §6).
+//!
+//! [`compile`] reads a formula and everything that it is made of, puts it together, checks it and fills its variables in. Nothing is
+//! lost on the way without a word: a field that means nothing here is a warning, one that nobody knows an error ([`FIELDS`], Z-38).
+//! Files are brought by a [`Shelf`]; beads are written by whoever has a store.
+
+mod advise;
+mod budget;
+mod check;
+mod compile;
+mod compose;
+mod condition;
+mod document;
+mod expand;
+mod fields;
+mod group;
+mod inherit;
+mod library;
+mod model;
+mod molecule;
+mod name;
+mod omit;
+mod pattern;
+mod place;
+mod range;
+mod read;
+mod repeat;
+mod rewrite;
+mod schema;
+mod template;
+mod values;
+
+#[cfg(test)]
+mod tests;
+
+pub use budget::{MAX_STEPS, MAX_TEXT};
+pub use compile::{Compilation, compile, vapor_warning};
+pub use condition::{Condition, Test};
+pub use document::Format;
+pub use fields::{FIELDS, Field, Object, Treatment};
+pub use library::{Absent, Shelf};
+pub use model::{
+    Advice, AdviceStep, Branch, Children, Compose, Expand, Formula, Gate, GateRule, Kind, Phase,
+    Step, Variable, VariableType, WaitsFor,
+};
+pub use molecule::{Awaited, GATE, Molecule, Need, Pouring, StepBead, Wait};
+pub use name::{FormulaName, StepId, UnsafeName, is_variable_name};
+pub use place::{FileId, Finding, Place, Placed, Sheet};
+pub use read::Strictness;
+pub use repeat::{Loop, Times};
+pub use schema::schemas;
+pub use template::has_placeholder;
+pub use values::{BadValue, Given, Values};

@@ -1,0 +1,272 @@
+//! What must be true of the steps before anything is written (F-3, F-5).
+
+use std::collections::{HashMap, HashSet};
+
+use super::library::Library;
+use super::model::{Formula, Step};
+use super::molecule::gate_id;
+use super::name::StepId;
+use super::place::{Findings, Place, Placed};
+use super::rewrite::each_saying;
+use super::template;
+use super::values::Bindings;
+use crate::diag::{ErrorCode, did_you_mean};
+use crate::text::{Span, excerpt};
+
+/// No two steps of a file have one name, and what is needed is there, also before anything is put in the place of a step.
+pub(super) fn sources(steps: &[Step], findings: &mut Findings) {
+    let ids = unique(steps, findings);
+    let mut bodies = Vec::new();
+    for step in steps {
+        step.walk(&mut |part| {
+            bodies.extend(part.repeat.iter().map(|repeat| (&repeat.body, &ids)));
+        });
+    }
+    for (body, outer) in bodies {
+        let mut inner = unique(body, findings);
+        inner.extend(outer);
+        needs(body, &inner, findings);
+    }
+}
+
+/// The steps that will be: names that are safe and unique, needs that exist, no circle.
+pub(super) fn steps(steps: &[Step], whole: Place, findings: &mut Findings) {
+    let ids = unique(steps, findings);
+    for step in steps {
+        step.walk(&mut |part| {
+            if let Err(wrong) = StepId::parse(&part.id.value) {
+                findings.refuse(part.id.place, wrong.to_string(), "");
+            }
+        });
+    }
+    needs(steps, &ids, findings);
+    if steps.is_empty() {
+        findings.refuse(whole, "the formula makes no steps", "");
+    }
+    if !findings.has_errors() {
+        circle(steps, findings);
+    }
+}
+
+fn unique<'s>(steps: &'s [Step], findings: &mut Findings) -> HashSet<&'s str> {
+    let mut ids = HashSet::new();
+    let mut gates = Vec::new();
+    for step in steps {
+        step.walk(&mut |part| {
+            gates.extend(
+                part.gate
+                    .as_ref()
+                    .map(|_| (gate_id(&part.id.value), part.id.place)),
+            );
+            if !ids.insert(part.id.value.as_str()) {
+                let message = format!("there are two steps `{}`", excerpt(&part.id.value));
+                findings.refuse(part.id.place, message, "");
+            }
+        });
+    }
+    for (gate, place) in gates {
+        if ids.contains(gate.as_str()) {
+            let message = format!(
+                "the gate of the step would have the name of the step `{}`",
+                excerpt(&gate)
+            );
+            findings.refuse(place, message, "give that step another name");
+        }
+    }
+    ids
+}
+
+/// For how many unknown names a neighbour is looked for.
+const MAX_SUGGESTED: usize = 20;
+
+fn needs(steps: &[Step], ids: &HashSet<&str>, findings: &mut Findings) {
+    let mut n_suggested = 0;
+    for step in steps {
+        step.walk(&mut |part| {
+            let spawner = part.waits_for.as_ref();
+            let spawner = spawner.map(|waits| Placed::new(waits.spawner.clone(), waits.place));
+            for need in part.needs.iter().chain(&spawner) {
+                need_is_there(part, need, ids, &mut n_suggested, findings);
+            }
+        });
+    }
+}
+
+fn need_is_there(
+    step: &Step,
+    need: &Placed<String>,
+    ids: &HashSet<&str>,
+    n_suggested: &mut usize,
+    findings: &mut Findings,
+) {
+    if need.value == step.id.value {
+        let message = format!("the step `{}` needs itself", excerpt(&step.id.value));
+        findings.refuse(need.place, message, "");
+    } else if !ids.contains(need.value.as_str()) {
+        let message = format!(
+            "the step `{}` needs `{}`, which is no step",
+            excerpt(&step.id.value),
+            excerpt(&need.value)
+        );
+        let mut help = String::new();
+        // Looking for a neighbour looks at every name.
+        if *n_suggested < MAX_SUGGESTED {
+            *n_suggested += 1;
+            let mut names: Vec<&str> = ids.iter().copied().collect();
+            names.sort_unstable();
+            if let Some(near) = did_you_mean(&need.value, names) {
+                help = format!("did you mean `{near}`?");
+            }
+        }
+        findings.refuse(need.place, message, &help);
+    }
+}
+
+/// Steps that wait for each other. A step also waits for what its parents need and for the children that it names, and a step with
+/// children ends after them.
+fn circle(steps: &[Step], findings: &mut Findings) {
+    let mut waits: HashMap<&str, Vec<&str>> = HashMap::new();
+    let mut order = Vec::new();
+    let mut parts: HashMap<&str, &Step> = HashMap::new();
+    for step in steps {
+        step.walk(&mut |part| {
+            parts.insert(part.id.value.as_str(), part);
+        });
+    }
+    for step in steps {
+        gather(step, &[], &parts, &mut waits, &mut order);
+    }
+    let Some(circle) = find_circle(&order, &waits) else {
+        return;
+    };
+    let mut place = None;
+    for step in steps {
+        step.walk(&mut |part| {
+            if part.id.value == circle[0] {
+                place = Some(part.id.place);
+            }
+        });
+    }
+    if let Some(place) = place {
+        let message = format!("steps wait for each other: {}", circle.join(" -> "));
+        findings.refuse(place, message, "remove one of these needs");
+    }
+}
+
+fn gather<'s>(
+    step: &'s Step,
+    above: &[&'s str],
+    parts: &HashMap<&'s str, &'s Step>,
+    waits: &mut HashMap<&'s str, Vec<&'s str>>,
+    order: &mut Vec<&'s str>,
+) {
+    let own = step.needs.iter().map(|need| need.value.as_str());
+    let spawner = (step.waits_for.as_ref()).and_then(|waits| parts.get(waits.spawner.as_str()));
+    let awaited = spawner.into_iter().flat_map(|spawner| &spawner.children);
+    let awaited = awaited.map(|child| child.id.value.as_str());
+    let needs: Vec<&str> = above.iter().copied().chain(own).chain(awaited).collect();
+    order.push(&step.id.value);
+    for child in &step.children {
+        gather(child, &needs, parts, waits, order);
+    }
+    let children = step.children.iter().map(|child| child.id.value.as_str());
+    let all = needs.into_iter().chain(children).collect();
+    waits.insert(&step.id.value, all);
+}
+
+/// A circle, from a step back to itself. Walks without recursion.
+fn find_circle<'s>(
+    order: &[&'s str],
+    waits: &HashMap<&'s str, Vec<&'s str>>,
+) -> Option<Vec<&'s str>> {
+    let mut done: HashSet<&str> = HashSet::new();
+    for start in order {
+        let mut path: Vec<(&str, usize)> = vec![(start, 0)];
+        let mut on_path: HashSet<&str> = HashSet::from([*start]);
+        while let Some((step, next)) = path.last_mut() {
+            if done.contains(step) {
+                on_path.remove(*step);
+                path.pop();
+                continue;
+            }
+            let targets = waits.get(*step).map_or(&[][..], Vec::as_slice);
+            match targets.get(*next) {
+                None => {
+                    done.insert(step);
+                }
+                Some(target) => {
+                    *next += 1;
+                    if on_path.contains(target) {
+                        let names = path.iter().map(|(step, _)| *step);
+                        let mut circle: Vec<&str> =
+                            names.skip_while(|step| step != target).collect();
+                        circle.push(target);
+                        return Some(circle);
+                    }
+                    if !done.contains(target) {
+                        on_path.insert(target);
+                        path.push((target, 0));
+                    }
+                }
+            }
+        }
+    }
+    None
+}
+
+/// Every placeholder has a variable (F-3): what nobody declares and nobody gave would stay in the text.
+pub(super) fn placeholders(
+    formula: &Formula,
+    steps: &[Step],
+    bindings: &Bindings,
+    library: &mut Library<'_>,
+) {
+    let declared: Vec<&str> = (formula.variables.iter())
+        .map(|variable| variable.name.value.as_str())
+        .collect();
+    let is_known = |name: &str| bindings.get(name).is_some() || declared.contains(&name);
+    let mut unknown: Vec<(Place, String, String)> = Vec::new();
+    let mut look = |place: Place, text: &str| {
+        for placeholder in template::placeholders(text) {
+            if !is_known(placeholder.name) {
+                let (written, name) = (placeholder.written.to_owned(), placeholder.name.to_owned());
+                unknown.push((place, written, name));
+            }
+        }
+    };
+    if let Some(description) = &formula.description {
+        look(description.place, &description.value);
+    }
+    for step in steps {
+        step.walk(&mut |part| {
+            for condition in &part.conditions {
+                let variable = format!("{{{{{}}}}}", condition.value.variable);
+                look(condition.place, &variable);
+            }
+            let mut part = part.clone();
+            each_saying(&mut part, &mut |text, place| look(place, text));
+        });
+    }
+    for (place, written, name) in unknown {
+        let place = narrowed(place, &written, library);
+        let message = format!("the formula has no variable `{}`", excerpt(&name));
+        let help = match did_you_mean(&name, declared.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("declare it under `vars`, or pass --var {name}=VALUE"),
+        };
+        (library.findings).error(ErrorCode::FormulaMissingVar, place, message, &help);
+    }
+}
+
+/// The place of a placeholder within a text, where the file has it as it is written.
+fn narrowed(place: Place, written: &str, library: &Library<'_>) -> Place {
+    let text = library.text(place.file);
+    let within = place.span.slice(text).find(written);
+    within.map_or(place, |at| {
+        let start = place.span.start() + at;
+        Place {
+            file: place.file,
+            span: Span::new(start, start + written.len()),
+        }
+    })
+}

@@ -1,0 +1,382 @@
+//! A formula as one file says it, before anything is put together.
+
+use std::time::Duration;
+
+use regex::Regex;
+use serde_json::{Map, Value};
+
+use super::condition::Condition;
+use super::place::{Place, Placed};
+use super::repeat::Loop;
+
+/// What a formula is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Steps to do; the only kind that can be poured (F-1).
+    Workflow,
+    /// Steps that take the place of others' steps.
+    Expansion,
+    /// Steps that are put around others' steps.
+    Aspect,
+    /// Read, and not poured.
+    Convoy,
+    /// Read, and not poured.
+    Task,
+    /// Read, and not poured.
+    Patrol,
+}
+
+impl Kind {
+    /// Every kind.
+    pub const ALL: [Self; 6] = [
+        Self::Workflow,
+        Self::Expansion,
+        Self::Aspect,
+        Self::Convoy,
+        Self::Task,
+        Self::Patrol,
+    ];
+
+    /// The word in a file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Workflow => "workflow",
+            Self::Expansion => "expansion",
+            Self::Aspect => "aspect",
+            Self::Convoy => "convoy",
+            Self::Task => "task",
+            Self::Patrol => "patrol",
+        }
+    }
+}
+
+/// Whether what a formula makes is to last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// Poured, to stay.
+    Liquid,
+    /// A wisp, to vanish.
+    Vapor,
+}
+
+impl Phase {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Liquid, Self::Vapor];
+
+    /// The word in a file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Liquid => "liquid",
+            Self::Vapor => "vapor",
+        }
+    }
+}
+
+/// What a variable's values are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VariableType {
+    /// Any text.
+    String,
+    /// A whole number.
+    Int,
+    /// `true` or `false`.
+    Bool,
+}
+
+impl VariableType {
+    /// Every type.
+    pub const ALL: [Self; 3] = [Self::String, Self::Int, Self::Bool];
+
+    /// The word in a file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::String => "string",
+            Self::Int => "int",
+            Self::Bool => "bool",
+        }
+    }
+}
+
+/// A declaration of a variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name, and where it is declared.
+    pub name: Placed<String>,
+    /// What it is for.
+    pub description: String,
+    /// Whether a value must be given.
+    pub is_required: bool,
+    /// The value when none is given.
+    pub default: Option<Placed<String>>,
+    /// What a value must look like somewhere.
+    pub pattern: Option<Placed<String>>,
+    /// The values that are allowed, if not any.
+    pub allowed: Vec<String>,
+    /// What a value is.
+    pub kind: VariableType,
+}
+
+impl Variable {
+    /// Whether the pattern is found in a value. A pattern that is none was refused when it was read.
+    pub fn has_pattern(&self, value: &str) -> bool {
+        let pattern = self.pattern.as_ref().map(|pattern| &*pattern.value);
+        let pattern = pattern.and_then(|pattern| Regex::new(pattern).ok());
+        pattern.is_none_or(|pattern| pattern.is_match(value))
+    }
+}
+
+/// One file's formula.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Formula {
+    /// Its name, and where it is given.
+    pub name: Placed<String>,
+    /// What it does.
+    pub description: Option<Placed<String>>,
+    /// The version of its text.
+    pub version: u64,
+    /// What it is for.
+    pub kind: Kind,
+    /// Whether what it makes is to last.
+    pub phase: Option<Phase>,
+    /// A word of its author to other programs.
+    pub intent: Option<String>,
+    /// The formulas that it begins with.
+    pub extends: Vec<Placed<String>>,
+    /// Its variables.
+    pub variables: Vec<Variable>,
+    /// What is to be done.
+    pub steps: Vec<Step>,
+    /// The steps of an expansion.
+    pub template: Vec<Step>,
+    /// What is done to its steps.
+    pub compose: Compose,
+    /// What is put around its steps, or of an aspect around others'.
+    pub advice: Vec<Advice>,
+}
+
+/// A step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// Its name; with `{target}` in a template.
+    pub id: Placed<String>,
+    /// What it is about.
+    pub title: Placed<String>,
+    /// What is to be done.
+    pub description: Option<Placed<String>>,
+    /// More about it.
+    pub notes: Option<Placed<String>>,
+    /// The type of its bead.
+    pub kind: Option<Placed<String>>,
+    /// How urgent it is.
+    pub priority: Option<u8>,
+    /// Tags.
+    pub labels: Vec<Placed<String>>,
+    /// What its author adds.
+    pub metadata: Option<Placed<Map<String, Value>>>,
+    /// The steps that must be done before, `depends_on` and `needs` together.
+    pub needs: Vec<Placed<String>>,
+    /// The children that must be done before.
+    pub waits_for: Option<WaitsFor>,
+    /// Who is to do it.
+    pub assignee: Option<Placed<String>>,
+    /// The expansion that takes its place.
+    pub expand: Option<Placed<String>>,
+    /// Values for that expansion.
+    pub expand_vars: Vec<(String, String)>,
+    /// When it is wanted at all: everything here must hold.
+    pub conditions: Vec<Placed<Condition>>,
+    /// The steps that it is made of.
+    pub children: Vec<Self>,
+    /// Something outside that must happen before.
+    pub gate: Option<Gate>,
+    /// The steps that are repeated in its place.
+    pub repeat: Option<Loop>,
+}
+
+impl Step {
+    /// A step with nothing but a name and a title.
+    pub(super) fn new(id: Placed<String>, title: Placed<String>) -> Self {
+        Self {
+            id,
+            title,
+            description: None,
+            notes: None,
+            kind: None,
+            priority: None,
+            labels: Vec::new(),
+            metadata: None,
+            needs: Vec::new(),
+            waits_for: None,
+            assignee: None,
+            expand: None,
+            expand_vars: Vec::new(),
+            conditions: Vec::new(),
+            children: Vec::new(),
+            gate: None,
+            repeat: None,
+        }
+    }
+
+    /// Adds a need, once.
+    pub(super) fn need(&mut self, id: &str, place: Place) {
+        if !self.needs.iter().any(|need| need.value == id) {
+            self.needs.push(Placed::new(id.to_owned(), place));
+        }
+    }
+
+    /// Calls for itself and everything below.
+    pub(super) fn walk<'s>(&'s self, visit: &mut impl FnMut(&'s Self)) {
+        visit(self);
+        for child in &self.children {
+            child.walk(visit);
+        }
+    }
+
+    /// Calls for itself and everything below.
+    pub(super) fn walk_mut(&mut self, visit: &mut impl FnMut(&mut Self)) {
+        visit(self);
+        for child in &mut self.children {
+            child.walk_mut(visit);
+        }
+    }
+
+    /// The fields that mean nothing when other steps take its place.
+    pub(super) fn unused_when_replaced(&self) -> Vec<&'static str> {
+        let fields = [
+            ("notes", self.notes.is_some()),
+            ("type", self.kind.is_some()),
+            ("priority", self.priority.is_some()),
+            ("labels", !self.labels.is_empty()),
+            ("metadata", self.metadata.is_some()),
+            ("assignee", self.assignee.is_some()),
+        ];
+        let set = fields.into_iter().filter(|(_, is_set)| *is_set);
+        set.map(|(name, _)| name).collect()
+    }
+}
+
+/// Which children are waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Children {
+    /// All of them.
+    All,
+    /// The first that is done.
+    Any,
+}
+
+impl Children {
+    /// The word of an edge.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::All => "all-children",
+            Self::Any => "any-children",
+        }
+    }
+}
+
+/// Waiting for the children of a step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WaitsFor {
+    /// Where the file says so.
+    pub place: Place,
+    /// Whether the file names the step.
+    pub is_named: bool,
+    /// How many of them.
+    pub children: Children,
+    /// Whose children.
+    pub spawner: String,
+}
+
+impl WaitsFor {
+    /// As a file says it, with the name that the step has by now.
+    pub fn written(&self) -> String {
+        if self.is_named {
+            format!("children-of({})", self.spawner)
+        } else {
+            self.children.as_str().to_owned()
+        }
+    }
+}
+
+/// Something outside that is waited for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gate {
+    /// What sort of thing.
+    pub kind: Placed<String>,
+    /// Which one.
+    pub await_id: Option<Placed<String>>,
+    /// How long.
+    pub timeout: Option<Duration>,
+    /// The repository that it is in.
+    pub repo: Option<Placed<String>>,
+}
+
+/// What is done to the steps of a formula.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Compose {
+    /// Expansions of single steps.
+    pub expand: Vec<Expand>,
+    /// Expansions of all steps that match.
+    pub map: Vec<Expand>,
+    /// Forks and joins.
+    pub branch: Vec<Branch>,
+    /// Conditions that somebody else looks at.
+    pub gate: Vec<GateRule>,
+    /// Aspects.
+    pub aspects: Vec<Placed<String>>,
+}
+
+/// An expansion that takes the place of steps.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expand {
+    /// A step, or a pattern of steps.
+    pub target: Placed<String>,
+    /// The expansion.
+    pub with: Placed<String>,
+    /// Values for it.
+    pub vars: Vec<(String, String)>,
+}
+
+/// Steps that can be done at the same time between two others.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Branch {
+    /// What comes before all.
+    pub from: Placed<String>,
+    /// What is done at the same time.
+    pub steps: Vec<Placed<String>>,
+    /// What comes after all.
+    pub join: Placed<String>,
+}
+
+/// A condition before a step that a program of somebody else evaluates.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GateRule {
+    /// The step.
+    pub before: Placed<String>,
+    /// The condition.
+    pub condition: Placed<String>,
+}
+
+/// Steps that are put around others.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Advice {
+    /// A pattern of steps.
+    pub target: Placed<String>,
+    /// What comes before, in order.
+    pub before: Vec<AdviceStep>,
+    /// What comes after, in order.
+    pub after: Vec<AdviceStep>,
+}
+
+/// A step that is put beside another; `{step.id}` and `{step.title}` are the other's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AdviceStep {
+    /// Its name.
+    pub id: Placed<String>,
+    /// What it is about.
+    pub title: Option<Placed<String>>,
+    /// What is to be done.
+    pub description: Option<Placed<String>>,
+    /// The type of its bead.
+    pub kind: Option<Placed<String>>,
+}

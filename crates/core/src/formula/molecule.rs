@@ -1,0 +1,428 @@
+//! What a pour makes: one root and a bead for each step and each gate (F-6).
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value, json};
+
+use super::model::{Children, Phase, Step};
+use super::place::{Findings, Place};
+use crate::bead::{FieldError, Timestamp};
+use crate::issue::{Dependency, Issue, Label, MOLECULE, STAGE};
+use crate::text::excerpt;
+
+/// The type of a gate's bead.
+pub const GATE: &str = "gate";
+
+/// A compiled formula.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Molecule {
+    /// The formula's name, which is the root's title (F-6).
+    pub formula: String,
+    /// What it does.
+    pub description: String,
+    /// Whether it is to last.
+    pub phase: Phase,
+    /// A word of its author.
+    pub intent: Option<String>,
+    /// Its steps and gates in the order of the formula; parents before their children.
+    pub steps: Vec<StepBead>,
+}
+
+/// A bead of a molecule without its id.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StepBead {
+    /// Its name in the molecule.
+    pub id: String,
+    /// The step that it is a part of; none for a part of the molecule itself.
+    pub parent: Option<String>,
+    /// What it is about.
+    pub title: String,
+    /// What is to be done.
+    pub description: String,
+    /// More about it.
+    pub notes: String,
+    /// Its type.
+    pub issue_type: String,
+    /// How urgent it is.
+    pub priority: u8,
+    /// Tags.
+    pub labels: Vec<String>,
+    /// Who is to do it.
+    pub assignee: Option<String>,
+    /// What its author added.
+    pub metadata: Map<String, Value>,
+    /// What must be done before.
+    pub needs: Vec<Need>,
+    /// What is waited for, if it is a gate.
+    pub gate: Option<Awaited>,
+}
+
+/// Something that a step waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Need {
+    /// The other step.
+    pub step: String,
+    /// In which way.
+    pub wait: Wait,
+}
+
+/// In which way a step waits for another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    /// Until it is closed.
+    ForIt,
+    /// Until its children are closed.
+    ForChildren(Children),
+    /// Until it and its children are closed.
+    ForBoth(Children),
+}
+
+/// What a gate waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Awaited {
+    /// What sort of thing.
+    pub kind: String,
+    /// Which one.
+    pub id: Option<String>,
+    /// How long.
+    pub timeout: Option<std::time::Duration>,
+}
+
+/// The beads of steps whose variables are filled in.
+pub(super) fn step_beads(steps: &[Step], findings: &mut Findings) -> Vec<StepBead> {
+    let mut beads = Vec::new();
+    for step in steps {
+        add(step, None, &mut beads, findings);
+    }
+    beads
+}
+
+fn add(step: &Step, parent: Option<&str>, beads: &mut Vec<StepBead>, findings: &mut Findings) {
+    let mut bead = bead(step, parent, findings);
+    let gate = gate(step, parent);
+    if let Some(gate) = &gate {
+        bead.needs.push(Need {
+            step: gate.id.clone(),
+            wait: Wait::ForIt,
+        });
+    }
+    beads.push(bead);
+    beads.extend(gate);
+    for child in &step.children {
+        add(child, Some(&step.id.value), beads, findings);
+    }
+}
+
+fn bead(step: &Step, parent: Option<&str>, findings: &mut Findings) -> StepBead {
+    let id = &step.id.value;
+    if step.title.value.trim().is_empty() {
+        let message = format!("the title of the step `{}` is empty", excerpt(id));
+        findings.refuse(step.title.place, message, "");
+    }
+    let kind = match &step.kind {
+        Some(kind) => kind.value.trim().to_owned(),
+        None if step.children.is_empty() => "task".to_owned(),
+        None => "epic".to_owned(),
+    };
+    let text = |text: &Option<super::place::Placed<String>>| {
+        text.as_ref()
+            .map_or_else(String::new, |text| text.value.clone())
+    };
+    StepBead {
+        id: id.clone(),
+        parent: parent.map(str::to_owned),
+        title: step.title.value.clone(),
+        description: text(&step.description),
+        notes: text(&step.notes),
+        issue_type: kind,
+        priority: step.priority.unwrap_or(2),
+        labels: labels(step, findings),
+        assignee: (step.assignee.as_ref())
+            .map(|assignee| assignee.value.clone())
+            .filter(|assignee| !assignee.is_empty()),
+        metadata: metadata(step, findings),
+        needs: needs(step),
+        gate: None,
+    }
+}
+
+fn labels(step: &Step, findings: &mut Findings) -> Vec<String> {
+    let mut labels: Vec<String> = Vec::new();
+    let mut add = |label: String, place: Place| {
+        if let Err(wrong) = Label::parse(&label) {
+            findings.refuse(place, wrong.message, "");
+        } else if !labels.contains(&label) {
+            labels.push(label);
+        }
+    };
+    for label in &step.labels {
+        add(label.value.clone(), label.place);
+    }
+    if let Some(waits_for) = &step.waits_for {
+        let label = format!("gate:{}", waits_for.written());
+        add(label, waits_for.place);
+    }
+    add(format!("{STAGE}-{}", step.id.value), step.id.place);
+    labels
+}
+
+fn metadata(step: &Step, findings: &mut Findings) -> Map<String, Value> {
+    let mut metadata = Map::new();
+    if let Some(own) = &step.metadata {
+        if own.value.contains_key(STAGE) {
+            let message = format!("`metadata.{STAGE}` is the name of the step and cannot be set");
+            findings.refuse(own.place, message, "give the key another name");
+        }
+        metadata.extend(own.value.clone());
+    }
+    metadata.insert(STAGE.to_owned(), step.id.value.as_str().into());
+    metadata
+}
+
+/// There is one edge to each other step: waiting for its children takes the place of waiting for it alone.
+fn needs(step: &Step) -> Vec<Need> {
+    let spawner = step.waits_for.as_ref().map(|waits_for| {
+        let is_needed = (step.needs.iter()).any(|need| need.value == waits_for.spawner);
+        let wait = if is_needed {
+            Wait::ForBoth(waits_for.children)
+        } else {
+            Wait::ForChildren(waits_for.children)
+        };
+        Need {
+            step: waits_for.spawner.clone(),
+            wait,
+        }
+    });
+    let others = step.needs.iter().map(|need| need.value.clone());
+    let mut needs: Vec<Need> = others
+        .filter(|need| spawner.as_ref().is_none_or(|spawner| spawner.step != *need))
+        .map(|step| Need {
+            step,
+            wait: Wait::ForIt,
+        })
+        .collect();
+    needs.extend(spawner);
+    needs
+}
+
+/// The name of a step's gate.
+pub(super) fn gate_id(step: &str) -> String {
+    format!("gate-{step}")
+}
+
+/// The bead of a step's gate, beside the step.
+fn gate(step: &Step, parent: Option<&str>) -> Option<StepBead> {
+    let gate = step.gate.as_ref()?;
+    let id = gate.await_id.as_ref().map(|id| id.value.clone());
+    let title = match &id {
+        Some(id) => format!("Gate: {} {id}", gate.kind.value),
+        None => format!("Gate: {}", gate.kind.value),
+    };
+    let mut metadata = Map::new();
+    if let Some(repo) = &gate.repo {
+        metadata.insert("repo".to_owned(), repo.value.as_str().into());
+    }
+    Some(StepBead {
+        id: gate_id(&step.id.value),
+        parent: parent.map(str::to_owned),
+        title,
+        description: format!("Async gate for step {}", step.id.value),
+        notes: String::new(),
+        issue_type: GATE.to_owned(),
+        priority: 2,
+        labels: Vec::new(),
+        assignee: None,
+        metadata,
+        needs: Vec::new(),
+        gate: Some(Awaited {
+            kind: gate.kind.value.clone(),
+            id,
+            timeout: gate.timeout,
+        }),
+    })
+}
+
+/// How a molecule becomes beads.
+#[derive(Debug, Clone)]
+pub struct Pouring<'a> {
+    /// The root's id.
+    pub root: &'a str,
+    /// Who is to look after the root.
+    pub assignee: Option<&'a str>,
+    /// Tags of the root.
+    pub labels: &'a [String],
+    /// The bead that the root is a part of.
+    pub parent: Option<&'a str>,
+    /// Whether it vanishes (F-10).
+    pub is_wisp: bool,
+    /// When, and who.
+    pub now: &'a Timestamp,
+    /// Who pours.
+    pub actor: &'a str,
+}
+
+impl Molecule {
+    /// The id of a step's bead.
+    pub fn bead_id(root: &str, step: &str) -> String {
+        format!("{root}-{step}")
+    }
+
+    /// The steps without the gates.
+    pub fn work(&self) -> impl Iterator<Item = &StepBead> {
+        self.steps.iter().filter(|step| step.gate.is_none())
+    }
+
+    /// For each bead the places of those that it waits for: what it needs, what the steps that it is a part of need, and its
+    /// children, because a step with children ends after them. Waiting for the children of a step is taken as waiting for the step.
+    pub fn waits(&self) -> Vec<Vec<usize>> {
+        let places: HashMap<&str, usize> = (self.steps.iter().enumerate())
+            .map(|(at, step)| (step.id.as_str(), at))
+            .collect();
+        let mut waits: Vec<Vec<usize>> = Vec::with_capacity(self.steps.len());
+        let mut children = vec![Vec::new(); self.steps.len()];
+        let mut inherited: Vec<Vec<usize>> = Vec::with_capacity(self.steps.len());
+        for (at, step) in self.steps.iter().enumerate() {
+            let own = step.needs.iter();
+            let own = own.filter_map(|need| places.get(need.step.as_str()).copied());
+            // Parents come before their children, so that what they inherit is known.
+            let parent = step.parent.as_deref().and_then(|parent| places.get(parent));
+            let mut needs = parent.map_or_else(Vec::new, |parent| inherited[*parent].clone());
+            needs.extend(own);
+            if let Some(parent) = parent {
+                children[*parent].push(at);
+            }
+            inherited.push(needs.clone());
+            waits.push(needs);
+        }
+        for (waits, children) in waits.iter_mut().zip(children) {
+            waits.extend(children);
+            waits.sort_unstable();
+            waits.dedup();
+        }
+        waits
+    }
+
+    /// The beads, the root first.
+    pub fn issues(&self, pouring: &Pouring<'_>) -> Result<Vec<Issue>, Vec<FieldError>> {
+        let root = std::iter::once(self.root(pouring));
+        let steps = self.steps.iter().map(|step| step.document(pouring));
+        root.chain(steps).map(Issue::without_comments).collect()
+    }
+
+    fn root(&self, pouring: &Pouring<'_>) -> Value {
+        let order: Vec<&str> = self.work().map(|step| step.id.as_str()).collect();
+        let mut metadata = json!({ "formula": self.formula, "steps": order });
+        if let Some(intent) = &self.intent {
+            metadata["intent"] = intent.as_str().into();
+        }
+        let mut document = json!({
+            "id": pouring.root,
+            "title": self.formula,
+            "description": self.description,
+            "status": "open",
+            "priority": 2,
+            "issue_type": MOLECULE,
+        });
+        if let Some(assignee) = pouring.assignee {
+            document["assignee"] = assignee.into();
+        }
+        document["labels"] = pouring.labels.into();
+        document["metadata"] = metadata;
+        let parent = pouring
+            .parent
+            .map(|parent| edge(parent, Dependency::PARENT_CHILD));
+        finished(
+            document,
+            pouring,
+            pouring.root,
+            parent.into_iter().collect(),
+        )
+    }
+}
+
+impl StepBead {
+    fn document(&self, pouring: &Pouring<'_>) -> Value {
+        let id = Molecule::bead_id(pouring.root, &self.id);
+        let mut document = json!({
+            "id": id,
+            "title": self.title,
+            "description": self.description,
+            "notes": self.notes,
+            "status": "open",
+            "priority": self.priority,
+            "issue_type": self.issue_type,
+            "assignee": self.assignee,
+            "labels": self.labels,
+            "metadata": self.metadata,
+        });
+        if let Some(awaited) = &self.gate {
+            document["await_type"] = awaited.kind.as_str().into();
+            if let Some(id) = &awaited.id {
+                document["await_id"] = id.as_str().into();
+            }
+            if let Some(timeout) = awaited.timeout {
+                let nanoseconds = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
+                document["timeout"] = nanoseconds.into();
+            }
+        }
+        drop_empty(&mut document);
+        let parent = match &self.parent {
+            Some(parent) => Molecule::bead_id(pouring.root, parent),
+            None => pouring.root.to_owned(),
+        };
+        let mut edges = vec![edge(&parent, Dependency::PARENT_CHILD)];
+        edges.extend(self.needs.iter().map(|need| need.edge(pouring.root)));
+        finished(document, pouring, &id, edges)
+    }
+}
+
+impl Need {
+    fn edge(&self, root: &str) -> Value {
+        let target = Molecule::bead_id(root, &self.step);
+        let metadata = match self.wait {
+            Wait::ForIt => return edge(&target, Dependency::BLOCKS),
+            Wait::ForChildren(children) => json!({ "gate": children.as_str() }),
+            Wait::ForBoth(children) => json!({ "gate": children.as_str(), "also_blocks": true }),
+        };
+        let mut record = edge(&target, Dependency::WAITS_FOR);
+        record["metadata"] = metadata.to_string().into();
+        record
+    }
+}
+
+fn edge(target: &str, kind: &str) -> Value {
+    json!({ "depends_on_id": target, "type": kind })
+}
+
+fn drop_empty(document: &mut Value) {
+    if let Value::Object(map) = document {
+        map.retain(|_, value| match value {
+            Value::Null => false,
+            Value::String(text) => !text.is_empty(),
+            Value::Array(items) => !items.is_empty(),
+            Value::Object(map) => !map.is_empty(),
+            Value::Bool(_) | Value::Number(_) => true,
+        });
+    }
+}
+
+/// What all beads of a pour have.
+fn finished(mut document: Value, pouring: &Pouring<'_>, id: &str, mut edges: Vec<Value>) -> Value {
+    if pouring.is_wisp {
+        document["ephemeral"] = true.into();
+    }
+    for key in ["created_at", "updated_at"] {
+        document[key] = pouring.now.as_str().into();
+    }
+    document["created_by"] = pouring.actor.into();
+    for edge in &mut edges {
+        edge["issue_id"] = id.into();
+        edge["created_at"] = pouring.now.as_str().into();
+        edge["created_by"] = pouring.actor.into();
+    }
+    if !edges.is_empty() {
+        document["dependencies"] = edges.into();
+    }
+    drop_empty(&mut document);
+    document
+}

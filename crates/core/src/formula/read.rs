@@ -1,0 +1,296 @@
+//! From the tree of a file to a formula. Everything that is wrong is said at once.
+
+mod parts;
+mod steps;
+mod table;
+
+use super::document::{self, Node, Tree};
+use super::model::{Compose, Formula, Kind, Phase, Variable, VariableType};
+use super::name::{FormulaName, is_variable_name};
+use super::place::{FileId, Findings, Place, Placed, Sheet};
+use crate::diag::{ErrorCode, WarningCode};
+use crate::text::{Span, excerpt};
+
+use super::fields::Object;
+pub(super) use steps::GATES;
+use table::Table;
+
+/// How foreign a file may be.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Strictness {
+    /// A field that nobody knows is an error.
+    #[default]
+    Strict,
+    /// It is a warning (`--lenient`).
+    Lenient,
+}
+
+/// Reads one file. `stem` is the name under which it was found.
+pub(super) fn read(
+    sheet: &Sheet,
+    file: FileId,
+    stem: &str,
+    strictness: Strictness,
+    findings: &mut Findings,
+) -> Option<Formula> {
+    let node = match document::parse(&sheet.text, sheet.format) {
+        Ok(node) => node,
+        Err(unreadable) => {
+            let place = Place {
+                file,
+                span: unreadable.span,
+            };
+            findings.refuse(place, unreadable.message, "");
+            return None;
+        }
+    };
+    let mut reader = Reader {
+        file,
+        strictness,
+        findings,
+    };
+    reader.formula(&node, stem)
+}
+
+struct Reader<'f> {
+    file: FileId,
+    strictness: Strictness,
+    findings: &'f mut Findings,
+}
+
+impl Reader<'_> {
+    fn place(&self, span: Span) -> Place {
+        Place {
+            file: self.file,
+            span,
+        }
+    }
+
+    fn refuse(&mut self, span: Span, message: impl Into<String>, help: &str) {
+        let place = self.place(span);
+        self.findings.refuse(place, message, help);
+    }
+
+    /// An error in a file of ours, a warning in a foreign one.
+    fn object_to(&mut self, span: Span, message: String, help: &str) {
+        let place = self.place(span);
+        match self.strictness {
+            Strictness::Strict => self.findings.refuse(place, message, help),
+            Strictness::Lenient => {
+                self.findings
+                    .warn(WarningCode::FormulaField, place, message, help);
+            }
+        }
+    }
+
+    fn formula(&mut self, node: &Node, stem: &str) -> Option<Formula> {
+        let table = self.table(node, Object::Formula)?;
+        let name = self.formula_name(table, stem);
+        let formula = Formula {
+            description: self.text(table, "description"),
+            version: self.version(table),
+            kind: self.kind(table),
+            phase: self.phase(table),
+            intent: self.text(table, "intent").map(|text| text.value),
+            extends: self.texts(table, "extends"),
+            variables: self.variables(table),
+            steps: self.steps(table, "steps", steps::Ids::Plain),
+            template: self.steps(table, "template", steps::Ids::Template),
+            compose: table
+                .get("compose")
+                .and_then(|node| self.compose(node))
+                .unwrap_or_default(),
+            advice: self.advice(table),
+            name: name?,
+        };
+        self.check_purpose(&formula);
+        Some(formula)
+    }
+
+    fn formula_name(&mut self, table: Table<'_>, stem: &str) -> Option<Placed<String>> {
+        let name = self.required_text(table, "formula")?;
+        if let Err(wrong) = FormulaName::parse(&name.value) {
+            self.refuse(name.place.span, wrong.to_string(), "");
+            return None;
+        }
+        if name.value != stem {
+            let message = format!(
+                "the formula is called `{}`, but its file is called `{}`",
+                excerpt(&name.value),
+                excerpt(stem)
+            );
+            self.object_to(name.place.span, message, "give both the same name");
+            return Some(name.with(stem.to_owned()));
+        }
+        Some(name)
+    }
+
+    fn version(&mut self, table: Table<'_>) -> u64 {
+        let version = self.number(table, "version", 1, u64::from(u32::MAX));
+        version.unwrap_or(1)
+    }
+
+    fn kind(&mut self, table: Table<'_>) -> Kind {
+        let words = Kind::ALL.map(|kind| (kind.as_str(), kind));
+        self.word(table, "type", &words).unwrap_or(Kind::Workflow)
+    }
+
+    fn phase(&mut self, table: Table<'_>) -> Option<Phase> {
+        let words = Phase::ALL.map(|phase| (phase.as_str(), phase));
+        self.word(table, "phase", &words)
+    }
+
+    /// A workflow has steps of its own or of others, an expansion a template.
+    fn check_purpose(&mut self, formula: &Formula) {
+        let span = formula.name.place.span;
+        match formula.kind {
+            Kind::Workflow | Kind::Convoy | Kind::Task | Kind::Patrol => {
+                if formula.steps.is_empty() && formula.extends.is_empty() {
+                    self.refuse(span, "the formula has no steps", "add `steps`");
+                }
+            }
+            Kind::Expansion if formula.template.is_empty() && formula.extends.is_empty() => {
+                let message = "the expansion has no template";
+                self.refuse(span, message, "write its steps under `template`");
+            }
+            Kind::Expansion => {}
+            Kind::Aspect if formula.advice.is_empty() && formula.extends.is_empty() => {
+                self.refuse(span, "the aspect has no advice", "add `advice`");
+            }
+            Kind::Aspect => {}
+        }
+        self.say_unused(formula);
+    }
+
+    /// What a formula of its type has no use for.
+    fn say_unused(&mut self, formula: &Formula) {
+        let has_rules = formula.compose != Compose::default();
+        let (steps, template) = (!formula.steps.is_empty(), !formula.template.is_empty());
+        let unused = match formula.kind {
+            Kind::Workflow | Kind::Convoy | Kind::Task | Kind::Patrol => {
+                vec![("template", template)]
+            }
+            Kind::Expansion => vec![
+                ("steps", steps),
+                ("compose", has_rules),
+                ("advice", !formula.advice.is_empty()),
+            ],
+            Kind::Aspect => vec![
+                ("steps", steps),
+                ("template", template),
+                ("compose", has_rules),
+                ("vars", !formula.variables.is_empty()),
+            ],
+        };
+        for (field, _) in unused.into_iter().filter(|(_, is_there)| *is_there) {
+            let message = format!(
+                "`{field}` means nothing in a formula of type {}",
+                formula.kind.as_str()
+            );
+            (self.findings).warn(WarningCode::FormulaField, formula.name.place, message, "");
+        }
+    }
+
+    fn variables(&mut self, table: Table<'_>) -> Vec<Variable> {
+        let Some(node) = table.get("vars") else {
+            return Vec::new();
+        };
+        let Tree::Table(entries) = &node.tree else {
+            let message = format!("`vars` is a table, not {}", node.kind());
+            self.refuse(node.span, message, "");
+            return Vec::new();
+        };
+        let mut variables = Vec::new();
+        for (key, node) in entries {
+            let name = Placed::new(key.value.clone(), self.place(key.span));
+            if !is_variable_name(&name.value) {
+                let message = format!(
+                    "`{}` cannot be the name of a variable",
+                    excerpt(&name.value)
+                );
+                let help = "letters, digits, `_` and `-`, beginning with a letter or `_`";
+                self.refuse(key.span, message, help);
+                continue;
+            }
+            variables.extend(self.variable(&name, node));
+        }
+        variables
+    }
+
+    fn variable(&mut self, name: &Placed<String>, node: &Node) -> Option<Variable> {
+        let plain = |default| Variable {
+            name: name.clone(),
+            description: String::new(),
+            is_required: false,
+            default,
+            pattern: None,
+            allowed: Vec::new(),
+            kind: VariableType::String,
+        };
+        // A bare value is the default.
+        if let Some(text) = scalar(node) {
+            let default = Placed::new(text, self.place(node.span));
+            return Some(plain(Some(default)));
+        }
+        let table = self.table(node, Object::Variable)?;
+        let types = VariableType::ALL.map(|kind| (kind.as_str(), kind));
+        let variable = Variable {
+            description: (self.text(table, "description"))
+                .map(|text| text.value)
+                .unwrap_or_default(),
+            is_required: self.switch(table, "required").unwrap_or(false),
+            default: self.scalar(table, "default"),
+            pattern: self.text(table, "pattern"),
+            allowed: self.scalars(table, "enum"),
+            kind: self
+                .word(table, "type", &types)
+                .unwrap_or(VariableType::String),
+            ..plain(None)
+        };
+        self.check_variable(&variable);
+        Some(variable)
+    }
+
+    fn check_variable(&mut self, variable: &Variable) {
+        let name = &variable.name.value;
+        if let Some(default) = variable.default.as_ref().filter(|_| variable.is_required) {
+            let message = format!("the variable `{name}` is required and has a default");
+            self.refuse(default.place.span, message, "leave one of the two out");
+        }
+        if let Some(pattern) = &variable.pattern
+            && let Err(error) = regex::Regex::new(&pattern.value)
+        {
+            let message = format!("the pattern of `{name}` is no regular expression: {error}");
+            self.refuse(pattern.place.span, message, "");
+            return;
+        }
+        if let Some(default) = &variable.default
+            && let Err(wrong) = super::values::check(variable, &default.value)
+        {
+            let message = format!("the default of `{name}` {wrong}");
+            self.findings
+                .error(ErrorCode::FormulaInvalidVar, default.place, message, "");
+        }
+    }
+
+    fn compose(&mut self, node: &Node) -> Option<Compose> {
+        let table = self.table(node, Object::Compose)?;
+        Some(Compose {
+            expand: self.each(table, "expand", Self::expand_rule),
+            map: self.each(table, "map", Self::map_rule),
+            branch: self.each(table, "branch", Self::branch),
+            gate: self.each(table, "gate", Self::gate_rule),
+            aspects: self.texts(table, "aspects"),
+        })
+    }
+}
+
+/// A single value as a text.
+fn scalar(node: &Node) -> Option<String> {
+    match &node.tree {
+        Tree::Text(text) => Some(text.clone()),
+        Tree::Number(number) => Some(number.clone()),
+        Tree::Bool(value) => Some(value.to_string()),
+        Tree::Null | Tree::List(_) | Tree::Table(_) => None,
+    }
+}

@@ -1,0 +1,289 @@
+//! Reading steps.
+
+use serde_json::Value;
+
+use super::super::condition::Condition;
+use super::super::document::Node;
+use super::super::fields::Object;
+use super::super::model::{Children, Gate, Step, WaitsFor};
+use super::super::name::StepId;
+use super::super::place::Placed;
+use super::super::range;
+use super::super::repeat::{Loop, Times};
+use super::Reader;
+use super::table::Table;
+use crate::diag::{WarningCode, did_you_mean};
+use crate::text::{excerpt, parse_duration};
+
+/// What can be waited for.
+pub(in crate::formula) const GATES: [&str; 6] =
+    ["human", "timer", "mail", "bead", "gh:run", "gh:pr"];
+
+/// Whether the names of steps are names, or are made when an expansion is applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ids {
+    Plain,
+    Template,
+}
+
+impl Reader<'_> {
+    pub(super) fn steps(&mut self, table: Table<'_>, name: &str, ids: Ids) -> Vec<Step> {
+        self.each(table, name, |reader, node| reader.step(node, ids))
+    }
+
+    fn step(&mut self, node: &Node, ids: Ids) -> Option<Step> {
+        let table = self.table(node, Object::Step)?;
+        let id = self.step_id(table, ids);
+        let expand = self
+            .text(table, "expand")
+            .filter(|name| !name.value.is_empty());
+        let title = self.title(table, id.as_ref(), expand.is_some());
+        let (depends_on, needs) = (self.texts(table, "depends_on"), self.texts(table, "needs"));
+        let waits_for = self.waits_for(table, needs.first().or(depends_on.first()));
+        let conditions = self.condition(table);
+        let step = Step {
+            description: self.text(table, "description"),
+            notes: self.text(table, "notes"),
+            kind: (self.text(table, "type")).filter(|kind| !kind.value.trim().is_empty()),
+            priority: self
+                .number(table, "priority", 0, 4)
+                .and_then(|priority| u8::try_from(priority).ok()),
+            labels: self.texts(table, "labels"),
+            metadata: self.metadata(table),
+            waits_for,
+            assignee: (self.text(table, "assignee")).filter(|name| !name.value.is_empty()),
+            expand,
+            expand_vars: self.pairs(table, "expand_vars"),
+            conditions: conditions.into_iter().collect(),
+            children: self.steps(table, "children", ids),
+            gate: table.get("gate").and_then(|node| self.gate(node)),
+            repeat: table.get("loop").and_then(|node| self.repeat(node, ids)),
+            ..Step::new(id?, title?)
+        };
+        let mut step = step;
+        for need in depends_on.iter().chain(&needs) {
+            step.need(&need.value, need.place);
+        }
+        self.check_replaced(&step);
+        Some(step)
+    }
+
+    fn step_id(&mut self, table: Table<'_>, ids: Ids) -> Option<Placed<String>> {
+        let id = self.required_text(table, "id")?;
+        if ids == Ids::Plain
+            && let Err(wrong) = StepId::parse(&id.value)
+        {
+            self.refuse(id.place.span, wrong.to_string(), "");
+            return None;
+        }
+        Some(id)
+    }
+
+    /// The title; a step that is replaced needs none.
+    fn title(
+        &mut self,
+        table: Table<'_>,
+        id: Option<&Placed<String>>,
+        is_replaced: bool,
+    ) -> Option<Placed<String>> {
+        let (title, name) = (table.get("title"), self.text(table, "name"));
+        match (title, name) {
+            (Some(_), Some(name)) => {
+                let message = "a step has a `title` or a `name`, not both";
+                self.refuse(name.place.span, message, "");
+                None
+            }
+            (None, Some(name)) => Some(name),
+            (None, None) if is_replaced => id.map(|id| id.with(String::new())),
+            (_, None) => self.required_text(table, "title"),
+        }
+    }
+
+    fn metadata(&mut self, table: Table<'_>) -> Option<Placed<serde_json::Map<String, Value>>> {
+        let node = table.get("metadata")?;
+        if let Value::Object(map) = node.to_value() {
+            Some(Placed::new(map, self.place(node.span)))
+        } else {
+            let message = format!("`metadata` is a table, not {}", node.kind());
+            self.refuse(node.span, message, "");
+            None
+        }
+    }
+
+    fn condition(&mut self, table: Table<'_>) -> Option<Placed<Condition>> {
+        let text = self.text(table, "condition")?;
+        if text.value.trim().is_empty() {
+            return None;
+        }
+        let condition = Condition::parse(&text.value);
+        if condition.is_none() {
+            let message = format!("`{}` is no condition", excerpt(&text.value));
+            let help = "write `{{v}}`, `!{{v}}`, `{{v}} == text` or `{{v}} != text`";
+            self.refuse(text.place.span, message, help);
+        }
+        condition.map(|condition| text.with(condition))
+    }
+
+    fn waits_for(
+        &mut self,
+        table: Table<'_>,
+        first_need: Option<&Placed<String>>,
+    ) -> Option<WaitsFor> {
+        let written = self.text(table, "waits_for")?;
+        let spawner = || first_need.map(|need| need.value.clone());
+        let (children, is_named, spawner) = match written.value.as_str() {
+            "" => return None,
+            "all-children" => (Children::All, false, spawner()),
+            "any-children" => (Children::Any, false, spawner()),
+            text => {
+                let inner = text.strip_prefix("children-of(");
+                let step = inner.and_then(|rest| rest.strip_suffix(')'));
+                let Some(step) = step.filter(|step| !step.is_empty()) else {
+                    let message = format!("`waits_for` cannot be `{}`", excerpt(text));
+                    let help = "it is `all-children`, `any-children` or `children-of(step)`";
+                    self.refuse(written.place.span, message, help);
+                    return None;
+                };
+                (Children::All, true, Some(step.to_owned()))
+            }
+        };
+        let Some(spawner) = spawner else {
+            let message = "nothing says whose children are waited for".to_owned();
+            let help = "name the step with `children-of(step)` or in `needs`";
+            self.object_to(written.place.span, message, help);
+            return None;
+        };
+        Some(WaitsFor {
+            place: written.place,
+            is_named,
+            children,
+            spawner,
+        })
+    }
+
+    fn gate(&mut self, node: &Node) -> Option<Gate> {
+        let table = self.table(node, Object::Gate)?;
+        let kind = self.required_text(table, "type")?;
+        if !GATES.contains(&kind.value.as_str()) {
+            let help = match did_you_mean(&kind.value, GATES) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("it is one of {}", GATES.join(", ")),
+            };
+            let message = format!("`type` of a gate cannot be `{}`", excerpt(&kind.value));
+            self.object_to(kind.place.span, message, &help);
+        }
+        if kind.value != "human" {
+            let message = format!(
+                "nothing here looks at a gate of type {}: close it yourself to open it",
+                excerpt(&kind.value)
+            );
+            let place = kind.place;
+            (self.findings).warn(WarningCode::FormulaField, place, message, "");
+        }
+        let (await_id, id) = (self.text(table, "await_id"), self.text(table, "id"));
+        let timeout = self
+            .text(table, "timeout")
+            .filter(|text| !text.value.is_empty());
+        let duration = timeout
+            .as_ref()
+            .and_then(|text| parse_duration(&text.value));
+        if let Some(text) = timeout.filter(|_| duration.is_none()) {
+            let message = format!("`{}` is no time span", excerpt(&text.value));
+            self.refuse(
+                text.place.span,
+                message,
+                "write it as `90s`, `45m` or `1h30m`",
+            );
+        }
+        Some(Gate {
+            kind,
+            await_id: await_id.or(id).filter(|id| !id.value.is_empty()),
+            timeout: duration,
+            repo: self
+                .text(table, "repo")
+                .filter(|repo| !repo.value.is_empty()),
+        })
+    }
+
+    fn repeat(&mut self, node: &Node, ids: Ids) -> Option<Loop> {
+        let table = self.table(node, Object::Loop)?;
+        let body = self.steps(table, "body", ids);
+        let times = self.times(table);
+        if self.list(table, "body").is_none_or(<[Node]>::is_empty) {
+            self.refuse(table.span, "a loop needs a `body` with steps", "");
+            return None;
+        }
+        let times = times?;
+        Some(Loop {
+            times,
+            variable: self.text(table, "var").map(|text| text.value),
+            body,
+            place: self.place(table.span),
+        })
+    }
+
+    /// One of `count`, `range` and `until`.
+    fn times(&mut self, table: Table<'_>) -> Option<Times> {
+        let most = u64::from(u32::MAX);
+        let count = self.number(table, "count", 1, most);
+        let max = self.number(table, "max", 1, most);
+        let (range, until) = (self.text(table, "range"), self.text(table, "until"));
+        let given = [table.get("count"), table.get("range"), table.get("until")];
+        if given.into_iter().flatten().count() != 1 {
+            let message = "a loop has one of `count`, `range` and `until`";
+            self.refuse(table.span, message, "");
+            return None;
+        }
+        if let Some(range) = range {
+            let is_fixed = range::names(&range.value).is_empty();
+            let wrong = is_fixed.then(|| range::evaluate(&range.value, |_| None).err());
+            if let Some(wrong) = wrong.flatten() {
+                let message = format!("`{}` is no range: {wrong}", excerpt(&range.value));
+                self.refuse(range.place.span, message, "write it as `1..5`");
+                return None;
+            }
+            return Some(Times::Range(range));
+        }
+        if let Some(until) = until {
+            let Some(max) = max else {
+                let message = "a loop with `until` needs `max`";
+                self.refuse(until.place.span, message, "");
+                return None;
+            };
+            let message = "nothing here looks at `until`: the body is made once";
+            self.findings
+                .warn(WarningCode::FormulaField, until.place, message, "");
+            return Some(Times::Until { until, max });
+        }
+        Some(Times::Count(count?))
+    }
+
+    /// What a step says that other steps replace goes nowhere, and a gate would hold back nothing.
+    fn check_replaced(&mut self, step: &Step) {
+        let by = match (&step.repeat, &step.expand) {
+            (Some(_), Some(_)) => {
+                let message = "a step has a `loop` or an `expand`, not both";
+                self.refuse(step.id.place.span, message, "");
+                return;
+            }
+            (Some(_), None) => "its loop",
+            (None, Some(_)) => "its expansion",
+            (None, None) => return,
+        };
+        if step.gate.is_some() || !step.children.is_empty() {
+            let message =
+                format!("the step is replaced by {by} and cannot have a gate or children");
+            self.refuse(step.id.place.span, message, "put them on the steps inside");
+        }
+        let unused = step.unused_when_replaced();
+        if !unused.is_empty() {
+            let message = format!(
+                "the step is replaced by {by}: its {} {} ignored",
+                unused.join(", "),
+                if unused.len() == 1 { "is" } else { "are" }
+            );
+            self.findings
+                .warn(WarningCode::FormulaField, step.id.place, message, "");
+        }
+    }
+}

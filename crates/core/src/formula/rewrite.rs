@@ -1,0 +1,142 @@
+//! Changing the texts and names of many steps at once.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::condition::Test;
+use super::model::Step;
+use super::place::{Place, Placed};
+use super::template::{TooLong, substitute_single};
+
+/// Puts a prefix before the names of some steps, and before what they need among themselves.
+pub(super) fn prefix_ids(steps: &mut [Step], prefix: &str) {
+    let mut names = HashSet::new();
+    for step in steps.iter() {
+        step.walk(&mut |part| {
+            names.insert(part.id.value.clone());
+        });
+    }
+    for step in steps.iter_mut() {
+        step.walk_mut(&mut |part| part.id.value.insert_str(0, prefix));
+    }
+    prefix_needs(steps, &names, prefix);
+}
+
+/// The same for what is needed, also in the bodies of loops below, which have names of their own.
+fn prefix_needs(steps: &mut [Step], names: &HashSet<String>, prefix: &str) {
+    let renamed = |name: &mut String| {
+        if names.contains(name.as_str()) {
+            name.insert_str(0, prefix);
+        }
+    };
+    for step in steps {
+        step.walk_mut(&mut |part| {
+            part.needs
+                .iter_mut()
+                .for_each(|need| renamed(&mut need.value));
+            if let Some(waits_for) = &mut part.waits_for {
+                renamed(&mut waits_for.spawner);
+            }
+            if let Some(repeat) = &mut part.repeat {
+                prefix_needs(&mut repeat.body, names, prefix);
+            }
+        });
+    }
+}
+
+/// Fills names in single braces in every text of some steps, and in the loops and values below them. All texts together grow by at
+/// most `limit` bytes.
+pub(super) fn substitute_names<'v, F>(
+    steps: &mut [Step],
+    limit: usize,
+    value_of: F,
+) -> Result<(), TooLong>
+where
+    F: Fn(&str) -> Option<&'v str> + Copy,
+{
+    let mut left = limit;
+    let mut result = Ok(());
+    for step in steps {
+        step.walk_mut(&mut |part| {
+            let mut fill = |text: &mut String| {
+                if !text.contains('{') || result.is_err() {
+                    return;
+                }
+                match substitute_single(text, left, value_of) {
+                    Ok(filled) => {
+                        left -= filled.len();
+                        *text = filled;
+                    }
+                    Err(too_long) => result = Err(too_long),
+                }
+            };
+            each_text(part, &mut fill);
+            if let Some(repeat) = &mut part.repeat {
+                if let super::repeat::Times::Range(range) = &mut repeat.times {
+                    fill(&mut range.value);
+                }
+                if let Err(too_long) = substitute_names(&mut repeat.body, left, value_of) {
+                    result = Err(too_long);
+                }
+            }
+        });
+    }
+    result
+}
+
+/// Every text of one step: its names, what it says, and its values.
+fn each_text(step: &mut Step, change: &mut impl FnMut(&mut String)) {
+    change(&mut step.id.value);
+    for need in &mut step.needs {
+        change(&mut need.value);
+    }
+    if let Some(waits_for) = &mut step.waits_for {
+        change(&mut waits_for.spawner);
+    }
+    for condition in &mut step.conditions {
+        match &mut condition.value.test {
+            Test::Is(text) | Test::IsNot(text) => change(text),
+            Test::IsTrue | Test::IsFalse => {}
+        }
+    }
+    for (_, value) in &mut step.expand_vars {
+        change(value);
+    }
+    each_saying(step, &mut |text, _| change(text));
+}
+
+/// Every text of one step that ends up in its bead (F-2), and in the bead of its gate, with its place.
+pub(super) fn each_saying(step: &mut Step, change: &mut impl FnMut(&mut String, Place)) {
+    let mut placed = |text: &mut Placed<String>| change(&mut text.value, text.place);
+    placed(&mut step.title);
+    let optional = [
+        &mut step.description,
+        &mut step.notes,
+        &mut step.kind,
+        &mut step.assignee,
+    ];
+    optional.into_iter().flatten().for_each(&mut placed);
+    step.labels.iter_mut().for_each(&mut placed);
+    if let Some(gate) = &mut step.gate {
+        let texts = [&mut gate.await_id, &mut gate.repo];
+        texts.into_iter().flatten().for_each(&mut placed);
+    }
+    if let Some(metadata) = &mut step.metadata {
+        let place = metadata.place;
+        for (_, value) in &mut metadata.value {
+            each_string(value, &mut |text| change(text, place));
+        }
+    }
+}
+
+fn each_string(value: &mut Value, change: &mut impl FnMut(&mut String)) {
+    match value {
+        Value::String(text) => change(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| each_string(item, change)),
+        Value::Object(map) => map
+            .iter_mut()
+            .for_each(|(_, item)| each_string(item, change)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}

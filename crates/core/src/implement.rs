@@ -1,0 +1,32 @@
+//! The dispatcher of seed 004 (contracts §9), as far as it is pure: which formula a bead is worked by, what its labels say, what a
+//! worker's report means, and what becomes of its bead.
+//!
+//! Nothing here reads a store or runs a worker. Whoever does hands in what was found and performs what is decided.
+
+mod acceptance;
+mod choice;
+pub mod discovered;
+mod flag;
+mod outcome;
+mod path_label;
+mod place;
+mod policy;
+mod queue;
+pub mod ralf;
+pub mod report;
+mod stage;
+pub mod upstream;
+mod worker;
+
+pub use acceptance::{AcceptanceLine, Judge, acceptance_lines};
+pub use choice::{
+    Choice, Mode, Resolution, choose_formula, mode_of, molecule_to_use, pour_values, title_slug,
+};
+pub use flag::{HUMAN, flag, flag_step};
+pub use outcome::{Outcome, outcome_of, outcome_of_loop, summary};
+pub use path_label::{PathLabelError, decode_path, decode_url, encode_path, encode_url};
+pub use place::{AUDIT_DIRECTORY, UnsafePart, report_path};
+pub use policy::{Conflicting, Policy, ReviewLevel};
+pub use queue::{Candidate, READY, queue};
+pub use stage::{Stage, stage_of};
+pub use worker::{AUDITED, Agent, audit_label, worker_for};

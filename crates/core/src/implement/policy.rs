@@ -1,0 +1,209 @@
+//! What the labels of a source bead decide (§9.13, R-2). What is malformed, or said twice in different ways, is for a person.
+
+use thiserror::Error;
+
+use crate::issue::Issue;
+use crate::text::excerpt;
+
+/// How deep the review of the work is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum ReviewLevel {
+    /// Nobody looks at it.
+    None,
+    /// Only the light parts.
+    Light,
+    /// As usual.
+    #[default]
+    Standard,
+    /// With somebody who tries to break it.
+    Deep,
+}
+
+impl ReviewLevel {
+    /// Every level.
+    pub const ALL: [Self; 4] = [Self::None, Self::Light, Self::Standard, Self::Deep];
+
+    /// The word in a label.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Light => "light",
+            Self::Standard => "standard",
+            Self::Deep => "deep",
+        }
+    }
+}
+
+/// What a bead's labels ask for.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Policy {
+    /// Whether the loops of §9.12 are wanted.
+    pub is_ralf_required: bool,
+    /// How many cycles, if somebody said so.
+    pub cycles: Option<u32>,
+    /// The cap of the green loop, if somebody said so.
+    pub green_loop_cap: Option<u32>,
+    /// Whether the work may be merged.
+    pub is_auto_mergeable: bool,
+    /// How deep the review is.
+    pub review_level: ReviewLevel,
+    /// How much of the code tests must run through, in percent.
+    pub coverage_threshold: Option<u32>,
+}
+
+/// A label that cannot be understood, or two that contradict each other.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Conflicting {
+    /// Not a value of its kind.
+    #[error("implement-bead: the label `{}` is malformed: {expected}", excerpt(.label))]
+    Malformed {
+        /// The label.
+        label: String,
+        /// What it should be.
+        expected: &'static str,
+    },
+    /// Two values for one thing.
+    #[error("implement-bead: the labels `{}` and `{}` contradict each other", excerpt(.0), excerpt(.1))]
+    Twice(String, String),
+}
+
+/// The most cycles of a loop.
+const MAX_CYCLES: u32 = 20;
+
+/// The cycles of `ralf-implement` when nobody says otherwise.
+pub(super) const IMPLEMENT_CYCLES: u32 = 3;
+
+/// The cycles of `ralf-review` when nobody says otherwise.
+pub(super) const REVIEW_CYCLES: u32 = 2;
+
+impl Policy {
+    /// Reads the labels of a source bead.
+    pub fn of(source: &Issue) -> Result<Self, Conflicting> {
+        let has = |label: &str| source.has_label(label);
+        let level = one(source, "review-level:")?;
+        let review_level = match level {
+            None => ReviewLevel::default(),
+            Some((label, word)) => (ReviewLevel::ALL.into_iter())
+                .find(|level| level.as_str() == word)
+                .ok_or_else(|| malformed(label, "it is none, light, standard or deep"))?,
+        };
+        Ok(Self {
+            is_ralf_required: has("ralf:required"),
+            cycles: number(
+                source,
+                "ralf:cycles=",
+                1,
+                MAX_CYCLES,
+                "a whole number from 1 to 20",
+            )?,
+            green_loop_cap: number(
+                source,
+                "iteration-cap-green-loop-",
+                1,
+                MAX_CYCLES,
+                "a whole number from 1 to 20",
+            )?,
+            is_auto_mergeable: has("auto-mergeable"),
+            review_level,
+            coverage_threshold: number(
+                source,
+                "coverage-threshold-",
+                0,
+                100,
+                "a whole number from 0 to 100",
+            )?,
+        })
+    }
+
+    /// How many cycles `ralf-implement` may take.
+    pub fn implement_cycles(&self) -> u32 {
+        let named = self.cycles.or(self.green_loop_cap);
+        named.unwrap_or(IMPLEMENT_CYCLES)
+    }
+
+    /// How many cycles `ralf-review` may take.
+    pub fn review_cycles(&self) -> u32 {
+        self.cycles.unwrap_or(REVIEW_CYCLES)
+    }
+}
+
+fn malformed(label: &str, expected: &'static str) -> Conflicting {
+    Conflicting::Malformed {
+        label: label.to_owned(),
+        expected,
+    }
+}
+
+/// The one label with a prefix, and what follows it.
+fn one<'i>(source: &'i Issue, prefix: &str) -> Result<Option<(&'i str, &'i str)>, Conflicting> {
+    let mut found: Option<(&str, &str)> = None;
+    for label in source.labels() {
+        let Some(value) = label.strip_prefix(prefix) else {
+            continue;
+        };
+        match found {
+            Some((other, known)) if known != value => {
+                return Err(Conflicting::Twice(other.to_owned(), label.to_owned()));
+            }
+            _ => found = Some((label, value)),
+        }
+    }
+    Ok(found)
+}
+
+fn number(
+    source: &Issue,
+    prefix: &str,
+    least: u32,
+    most: u32,
+    expected: &'static str,
+) -> Result<Option<u32>, Conflicting> {
+    let Some((label, value)) = one(source, prefix)? else {
+        return Ok(None);
+    };
+    let is_decimal = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+    let number: Option<u32> = is_decimal.then(|| value.parse().ok()).flatten();
+    number
+        .filter(|number| (least..=most).contains(number))
+        .map(Some)
+        .ok_or_else(|| malformed(label, expected))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn policy(labels: &[&str]) -> Result<Policy, Conflicting> {
+        let issue = Issue::without_comments(json!({"id": "x", "title": "t", "labels": labels}));
+        Policy::of(&issue.unwrap())
+    }
+
+    #[test]
+    fn r_2_the_cap_is_the_label_or_the_policy_or_three() {
+        let cycles = |labels: &[&str]| {
+            policy(labels).map(|policy| (policy.implement_cycles(), policy.review_cycles()))
+        };
+        assert_eq!(cycles(&[]), Ok((3, 2)));
+        assert_eq!(cycles(&["ralf:cycles=5"]), Ok((5, 5)));
+        assert_eq!(cycles(&["iteration-cap-green-loop-7"]), Ok((7, 2)));
+        assert_eq!(
+            cycles(&["iteration-cap-green-loop-7", "ralf:cycles=1"]),
+            Ok((1, 1))
+        );
+        for wrong in [
+            "ralf:cycles=0",
+            "ralf:cycles=21",
+            "ralf:cycles=",
+            "ralf:cycles=+3",
+            "ralf:cycles=3.0",
+            "coverage-threshold-101",
+            "review-level:some",
+        ] {
+            assert!(policy(&[wrong]).is_err(), "{wrong}");
+        }
+        assert!(policy(&["ralf:cycles=2", "ralf:cycles=3"]).is_err());
+        assert!(policy(&["review-level:deep", "ralf:required", "auto-mergeable"]).is_ok());
+    }
+}

@@ -1,0 +1,64 @@
+//! The loops of §9.12: work or a review in bounded cycles, each with fresh eyes, until it holds or the cap is reached.
+//!
+//! Both are state machines: they say what to do next and are told what came of it. A cycle is told nothing of the cycles before.
+
+mod implement;
+mod review;
+mod reviewers;
+mod severity;
+
+pub use implement::{Aborted, Aggregate, CycleRecord, ImplementLoop, Next, WorkerEnd};
+pub use review::{CallerAction, ReviewLoop, ReviewNext, ReviewVerdict};
+pub use reviewers::{Reviewer, ReviewerStatus, reviewers, too_degraded};
+pub use severity::{Counts, Severity};
+
+/// How a loop ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Score {
+    /// It holds.
+    Pass,
+    /// It holds but for findings that somebody must weigh.
+    PassWithReservations,
+    /// It does not hold.
+    Fail,
+}
+
+impl Score {
+    /// The word in records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pass => "PASS",
+            Self::PassWithReservations => "PASS_WITH_RESERVATIONS",
+            Self::Fail => "FAIL",
+        }
+    }
+}
+
+/// The note after a completed cycle, by which a loop goes on after a crash.
+pub fn marker(cycle: u32, max: u32) -> String {
+    format!("RALF-IT-ITER:{cycle}/{max}")
+}
+
+/// The last completed cycle that a bead's notes tell of.
+pub fn completed_cycles(notes: &str) -> u32 {
+    let marks = notes.lines().filter_map(|line| {
+        let (cycle, _) = line.trim().strip_prefix("RALF-IT-ITER:")?.split_once('/')?;
+        cycle.parse().ok()
+    });
+    marks.max().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r_11_a_loop_goes_on_after_the_last_marker() {
+        assert_eq!(marker(2, 3), "RALF-IT-ITER:2/3");
+        assert_eq!(
+            completed_cycles("x\nRALF-IT-ITER:1/3\nRALF-IT-ITER:2/3\ny"),
+            2
+        );
+        assert_eq!(completed_cycles("RALF-IT-ITER:x/3"), 0);
+    }
+}

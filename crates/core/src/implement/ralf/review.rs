@@ -1,0 +1,150 @@
+//! `ralf-review`: fresh reviewers, in at most so many cycles, who change nothing.
+
+use super::Score;
+use super::severity::Counts;
+
+/// What whoever asked for the review should do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallerAction {
+    /// Go on.
+    Accept,
+    /// Mend what was found.
+    Revise,
+    /// Ask again.
+    Continue,
+    /// Note it for later.
+    Defer,
+}
+
+impl CallerAction {
+    /// The word in records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Accept => "accept",
+            Self::Revise => "revise",
+            Self::Continue => "continue",
+            Self::Defer => "defer",
+        }
+    }
+}
+
+/// How a review ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReviewVerdict {
+    /// Whether it holds.
+    pub score: Score,
+    /// How many cycles there were, and could have been.
+    pub cycles: (u32, u32),
+    /// What the last cycle found.
+    pub counts: Counts,
+    /// What to do.
+    pub action: CallerAction,
+}
+
+/// What to do next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReviewNext {
+    /// Let a fresh reviewer look.
+    Review {
+        /// Which cycle, from 1.
+        cycle: u32,
+    },
+    /// It is over.
+    Done(ReviewVerdict),
+}
+
+/// The loop.
+#[derive(Debug)]
+pub struct ReviewLoop {
+    max: u32,
+    cycle: u32,
+    before: Option<Counts>,
+}
+
+impl ReviewLoop {
+    /// A loop of at most so many cycles.
+    pub fn new(max: u32) -> Self {
+        Self {
+            max: max.max(1),
+            cycle: 1,
+            before: None,
+        }
+    }
+
+    /// What to do first.
+    pub fn begin(&self) -> ReviewNext {
+        ReviewNext::Review { cycle: self.cycle }
+    }
+
+    /// A reviewer is done.
+    pub fn reviewed(&mut self, counts: Counts) -> ReviewNext {
+        if !counts.rejects() && counts.major == 0 {
+            return self.done(Score::Pass, CallerAction::Accept, counts);
+        }
+        if self.cycle < self.max {
+            self.cycle += 1;
+            self.before = Some(counts);
+            return ReviewNext::Review { cycle: self.cycle };
+        }
+        let is_falling = match self.before {
+            Some(before) => counts.major <= 2 && counts.major < before.major,
+            None => counts.major <= 1,
+        };
+        if !counts.rejects() && is_falling {
+            return self.done(Score::PassWithReservations, CallerAction::Defer, counts);
+        }
+        self.done(Score::Fail, CallerAction::Revise, counts)
+    }
+
+    fn done(&self, score: Score, action: CallerAction, counts: Counts) -> ReviewNext {
+        ReviewNext::Done(ReviewVerdict {
+            score,
+            cycles: (self.cycle, self.max),
+            counts,
+            action,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn play(max: u32, cycles: &[(u32, u32)]) -> (Score, u32) {
+        let mut machine = ReviewLoop::new(max);
+        let mut next = machine.begin();
+        loop {
+            match next {
+                ReviewNext::Review { cycle } => {
+                    let (critical, major) = cycles[cycle as usize - 1];
+                    next = machine.reviewed(Counts {
+                        critical,
+                        major,
+                        ..Counts::default()
+                    });
+                }
+                ReviewNext::Done(verdict) => return (verdict.score, verdict.cycles.0),
+            }
+        }
+    }
+
+    #[test]
+    fn r_10_a_review_converges_or_says_why_not() {
+        assert_eq!(play(2, &[(0, 0)]), (Score::Pass, 1));
+        assert_eq!(play(2, &[(1, 0), (0, 0)]), (Score::Pass, 2));
+        assert_eq!(play(2, &[(0, 3), (0, 2)]), (Score::PassWithReservations, 2));
+        assert_eq!(
+            play(2, &[(0, 2), (0, 2)]),
+            (Score::Fail, 2),
+            "they must become fewer"
+        );
+        assert_eq!(
+            play(2, &[(0, 9), (0, 3)]),
+            (Score::Fail, 2),
+            "they must be few"
+        );
+        assert_eq!(play(2, &[(0, 3), (1, 1)]), (Score::Fail, 2));
+        assert_eq!(play(1, &[(0, 1)]), (Score::PassWithReservations, 1));
+        assert_eq!(play(1, &[(0, 2)]), (Score::Fail, 1));
+    }
+}

@@ -1,0 +1,453 @@
+//! From YAML to a report.
+
+use super::MAX_REPORT_BYTES;
+use super::model::{
+    Action, Block, Classification, CommentFix, Commit, Discovered, DiscoveredType, DocsEdits,
+    Escalation, Evidence, Report, Status, TestCounts,
+};
+use super::node::{Node, Place, Tree, parse};
+use crate::implement::worker::Agent;
+use crate::text::excerpt;
+
+/// Something that a report should not have, or should have: the report is used all the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// Where.
+    pub place: Place,
+    /// What.
+    pub message: String,
+}
+
+/// Why a report cannot be used (I-20).
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Malformed {
+    /// It is larger than any report.
+    #[error("the report is larger than {} KiB", MAX_REPORT_BYTES / 1024)]
+    TooLarge,
+    /// It is no YAML, or too much of it.
+    #[error("{0}")]
+    NotYaml(String),
+    /// It is YAML and no mapping.
+    #[error("the report is {0}, not a mapping")]
+    NotAMapping(&'static str),
+    /// A field that the worker's reports must have.
+    #[error("`{field}` {wrong} (line {}, column {})", place.line, place.column)]
+    Field {
+        /// The field.
+        field: &'static str,
+        /// What is wrong with it.
+        wrong: String,
+        /// Where, or where the mapping begins.
+        place: Place,
+    },
+}
+
+/// A report that can be used, and what is wrong with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Read {
+    /// The report.
+    pub report: Report,
+    /// Its faults, in the order of reading.
+    pub faults: Vec<Fault>,
+}
+
+/// Reads the report of a worker.
+pub fn read(text: &str, agent: &Agent) -> Result<Read, Malformed> {
+    if text.len() > MAX_REPORT_BYTES {
+        return Err(Malformed::TooLarge);
+    }
+    let root = parse(text).map_err(Malformed::NotYaml)?;
+    if !matches!(root.tree, Tree::Map(_)) {
+        return Err(Malformed::NotAMapping(root.kind()));
+    }
+    let mut reader = Reader {
+        root: &root,
+        faults: Vec::new(),
+    };
+    let status = reader.status()?;
+    let note = reader.optional_text("root_cause_note");
+    reader.check_note(agent, status, note.as_deref())?;
+    let comment_fix = reader.comment_fix(agent)?;
+    let mut report = Report {
+        status,
+        evidence: reader.evidence(),
+        escalations: reader.list("escalations", Reader::escalation),
+        discovered: reader.list("discovered_work", Reader::discovered),
+        commits: reader.commits(),
+        root_cause_note: note,
+        reproduction_steps: reader.optional_text("reproduction_steps"),
+        docs_edits: (*agent == Agent::DocsEditsTeam).then(|| reader.docs_edits()),
+        comment_fix,
+    };
+    reader.check_whole(agent, &mut report);
+    Ok(Read {
+        report,
+        faults: reader.faults,
+    })
+}
+
+struct Reader<'n> {
+    root: &'n Node,
+    faults: Vec<Fault>,
+}
+
+impl<'n> Reader<'n> {
+    fn fault(&mut self, place: Place, message: impl Into<String>) {
+        let message = message.into();
+        self.faults.push(Fault { place, message });
+    }
+
+    fn malformed<T>(
+        &self,
+        field: &'static str,
+        at: Option<&Node>,
+        wrong: String,
+    ) -> Result<T, Malformed> {
+        let place = at.unwrap_or(self.root).place;
+        Err(Malformed::Field {
+            field,
+            wrong,
+            place,
+        })
+    }
+
+    /// One of some words, which must be there.
+    fn required_word<T: Copy>(
+        &self,
+        field: &'static str,
+        words: &[(&'static str, T)],
+    ) -> Result<T, Malformed> {
+        let all: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        let Some(node) = self.root.get(field) else {
+            return self.malformed(field, None, "is missing".to_owned());
+        };
+        let word = match &node.tree {
+            Tree::Text(word) => words.iter().find(|(own, _)| own == word),
+            _ => None,
+        };
+        if let Some((_, value)) = word {
+            Ok(*value)
+        } else {
+            let found = match &node.tree {
+                Tree::Text(word) => format!("`{}`", excerpt(word)),
+                _ => node.kind().to_owned(),
+            };
+            let wrong = format!("is {found}, and not one of {}", all.join(", "));
+            self.malformed(field, Some(node), wrong)
+        }
+    }
+
+    fn status(&self) -> Result<Status, Malformed> {
+        self.required_word(
+            "status",
+            &Status::ALL.map(|status| (status.as_str(), status)),
+        )
+    }
+
+    /// A diagnoser that is done has found a cause; one that is not keeps its own word (W-6).
+    fn check_note(
+        &mut self,
+        agent: &Agent,
+        status: Status,
+        note: Option<&str>,
+    ) -> Result<(), Malformed> {
+        let is_blank = note.is_none_or(|note| note.trim().is_empty());
+        if *agent != Agent::BugDiagnoser || !is_blank {
+            return Ok(());
+        }
+        let node = self.root.get("root_cause_note");
+        match status {
+            Status::Complete => {
+                let wrong = if node.is_some() {
+                    "is blank"
+                } else {
+                    "is missing"
+                };
+                self.malformed("root_cause_note", node, wrong.to_owned())
+            }
+            Status::NeedsHuman | Status::Failed => {
+                self.fault(self.root.place, "there is no `root_cause_note`");
+                Ok(())
+            }
+        }
+    }
+
+    fn comment_fix(&self, agent: &Agent) -> Result<Option<CommentFix>, Malformed> {
+        if *agent != Agent::PrCommentFixerTeam {
+            return Ok(None);
+        }
+        let classification = self.required_word(
+            "classification",
+            &[
+                ("FIX", Classification::Fix),
+                ("SKIP", Classification::Skip),
+                ("ESCALATE", Classification::Escalate),
+            ],
+        )?;
+        let action = self.required_word(
+            "action",
+            &[
+                ("COMMITTED_FIX", Action::CommittedFix),
+                ("ALREADY_ADDRESSED", Action::AlreadyAddressed),
+                ("NO_ACTION", Action::NoAction),
+            ],
+        )?;
+        let fits = match classification {
+            Classification::Fix => action != Action::NoAction,
+            Classification::Skip | Classification::Escalate => action == Action::NoAction,
+        };
+        if fits {
+            Ok(Some(CommentFix {
+                classification,
+                action,
+            }))
+        } else {
+            let wrong = "does not go with `classification`".to_owned();
+            self.malformed("action", self.root.get("action"), wrong)
+        }
+    }
+
+    /// A text of the mapping; anything else is a fault.
+    fn optional_text(&mut self, key: &str) -> Option<String> {
+        let node = self.root.get(key)?;
+        self.text_of(node, key)
+    }
+
+    fn text_of(&mut self, node: &Node, what: &str) -> Option<String> {
+        match &node.tree {
+            Tree::Text(text) => Some(text.clone()),
+            Tree::Null => None,
+            _ => {
+                let message = format!("`{what}` is {}, not a text", node.kind());
+                self.fault(node.place, message);
+                None
+            }
+        }
+    }
+
+    fn evidence(&mut self) -> Evidence {
+        let Some(node) = self.root.get("evidence") else {
+            self.fault(self.root.place, "`evidence` is missing");
+            return Evidence::default();
+        };
+        if !matches!(node.tree, Tree::Map(_)) {
+            let message = format!("`evidence` is {}, not a mapping", node.kind());
+            self.fault(node.place, message);
+            return Evidence::default();
+        }
+        let mut block = |name: &'static str| {
+            let node = node.get(name).filter(|node| node.tree != Tree::Null)?;
+            self.block(node, name)
+        };
+        Evidence {
+            tests: block("tests"),
+            build: block("build"),
+            lint: block("lint"),
+            typecheck: block("typecheck"),
+        }
+    }
+
+    fn block(&mut self, node: &Node, name: &'static str) -> Option<Block> {
+        if !matches!(node.tree, Tree::Map(_)) {
+            let message = format!("`evidence.{name}` is {}, not a mapping", node.kind());
+            self.fault(node.place, message);
+            return None;
+        }
+        let mut keys = vec!["command", "exit_code", "skipped"];
+        if name == "tests" {
+            keys.extend(["passing", "failing"]);
+        }
+        let missing: Vec<&'static str> = keys
+            .into_iter()
+            .filter(|key| node.get(key).is_none())
+            .collect();
+        for key in &missing {
+            self.fault(node.place, format!("`evidence.{name}.{key}` is missing"));
+        }
+        let number = |key: &str| match node.get(key).map(|node| &node.tree) {
+            Some(Tree::Integer(number)) => Some(*number),
+            _ => None,
+        };
+        let count = |key: &str| number(key).and_then(|number| u64::try_from(number).ok());
+        let is_skipped = node
+            .get("skipped")
+            .is_some_and(|node| node.tree == Tree::Bool(true));
+        let block = Block {
+            command: (node.get("command"))
+                .and_then(|command| self.text_of(command, "command"))
+                .unwrap_or_default(),
+            exit_code: number("exit_code"),
+            is_skipped,
+            counts: TestCounts {
+                passing: count("passing"),
+                failing: count("failing"),
+            },
+            missing,
+        };
+        if is_skipped && block.exit_code.is_some() {
+            let message = format!("`evidence.{name}` was skipped and has an exit code");
+            self.fault(node.place, message);
+        }
+        Some(block)
+    }
+
+    /// The items of a list; a list that is not there is empty, and a fault.
+    fn list<T>(&mut self, key: &str, read: impl Fn(&mut Self, &'n Node) -> Option<T>) -> Vec<T> {
+        let Some(node) = self.root.get(key) else {
+            self.fault(self.root.place, format!("`{key}` is missing"));
+            return Vec::new();
+        };
+        match &node.tree {
+            Tree::List(items) => items.iter().filter_map(|item| read(self, item)).collect(),
+            Tree::Null => Vec::new(),
+            _ => {
+                let message = format!("`{key}` is {}, not a list", node.kind());
+                self.fault(node.place, message);
+                Vec::new()
+            }
+        }
+    }
+
+    fn escalation(&mut self, node: &'n Node) -> Option<Escalation> {
+        if let Tree::Text(text) = &node.tree {
+            self.fault(
+                node.place,
+                "an escalation is a mapping with `reason` and `detail`",
+            );
+            return Some(Escalation {
+                reason: text.clone(),
+                detail: String::new(),
+            });
+        }
+        let mut text = |key: &str| {
+            let text = node.get(key).and_then(|value| self.text_of(value, key));
+            if text.is_none() {
+                self.fault(node.place, format!("an escalation has no `{key}`"));
+            }
+            text.unwrap_or_default()
+        };
+        let (reason, detail) = (text("reason"), text("detail"));
+        let says_something = !(reason.is_empty() && detail.is_empty());
+        says_something.then_some(Escalation { reason, detail })
+    }
+
+    fn discovered(&mut self, node: &'n Node) -> Option<Discovered> {
+        let title = node
+            .get("title")
+            .and_then(|title| self.text_of(title, "title"));
+        let Some(title) = title.filter(|title| !title.trim().is_empty()) else {
+            self.fault(
+                node.place,
+                "discovered work has no `title`, and is left out",
+            );
+            return None;
+        };
+        let word = node.get("type").and_then(|kind| self.text_of(kind, "type"));
+        let kind = DiscoveredType::ALL
+            .into_iter()
+            .find(|kind| Some(kind.as_str()) == word.as_deref());
+        if kind.is_none() {
+            self.fault(
+                node.place,
+                "discovered work is a bug, a task or a chore; it counts as a task",
+            );
+        }
+        let priority = match node.get("priority").map(|node| &node.tree) {
+            Some(Tree::Integer(number)) => u8::try_from(*number).ok().filter(|number| *number <= 4),
+            _ => None,
+        };
+        if priority.is_none() {
+            self.fault(
+                node.place,
+                "the priority of discovered work is 0 to 4; it counts as 2",
+            );
+        }
+        if let Tree::Map(entries) = &node.tree {
+            let known = ["title", "type", "priority", "detail"];
+            for (key, value) in entries
+                .iter()
+                .filter(|(key, _)| !known.contains(&key.as_str()))
+            {
+                let message = format!("`{}` of discovered work is ignored", excerpt(key));
+                self.fault(value.place, message);
+            }
+        }
+        Some(Discovered {
+            title,
+            kind: kind.unwrap_or(DiscoveredType::Task),
+            priority: priority.unwrap_or(2),
+            detail: (node.get("detail"))
+                .and_then(|detail| self.text_of(detail, "detail"))
+                .unwrap_or_default(),
+        })
+    }
+
+    fn commits(&mut self) -> Vec<Commit> {
+        self.list("commits", |reader, node| {
+            let text = reader.text_of(node, "commits")?;
+            let commit = commit(&text);
+            if commit.is_none() {
+                let message = format!("`{}` is no commit of 40 hexadecimal digits", excerpt(&text));
+                reader.fault(node.place, message);
+            }
+            commit
+        })
+    }
+
+    fn docs_edits(&mut self) -> DocsEdits {
+        let sha = self.optional_text("commit_sha").unwrap_or_default();
+        if !sha.is_empty() && commit(&sha).is_none() {
+            let place = self.root.get("commit_sha").unwrap_or(self.root).place;
+            self.fault(place, "`commit_sha` is no commit of 40 hexadecimal digits");
+        }
+        DocsEdits {
+            files_changed: self.list("files_changed", |reader, node| {
+                reader.text_of(node, "files_changed")
+            }),
+            commit: commit(&sha),
+            summary: self.optional_text("summary").unwrap_or_default(),
+            skipped: self.list("skipped_items", |reader, node| {
+                let mut text = |key: &str| {
+                    let text = node.get(key).and_then(|value| reader.text_of(value, key));
+                    text.unwrap_or_default()
+                };
+                Some((text("path"), text("reason")))
+            }),
+        }
+    }
+
+    /// Faults that only the whole report shows.
+    fn check_whole(&mut self, agent: &Agent, report: &mut Report) {
+        let place = self.root.place;
+        if report.status == Status::NeedsHuman && report.escalations.is_empty() {
+            self.fault(place, "`needs_human` without an escalation");
+            report.escalations.push(Escalation {
+                reason: "worker gave no reason".to_owned(),
+                detail: String::new(),
+            });
+        }
+        if let Some(node) = self.root.get("gate_status") {
+            self.fault(node.place, "`gate_status` is ignored: the gate is derived");
+        }
+        if *agent == Agent::BugDiagnoser && !report.commits.is_empty() {
+            self.fault(place, "a diagnoser commits nothing");
+        }
+        let tests = report.evidence.tests.as_ref();
+        let is_uncounted = |block: &Block| {
+            !block.is_skipped && (block.counts.passing.is_none() || block.counts.failing.is_none())
+        };
+        let has_word = |one: &Escalation| one.reason == "tests-runner-unparseable";
+        if tests.is_some_and(is_uncounted) && !report.escalations.iter().any(has_word) {
+            self.fault(
+                place,
+                "tests without counts go with the escalation `tests-runner-unparseable`",
+            );
+        }
+    }
+}
+
+fn commit(text: &str) -> Option<Commit> {
+    let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    let is_commit = text.len() == 40 && text.bytes().all(is_hex);
+    is_commit.then(|| Commit(text.to_owned()))
+}
