@@ -13,8 +13,10 @@ mod place;
 mod policy;
 mod queue;
 pub mod ralf;
+pub mod reality;
 pub mod report;
 mod stage;
+mod task;
 pub mod upstream;
 mod worker;
 
@@ -29,4 +31,5 @@ pub use place::{AUDIT_DIRECTORY, UnsafePart, report_path};
 pub use policy::{Conflicting, Policy, ReviewLevel};
 pub use queue::{Candidate, READY, queue};
 pub use stage::{Stage, stage_of};
+pub use task::{Focus, Inspection, Task, simplify_prompt};
 pub use worker::{AUDITED, Agent, audit_label, worker_for};

@@ -2,11 +2,13 @@
 //!
 //! Both are state machines: they say what to do next and are told what came of it. A cycle is told nothing of the cycles before.
 
+mod findings;
 mod implement;
 mod review;
 mod reviewers;
 mod severity;
 
+pub use findings::{Finding, Findings};
 pub use implement::{Aborted, Aggregate, CycleRecord, ImplementLoop, Next, WorkerEnd};
 pub use review::{CallerAction, ReviewLoop, ReviewNext, ReviewVerdict};
 pub use reviewers::{Reviewer, ReviewerStatus, reviewers, too_degraded};

@@ -48,6 +48,23 @@ pub struct Report {
     pub comment_fix: Option<CommentFix>,
 }
 
+impl Report {
+    /// A report that says nothing but how it ended.
+    pub fn new(status: Status) -> Self {
+        Self {
+            status,
+            evidence: Evidence::default(),
+            escalations: Vec::new(),
+            discovered: Vec::new(),
+            commits: Vec::new(),
+            root_cause_note: None,
+            reproduction_steps: None,
+            docs_edits: None,
+            comment_fix: None,
+        }
+    }
+}
+
 /// What was run, each where it was.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Evidence {

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::model::{Escalation, Evidence, Report, Status};
+use super::model::{Escalation, Report, Status};
 
 /// The reason when a worker ended badly or left no report.
 pub const CRASHED: &str = "Worker crashed";
@@ -13,20 +13,11 @@ pub const MALFORMED: &str = "Worker emitted malformed report";
 
 /// A report that says that a worker failed, and its text.
 pub fn synthetic(reason: &str, detail: &str) -> (Report, String) {
-    let report = Report {
-        status: Status::Failed,
-        evidence: Evidence::default(),
-        escalations: vec![Escalation {
-            reason: reason.to_owned(),
-            detail: detail.to_owned(),
-        }],
-        discovered: Vec::new(),
-        commits: Vec::new(),
-        root_cause_note: None,
-        reproduction_steps: None,
-        docs_edits: None,
-        comment_fix: None,
-    };
+    let mut report = Report::new(Status::Failed);
+    report.escalations.push(Escalation {
+        reason: reason.to_owned(),
+        detail: detail.to_owned(),
+    });
     // JSON texts are YAML texts, and need no thought about quotes.
     let text = format!(
         "status: failed\nevidence: {{}}\nescalations:\n  - reason: {}\n    detail: {}\ndiscovered_work: []\ncommits: []\n",
