@@ -58,7 +58,8 @@ pub(crate) fn run(args: &InitArgs, global: &Global, ui: &Ui) -> Result<(), Failu
     let here = here()?;
     let root = repo::main_root_of(&here);
     let place = root.clone().unwrap_or(here.clone());
-    // A configuration that cannot be read stops everything before anything is made.
+    // A configuration that cannot be read, in either of its files, stops everything before anything is made.
+    config::load(Some(&place))?;
     let settings = settings::plan(&place, args.permissions.map(Permissions::from))?;
     let made = make(args, &here, global, ui)?;
     let link = args

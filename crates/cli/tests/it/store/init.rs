@@ -265,3 +265,18 @@ fn i_19_init_writes_no_agent_over_one_that_is_there() {
     assert!(!env.path(".claude/agents/qa-agent.md").exists());
     assert!(agents_written(&data(&env, &["init", "--agents"])).is_empty());
 }
+
+#[test]
+fn z_35_a_project_file_that_cannot_be_read_stops_init_before_anything_is_made() {
+    let env = TestEnv::new();
+    env.make_directory(".git");
+    env.write("project-config.toml", "[gates]\ntests = 'make test'\n");
+    let error = error(&env, &["init", "--agents"], 3);
+    let message = error["message"].as_str().unwrap();
+    assert_eq!(error["code"], "VALIDATION.CONSTRAINT");
+    let said = "line 2: unknown key `tests`; there are build, typecheck, lint, test";
+    assert!(message.contains(said), "{message}");
+    for path in [".beads", ".claude", "beads-ralph.yaml"] {
+        assert!(!env.path(path).exists(), "{path}");
+    }
+}
