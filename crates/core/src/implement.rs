@@ -27,7 +27,7 @@ pub use choice::{
 pub use flag::{HUMAN, flag, flag_step};
 pub use outcome::{Outcome, outcome_of, outcome_of_loop, summary};
 pub use path_label::{PathLabelError, decode_path, decode_url, encode_path, encode_url};
-pub use place::{AUDIT_DIRECTORY, UnsafePart, report_path};
+pub use place::{AUDIT_DIRECTORY, UnsafePart, report_path, safe_part};
 pub use policy::{Conflicting, Policy, ReviewLevel};
 pub use queue::{Candidate, READY, queue};
 pub use stage::{Stage, stage_of};

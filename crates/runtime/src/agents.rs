@@ -1,4 +1,7 @@
-//! The agent files of a repository: `.claude/agents/**/*.md`, what their front matter says, and what they tell the agent.
+//! The agent files of a repository: `.claude/agents/**/*.md`, what their front matter says, and what they tell the agent; and those
+//! that come with the program.
+
+mod built_in;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,6 +11,8 @@ use beads_ralph_core::bead::AgentPath;
 use beads_ralph_core::compile::AgentFile;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Deserialize;
+
+pub use built_in::{BUILT_IN, built_in, write_built_in};
 
 use crate::repo;
 
@@ -61,16 +66,20 @@ pub fn definition(root: &Utf8Path, agent: &AgentPath) -> Option<Definition> {
         .map(|path| path.as_str().to_owned())
         .find(|path| root.join(path).is_file())?;
     let text = read_start(&root.join(&path), MAX_FILE);
-    let (front, instructions) = split(&text);
+    Some(read_definition(path, &text))
+}
+
+fn read_definition(path: String, text: &str) -> Definition {
+    let (front, instructions) = split(text);
     let front = front.unwrap_or_default();
     let filled = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
-    Some(Definition {
+    Definition {
         path,
         name: filled(front.name),
         description: filled(front.description),
         recommended_model: front.recommended_model,
         instructions: instructions.to_owned(),
-    })
+    }
 }
 
 /// The files of all agents of one name.

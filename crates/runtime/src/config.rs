@@ -1,16 +1,20 @@
 //! `beads-ralph.yaml`: what a user has to say about a repository (contracts §7.1, Z-22).
 //!
 //! Every key has a default, so there need be no file. A key that nobody knows is an error with its line and the nearest
-//! one that is known. Sections that no part of the program reads yet are known by their name only.
+//! one that is known. Sections that no part of the program reads yet are known by their name only. `project-config.toml` beside it may
+//! say what it leaves open about gates and coverage (Z-35).
 
 mod adapters;
 mod budgets;
 mod disk;
 mod document;
 mod error;
+mod gates;
 mod hooks;
+mod implement;
 mod integration;
 mod logging;
+mod project;
 mod run;
 mod timeouts;
 mod values;
@@ -28,8 +32,11 @@ pub use adapters::Agents;
 pub use budgets::{Allowance, Budgets};
 pub use disk::DiskSettings;
 pub use error::ConfigError;
+pub use gates::Gates;
 pub use hooks::ScrumMaster;
+pub use implement::{ImplementSettings, ReviewerSettings, WorkerSettings};
 pub use integration::{IntegrationMode, IntegrationSettings};
+pub use project::{Coverage, PROJECT_FILE_NAME};
 pub use run::RunSettings;
 pub use timeouts::Timeouts;
 pub use values::Backoff;
@@ -37,6 +44,7 @@ pub use worktrees::{Base, WorktreeSettings};
 
 use crate::files;
 use document::Document;
+use project::Project;
 
 /// The file's name in the repository's root.
 pub const FILE_NAME: &str = "beads-ralph.yaml";
@@ -79,6 +87,12 @@ pub struct Config {
     pub scrum_master: ScrumMaster,
     /// What is run to tell the user something: a program and its arguments.
     pub notify: Option<Vec<String>>,
+    /// The commands of the project that must succeed, from here or from `project-config.toml` (Z-35).
+    pub gates: Gates,
+    /// How much of the code must be tested, from `project-config.toml` (contracts §9.13).
+    pub coverage: Coverage,
+    /// How `implement` works (contracts §9).
+    pub implement: ImplementSettings,
 }
 
 /// Checks are command lines, or objects as a bead has them.
@@ -105,28 +119,36 @@ fn default_checks(items: Vec<Value>) -> Result<Vec<Verifier>, String> {
 
 /// Reads the configuration of a repository; without a file the defaults hold (L-1).
 pub fn load(root: Option<&Utf8Path>) -> Result<Config, ConfigError> {
-    let Some(path) = root
-        .map(|root| root.join(FILE_NAME))
-        .filter(|path| path.exists())
-    else {
-        return from_document(Document::default()).map_err(ConfigError::invalid(FILE_NAME.into()));
+    let Some(root) = root else {
+        let config = from_document(Document::default(), Project::default());
+        return config.map_err(ConfigError::invalid(FILE_NAME.into()));
     };
+    let project = project::load(root)?;
+    let path = root.join(FILE_NAME);
+    if !path.exists() {
+        return from_document(Document::default(), project).map_err(ConfigError::invalid(&path));
+    }
     let bytes = files::read(&path)?;
-    parse(&path, &bytes)
+    parse_over(&path, &bytes, project)
 }
 
-/// Reads the bytes of a configuration; the path is for messages.
+/// Reads the bytes of a configuration, without what other files say; the path is for messages.
 pub fn parse(path: &Utf8Path, bytes: &[u8]) -> Result<Config, ConfigError> {
-    let document = document::read(bytes).map_err(ConfigError::invalid(path))?;
-    from_document(document).map_err(ConfigError::invalid(path))
+    parse_over(path, bytes, Project::default())
 }
 
-/// The two layouts of the file as one (contracts §7.1): the nested one wins.
-fn from_document(document: Document) -> Result<Config, String> {
+fn parse_over(path: &Utf8Path, bytes: &[u8], project: Project) -> Result<Config, ConfigError> {
+    let document = document::read(bytes).map_err(ConfigError::invalid(path))?;
+    from_document(document, project).map_err(ConfigError::invalid(path))
+}
+
+/// The two layouts of the file as one (contracts §7.1): the nested one wins, and both over what the other file says.
+fn from_document(document: Document, project: Project) -> Result<Config, String> {
     let [nested, flat] = document.agents;
     let mut role_models = flat.role_models.clone();
     role_models.extend(nested.role_models.clone());
     let default_model = nested.default_model.clone();
+    let default_model = default_model.or_else(|| flat.default_model.clone());
     let rig = document.rig.filter(|rig| !rig.trim().is_empty());
     let shell = match document.verify.shell {
         shell if shell.is_empty() => SHELL.map(str::to_owned).to_vec(),
@@ -136,14 +158,14 @@ fn from_document(document: Document) -> Result<Config, String> {
     let [run, flat_run] = document.run;
     let [worktrees, flat_worktrees] = document.worktrees;
     let [disk, flat_disk] = document.disk;
+    let agents = Agents::new(nested.or(flat))?;
     Ok(Config {
         rig: rig.unwrap_or_else(|| "beads-ralph".to_owned()),
-        default_model: default_model.or_else(|| flat.default_model.clone()),
+        default_model,
         role_models,
         default_checks: default_checks(document.verify.default)?,
         require_machine_check: document.verify.require_machine_check,
         permissions: document.permissions,
-        agents: Agents::new(nested.or(flat))?,
         budgets: document.budgets.over_defaults()?,
         timeouts: timeouts.or(flat_timeouts).over_defaults(),
         run: run.settings(flat_run, document.claude),
@@ -152,6 +174,10 @@ fn from_document(document: Document) -> Result<Config, String> {
         integration: document.integration.settings(),
         scrum_master: document.scrum_master.unwrap_or_default(),
         notify: document.notify.map(|key| key.arguments(&shell)),
+        gates: document.gates.over(project.gates),
+        coverage: project.coverage,
+        implement: document.implement.settings(&agents, &shell)?,
+        agents,
         shell,
     })
 }

@@ -24,6 +24,9 @@ pub(crate) struct InitArgs {
     /// Write the formulas that come with the program into .beads/formulas, where you can change them; files that are there stay
     #[arg(long)]
     pub(crate) formulas: bool,
+    /// Write the agents that come with the program into .claude/agents, where you can change them; files that are there stay
+    #[arg(long)]
+    pub(crate) agents: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

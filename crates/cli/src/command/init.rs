@@ -1,8 +1,8 @@
 //! `init`: the bead store of a repository, its configuration, and what is there.
 //!
 //! Data: `{repository: path|null, store: {directory, state, beads}, config: {path, state}, permissions,
-//! tools: {name: path|null}, uses: {store, agent}, formulas_written: […], warnings: […], next: […]}`; `state` is `created`, `existing`, and for
-//! the configuration also `extended`, for the store `migrated`.
+//! tools: {name: path|null}, uses: {store, agent}, bd_link: path|null, formulas_written: […], agents_written: […],
+//! warnings: […], next: […]}`; `state` is `created`, `existing`, and for the configuration also `extended`, for the store `migrated`.
 
 mod settings;
 
@@ -12,7 +12,7 @@ use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_runtime::config::{self, Permissions};
 use beads_ralph_runtime::ralph::Ralph;
 use beads_ralph_runtime::store::{self, Kind, Opened};
-use beads_ralph_runtime::{env, files, formulas, repo};
+use beads_ralph_runtime::{agents, env, files, formulas, repo};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Map, Value, json};
 
@@ -44,6 +44,8 @@ struct Found {
     link: Option<Utf8PathBuf>,
     /// The formulas that were asked for and not there yet; nothing when nobody asked.
     formulas: Option<Vec<Utf8PathBuf>>,
+    /// The agents, likewise.
+    agents: Option<Vec<Utf8PathBuf>>,
     n_beads: usize,
     settings: Settings,
     tools: Vec<(&'static str, &'static str, Option<Utf8PathBuf>)>,
@@ -56,7 +58,8 @@ pub(crate) fn run(args: &InitArgs, global: &Global, ui: &Ui) -> Result<(), Failu
     let here = here()?;
     let root = repo::main_root_of(&here);
     let place = root.clone().unwrap_or(here.clone());
-    // A configuration that cannot be read stops everything before anything is made.
+    // A configuration that cannot be read, in either of its files, stops everything before anything is made.
+    config::load(Some(&place))?;
     let settings = settings::plan(&place, args.permissions.map(Permissions::from))?;
     let made = make(args, &here, global, ui)?;
     let link = args
@@ -70,6 +73,10 @@ pub(crate) fn run(args: &InitArgs, global: &Global, ui: &Ui) -> Result<(), Failu
         .formulas
         .then(|| formulas::write_built_in(&made.directory))
         .transpose()?;
+    let agents = args
+        .agents
+        .then(|| agents::write_built_in(&place))
+        .transpose()?;
     let n_beads = made.store.ids_with_prefix("", usize::MAX)?.len();
     let export = made.directory.join("issues.jsonl");
     let config = config::load(Some(&place))?;
@@ -82,6 +89,7 @@ pub(crate) fn run(args: &InitArgs, global: &Global, ui: &Ui) -> Result<(), Failu
         },
         link,
         formulas,
+        agents,
         store: match &made.opened {
             Opened::Created => "created",
             Opened::Existing => "existing",
@@ -201,6 +209,7 @@ impl Found {
             "uses": {"store": self.keeper, "agent": self.agent()},
             "bd_link": self.link,
             "formulas_written": self.formulas.as_deref().unwrap_or_default(),
+            "agents_written": self.agents.as_deref().unwrap_or_default(),
             "warnings": self.warnings(),
             "next": self.next(),
         })
@@ -222,7 +231,15 @@ impl Found {
             let path = path.as_deref().unwrap_or("not found");
             _ = writeln!(text, "{name:<12} {path} ({what})");
         }
-        self.written_formulas(&mut text);
+        push_written(&mut text, "formulas", self.formulas.as_deref());
+        push_written(&mut text, "agents", self.agents.as_deref());
+        if self
+            .agents
+            .as_ref()
+            .is_some_and(|written| !written.is_empty())
+        {
+            text.push_str("Commit the agents: work is done in other worktrees, which have what is committed.\n");
+        }
         self.what_it_means(&mut text);
         for warning in self.warnings() {
             _ = writeln!(text, "\nwarning: {warning}");
@@ -232,19 +249,6 @@ impl Found {
             _ = writeln!(text, "  {step}");
         }
         text
-    }
-
-    fn written_formulas(&self, text: &mut String) {
-        let Some(written) = &self.formulas else {
-            return;
-        };
-        text.push('\n');
-        for path in written {
-            _ = writeln!(text, "wrote {}", repo::shown(path));
-        }
-        if written.is_empty() {
-            text.push_str("The formulas were there already and stay as they are.\n");
-        }
     }
 
     /// What will be used, and what agents will be allowed to do (Z-23).
@@ -279,5 +283,19 @@ impl Found {
         }
         let config = repo::shown(&self.settings.path);
         _ = writeln!(text, "To change it, edit `permissions` in {config}.");
+    }
+}
+
+/// Names the files of one kind that were written, where somebody asked for them.
+fn push_written(text: &mut String, what: &str, written: Option<&[Utf8PathBuf]>) {
+    let Some(written) = written else {
+        return;
+    };
+    text.push('\n');
+    for path in written {
+        _ = writeln!(text, "wrote {}", repo::shown(path));
+    }
+    if written.is_empty() {
+        _ = writeln!(text, "The {what} were there already and stay as they are.");
     }
 }

@@ -20,14 +20,15 @@ pub fn report_path(
     agent: &Agent,
     iteration: Option<u32>,
 ) -> Result<String, UnsafePart> {
-    let (step, agent) = (safe(step.as_str())?, safe(agent.as_str())?);
+    let (step, agent) = (safe_part(step.as_str())?, safe_part(agent.as_str())?);
     Ok(match iteration {
         Some(n) => format!("{AUDIT_DIRECTORY}/{step}/{agent}-iter{n}.yaml"),
         None => format!("{AUDIT_DIRECTORY}/{step}/{agent}.yaml"),
     })
 }
 
-fn safe(part: &str) -> Result<&str, UnsafePart> {
+/// Checks that an id or a name can be a part of a report's path.
+pub fn safe_part(part: &str) -> Result<&str, UnsafePart> {
     let is_path = part.is_empty() || part.contains(['/', '\\', '\0']) || part.contains("..");
     if is_path || part.starts_with('.') {
         return Err(UnsafePart(part.to_owned()));

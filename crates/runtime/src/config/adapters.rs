@@ -53,7 +53,7 @@ impl Agents {
             section.executable.get_or_insert(executable);
         }
         if let Some(chosen) = key.default {
-            check_chosen(&chosen, &sections)?;
+            check("agents.default", &chosen, &sections)?;
             default = Some(chosen.value);
         }
         if let Some(options) = key.default_options {
@@ -67,6 +67,11 @@ impl Agents {
             adapters: OnceLock::new(),
             withhold_env: key.withhold_env.unwrap_or_default(),
         })
+    }
+
+    /// Checks that what a key chooses is there, without putting anything together.
+    pub(super) fn check(&self, key: &str, chosen: &Spanned<String>) -> Result<(), String> {
+        check(key, chosen, &self.sections)
     }
 
     fn adapters(&self) -> &BTreeMap<String, Adapter> {
@@ -136,7 +141,9 @@ fn fault(name: &str, section: &Overrides) -> Option<String> {
     section.fault()
 }
 
-fn check_chosen(
+/// Checks that what a key chooses is there.
+fn check(
+    key: &str,
     chosen: &Spanned<String>,
     sections: &BTreeMap<String, Overrides>,
 ) -> Result<(), String> {
@@ -148,6 +155,6 @@ fn check_chosen(
     let (line, hint) = (chosen.referenced.line(), meant(&chosen.value, known));
     let name = excerpt(&chosen.value);
     Err(format!(
-        "line {line}: agents.default: there is no agent `{name}`{hint}"
+        "line {line}: {key}: there is no agent `{name}`{hint}"
     ))
 }

@@ -10,7 +10,9 @@ use serde_saphyr::Spanned;
 use super::budgets::BudgetsKey;
 use super::disk::DiskKey;
 use super::error::reason;
+use super::gates::GatesKey;
 use super::hooks::{NotifyKey, ScrumMaster};
+use super::implement::ImplementKey;
 use super::integration::IntegrationKey;
 use super::logging::LoggingKey;
 use super::run::{ClaudeKey, NetworkKey, RalphKey, RetryKey, RunKeys};
@@ -40,12 +42,12 @@ struct Top {
     integration: IntegrationKey,
     notify: Option<NotifyKey>,
     scrum_master: Option<ScrumMaster>,
+    gates: GatesKey,
+    implement: ImplementKey,
     #[serde(rename = "logging")]
     _logging: LoggingKey,
     #[serde(rename = "store")]
     _store: Unread,
-    #[serde(rename = "gates")]
-    _gates: Unread,
     #[serde(rename = "stages")]
     _stages: Unread,
 
@@ -83,6 +85,8 @@ pub(super) struct Document {
     pub(super) integration: IntegrationKey,
     pub(super) notify: Option<NotifyKey>,
     pub(super) scrum_master: Option<ScrumMaster>,
+    pub(super) gates: GatesKey,
+    pub(super) implement: ImplementKey,
 }
 
 /// `agents`, and `agent_defaults` in the flat layout.
@@ -182,6 +186,8 @@ impl From<Top> for Document {
             integration: top.integration,
             notify: top.notify,
             scrum_master: top.scrum_master,
+            gates: top.gates,
+            implement: top.implement,
         }
     }
 }

@@ -6,6 +6,7 @@ use camino::Utf8PathBuf;
 
 use super::*;
 
+mod dispatcher;
 mod documented;
 mod running;
 

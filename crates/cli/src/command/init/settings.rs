@@ -156,6 +156,8 @@ mod tests {
         assert_eq!(shown.budgets, silent.budgets);
         assert_eq!(shown.timeouts, silent.timeouts);
         assert_eq!(shown.disk, silent.disk);
+        assert_eq!(shown.implement, silent.implement);
+        assert_eq!(shown.gates.commands().count(), 3);
         assert_eq!(
             shown.run.max_attempts,
             Some(config::RunSettings::MAX_ATTEMPTS)

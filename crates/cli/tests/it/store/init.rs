@@ -206,3 +206,77 @@ fn many_may_init_at_once() {
         assert_eq!(n_modes.count(), 1, "{settings}");
     }
 }
+
+/// The names of the files that `init --agents` says it wrote.
+fn agents_written(data: &serde_json::Value) -> Vec<&str> {
+    let paths = data["agents_written"].as_array().unwrap().iter();
+    paths
+        .map(|path| path.as_str().unwrap().rsplit('/').next().unwrap())
+        .collect()
+}
+
+#[test]
+fn i_19_init_writes_the_agents_where_plans_look_for_them() {
+    let env = TestEnv::new();
+    env.make_directory(".git");
+    let none = data(&env, &["init"]);
+    assert!(agents_written(&none).is_empty() && !env.path(".claude").exists());
+    let output = env.run(&["init", "--agents"]).exits(0);
+    let path = env.path(".claude/agents/tdd-red-team.md");
+    for part in [format!("wrote {path}\n"), "Commit the agents".to_owned()] {
+        assert!(output.stdout.contains(&part), "{part}: {}", output.stdout);
+    }
+    let text = env.text(".claude/agents/tdd-red-team.md");
+    assert!(text.starts_with("---\nname: tdd-red-team\n"), "{text}");
+    let again = env.run(&["init", "--agents"]).exits(0);
+    let said = "The agents were there already and stay as they are.";
+    assert!(again.stdout.contains(said), "{}", again.stdout);
+    assert!(!again.stdout.contains("Commit the agents"));
+}
+
+#[test]
+fn i_19_init_writes_no_agent_over_one_that_is_there() {
+    let env = TestEnv::new();
+    env.make_directory(".git");
+    env.write(".claude/agents/bug-diagnoser.md", "mine");
+    env.write(".claude/agents/team/qa.md", "---\nname: qa-agent\n---\n");
+    let answer = data(&env, &["init", "--agents"]);
+    assert_eq!(
+        agents_written(&answer),
+        [
+            "beads-ralph-scrum-master.md",
+            "docs-edits-team.md",
+            "fresh-eyes-reviewer.md",
+            "general-purpose.md",
+            "pr-comment-fixer-team.md",
+            "quality-reviewer.md",
+            "simplifier.md",
+            "tdd-green-team.md",
+            "tdd-red-team.md",
+        ]
+    );
+    for path in answer["agents_written"].as_array().unwrap() {
+        assert!(
+            std::path::Path::new(path.as_str().unwrap()).is_file(),
+            "{path}"
+        );
+    }
+    assert_eq!(env.text(".claude/agents/bug-diagnoser.md"), "mine");
+    assert!(!env.path(".claude/agents/qa-agent.md").exists());
+    assert!(agents_written(&data(&env, &["init", "--agents"])).is_empty());
+}
+
+#[test]
+fn z_35_a_project_file_that_cannot_be_read_stops_init_before_anything_is_made() {
+    let env = TestEnv::new();
+    env.make_directory(".git");
+    env.write("project-config.toml", "[gates]\ntests = 'make test'\n");
+    let error = error(&env, &["init", "--agents"], 3);
+    let message = error["message"].as_str().unwrap();
+    assert_eq!(error["code"], "VALIDATION.CONSTRAINT");
+    let said = "line 2: unknown key `tests`; there are build, typecheck, lint, test";
+    assert!(message.contains(said), "{message}");
+    for path in [".beads", ".claude", "beads-ralph.yaml"] {
+        assert!(!env.path(path).exists(), "{path}");
+    }
+}

@@ -415,7 +415,7 @@ fn z_22_who_leads_the_work() {
 
 #[test]
 fn z_22_what_is_accepted_and_changes_nothing() {
-    let text = "logging: {level: debug, format: text, file: a.log}\nverify: {flaky_retries: 2}\nstore: sqlite\ngates: {x: [y]}\nstages: [a]\n";
+    let text = "logging: {level: debug, format: text, file: a.log}\nverify: {flaky_retries: 2}\nstore: sqlite\nstages: [a]\n";
     assert_eq!(loaded(text).unwrap().run, RunSettings::default());
 }
 

@@ -1,0 +1,171 @@
+//! `project-config.toml`: what other tools of the dispatcher's kind know about a project (contracts §9.13, Z-35).
+//!
+//! Only gates and coverage are read. Its other tables are for others, and a table that nobody here knows may be too; only one that looks
+//! like a slip of the pen is refused, because a gate that is not run would go unnoticed.
+
+use beads_ralph_core::diag::did_you_mean;
+use beads_ralph_core::text::{LineIndex, excerpt, visible};
+use camino::Utf8Path;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::error::{ConfigError, meant};
+use super::gates::GatesKey;
+use crate::files;
+
+/// The file's name in the repository's root.
+pub const PROJECT_FILE_NAME: &str = "project-config.toml";
+
+/// The tables that the file may have.
+const TABLES: [&str; 7] = [
+    "gates",
+    "coverage",
+    "lint-autofix",
+    "static-analysis",
+    "functional-tests",
+    "review-requirements",
+    "foreign-cli",
+];
+
+/// How much of the code must be tested.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Coverage {
+    /// Whether it is asked for at all.
+    pub is_applicable: bool,
+    /// The percentage that is asked for.
+    pub threshold: u32,
+    /// Where the report of the tests is, from the repository's root.
+    pub report_location: Option<String>,
+}
+
+impl Default for Coverage {
+    fn default() -> Self {
+        Self {
+            is_applicable: true,
+            threshold: 80,
+            report_location: None,
+        }
+    }
+}
+
+/// What is read of the file.
+#[derive(Debug, Default)]
+pub(super) struct Project {
+    pub(super) gates: GatesKey,
+    pub(super) coverage: Coverage,
+}
+
+/// Reads the file of a repository; without one, nothing is said.
+pub(super) fn load(root: &Utf8Path) -> Result<Project, ConfigError> {
+    let path = root.join(PROJECT_FILE_NAME);
+    if !path.exists() {
+        return Ok(Project::default());
+    }
+    let bytes = files::read(&path)?;
+    read(&bytes).map_err(ConfigError::invalid(&path))
+}
+
+fn read(bytes: &[u8]) -> Result<Project, String> {
+    let text = str::from_utf8(bytes).map_err(|error| error.to_string())?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let said = |(at, message): Fault| format!("line {}: {message}", LineIndex::new(text).line(at));
+    parse(text).map_err(said)
+}
+
+/// Where something is wrong, and what.
+type Fault = (usize, String);
+
+fn parse(text: &str) -> Result<Project, Fault> {
+    let table = DeTable::parse(text).map_err(|error| {
+        let at = error.span().map_or(text.len(), |span| span.start);
+        (at, format!("this is no TOML: {}", visible(error.message())))
+    })?;
+    let mut project = Project::default();
+    for (key, value) in table.get_ref() {
+        match &**key.get_ref() {
+            "gates" => project.gates = gates(value)?,
+            "coverage" => project.coverage = coverage(value)?,
+            name if TABLES.contains(&name) || did_you_mean(name, TABLES).is_none() => {}
+            name => return Err(unknown(key.span().start, "table", name, &TABLES)),
+        }
+    }
+    Ok(project)
+}
+
+fn gates(value: &Spanned<DeValue<'_>>) -> Result<GatesKey, Fault> {
+    let mut gates = GatesKey::default();
+    for (key, value) in table("gates", value)? {
+        let gate = match &**key.get_ref() {
+            "build" => &mut gates.build,
+            "typecheck" => &mut gates.typecheck,
+            "lint" => &mut gates.lint,
+            "test" => &mut gates.test,
+            name => {
+                let known = ["build", "typecheck", "lint", "test"];
+                return Err(unknown(key.span().start, "key", name, &known));
+            }
+        };
+        *gate = Some(string(&format!("gates.{}", key.get_ref()), value)?);
+    }
+    Ok(gates)
+}
+
+fn coverage(value: &Spanned<DeValue<'_>>) -> Result<Coverage, Fault> {
+    let mut coverage = Coverage::default();
+    for (key, value) in table("coverage", value)? {
+        match &**key.get_ref() {
+            "applicable" => {
+                let DeValue::Boolean(is_applicable) = value.get_ref() else {
+                    return Err(expected("coverage.applicable", value, "true or false"));
+                };
+                coverage.is_applicable = *is_applicable;
+            }
+            "threshold" => coverage.threshold = percentage("coverage.threshold", value)?,
+            "report-location" => {
+                let location = string("coverage.report-location", value)?;
+                coverage.report_location = Some(location).filter(|path| !path.trim().is_empty());
+            }
+            name => {
+                let known = ["applicable", "threshold", "report-location"];
+                return Err(unknown(key.span().start, "key", name, &known));
+            }
+        }
+    }
+    Ok(coverage)
+}
+
+fn table<'v, 't>(key: &str, value: &'v Spanned<DeValue<'t>>) -> Result<&'v DeTable<'t>, Fault> {
+    match value.get_ref() {
+        DeValue::Table(table) => Ok(table),
+        _ => Err(expected(key, value, &format!("a table: [{key}]"))),
+    }
+}
+
+fn string(key: &str, value: &Spanned<DeValue<'_>>) -> Result<String, Fault> {
+    match value.get_ref() {
+        DeValue::String(text) => Ok(text.to_string()),
+        _ => Err(expected(key, value, "a text in quotes")),
+    }
+}
+
+fn percentage(key: &str, value: &Spanned<DeValue<'_>>) -> Result<u32, Fault> {
+    let number = match value.get_ref() {
+        DeValue::Integer(number) => u32::from_str_radix(number.as_str(), number.radix()).ok(),
+        _ => None,
+    };
+    let number = number.filter(|number| *number <= 100);
+    number.ok_or_else(|| expected(key, value, "a whole number from 0 to 100"))
+}
+
+fn expected(key: &str, value: &Spanned<DeValue<'_>>, what: &str) -> Fault {
+    (value.span().start, format!("`{key}`: expected {what}"))
+}
+
+fn unknown(at: usize, what: &str, name: &str, known: &[&str]) -> Fault {
+    let (all, hint) = (known.join(", "), meant(name, known.iter().copied()));
+    let name = excerpt(name);
+    (
+        at,
+        format!("unknown {what} `{name}`; there are {all}{hint}"),
+    )
+}
