@@ -120,7 +120,9 @@ mod tests {
 
     #[test]
     fn z_36_an_answer_has_a_step_done_again_or_gone_past() {
-        let closed = step(&json!({"status": "closed", "notes": "why\nRALF-IT-ITER:3/3"}));
+        let closed = step(
+            &json!({"status": "closed", "closed_at": "2026-01-01T00:00:00Z", "notes": "why\nRALF-IT-ITER:3/3"}),
+        );
         let note = answer_note(" mend it ", "ann");
         assert_eq!(note, "human: mend it (ann)");
         let redone = after(&closed, &redo_step(&closed, &note));
