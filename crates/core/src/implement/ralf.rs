@@ -41,11 +41,11 @@ pub fn marker(cycle: u32, max: u32) -> String {
 
 /// The cycle of the last marker in a bead's notes: a person's answer ends with one that says 0, so that a loop begins anew.
 pub fn completed_cycles(notes: &str) -> u32 {
-    let marks = notes.lines().filter_map(|line| {
+    let mut marks = notes.lines().rev().filter_map(|line| {
         let (cycle, _) = line.trim().strip_prefix("RALF-IT-ITER:")?.split_once('/')?;
         cycle.parse().ok()
     });
-    marks.last().unwrap_or_default()
+    marks.next().unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -162,6 +162,9 @@ fn section(text: &mut String, heading: &str, body: &str) {
 }
 
 fn indented(text: &str) -> String {
-    let lines = paragraph(text);
-    lines.lines().map(|line| format!("  {line}\n")).collect()
+    let mut indented = String::new();
+    for line in paragraph(text).lines() {
+        _ = writeln!(indented, "  {line}");
+    }
+    indented
 }

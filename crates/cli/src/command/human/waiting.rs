@@ -71,7 +71,7 @@ impl Waiting {
         stage_of(&self.step()?.issue)
     }
 
-    /// The worktree that the molecule names, and the pull request.
+    /// The worktree that the molecule names, or the bead.
     pub(super) fn worktree(&self) -> Option<String> {
         let of_molecule = self.encoded("worktree-path-");
         let of_run = || {
@@ -140,40 +140,47 @@ impl Waiting {
     /// What can be typed next, and what for.
     pub(super) fn commands(&self) -> Vec<(String, &'static str)> {
         let id = quoted(Utf8Path::new(self.record.issue.id().as_str()));
-        let mut commands = vec![match self.kind {
-            Kind::Run => (format!("beads-ralph status --bead {id}"), "what was tried"),
-            Kind::Implement | Kind::Merge | Kind::Gate => (
+        let mut commands = match self.kind {
+            Kind::Run => vec![
+                (format!("beads-ralph status --bead {id}"), "what was tried"),
+                (
+                    format!("beads-ralph logs {id}"),
+                    "what agents and checks wrote",
+                ),
+            ],
+            Kind::Implement | Kind::Merge | Kind::Gate => vec![(
                 format!("beads-ralph human show {id}"),
                 "why, and the evidence",
-            ),
-        }];
-        if self.kind == Kind::Run {
-            let purpose = "what agents and checks wrote";
-            commands.push((format!("beads-ralph logs {id}"), purpose));
-        }
+            )],
+        };
         if let Some(worktree) = self.worktree() {
             let path = quoted(Utf8Path::new(&worktree));
             commands.push((format!("cd {path}"), "where the work is"));
         }
+        let (resolved, accepted) = self.consequences();
         let resolve = format!("beads-ralph human resolve {id}");
-        let (again, past) = match self.kind {
-            Kind::Implement if self.step().is_some() => (
-                "the step is done again, with your answer in its notes",
-                "it is good enough: go on with the next step",
-            ),
-            Kind::Implement => ("go on, with your answer in the notes", ""),
-            Kind::Run => (
-                "let it be tried again",
-                "you did it yourself, or it need not be done",
-            ),
-            Kind::Merge => ("you merged it: close it", ""),
-            Kind::Gate => ("it is done: close it", ""),
-        };
-        commands.push((format!("{resolve} --answer TEXT"), again));
-        if !past.is_empty() {
-            commands.push((format!("{resolve} --accept --answer TEXT"), past));
+        commands.push((format!("{resolve} --answer TEXT"), resolved));
+        if let Some(accepted) = accepted {
+            commands.push((format!("{resolve} --accept --answer TEXT"), accepted));
         }
         commands
+    }
+
+    /// What follows from an answer, and from accepting it as it is where that is something else.
+    fn consequences(&self) -> (&'static str, Option<&'static str>) {
+        match self.kind {
+            Kind::Implement if self.step().is_some() => (
+                "the step is done again, with your answer in its notes",
+                Some("it is good enough: go on with the next step"),
+            ),
+            Kind::Implement => ("go on, with your answer in the notes", None),
+            Kind::Run => (
+                "let it be tried again",
+                Some("you did it yourself, or it need not be done"),
+            ),
+            Kind::Merge => ("you merged it: close it", None),
+            Kind::Gate => ("it is done: close it", None),
+        }
     }
 
     /// What programs are told of everything that waits.
