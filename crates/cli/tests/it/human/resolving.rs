@@ -5,6 +5,7 @@ use serde_json::json;
 use super::{
     FAILED, ROOT, changed, failed, flag, is_flagged, notes, poured, status, step, waiting,
 };
+use crate::env::Output;
 use crate::store::{data, error, seeded, shown};
 
 #[test]
@@ -221,4 +222,23 @@ fn z_36_an_answer_must_say_something() {
     ])
     .exits(2);
     assert!(is_flagged(&env, "proj-1"));
+}
+
+#[test]
+fn z_36_of_many_answers_at_once_one_is_taken() {
+    let env = failed();
+    let answers: Vec<_> = (0..6)
+        .map(|_| {
+            env.command(&["human", "resolve", "proj-1", "--json"])
+                .spawn()
+        })
+        .collect();
+    let n_taken = answers.into_iter().map(|child| {
+        let ended = Output::of(child, "human resolve".to_owned()).exits(0);
+        usize::from(ended.data()["resolved"] == true)
+    });
+    assert_eq!(n_taken.sum::<usize>(), 1);
+    for id in ["proj-1", &step("red-tests")] {
+        assert_eq!(notes(&env, id).matches("human: ").count(), 1, "{id}");
+    }
 }
