@@ -3,6 +3,7 @@
 mod agent;
 mod change;
 mod formula;
+mod human;
 mod looking;
 mod mol;
 mod plan;
@@ -14,6 +15,7 @@ mod work;
 pub(crate) use agent::*;
 pub(crate) use change::*;
 pub(crate) use formula::*;
+pub(crate) use human::*;
 pub(crate) use looking::*;
 pub(crate) use mol::*;
 pub(crate) use plan::*;
@@ -80,6 +82,7 @@ impl Cli {
             | Command::Logs(_)
             | Command::Status(_)
             | Command::Blocked
+            | Command::Human(_)
             | Command::QaReport
             | Command::Retry(_)
             | Command::Clean(_)
@@ -211,6 +214,9 @@ pub(crate) enum Command {
     Status(StatusArgs),
     /// Show the beads that need a person, why, and how to go on
     Blocked,
+    /// Show what waits for a person, why, and answer it
+    #[command(subcommand)]
+    Human(HumanCommand),
     /// Show what QA agents said, agent by agent
     QaReport,
     /// Let beads that were given up be tried again

@@ -20,6 +20,7 @@ mod formula_list;
 mod formula_new;
 mod formula_show;
 mod heartbeat;
+mod human;
 mod import;
 mod init;
 mod label;
@@ -60,7 +61,7 @@ use beads_ralph_runtime::env::{self, Variable};
 use beads_ralph_runtime::store;
 use camino::Utf8PathBuf;
 
-use crate::args::{BeadCommand, Cli, Command, FormulaCommand, PlanCommand};
+use crate::args::{BeadCommand, Cli, Command, FormulaCommand, HumanCommand, PlanCommand};
 use crate::beads::here;
 use crate::failure::Failure;
 use crate::ui::Ui;
@@ -111,6 +112,7 @@ pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), Failure> {
         Command::Logs(args) => logs::run(args, global, ui),
         Command::Status(args) => status::run(args, global, ui),
         Command::Blocked => blocked::run(global, ui),
+        Command::Human(command) => human::run(command, global, ui),
         Command::QaReport => qa_report::run(global, ui),
         Command::Clean(args) => clean::run(args, global, ui),
         Command::Retry(args) => retry::run(args, global, ui),
@@ -166,6 +168,7 @@ fn changes_beads(command: &Command) -> bool {
             | Command::Exec(_)
             | Command::Clean(_)
             | Command::Retry(_)
+            | Command::Human(HumanCommand::Resolve(_))
             | Command::Stop(_)
             | Command::Pause(_)
     )

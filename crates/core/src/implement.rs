@@ -4,9 +4,11 @@
 //! Nothing here reads a store or runs a worker. Whoever does hands in what was found and performs what is decided.
 
 mod acceptance;
+mod answer;
 mod choice;
 pub mod discovered;
 mod flag;
+mod link;
 mod outcome;
 mod path_label;
 mod place;
@@ -21,13 +23,15 @@ pub mod upstream;
 mod worker;
 
 pub use acceptance::{AcceptanceLine, Judge, acceptance_lines};
+pub use answer::{accept_step, answer_note, answer_source, is_noted, reason, redo_step};
 pub use choice::{
     Choice, Mode, Resolution, choose_formula, mode_of, molecule_to_use, pour_values, title_slug,
 };
 pub use flag::{HUMAN, flag, flag_step};
+pub use link::{MERGE_READY, VERIFIED, link_label, linked_source};
 pub use outcome::{Outcome, outcome_of, outcome_of_loop, summary};
 pub use path_label::{PathLabelError, decode_path, decode_url, encode_path, encode_url};
-pub use place::{AUDIT_DIRECTORY, UnsafePart, report_path, safe_part};
+pub use place::{AUDIT_DIRECTORY, UnsafePart, report_folder, report_path, reporter, safe_part};
 pub use policy::{Conflicting, Policy, ReviewLevel};
 pub use queue::{Candidate, READY, queue};
 pub use stage::{Stage, stage_of};

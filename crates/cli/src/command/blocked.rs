@@ -16,6 +16,7 @@ use beads_ralph_runtime::store::Store;
 use camino::Utf8Path;
 use serde_json::{Value, json};
 
+use super::human;
 use crate::args::Global;
 use crate::bead_view::{HUMAN, blockers_to_json, named, paragraph, word};
 use crate::beads::Beads;
@@ -28,6 +29,8 @@ struct Stuck {
     record: Record,
     unmet: Vec<Blocker>,
     n_dependents: usize,
+    /// Whether `implement` works on it, or it is a step of such a bead.
+    is_of_implement: bool,
 }
 
 pub(crate) fn run(global: &Global, ui: &Ui) -> Result<(), Failure> {
@@ -71,6 +74,7 @@ fn find(beads: &Beads) -> Result<Vec<Stuck>, Failure> {
         stuck.push(Stuck {
             unmet: beads.store.blockers(id)?,
             n_dependents: beads.n_dependents(id)?,
+            is_of_implement: human::is_of_implement(&*beads.store, &record)?,
             record,
         });
     }
@@ -119,6 +123,18 @@ impl Stuck {
     /// What can be done next, and what for.
     fn commands(&self) -> Vec<(String, &'static str)> {
         let id = quoted(Utf8Path::new(self.record.issue.id().as_str()));
+        if self.is_of_implement {
+            return vec![
+                (
+                    format!("beads-ralph human show {id}"),
+                    "why, and the evidence",
+                ),
+                (
+                    format!("beads-ralph human resolve {id} --answer TEXT"),
+                    "go on, with your answer in the notes; --accept goes past the step",
+                ),
+            ];
+        }
         let mut commands = vec![
             (format!("beads-ralph status --bead {id}"), "what was tried"),
             (

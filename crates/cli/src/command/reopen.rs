@@ -39,8 +39,20 @@ pub(super) fn open_again(
         let said = format!("{} is open already", named(before));
         return Ok(Done::new(said, data));
     }
+    let write = Write::Update {
+        id: id.clone(),
+        edits: opening(before),
+        guard: beads.by.guard(before, guard),
+    };
+    let after = beads.change(write, &id)?;
+    let data = json!({"id": id.as_str(), "status": after.issue.status(), "changed": true});
+    Ok(Done::new(format!("{deed} {}", named(&after)), data))
+}
+
+/// What opens a bead again.
+pub(super) fn opening(before: &Record) -> Vec<Edit> {
     let mut edits = vec![Edit::Reopen];
-    if is_for_person {
+    if before.issue.has_label(HUMAN) {
         edits.push(Edit::RemoveLabel(HUMAN.to_owned()));
     }
     let metadata = before.issue.metadata();
@@ -48,12 +60,5 @@ pub(super) fn open_again(
         let anew = Map::from_iter([(ATTEMPTS.to_owned(), 0.into())]);
         edits.push(Edit::MergeMetadata(anew));
     }
-    let write = Write::Update {
-        id: id.clone(),
-        edits,
-        guard: beads.by.guard(before, guard),
-    };
-    let after = beads.change(write, &id)?;
-    let data = json!({"id": id.as_str(), "status": after.issue.status(), "changed": true});
-    Ok(Done::new(format!("{deed} {}", named(&after)), data))
+    edits
 }

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &RetryArgs, global: &Global, ui: &Ui) -> Result<(), Fail
 }
 
 /// Only what was given up can be tried again; what is done or being done is for other commands.
-fn refuse_others(record: &Record) -> Result<(), Failure> {
+pub(super) fn refuse_others(record: &Record) -> Result<(), Failure> {
     let id = excerpt(record.issue.id().as_str());
     let (message, action) = match record.issue.status() {
         "closed" => (

@@ -6,6 +6,8 @@
 #![cfg(unix)]
 
 #[cfg(test)]
+mod answers;
+#[cfg(test)]
 mod claims;
 #[cfg(test)]
 mod contract;

@@ -33,6 +33,8 @@ mod formula;
 #[cfg(test)]
 mod graph;
 #[cfg(test)]
+mod human;
+#[cfg(test)]
 mod logs;
 #[cfg(test)]
 mod molecules;

@@ -306,6 +306,7 @@ fn completions_the_manual_and_the_help_know_every_command() {
         "run",
         "status",
         "blocked",
+        "human",
         "qa-report",
         "retry",
         "stop",

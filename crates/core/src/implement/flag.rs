@@ -1,11 +1,12 @@
 //! The human flag (I-30): labels and notes by which a bead and its step wait for a person. Doing it again changes nothing.
 
+use super::answer::since_answer;
 use crate::issue::{Edit, Issue, Label};
 
 /// The label of what waits for a person.
 pub const HUMAN: &str = "human";
 
-/// What makes a bead wait for a person, with the note that says why.
+/// What makes a bead wait for a person, with the note that says why. A note from before the last answer is said again.
 pub fn flag(issue: &Issue, note: &str) -> Vec<Edit> {
     let mut edits = Vec::new();
     if !issue.has_label(HUMAN) {
@@ -14,7 +15,7 @@ pub fn flag(issue: &Issue, note: &str) -> Vec<Edit> {
     }
     let is_noted = issue
         .text("notes")
-        .is_some_and(|notes| notes.contains(note));
+        .is_some_and(|notes| since_answer(notes).contains(note));
     if !is_noted {
         edits.push(Edit::AppendNotes(note.to_owned()));
     }

@@ -20,11 +20,24 @@ pub fn report_path(
     agent: &Agent,
     iteration: Option<u32>,
 ) -> Result<String, UnsafePart> {
-    let (step, agent) = (safe_part(step.as_str())?, safe_part(agent.as_str())?);
+    let (folder, agent) = (report_folder(step)?, safe_part(agent.as_str())?);
     Ok(match iteration {
-        Some(n) => format!("{AUDIT_DIRECTORY}/{step}/{agent}-iter{n}.yaml"),
-        None => format!("{AUDIT_DIRECTORY}/{step}/{agent}.yaml"),
+        Some(n) => format!("{folder}/{agent}-iter{n}.yaml"),
+        None => format!("{folder}/{agent}.yaml"),
     })
+}
+
+/// The folder of a step's reports below `.beads`.
+pub fn report_folder(step: &BeadId) -> Result<String, UnsafePart> {
+    Ok(format!("{AUDIT_DIRECTORY}/{}", safe_part(step.as_str())?))
+}
+
+/// Whose report a file is, by its name; none when it is no report.
+pub fn reporter(file: &str) -> Option<Agent> {
+    let name = file.strip_suffix(".yaml").filter(|name| !name.is_empty())?;
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let agent = name.rsplit_once("-iter").filter(|(_, n)| is_number(n));
+    Some(Agent::named(agent.map_or(name, |(agent, _)| agent)))
 }
 
 /// Checks that an id or a name can be a part of a report's path.
@@ -53,6 +66,13 @@ mod tests {
             path("7bk.19", "tdd-green-team", Some(2)).unwrap(),
             "worker-audit/7bk.19/tdd-green-team-iter2.yaml"
         );
+        let whose = |file: &str| reporter(file).map(|agent| agent.as_str().to_owned());
+        assert_eq!(
+            whose("tdd-green-team-iter2.yaml").as_deref(),
+            Some("tdd-green-team")
+        );
+        assert_eq!(whose("my-iter.yaml").as_deref(), Some("my-iter"));
+        assert_eq!(whose("notes.txt"), None);
         for (step, agent) in [
             ("a/b", "x"),
             ("..", "x"),

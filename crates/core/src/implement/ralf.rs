@@ -41,13 +41,13 @@ pub fn marker(cycle: u32, max: u32) -> String {
     format!("RALF-IT-ITER:{cycle}/{max}")
 }
 
-/// The last completed cycle that a bead's notes tell of.
+/// The cycle of the last marker in a bead's notes: a person's answer ends with one that says 0, so that a loop begins anew.
 pub fn completed_cycles(notes: &str) -> u32 {
-    let marks = notes.lines().filter_map(|line| {
+    let mut marks = notes.lines().rev().filter_map(|line| {
         let (cycle, _) = line.trim().strip_prefix("RALF-IT-ITER:")?.split_once('/')?;
         cycle.parse().ok()
     });
-    marks.max().unwrap_or_default()
+    marks.next().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -62,5 +62,13 @@ mod tests {
             2
         );
         assert_eq!(completed_cycles("RALF-IT-ITER:x/3"), 0);
+        assert_eq!(
+            completed_cycles("RALF-IT-ITER:3/3\nhuman: again (ann)\nRALF-IT-ITER:0/0"),
+            0
+        );
+        assert_eq!(
+            completed_cycles("RALF-IT-ITER:3/3\nRALF-IT-ITER:0/0\nRALF-IT-ITER:1/3"),
+            1
+        );
     }
 }

@@ -1,0 +1,226 @@
+//! `human resolve`: records a person's answer and lets the work go on, in one step (Z-36).
+//!
+//! Data: `{id, kind, resolved: bool, accepted: bool, answer, changed: [{id, status}]}`; `resolved` is false, and `kind` null, when nothing waited.
+
+use std::collections::HashSet;
+use std::io;
+
+use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::implement::{
+    HUMAN, MERGE_READY, accept_step, answer_note, answer_source, redo_step,
+};
+use beads_ralph_core::issue::{Edit, Record, Standing, new_comment};
+use beads_ralph_core::text::visible;
+use beads_ralph_runtime::files;
+use beads_ralph_runtime::store::{Guard, StoreError, Write};
+use camino::Utf8Path;
+use serde_json::{Value, json};
+
+use super::super::close::refuse_while_waiting;
+use super::super::reopen::opening;
+use super::super::retry::refuse_others;
+use super::waiting::{Kind, Waiting};
+use crate::args::{Global, GuardArgs, HumanResolveArgs};
+use crate::bead_view::named;
+use crate::beads::{Beads, Writer, until_settled};
+use crate::failure::Failure;
+use crate::ui::Ui;
+
+/// What is said when nobody says anything.
+const RESOLVED: &str = "resolved";
+
+/// What became of it: the bead, and what waited with the beads that changed.
+struct Settled {
+    bead: Record,
+    done: Option<(Kind, Vec<Record>)>,
+}
+
+pub(super) fn run(args: &HumanResolveArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
+    let answer = answer(args)?;
+    let mut beads = Beads::open(global)?;
+    let settled = until_settled(|| turn(args, &answer, &mut beads))?;
+    if ui.is_json() {
+        return ui.data(&to_json(&settled, &answer, args.accept));
+    }
+    ui.out(&said(&settled))
+}
+
+fn answer(args: &HumanResolveArgs) -> Result<String, Failure> {
+    let refused = |why: &str| {
+        Failure::new(ErrorCode::ValidationConstraint, why)
+            .action("write the answer behind --answer, or into the file of --answer-file")
+    };
+    let Some(path) = &args.answer_file else {
+        let said = args.answer.as_deref().unwrap_or(RESOLVED);
+        return Ok(said.trim().to_owned());
+    };
+    let bytes = match path.as_str() {
+        "-" => files::read_limited(io::stdin().lock(), Utf8Path::new("-"))?,
+        _ => files::read(path)?,
+    };
+    let text = String::from_utf8(bytes).map_err(|_| refused("the answer is not UTF-8"))?;
+    match text.trim() {
+        "" => Err(refused("the answer is empty")),
+        text => Ok(text.to_owned()),
+    }
+}
+
+/// Looks and writes, once. `None` when somebody changed one of the beads between the two.
+fn turn(
+    args: &HumanResolveArgs,
+    answer: &str,
+    beads: &mut Beads,
+) -> Result<Option<Settled>, Failure> {
+    let (bead, waiting) = super::named(beads, &args.id)?;
+    let Some(waiting) = waiting else {
+        return Ok(Some(Settled { bead, done: None }));
+    };
+    let changes = changes(&waiting, answer, args.accept, beads)?;
+    let mut batch = Vec::new();
+    for (record, edits) in changes {
+        refuse_held(record, beads.by.actor())?;
+        batch.push(write(record, edits, beads));
+    }
+    match beads.store.write(&batch, beads.by.stamp()) {
+        Ok(_) => {}
+        Err(StoreError::Guard { .. } | StoreError::NotFound(_)) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    }
+    let ids: Vec<_> = batch.iter().map(|write| write.id().clone()).collect();
+    let done = Some((waiting.kind, beads.store.get(&ids)?));
+    Ok(Some(Settled { bead, done }))
+}
+
+/// What is to be done to which bead.
+fn changes<'w>(
+    waiting: &'w Waiting,
+    answer: &str,
+    is_accepted: bool,
+    beads: &Beads,
+) -> Result<Vec<(&'w Record, Vec<Edit>)>, Failure> {
+    let record = &waiting.record;
+    let mut edits = match waiting.kind {
+        Kind::Implement => return Ok(of_implement(waiting, answer, is_accepted, beads.by.actor())),
+        Kind::Merge => {
+            let reason = match answer {
+                RESOLVED => "merged by a person".to_owned(),
+                answer => format!("merged by a person: {answer}"),
+            };
+            vec![
+                Edit::RemoveLabel(MERGE_READY.to_owned()),
+                Edit::Close(reason),
+            ]
+        }
+        Kind::Run if !is_accepted => {
+            refuse_others(record)?;
+            let stamp = beads.by.stamp();
+            let comment = new_comment(record.issue.id(), stamp.actor, answer, &stamp.time());
+            let mut edits = opening(record);
+            edits.push(Edit::Comment(comment));
+            edits
+        }
+        Kind::Run | Kind::Gate => {
+            refuse_while_waiting(record, beads)?;
+            vec![Edit::Close(answer.to_owned())]
+        }
+    };
+    if waiting.kind == Kind::Run && is_accepted && record.issue.has_label(HUMAN) {
+        edits.push(Edit::RemoveLabel(HUMAN.to_owned()));
+    }
+    Ok(vec![(record, edits)])
+}
+
+/// The bead and its steps that wait, and for a step that is done again whatever it is a part of and was closed with it.
+fn of_implement<'w>(
+    waiting: &'w Waiting,
+    answer: &str,
+    is_accepted: bool,
+    actor: &str,
+) -> Vec<(&'w Record, Vec<Edit>)> {
+    let note = answer_note(answer, actor);
+    let source = &waiting.record;
+    let mut changes = vec![(source, answer_source(&source.issue, &note))];
+    let mut opened = HashSet::new();
+    for (molecule, step) in waiting.steps() {
+        if is_accepted {
+            changes.push((step, accept_step(&step.issue, &note, answer)));
+            continue;
+        }
+        changes.push((step, redo_step(&step.issue, &note)));
+        let mut below = vec![step];
+        while let Some(part) = below.pop() {
+            let wholes = molecule.all().filter(|whole| {
+                let is_whole = part.issue.parents().any(|id| id == whole.issue.id());
+                is_whole && opened.insert(whole.issue.id())
+            });
+            for whole in wholes.collect::<Vec<_>>() {
+                below.push(whole);
+                let is_closed = whole.issue.standing() == Standing::Closed;
+                if is_closed && !whole.issue.has_label(HUMAN) {
+                    changes.push((whole, vec![Edit::Reopen]));
+                }
+            }
+        }
+    }
+    changes
+}
+
+/// Refuses what somebody else works on: a person's answer must not be told in the middle of it.
+fn refuse_held(record: &Record, actor: &str) -> Result<(), Failure> {
+    let Some(claim) = &record.claim else {
+        return Ok(());
+    };
+    if Writer::fence_of(record, actor).is_some() {
+        return Ok(());
+    }
+    let held = StoreError::Held {
+        id: record.issue.id().clone(),
+        holder: Box::new(claim.holder.clone()),
+        fence: claim.fence,
+        lease_until: claim.lease_until,
+    };
+    Err(held.into())
+}
+
+fn write(record: &Record, edits: Vec<Edit>, beads: &Beads) -> Write {
+    let own = GuardArgs {
+        fence: None,
+        force: false,
+    };
+    Write::Update {
+        id: record.issue.id().clone(),
+        edits,
+        guard: Guard {
+            version: Some(record.version),
+            ..beads.by.guard(record, &own)
+        },
+    }
+}
+
+fn to_json(settled: &Settled, answer: &str, is_accepted: bool) -> Value {
+    let (kind, records) = match &settled.done {
+        Some((kind, records)) => (Some(kind.as_str()), records.as_slice()),
+        None => (None, &[][..]),
+    };
+    let changed = |record: &Record| json!({"id": record.issue.id().as_str(), "status": record.issue.status()});
+    json!({
+        "id": settled.bead.issue.id().as_str(),
+        "kind": kind,
+        "resolved": settled.done.is_some(),
+        "accepted": is_accepted,
+        "answer": answer,
+        "changed": records.iter().map(changed).collect::<Vec<Value>>(),
+    })
+}
+
+fn said(settled: &Settled) -> String {
+    let Some((_, records)) = &settled.done else {
+        return format!("{} does not wait for a person\n", named(&settled.bead));
+    };
+    let lines = records.iter().map(|record| {
+        let status = visible(record.issue.status());
+        format!("  {} is {status}\n", named(record))
+    });
+    let lines: String = lines.collect();
+    format!("resolved {}\n{lines}", named(&settled.bead))
+}

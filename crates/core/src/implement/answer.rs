@@ -1,0 +1,183 @@
+//! What a person's answer does (Z-36): the flag goes, the answer stays in the notes, and the step is done again or gone past.
+
+use super::flag::HUMAN;
+use super::ralf;
+use crate::issue::{Edit, Issue, Standing};
+use crate::text::excerpt;
+
+/// What a line of the notes begins with that holds an answer.
+const ANSWER: &str = "human: ";
+
+/// What a line of the notes begins with that says why a person is needed.
+const FLAGGED: &str = "implement-bead:";
+
+/// An answer as notes have it, with who gave it.
+pub fn answer_note(answer: &str, actor: &str) -> String {
+    format!("{ANSWER}{} ({})", answer.trim(), excerpt(actor))
+}
+
+/// What was noted since the last answer.
+pub(super) fn since_answer(notes: &str) -> &str {
+    let last = starts(notes).filter(|(_, line)| line.starts_with(ANSWER));
+    let start = last.last().map_or(0, |(at, line)| at + line.len());
+    notes[start..].trim_start_matches(['\r', '\n'])
+}
+
+/// Why a person is needed now: what the dispatcher noted since the last answer, or else what it noted last. Notes without a word of the
+/// dispatcher are the reason themselves.
+pub fn reason(notes: &str) -> &str {
+    let flags = |(_, line): &(usize, &str)| line.starts_with(FLAGGED);
+    let recent = since_answer(notes);
+    if let Some((at, _)) = starts(recent).find(flags) {
+        return recent[at..].trim_end();
+    }
+    let Some((at, _)) = starts(notes).filter(flags).last() else {
+        return if recent.trim().is_empty() {
+            notes.trim()
+        } else {
+            recent.trim()
+        };
+    };
+    let told = &notes[at..];
+    let end = starts(told).find(|(_, line)| line.starts_with(ANSWER));
+    told[..end.map_or(told.len(), |(at, _)| at)].trim_end()
+}
+
+/// Whether the dispatcher noted something on a bead.
+pub fn is_noted(issue: &Issue) -> bool {
+    let notes = issue.text("notes").unwrap_or_default();
+    notes.lines().any(|line| line.starts_with(FLAGGED))
+}
+
+/// The lines of a text, and where each of them starts.
+fn starts(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut start = 0;
+    text.split_inclusive('\n').map(move |line| {
+        let at = start;
+        start += line.len();
+        (at, line)
+    })
+}
+
+/// What an answer does to the bead that was flagged. One that was also set to `blocked` is open again.
+pub fn answer_source(source: &Issue, note: &str) -> Vec<Edit> {
+    let mut edits = vec![
+        Edit::RemoveLabel(HUMAN.to_owned()),
+        Edit::AppendNotes(note.to_owned()),
+    ];
+    if source.status() == "blocked" {
+        edits.push(Edit::Reopen);
+    }
+    edits
+}
+
+/// What an answer does to the step that was flagged so that it is done again: it is open, and the cycles of its loop begin anew.
+pub fn redo_step(step: &Issue, note: &str) -> Vec<Edit> {
+    let cycles = ralf::completed_cycles(step.text("notes").unwrap_or_default());
+    let note = match cycles {
+        0 => note.to_owned(),
+        _ => format!("{note}\n{}", ralf::marker(0, 0)),
+    };
+    let mut edits = vec![Edit::RemoveLabel(HUMAN.to_owned()), Edit::AppendNotes(note)];
+    if step.status() != "open" {
+        edits.push(Edit::Reopen);
+    }
+    edits
+}
+
+/// What an answer does to the step that was flagged so that the work goes past it: it is closed.
+pub fn accept_step(step: &Issue, note: &str, answer: &str) -> Vec<Edit> {
+    let mut edits = vec![
+        Edit::RemoveLabel(HUMAN.to_owned()),
+        Edit::AppendNotes(note.to_owned()),
+    ];
+    if step.standing() != Standing::Closed {
+        edits.push(Edit::Close(format!("accepted: {}", answer.trim())));
+    }
+    edits
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::bead::Timestamp;
+    use crate::implement::flag;
+    use crate::issue::apply;
+
+    fn step(more: &Value) -> Issue {
+        let mut document = json!({"id": "s", "title": "t", "labels": ["stage-x", "human"]});
+        let fields = document.as_object_mut().unwrap();
+        fields.extend(more.as_object().unwrap().clone());
+        Issue::without_comments(document).unwrap()
+    }
+
+    fn after(issue: &Issue, edits: &[Edit]) -> Issue {
+        let now = Timestamp::parse("2026-01-01T00:00:00Z").unwrap();
+        apply(issue, edits, &now).unwrap().unwrap().issue
+    }
+
+    #[test]
+    fn z_36_an_answer_has_a_step_done_again_or_gone_past() {
+        let closed = step(
+            &json!({"status": "closed", "closed_at": "2026-01-01T00:00:00Z", "notes": "why\nRALF-IT-ITER:3/3"}),
+        );
+        let note = answer_note(" mend it ", "ann");
+        assert_eq!(note, "human: mend it (ann)");
+        let redone = after(&closed, &redo_step(&closed, &note));
+        assert_eq!(redone.status(), "open");
+        assert!(!redone.has_label(HUMAN) && redone.has_label("stage-x"));
+        let notes = redone.text("notes").unwrap();
+        assert_eq!(
+            notes,
+            "why\nRALF-IT-ITER:3/3\nhuman: mend it (ann)\nRALF-IT-ITER:0/0"
+        );
+        assert_eq!(ralf::completed_cycles(notes), 0);
+        let accepted = after(&closed, &accept_step(&closed, &note, "fine"));
+        assert_eq!(accepted.status(), "closed");
+        assert!(!accepted.has_label(HUMAN));
+        let open = step(&json!({"notes": "why"}));
+        let accepted = after(&open, &accept_step(&open, &note, "fine"));
+        assert_eq!(accepted.text("close_reason"), Some("accepted: fine"));
+        let redone = after(&open, &redo_step(&open, &note));
+        assert_eq!(redone.text("notes"), Some("why\nhuman: mend it (ann)"));
+        let blocked = step(&json!({"status": "blocked"}));
+        assert_eq!(
+            after(&blocked, &answer_source(&blocked, &note)).status(),
+            "open"
+        );
+    }
+
+    #[test]
+    fn i_30_the_reason_is_what_was_noted_since_the_last_answer() {
+        for (notes, expected) in [
+            ("", ""),
+            ("please look", "please look"),
+            ("mine\nimplement-bead: a\n- b\n", "implement-bead: a\n- b"),
+            (
+                "implement-bead: a\nhuman: go (ann)\nimplement-bead: b\n- c",
+                "implement-bead: b\n- c",
+            ),
+            (
+                "mine\nimplement-bead: a\n- b\nhuman: go (ann)\nRALF-IT-ITER:0/0",
+                "implement-bead: a\n- b",
+            ),
+            ("mine\nhuman: go (ann)", "mine\nhuman: go (ann)"),
+            ("mine\nhuman: go (ann)\nyours", "yours"),
+        ] {
+            assert_eq!(reason(notes), expected, "{notes}");
+        }
+    }
+
+    #[test]
+    fn i_30_what_fails_again_after_an_answer_is_noted_again() {
+        let issue = step(&json!({"notes": "implement-bead: a\nhuman: go (ann)"}));
+        let flagged = after(&issue, &flag(&issue, "implement-bead: a"));
+        assert_eq!(
+            flagged.text("notes"),
+            Some("implement-bead: a\nhuman: go (ann)\nimplement-bead: a")
+        );
+        assert!(flag(&flagged, "implement-bead: a").is_empty());
+    }
+}
