@@ -4,6 +4,7 @@ mod agent;
 mod change;
 mod formula;
 mod human;
+mod implement;
 mod looking;
 mod mol;
 mod plan;
@@ -16,6 +17,7 @@ pub(crate) use agent::*;
 pub(crate) use change::*;
 pub(crate) use formula::*;
 pub(crate) use human::*;
+pub(crate) use implement::*;
 pub(crate) use looking::*;
 pub(crate) use mol::*;
 pub(crate) use plan::*;
@@ -78,6 +80,8 @@ impl Cli {
             | Command::Doctor(_)
             | Command::Run(_)
             | Command::Exec(_)
+            | Command::Implement(_)
+            | Command::Drive(_)
             | Command::Verify(_)
             | Command::Logs(_)
             | Command::Status(_)
@@ -206,6 +210,13 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Work on one bead with an agent until its checks pass or it is given up
     Exec(ExecArgs),
+    /// Take a bead through its molecule: do its current stage, by a worker or by this program
+    #[command(
+        after_help = "The stages come from the bead's formula: implement-feature, fix-bug or docs-only, by its label formula-NAME or its type. A person who is needed is no failure: the bead is labelled `human`, and `beads-ralph human list` says why."
+    )]
+    Implement(ImplementArgs),
+    /// Take every bead labelled implementation-ready through its stages, several at once
+    Drive(DriveArgs),
     /// Run the checks of one bead, once
     Verify(VerifyArgs),
     /// Show what agents and checks wrote

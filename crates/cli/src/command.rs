@@ -12,6 +12,7 @@ mod create_bead;
 mod demo;
 mod dep;
 mod doctor;
+mod drive;
 mod exec;
 mod export;
 mod formula_check;
@@ -21,6 +22,7 @@ mod formula_new;
 mod formula_show;
 mod heartbeat;
 mod human;
+mod implement;
 mod import;
 mod init;
 mod label;
@@ -55,6 +57,8 @@ mod status;
 mod stop;
 mod update;
 mod verify;
+
+pub(crate) use self::run::{Place, main_root};
 
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_runtime::env::{self, Variable};
@@ -108,6 +112,8 @@ pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), Failure> {
         Command::Doctor(args) => doctor::run(args, global, ui),
         Command::Run(args) => run::run(args, global, ui),
         Command::Exec(args) => exec::run(args, global, ui),
+        Command::Implement(args) => implement::run(args, global, ui),
+        Command::Drive(args) => drive::run(args, global, ui),
         Command::Verify(args) => verify::run(args, global, ui),
         Command::Logs(args) => logs::run(args, global, ui),
         Command::Status(args) => status::run(args, global, ui),
@@ -166,6 +172,8 @@ fn changes_beads(command: &Command) -> bool {
             | Command::Import(_)
             | Command::Run(_)
             | Command::Exec(_)
+            | Command::Implement(_)
+            | Command::Drive(_)
             | Command::Clean(_)
             | Command::Retry(_)
             | Command::Human(HumanCommand::Resolve(_))

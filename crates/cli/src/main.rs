@@ -8,6 +8,7 @@ mod bd;
 mod bead_view;
 mod beads;
 mod command;
+mod dispatching;
 mod draw;
 mod failure;
 mod formula_sprints;

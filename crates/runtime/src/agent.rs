@@ -12,5 +12,5 @@ mod run;
 pub use built_in::built_in;
 pub(crate) use built_in::built_in_names;
 pub use probe::{Login, Probed, Support, probe};
-pub use ready::{Finding, Resolved, account, is_installed, program, ready, resolve};
+pub use ready::{Finding, Resolved, account, is_installed, program, ready, resolve, takes_modes};
 pub use run::{AgentError, DRAIN, Job, Observer, Quiet, new_session_id, run, session_id_from};

@@ -29,6 +29,7 @@ mod seal;
 mod site;
 mod status;
 mod turn;
+mod worktree_view;
 mod worktrees;
 
 pub use identity::{Identity, Person};

@@ -17,6 +17,7 @@ pub mod forge;
 pub mod formulas;
 pub mod git;
 pub mod host;
+pub mod implement;
 pub mod news;
 pub mod pour;
 pub mod ralph;

@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 
 use beads_ralph_core::bead::{BeadId, FieldError};
 use beads_ralph_core::formula::{Molecule, Pouring};
-use beads_ralph_core::issue::{Entry, Issue};
+use beads_ralph_core::issue::{Edit, Entry, Issue, Record};
+use serde_json::Map;
 use thiserror::Error;
 
-use crate::store::{Stamp, Store, StoreError, Write};
+use crate::store::{Guard, Stamp, Store, StoreError, Write};
 
 /// What is to be poured.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +26,9 @@ pub struct Order<'a> {
     pub labels: &'a [String],
     /// Whether it vanishes.
     pub is_wisp: bool,
+    /// The bead that it is poured for, as it was when that was decided: it learns of the root, in `metadata.molecule`, and nothing is
+    /// poured when somebody else changed it meanwhile (Z-36).
+    pub for_bead: Option<&'a Record>,
 }
 
 /// A molecule that was poured, or would be.
@@ -103,15 +107,30 @@ pub fn pour(
         let draft = draft(store, order, by)?;
         let is_new = last.as_ref() != Some(&draft.poured);
         let entries = draft.issues.into_iter().map(Entry::new);
-        let batch: Vec<Write> = entries
-            .map(|entry| Write::Insert(Box::new(entry)))
-            .collect();
+        let inserts = entries.map(|entry| Write::Insert(Box::new(entry)));
+        let main = draft.poured.first().map(|main| &main.root);
+        let told = (order.for_bead.zip(main)).map(|(bead, root)| linked(bead, root));
+        let batch: Vec<Write> = inserts.chain(told).collect();
         match store.write(&batch, by) {
             Ok(_) => return Ok(draft.poured),
             // Whoever was faster has moved the numbers on; otherwise somebody else has the id of a step.
             Err(StoreError::Exists(_)) if is_new => last = Some(draft.poured),
             Err(error) => return Err(error.into()),
         }
+    }
+}
+
+/// Tells a bead of its molecule, if it is still as it was.
+fn linked(bead: &Record, root: &BeadId) -> Write {
+    let mut metadata = Map::new();
+    metadata.insert("molecule".to_owned(), root.as_str().into());
+    Write::Update {
+        id: bead.issue.id().clone(),
+        edits: vec![Edit::MergeMetadata(metadata)],
+        guard: Guard {
+            version: Some(bead.version),
+            ..Guard::default()
+        },
     }
 }
 

@@ -86,6 +86,7 @@ fn order(molecule: &Molecule) -> Order<'_> {
         assignee: None,
         labels: &[],
         is_wisp: false,
+        for_bead: None,
     }
 }
 

@@ -98,7 +98,7 @@ pub(crate) fn at(
     let selection = selection(args, plan, &beads)?;
     let place = Place::new(root, config)?;
     let git = place.git()?;
-    let (forge, mode) = place.integration(args, &git)?;
+    let (forge, mode) = place.integration(args.integration.map(settings::mode), &git)?;
     let settings = settings::of(args, &place.config, mode, &selection, &beads)?;
     let permissions = args
         .permissions
@@ -192,16 +192,13 @@ impl Place {
     }
 
     /// What becomes of verified work: what is asked for, else pull requests where they can be made, else merging.
-    fn integration(
+    pub(crate) fn integration(
         &self,
-        args: &RunArgs,
+        asked: Option<config::IntegrationMode>,
         git: &Git,
     ) -> Result<(Option<GitHub<'_>>, config::IntegrationMode), Failure> {
         use config::IntegrationMode as Mode;
-        let asked = args
-            .integration
-            .map(settings::mode)
-            .or(self.config.integration.mode);
+        let asked = asked.or(self.config.integration.mode);
         if matches!(asked, Some(Mode::None | Mode::Merge)) {
             return Ok((None, asked.unwrap_or(Mode::Merge)));
         }

@@ -49,6 +49,11 @@ impl AgentPath {
         Self::parse(&format!("{DIRECTORY}{name}")).map(|path| path.with_md())
     }
 
+    /// The agent that has no file.
+    pub fn built_in() -> Self {
+        Self(BUILT_IN.into())
+    }
+
     /// The agent that leads a sprint unless the bead names another (B-14).
     pub(super) fn scrum_master() -> Self {
         Self(".claude/agents/beads-ralph-scrum-master.md".into())

@@ -137,6 +137,14 @@ pub fn ready<'s>(
     findings
 }
 
+/// Whether the program of an agent can be told what it may do.
+pub fn takes_modes(config: &Config, root: &Utf8Path, spec: &AgentSpec) -> bool {
+    adapter_for(config, root, spec).is_ok_and(|adapter| {
+        let mut modes = adapter.permissions.values();
+        modes.any(|arguments| !arguments.is_empty())
+    })
+}
+
 /// Where a program is: a path is one from the repository's root, a name is looked for on the PATH.
 pub fn program(root: &Utf8Path, executable: &str) -> Option<Utf8PathBuf> {
     if executable == OWN_PROGRAM {

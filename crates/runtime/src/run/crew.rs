@@ -1,9 +1,7 @@
 //! The real crew: agents and checks as units, with what they print kept below the run's directory.
 
 mod calling;
-mod own_bd;
 mod ran;
-mod set_up;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,13 +15,14 @@ use beads_ralph_core::verify::{is_green, summary};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use self::calling::Who;
-use self::own_bd::OwnBd;
 use self::ran::claimed;
 use super::activity::{Activity, Guarding, Watching};
-use super::journal::RunDirectory;
+use super::journal::{RunDirectory, file_name};
 use super::main_checkout::MainCheckout;
+use super::own_bd::OwnBd;
 use super::port_book::PortBook;
 use super::ports::{Checked, Claimed, Crew, Job, Place};
+use super::set_up;
 use crate::checks::{Checks, Ground};
 use crate::config::Config;
 use crate::files::{self, FileError};
@@ -81,9 +80,16 @@ impl<'a> RealCrew<'a> {
     #[must_use]
     pub fn with_own_bd(self) -> Self {
         Self {
-            own_bd: OwnBd::beside(&self.run),
+            own_bd: self.own_bd(),
             ..self
         }
+    }
+
+    /// The run's directory is two levels below the store's.
+    fn own_bd(&self) -> OwnBd {
+        let bin = self.run.path().join("bin");
+        let store = bin.ancestors().nth(3).map(Utf8Path::to_owned);
+        store.map_or_else(OwnBd::default, |store| OwnBd::at(&bin, &store))
     }
 
     /// The same with another permission mode.
@@ -155,6 +161,24 @@ impl<'a> RealCrew<'a> {
         agent::session_id_from(&key)
     }
 
+    fn set_up_with(&self, command: &str, bead: &RalphBead, place: &Place) -> Result<bool, Trouble> {
+        let directory = self.run.path().join("beads").join(file_name(&bead.id));
+        let logs = fresh(&directory, "setup").map_err(|error| passing(&error))?;
+        let cancel = self.cancel_for(&bead.id)?;
+        self.activity.begins(&bead.id, "setup");
+        let errand = set_up::Errand {
+            command,
+            worktree: &place.worktree,
+            logs: &logs,
+            mark: self.mark.below(),
+            cancel: &cancel,
+            env: self.ports.variables(&bead.id),
+        };
+        let made = set_up::set_up(self.units, self.config, &errand);
+        self.over(&bead.id, &cancel);
+        made
+    }
+
     fn directory(&self, job: Job<'_>, name: &str) -> Result<Utf8PathBuf, FileError> {
         fresh(&self.run.attempt(&job.bead.id, job.launch.attempt), name)
     }
@@ -167,6 +191,7 @@ impl Crew for RealCrew<'_> {
 
     fn set_up(&self, bead: &RalphBead, place: &Place) -> Result<bool, Trouble> {
         match &self.config.worktrees.setup {
+            Some(_) if set_up::is_set_up(&place.worktree) => Ok(false),
             Some(command) => self.set_up_with(command, bead, place),
             None => Ok(false),
         }

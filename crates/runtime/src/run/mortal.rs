@@ -1,4 +1,4 @@
-//! For tests: a run that kills itself at a chosen place of its journal, as a power cut or a `kill -9` would.
+//! For tests: a run that kills itself at a chosen place of its journal, as a power cut or a `kill -9` would; and a dispatch that does so after one of its decisions.
 //!
 //! `BEADS_RALPH_DIE_AT=7` dies when entry 7 is on the disk and nothing was done about it; `7~` when half of its line is; `7+20` twenty
 //! milliseconds after what it decides was begun. `7!` does not die: the disk is full from entry 7 on. `0` is the head, of which there is never a half: `0~` dies before it. Nothing is set in real life, and then nothing here does anything.
@@ -51,6 +51,14 @@ fn parse(text: &str) -> Option<Death> {
     };
     let seq = seq.parse().ok()?;
     Some(Death { seq, moment })
+}
+
+/// Dies at the place that the environment names, for whoever counts places without a journal.
+pub(crate) fn die_if_foretold(place: usize) {
+    let is_now = |death: Death| death.moment == Moment::Written && death.seq == place as u64;
+    if Death::foretold().is_some_and(is_now) {
+        die();
+    }
 }
 
 /// Dies as if killed from outside: nothing is cleaned up, nothing is said.

@@ -204,6 +204,7 @@ impl<'c> Wish<'c> {
             assignee: self.call.arguments.filled("assignee"),
             labels: &[],
             is_wisp: self.is_wisp,
+            for_bead: None,
         };
         let actor = opened.actor().to_owned();
         let by = Stamp {

@@ -75,6 +75,7 @@ fn make(wish: &Wish<'_>, global: &Global, ui: &Ui) -> Result<(), Failure> {
         assignee: wish.assignee,
         labels: &[],
         is_wisp: wish.is_wisp,
+        for_bead: None,
     };
     let poured = if wish.is_dry {
         draft(&*beads.store, &order, beads.by.stamp()).map(|draft| draft.poured)

@@ -1,0 +1,111 @@
+//! `drive`: the queue of beads that are ready to be implemented, stage by stage, several at once (contracts §9.15).
+//!
+//! Data: `{dispatched: […], failures: [{source, message}], interrupted}`, each of `dispatched` as `implement` gives it; with `--dry-run`
+//! `{queue: […]}` of the same.
+
+use beads_ralph_core::text::visible;
+use beads_ralph_runtime::implement::drive::{DriveNews, Driven, Driver, Until, candidates};
+use beads_ralph_runtime::implement::{Dispatched, Dispatcher, ImplementError, Site};
+use beads_ralph_runtime::news::Nobody;
+use beads_ralph_runtime::store;
+use serde_json::{Value, json};
+
+use crate::args::{DriveArgs, Global};
+use crate::beads::Beads;
+use crate::dispatching::{Shop, explained, to_json, words};
+use crate::failure::Failure;
+use crate::ui::{Ui, counted};
+
+pub(crate) fn run(args: &DriveArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
+    let mut beads = Beads::open(global)?;
+    let shop = Shop::open(&beads, args.permissions)?;
+    let (forge, integration) = shop.integration()?;
+    let site = shop.site(forge.as_ref(), integration);
+    if args.dry_run {
+        return dry_run(&mut beads, &site, ui);
+    }
+    let directory = beads.directory.clone();
+    let open = || store::find(&directory)?.open();
+    let driver = Driver {
+        site: &site,
+        open: &open,
+        parallel: args
+            .parallel
+            .map_or(shop.config().implement.parallel, usize::from),
+        until: match (args.once, args.watch) {
+            (true, _) => Until::Once,
+            (false, true) => Until::Stopped,
+            (false, false) => Until::Empty,
+        },
+    };
+    let driven = driver.drive(&mut |news| tell(news, ui))?;
+    finish(&driven, ui)
+}
+
+/// What happens, line by line.
+fn tell(news: &DriveNews<'_>, ui: &Ui) {
+    let line = match news {
+        DriveNews::Begins(source) => format!("{} begins\n", visible(source.as_str())),
+        DriveNews::Ended(told) => words(told),
+        DriveNews::Failed {
+            source,
+            error,
+            rests,
+        } => {
+            let id = visible(source.as_str());
+            let error = visible(&error.to_string());
+            match rests {
+                Some(rests) => format!("{id} rests for {} s: {error}\n", rests.as_secs()),
+                None => format!("{id} failed too often, and a person is asked: {error}\n"),
+            }
+        }
+        DriveNews::Idle => "nothing can be done now; waiting\n".to_owned(),
+    };
+    ui.say(&line);
+}
+
+fn finish(driven: &Driven, ui: &Ui) -> Result<(), Failure> {
+    if driven.is_interrupted {
+        return Err(ImplementError::Interrupted.into());
+    }
+    if ui.is_json() {
+        let failures = driven.failures.iter();
+        let failures = failures.map(|(id, text)| json!({"source": id, "message": text}));
+        return ui.data(&json!({
+            "dispatched": driven.dispatched.iter().map(to_json).collect::<Vec<Value>>(),
+            "failures": failures.collect::<Vec<Value>>(),
+            "interrupted": driven.is_interrupted,
+        }));
+    }
+    let is_done = |told: &&Dispatched| told.ending.is_progress();
+    let n_done = driven.dispatched.iter().filter(is_done).count();
+    let stages = counted(n_done, "stage", "stages");
+    ui.out(&format!(
+        "{stages} done; `beads-ralph human list` shows what waits for a person\n"
+    ))
+}
+
+fn dry_run(beads: &mut Beads, site: &Site<'_>, ui: &Ui) -> Result<(), Failure> {
+    let queue = candidates(&*beads.store)?;
+    let mut told = Vec::new();
+    for record in &queue {
+        let id = record.issue.id();
+        let mut nobody = Nobody;
+        let dispatcher = Dispatcher::new(&mut *beads.store, site, id, &mut nobody);
+        told.push(dispatcher.dry().implement()?);
+    }
+    if ui.is_json() {
+        return ui.data(&json!({"queue": told.iter().map(to_json).collect::<Vec<Value>>()}));
+    }
+    if told.is_empty() {
+        ui.say("no bead is ready to be implemented: none is labelled implementation-ready, or all of them wait\n");
+    }
+    for told in &told {
+        ui.out(&format!(
+            "{}\n{}",
+            visible(told.source.as_str()),
+            explained(told)
+        ))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,168 @@
+//! `implement`: one stage of the work on one bead (contracts §9).
+//!
+//! A [`Dispatcher`] finds the molecule of a bead and its current step, decides from labels and metadata who does it and how, lets them
+//! work, reads their report, and writes what follows from it in one batch. What is decided is decided in `core::implement`; every
+//! decision is kept with the number of its rule, so that it can be explained. All state is in the store and in the reports, so that a
+//! dispatcher which is killed is simply started again (Z-36).
+//!
+//! Nothing here talks to people, and nobody but the dispatcher changes beads.
+
+mod assign;
+mod classify;
+pub mod drive;
+mod ending;
+mod find;
+mod hold;
+mod native;
+mod pouring;
+mod ralf;
+mod record;
+mod seen;
+mod session;
+mod settle;
+mod site;
+mod work;
+
+pub use ending::{Decision, Dispatched, Ending, ImplementError};
+pub use session::session_id;
+pub use site::Site;
+
+use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::implement::{Outcome, outcome_of};
+
+use self::assign::{Assignment, Shape};
+use self::ending::Stop;
+use self::hold::Held;
+use self::settle::Settlement;
+use crate::news::Listener;
+use crate::run::mortal;
+use crate::store::Store;
+
+/// Works on beads, one stage at a time.
+pub struct Dispatcher<'a> {
+    store: &'a mut dyn Store,
+    site: &'a Site<'a>,
+    listener: &'a mut dyn Listener,
+    is_dry: bool,
+    told: Dispatched,
+}
+
+impl std::fmt::Debug for Dispatcher<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Dispatcher")
+            .field("told", &self.told)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Dispatcher<'a> {
+    /// A dispatcher for one bead.
+    pub fn new(
+        store: &'a mut dyn Store,
+        site: &'a Site<'a>,
+        source: &BeadId,
+        listener: &'a mut dyn Listener,
+    ) -> Self {
+        Self {
+            store,
+            site,
+            listener,
+            is_dry: false,
+            told: Dispatched::new(source.clone()),
+        }
+    }
+
+    /// The same, which only explains what it would do.
+    #[must_use]
+    pub fn dry(self) -> Self {
+        Self {
+            is_dry: true,
+            ..self
+        }
+    }
+
+    /// Does the current stage, and says what came of it. That a person is needed is no error.
+    pub fn implement(mut self) -> Result<Dispatched, ImplementError> {
+        match self.dispatch() {
+            Ok(ending) | Err(Stop::Ended(ending)) => {
+                self.told.ending = ending;
+                Ok(self.told)
+            }
+            Err(Stop::Human { rule, note }) => {
+                self.decide(rule, format!("a person is asked: {note}"));
+                self.flag(&note, None)?;
+                self.told.ending = Ending::Human(note);
+                Ok(self.told)
+            }
+            Err(Stop::Error(error)) => Err(*error),
+        }
+    }
+
+    fn dispatch(&mut self) -> Result<Ending, Stop> {
+        let source = self.source()?;
+        let molecule = self.molecule(&source)?;
+        let step = self.step(&molecule)?;
+        let assignment = self.assign(source, molecule, step)?;
+        if self.is_dry {
+            return Ok(Ending::DryRun);
+        }
+        let mut held = self.take(&assignment)?;
+        match self.perform(&assignment, &mut held) {
+            Ok(ending) => Ok(ending),
+            // Whoever has the step now decides about it.
+            Err(Stop::Error(error)) if error.is_lost() => Err(Stop::Error(error)),
+            Err(Stop::Error(error)) => {
+                self.let_go(&assignment, &held);
+                Err(Stop::Error(error))
+            }
+            Err(Stop::Human { rule, note }) => {
+                self.decide(rule, format!("a person is asked: {note}"));
+                self.flag(&note, Some(held.fence))?;
+                Ok(Ending::Human(note))
+            }
+            Err(stop @ Stop::Ended(_)) => Err(stop),
+        }
+    }
+
+    /// Does the stage in the shape that was decided on.
+    fn perform(&mut self, assignment: &Assignment, held: &mut Held) -> Result<Ending, Stop> {
+        let settlement = match &assignment.shape {
+            Shape::Skip(why) => Settlement::skipped(assignment, why),
+            Shape::Native => match self.native(assignment, held)? {
+                Some(settlement) => settlement,
+                None => self.direct(assignment, held)?,
+            },
+            Shape::Direct => self.direct(assignment, held)?,
+            Shape::RalfImplement => self.ralf_implement(assignment, held)?,
+            Shape::RalfReview => self.ralf_review(assignment, held)?,
+        };
+        self.settle(assignment, held, settlement)
+    }
+
+    /// One worker, one report.
+    fn direct(&mut self, assignment: &Assignment, held: &mut Held) -> Result<Settlement, Stop> {
+        let done = self.work(assignment, held, None)?;
+        let outcome = outcome_of(assignment.stage, &done.report, done.gate);
+        let mut settlement = Settlement::new(outcome);
+        settlement.audit_label = self.audit_label(assignment, None);
+        settlement.faults = done.faults;
+        if !done.is_synthetic {
+            settlement.discovered = done.report.discovered;
+        }
+        Ok(settlement)
+    }
+
+    /// Keeps a decision. Tests kill the process between two of them.
+    fn decide(&mut self, rule: &'static str, text: impl Into<String>) {
+        let text = text.into();
+        self.told.decisions.push(Decision { rule, text });
+        mortal::die_if_foretold(self.told.decisions.len());
+    }
+}
+
+impl Settlement {
+    fn skipped(assignment: &Assignment, why: &str) -> Self {
+        let stage = assignment.stage.as_str();
+        Self::new(Outcome::Complete(format!("{stage} skipped: {why}")))
+    }
+}

@@ -1,0 +1,221 @@
+//! What came of a dispatch, and why.
+
+use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::engine::{Lasting, Trouble};
+use beads_ralph_core::implement::report::{Gate, Status};
+use beads_ralph_core::implement::{Mode, Stage};
+use camino::Utf8PathBuf;
+use jiff::Timestamp;
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::agent::AgentError;
+use crate::files::FileError;
+use crate::store::StoreError;
+
+/// Something that was decided, and by which rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// The number of the rule in the contracts.
+    pub rule: &'static str,
+    /// What was decided.
+    pub text: String,
+}
+
+/// What came of a dispatch.
+#[derive(Debug, Clone)]
+pub struct Dispatched {
+    /// The bead that is worked on.
+    pub source: BeadId,
+    /// Its molecule.
+    pub molecule: Option<BeadId>,
+    /// The step that was current.
+    pub step: Option<BeadId>,
+    /// The step's stage.
+    pub stage: Option<Stage>,
+    /// How the bead is worked.
+    pub mode: Option<Mode>,
+    /// How the stage is done: `native`, `direct`, `ralf-implement`, `ralf-review` or `skip`.
+    pub shape: Option<&'static str>,
+    /// Who works.
+    pub worker: Option<String>,
+    /// The session of the worker (I-41).
+    pub session: Option<String>,
+    /// The report.
+    pub report: Option<Utf8PathBuf>,
+    /// What the report says.
+    pub status: Option<Status>,
+    /// What its evidence shows.
+    pub gate: Option<Gate>,
+    /// The beads that were made of discovered work.
+    pub discovered: Vec<BeadId>,
+    /// What a loop amounts to.
+    pub aggregate: Option<Value>,
+    /// Everything that was decided, in order.
+    pub decisions: Vec<Decision>,
+    /// What is wrong with the report, and was used all the same.
+    pub warnings: Vec<String>,
+    /// How it ended.
+    pub ending: Ending,
+}
+
+impl Dispatched {
+    pub(super) fn new(source: BeadId) -> Self {
+        Self {
+            source,
+            molecule: None,
+            step: None,
+            stage: None,
+            mode: None,
+            shape: None,
+            worker: None,
+            session: None,
+            report: None,
+            status: None,
+            gate: None,
+            discovered: Vec::new(),
+            aggregate: None,
+            decisions: Vec::new(),
+            warnings: Vec::new(),
+            ending: Ending::DryRun,
+        }
+    }
+}
+
+/// How a dispatch ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// The source is closed: there is nothing to do.
+    SourceClosed,
+    /// The source waits for a person: nothing was done.
+    Paused,
+    /// Every step of the molecule is done: there is nothing to do.
+    MoleculeDone,
+    /// No step can be started now, and why.
+    Waiting(String),
+    /// The step is done; a line about it.
+    Complete(String),
+    /// A person is needed, and why.
+    Human(String),
+    /// It was only explained.
+    DryRun,
+}
+
+impl Ending {
+    /// The word for programs.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::SourceClosed => "source_closed",
+            Self::Paused => "paused",
+            Self::MoleculeDone => "molecule_done",
+            Self::Waiting(_) => "waiting",
+            Self::Complete(_) => "complete",
+            Self::Human(_) => "needs_human",
+            Self::DryRun => "dry_run",
+        }
+    }
+
+    /// Whether a stage was done, so that the next one can be.
+    pub fn is_progress(&self) -> bool {
+        matches!(self, Self::Complete(_))
+    }
+}
+
+/// Why a stage could not be done; it can be tried again.
+#[derive(Debug, Error)]
+pub enum ImplementError {
+    /// The store said no.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A file cannot be read or written.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// No agent can be started, for reasons that are ours.
+    #[error(transparent)]
+    Agent(#[from] AgentError),
+    /// Git or the place of pull requests cannot be had.
+    #[error("{0}")]
+    Trouble(Trouble),
+    /// The agent is not there, not logged in, or not fit for this.
+    #[error("{message}")]
+    NotReady {
+        /// What is in the way.
+        message: String,
+        /// What to do about it.
+        action: String,
+    },
+    /// The agent's account is at its limit.
+    #[error("{reason}")]
+    Limit {
+        /// In the agent's words.
+        reason: String,
+        /// When it is over, if that is known.
+        until: Option<Timestamp>,
+    },
+    /// Nobody could look at the work.
+    #[error("no reviewer could look at the work: {0}")]
+    NoReviewer(String),
+    /// Somebody stopped it.
+    #[error("interrupted; what was done so far is kept, and the same command goes on with it")]
+    Interrupted,
+}
+
+impl ImplementError {
+    /// The code of the contracts.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::Store(error) => error.code(),
+            Self::File(error) => error.code(),
+            Self::Agent(_)
+            | Self::Trouble(_)
+            | Self::NotReady { .. }
+            | Self::Limit { .. }
+            | Self::NoReviewer(_)
+            | Self::Interrupted => ErrorCode::ValidationConstraint,
+        }
+    }
+
+    /// Whether the step is somebody else's now.
+    pub(super) fn is_lost(&self) -> bool {
+        match self {
+            Self::Store(error) => {
+                matches!(error, StoreError::Stale { .. } | StoreError::Held { .. })
+            }
+            Self::Trouble(trouble) => trouble.lasting == Lasting::Lost,
+            _ => false,
+        }
+    }
+}
+
+/// Why a dispatch does not go on.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// It is over.
+    Ended(Ending),
+    /// A person must decide; the rule that says so, and what they read.
+    Human { rule: &'static str, note: String },
+    /// It cannot be done now.
+    Error(Box<ImplementError>),
+}
+
+impl Stop {
+    pub(super) fn human(rule: &'static str, note: impl Into<String>) -> Self {
+        Self::Human {
+            rule,
+            note: note.into(),
+        }
+    }
+}
+
+impl<E: Into<ImplementError>> From<E> for Stop {
+    fn from(error: E) -> Self {
+        Self::Error(Box::new(error.into()))
+    }
+}
+
+impl From<Trouble> for ImplementError {
+    fn from(trouble: Trouble) -> Self {
+        Self::Trouble(trouble)
+    }
+}

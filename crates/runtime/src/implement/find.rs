@@ -1,0 +1,123 @@
+//! From a source bead to the step that is current (I-1, I-2, I-4, I-5).
+
+use beads_ralph_core::engine::Trouble;
+use beads_ralph_core::implement::{HUMAN, Resolution, link_label, molecule_to_use};
+use beads_ralph_core::issue::{MOLECULE, Query, Record, Standing, StatusFilter};
+use beads_ralph_core::molecule::Molecule;
+
+use super::Dispatcher;
+use super::ending::{Ending, Stop};
+use crate::store::{self, StoreError};
+
+/// How often a molecule is looked for again, because somebody else changed the source before one could be poured.
+const TURNS: usize = 10;
+
+/// A molecule as it was found.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// The root with its steps, in order.
+    pub(super) molecule: Molecule,
+    /// Its steps, for whoever looks for another one among them.
+    pub(super) steps: Vec<Record>,
+}
+
+impl Dispatcher<'_> {
+    /// The source, if there is something to do for it (I-1).
+    pub(super) fn source(&mut self) -> Result<Record, Stop> {
+        let id = self.told.source.clone();
+        let record = self.store.get(std::slice::from_ref(&id))?.pop();
+        let source = record.ok_or(StoreError::NotFound(id))?;
+        if source.issue.standing() == Standing::Closed {
+            self.decide("I-1", "the bead is closed: nothing to do");
+            return Err(Stop::Ended(Ending::SourceClosed));
+        }
+        if source.issue.has_label(HUMAN) {
+            self.decide("I-1", "the bead is labelled `human`: paused");
+            return Err(Stop::Ended(Ending::Paused));
+        }
+        Ok(source)
+    }
+
+    /// The molecule that is gone on with; one is poured where there is none (I-2…I-4).
+    pub(super) fn molecule(&mut self, source: &Record) -> Result<Record, Stop> {
+        let mut source = source.clone();
+        for _ in 0..TURNS {
+            let molecules = self.molecules(&source)?;
+            match molecule_to_use(&molecules) {
+                Resolution::Use { root, reason } => {
+                    let why = reason.unwrap_or_else(|| "the only open molecule".to_owned());
+                    let id = root.issue.id().clone();
+                    self.decide("I-4", format!("molecule {id}: {why}"));
+                    self.told.molecule = Some(id);
+                    return Ok(root.clone());
+                }
+                Resolution::Human(note) => return Err(Stop::human("I-4", note)),
+                Resolution::Pour => {
+                    self.refuse_what_is_done(&molecules)?;
+                    self.pour(&source)?;
+                    source = self.source()?;
+                }
+            }
+        }
+        let id = source.issue.id();
+        let message = format!("bead {id} is changed by others all the time; try again");
+        Err(Trouble::passing(message).into())
+    }
+
+    /// Every molecule of the source, closed ones too.
+    fn molecules(&self, source: &Record) -> Result<Vec<Record>, StoreError> {
+        self.store.find(&Query {
+            status: StatusFilter::Any,
+            types: vec![MOLECULE.to_owned()],
+            labels_all: vec![link_label(source.issue.id())],
+            ..Query::default()
+        })
+    }
+
+    /// A root closes with its last step, so that a molecule which is complete is a closed one: it is not poured again (I-5).
+    fn refuse_what_is_done(&mut self, molecules: &[Record]) -> Result<(), Stop> {
+        for root in molecules {
+            let steps = store::below(&*self.store, root.issue.id())?;
+            let is_closed = |step: &Record| step.issue.standing() == Standing::Closed;
+            if !steps.is_empty() && steps.iter().all(is_closed) {
+                let id = root.issue.id().clone();
+                self.decide("I-5", format!("molecule {id} is complete: nothing to do"));
+                self.told.molecule = Some(id);
+                return Err(Stop::Ended(Ending::MoleculeDone));
+            }
+        }
+        Ok(())
+    }
+
+    /// The step that is current (I-5).
+    pub(super) fn step(&mut self, root: &Record) -> Result<(Found, Record), Stop> {
+        let steps = store::below(&*self.store, root.issue.id())?;
+        let molecule = Molecule::new(root.clone(), steps.clone());
+        let current = molecule.current();
+        let Some(step) = current.first() else {
+            let ending = if molecule.unfinished().count() <= 1 {
+                Ending::MoleculeDone
+            } else {
+                Ending::Waiting(waiting(&molecule))
+            };
+            self.decide("I-5", "no step can be started");
+            return Err(Stop::Ended(ending));
+        };
+        let step = step.record().clone();
+        let id = step.issue.id().clone();
+        self.decide("I-5", format!("the current step is {id}"));
+        self.told.step = Some(id);
+        Ok((Found { molecule, steps }, step))
+    }
+}
+
+/// What is in the way of a molecule without a step that can be started.
+fn waiting(molecule: &Molecule) -> String {
+    let open = molecule.steps().iter().map(|step| step.record());
+    let open = open.filter(|record| record.issue.standing() != Standing::Closed);
+    let named: Vec<String> = open
+        .map(|record| format!("{} ({})", record.issue.id(), record.issue.status()))
+        .take(5)
+        .collect();
+    format!("no step can be started; open are {}", named.join(", "))
+}

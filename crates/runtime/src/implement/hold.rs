@@ -1,0 +1,96 @@
+//! The claim on a step, under which a stage is done (Z-36).
+
+use std::time::{Duration, Instant};
+
+use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::issue::{Abandoned, Fence, Record};
+use camino::Utf8PathBuf;
+
+use super::assign::Assignment;
+use super::ending::Stop;
+use super::record::WorkRecord;
+use super::{Dispatcher, Site};
+use crate::store::{NewClaim, Store, StoreError};
+use crate::{clock, host};
+
+/// How often a sign of life is given.
+const BEAT: Duration = Duration::from_mins(1);
+
+/// A step that is held.
+#[derive(Debug)]
+pub(super) struct Held {
+    /// The step.
+    pub(super) id: BeadId,
+    /// The claim's number.
+    pub(super) fence: Fence,
+    /// The last claim before this one, and whether its dispatcher is gone without a word.
+    pub(super) before: (Fence, bool),
+    /// The record of the worker that was let work last.
+    pub(super) record: Option<Utf8PathBuf>,
+    beaten: Instant,
+}
+
+impl Held {
+    /// Gives a sign of life, if it is time for one. An error means that the step is somebody else's.
+    pub(super) fn beat(&mut self, store: &mut dyn Store) -> Result<(), StoreError> {
+        let now = clock::monotonic();
+        if now.saturating_duration_since(self.beaten) < BEAT {
+            return Ok(());
+        }
+        match store.heartbeat(&self.id, self.fence, Site::lease_until()) {
+            Ok(_) => {
+                self.beaten = now;
+                Ok(())
+            }
+            Err(error @ (StoreError::Stale { .. } | StoreError::NotFound(_))) => Err(error),
+            // The store is busy, or cannot be had for a moment: the lease still holds, and the next beat is soon.
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+impl Dispatcher<'_> {
+    /// Claims the step; from a dispatcher that is gone it is taken over.
+    pub(super) fn take(&mut self, assignment: &Assignment) -> Result<Held, Stop> {
+        let step = &assignment.step;
+        let left = left_by(step);
+        let new = NewClaim {
+            holder: &self.site.holder,
+            lease_until: Site::lease_until(),
+            is_forced: false,
+            instead_of: left,
+        };
+        let record = self.store.claim(step.issue.id(), &new, self.site.stamp())?;
+        let how = match left {
+            Some((fence, why)) => format!("taken over from fence {}: {}", fence.0, why.as_str()),
+            None => "claimed".to_owned(),
+        };
+        self.decide(
+            "Z-36",
+            format!("the step is {how}; fence {}", record.fence.0),
+        );
+        Ok(Held {
+            id: step.issue.id().clone(),
+            fence: record.fence,
+            before: (step.fence, left.is_some()),
+            record: None,
+            beaten: clock::monotonic(),
+        })
+    }
+
+    /// Gives the step back. That it is not ours any more is no trouble.
+    pub(super) fn let_go(&mut self, assignment: &Assignment, held: &Held) {
+        if let Some(path) = &held.record {
+            WorkRecord::give_back(path);
+        }
+        let id = assignment.step.issue.id();
+        drop(self.store.release(id, held.fence, self.site.stamp()));
+    }
+}
+
+/// The claim on a step whose holder is gone.
+fn left_by(step: &Record) -> Option<(Fence, Abandoned)> {
+    let claim = step.claim.as_ref()?;
+    let why = claim.is_abandoned(clock::now(), &host::name(), host::liveness)?;
+    Some((claim.fence, why))
+}

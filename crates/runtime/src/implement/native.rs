@@ -1,0 +1,69 @@
+//! The stages that need no agent: a program suffices (§9.14).
+
+mod create_pr;
+mod hand_off;
+mod preflight;
+mod verify_ac;
+
+use beads_ralph_core::engine::{Lasting, Trouble};
+use beads_ralph_core::implement::report::{Escalation, Report, Status};
+use beads_ralph_core::implement::{Outcome, Stage, outcome_of};
+use camino::Utf8Path;
+
+use super::Dispatcher;
+use super::assign::Assignment;
+use super::ending::Stop;
+use super::hold::Held;
+use super::settle::Settlement;
+use crate::run::Place;
+
+impl Dispatcher<'_> {
+    /// Does a stage without an agent; nothing when the rest of it is for one.
+    pub(super) fn native(
+        &mut self,
+        assignment: &Assignment,
+        held: &mut Held,
+    ) -> Result<Option<Settlement>, Stop> {
+        match assignment.stage {
+            Stage::Preflight => self.preflight(assignment).map(Some),
+            Stage::VerifyAc => self.verify_ac(assignment, held),
+            Stage::CreatePr => self.create_pr(assignment).map(Some),
+            Stage::MergeOrHandoff => self.hand_off(assignment).map(Some),
+            _ => Ok(None),
+        }
+    }
+}
+
+/// The end of a stage that did not work, for a person.
+fn failed(assignment: &Assignment, reason: &str, detail: impl Into<String>) -> Settlement {
+    Settlement::new(ended(assignment, Status::Failed, reason, detail.into()))
+}
+
+fn ended(assignment: &Assignment, status: Status, reason: &str, detail: String) -> Outcome {
+    let mut report = Report::new(status);
+    report.escalations.push(Escalation {
+        reason: reason.to_owned(),
+        detail,
+    });
+    let gate = beads_ralph_core::implement::report::gate(&report.evidence);
+    outcome_of(assignment.stage, &report, gate)
+}
+
+/// Trouble that stays is for a person; what may pass is tried again.
+fn settled(assignment: &Assignment, reason: &str, trouble: Trouble) -> Result<Settlement, Stop> {
+    match trouble.lasting {
+        Lasting::ForBead | Lasting::Occupied => Ok(failed(assignment, reason, trouble.message)),
+        Lasting::Passing | Lasting::ForRun | Lasting::Lost => Err(trouble.into()),
+    }
+}
+
+/// Where the work of a source is, from the path of its worktree: the branch is named by its last two parts.
+pub(super) fn place_at(assignment: &Assignment, worktree: &Utf8Path) -> Option<Place> {
+    let name = worktree.file_name()?;
+    let folder = worktree.parent()?.file_name()?;
+    Some(Place {
+        bead: assignment.source.issue.id().clone(),
+        branch: format!("{folder}/{name}"),
+        worktree: worktree.to_owned(),
+    })
+}

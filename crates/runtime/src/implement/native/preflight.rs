@@ -1,0 +1,93 @@
+//! `preflight`: the worktree is made and remembered, and the source is in progress (§9.14, I-43).
+
+use beads_ralph_core::implement::{Outcome, READY, encode_path, title_slug};
+
+use super::super::Dispatcher;
+use super::super::assign::{Assignment, WORKTREE_LABEL, ignore_all};
+use super::super::ending::Stop;
+use super::super::settle::{Settlement, label};
+use super::settled;
+use crate::run::{Origin, Place, Repository as _, set_up};
+
+/// Where worktrees are, from the root.
+const WORKTREES: &str = ".claude/worktrees";
+
+/// The labels that a bead must have before anybody works on it.
+const REQUIRED: [&str; 2] = ["brainstormed", READY];
+
+impl Dispatcher<'_> {
+    pub(super) fn preflight(&mut self, assignment: &Assignment) -> Result<Settlement, Stop> {
+        let source = &assignment.source.issue;
+        let missing: Vec<&str> = (REQUIRED.into_iter())
+            .filter(|label| !source.has_label(label))
+            .collect();
+        if !missing.is_empty() {
+            let note = format!(
+                "implement-bead: the bead is not ready to be implemented: it lacks the label(s) {}",
+                missing.join(", ")
+            );
+            return Err(Stop::human("§9.13", note));
+        }
+        let place = self.new_place(assignment);
+        ignore_all(&self.site.root.join(WORKTREES))?;
+        let origin = Origin {
+            source: self.site.config.worktrees.source_branch.clone(),
+            wanted: Vec::new(),
+        };
+        let prepared = match self.site.git.prepare(&place, &origin) {
+            Ok(prepared) => prepared,
+            Err(trouble) => return settled(assignment, "worktree-not-made", trouble),
+        };
+        if let Some(command) = &self.site.config.worktrees.setup {
+            let logs = self
+                .site
+                .beads
+                .join(assignment.report(&assignment.agent, None)?);
+            let logs = logs.with_file_name("setup");
+            let made = set_up::set_up(
+                self.site.units,
+                self.site.config,
+                &set_up::Errand {
+                    command,
+                    worktree: &place.worktree,
+                    logs: &logs,
+                    mark: self.site.mark.below(),
+                    cancel: self.site.cancel,
+                    env: std::collections::BTreeMap::new(),
+                },
+            );
+            if let Err(trouble) = made {
+                return settled(assignment, "worktree-not-set-up", trouble);
+            }
+        }
+        let (branch, worktree) = (&place.branch, &place.worktree);
+        self.decide(
+            "§9.14",
+            format!("worktree {worktree} on {branch}, from {}", prepared.from),
+        );
+        let outcome = format!("preflight complete; {branch} at {worktree}");
+        let mut settlement = Settlement::new(Outcome::Complete(outcome));
+        let path = encode_path(worktree.as_str());
+        settlement.root = vec![label(&format!("{WORKTREE_LABEL}{path}"))?];
+        settlement.starts_source = true;
+        Ok(settlement)
+    }
+
+    /// Where a bead will be worked on.
+    fn new_place(&self, assignment: &Assignment) -> Place {
+        let source = &assignment.source.issue;
+        let id = source.id().as_str();
+        let slug = title_slug(source);
+        let name = if slug == id {
+            slug
+        } else {
+            format!("{id}-{slug}")
+        };
+        let folder = assignment.mode.folder();
+        Place {
+            bead: source.id().clone(),
+            branch: format!("{folder}/{name}"),
+            worktree: self.site.root.join(WORKTREES).join(folder).join(name),
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! `verify-ac`: acceptance lines that are commands are run by us; those that are words are for an agent (Z-35).
+
+use std::collections::BTreeMap;
+
+use beads_ralph_core::bead::Dod;
+use beads_ralph_core::implement::report::Status;
+use beads_ralph_core::implement::{Judge, Outcome};
+use beads_ralph_core::verify::{is_green, summary};
+use serde_json::{Value, json};
+
+use super::super::Dispatcher;
+use super::super::assign::Assignment;
+use super::super::ending::{ImplementError, Stop};
+use super::super::hold::Held;
+use super::super::settle::Settlement;
+use super::ended;
+use crate::checks::{Checks, Ground};
+use crate::files;
+
+impl Dispatcher<'_> {
+    /// Runs the commands; nothing comes back when they hold and an agent must judge the rest.
+    pub(super) fn verify_ac(
+        &mut self,
+        assignment: &Assignment,
+        held: &mut Held,
+    ) -> Result<Option<Settlement>, Stop> {
+        let machine = assignment.acceptance.iter();
+        let machine = machine.filter(|line| line.judge == Judge::Machine);
+        let (commands, words): (Vec<_>, Vec<_>) = machine.partition(|line| line.command.is_some());
+        let commands: Vec<&str> = (commands.iter())
+            .filter_map(|line| line.command.as_deref())
+            .collect();
+        if !commands.is_empty() {
+            let red = self.red(assignment, &commands)?;
+            held.beat(self.store)?;
+            if let Some(summary) = red {
+                let outcome = ended(assignment, Status::Failed, "acceptance-not-met", summary);
+                return Ok(Some(Settlement::new(outcome)));
+            }
+        }
+        let n = commands.len();
+        self.decide("Z-35", format!("{n} acceptance command(s) hold"));
+        if !words.is_empty() {
+            let n = words.len();
+            self.decide(
+                "Z-35",
+                format!("{n} acceptance line(s) are judged by an agent"),
+            );
+            self.told.worker = Some(assignment.agent.as_str().to_owned());
+            return Ok(None);
+        }
+        let reason = format!("verify-ac complete; {n} acceptance command(s) hold");
+        Ok(Some(Settlement::new(Outcome::Complete(reason))))
+    }
+
+    /// What does not hold, if something does not.
+    fn red(&mut self, assignment: &Assignment, commands: &[&str]) -> Result<Option<String>, Stop> {
+        let verifier =
+            |command: &&str| json!({"name": command, "command": command, "on_failure": "continue"});
+        let verifiers: Vec<Value> = commands.iter().map(verifier).collect();
+        let dod = match Dod::from_document(&json!({"verifiers": verifiers})) {
+            Ok(dod) => dod,
+            Err(errors) => {
+                let first = errors.first().map(ToString::to_string);
+                return Ok(Some(first.unwrap_or_default()));
+            }
+        };
+        self.make_audit_directory(assignment)?;
+        let logs = self
+            .site
+            .beads
+            .join(assignment.report(&assignment.agent, None)?);
+        let logs = logs.with_file_name("verify-ac.run");
+        files::create_directory(&logs)?;
+        let checks = Checks {
+            units: self.site.units,
+            cancel: self.site.cancel,
+            root: &assignment.place,
+            shell: &self.site.config.shell,
+            withhold: &self.site.config.agents.withhold_env,
+            env: &BTreeMap::new(),
+            ground: Ground::Clean,
+            mark: &self.site.mark,
+            logs: &logs,
+        };
+        let records = checks.run(&dod.verifiers, &|| None, self.listener);
+        if self.site.cancel.is_cancelled() {
+            return Err(ImplementError::Interrupted.into());
+        }
+        files::write_atomic(&logs.join("checks.json"), &files::to_json(&records))?;
+        Ok((!is_green(&records)).then(|| summary(&records)))
+    }
+}

@@ -1,0 +1,214 @@
+//! Asking somebody to look at the work: strangers first, and whoever takes their place.
+
+use beads_ralph_core::agent::{Outcome, Part, Status};
+use beads_ralph_core::engine::CommitId;
+use beads_ralph_core::implement::ralf::{Findings, Reviewer, ReviewerStatus};
+use beads_ralph_core::implement::{Focus, Inspection};
+use camino::Utf8PathBuf;
+use serde_json::Value;
+
+use super::super::Dispatcher;
+use super::super::assign::{Assignment, ignore_all};
+use super::super::ending::{ImplementError, Stop};
+use super::super::hold::Held;
+use super::super::native::place_at;
+use super::super::session::{later_session_id, session_id};
+use super::super::work::Errand;
+use super::Eyes;
+use crate::files;
+use crate::run::Repository as _;
+
+/// Where the artefacts of reviews are, from the root.
+const ARTEFACTS: &str = ".ralf";
+
+/// What is to be looked at.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wish<'w> {
+    /// Which cycle, from 1.
+    pub(super) cycle: u32,
+    /// What for.
+    pub(super) focus: Focus,
+    /// Who, the first one first.
+    pub(super) order: &'w [Reviewer],
+    /// The commit that the work started from.
+    pub(super) base: &'w CommitId,
+}
+
+impl Dispatcher<'_> {
+    /// Lets the first of them look who can. That nobody can is an error, so that it is tried again later.
+    pub(super) fn review(
+        &mut self,
+        assignment: &Assignment,
+        held: &mut Held,
+        wish: Wish<'_>,
+    ) -> Result<(Findings, Eyes), Stop> {
+        let mut eyes = Eyes {
+            cycle: wish.cycle,
+            asked: Vec::new(),
+        };
+        for reviewer in wish.order {
+            let (status, findings) = self.asked(assignment, held, wish, *reviewer)?;
+            eyes.asked.push((*reviewer, status));
+            let (name, word) = (reviewer.as_str(), status.as_str());
+            self.decide("R-4", format!("cycle {}: {name}: {word}", wish.cycle));
+            if let Some(findings) = findings {
+                return Ok((findings, eyes));
+            }
+        }
+        Err(ImplementError::NoReviewer(eyes.words()).into())
+    }
+
+    fn asked(
+        &mut self,
+        assignment: &Assignment,
+        held: &mut Held,
+        wish: Wish<'_>,
+        reviewer: Reviewer,
+    ) -> Result<(ReviewerStatus, Option<Findings>), Stop> {
+        let directory = self.artefacts(assignment, wish, reviewer)?;
+        let before = self.snapshot(assignment)?;
+        let commands = self.site.commands();
+        let inspection = Inspection {
+            source: &assignment.source.issue,
+            worktree: assignment.place.as_str(),
+            base: &wish.base.0,
+            acceptance: &assignment.acceptance,
+            commands: &commands,
+            focus: wish.focus,
+        };
+        let settings = &self.site.config.implement.reviewers;
+        let (name, adapter) = match (reviewer, wish.focus) {
+            (Reviewer::Codex, _) => (
+                "fresh-eyes-reviewer",
+                settings.codex.as_deref().or(Some("codex")),
+            ),
+            (Reviewer::Gemini, _) => (
+                "fresh-eyes-reviewer",
+                settings.gemini.as_deref().or(Some("gemini")),
+            ),
+            (Reviewer::FreshEyes, Focus::Work) => {
+                ("fresh-eyes-reviewer", settings.fresh_eyes.as_deref())
+            }
+            (Reviewer::FreshEyes, Focus::Quality | Focus::Deep) => {
+                ("quality-reviewer", settings.fresh_eyes.as_deref())
+            }
+        };
+        let what = format!(
+            "{}:review:{}:{name}:{}",
+            held.fence.0,
+            wish.cycle,
+            reviewer.as_str()
+        );
+        let errand = Errand {
+            name,
+            adapter,
+            model: None,
+            prompt: inspection.to_prompt(),
+            part: Part::Reviewer,
+            attempt: wish.cycle,
+            schema: Some(Findings::schema()),
+            report: None,
+            session: later_session_id(
+                assignment.source.issue.id().as_str(),
+                assignment.stage.as_str(),
+                &what,
+            ),
+            directory: directory.clone(),
+            limit: self.site.config.implement.reviewer_timeout,
+            mark: self.site.mark.below(),
+        };
+        let outcome = match self.outcome(assignment, held, &errand) {
+            Ok(outcome) => outcome,
+            // An agent that is not there is no error of the work.
+            Err(Stop::Error(error)) if matches!(*error, ImplementError::NotReady { .. }) => {
+                files::write_passing(&directory.join("error.log"), error.to_string().as_bytes())?;
+                return Ok((ReviewerStatus::Unavailable, None));
+            }
+            Err(stop) => return Err(stop),
+        };
+        let read = outcome.report.as_ref().and_then(Findings::read);
+        let (status, findings) = judged(&outcome, read);
+        if self.snapshot(assignment)? != before {
+            self.undo(assignment, before.0.as_ref(), wish.cycle)?;
+            return Ok((ReviewerStatus::UnusableOutput, None));
+        }
+        let review = outcome.report.unwrap_or(Value::Null);
+        files::write_passing(&directory.join("review.json"), &files::to_json(&review))?;
+        Ok((status, findings))
+    }
+
+    /// The directory of a review, which git does not see.
+    fn artefacts(
+        &self,
+        assignment: &Assignment,
+        wish: Wish<'_>,
+        reviewer: Reviewer,
+    ) -> Result<Utf8PathBuf, Stop> {
+        let all = self.site.root.join(ARTEFACTS);
+        ignore_all(&all)?;
+        let source = assignment.source.issue.id().as_str();
+        let session = session_id(source, assignment.stage.as_str());
+        let focus = match wish.focus {
+            Focus::Work => "",
+            Focus::Quality | Focus::Deep => "-quality",
+        };
+        let name = format!("cycle-{}-{}{focus}", wish.cycle, reviewer.as_str());
+        let directory = all.join(session).join(name);
+        files::create_directory(&directory)?;
+        Ok(directory)
+    }
+
+    /// What is checked out, and what is not committed: a reviewer changes neither.
+    pub(super) fn snapshot(
+        &self,
+        assignment: &Assignment,
+    ) -> Result<(Option<CommitId>, Option<String>), Stop> {
+        let (git, place) = (self.site.git, &assignment.place);
+        Ok((git.checked_out_at(place)?, git.dirt_of(place)?))
+    }
+
+    /// Makes the worktree what it was. What is taken away stays reachable (Z-39).
+    pub(super) fn undo(
+        &mut self,
+        assignment: &Assignment,
+        commit: Option<&CommitId>,
+        cycle: u32,
+    ) -> Result<(), Stop> {
+        let place = place_at(assignment, &assignment.place);
+        if let (Some(place), Some(commit)) = (place, commit) {
+            self.site.git.restore(&place, commit, cycle)?;
+            self.decide(
+                "R-8",
+                "what somebody changed who should not have is taken back",
+            );
+        }
+        Ok(())
+    }
+}
+
+/// How a review ended.
+fn judged(outcome: &Outcome, findings: Option<Findings>) -> (ReviewerStatus, Option<Findings>) {
+    match (outcome.status, findings) {
+        (Status::Ok, Some(findings)) => (ReviewerStatus::Completed, Some(findings)),
+        (Status::Ok, None) => {
+            let has_said = outcome
+                .text
+                .as_ref()
+                .is_some_and(|it| !it.trim().is_empty());
+            let status = if has_said || outcome.report.is_some() {
+                ReviewerStatus::UnusableOutput
+            } else {
+                ReviewerStatus::NoOutput
+            };
+            (status, None)
+        }
+        (Status::Limit, _) => (ReviewerStatus::QuotaExceeded, None),
+        (Status::Auth, _) => (ReviewerStatus::AuthFailed, None),
+        (Status::Config, _) => (ReviewerStatus::Unavailable, None),
+        (Status::Timeout, _) => (ReviewerStatus::TimedOut, None),
+        (
+            Status::Failed | Status::Denied | Status::Killed | Status::Crashed | Status::NoResult,
+            _,
+        ) => (ReviewerStatus::NoOutput, None),
+    }
+}

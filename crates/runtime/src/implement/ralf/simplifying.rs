@@ -1,0 +1,108 @@
+//! Making a candidate plainer: advice, taken back when a test fails after it.
+
+use std::collections::BTreeMap;
+
+use beads_ralph_core::agent::Part;
+use beads_ralph_core::bead::Dod;
+use beads_ralph_core::engine::CommitId;
+use beads_ralph_core::implement::simplify_prompt;
+use beads_ralph_core::verify::is_green;
+use serde_json::json;
+
+use super::super::Dispatcher;
+use super::super::assign::Assignment;
+use super::super::ending::{ImplementError, Stop};
+use super::super::hold::Held;
+use super::super::session::later_session_id;
+use super::super::work::Errand;
+use crate::checks::{Checks, Ground};
+use crate::files;
+
+/// Who makes work plainer.
+const SIMPLIFIER: &str = "simplifier";
+
+impl Dispatcher<'_> {
+    /// Lets somebody simplify, and runs the tests again; whether one failed, so that it was taken back.
+    pub(super) fn simplify(
+        &mut self,
+        assignment: &Assignment,
+        held: &mut Held,
+        base: &CommitId,
+        tests: &str,
+        cycle: u32,
+    ) -> Result<bool, Stop> {
+        let before = self.snapshot(assignment)?;
+        let report = assignment.report(&assignment.agent, Some(cycle))?;
+        let report = self.site.beads.join(report);
+        let source = &assignment.source.issue;
+        let worktree = assignment.place.as_str();
+        let errand = Errand {
+            name: SIMPLIFIER,
+            adapter: None,
+            model: None,
+            prompt: simplify_prompt(source, worktree, &base.0),
+            part: Part::Worker,
+            attempt: cycle,
+            schema: None,
+            report: None,
+            session: later_session_id(
+                source.id().as_str(),
+                assignment.stage.as_str(),
+                &format!("{}:simplify:{cycle}", held.fence.0),
+            ),
+            directory: report.with_file_name(format!("{SIMPLIFIER}-iter{cycle}.run")),
+            limit: self.site.config.implement.worker_timeout,
+            mark: self.site.mark.below(),
+        };
+        match self.outcome(assignment, held, &errand) {
+            Ok(_) => {}
+            // It is advice: without anybody to give it, the work stays as it is.
+            Err(Stop::Error(error)) if matches!(*error, ImplementError::NotReady { .. }) => {
+                return Ok(false);
+            }
+            Err(stop) => return Err(stop),
+        }
+        let after = self.snapshot(assignment)?;
+        if after == before {
+            self.decide("R-8", "there was nothing to simplify");
+            return Ok(false);
+        }
+        let is_whole = after.1.is_none() && self.tests_hold(assignment, tests, &errand)?;
+        if is_whole {
+            self.decide("R-8", "it was simplified, and its tests hold");
+            return Ok(false);
+        }
+        self.undo(assignment, before.0.as_ref(), cycle)?;
+        Ok(true)
+    }
+
+    fn tests_hold(
+        &mut self,
+        assignment: &Assignment,
+        tests: &str,
+        errand: &Errand<'_>,
+    ) -> Result<bool, Stop> {
+        let document = json!({"verifiers": [{"name": "tests", "command": tests}]});
+        let Ok(dod) = Dod::from_document(&document) else {
+            return Ok(false);
+        };
+        let logs = errand.directory.join("tests");
+        files::create_directory(&logs)?;
+        let checks = Checks {
+            units: self.site.units,
+            cancel: self.site.cancel,
+            root: &assignment.place,
+            shell: &self.site.config.shell,
+            withhold: &self.site.config.agents.withhold_env,
+            env: &BTreeMap::new(),
+            ground: Ground::AsItIs,
+            mark: &self.site.mark,
+            logs: &logs,
+        };
+        let records = checks.run(&dod.verifiers, &|| None, self.listener);
+        if self.site.cancel.is_cancelled() {
+            return Err(ImplementError::Interrupted.into());
+        }
+        Ok(is_green(&records))
+    }
+}

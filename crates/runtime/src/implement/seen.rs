@@ -1,0 +1,90 @@
+//! Looking after a worker while it works, and at what it left in the repository.
+
+use std::time::Duration;
+
+use beads_ralph_core::agent::Spent;
+use beads_ralph_core::engine::CommitId;
+use beads_ralph_core::implement::reality::Facts;
+use beads_ralph_core::implement::report::Report;
+use camino::Utf8Path;
+
+use super::Dispatcher;
+use super::ending::Stop;
+use super::hold::Held;
+use crate::agent::Observer;
+use crate::news::{Listener, News};
+use crate::run::Repository as _;
+use crate::store::{Store, StoreError};
+use crate::unit::Cancel;
+
+/// Keeps the claim alive while a worker works, and ends it when it must not go on.
+pub(super) struct Watchman<'w> {
+    pub(super) store: &'w mut dyn Store,
+    pub(super) held: &'w mut Held,
+    pub(super) listener: &'w mut dyn Listener,
+    /// What ends everything.
+    pub(super) all: &'w Cancel,
+    /// What ends this worker.
+    pub(super) own: &'w Cancel,
+    pub(super) doing: Option<String>,
+    /// Why the step is not ours any more.
+    pub(super) lost: Option<StoreError>,
+}
+
+impl Observer for Watchman<'_> {
+    fn seen(&mut self, activity: Option<&str>, _: Option<&str>, _: &Spent) {
+        self.doing = activity.map(str::to_owned);
+    }
+
+    fn tick(&mut self, elapsed: Duration) {
+        let line = self.doing.as_deref();
+        self.listener.hear(&News::Running { elapsed, line });
+        if self.all.is_cancelled() {
+            self.own.cancel();
+        }
+        if self.lost.is_none()
+            && let Err(error) = self.held.beat(self.store)
+        {
+            self.lost = Some(error);
+            self.own.cancel();
+        }
+    }
+}
+
+impl Dispatcher<'_> {
+    /// What git shows of a worker's work; `before` is what was checked out when it began.
+    pub(super) fn facts(
+        &self,
+        place: &Utf8Path,
+        report: &Report,
+        before: Option<&CommitId>,
+    ) -> Result<Facts, Stop> {
+        let git = self.site.git;
+        let Some(head) = git.checked_out_at(place)? else {
+            return Ok(Facts::default());
+        };
+        let commits = report.commits.iter().map(|commit| &commit.0);
+        let of_docs = report
+            .docs_edits
+            .iter()
+            .filter_map(|edits| edits.commit.as_ref());
+        let commits = commits.chain(of_docs.map(|commit| &commit.0));
+        let mut missing: Vec<String> = Vec::new();
+        for commit in commits {
+            let is_there = git.is_in(&CommitId(commit.clone()), &head).unwrap_or(false);
+            if !is_there && !missing.contains(commit) {
+                missing.push(commit.clone());
+            }
+        }
+        let changed_files = match before {
+            Some(before) if *before != head => git.changed_files(before, &head)?,
+            _ => Vec::new(),
+        };
+        Ok(Facts {
+            missing_commits: missing,
+            changed_files,
+            has_new_commits: before.is_some_and(|before| *before != head),
+            dirt: git.dirt_of(place)?,
+        })
+    }
+}

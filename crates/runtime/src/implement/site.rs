@@ -1,0 +1,76 @@
+//! Where and with what a dispatcher works.
+
+use std::time::Duration;
+
+use beads_ralph_core::agent::Permissions;
+use beads_ralph_core::issue::Holder;
+use camino::Utf8Path;
+
+use crate::clock;
+use crate::config::{Config, IntegrationMode};
+use crate::formulas::Formulas;
+use crate::git::Git;
+use crate::run::Forge;
+use crate::store::Stamp;
+use crate::unit::{Cancel, Mark, Units};
+
+/// How long a claim on a step lasts without a sign of life.
+const LEASE: Duration = Duration::from_mins(10);
+
+/// Where and with what a dispatcher works. Several may share it.
+#[derive(Clone)]
+pub struct Site<'a> {
+    /// What starts processes.
+    pub units: &'a Units,
+    /// What ends everything early.
+    pub cancel: &'a Cancel,
+    /// What the user configured.
+    pub config: &'a Config,
+    /// The root of the main worktree.
+    pub root: &'a Utf8Path,
+    /// The directory of the store, in which reports are kept.
+    pub beads: &'a Utf8Path,
+    /// Where formulas are found.
+    pub formulas: &'a Formulas,
+    /// The repository.
+    pub git: &'a Git,
+    /// Where pull requests are made, if they are.
+    pub forge: Option<&'a dyn Forge>,
+    /// What becomes of finished work.
+    pub integration: IntegrationMode,
+    /// What agents may do without asking, if it was chosen.
+    pub permissions: Option<Permissions>,
+    /// For whom steps are claimed.
+    pub holder: Holder,
+    /// Who writes.
+    pub actor: &'a str,
+    /// By what everything that is started here can be found.
+    pub mark: Mark,
+}
+
+impl std::fmt::Debug for Site<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Site")
+            .field("root", &self.root)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Site<'_> {
+    pub(super) fn stamp(&self) -> Stamp<'_> {
+        Stamp {
+            actor: self.actor,
+            at: clock::now(),
+        }
+    }
+
+    pub(super) fn lease_until() -> jiff::Timestamp {
+        let until = clock::now().checked_add(LEASE);
+        until.unwrap_or(jiff::Timestamp::MAX)
+    }
+
+    /// The commands that show whether the project holds.
+    pub(super) fn commands(&self) -> Vec<(&'static str, &str)> {
+        self.config.gates.commands().collect()
+    }
+}

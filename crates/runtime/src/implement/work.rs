@@ -1,0 +1,463 @@
+//! The primitive of every dispatch (I-20…I-23): one worker, its report, and what the report is worth.
+
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::time::Duration;
+
+use beads_ralph_core::agent::{
+    Call, Context, Outcome, Part, Permissions, Session, Status as AgentStatus, Tokens,
+};
+use beads_ralph_core::bead::{AgentPath, AgentSpec, Model, Role};
+use beads_ralph_core::engine::CommitId;
+use beads_ralph_core::implement::reality::contradictions;
+use beads_ralph_core::implement::report::{Gate, Report, Status, gate};
+use beads_ralph_core::implement::upstream::{
+    Diagnosis, diagnose_step, diagnoser, diagnosis, needs_diagnosis,
+};
+use beads_ralph_core::implement::{AUDIT_DIRECTORY, Task, audit_label, report_path};
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::Dispatcher;
+use super::assign::Assignment;
+use super::classify::{self, Classified, NoReport};
+use super::ending::{ImplementError, Stop};
+use super::hold::Held;
+use super::record::WorkRecord;
+use super::seen::Watchman;
+use super::session::{later_session_id, session_id};
+use crate::agent::{self, Finding, Job};
+use crate::news::News;
+use crate::run::own_bd::OwnBd;
+use crate::unit::{self, Cancel, Mark};
+use crate::{agents, clock, files};
+
+/// How much of what a worker complained of is kept in its report.
+const STDERR_TAIL: u64 = 4 * 1024;
+
+/// What came of a worker.
+#[derive(Debug)]
+pub(super) struct Done {
+    /// Its report, or the one in its place.
+    pub(super) report: Report,
+    /// What the evidence shows.
+    pub(super) gate: Gate,
+    /// Whether it was written in the place of one that cannot be used.
+    pub(super) is_synthetic: bool,
+    /// What is wrong with it, and was used all the same.
+    pub(super) faults: Vec<String>,
+}
+
+/// Who is called, for what, and where that is kept.
+pub(super) struct Errand<'e> {
+    /// The name of the agent, which is that of its file.
+    pub(super) name: &'e str,
+    /// The adapter, where it is not the default one.
+    pub(super) adapter: Option<&'e str>,
+    /// The tier of its model, where it is not the usual one.
+    pub(super) model: Option<Model>,
+    /// What it is asked.
+    pub(super) prompt: String,
+    /// What it is.
+    pub(super) part: Part,
+    /// Which cycle, from 1.
+    pub(super) attempt: u32,
+    /// The shape of its answer, where it answers and writes no report.
+    pub(super) schema: Option<serde_json::Value>,
+    /// Where it writes its report, where it does.
+    pub(super) report: Option<&'e Utf8Path>,
+    /// Its session.
+    pub(super) session: String,
+    /// Where what it prints is kept.
+    pub(super) directory: Utf8PathBuf,
+    /// How long it may take.
+    pub(super) limit: Duration,
+    /// By what its processes are found.
+    pub(super) mark: Mark,
+}
+
+impl Dispatcher<'_> {
+    /// The label of a worker's run, if workers of its kind leave one (I-22).
+    pub(super) fn audit_label(
+        &self,
+        assignment: &Assignment,
+        iteration: Option<u32>,
+    ) -> Option<String> {
+        let audited = &self.site.config.implement.audited;
+        let name = assignment.agent.as_str();
+        let is_audited = audited.iter().any(|audited| audited == name);
+        is_audited.then(|| audit_label(&assignment.agent, iteration))
+    }
+
+    /// Lets a worker do the stage, or takes the report that a dispatcher before this one did not get to (Z-36).
+    pub(super) fn work(
+        &mut self,
+        assignment: &Assignment,
+        held: &mut Held,
+        iteration: Option<u32>,
+    ) -> Result<Done, Stop> {
+        self.make_audit_directory(assignment)?;
+        let path = assignment.report(&assignment.agent, iteration)?;
+        let path = self.site.beads.join(path);
+        let record = WorkRecord::beside(&path);
+        let before = WorkRecord::read(&record);
+        held.record = Some(record.clone());
+        if let Some(left) = before.filter(|before| before.is_undecided(held)) {
+            unit::end(&Mark(left.mark.clone()));
+            if let Ok(classified) = classify::read(&path, &assignment.agent) {
+                let fence = left.fence;
+                self.decide(
+                    "Z-36",
+                    format!("the report of fence {fence} is there and is used"),
+                );
+                let kept = WorkRecord {
+                    fence: held.fence.0,
+                    is_given_back: false,
+                    ..left
+                };
+                kept.write(&record)?;
+                return self.judged(assignment, classified, kept.head.as_deref());
+            }
+        }
+        let mark = self.site.mark.below();
+        let state = self.site.git.checked_out_at(&assignment.place)?;
+        let kept = WorkRecord {
+            fence: held.fence.0,
+            mark: mark.0.clone(),
+            head: state.map(|head| head.0),
+            is_given_back: false,
+        };
+        // A report of an earlier worker would be taken for this one's.
+        if path.is_dir() && !path.is_symlink() {
+            files::remove_directory(&path)?;
+        }
+        files::remove_leftover(&path);
+        kept.write(&record)?;
+        let classified = self.worked(assignment, held, iteration, &path, mark)?;
+        self.judged(assignment, classified, kept.head.as_deref())
+    }
+
+    /// Runs the worker and reads what it left.
+    fn worked(
+        &mut self,
+        assignment: &Assignment,
+        held: &mut Held,
+        iteration: Option<u32>,
+        path: &Utf8Path,
+        mark: Mark,
+    ) -> Result<Classified, Stop> {
+        let prompt = self.prompt(assignment, path)?;
+        let settings = assignment.settings.as_ref();
+        let session = session_of(assignment, held, iteration);
+        self.told.session = Some(session.clone());
+        let errand = Errand {
+            name: assignment.agent.as_str(),
+            adapter: settings.and_then(|it| it.adapter.as_deref()),
+            model: settings.and_then(|it| it.model),
+            prompt,
+            part: Part::Worker,
+            attempt: iteration.unwrap_or(1),
+            schema: None,
+            report: Some(path),
+            session,
+            directory: path.with_extension("run"),
+            limit: self.site.config.implement.worker_timeout,
+            mark,
+        };
+        let outcome = self.call(assignment, held, &errand)?;
+        let why = match outcome.status {
+            AgentStatus::Ok => match classify::read(path, &assignment.agent) {
+                Ok(classified) => return Ok(classified),
+                Err(why) => why,
+            },
+            _ => NoReport::Missing,
+        };
+        let crash = crash(&outcome, &errand.directory);
+        Ok(classify::synthesize(path, why, &crash)?)
+    }
+
+    /// A report beside what is so: what git contradicts is not complete.
+    fn judged(
+        &mut self,
+        assignment: &Assignment,
+        classified: Classified,
+        head: Option<&str>,
+    ) -> Result<Done, Stop> {
+        let Classified {
+            mut report,
+            is_synthetic,
+            faults,
+        } = classified;
+        if !is_synthetic {
+            let head = head.map(|head| CommitId(head.to_owned()));
+            let facts = self.facts(&assignment.place, &report, head.as_ref())?;
+            let found = contradictions(&report, &assignment.agent, &facts);
+            for escalation in &found {
+                let (reason, detail) = (&escalation.reason, &escalation.detail);
+                self.decide("reality", format!("{reason}: {detail}"));
+            }
+            if !found.is_empty() && report.status == Status::Complete {
+                report.status = Status::NeedsHuman;
+            }
+            report.escalations.extend(found);
+        }
+        let gate = gate(&report.evidence);
+        self.told.status = Some(report.status);
+        self.told.gate = Some(gate);
+        self.told.warnings.extend(faults.iter().cloned());
+        Ok(Done {
+            report,
+            gate,
+            is_synthetic,
+            faults,
+        })
+    }
+
+    fn prompt(&mut self, assignment: &Assignment, report: &Utf8Path) -> Result<String, Stop> {
+        let diagnosis = self.diagnosis(assignment)?;
+        let commands = self.site.commands();
+        let task = Task {
+            stage: assignment.stage,
+            mode: assignment.mode,
+            source: &assignment.source.issue,
+            step: &assignment.step.issue,
+            agent: &assignment.agent,
+            worktree: assignment.place.as_str(),
+            report: report.as_str(),
+            commands: &commands,
+            acceptance: &assignment.acceptance,
+            diagnosis: diagnosis.as_ref(),
+        };
+        Ok(task.to_prompt())
+    }
+
+    /// What an earlier stage found out about a bug (I-24, I-25).
+    pub(super) fn diagnosis(&mut self, assignment: &Assignment) -> Result<Option<Diagnosis>, Stop> {
+        if !needs_diagnosis(assignment.stage, assignment.mode) {
+            return Ok(None);
+        }
+        let human = |note: String| Stop::human("I-25", note);
+        let step = diagnose_step(&assignment.found.steps).map_err(|it| human(it.to_string()))?;
+        let path = report_path(step, &diagnoser(), None).map_err(|it| human(it.to_string()))?;
+        let path = self.site.beads.join(path);
+        let missing = |why: &str| {
+            human(format!(
+                "implement-bead: the diagnosis is missing: expected at {path}: {why}"
+            ))
+        };
+        let report = classify::read(&path, &diagnoser()).map_err(|why| match why {
+            NoReport::Missing => missing("there is no such file"),
+            NoReport::Malformed(detail) => missing(detail.lines().next().unwrap_or_default()),
+        })?;
+        let found = diagnosis(&report.report, assignment.stage)
+            .map_err(|error| missing(&error.to_string()))?;
+        self.decide("I-24", format!("the cause of the bug is taken from {path}"));
+        Ok(Some(found))
+    }
+
+    /// Calls a worker to its end. What is no fault of its work is an error, so that it can be tried again.
+    fn call(
+        &mut self,
+        assignment: &Assignment,
+        held: &mut Held,
+        errand: &Errand<'_>,
+    ) -> Result<Outcome, Stop> {
+        let outcome = self.outcome(assignment, held, errand)?;
+        match outcome.status {
+            AgentStatus::Limit => Err(ImplementError::Limit {
+                reason: outcome.reason,
+                until: outcome.resets_at,
+            }
+            .into()),
+            AgentStatus::Auth | AgentStatus::Config => Err(ImplementError::NotReady {
+                message: outcome.reason,
+                action: "see `beads-ralph doctor agents`".to_owned(),
+            }
+            .into()),
+            _ => Ok(outcome),
+        }
+    }
+
+    /// Calls an agent to its end, whatever it is.
+    pub(super) fn outcome(
+        &mut self,
+        assignment: &Assignment,
+        held: &mut Held,
+        errand: &Errand<'_>,
+    ) -> Result<Outcome, Stop> {
+        let (spec, instructions) = self.spec(assignment, errand)?;
+        let resolved = agent::resolve(self.site.config, self.site.root, &spec)
+            .map_err(|findings| not_ready(&findings))?;
+        let permissions = self.permissions(&spec)?;
+        let prompt = match &instructions {
+            Some(text) => format!("{}\n\n---\n\n{}", text.trim(), errand.prompt),
+            None => errand.prompt.clone(),
+        };
+        let place = assignment.place.as_str();
+        let mut call = Call::new(prompt, place, permissions).with_spec(&spec);
+        call.agent.clone_from(&resolved.agent);
+        call.model = Some(resolved.model.model);
+        call.budget = self.site.config.budgets.attempt.budget();
+        call.session = Session::Named(errand.session.clone());
+        call.schema.clone_from(&errand.schema);
+        call.env.extend(self.own_bd().variables());
+        files::create_directory(&errand.directory)?;
+        let job = Job {
+            adapter: resolved.adapter,
+            program: &resolved.program,
+            call,
+            context: Context {
+                bead: held.id.to_string(),
+                sprint: None,
+                part: errand.part,
+                attempt: errand.attempt,
+                agent: Some(errand.name.to_owned()),
+                worktree: place.to_owned(),
+                report: errand.report.map(Utf8Path::to_string),
+                fence: None,
+            },
+            directory: &errand.directory,
+            mark: errand.mark.clone(),
+            limit: errand.limit,
+            drain: agent::DRAIN,
+            withhold: &self.site.config.agents.withhold_env,
+            before: Tokens::default(),
+        };
+        self.listener.hear(&News::AgentBegins {
+            agent: errand.name,
+            iteration: errand.attempt,
+            of: errand.attempt,
+        });
+        let begun = clock::monotonic();
+        let outcome = self.watched(held, job)?;
+        let duration = clock::monotonic().saturating_duration_since(begun);
+        self.listener.hear(&News::AgentEnded {
+            outcome: &outcome,
+            duration,
+        });
+        Ok(outcome)
+    }
+
+    /// Runs an agent; it ends when everything is to end, or when the step is somebody else's.
+    fn watched(&mut self, held: &mut Held, job: Job<'_>) -> Result<Outcome, Stop> {
+        let cancel = Cancel::new().map_err(|error| {
+            ImplementError::Trouble(beads_ralph_core::engine::Trouble::passing(
+                error.to_string(),
+            ))
+        })?;
+        let mut watchman = Watchman {
+            store: &mut *self.store,
+            held,
+            listener: &mut *self.listener,
+            all: self.site.cancel,
+            own: &cancel,
+            doing: None,
+            lost: None,
+        };
+        let outcome = agent::run(self.site.units, job, &cancel, &mut watchman);
+        if let Some(lost) = watchman.lost.take() {
+            return Err(lost.into());
+        }
+        let outcome = outcome?;
+        if self.site.cancel.is_cancelled() {
+            return Err(ImplementError::Interrupted.into());
+        }
+        Ok(outcome)
+    }
+
+    /// The name `bd` for agents: they may look at beads and change none (Z-18).
+    fn own_bd(&self) -> OwnBd {
+        let directory = self.site.beads.join(AUDIT_DIRECTORY).join("bin");
+        OwnBd::at(&directory, self.site.beads)
+    }
+
+    fn permissions(&self, spec: &AgentSpec) -> Result<Permissions, Stop> {
+        let (config, root) = (self.site.config, self.site.root);
+        let takes_modes = agent::takes_modes(config, root, spec);
+        let chosen = self.site.permissions;
+        // A program that takes no mode decides itself what it does, and there is nothing to ask.
+        let chosen = chosen.or((!takes_modes).then_some(Permissions::Bypass));
+        let findings = agent::ready(config, root, chosen, [spec]);
+        match chosen {
+            Some(chosen) if findings.iter().all(|finding| !finding.is_error) => Ok(chosen),
+            _ => Err(not_ready(&findings)),
+        }
+    }
+
+    /// Who is called: the agent's own file where it is in the worktree, else our instructions in front of the task.
+    fn spec(
+        &self,
+        assignment: &Assignment,
+        errand: &Errand<'_>,
+    ) -> Result<(AgentSpec, Option<String>), Stop> {
+        let bad = |error: String| ImplementError::NotReady {
+            message: error,
+            action: "name an agent of .claude/agents, or one of those that `init --agents` writes"
+                .to_owned(),
+        };
+        let path = AgentPath::for_name(errand.name).map_err(|it| bad(it.to_string()))?;
+        let has_file = |root: &Utf8Path| agents::definition(root, &path);
+        let own = has_file(&assignment.place).and(has_file(self.site.root));
+        let instructions = match &own {
+            Some(_) => None,
+            None => (has_file(self.site.root).or_else(|| agents::built_in(errand.name)))
+                .map(|definition| definition.instructions),
+        };
+        let agent = match own {
+            Some(_) => path,
+            None => AgentPath::built_in(),
+        };
+        let mut spec = AgentSpec::new(Role::Polecat, agent);
+        spec.adapter = errand.adapter.map(str::to_owned);
+        spec.model = errand.model;
+        Ok((spec, instructions))
+    }
+}
+
+/// The session of a worker: that of the stage at first, and another one whenever the stage is done again (I-41).
+fn session_of(assignment: &Assignment, held: &Held, iteration: Option<u32>) -> String {
+    let source = assignment.source.issue.id().as_str();
+    let stage = assignment.stage.as_str();
+    match (held.fence.0, iteration) {
+        (1, None) => session_id(source, stage),
+        (fence, iteration) => {
+            let what = format!("{fence}:{}", iteration.unwrap_or_default());
+            later_session_id(source, stage, &what)
+        }
+    }
+}
+
+fn not_ready(findings: &[Finding]) -> Stop {
+    let errors: Vec<&Finding> = findings.iter().filter(|finding| finding.is_error).collect();
+    let messages: Vec<&str> = errors.iter().map(|it| it.message.as_str()).collect();
+    let action = errors.first().map(|finding| finding.action.clone());
+    ImplementError::NotReady {
+        message: messages.join("; "),
+        action: action.unwrap_or_else(|| "see `beads-ralph doctor agents`".to_owned()),
+    }
+    .into()
+}
+
+/// How a worker that left no report ended, with the last that it complained of.
+fn crash(outcome: &Outcome, directory: &Utf8Path) -> String {
+    let code = match outcome.exit_code {
+        Some(code) => format!("exit code {code}"),
+        None => "no exit code".to_owned(),
+    };
+    let status = outcome.status.as_str();
+    let mut text = format!("{code} ({status}: {})", outcome.reason);
+    let tail = tail(&directory.join("stderr")).unwrap_or_default();
+    if !tail.trim().is_empty() {
+        text.push('\n');
+        text.push_str(tail.trim());
+    }
+    text
+}
+
+fn tail(path: &Utf8Path) -> Option<String> {
+    let mut file = files::open_own(path).ok()?;
+    let length = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(STDERR_TAIL)))
+        .ok()?;
+    let mut bytes = Vec::new();
+    file.take(STDERR_TAIL).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}

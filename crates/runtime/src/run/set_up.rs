@@ -1,0 +1,107 @@
+//! The user's command that makes a worktree ready, once for each worktree.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use beads_ralph_core::engine::Trouble;
+use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::config::Config;
+use crate::files;
+use crate::unit::{Cancel, Ended, Ending, Environment, Limits, Mark, Silent, Spec, Stdin, Units};
+
+/// How long the command may take.
+const LIMIT: Duration = Duration::from_mins(30);
+
+/// The command, and for what.
+#[derive(Debug)]
+pub(crate) struct Errand<'a> {
+    /// The command line.
+    pub(crate) command: &'a str,
+    /// The worktree.
+    pub(crate) worktree: &'a Utf8Path,
+    /// Where what it prints is kept; it is made anew.
+    pub(crate) logs: &'a Utf8Path,
+    /// By what its processes are found.
+    pub(crate) mark: Mark,
+    /// What ends it early.
+    pub(crate) cancel: &'a Cancel,
+    /// What its environment has beyond ours.
+    pub(crate) env: BTreeMap<String, String>,
+}
+
+/// Whether a worktree was made ready before.
+pub(crate) fn is_set_up(worktree: &Utf8Path) -> bool {
+    mark_of(worktree).exists()
+}
+
+/// Makes a worktree ready, unless it is.
+pub(crate) fn set_up(units: &Units, config: &Config, errand: &Errand<'_>) -> Result<bool, Trouble> {
+    if is_set_up(errand.worktree) {
+        return Ok(false);
+    }
+    let passing = |error: &dyn std::fmt::Display| Trouble::passing(error.to_string());
+    files::create_directory(errand.logs).map_err(|error| passing(&error))?;
+    for name in ["stdout", "stderr"] {
+        files::remove_leftover(&errand.logs.join(name));
+    }
+    let mut argv = config.shell.clone();
+    argv.push(errand.command.to_owned());
+    let spec = Spec {
+        mark: errand.mark.clone(),
+        argv,
+        cwd: errand.worktree.to_owned(),
+        env: Environment {
+            without: config.agents.withhold_env.clone(),
+            with: errand.env.clone(),
+        },
+        stdin: Stdin::Closed,
+        limits: Limits {
+            wall: Some(LIMIT),
+            ..Limits::default()
+        },
+        output: Some(errand.logs.to_owned()),
+    };
+    let ended = units.run(&spec, errand.cancel, &mut Silent);
+    let ended = ended.map_err(|error| passing(&error))?;
+    if ended.ending != Ending::Exited(0) || ended.stopped.is_some() {
+        return Err(Trouble::for_bead(format!(
+            "the worktree could not be set up: `{}` {} (all of it is in {})",
+            errand.command,
+            failed(&ended),
+            errand.logs
+        )));
+    }
+    files::write_atomic(&mark_of(errand.worktree), b"").map_err(|error| passing(&error))?;
+    Ok(true)
+}
+
+/// The mark is in the worktree's own git directory: a worktree that is made anew is set up anew.
+fn mark_of(worktree: &Utf8Path) -> Utf8PathBuf {
+    let git = git_directory(worktree).unwrap_or_else(|| worktree.to_owned());
+    git.join("beads-ralph-set-up")
+}
+
+/// How the command failed, with the last line that it wrote.
+fn failed(ended: &Ended) -> String {
+    let how = match (ended.stopped, ended.ending) {
+        (Some(_), _) => "was stopped".to_owned(),
+        (None, Ending::Exited(code)) => format!("ended with {code}"),
+        (None, other) => format!("ended by {other:?}"),
+    };
+    let last = |text: String| {
+        let line = text.lines().rev().map(str::trim).find(|it| !it.is_empty());
+        line.map(str::to_owned)
+    };
+    match last(ended.stderr.text()).or_else(|| last(ended.stdout.text())) {
+        Some(line) => format!("{how}: {line}"),
+        None => how,
+    }
+}
+
+/// The git directory of a linked worktree.
+fn git_directory(worktree: &Utf8Path) -> Option<Utf8PathBuf> {
+    let link = files::read(&worktree.join(".git")).ok()?;
+    let link = String::from_utf8(link).ok()?;
+    Some(worktree.join(link.trim().strip_prefix("gitdir:")?.trim()))
+}
