@@ -35,6 +35,7 @@ use self::ending::Stop;
 use self::hold::Held;
 use self::settle::Settlement;
 use crate::news::Listener;
+use crate::run::main_checkout::MainCheckout;
 use crate::run::mortal;
 use crate::store::Store;
 
@@ -43,6 +44,8 @@ pub struct Dispatcher<'a> {
     store: &'a mut dyn Store,
     site: &'a Site<'a>,
     listener: &'a mut dyn Listener,
+    /// The user's own checkout, which no worker changes (Z-17).
+    main: MainCheckout,
     is_dry: bool,
     told: Dispatched,
 }
@@ -67,6 +70,7 @@ impl<'a> Dispatcher<'a> {
             store,
             site,
             listener,
+            main: MainCheckout::new(site.root),
             is_dry: false,
             told: Dispatched::new(source.clone()),
         }
@@ -102,7 +106,7 @@ impl<'a> Dispatcher<'a> {
         let source = self.source()?;
         let molecule = self.molecule(&source)?;
         let step = self.step(&molecule)?;
-        let assignment = self.assign(source, molecule, step)?;
+        let assignment = self.assign(source, &molecule, step)?;
         if self.is_dry {
             return Ok(Ending::DryRun);
         }

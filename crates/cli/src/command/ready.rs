@@ -4,6 +4,7 @@
 //! `fence` and `lease_until`.
 
 use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::implement::{HUMAN, READY};
 use beads_ralph_core::issue::{Query, Record};
 use beads_ralph_runtime::store::{NewClaim, StoreError};
 use serde_json::json;
@@ -24,10 +25,14 @@ pub(crate) fn run(args: &ReadyArgs, global: &Global, ui: &Ui) -> Result<(), Fail
             .exit_with(2));
     }
     let mut beads = Beads::open(global)?;
-    let query = Query {
+    let mut query = Query {
         ready_at: Some(beads.by.now),
         ..filtered(&args.filter)
     };
+    // What waits for a person is not ready for the dispatcher (I-31).
+    if query.labels_all.iter().any(|label| label == READY) {
+        query.labels_none.push(HUMAN.to_owned());
+    }
     if args.claim {
         return claim_first(args, &mut beads, &query, ui);
     }

@@ -4,7 +4,7 @@
 //! row a person is asked.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::Scope;
 use std::time::{Duration, Instant};
 
@@ -141,88 +141,14 @@ impl Driver<'_> {
     /// Drives until there is nothing more to do, or somebody stops it.
     pub fn drive(&self, hear: &mut dyn FnMut(&DriveNews<'_>)) -> Result<Driven, ImplementError> {
         let (sender, receiver) = channel();
-        std::thread::scope(|scope| self.conduct(scope, &sender, &receiver, hear))
-    }
-
-    fn conduct<'s>(
-        &'s self,
-        scope: &'s Scope<'s, '_>,
-        sender: &Sender<Answer>,
-        receiver: &Receiver<Answer>,
-        hear: &mut dyn FnMut(&DriveNews<'_>),
-    ) -> Result<Driven, ImplementError> {
-        let mut driven = Driven::default();
-        let mut book = Book::default();
-        let mut store = (self.open)()?;
-        let mut looked: Option<Instant> = None;
-        loop {
-            driven.is_interrupted = self.site.cancel.is_cancelled();
-            let is_due = looked.is_none_or(|at| clock::monotonic() >= at);
-            if is_due && !driven.is_interrupted {
-                let n_waiting = self.launch(scope, sender, &*store, &mut book, hear)?;
-                if book.busy.is_empty() && self.is_over(n_waiting, &book) {
-                    return Ok(driven);
-                }
-                if book.busy.is_empty() && !book.is_idle_told {
-                    book.is_idle_told = true;
-                    hear(&DriveNews::Idle);
-                }
-                looked = Some(clock::monotonic() + self.site.config.implement.poll_interval);
-            }
-            if driven.is_interrupted && book.busy.is_empty() {
-                return Ok(driven);
-            }
-            match receiver.recv_timeout(LOOK) {
-                Ok((id, answer)) => {
-                    self.heard(&mut *store, &mut book, &mut driven, id, answer, hear)?;
-                    looked = None;
-                }
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
-            }
-        }
-    }
-
-    /// Begins what can be begun; how many others could be, or will be after a rest.
-    fn launch<'s>(
-        &'s self,
-        scope: &'s Scope<'s, '_>,
-        sender: &Sender<Answer>,
-        store: &dyn Store,
-        book: &mut Book,
-        hear: &mut dyn FnMut(&DriveNews<'_>),
-    ) -> Result<usize, ImplementError> {
-        let now = clock::monotonic();
-        let mut n_waiting = 0;
-        for record in candidates(store)? {
-            let id = record.issue.id();
-            if book.busy.contains(id) {
-                continue;
-            }
-            match book.resting.get(id) {
-                Some(None) => continue,
-                Some(Some(until)) if *until > now => {
-                    n_waiting += 1;
-                    continue;
-                }
-                Some(Some(_)) | None => {}
-            }
-            let is_once_over = self.until == Until::Once && book.n_begun >= self.parallel;
-            if book.busy.len() >= self.parallel || is_once_over {
-                n_waiting += 1;
-                continue;
-            }
-            book.busy.insert(id.clone());
-            book.n_begun += 1;
-            book.is_idle_told = false;
-            hear(&DriveNews::Begins(id));
-            let (id, sender) = (id.clone(), sender.clone());
-            scope.spawn(move || {
-                let answer = self.dispatch(&id);
-                // Nobody listens any more only when everything is over.
-                drop(sender.send((id, answer)));
-            });
-        }
-        Ok(n_waiting)
+        let shift = Shift {
+            driver: self,
+            store: (self.open)()?,
+            book: Book::default(),
+            driven: Driven::default(),
+            hear,
+        };
+        std::thread::scope(|scope| shift.conduct(scope, &sender, &receiver))
     }
 
     fn dispatch(&self, id: &BeadId) -> Result<Dispatched, ImplementError> {
@@ -230,69 +156,162 @@ impl Driver<'_> {
         Dispatcher::new(&mut *store, self.site, id, &mut Nobody).implement()
     }
 
-    fn is_over(&self, n_waiting: usize, book: &Book) -> bool {
-        match self.until {
-            Until::Once => book.n_begun >= self.parallel || n_waiting == 0,
+    fn poll(&self) -> Duration {
+        self.site.config.implement.poll_interval
+    }
+}
+
+/// A driver at work: the one thread that decides what is begun.
+struct Shift<'d, 'h> {
+    driver: &'d Driver<'d>,
+    store: Box<dyn Store>,
+    book: Book,
+    driven: Driven,
+    hear: &'h mut dyn FnMut(&DriveNews<'_>),
+}
+
+impl<'d> Shift<'d, '_> {
+    fn conduct<'s>(
+        mut self,
+        scope: &'s Scope<'s, 'd>,
+        sender: &Sender<Answer>,
+        receiver: &Receiver<Answer>,
+    ) -> Result<Driven, ImplementError> {
+        let mut looks_at: Option<Instant> = None;
+        loop {
+            self.driven.is_interrupted = self.driver.site.cancel.is_cancelled();
+            let is_due = looks_at.is_none_or(|at| clock::monotonic() >= at);
+            if is_due && !self.driven.is_interrupted {
+                let n_waiting = self.launch(scope, sender)?;
+                if self.book.busy.is_empty() && self.is_over(n_waiting) {
+                    return Ok(self.driven);
+                }
+                self.tell_idle();
+                looks_at = Some(clock::monotonic() + self.driver.poll());
+            }
+            if self.driven.is_interrupted && self.book.busy.is_empty() {
+                return Ok(self.driven);
+            }
+            if let Ok((id, answer)) = receiver.recv_timeout(LOOK) {
+                self.heard(id, answer)?;
+                looks_at = None;
+            }
+        }
+    }
+
+    /// Begins what can be begun; how many others could be, or will be after a rest.
+    fn launch<'s>(
+        &mut self,
+        scope: &'s Scope<'s, 'd>,
+        sender: &Sender<Answer>,
+    ) -> Result<usize, ImplementError> {
+        let now = clock::monotonic();
+        let mut n_waiting = 0;
+        for record in candidates(&*self.store)? {
+            let id = record.issue.id();
+            let rests = match self.book.resting.get(id) {
+                Some(None) => continue,
+                Some(Some(until)) => *until > now,
+                None => false,
+            };
+            if self.book.busy.contains(id) {
+                continue;
+            }
+            if rests || self.is_full() {
+                n_waiting += 1;
+                continue;
+            }
+            self.begin(id.clone(), scope, sender.clone());
+        }
+        Ok(n_waiting)
+    }
+
+    fn begin<'s>(&mut self, id: BeadId, scope: &'s Scope<'s, 'd>, sender: Sender<Answer>) {
+        self.book.busy.insert(id.clone());
+        self.book.n_begun += 1;
+        self.book.is_idle_told = false;
+        (self.hear)(&DriveNews::Begins(&id));
+        let driver = self.driver;
+        scope.spawn(move || {
+            let answer = driver.dispatch(&id);
+            // Nobody listens any more only when everything is over.
+            drop(sender.send((id, answer)));
+        });
+    }
+
+    fn is_full(&self) -> bool {
+        let most = self.driver.parallel;
+        let is_once_over = self.driver.until == Until::Once && self.book.n_begun >= most;
+        self.book.busy.len() >= most || is_once_over
+    }
+
+    fn is_over(&self, n_waiting: usize) -> bool {
+        match self.driver.until {
+            Until::Once => self.is_full() || n_waiting == 0,
             Until::Empty => n_waiting == 0,
             Until::Stopped => false,
         }
     }
 
+    fn tell_idle(&mut self) {
+        if self.book.busy.is_empty() && !self.book.is_idle_told {
+            self.book.is_idle_told = true;
+            (self.hear)(&DriveNews::Idle);
+        }
+    }
+
     fn heard(
-        &self,
-        store: &mut dyn Store,
-        book: &mut Book,
-        driven: &mut Driven,
+        &mut self,
         id: BeadId,
         answer: Result<Dispatched, ImplementError>,
-        hear: &mut dyn FnMut(&DriveNews<'_>),
     ) -> Result<(), ImplementError> {
-        book.busy.remove(&id);
-        let poll = self.site.config.implement.poll_interval;
+        self.book.busy.remove(&id);
         match answer {
             Ok(dispatched) => {
-                book.failures.remove(&id);
-                let rest = match (self.until, dispatched.ending.is_progress()) {
-                    (Until::Empty | Until::Stopped, true) => None,
-                    (Until::Stopped, false) => Some(Some(clock::monotonic() + poll)),
-                    (Until::Once, _) | (Until::Empty, false) => Some(None),
-                };
-                match rest {
-                    Some(rest) => drop(book.resting.insert(id, rest)),
-                    None => drop(book.resting.remove(&id)),
-                }
-                hear(&DriveNews::Ended(&dispatched));
-                driven.dispatched.push(dispatched);
+                self.done(id, &dispatched);
+                self.driven.dispatched.push(dispatched);
+                Ok(())
             }
-            Err(error) => {
-                let rests = self.rest(book, &id, &error, poll);
-                hear(&DriveNews::Failed {
-                    source: &id,
-                    error: &error,
-                    rests,
-                });
-                driven.failures.push((id.clone(), error.to_string()));
-                match rests {
-                    Some(rests) if self.until != Until::Once => {
-                        let until = clock::monotonic().checked_add(rests);
-                        book.resting.insert(id, until);
-                    }
-                    Some(_) => drop(book.resting.insert(id, None)),
-                    None => self.give_up(store, &id, &error)?,
-                }
-            }
+            Err(error) => self.failed(id, &error),
         }
+    }
+
+    fn done(&mut self, id: BeadId, dispatched: &Dispatched) {
+        self.book.failures.remove(&id);
+        let rest = match (self.driver.until, dispatched.ending.is_progress()) {
+            (Until::Empty | Until::Stopped, true) => None,
+            (Until::Stopped, false) => Some(Some(clock::monotonic() + self.driver.poll())),
+            (Until::Once, _) | (Until::Empty, false) => Some(None),
+        };
+        match rest {
+            Some(rest) => drop(self.book.resting.insert(id, rest)),
+            None => drop(self.book.resting.remove(&id)),
+        }
+        (self.hear)(&DriveNews::Ended(dispatched));
+    }
+
+    fn failed(&mut self, id: BeadId, error: &ImplementError) -> Result<(), ImplementError> {
+        let rests = self.rest(&id, error);
+        (self.hear)(&DriveNews::Failed {
+            source: &id,
+            error,
+            rests,
+        });
+        self.driven.failures.push((id.clone(), error.to_string()));
+        let Some(rests) = rests else {
+            return self.give_up(&id, error);
+        };
+        let until = match self.driver.until {
+            Until::Once => None,
+            Until::Empty | Until::Stopped => clock::monotonic().checked_add(rests),
+        };
+        self.book.resting.insert(id, until);
         Ok(())
     }
 
     /// How long a bead rests after a failure; nothing when it failed too often. Limits and interruptions are nobody's fault.
-    fn rest(
-        &self,
-        book: &mut Book,
-        id: &BeadId,
-        error: &ImplementError,
-        poll: Duration,
-    ) -> Option<Duration> {
+    fn rest(&mut self, id: &BeadId, error: &ImplementError) -> Option<Duration> {
+        let poll = self.driver.poll();
         match error {
             ImplementError::Interrupted => Some(poll),
             ImplementError::Limit { until, .. } => {
@@ -300,7 +319,7 @@ impl Driver<'_> {
                 Some(left.unwrap_or(poll).max(poll))
             }
             _ => {
-                let n = book.failures.entry(id.clone()).or_default();
+                let n = self.book.failures.entry(id.clone()).or_default();
                 *n += 1;
                 (*n < MAX_FAILURES).then_some(poll)
             }
@@ -308,13 +327,8 @@ impl Driver<'_> {
     }
 
     /// Asks a person (I-42).
-    fn give_up(
-        &self,
-        store: &mut dyn Store,
-        id: &BeadId,
-        error: &ImplementError,
-    ) -> Result<(), ImplementError> {
-        let Some(record) = store.get(std::slice::from_ref(id))?.pop() else {
+    fn give_up(&mut self, id: &BeadId, error: &ImplementError) -> Result<(), ImplementError> {
+        let Some(record) = self.store.get(std::slice::from_ref(id))?.pop() else {
             return Ok(());
         };
         let note = format!(
@@ -325,7 +339,7 @@ impl Driver<'_> {
             edits: flag(&record.issue, &note),
             guard: Guard::default(),
         };
-        store.write(&[write], self.site.stamp())?;
+        self.store.write(&[write], self.driver.site.stamp())?;
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use beads_ralph_core::engine::Trouble;
 use beads_ralph_core::implement::{HUMAN, Resolution, link_label, molecule_to_use};
 use beads_ralph_core::issue::{MOLECULE, Query, Record, Standing, StatusFilter};
-use beads_ralph_core::molecule::Molecule;
+use beads_ralph_core::molecule::{Molecule, Step};
 
 use super::Dispatcher;
 use super::ending::{Ending, Stop};
@@ -113,7 +113,7 @@ impl Dispatcher<'_> {
 
 /// What is in the way of a molecule without a step that can be started.
 fn waiting(molecule: &Molecule) -> String {
-    let open = molecule.steps().iter().map(|step| step.record());
+    let open = molecule.steps().iter().map(Step::record);
     let open = open.filter(|record| record.issue.standing() != Standing::Closed);
     let named: Vec<String> = open
         .map(|record| format!("{} ({})", record.issue.id(), record.issue.status()))

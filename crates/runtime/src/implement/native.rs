@@ -3,6 +3,7 @@
 mod create_pr;
 mod hand_off;
 mod preflight;
+mod sealing;
 mod verify_ac;
 
 use beads_ralph_core::engine::{Lasting, Trouble};

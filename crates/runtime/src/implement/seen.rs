@@ -14,8 +14,9 @@ use super::hold::Held;
 use crate::agent::Observer;
 use crate::news::{Listener, News};
 use crate::run::Repository as _;
+use crate::run::main_checkout::MainCheckout;
 use crate::store::{Store, StoreError};
-use crate::unit::Cancel;
+use crate::unit::{Cancel, Mark, Units};
 
 /// Keeps the claim alive while a worker works, and ends it when it must not go on.
 pub(super) struct Watchman<'w> {
@@ -27,6 +28,12 @@ pub(super) struct Watchman<'w> {
     /// What ends this worker.
     pub(super) own: &'w Cancel,
     pub(super) doing: Option<String>,
+    /// The user's own checkout, and how often it had changed when it was last looked at; nothing where the work is done there.
+    pub(super) main: Option<(&'w MainCheckout, u64)>,
+    pub(super) units: &'w Units,
+    pub(super) mark: Mark,
+    /// What it was stopped for, if it was seen at the user's checkout.
+    pub(super) stray: Option<String>,
     /// Why the step is not ours any more.
     pub(super) lost: Option<StoreError>,
 }
@@ -42,10 +49,28 @@ impl Observer for Watchman<'_> {
         if self.all.is_cancelled() {
             self.own.cancel();
         }
+        self.look_at_main();
         if self.lost.is_none()
             && let Err(error) = self.held.beat(self.store)
         {
             self.lost = Some(error);
+            self.own.cancel();
+        }
+    }
+}
+
+impl Watchman<'_> {
+    /// Ends a worker that is seen at the user's own checkout (Z-17).
+    fn look_at_main(&mut self) {
+        let Some((main, known)) = &mut self.main else {
+            return;
+        };
+        let (n_changes, _) = main.look(self.units);
+        if n_changes != *known {
+            *known = n_changes;
+            self.stray = main.trace(&self.mark);
+        }
+        if self.stray.is_some() {
             self.own.cancel();
         }
     }

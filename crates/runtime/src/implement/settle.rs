@@ -1,6 +1,8 @@
 //! What follows from a report, written in one batch: discovered work, labels, notes, the end of the step, the flag of the source
 //! (I-22, I-26…I-30, §9.10). Nothing is half done.
 
+use std::time::Duration;
+
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::engine::Trouble;
 use beads_ralph_core::implement::discovered::{DISCOVERED_FROM, Placement, document, unfiled};
@@ -17,7 +19,7 @@ use crate::store::{Guard, StoreError, Write};
 use crate::unit::{Ending as UnitEnding, Environment, Limits, Silent, Spec, Stdin};
 
 /// How long the user's own word on where discovered work belongs may take.
-const SIBLING_LIMIT: std::time::Duration = std::time::Duration::from_secs(60);
+const SIBLING_LIMIT: Duration = Duration::from_mins(1);
 
 /// The lengths of the hash in the id of a new bead, the shortest that is free first.
 const ID_LENGTHS: [usize; 4] = [6, 10, 16, 32];
@@ -77,7 +79,7 @@ impl Dispatcher<'_> {
         let source = self.source_again(assignment)?;
         let (inserts, ids) = self.filed(assignment, &settlement.discovered)?;
         let mut batch = inserts;
-        batch.push(self.step_update(assignment, held, &settlement)?);
+        batch.push(step_update(assignment, held, &settlement)?);
         if !settlement.root.is_empty() {
             batch.push(update(assignment.root(), settlement.root.clone()));
         }
@@ -110,39 +112,6 @@ impl Dispatcher<'_> {
         let id = assignment.source.issue.id();
         let record = self.store.get(std::slice::from_ref(id))?.pop();
         record.ok_or_else(|| StoreError::NotFound(id.clone()))
-    }
-
-    fn step_update(
-        &self,
-        assignment: &Assignment,
-        held: &Held,
-        settlement: &Settlement,
-    ) -> Result<Write, Stop> {
-        let step = &assignment.step.issue;
-        let mut edits = Vec::new();
-        if let Some(text) = &settlement.audit_label {
-            edits.push(label(text)?);
-        }
-        let notes = settlement.notes.iter().cloned();
-        edits.extend(notes.map(Edit::AppendNotes));
-        if !settlement.faults.is_empty() {
-            let faults = settlement.faults.join("\n- ");
-            let note = format!("implement-bead: faults of the report:\n- {faults}");
-            edits.push(Edit::AppendNotes(note));
-        }
-        match &settlement.outcome {
-            Outcome::Complete(reason) => edits.push(Edit::Close(reason.clone())),
-            Outcome::Human(note) => {
-                edits.extend(flag(step, note));
-                let reason = note.lines().next().unwrap_or_default();
-                edits.push(Edit::Close(reason.to_owned()));
-            }
-        }
-        Ok(Write::Update {
-            id: step.id().clone(),
-            edits,
-            guard: Guard::fenced(held.fence),
-        })
     }
 
     /// Makes the source wait for a person, and the step if there is one (I-30). With a fence the step is given back as well.
@@ -213,8 +182,7 @@ impl Dispatcher<'_> {
             .as_str()
             .split_once(['-', '.'])
             .unwrap_or((source.as_str(), ""));
-        let hash = digest::bytes(format!("{source}\n{}", item.title).as_bytes());
-        let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hex = digest::sha256(format!("{source}\n{}", item.title).as_bytes());
         for length in ID_LENGTHS {
             let text = format!("{prefix}-{}", &hex[..length]);
             if let Ok(id) = BeadId::parse(&text)
@@ -271,6 +239,39 @@ impl Dispatcher<'_> {
             ended.ending == UnitEnding::Exited(0) && ended.stdout.text().trim() == "sibling"
         })
     }
+}
+
+/// What is done to the step, under its claim.
+fn step_update(
+    assignment: &Assignment,
+    held: &Held,
+    settlement: &Settlement,
+) -> Result<Write, Stop> {
+    let step = &assignment.step.issue;
+    let mut edits = Vec::new();
+    if let Some(text) = &settlement.audit_label {
+        edits.push(label(text)?);
+    }
+    let notes = settlement.notes.iter().cloned();
+    edits.extend(notes.map(Edit::AppendNotes));
+    if !settlement.faults.is_empty() {
+        let faults = settlement.faults.join("\n- ");
+        let note = format!("implement-bead: faults of the report:\n- {faults}");
+        edits.push(Edit::AppendNotes(note));
+    }
+    match &settlement.outcome {
+        Outcome::Complete(reason) => edits.push(Edit::Close(reason.clone())),
+        Outcome::Human(note) => {
+            edits.extend(flag(step, note));
+            let reason = note.lines().next().unwrap_or_default();
+            edits.push(Edit::Close(reason.to_owned()));
+        }
+    }
+    Ok(Write::Update {
+        id: step.id().clone(),
+        edits,
+        guard: Guard::fenced(held.fence),
+    })
 }
 
 fn update(record: &Record, edits: Vec<Edit>) -> Write {

@@ -97,6 +97,7 @@ impl Dispatcher<'_> {
         self.make_audit_directory(assignment)?;
         let path = assignment.report(&assignment.agent, iteration)?;
         let path = self.site.beads.join(path);
+        self.told.report = Some(path.clone());
         let record = WorkRecord::beside(&path);
         let before = WorkRecord::read(&record);
         held.record = Some(record.clone());
@@ -343,6 +344,7 @@ impl Dispatcher<'_> {
                 error.to_string(),
             ))
         })?;
+        let is_apart = Utf8Path::new(&job.call.worktree) != self.site.root;
         let mut watchman = Watchman {
             store: &mut *self.store,
             held,
@@ -350,15 +352,24 @@ impl Dispatcher<'_> {
             all: self.site.cancel,
             own: &cancel,
             doing: None,
+            main: is_apart.then(|| (&self.main, self.main.look(self.site.units).0)),
+            units: self.site.units,
+            mark: job.mark.clone(),
+            stray: None,
             lost: None,
         };
         let outcome = agent::run(self.site.units, job, &cancel, &mut watchman);
+        let stray = watchman.stray.take();
         if let Some(lost) = watchman.lost.take() {
             return Err(lost.into());
         }
-        let outcome = outcome?;
+        let mut outcome = outcome?;
         if self.site.cancel.is_cancelled() {
             return Err(ImplementError::Interrupted.into());
+        }
+        if let Some(what) = stray {
+            outcome.status = AgentStatus::Failed;
+            outcome.reason = format!("it was stopped because it changed the main checkout: {what}");
         }
         Ok(outcome)
     }

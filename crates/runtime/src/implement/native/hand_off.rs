@@ -24,19 +24,14 @@ impl Dispatcher<'_> {
             let detail = "the molecule has no label that says where its worktree is";
             return Ok(failed(assignment, "no-branch", detail));
         };
-        let kept = self.site.git.kept(&place.bead)?;
-        let commit = match kept {
-            Some(commit) => Some(commit),
-            None => self.site.git.branch(&place.branch)?,
-        };
-        let Some(commit) = commit else {
-            let detail = format!("there is no branch {}", place.branch);
-            return Ok(failed(assignment, "no-branch", detail));
+        let commit = match self.final_commit(assignment, &place)? {
+            Ok(commit) => commit,
+            Err(settlement) => return Ok(settlement),
         };
         if self.may_merge(assignment) {
             return self.merge(assignment, &place, &commit);
         }
-        self.handed_over(assignment, &place, &commit)
+        handed_over(assignment, &place, &commit)
     }
 
     /// Whether nobody has to look: it is allowed, merging is how work is handed over, and no line waits for a person.
@@ -92,31 +87,31 @@ impl Dispatcher<'_> {
             }
         }
     }
+}
 
-    fn handed_over(
-        &mut self,
-        assignment: &Assignment,
-        place: &Place,
-        commit: &CommitId,
-    ) -> Result<Settlement, Stop> {
-        let (branch, worktree) = (&place.branch, &place.worktree);
-        let mut note = format!(
-            "implement-bead: the work is done and waits to be merged: branch {branch} at {}, worktree {worktree}",
-            commit.short()
-        );
-        let lines = assignment.acceptance.iter();
-        for line in lines.filter(|line| line.judge == Judge::Human) {
-            note.push_str("\n- to be looked at: ");
-            note.push_str(line.text.trim());
-        }
-        let reason = format!(
-            "merge-or-handoff complete; handed over {branch} at {}",
-            commit.short()
-        );
-        let mut settlement = Settlement::new(Outcome::Complete(reason));
-        settlement.source = vec![label(MERGE_READY)?, Edit::AppendNotes(note)];
-        Ok(settlement)
+/// The work is there for a person to merge.
+fn handed_over(
+    assignment: &Assignment,
+    place: &Place,
+    commit: &CommitId,
+) -> Result<Settlement, Stop> {
+    let (branch, worktree) = (&place.branch, &place.worktree);
+    let mut note = format!(
+        "implement-bead: the work is done and waits to be merged: branch {branch} at {}, worktree {worktree}",
+        commit.short()
+    );
+    let lines = assignment.acceptance.iter();
+    for line in lines.filter(|line| line.judge == Judge::Human) {
+        note.push_str("\n- to be looked at: ");
+        note.push_str(line.text.trim());
     }
+    let reason = format!(
+        "merge-or-handoff complete; handed over {branch} at {}",
+        commit.short()
+    );
+    let mut settlement = Settlement::new(Outcome::Complete(reason));
+    settlement.source = vec![label(MERGE_READY)?, Edit::AppendNotes(note)];
+    Ok(settlement)
 }
 
 /// The worktree that the molecule names, whether it is there or not.

@@ -62,7 +62,7 @@ impl Dispatcher<'_> {
                 Next::Review { cycle } => {
                     let order = reviewers(cycle);
                     let counts =
-                        self.look(assignment, held, &mut progress, cycle, Focus::Work, order)?;
+                        self.look(assignment, held, &mut progress, (cycle, Focus::Work, order))?;
                     machine.reviewed(counts)
                 }
                 Next::QualityReview => {
@@ -173,9 +173,7 @@ impl Dispatcher<'_> {
         assignment: &Assignment,
         held: &mut Held,
         progress: &mut Progress,
-        cycle: u32,
-        focus: Focus,
-        order: &[Reviewer],
+        (cycle, focus, order): (u32, Focus, &[Reviewer]),
     ) -> Result<Counts, Stop> {
         let wish = Wish {
             cycle,
@@ -214,9 +212,7 @@ impl Dispatcher<'_> {
             assignment,
             held,
             progress,
-            cycle,
-            focus,
-            &[Reviewer::FreshEyes],
+            (cycle, focus, &[Reviewer::FreshEyes]),
         )?;
         let mut all = before.list;
         all.append(&mut progress.findings.list);
