@@ -145,13 +145,13 @@ impl RunKind {
 }
 
 impl Story {
-    /// How long the work took, from its claim to its end.
-    pub fn seconds(&self) -> u64 {
+    /// How long the work took, from its claim to its end, in milliseconds.
+    pub fn took_ms(&self) -> u64 {
         let (Some(claimed), Some(ended)) = (self.claimed, self.ended) else {
             return 0;
         };
-        let seconds = ended.duration_since(claimed).as_secs();
-        u64::try_from(seconds).unwrap_or_default()
+        let took = ended.duration_since(claimed).as_millis();
+        u64::try_from(took).unwrap_or_default()
     }
 
     /// Everything that ran for it.

@@ -13,6 +13,9 @@ pub(crate) struct StatusArgs {
     /// Figures too: beads an hour, time for a bead, how often things succeed, are repeated and fail in QA
     #[arg(long)]
     pub(crate) metrics: bool,
+    /// Write the latest run, which may be under way, as a page of HTML; `-` is standard output
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["bead", "metrics"])]
+    pub(crate) html: Option<Utf8PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -116,10 +116,10 @@ impl Metrics {
         for story in &chronicle.stories {
             let state = state(&story.state);
             self.add("beads_ralph_beads", &[("run", run), ("state", state)], 1.0);
-            let n_attempts = f64::from(u32::try_from(story.attempts.len()).unwrap_or(u32::MAX));
+            let n_attempts = number(story.attempts.len() as u64);
             self.add("beads_ralph_attempts_total", &[("run", run)], n_attempts);
             if state == "closed" {
-                let seconds = f64::from(u32::try_from(story.seconds()).unwrap_or(u32::MAX));
+                let seconds = number(story.took_ms()) / 1000.0;
                 self.add("beads_ralph_bead_seconds_total", &[("run", run)], seconds);
             }
             for it in story.runs() {
@@ -147,10 +147,6 @@ impl Metrics {
         self.add("beads_ralph_agent_runs_total", &ended, 1.0);
         let seconds = it.ended.duration_since(it.began).as_secs_f64();
         self.add("beads_ralph_agent_seconds_total", &who, seconds);
-        let number = |n: u64| {
-            f64::from(u32::try_from(n / 1000).unwrap_or(u32::MAX)) * 1000.0
-                + f64::from(u32::try_from(n % 1000).unwrap_or_default())
-        };
         self.add(
             "beads_ralph_agent_tokens_total",
             &who,
@@ -168,6 +164,8 @@ impl Metrics {
             };
             _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
             for (labels, value) in series {
+                // Sums of money have digits that nobody paid.
+                let value = (value * 1e6).round() / 1e6;
                 _ = writeln!(text, "{name}{{{labels}}} {value}");
             }
         }
@@ -186,6 +184,15 @@ fn state(state: &BeadState) -> &'static str {
         BeadState::Ended(End::Released) => "released",
         BeadState::Ended(End::Lost { .. }) => "lost",
     }
+}
+
+/// A count as the format has it; what is too large for it to be exact is no count that anybody has.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "figures are for people and their charts"
+)]
+fn number(count: u64) -> f64 {
+    count as f64
 }
 
 /// The value of a label, as the format wants it.

@@ -23,8 +23,8 @@ pub(super) fn draw(page: &mut String, chronicle: &Chronicle, paths: &(CriticalPa
 }
 
 fn path(page: &mut String, title: &str, path: &CriticalPath) {
-    let seconds = i64::try_from(path.seconds).unwrap_or(i64::MAX);
-    let time = lasting(SignedDuration::from_secs(seconds));
+    let took = i64::try_from(path.took_ms).unwrap_or(i64::MAX);
+    let time = lasting(SignedDuration::from_millis(took));
     _ = write!(page, "<div><h3>{title}: {time}</h3>\n<ol class=\"path\">\n");
     for id in &path.beads {
         let id = escaped(id.as_str());

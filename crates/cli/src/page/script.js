@@ -6,3 +6,4 @@ const open = () => {
 addEventListener('hashchange', open);
 addEventListener('beforeprint', () => document.querySelectorAll('details').forEach((it) => { it.open = true; }));
 open();
+document.documentElement.dataset.ready = 'yes';

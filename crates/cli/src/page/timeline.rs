@@ -27,20 +27,12 @@ pub(super) fn draw(page: &mut String, chronicle: &Chronicle) {
     }
     page.push_str("<p class=\"legend\"><span class=\"key develop\"></span> agent works <span class=\"key judge\"></span> agent judges <span class=\"key verify\"></span> checks <span class=\"key other\"></span> git <span class=\"key bad\"></span> did not pass</p>\n");
     let scale = Scale::new(chronicle.began, chronicle.last, WIDTH);
-    for (team, mut stories) in teams {
-        stories.sort_by_key(|story| story.claimed);
-        one_team(page, team, &stories, &scale);
-    }
-    page.push_str("</section>\n");
-}
-
-fn one_team(page: &mut String, team: &str, stories: &[&Story], scale: &Scale) {
-    let height = HEAD + stories.len() * ROW + 6;
+    let rows = rows(teams);
+    let height = HEAD + rows.len() * ROW + 6;
     let width = LABEL + WIDTH as usize + 20;
-    _ = write!(
+    _ = writeln!(
         page,
-        "<h3>{}</h3>\n<div class=\"scroll\"><svg class=\"timeline\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"when what ran\">\n",
-        escaped(team)
+        "<div class=\"scroll\"><svg class=\"timeline\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"when what ran\">"
     );
     for (tenths, since) in scale.ticks() {
         let x = units(tenths + i128::try_from(LABEL * 10).unwrap_or_default());
@@ -50,20 +42,59 @@ fn one_team(page: &mut String, team: &str, stories: &[&Story], scale: &Scale) {
             lasting(since)
         );
     }
-    for (at, story) in stories.iter().enumerate() {
-        let y = HEAD + at * ROW;
-        let id = escaped(story.task.id.as_str());
-        _ = writeln!(
-            page,
-            "<a href=\"#bead-{id}\"><text class=\"row\" x=\"4\" y=\"{}\">{}</text></a>",
-            y + 14,
-            short(story.task.id.as_str(), 30)
-        );
-        for run in story.runs() {
-            bar(page, run, y, scale);
-        }
+    for (at, row) in rows.iter().enumerate() {
+        one_row(page, row, HEAD + at * ROW, &scale);
     }
-    page.push_str("</svg></div>\n");
+    page.push_str("</svg></div>\n</section>\n");
+}
+
+/// A line of the picture.
+enum Row<'a> {
+    /// The team whose beads follow.
+    Team(&'a str),
+    Bead(&'a Story),
+}
+
+/// Teams with their beads, in the order in which they began. A team of one bead needs no line of its own.
+fn rows<'a>(teams: BTreeMap<&'a str, Vec<&'a Story>>) -> Vec<Row<'a>> {
+    let mut teams: Vec<(&str, Vec<&Story>)> = teams.into_iter().collect();
+    for (_, stories) in &mut teams {
+        stories.sort_by_key(|story| story.claimed);
+    }
+    teams.sort_by_key(|(name, stories)| (stories.first().and_then(|it| it.claimed), *name));
+    let mut rows = Vec::new();
+    for (team, stories) in teams {
+        if stories.len() > 1 {
+            rows.push(Row::Team(team));
+        }
+        rows.extend(stories.into_iter().map(Row::Bead));
+    }
+    rows
+}
+
+fn one_row(page: &mut String, row: &Row<'_>, y: usize, scale: &Scale) {
+    let story = match row {
+        Row::Team(team) => {
+            let team = short(team, 60);
+            _ = writeln!(
+                page,
+                "<text class=\"team\" x=\"4\" y=\"{}\">{team}</text>",
+                y + 14
+            );
+            return;
+        }
+        Row::Bead(story) => story,
+    };
+    let id = escaped(story.task.id.as_str());
+    _ = writeln!(
+        page,
+        "<a href=\"#bead-{id}\"><text class=\"row\" x=\"4\" y=\"{}\">{}</text></a>",
+        y + 14,
+        short(story.task.id.as_str(), 30)
+    );
+    for run in story.runs() {
+        bar(page, run, y, scale);
+    }
 }
 
 fn bar(page: &mut String, run: &Run, y: usize, scale: &Scale) {

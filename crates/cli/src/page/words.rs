@@ -84,8 +84,16 @@ pub(super) fn lasting(duration: SignedDuration) -> String {
 
 pub(super) fn money(spent: &Spent) -> String {
     let dollars = spent.micros / 1_000_000;
-    let cents = spent.micros % 1_000_000 / 10_000;
-    let known = format!("${}.{cents:02}", grouped(dollars));
+    // Less than ten dollars are told to the hundredth of a cent, which one run of a small model may cost.
+    let known = if dollars < 10 {
+        format!("${dollars}.{:04}", spent.micros % 1_000_000 / 100)
+    } else {
+        format!(
+            "${}.{:02}",
+            grouped(dollars),
+            spent.micros % 1_000_000 / 10_000
+        )
+    };
     match (spent.micros, spent.n_unpriced) {
         (0, 0) => "$0.00".to_owned(),
         (0, _) => "unknown".to_owned(),
@@ -134,8 +142,9 @@ mod tests {
             n_unpriced,
             ..Spent::default()
         };
-        assert_eq!(money(&spent(1_230_000, 0)), "$1.23");
+        assert_eq!(money(&spent(1_230_000, 0)), "$1.2300");
+        assert_eq!(money(&spent(12_345_678, 0)), "$12.34");
         assert_eq!(money(&spent(0, 2)), "unknown");
-        assert_eq!(money(&spent(1_000_000, 1)), "$1.00 and more");
+        assert_eq!(money(&spent(1_000_000, 1)), "$1.0000 and more");
     }
 }

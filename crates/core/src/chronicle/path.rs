@@ -10,16 +10,16 @@ use crate::bead::BeadId;
 pub struct CriticalPath {
     /// The beads, the first one first.
     pub beads: Vec<BeadId>,
-    /// How long all of it is, in seconds.
-    pub seconds: u64,
+    /// How long all of it is, in milliseconds.
+    pub took_ms: u64,
 }
 
 /// The longest way as planned (by the minutes that were estimated) and as it was (by the time from claim to end).
 pub fn critical_paths(chronicle: &Chronicle) -> (CriticalPath, CriticalPath) {
     let planned = longest(&chronicle.stories, |story| {
-        story.task.weight.saturating_mul(60)
+        story.task.weight.saturating_mul(60_000)
     });
-    let actual = longest(&chronicle.stories, Story::seconds);
+    let actual = longest(&chronicle.stories, Story::took_ms);
     (planned, actual)
 }
 
@@ -64,7 +64,7 @@ fn longest(stories: &[Story], weight: impl Fn(&Story) -> u64) -> CriticalPath {
             }
         }
     }
-    let Some((seconds, last)) = best else {
+    let Some((took_ms, last)) = best else {
         return CriticalPath::default();
     };
     let mut beads = vec![last.clone()];
@@ -74,5 +74,5 @@ fn longest(stories: &[Story], weight: impl Fn(&Story) -> u64) -> CriticalPath {
         at = before;
     }
     beads.reverse();
-    CriticalPath { beads, seconds }
+    CriticalPath { beads, took_ms }
 }
