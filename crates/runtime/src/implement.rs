@@ -111,6 +111,11 @@ impl<'a> Dispatcher<'a> {
             return Ok(Ending::DryRun);
         }
         let mut held = self.take(&assignment)?;
+        // Somebody may have asked a person, or closed the bead, before the step was ours.
+        if let Err(stop) = self.source() {
+            self.let_go(&assignment, &held);
+            return Err(stop);
+        }
         match self.perform(&assignment, &mut held) {
             Ok(ending) => Ok(ending),
             // Whoever has the step now decides about it.

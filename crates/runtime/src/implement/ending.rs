@@ -176,6 +176,28 @@ impl ImplementError {
         }
     }
 
+    /// Whether it would meet every bead: no agent, a configuration that is wrong.
+    pub(super) fn is_for_all(&self) -> bool {
+        match self {
+            Self::NotReady { .. } => true,
+            Self::Trouble(trouble) => trouble.lasting == Lasting::ForRun,
+            _ => false,
+        }
+    }
+
+    /// Whether it may be over at the next try, whatever the bead.
+    pub(super) fn is_passing(&self) -> bool {
+        match self {
+            Self::Interrupted | Self::Limit { .. } | Self::File(_) => true,
+            Self::Trouble(trouble) => trouble.lasting == Lasting::Passing,
+            Self::Store(error) => matches!(
+                error,
+                StoreError::Busy { .. } | StoreError::Timeout { .. } | StoreError::BdTimeout { .. }
+            ),
+            Self::Agent(_) | Self::NotReady { .. } | Self::NoReviewer(_) => false,
+        }
+    }
+
     /// Whether the step is somebody else's now.
     pub(super) fn is_lost(&self) -> bool {
         match self {

@@ -16,6 +16,12 @@ pub(super) struct WorkRecord {
     pub(super) mark: String,
     /// What was checked out when it began.
     pub(super) head: Option<String>,
+    /// Whether it ended well, so that its report is whole.
+    #[serde(default)]
+    pub(super) is_ended: bool,
+    /// What was checked out when it had ended; what others do to it later is not its work.
+    #[serde(default)]
+    pub(super) candidate: Option<String>,
     /// Whether its dispatcher gave the step back before it could say what came of it.
     #[serde(default)]
     pub(super) is_given_back: bool,
@@ -40,17 +46,22 @@ impl WorkRecord {
     /// Whether nobody has decided about the work yet, which was done under the claim just before this one.
     pub(super) fn is_undecided(&self, held: &Held) -> bool {
         let (before, is_left) = held.before;
-        Fence(self.fence) == before && (is_left || self.is_given_back)
+        Fence(self.fence) == before && (is_left || (self.is_given_back && self.is_ended))
+    }
+
+    /// Notes something about the worker at a path, if there is a record.
+    pub(super) fn amend(path: &Utf8Path, change: impl FnOnce(&mut Self)) -> Result<(), FileError> {
+        match Self::read(path) {
+            Some(mut record) => {
+                change(&mut record);
+                record.write(path)
+            }
+            None => Ok(()),
+        }
     }
 
     /// Notes that the step is given back. Where that cannot be noted the work is done again.
     pub(super) fn give_back(path: &Utf8Path) {
-        if let Some(record) = Self::read(path) {
-            let record = Self {
-                is_given_back: true,
-                ..record
-            };
-            drop(record.write(path));
-        }
+        drop(Self::amend(path, |record| record.is_given_back = true));
     }
 }

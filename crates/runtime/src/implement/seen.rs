@@ -16,7 +16,7 @@ use crate::news::{Listener, News};
 use crate::run::Repository as _;
 use crate::run::main_checkout::MainCheckout;
 use crate::store::{Store, StoreError};
-use crate::unit::{Cancel, Mark, Units};
+use crate::unit::{Cancel, Flow, Mark, Stream, Units, Watch};
 
 /// Keeps the claim alive while a worker works, and ends it when it must not go on.
 pub(super) struct Watchman<'w> {
@@ -76,6 +76,37 @@ impl Watchman<'_> {
     }
 }
 
+/// Keeps the claim alive while checks run, and tells whoever listens.
+pub(super) struct Beating<'b> {
+    pub(super) store: &'b mut dyn Store,
+    pub(super) held: &'b mut Held,
+    pub(super) listener: &'b mut dyn Listener,
+}
+
+impl Listener for Beating<'_> {
+    fn hear(&mut self, news: &News<'_>) {
+        self.listener.hear(news);
+        // Whether the step is still ours is found out when something is written.
+        drop(self.held.beat(self.store));
+    }
+}
+
+/// Keeps the claim alive while a command runs.
+pub(super) struct BeatingWatch<'b> {
+    pub(super) store: &'b mut dyn Store,
+    pub(super) held: &'b mut Held,
+}
+
+impl Watch for BeatingWatch<'_> {
+    fn output(&mut self, _: Stream, _: &[u8]) -> Flow {
+        Flow::GoOn
+    }
+
+    fn tick(&mut self, _: Duration) {
+        drop(self.held.beat(self.store));
+    }
+}
+
 impl Dispatcher<'_> {
     /// What git shows of a worker's work; `before` is what was checked out when it began.
     pub(super) fn facts(
@@ -88,6 +119,7 @@ impl Dispatcher<'_> {
         let Some(head) = git.checked_out_at(place)? else {
             return Ok(Facts::default());
         };
+        let branch = &self.site.config.worktrees.source_branch;
         let commits = report.commits.iter().map(|commit| &commit.0);
         let of_docs = report
             .docs_edits
@@ -109,6 +141,7 @@ impl Dispatcher<'_> {
             missing_commits: missing,
             changed_files,
             has_new_commits: before.is_some_and(|before| *before != head),
+            is_branch_empty: git.fork_point(branch, &head)?.as_ref() == Some(&head),
             dirt: git.dirt_of(place)?,
         })
     }

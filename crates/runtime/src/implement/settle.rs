@@ -13,7 +13,7 @@ use beads_ralph_core::issue::{Edit, Entry, Fence, Label, Record};
 use super::Dispatcher;
 use super::assign::Assignment;
 use super::ending::{Ending, ImplementError, Stop};
-use super::hold::Held;
+use super::hold::{Held, left_by};
 use crate::digest;
 use crate::store::{Guard, StoreError, Write};
 use crate::unit::{Ending as UnitEnding, Environment, Limits, Silent, Spec, Stdin};
@@ -73,22 +73,23 @@ impl Dispatcher<'_> {
     pub(super) fn settle(
         &mut self,
         assignment: &Assignment,
-        held: &Held,
+        held: &mut Held,
         settlement: Settlement,
     ) -> Result<Ending, Stop> {
         let source = self.source_again(assignment)?;
         let (inserts, ids) = self.filed(assignment, &settlement.discovered)?;
         let mut batch = inserts;
-        batch.push(step_update(assignment, held, &settlement)?);
         if !settlement.root.is_empty() {
             batch.push(update(assignment.root(), settlement.root.clone()));
         }
         batch.extend(source_updates(&source, &settlement));
-        self.store.write(&batch, self.site.stamp())?;
+        // Where a store tells a batch change by change, the step is not closed before everything else is said.
+        batch.push(step_update(assignment, held, &settlement)?);
+        self.write_settlement(&batch, held)?;
         for id in &ids {
             self.decide("I-26", format!("discovered work became {id}"));
         }
-        self.told.discovered = ids;
+        self.told.discovered.extend(ids);
         if let Some(label) = &settlement.audit_label {
             self.decide("I-22", format!("label {label} on the step"));
         }
@@ -103,6 +104,20 @@ impl Dispatcher<'_> {
                     "the step is closed, and both beads wait for a person",
                 );
                 Ok(Ending::Human(note))
+            }
+        }
+    }
+
+    /// Writes it. What a store will never take is no reason to take the same report again: the worker does its work anew.
+    fn write_settlement(&mut self, batch: &[Write], held: &mut Held) -> Result<(), Stop> {
+        match self.store.write(batch, self.site.stamp()) {
+            Ok(_) => Ok(()),
+            Err(error) => {
+                let error = ImplementError::from(error);
+                if !error.is_passing() {
+                    held.record = None;
+                }
+                Err(error.into())
             }
         }
     }
@@ -135,6 +150,10 @@ impl Dispatcher<'_> {
                 None if is_step && record.claim.is_none() => {
                     (flag_step(&record.issue, note), Guard::default())
                 }
+                // Whoever held it is gone, and it is open again (I-30).
+                None if is_step && left_by(&record).is_some() => {
+                    (flag_step(&record.issue, note), Guard::forced())
+                }
                 None => (flag(&record.issue, note), Guard::default()),
             };
             batch.push(Write::Update { id, edits, guard });
@@ -159,7 +178,9 @@ impl Dispatcher<'_> {
         let known = self.store.get(&ids)?;
         let mut made = (Vec::new(), Vec::new());
         for item in unfiled(items, source, &known) {
-            let id = self.free_id(source, item)?;
+            let Some(id) = self.free_id(source, item, &known)? else {
+                continue;
+            };
             let epic = self.epic(assignment, item)?;
             let placement = match &epic {
                 Some(epic) => Placement::Sibling(epic),
@@ -176,19 +197,25 @@ impl Dispatcher<'_> {
         Ok(made)
     }
 
-    /// An id that follows from what was found and where, so that it is the same whenever the report is looked at.
-    fn free_id(&self, source: &BeadId, item: &Discovered) -> Result<BeadId, Stop> {
-        let (prefix, _) = source
-            .as_str()
-            .split_once(['-', '.'])
-            .unwrap_or((source.as_str(), ""));
+    /// An id that follows from what was found and where, so that it is the same whenever the report is looked at; none when the bead is
+    /// there and only its title was changed.
+    fn free_id(
+        &self,
+        source: &BeadId,
+        item: &Discovered,
+        known: &[Record],
+    ) -> Result<Option<BeadId>, Stop> {
+        let prefix = prefix_of(source.as_str());
         let hex = digest::sha256(format!("{source}\n{}", item.title).as_bytes());
         for length in ID_LENGTHS {
-            let text = format!("{prefix}-{}", &hex[..length]);
-            if let Ok(id) = BeadId::parse(&text)
-                && self.store.get(std::slice::from_ref(&id))?.is_empty()
-            {
-                return Ok(id);
+            let Ok(id) = BeadId::parse(&format!("{prefix}-{}", &hex[..length])) else {
+                break;
+            };
+            if known.iter().any(|record| *record.issue.id() == id) {
+                return Ok(None);
+            }
+            if self.store.get(std::slice::from_ref(&id))?.is_empty() {
+                return Ok(Some(id));
             }
         }
         let message = format!("no id is free for the discovered work `{}`", item.title);
@@ -274,6 +301,12 @@ fn step_update(
     })
 }
 
+/// The project's prefix in an id: all before the last `-`, without the numbers of parts.
+fn prefix_of(id: &str) -> &str {
+    let whole = id.split('.').next().unwrap_or(id);
+    whole.rsplit_once('-').map_or(whole, |(prefix, _)| prefix)
+}
+
 fn update(record: &Record, edits: Vec<Edit>) -> Write {
     Write::Update {
         id: record.issue.id().clone(),
@@ -304,4 +337,21 @@ fn source_updates(source: &Record, settlement: &Settlement) -> Vec<Write> {
         updates.push(update(source, edits));
     }
     updates
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn i_26_new_beads_have_the_prefix_of_their_project() {
+        for (id, prefix) in [
+            ("proj-42", "proj"),
+            ("my-proj-7f3", "my-proj"),
+            ("proj-1.2", "proj"),
+            ("7bk.19.3", "7bk"),
+        ] {
+            assert_eq!(prefix_of(id), prefix, "{id}");
+        }
+    }
 }

@@ -13,7 +13,7 @@ use beads_ralph_core::implement::report::{Gate, Report, Status, gate};
 use beads_ralph_core::implement::upstream::{
     Diagnosis, diagnose_step, diagnoser, diagnosis, needs_diagnosis,
 };
-use beads_ralph_core::implement::{AUDIT_DIRECTORY, Task, audit_label, report_path};
+use beads_ralph_core::implement::{AUDIT_DIRECTORY, Task, answers, audit_label, report_path};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::Dispatcher;
@@ -103,19 +103,8 @@ impl Dispatcher<'_> {
         held.record = Some(record.clone());
         if let Some(left) = before.filter(|before| before.is_undecided(held)) {
             unit::end(&Mark(left.mark.clone()));
-            if let Ok(classified) = classify::read(&path, &assignment.agent) {
-                let fence = left.fence;
-                self.decide(
-                    "Z-36",
-                    format!("the report of fence {fence} is there and is used"),
-                );
-                let kept = WorkRecord {
-                    fence: held.fence.0,
-                    is_given_back: false,
-                    ..left
-                };
-                kept.write(&record)?;
-                return self.judged(assignment, classified, kept.head.as_deref());
+            if let Some(done) = self.left_over(assignment, held, &path, left)? {
+                return Ok(done);
             }
         }
         let mark = self.site.mark.below();
@@ -124,6 +113,8 @@ impl Dispatcher<'_> {
             fence: held.fence.0,
             mark: mark.0.clone(),
             head: state.map(|head| head.0),
+            is_ended: false,
+            candidate: None,
             is_given_back: false,
         };
         // A report of an earlier worker would be taken for this one's.
@@ -134,6 +125,49 @@ impl Dispatcher<'_> {
         kept.write(&record)?;
         let classified = self.worked(assignment, held, iteration, &path, mark)?;
         self.judged(assignment, classified, kept.head.as_deref())
+    }
+
+    /// The report of a worker that nobody has decided about, if it is whole: the worker had ended, or it says all that reports say.
+    fn left_over(
+        &mut self,
+        assignment: &Assignment,
+        held: &Held,
+        path: &Utf8Path,
+        left: WorkRecord,
+    ) -> Result<Option<Done>, Stop> {
+        let Ok(classified) = classify::read(path, &assignment.agent) else {
+            return Ok(None);
+        };
+        if !left.is_ended && !classified.faults.is_empty() {
+            return Ok(None);
+        }
+        let fence = left.fence;
+        self.decide(
+            "Z-36",
+            format!("the report of fence {fence} is there and is used"),
+        );
+        let kept = WorkRecord {
+            fence: held.fence.0,
+            is_ended: true,
+            is_given_back: false,
+            ..left
+        };
+        kept.write(&WorkRecord::beside(path))?;
+        if let Some(candidate) = &kept.candidate {
+            // Whoever came after the worker was cut off, and nobody looked at what they did.
+            self.back_to(assignment, &CommitId(candidate.clone()))?;
+        }
+        self.judged(assignment, classified, kept.head.as_deref())
+            .map(Some)
+    }
+
+    /// Makes the worktree be a commit, if it is not.
+    fn back_to(&mut self, assignment: &Assignment, commit: &CommitId) -> Result<(), Stop> {
+        let now = self.snapshot(assignment)?;
+        if now.0.as_ref() != Some(commit) || now.1.is_some() {
+            self.undo(assignment, Some(commit), 0)?;
+        }
+        Ok(())
     }
 
     /// Runs the worker and reads what it left.
@@ -165,10 +199,14 @@ impl Dispatcher<'_> {
         };
         let outcome = self.call(assignment, held, &errand)?;
         let why = match outcome.status {
-            AgentStatus::Ok => match classify::read(path, &assignment.agent) {
-                Ok(classified) => return Ok(classified),
-                Err(why) => why,
-            },
+            AgentStatus::Ok => {
+                let record = WorkRecord::beside(path);
+                WorkRecord::amend(&record, |record| record.is_ended = true)?;
+                match classify::read(path, &assignment.agent) {
+                    Ok(classified) => return Ok(classified),
+                    Err(why) => why,
+                }
+            }
             _ => NoReport::Missing,
         };
         let crash = crash(&outcome, &errand.directory);
@@ -215,6 +253,8 @@ impl Dispatcher<'_> {
     fn prompt(&mut self, assignment: &Assignment, report: &Utf8Path) -> Result<String, Stop> {
         let diagnosis = self.diagnosis(assignment)?;
         let commands = self.site.commands();
+        let notes = assignment.step.issue.text("notes").unwrap_or_default();
+        let answers = answers(notes);
         let task = Task {
             stage: assignment.stage,
             mode: assignment.mode,
@@ -226,6 +266,7 @@ impl Dispatcher<'_> {
             commands: &commands,
             acceptance: &assignment.acceptance,
             diagnosis: diagnosis.as_ref(),
+            answers: &answers,
         };
         Ok(task.to_prompt())
     }

@@ -8,6 +8,7 @@ use beads_ralph_core::implement::{Judge, Outcome, encode_url};
 use super::super::Dispatcher;
 use super::super::assign::Assignment;
 use super::super::ending::Stop;
+use super::super::hold::Held;
 use super::super::settle::{Settlement, label};
 use super::{failed, place_at, settled};
 use crate::config::IntegrationMode;
@@ -17,7 +18,11 @@ use crate::run::{NewPullRequest, Place, PullState, Repository as _};
 const PULL_LABEL: &str = "pr-url-";
 
 impl Dispatcher<'_> {
-    pub(super) fn create_pr(&mut self, assignment: &Assignment) -> Result<Settlement, Stop> {
+    pub(super) fn create_pr(
+        &mut self,
+        assignment: &Assignment,
+        held: &mut Held,
+    ) -> Result<Settlement, Stop> {
         let Some(place) = place_at(assignment, &assignment.place) else {
             return Ok(failed(
                 assignment,
@@ -25,11 +30,10 @@ impl Dispatcher<'_> {
                 "the worktree's path names no branch",
             ));
         };
-        let commit = match self.sealed(assignment, &place)? {
+        let commit = match self.checked(assignment, &place, held)? {
             Ok(commit) => commit,
             Err(settlement) => return Ok(settlement),
         };
-        self.site.git.keep(&place.bead, &commit)?;
         match (self.site.integration, self.site.forge) {
             (IntegrationMode::Pr, Some(_)) => self.propose(assignment, &place, &commit),
             _ => Ok(Settlement::new(Outcome::Complete(format!(

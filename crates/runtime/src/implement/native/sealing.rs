@@ -5,14 +5,15 @@ use beads_ralph_core::engine::CommitId;
 use super::super::Dispatcher;
 use super::super::assign::Assignment;
 use super::super::ending::Stop;
+use super::super::hold::Held;
 use super::super::settle::Settlement;
 use super::{failed, settled};
 use crate::config::IntegrationMode;
 use crate::run::{Place, Repository as _};
 
 impl Dispatcher<'_> {
-    /// Commits what is left in the worktree and keeps it; what is in the way of that ends the stage.
-    pub(super) fn sealed(
+    /// Commits what is left in the worktree; what is in the way of that ends the stage.
+    fn sealed(
         &mut self,
         assignment: &Assignment,
         place: &Place,
@@ -46,42 +47,79 @@ impl Dispatcher<'_> {
         Ok(Ok(sealed.commit))
     }
 
-    /// The commit that is handed over at the end. What came after the acceptance was checked is checked again.
-    pub(super) fn final_commit(
+    /// Everything in the worktree as a commit for which the acceptance commands hold, kept reachable. What was checked before is not
+    /// checked again.
+    pub(super) fn checked(
         &mut self,
         assignment: &Assignment,
         place: &Place,
+        held: &mut Held,
     ) -> Result<Result<CommitId, Settlement>, Stop> {
-        let git = self.site.git;
-        let kept = git.kept(&place.bead)?;
-        if !git.is_own_worktree(&place.worktree)? {
-            let commit = match kept {
-                Some(commit) => Some(commit),
-                None => git.branch(&place.branch)?,
-            };
-            let detail = format!("there is no branch {}", place.branch);
-            return Ok(commit.ok_or_else(|| failed(assignment, "no-branch", detail)));
-        }
         let commit = match self.sealed(assignment, place)? {
             Ok(commit) => commit,
             Err(settlement) => return Ok(Err(settlement)),
         };
-        if kept.as_ref() == Some(&commit) {
+        if self.site.git.kept(&place.bead)?.as_ref() == Some(&commit) {
             return Ok(Ok(commit));
         }
-        if let Some(summary) = self.red(assignment, &place.worktree)? {
+        if let Some(summary) = self.red(assignment, &place.worktree, held)? {
             return Ok(Err(failed(assignment, "acceptance-not-met", summary)));
         }
-        self.decide(
-            "Z-35",
-            "there are later commits, and the acceptance commands hold for them",
-        );
-        git.keep(&place.bead, &commit)?;
-        if self.site.integration == IntegrationMode::Pr
+        let short = commit.short();
+        self.decide("Z-35", format!("the acceptance commands hold for {short}"));
+        self.site.git.keep(&place.bead, &commit)?;
+        Ok(Ok(commit))
+    }
+
+    /// The commit that is handed over at the end.
+    pub(super) fn final_commit(
+        &mut self,
+        assignment: &Assignment,
+        place: &Place,
+        held: &mut Held,
+    ) -> Result<Result<CommitId, Settlement>, Stop> {
+        let git = self.site.git;
+        if !git.is_own_worktree(&place.worktree)? {
+            return self.without_worktree(assignment, place);
+        }
+        let before = git.kept(&place.bead)?;
+        let commit = match self.checked(assignment, place, held)? {
+            Ok(commit) => commit,
+            Err(settlement) => return Ok(Err(settlement)),
+        };
+        let is_later = before.as_ref() != Some(&commit);
+        if is_later
+            && self.site.integration == IntegrationMode::Pr
             && let Err(trouble) = git.push(&place.branch, &commit)
         {
             return settled(assignment, "not-pushed", trouble).map(Err);
         }
         Ok(Ok(commit))
+    }
+
+    /// Without a worktree nothing can be checked any more: what is handed over is what was, and only if it is all.
+    fn without_worktree(
+        &self,
+        assignment: &Assignment,
+        place: &Place,
+    ) -> Result<Result<CommitId, Settlement>, Stop> {
+        let git = self.site.git;
+        let (kept, tip) = (git.kept(&place.bead)?, git.branch(&place.branch)?);
+        let branch = &place.branch;
+        Ok(match (kept, tip) {
+            (Some(kept), Some(tip)) if kept != tip => {
+                let detail = format!(
+                    "the worktree is gone, and {branch} is at {}, but what was checked is {}",
+                    tip.short(),
+                    kept.short()
+                );
+                Err(failed(assignment, "not-checked", detail))
+            }
+            (Some(kept), _) => Ok(kept),
+            (None, _) => {
+                let detail = format!("the worktree is gone, and nothing of {branch} was checked");
+                Err(failed(assignment, "not-checked", detail))
+            }
+        })
     }
 }

@@ -12,10 +12,12 @@ use super::super::Dispatcher;
 use super::super::assign::Assignment;
 use super::super::ending::{ImplementError, Stop};
 use super::super::hold::Held;
+use super::super::seen::Beating;
 use super::super::settle::Settlement;
 use super::failed;
 use crate::checks::{Checks, Ground};
 use crate::files;
+use crate::run::Repository as _;
 
 impl Dispatcher<'_> {
     /// Runs the commands; nothing comes back when they hold and an agent must judge the rest.
@@ -24,10 +26,12 @@ impl Dispatcher<'_> {
         assignment: &Assignment,
         held: &mut Held,
     ) -> Result<Option<Settlement>, Stop> {
-        let red = self.red(assignment, &assignment.place)?;
-        held.beat(self.store)?;
-        if let Some(summary) = red {
+        let head = self.site.git.checked_out_at(&assignment.place)?;
+        if let Some(summary) = self.red(assignment, &assignment.place, held)? {
             return Ok(Some(failed(assignment, "acceptance-not-met", summary)));
+        }
+        if let Some(head) = head {
+            self.site.git.keep(assignment.source.issue.id(), &head)?;
         }
         let n = commands(assignment).count();
         self.decide("Z-35", format!("{n} acceptance command(s) hold"));
@@ -51,6 +55,7 @@ impl Dispatcher<'_> {
         &mut self,
         assignment: &Assignment,
         worktree: &Utf8Path,
+        held: &mut Held,
     ) -> Result<Option<String>, Stop> {
         let verifier =
             |command: &str| json!({"name": command, "command": command, "on_failure": "continue"});
@@ -83,7 +88,12 @@ impl Dispatcher<'_> {
             mark: &self.site.mark,
             logs: &logs,
         };
-        let records = checks.run(&dod.verifiers, &|| None, self.listener);
+        let mut beating = Beating {
+            store: &mut *self.store,
+            held,
+            listener: &mut *self.listener,
+        };
+        let records = checks.run(&dod.verifiers, &|| None, &mut beating);
         if self.site.cancel.is_cancelled() {
             return Err(ImplementError::Interrupted.into());
         }

@@ -2,7 +2,7 @@
 
 use beads_ralph_core::engine::CommitId;
 use beads_ralph_core::implement::ralf::{
-    Aggregate, Counts, Findings, ImplementLoop, Next, Reviewer, WorkerEnd, marker, reviewers,
+    Aggregate, Counts, Findings, ImplementLoop, Next, Reviewer, Score, WorkerEnd, marker, reviewers,
 };
 use beads_ralph_core::implement::report::{Block, Escalation, Gate, Report, Status};
 use beads_ralph_core::implement::{Focus, ReviewLevel, outcome_of, outcome_of_loop};
@@ -14,10 +14,11 @@ use super::super::assign::Assignment;
 use super::super::classify::{self, NoReport};
 use super::super::ending::Stop;
 use super::super::hold::Held;
+use super::super::record::WorkRecord;
 use super::super::settle::{Settlement, label};
 use super::super::work::Done;
 use super::reviewer::Wish;
-use super::{Eyes, eyes_to_json, foreign_eyes};
+use super::{Eyes, eyes_to_json, finding_to_json, foreign_eyes};
 use crate::store::{Guard, Write};
 
 /// What is remembered from cycle to cycle, for the record only: nobody who works is told of it.
@@ -104,12 +105,14 @@ impl Dispatcher<'_> {
         progress: &mut Progress,
         cycle: u32,
     ) -> Result<WorkerEnd, Stop> {
+        progress.findings = Findings::default();
         let done = self.work(assignment, held, Some(cycle))?;
         let done = self.complete_evidence(assignment, done, cycle)?;
         if let Some(text) = self.audit_label(assignment, Some(cycle)) {
             self.note_step(held, vec![label(&text)?])?;
             self.decide("I-22", format!("label {text} on the step"));
         }
+        self.note_candidate(assignment, held)?;
         let end = WorkerEnd {
             status: done.report.status,
             gate: done.gate,
@@ -119,6 +122,15 @@ impl Dispatcher<'_> {
         self.decide("R-6", format!("cycle {cycle}: {status}, gate {gate}"));
         progress.last = Some(done);
         Ok(end)
+    }
+
+    /// Notes what the worker left, so that what reviewers and others do to it can be taken back, also by a later process.
+    fn note_candidate(&self, assignment: &Assignment, held: &Held) -> Result<(), Stop> {
+        let head = self.site.git.checked_out_at(&assignment.place)?;
+        if let Some(path) = &held.record {
+            WorkRecord::amend(path, |record| record.candidate = head.map(|head| head.0))?;
+        }
+        Ok(())
     }
 
     /// Inside a loop a block of evidence that lacks a key makes the report malformed.
@@ -249,7 +261,10 @@ impl Dispatcher<'_> {
     ) -> Result<Settlement, Stop> {
         let score = aggregate.score.as_str();
         self.decide("R-9", format!("{score}: {}", aggregate.rationale));
-        self.told.aggregate = Some(aggregate_json(aggregate, &progress));
+        let mut told = aggregate_json(aggregate, &progress);
+        told["final_report"] = json!(self.told.report);
+        self.told.aggregate = Some(told);
+        self.told.status = Some(status_of(aggregate.score, aggregate.counts.major));
         let (mut report, gate, is_synthetic, faults) = match progress.last {
             Some(done) => (done.report, done.gate, done.is_synthetic, done.faults),
             None => (
@@ -281,6 +296,16 @@ impl Dispatcher<'_> {
     }
 }
 
+/// What a loop comes to, in the words of reports (I-28).
+fn status_of(score: Score, majors: u32) -> Status {
+    match score {
+        Score::Pass => Status::Complete,
+        Score::PassWithReservations if majors == 0 => Status::Complete,
+        Score::PassWithReservations => Status::NeedsHuman,
+        Score::Fail => Status::Failed,
+    }
+}
+
 /// A worker asked for a person: its own words go to them.
 fn aborted(assignment: &Assignment, progress: Progress) -> Settlement {
     let Some(done) = progress.last else {
@@ -296,7 +321,6 @@ fn aborted(assignment: &Assignment, progress: Progress) -> Settlement {
 
 /// What a person must know about a loop that did not simply pass.
 fn verdict(aggregate: &Aggregate, findings: &Findings) -> Option<Escalation> {
-    use beads_ralph_core::implement::ralf::Score;
     if aggregate.score == Score::Pass {
         return None;
     }
@@ -324,8 +348,7 @@ fn aggregate_json(aggregate: &Aggregate, progress: &Progress) -> Value {
     let per_cycle =
         per_cycle.map(|it| json!({"status": it.status.as_str(), "gate": it.gate.as_str()}));
     let remaining = progress.findings.list.iter();
-    let remaining =
-        remaining.map(|it| json!({"title": it.title, "detail": it.detail, "file": it.file}));
+    let remaining = remaining.map(finding_to_json);
     json!({
         "score": aggregate.score.as_str(),
         "rationale": aggregate.rationale,
