@@ -21,6 +21,8 @@ mod places;
 #[cfg(test)]
 mod replayed;
 #[cfg(test)]
+mod report;
+#[cfg(test)]
 mod together;
 #[cfg(test)]
 mod world;
