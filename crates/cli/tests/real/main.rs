@@ -19,9 +19,13 @@ mod formulas;
 #[cfg(test)]
 mod gh;
 #[cfg(test)]
+mod implement;
+#[cfg(test)]
 mod parity;
 #[cfg(test)]
 mod pipelines;
+#[cfg(test)]
+mod remote;
 #[cfg(test)]
 mod run;
 #[cfg(test)]
