@@ -12,6 +12,8 @@ mod claims;
 #[cfg(test)]
 mod contract;
 #[cfg(test)]
+mod implement;
+#[cfg(test)]
 mod moving;
 #[cfg(test)]
 mod pouring;

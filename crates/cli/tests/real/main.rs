@@ -19,11 +19,14 @@ mod formulas;
 #[cfg(test)]
 mod gh;
 #[cfg(test)]
+mod implement;
+#[cfg(test)]
 mod parity;
 #[cfg(test)]
 mod pipelines;
 #[cfg(test)]
 mod report;
+mod remote;
 #[cfg(test)]
 mod run;
 #[cfg(test)]

@@ -2,12 +2,14 @@
 
 use beads_ralph_core::engine::Trouble;
 use beads_ralph_core::implement::{HUMAN, Mode, Resolution, link_label, molecule_to_use};
-use beads_ralph_core::issue::{MOLECULE, Query, Record, Standing, StatusFilter};
+use beads_ralph_core::issue::{
+    ALL_STEPS_COMPLETE, Edit, MOLECULE, Query, Record, Standing, StatusFilter,
+};
 use beads_ralph_core::molecule::{Molecule, Step};
 
 use super::Dispatcher;
 use super::ending::{Ending, Stop};
-use crate::store::{self, StoreError};
+use crate::store::{self, Guard, StoreError, Write};
 
 /// How often a molecule is looked for again, because somebody else changed the source before one could be poured.
 const TURNS: usize = 10;
@@ -99,19 +101,33 @@ impl Dispatcher<'_> {
         let molecule = Molecule::new(root.clone(), steps.clone());
         let current = molecule.current();
         let Some(step) = current.first() else {
-            let ending = if molecule.unfinished().count() <= 1 {
-                Ending::MoleculeDone
-            } else {
-                Ending::Waiting(waiting(&molecule))
-            };
             self.decide("I-5", "no step can be started");
-            return Err(Stop::Ended(ending));
+            if molecule.unfinished().count() > 1 {
+                return Err(Stop::Ended(Ending::Waiting(waiting(&molecule))));
+            }
+            self.close_root(root)?;
+            return Err(Stop::Ended(Ending::MoleculeDone));
         };
         let step = step.record().clone();
         let id = step.issue.id().clone();
         self.decide("I-5", format!("the current step is {id}"));
         self.told.step = Some(id);
         Ok((Found { molecule, steps }, step))
+    }
+
+    /// Closes a root that is open although its last step is closed: whoever closed that one was cut off.
+    fn close_root(&mut self, root: &Record) -> Result<(), Stop> {
+        if self.is_dry {
+            return Ok(());
+        }
+        let write = Write::Update {
+            id: root.issue.id().clone(),
+            edits: vec![Edit::Close(ALL_STEPS_COMPLETE.to_owned())],
+            guard: Guard::default(),
+        };
+        self.store.write(&[write], self.site.stamp())?;
+        self.decide("I-5", "every step is closed, and now the molecule is too");
+        Ok(())
     }
 }
 

@@ -317,7 +317,10 @@ fn update(record: &Record, edits: Vec<Edit>) -> Write {
 
 /// What is done to the source: what the stage says, and the flag where a person is needed.
 fn source_updates(source: &Record, settlement: &Settlement) -> Vec<Write> {
-    let mut edits = settlement.source.clone();
+    let noted = source.issue.text("notes").unwrap_or_default();
+    let is_new = |edit: &Edit| !matches!(edit, Edit::AppendNotes(text) if noted.contains(text));
+    let edits = settlement.source.iter().filter(|edit| is_new(edit));
+    let mut edits: Vec<Edit> = edits.cloned().collect();
     if let Outcome::Human(note) = &settlement.outcome {
         edits.extend(flag(&source.issue, note));
     }

@@ -469,7 +469,7 @@ fn session_of(assignment: &Assignment, held: &Held, iteration: Option<u32>) -> S
     let source = assignment.source.issue.id().as_str();
     let stage = assignment.stage.as_str();
     match (held.fence.0, iteration) {
-        (1, None) => session_id(source, stage),
+        (1, None | Some(1)) => session_id(source, stage),
         (fence, iteration) => {
             let what = format!("{fence}:{}", iteration.unwrap_or_default());
             later_session_id(source, stage, &what)

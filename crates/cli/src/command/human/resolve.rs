@@ -81,12 +81,15 @@ fn turn(
         refuse_held(record, beads.by.actor())?;
         batch.push(write(record, edits, beads));
     }
+    // A store that is told bead by bead may be cut off in between: as long as the bead itself waits, nobody goes past a step that waits.
+    batch.reverse();
     match beads.store.write(&batch, beads.by.stamp()) {
         Ok(_) => {}
         Err(StoreError::Guard { .. } | StoreError::NotFound(_)) => return Ok(None),
         Err(error) => return Err(error.into()),
     }
-    let ids: Vec<_> = batch.iter().map(|write| write.id().clone()).collect();
+    let ids = batch.iter().rev().map(|write| write.id().clone());
+    let ids: Vec<_> = ids.collect();
     let done = Some((waiting.kind, beads.store.get(&ids)?));
     Ok(Some(Settled { bead, done }))
 }

@@ -9,6 +9,7 @@ use beads_ralph_testkit::scripted_model::Login;
 use camino::Utf8PathBuf;
 use serde_json::{Value, json};
 
+use crate::remote;
 use crate::world::{Ended, Invocation, RealWorld};
 
 /// No run takes this long, also on a small machine that does other things.
@@ -176,9 +177,8 @@ impl Ground {
     pub(super) fn new(sprints: &[Sprint], rules: &[Value], login: Login, more: &Value) -> Self {
         // Every JSON document is a YAML document.
         let real = RealWorld::new(&json!({"rules": rules}).to_string());
-        let github = GitHub::start("o/r").unwrap();
+        let github = remote::add(&real);
         let ground = Self { real, github };
-        ground.add_remote();
         let agent =
             |name: &str| format!("---\nname: {name}\ndescription: {name}\n---\nYou are {name}.\n");
         for name in ["dev", "qa", "beads-ralph-scrum-master"] {
@@ -195,20 +195,6 @@ impl Ground {
         git(&["commit", "--quiet", "--message=the plan"]);
         git(&["push", "--quiet", "origin", "main"]);
         ground
-    }
-
-    /// A remote that is on GitHub by its address, and a bare repository by where a push goes.
-    fn add_remote(&self) {
-        let (bare, address) = (self.bare(), "https://github.com/o/r.git");
-        let git = |args: &[&str]| self.real.git(args);
-        git(&["init", "--quiet", "--bare", bare.as_str()]);
-        git(&["remote", "add", "origin", address]);
-        git(&["config", &format!("url.{bare}.insteadOf"), address]);
-        self.github.back_by(&bare);
-    }
-
-    fn bare(&self) -> Utf8PathBuf {
-        self.real.beside("remote.git")
     }
 
     fn config(&self, login: Login, more: &Value) -> Value {
@@ -271,9 +257,7 @@ impl Ground {
     /// What the branch of a sprint is in the remote.
     #[track_caller]
     pub(super) fn pushed(&self, sprint: &Sprint) -> String {
-        let git_dir = format!("--git-dir={}", self.bare());
-        let branch = format!("refs/heads/{}", sprint.branch());
-        self.real.git(&[&git_dir, "rev-parse", &branch])
+        remote::pushed(&self.real, &sprint.branch())
     }
 
     /// The entries of the journal of the only run.

@@ -25,13 +25,26 @@ struct Changed {
     calls: Calls,
 }
 
+/// In which order `bd` is told of issues that change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Turn {
+    First,
+    Second,
+    Last,
+}
+
 impl Changed {
-    /// Whether a molecule is closed for another reason than that its steps are.
-    fn closes_molecule(&self) -> bool {
+    /// When it is told: a root that is closed for a reason of its own comes before its steps, or `bd` would close it for its own;
+    /// one that is closed because its steps are comes after them, or a cut in between would leave open steps below it.
+    fn turn(&self) -> Turn {
         let issue = &self.after.entry.issue;
-        issue.issue_type() == MOLECULE
-            && issue.status() == "closed"
-            && issue.text("close_reason") != Some(ALL_STEPS_COMPLETE)
+        if issue.issue_type() != MOLECULE || issue.status() != "closed" {
+            return Turn::Second;
+        }
+        match issue.text("close_reason") {
+            Some(ALL_STEPS_COMPLETE) => Turn::Last,
+            _ => Turn::First,
+        }
     }
 
     /// What is left to tell when `bd` closed the issue itself meanwhile, as it does with a molecule whose last step it was told to
@@ -130,8 +143,7 @@ impl BdStore {
             *is_begun = true;
             self.read_all(state)?;
         }
-        // A root that is closed for a reason of its own comes before its steps, or `bd` would close it for its own.
-        changed.sort_by_key(|it| !it.closes_molecule());
+        changed.sort_by_key(Changed::turn);
         for it in changed {
             let it = it.closed_by_bd(state, by)?;
             self.update(state, &it, is_begun)?;
