@@ -25,8 +25,9 @@ mod parity;
 #[cfg(test)]
 mod pipelines;
 #[cfg(test)]
-mod report;
 mod remote;
+#[cfg(test)]
+mod report;
 #[cfg(test)]
 mod run;
 #[cfg(test)]
