@@ -89,7 +89,7 @@ impl Dispatcher<'_> {
 }
 
 /// The claim on a step whose holder is gone.
-fn left_by(step: &Record) -> Option<(Fence, Abandoned)> {
+pub(super) fn left_by(step: &Record) -> Option<(Fence, Abandoned)> {
     let claim = step.claim.as_ref()?;
     let why = claim.is_abandoned(clock::now(), &host::name(), host::liveness)?;
     Some((claim.fence, why))

@@ -11,7 +11,7 @@ use beads_ralph_core::issue::{Edit, Entry, Fence, Label, Record};
 use super::Dispatcher;
 use super::assign::Assignment;
 use super::ending::{Ending, ImplementError, Stop};
-use super::hold::Held;
+use super::hold::{Held, left_by};
 use crate::digest;
 use crate::store::{Guard, StoreError, Write};
 use crate::unit::{Ending as UnitEnding, Environment, Limits, Silent, Spec, Stdin};
@@ -157,6 +157,8 @@ impl Dispatcher<'_> {
                 continue;
             };
             let is_step = at > 0;
+            // A dispatcher that is gone does not keep the step from being open again.
+            let fence = fence.or_else(|| left_by(&record).map(|(fence, _)| fence));
             let (edits, guard) = match fence.filter(|_| is_step) {
                 Some(fence) => {
                     let mut edits = flag(&record.issue, note);
