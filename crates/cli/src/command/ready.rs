@@ -4,6 +4,7 @@
 //! `fence` and `lease_until`.
 
 use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::implement::{HUMAN, READY};
 use beads_ralph_core::issue::{Query, Record};
 use beads_ralph_runtime::store::{NewClaim, StoreError};
 use serde_json::json;
@@ -24,10 +25,11 @@ pub(crate) fn run(args: &ReadyArgs, global: &Global, ui: &Ui) -> Result<(), Fail
             .exit_with(2));
     }
     let mut beads = Beads::open(global)?;
-    let query = Query {
+    let mut query = Query {
         ready_at: Some(beads.by.now),
         ..filtered(&args.filter)
     };
+    pause(&mut query);
     if args.claim {
         return claim_first(args, &mut beads, &query, ui);
     }
@@ -37,6 +39,14 @@ pub(crate) fn run(args: &ReadyArgs, global: &Global, ui: &Ui) -> Result<(), Fail
         return Ok(());
     }
     listed.show(&beads, ui)
+}
+
+/// What is to be implemented and waits for a person is not ready (I-31), unless it is asked for.
+fn pause(query: &mut Query) {
+    let asks = |label: &str| query.labels_all.iter().any(|own| own == label);
+    if asks(READY) && !asks(HUMAN) {
+        query.labels_none.push(HUMAN.to_owned());
+    }
 }
 
 /// Why there is nothing to do: two sentences that save a search.

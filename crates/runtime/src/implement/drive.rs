@@ -285,7 +285,8 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// How long a bead rests after a failure; nothing when it failed too often. Limits and interruptions are nobody's fault.
+    /// How long a bead rests after a failure; nothing when it failed too often. Limits, interruptions and that somebody else works on
+    /// it are nobody's fault.
     fn rest(
         &self,
         book: &mut Book,
@@ -295,6 +296,7 @@ impl Driver<'_> {
     ) -> Option<Duration> {
         match error {
             ImplementError::Interrupted => Some(poll),
+            _ if error.is_elsewhere() => Some(poll),
             ImplementError::Limit { until, .. } => {
                 let left = until.and_then(|until| (until - clock::now()).try_into().ok());
                 Some(left.unwrap_or(poll).max(poll))

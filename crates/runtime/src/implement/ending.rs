@@ -176,6 +176,15 @@ impl ImplementError {
         }
     }
 
+    /// Whether somebody else works on the bead at the same time.
+    pub(super) fn is_elsewhere(&self) -> bool {
+        let is_passing = |error: &StoreError| {
+            matches!(error, StoreError::Guard { .. } | StoreError::Busy { .. })
+                || error.is_already_claimed()
+        };
+        self.is_lost() || matches!(self, Self::Store(error) if is_passing(error))
+    }
+
     /// Whether the step is somebody else's now.
     pub(super) fn is_lost(&self) -> bool {
         match self {

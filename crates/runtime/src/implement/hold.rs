@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::implement::report_folder;
 use beads_ralph_core::issue::{Abandoned, Fence, Record};
 use camino::Utf8PathBuf;
 
@@ -23,10 +24,6 @@ pub(super) struct Held {
     pub(super) id: BeadId,
     /// The claim's number.
     pub(super) fence: Fence,
-    /// The last claim before this one, and whether its dispatcher is gone without a word.
-    pub(super) before: (Fence, bool),
-    /// The record of the worker that was let work last.
-    pub(super) record: Option<Utf8PathBuf>,
     beaten: Instant,
 }
 
@@ -60,6 +57,9 @@ impl Dispatcher<'_> {
             is_forced: false,
             instead_of: left,
         };
+        if let Some(folder) = self.audit_folder(assignment) {
+            WorkRecord::hand_on(&folder, step.fence, left.is_some());
+        }
         let record = self.store.claim(step.issue.id(), &new, self.site.stamp())?;
         let how = match left {
             Some((fence, why)) => format!("taken over from fence {}: {}", fence.0, why.as_str()),
@@ -72,16 +72,20 @@ impl Dispatcher<'_> {
         Ok(Held {
             id: step.issue.id().clone(),
             fence: record.fence,
-            before: (step.fence, left.is_some()),
-            record: None,
             beaten: clock::monotonic(),
         })
     }
 
+    /// Where the reports of a step lie, if its id can be a part of a path.
+    fn audit_folder(&self, assignment: &Assignment) -> Option<Utf8PathBuf> {
+        let folder = report_folder(assignment.step.issue.id()).ok()?;
+        Some(self.site.beads.join(folder))
+    }
+
     /// Gives the step back. That it is not ours any more is no trouble.
     pub(super) fn let_go(&mut self, assignment: &Assignment, held: &Held) {
-        if let Some(path) = &held.record {
-            WorkRecord::give_back(path);
+        if let Some(folder) = self.audit_folder(assignment) {
+            WorkRecord::give_back(&folder, held.fence);
         }
         let id = assignment.step.issue.id();
         drop(self.store.release(id, held.fence, self.site.stamp()));

@@ -86,7 +86,7 @@ impl Dispatcher<'_> {
         for id in &ids {
             self.decide("I-26", format!("discovered work became {id}"));
         }
-        self.told.discovered = ids;
+        self.told.discovered.extend(ids);
         if let Some(label) = &settlement.audit_label {
             self.decide("I-22", format!("label {label} on the step"));
         }

@@ -99,7 +99,6 @@ impl Dispatcher<'_> {
         let path = self.site.beads.join(path);
         let record = WorkRecord::beside(&path);
         let before = WorkRecord::read(&record);
-        held.record = Some(record.clone());
         if let Some(left) = before.filter(|before| before.is_undecided(held)) {
             unit::end(&Mark(left.mark.clone()));
             if let Ok(classified) = classify::read(&path, &assignment.agent) {
@@ -108,23 +107,14 @@ impl Dispatcher<'_> {
                     "Z-36",
                     format!("the report of fence {fence} is there and is used"),
                 );
-                let kept = WorkRecord {
-                    fence: held.fence.0,
-                    is_given_back: false,
-                    ..left
-                };
+                let kept = WorkRecord::new(held, &left.mark, left.head);
                 kept.write(&record)?;
                 return self.judged(assignment, classified, kept.head.as_deref());
             }
         }
         let mark = self.site.mark.below();
         let state = self.site.git.checked_out_at(&assignment.place)?;
-        let kept = WorkRecord {
-            fence: held.fence.0,
-            mark: mark.0.clone(),
-            head: state.map(|head| head.0),
-            is_given_back: false,
-        };
+        let kept = WorkRecord::new(held, &mark.0, state.map(|head| head.0));
         // A report of an earlier worker would be taken for this one's.
         if path.is_dir() && !path.is_symlink() {
             files::remove_directory(&path)?;

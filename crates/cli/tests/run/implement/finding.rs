@@ -133,7 +133,7 @@ fn i_5_a_molecule_that_was_edited_by_hand_is_followed_as_it_is() {
     let extra = bench.bead("bd-extra");
     assert!(is_human(&extra) && extra["status"] == "open", "{extra:#}");
     bench.bd(&["close", "bd-extra", "--force"]);
-    bench.answer("done by hand", &[]);
+    bench.answer("done by hand", &["--accept"]);
     let told = bench.implement();
     assert_eq!(
         (&told["stage"], &told["ending"]),

@@ -236,16 +236,3 @@ fn i_15_i_16_reports_lie_beside_the_store_of_the_main_repository_and_git_does_no
     std::fs::remove_dir_all(directory).unwrap();
     assert!(!is_human(&step));
 }
-
-#[test]
-fn i_16_a_step_whose_id_is_a_path_gets_no_report() {
-    let bench = Bench::new("diligent");
-    bench.source("feature", "");
-    bench.bring_to("red-tests");
-    let red = bench.step("red-tests")["id"].as_str().unwrap().to_owned();
-    bench.extra("a..b", "Quality-sweep: x", &red);
-    let told = bench.implement();
-    assert_eq!(told["ending"], "needs_human", "{told:#}");
-    assert!(rules(&told).contains(&"I-16"), "{told:#}");
-    assert!(bench.ran().is_empty());
-}

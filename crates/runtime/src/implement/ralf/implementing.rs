@@ -2,7 +2,8 @@
 
 use beads_ralph_core::engine::CommitId;
 use beads_ralph_core::implement::ralf::{
-    Aggregate, Counts, Findings, ImplementLoop, Next, Reviewer, WorkerEnd, marker, reviewers,
+    Aggregate, Counts, Findings, ImplementLoop, Next, Reviewer, WorkerEnd, completed_cycles,
+    marker, reviewers,
 };
 use beads_ralph_core::implement::report::{Block, Escalation, Gate, Report, Status};
 use beads_ralph_core::implement::{Focus, ReviewLevel, outcome_of, outcome_of_loop};
@@ -43,7 +44,7 @@ impl Dispatcher<'_> {
             base: self.base(assignment)?,
             max,
             last: None,
-            eyes: Vec::new(),
+            eyes: self.kept_eyes(assignment, completed_cycles(notes)),
             findings: Findings::default(),
         };
         let mut next = machine.begin();
@@ -191,6 +192,7 @@ impl Dispatcher<'_> {
         );
         progress.findings = findings;
         if focus == Focus::Work {
+            self.keep_eyes(assignment, &eyes)?;
             progress.eyes.push(eyes);
         }
         Ok(counts)
