@@ -139,6 +139,8 @@ fn r_4_a_foreign_reviewer_who_is_not_there_is_replaced_and_the_cycle_counts() {
 
 #[test]
 fn r_4_what_a_reviewer_says_that_is_no_review_is_not_taken() {
+    let limit = format!("{REVIEWERS}, reviewer_timeout: 1s");
+    let bench = green_with("diligent", "", &limit, "gates: {test: sh t.sh}\n");
     for (said, status) in [
         ("echo 'it looks good to me'", "UNUSABLE_OUTPUT"),
         (
@@ -158,8 +160,7 @@ fn r_4_what_a_reviewer_says_that_is_no_review_is_not_taken() {
         let script = format!(
             "if [ \"$role:$agent\" = reviewer:fresh-eyes-reviewer ] && ! [ -f \"$base/asked\" ]; then touch \"$base/asked\"; {said}; else diligent; fi"
         );
-        let limit = format!("{REVIEWERS}, reviewer_timeout: 1s");
-        let bench = green_with(&script, "", &limit, "gates: {test: sh t.sh}\n");
+        bench.agent(&script);
         let told = bench.implement();
         assert_eq!(told["ending"], "complete", "{said}: {told:#}");
         let step = bench.step("green-loop");
@@ -172,6 +173,8 @@ fn r_4_what_a_reviewer_says_that_is_no_review_is_not_taken() {
             "",
             "{said}"
         );
+        std::fs::remove_file(bench.world.base.join("asked")).unwrap();
+        bench.again("green-loop");
     }
 }
 
@@ -313,8 +316,10 @@ fn r_8_a_simplification_that_breaks_a_test_is_taken_back() {
 
 #[test]
 fn policy_review_level_light_leaves_the_second_look_and_the_simplification_out() {
+    let bench = green("diligent", "");
     for (level, expected) in [("light", 0), ("none", 0), ("standard", 2), ("deep", 2)] {
-        let bench = green("diligent", &format!("review-level:{level}"));
+        let all = format!("implementation-ready,brainstormed,ralf:required,review-level:{level}");
+        bench.bd(&["update", "proj-1", "--set-labels", &all]);
         assert_eq!(bench.implement()["ending"], "complete");
         let ran = bench.ran();
         let extra = ran
@@ -322,6 +327,7 @@ fn policy_review_level_light_leaves_the_second_look_and_the_simplification_out()
             .filter(|it| it.contains("quality-reviewer") || it.contains("simplifier"))
             .count();
         assert_eq!(extra, expected, "{level}: {ran:?}");
+        bench.again("green-loop");
     }
 }
 

@@ -1,7 +1,5 @@
 //! What a worker leaves, and what it is worth (I-18…I-23, W-1…W-6).
 
-use serde_json::Value;
-
 use super::{Bench, REVIEWERS, SOURCE, has, is_human, labels, notes};
 
 /// A feature whose tests are about to be written.
@@ -26,8 +24,11 @@ fn written(bench: &Bench) -> String {
 
 /// A worker whose report cannot be used: both beads wait for a person, and there is a report in its place.
 #[track_caller]
-fn synthetic(script: &str, implement: &str, reason: &str, detail: &str) -> Value {
-    let bench = red(script, implement);
+fn synthetic(bench: &Bench, script: &str, reason: &str, detail: &str) {
+    if bench.step("red-tests")["status"] == "closed" {
+        bench.again("red-tests");
+    }
+    bench.agent(script);
     let told = bench.implement();
     assert_eq!(told["ending"], "needs_human", "{script}: {told:#}");
     assert_eq!(
@@ -36,7 +37,7 @@ fn synthetic(script: &str, implement: &str, reason: &str, detail: &str) -> Value
         "{told:#}"
     );
     bench.asks("red-tests", "closed", reason);
-    let text = written(&bench);
+    let text = written(bench);
     assert!(
         text.contains("status: failed") && text.contains(reason),
         "{text}"
@@ -60,9 +61,6 @@ fn synthetic(script: &str, implement: &str, reason: &str, detail: &str) -> Value
             .iter()
             .any(|it| it.starts_with("worker-audit"))
     );
-    let path = bench.world.root.join(".beads/worker-audit");
-    assert!(!path.is_symlink());
-    told
 }
 
 const CRASHED: &str = "Worker crashed";
@@ -70,28 +68,30 @@ const MALFORMED: &str = "Worker emitted malformed report";
 
 #[test]
 fn i_20_i_21_example_3_of_9_16_a_worker_that_exits_1() {
+    let bench = red("diligent", "");
     synthetic(
+        &bench,
         "echo 'no such luck' >&2; exit 1",
-        "",
         CRASHED,
         "exit code 1",
     );
     synthetic(
+        &bench,
         "echo 'no such luck' >&2; exit 1",
-        "",
         CRASHED,
         "no such luck",
     );
     // A report of a worker that fails is not taken, however good it looks.
-    synthetic("report complete; exit 3", "", CRASHED, "exit code 3");
+    synthetic(&bench, "report complete; exit 3", CRASHED, "exit code 3");
 }
 
 #[test]
 fn i_20_a_worker_that_leaves_no_report() {
-    synthetic("true", "", CRASHED, "exit code 0");
+    let bench = red("diligent", "");
+    synthetic(&bench, "true", CRASHED, "exit code 0");
     synthetic(
+        &bench,
         "mkdir \"$BEADS_RALPH_REPORT\"",
-        "",
         "Worker",
         "status: failed",
     );
@@ -99,6 +99,7 @@ fn i_20_a_worker_that_leaves_no_report() {
 
 #[test]
 fn i_20_a_report_that_is_malformed() {
+    let bench = red("diligent", "");
     for (text, detail) in [
         ("status: [", "status: ["),
         ("- a list", "not a mapping"),
@@ -109,8 +110,8 @@ fn i_20_a_report_that_is_malformed() {
         ("status: complete\\nstatus: failed", "status"),
     ] {
         synthetic(
+            &bench,
             &format!("printf '%b\\n' '{text}' >\"$BEADS_RALPH_REPORT\""),
-            "",
             MALFORMED,
             detail,
         );
@@ -119,24 +120,25 @@ fn i_20_a_report_that_is_malformed() {
 
 #[test]
 fn i_20_a_report_that_is_a_bomb_or_no_text_or_a_link() {
+    let bench = red("diligent", "");
     let bomb = r#"{ echo 'a: &a [x,x,x,x,x,x,x,x]'; last=a; for k in b c d e f g h i; do echo "$k: &$k [*$last,*$last,*$last,*$last,*$last,*$last,*$last,*$last]"; last=$k; done; echo 'status: complete'; } >"$BEADS_RALPH_REPORT""#;
-    synthetic(bomb, "", MALFORMED, "status: failed");
+    synthetic(&bench, bomb, MALFORMED, "status: failed");
     synthetic(
+        &bench,
         "printf 'status: complete\\n\\377\\376' >\"$BEADS_RALPH_REPORT\"",
-        "",
         MALFORMED,
         "base64",
     );
     synthetic(
+        &bench,
         "head -c 104857600 /dev/zero >\"$BEADS_RALPH_REPORT\"",
-        "",
         MALFORMED,
         "longer than",
     );
     let link = "echo 'status: complete' >\"$base/elsewhere\"; ln -s \"$base/elsewhere\" \"$BEADS_RALPH_REPORT\"";
-    synthetic(link, "", MALFORMED, "status: failed");
+    synthetic(&bench, link, MALFORMED, "status: failed");
     let fifo = "mkfifo \"$BEADS_RALPH_REPORT\"";
-    synthetic(fifo, "", MALFORMED, "status: failed");
+    synthetic(&bench, fifo, MALFORMED, "status: failed");
 }
 
 #[test]
@@ -157,11 +159,16 @@ fn i_20_a_report_of_an_earlier_run_is_not_taken() {
 #[test]
 fn i_23_a_worker_that_takes_too_long_crashed_even_if_a_report_comes_after_all() {
     let late = ", worker_timeout: 1s";
-    synthetic("sleep 60", late, CRASHED, "status: failed");
-    synthetic("report complete; sleep 60", late, CRASHED, "status: failed");
+    let bench = red("diligent", late);
+    synthetic(&bench, "sleep 60", CRASHED, "status: failed");
+    synthetic(
+        &bench,
+        "report complete; sleep 60",
+        CRASHED,
+        "status: failed",
+    );
     let stubborn = "trap '' TERM INT HUP; (trap '' TERM INT HUP; sleep 3; report complete) & sleep 2; report complete";
-    let bench = red(stubborn, late);
-    assert_eq!(bench.implement()["ending"], "needs_human");
+    synthetic(&bench, stubborn, CRASHED, "status: failed");
     crate::world::wait_until("nobody is left", || bench.world.processes().is_empty());
     assert!(
         written(&bench).contains(CRASHED),
@@ -239,6 +246,7 @@ fn w_2_a_worker_that_needs_a_person_says_why_or_is_said_to_have_not() {
 
 #[test]
 fn w_3_w_5_example_4_of_9_16_the_gate_is_derived_and_decides_nothing() {
+    let bench = red("diligent", "");
     let block = |exit: &str, skipped: &str| {
         format!("{{command: c, exit_code: {exit}, skipped: {skipped}}}")
     };
@@ -267,7 +275,7 @@ fn w_3_w_5_example_4_of_9_16_the_gate_is_derived_and_decides_nothing() {
         (format!("{{lint: {}}}", block("null", "false")), "fail"),
         (format!("{{lint: {}}}", block("0", "false")), "pass"),
     ] {
-        let bench = red(&format!("report complete 'evidence: {evidence}'"), "");
+        bench.agent(&format!("report complete 'evidence: {evidence}'"));
         let told = bench.implement();
         assert_eq!(
             (&told["gate"], &told["ending"]),
@@ -276,11 +284,15 @@ fn w_3_w_5_example_4_of_9_16_the_gate_is_derived_and_decides_nothing() {
         );
         let step = bench.step("red-tests");
         assert!(!is_human(&step) && step["status"] == "closed");
+        bench.again("red-tests");
     }
 }
 
 #[test]
 fn w_6_example_5_of_9_16_a_diagnosis_without_a_note() {
+    let bench = Bench::new("diligent");
+    bench.source("bug", "");
+    bench.implement();
     for (script, status, note) in [
         (
             "report complete 'root_cause_note: \"  \"'",
@@ -299,9 +311,7 @@ fn w_6_example_5_of_9_16_a_diagnosis_without_a_note() {
             "no cause",
         ),
     ] {
-        let bench = Bench::new(script);
-        bench.source("bug", "");
-        bench.implement();
+        bench.agent(script);
         let told = bench.implement();
         assert_eq!(
             (&told["stage"], &told["status"]),
@@ -309,6 +319,7 @@ fn w_6_example_5_of_9_16_a_diagnosis_without_a_note() {
             "{told:#}"
         );
         bench.asks("diagnose", "closed", note);
+        bench.again("diagnose");
     }
 }
 

@@ -19,6 +19,7 @@ const TWO_MAJORS: &str = "echo '{\"findings\": [{\"severity\": \"major\", \"titl
 
 #[test]
 fn r_10_reviews_go_on_until_nothing_is_found_or_the_cap_is_reached() {
+    let bench = reviewed("diligent", "", REVIEWERS);
     for (script, labels, score, cycles, action, ending) in [
         (
             finds("clean", "clean"),
@@ -85,7 +86,14 @@ fn r_10_reviews_go_on_until_nothing_is_found_or_the_cap_is_reached() {
             "needs_human",
         ),
     ] {
-        let bench = reviewed(&script, labels, REVIEWERS);
+        let all = format!("implementation-ready,brainstormed,ralf:required,{labels}");
+        bench.bd(&[
+            "update",
+            "proj-1",
+            "--set-labels",
+            all.trim_end_matches(','),
+        ]);
+        bench.agent(&script);
         let told = bench.implement();
         assert_eq!(
             (&told["shape"], &told["ending"]),
@@ -110,6 +118,7 @@ fn r_10_reviews_go_on_until_nothing_is_found_or_the_cap_is_reached() {
             notes(&step).contains(&format!("score={score}; cycles={cycles}")),
             "{step:#}"
         );
+        bench.again("review-cycle");
     }
 }
 

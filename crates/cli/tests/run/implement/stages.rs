@@ -210,6 +210,9 @@ fn i_31_a_bead_that_waits_for_a_person_is_not_ready_and_there_is_no_bead_for_the
 
 #[test]
 fn z_35_verify_ac_runs_the_commands_and_leaves_words_to_an_agent() {
+    let bench = Bench::new("diligent");
+    bench.source("feature", "");
+    bench.bring_to("verify-ac");
     for (acceptance, ending, note, agents) in [
         ("[m] `true`\n[m] `test -f shared.txt`", "complete", "", 0),
         (
@@ -228,16 +231,14 @@ fn z_35_verify_ac_runs_the_commands_and_leaves_words_to_an_agent() {
         ("[h] it is pretty", "complete", "", 0),
         ("", "complete", "", 0),
     ] {
-        let bench = Bench::new("diligent");
-        bench.source("feature", "");
         bench.bd(&["update", SOURCE, "--acceptance", acceptance]);
-        bench.bring_to("verify-ac");
         let told = bench.implement();
         assert_eq!(told["ending"], ending, "{acceptance}: {told:#}");
         if ending == "needs_human" {
             bench.asks("verify-ac", "closed", note);
         }
         assert_eq!(bench.ran().len(), agents, "{acceptance}");
+        bench.again("verify-ac");
     }
 }
 
@@ -287,6 +288,8 @@ fn policy_labels_skip_what_they_say() {
 
 #[test]
 fn policy_labels_that_are_malformed_or_contradict_each_other_are_for_a_person() {
+    let bench = Bench::new("diligent");
+    bench.source("bug", "");
     for (labels, note) in [
         ("review-level:heavy", "`review-level:heavy` is malformed"),
         (
@@ -299,10 +302,11 @@ fn policy_labels_that_are_malformed_or_contradict_each_other_are_for_a_person() 
         ("ralf:cycles=21", "malformed"),
         ("ralf:cycles=2,ralf:cycles=3", "contradict each other"),
     ] {
-        let bench = Bench::new("diligent");
-        bench.source("bug", labels);
+        let all = format!("implementation-ready,brainstormed,{labels}");
+        bench.bd(&["update", SOURCE, "--set-labels", &all]);
         assert_eq!(bench.implement()["ending"], "needs_human", "{labels}");
         bench.asks("preflight", "open", note);
+        bench.again("preflight");
     }
 }
 

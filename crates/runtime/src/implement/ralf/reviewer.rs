@@ -213,13 +213,15 @@ impl Dispatcher<'_> {
 /// How a review ended.
 fn judged(outcome: &Outcome, findings: Option<Findings>) -> (ReviewerStatus, Option<Findings>) {
     let has_said = (outcome.text.as_ref()).is_some_and(|it| !it.trim().is_empty());
+    // Whoever ends well and says something that is no review failed by that alone.
+    let is_unusable = outcome.exit_code == Some(0) && (has_said || outcome.report.is_some());
     let status = match outcome.status {
         Status::Ok if findings.is_some() => return (ReviewerStatus::Completed, findings),
         Status::Limit => ReviewerStatus::QuotaExceeded,
         Status::Auth => ReviewerStatus::AuthFailed,
         Status::Config => ReviewerStatus::Unavailable,
         Status::Timeout => ReviewerStatus::TimedOut,
-        Status::Ok | Status::NoResult if has_said || outcome.report.is_some() => {
+        Status::Ok | Status::NoResult | Status::Failed if is_unusable => {
             ReviewerStatus::UnusableOutput
         }
         Status::Ok
