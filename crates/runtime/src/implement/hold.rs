@@ -8,7 +8,7 @@ use beads_ralph_core::issue::{Abandoned, Fence, Record};
 use camino::Utf8PathBuf;
 
 use super::assign::Assignment;
-use super::ending::Stop;
+use super::ending::{ImplementError, Stop};
 use super::record::WorkRecord;
 use super::{Dispatcher, Site};
 use crate::store::{NewClaim, Store, StoreError};
@@ -74,6 +74,29 @@ impl Dispatcher<'_> {
             fence: record.fence,
             beaten: clock::monotonic(),
         })
+    }
+
+    /// Whether a step could not be claimed only because it is not any more what it was when it was chosen.
+    pub(super) fn is_outdated(
+        &self,
+        assignment: &Assignment,
+        stop: &Stop,
+    ) -> Result<bool, StoreError> {
+        let Stop::Error(error) = stop else {
+            return Ok(false);
+        };
+        let is_refused = matches!(
+            **error,
+            ImplementError::Store(
+                StoreError::NotClaimable { .. }
+                    | StoreError::Blocked { .. }
+                    | StoreError::Stale { .. }
+                    | StoreError::Guard { .. }
+            )
+        );
+        let step = &assignment.step;
+        let now = self.store.get(std::slice::from_ref(step.issue.id()))?.pop();
+        Ok(is_refused && now.is_none_or(|now| now.version != step.version))
     }
 
     /// Where the reports of a step lie, if its id can be a part of a path.

@@ -137,12 +137,19 @@ fn i_43_what_is_not_labelled_waits_or_is_blocked_is_not_touched_and_what_is_in_p
 
 #[test]
 fn i_42_a_bead_that_cannot_be_worked_on_three_times_is_for_a_person_and_the_others_go_on() {
-    let config = "poll_interval: 100ms, workers: {diagnose/fix-bug: {agent: bug-diagnoser, adapter: broken}}";
-    let bench = Bench::with("diligent", config, "");
-    let path = bench.world.root.join("beads-ralph.yaml");
-    let text = std::fs::read_to_string(&path).unwrap();
-    let adapters = "    broken: {kind: command, executable: ./nowhere}\nworktrees:";
-    std::fs::write(&path, text.replacen("worktrees:", adapters, 1)).unwrap();
+    let bench = Bench::with("diligent", "poll_interval: 100ms", "");
+    let text = bench.world.read("beads-ralph.yaml");
+    let text = text.replacen(
+        "worktrees:",
+        "    broken: {kind: command, executable: ./nowhere}\nworktrees:",
+        1,
+    );
+    let workers =
+        "workers: {diagnose/fix-bug: {agent: bug-diagnoser, adapter: broken}}, poll_interval";
+    bench.world.write(
+        "beads-ralph.yaml",
+        &text.replacen("poll_interval", workers, 1),
+    );
     bench.create("q-1", "bug", READY);
     bench.create("q-2", "feature", READY);
     let driven = bench.world.data(&["drive"]);

@@ -1,9 +1,10 @@
 //! Several dispatchers on one source at once: one molecule, one claim, one worker (Z-36).
 
+use rustix::process::Signal;
 use serde_json::Value;
 
-use super::{Bench, SOURCE};
-use crate::world::Output;
+use super::{Bench, SOURCE, is_human};
+use crate::world::{Output, wait_until};
 
 /// Starts some of them at the same moment.
 fn at_once(bench: &Bench, n: usize) -> Vec<Output> {
@@ -66,9 +67,27 @@ fn z_36_a_step_that_is_taken_away_is_not_closed_by_the_one_who_had_it() {
     let one = bench.world.command(&["implement", SOURCE]).start();
     bench.world.wait_for("working");
     let step = bench.step("diagnose")["id"].as_str().unwrap().to_owned();
-    bench.bd(&["update", &step, "--claim", "--force"]);
+    bench.world.run(&["release", &step, "--force"]).exits(0);
+    bench.world.run(&["claim", &step]).exits(0);
     bench.world.touch("go");
     let ended = one.end();
     assert!(ended.code.is_some_and(|code| code != 0), "{ended:#?}");
     assert_eq!(bench.step("diagnose")["status"], "in_progress");
+}
+
+#[test]
+fn z_36_an_interrupted_dispatch_gives_the_step_back_and_a_report_that_is_there_is_used() {
+    let bench = Bench::new("diligent; touch \"$base/working\"; sleep 60");
+    bench.source("bug", "");
+    bench.implement();
+    let one = bench.world.command(&["implement", SOURCE]).start();
+    bench.world.wait_for("working");
+    one.signal(Signal::INT);
+    one.end().exits(130);
+    wait_until("nobody is left", || bench.world.processes().is_empty());
+    let step = bench.step("diagnose");
+    assert!(step["status"] == "open" && !is_human(&step), "{step:#}");
+    let told = bench.implement();
+    assert_eq!(told["ending"], "complete", "{told:#}");
+    assert_eq!(bench.ran().len(), 1);
 }
