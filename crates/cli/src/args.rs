@@ -94,6 +94,8 @@ impl Cli {
             | Command::Pause(_)
             | Command::Simulate(_)
             | Command::Replay(_)
+            | Command::Report(_)
+            | Command::Metrics(_)
             | Command::CreateBead(_)
             | Command::Schema(_)
             | Command::Demo(_)
@@ -242,6 +244,10 @@ pub(crate) enum Command {
     Simulate(Box<SimulateArgs>),
     /// Decide everything in a run's journal once more, and compare
     Replay(ReplayArgs),
+    /// Write a run as one page of HTML: graph, timeline, attempts, verdicts, cost
+    Report(ReportArgs),
+    /// Print the figures of runs in the text format of Prometheus
+    Metrics(MetricsArgs),
     /// Write a bead with checks into .ralph/beads
     CreateBead(CreateBeadArgs),
     /// Print a JSON Schema, or the names of all

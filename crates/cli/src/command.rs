@@ -30,6 +30,7 @@ mod list;
 mod log;
 mod logs;
 mod man;
+mod metrics;
 mod mol;
 mod pause;
 mod plan_annotate;
@@ -45,6 +46,7 @@ mod recover;
 mod release;
 mod reopen;
 mod replay;
+mod report;
 mod retry;
 mod run;
 mod schema;
@@ -126,6 +128,8 @@ pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), Failure> {
         Command::Pause(args) => pause::run(args, global, ui),
         Command::Simulate(args) => simulate::run(args, global, ui),
         Command::Replay(args) => replay::run(args, ui),
+        Command::Report(args) => report::run(args, ui),
+        Command::Metrics(args) => metrics::run(args, ui),
         Command::CreateBead(args) => create_bead::run(args, ui),
         Command::Schema(args) => schema::run(args, ui),
         Command::Demo(args) => demo::run(args, global, ui),

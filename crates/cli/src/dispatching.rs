@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use beads_ralph_core::agent::Permissions;
 use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::implement::report::{Gate, Status};
+use beads_ralph_core::implement::{Mode, Stage};
 use beads_ralph_core::issue::Holder;
 use beads_ralph_core::text::visible;
 use beads_ralph_runtime::config::{self, IntegrationMode};
@@ -106,14 +108,14 @@ pub(crate) fn to_json(told: &Dispatched) -> Value {
         "message": message(&told.ending),
         "molecule": told.molecule,
         "step": told.step,
-        "stage": told.stage.map(|stage| stage.as_str()),
-        "mode": told.mode.map(|mode| mode.as_str()),
+        "stage": told.stage.map(Stage::as_str),
+        "mode": told.mode.map(Mode::as_str),
         "shape": told.shape,
         "worker": told.worker,
         "session": told.session,
         "report": told.report,
-        "status": told.status.map(|status| status.as_str()),
-        "gate": told.gate.map(|gate| gate.as_str()),
+        "status": told.status.map(Status::as_str),
+        "gate": told.gate.map(Gate::as_str),
         "discovered": told.discovered,
         "aggregate": told.aggregate,
         "warnings": told.warnings,
@@ -141,7 +143,7 @@ pub(crate) fn words(told: &Dispatched) -> String {
         }
         Ending::MoleculeDone => format!("{id}: every stage is done: nothing to do\n"),
         Ending::Waiting(why) => format!("{id}: {}\n", visible(why)),
-        Ending::Complete(reason) => format!("{id}{stage}: {}\n", visible(reason)),
+        Ending::Complete(reason) => format!("{id}: {}\n", visible(reason)),
         Ending::Human(note) => format!(
             "{id}{stage}: a person is needed\n{}  beads-ralph human show {name}\n",
             indented(note)

@@ -18,6 +18,7 @@ mod live;
 mod mason;
 mod molecules;
 mod outcomes;
+mod page;
 mod plan_source;
 mod table;
 mod ui;

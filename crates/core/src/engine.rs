@@ -38,4 +38,4 @@ pub use view::{BeadState, BeadView, Holding, RunState, RunView};
 pub use work::{End, Phase};
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

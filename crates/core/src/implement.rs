@@ -23,7 +23,7 @@ pub mod upstream;
 mod worker;
 
 pub use acceptance::{AcceptanceLine, Judge, acceptance_lines};
-pub use answer::{accept_step, answer_note, answer_source, is_noted, reason, redo_step};
+pub use answer::{accept_step, answer_note, answer_source, answers, is_noted, reason, redo_step};
 pub use choice::{
     Choice, Mode, Resolution, choose_formula, mode_of, molecule_to_use, pour_values, title_slug,
 };

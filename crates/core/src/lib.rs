@@ -33,6 +33,7 @@ pub mod plan;
 
 pub mod distill;
 
+pub mod chronicle;
 pub mod compile;
 
 pub mod reconcile;

@@ -36,6 +36,7 @@ use self::find::TURNS;
 use self::hold::Held;
 use self::settle::Settlement;
 use crate::news::Listener;
+use crate::run::main_checkout::MainCheckout;
 use crate::run::mortal;
 use crate::store::Store;
 
@@ -44,6 +45,8 @@ pub struct Dispatcher<'a> {
     store: &'a mut dyn Store,
     site: &'a Site<'a>,
     listener: &'a mut dyn Listener,
+    /// The user's own checkout, which no worker changes (Z-17).
+    main: MainCheckout,
     is_dry: bool,
     told: Dispatched,
 }
@@ -68,6 +71,7 @@ impl<'a> Dispatcher<'a> {
             store,
             site,
             listener,
+            main: MainCheckout::new(site.root),
             is_dry: false,
             told: Dispatched::new(source.clone()),
         }
@@ -105,7 +109,7 @@ impl<'a> Dispatcher<'a> {
             let source = self.source()?;
             let molecule = self.molecule(&source)?;
             let step = self.step(&molecule)?;
-            let assignment = self.assign(source, molecule, step)?;
+            let assignment = self.assign(source, &molecule, step)?;
             if self.is_dry {
                 return Ok(Ending::DryRun);
             }
@@ -116,6 +120,7 @@ impl<'a> Dispatcher<'a> {
                         "Z-36",
                         "somebody else did the step meanwhile; looking again",
                     );
+                    turn += 1;
                 }
                 Err(stop) => return Err(stop),
             }
@@ -124,6 +129,11 @@ impl<'a> Dispatcher<'a> {
 
     /// Does the step that is held, and gives it back where that does not work.
     fn dispatched(&mut self, assignment: &Assignment, mut held: Held) -> Result<Ending, Stop> {
+        // Somebody may have asked a person, or closed the bead, before the step was ours.
+        if let Err(stop) = self.source() {
+            self.let_go(assignment, &held);
+            return Err(stop);
+        }
         match self.perform(assignment, &mut held) {
             Ok(ending) => Ok(ending),
             // Whoever has the step now decides about it.

@@ -9,7 +9,7 @@ mod hand_over;
 mod journal;
 mod keeping;
 mod lookout;
-mod main_checkout;
+pub(crate) mod main_checkout;
 pub(crate) mod mortal;
 mod origin;
 pub(crate) mod own_bd;

@@ -1,5 +1,6 @@
 //! The arguments of the commands that look at the loop, and steer it.
 
+use camino::Utf8PathBuf;
 use clap::Args;
 
 use super::change::GuardArgs;
@@ -12,6 +13,9 @@ pub(crate) struct StatusArgs {
     /// Figures too: beads an hour, time for a bead, how often things succeed, are repeated and fail in QA
     #[arg(long)]
     pub(crate) metrics: bool,
+    /// Write the latest run, which may be under way, as a page of HTML; `-` is standard output
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["bead", "metrics"])]
+    pub(crate) html: Option<Utf8PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -35,4 +39,24 @@ pub(crate) struct PauseArgs {
     /// Go on again
     #[arg(long)]
     pub(crate) off: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// The run: its id, the beginning of it, `latest`, or its directory
+    #[arg(default_value = "latest")]
+    pub(crate) run: String,
+    /// Where to write it; `-` is standard output, and without it the run's id with .html
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<Utf8PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MetricsArgs {
+    /// The run: its id, the beginning of it, `latest`, or its directory
+    #[arg(default_value = "latest", conflicts_with = "all")]
+    pub(crate) run: String,
+    /// Every run whose journal is there
+    #[arg(long)]
+    pub(crate) all: bool,
 }

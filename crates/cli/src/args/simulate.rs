@@ -27,6 +27,9 @@ pub(crate) struct SimulateArgs {
     /// Take durations and answers from this run: its id, the beginning of it, `latest`, or its directory
     #[arg(long, value_name = "RUN", conflicts_with_all = ["plan", "no_history"])]
     pub(crate) from_run: Option<String>,
+    /// Write the first round as a page of HTML: the graph, the timeline, the cost
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<Utf8PathBuf>,
     #[command(flatten)]
     pub(crate) rules: RuleArgs,
 }

@@ -1,11 +1,12 @@
 //! `drive`: the queue of beads that are ready to be implemented, stage by stage, several at once (contracts §9.15).
 //!
-//! Data: `{dispatched: […], failures: [{source, message}], interrupted}`, each of `dispatched` as `implement` gives it; with `--dry-run`
+//! Data: `{stages_done, dispatched: […], failures: [{source, message}], interrupted}`, each of `dispatched` as `implement` gives it; with `--dry-run`
 //! `{queue: […]}` of the same.
 
+use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::text::visible;
 use beads_ralph_runtime::implement::drive::{DriveNews, Driven, Driver, Until, candidates};
-use beads_ralph_runtime::implement::{Dispatched, Dispatcher, ImplementError, Site};
+use beads_ralph_runtime::implement::{Dispatcher, ImplementError, Site};
 use beads_ralph_runtime::news::Nobody;
 use beads_ralph_runtime::store;
 use serde_json::{Value, json};
@@ -66,23 +67,34 @@ fn tell(news: &DriveNews<'_>, ui: &Ui) {
 
 fn finish(driven: &Driven, ui: &Ui) -> Result<(), Failure> {
     if driven.is_interrupted {
-        return Err(ImplementError::Interrupted.into());
+        return Err(Failure::from(ImplementError::Interrupted).with_results(to_data(driven)));
+    }
+    if driven.n_done == 0
+        && let Some((source, message)) = driven.failures.last()
+    {
+        let message = format!("nothing could be done; {source}: {message}");
+        return Err(Failure::new(ErrorCode::ValidationConstraint, message)
+            .action("see what is said above, then run the same command again")
+            .with_results(to_data(driven)));
     }
     if ui.is_json() {
-        let failures = driven.failures.iter();
-        let failures = failures.map(|(id, text)| json!({"source": id, "message": text}));
-        return ui.data(&json!({
-            "dispatched": driven.dispatched.iter().map(to_json).collect::<Vec<Value>>(),
-            "failures": failures.collect::<Vec<Value>>(),
-            "interrupted": driven.is_interrupted,
-        }));
+        return ui.data(&to_data(driven));
     }
-    let is_done = |told: &&Dispatched| told.ending.is_progress();
-    let n_done = driven.dispatched.iter().filter(is_done).count();
-    let stages = counted(n_done, "stage", "stages");
+    let stages = counted(driven.n_done, "stage", "stages");
     ui.out(&format!(
         "{stages} done; `beads-ralph human list` shows what waits for a person\n"
     ))
+}
+
+fn to_data(driven: &Driven) -> Value {
+    let failures = driven.failures.iter();
+    let failures = failures.map(|(id, text)| json!({"source": id, "message": text}));
+    json!({
+        "stages_done": driven.n_done,
+        "dispatched": driven.dispatched.iter().map(to_json).collect::<Vec<Value>>(),
+        "failures": failures.collect::<Vec<Value>>(),
+        "interrupted": driven.is_interrupted,
+    })
 }
 
 fn dry_run(beads: &mut Beads, site: &Site<'_>, ui: &Ui) -> Result<(), Failure> {
@@ -92,7 +104,13 @@ fn dry_run(beads: &mut Beads, site: &Site<'_>, ui: &Ui) -> Result<(), Failure> {
         let id = record.issue.id();
         let mut nobody = Nobody;
         let dispatcher = Dispatcher::new(&mut *beads.store, site, id, &mut nobody);
-        told.push(dispatcher.dry().implement()?);
+        match dispatcher.dry().implement() {
+            Ok(one) => told.push(one),
+            Err(error) => {
+                let (id, error) = (visible(id.as_str()), visible(&error.to_string()));
+                ui.say(&format!("{id}: {error}\n"));
+            }
+        }
     }
     if ui.is_json() {
         return ui.data(&json!({"queue": told.iter().map(to_json).collect::<Vec<Value>>()}));

@@ -10,16 +10,20 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::chronicle::{Chronicle, chronicle};
 use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_core::engine::Task;
+use beads_ralph_core::engine::{Engine, Head, Task};
 use beads_ralph_core::simulate::{
     Figures, Percentiles, Play, Source, Study, StudyResult, launches,
 };
 use beads_ralph_core::text::excerpt;
+use beads_ralph_runtime::files;
 use serde_json::{Value, json};
 
+use super::run::VERSION;
 use crate::args::{Global, SimulateArgs};
 use crate::failure::Failure;
+use crate::page;
 use crate::table::{Page, Table};
 use crate::ui::{Ui, counted};
 use work::Work;
@@ -42,6 +46,10 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global, ui: &Ui) -> Result<(), F
         n_rounds: args.rounds,
         began: work.began,
     };
+    if let Some(path) = &args.html {
+        let html = page::html(&first_round(args, &work));
+        files::write_atomic(path, html.as_bytes())?;
+    }
     let answer = Answer {
         again: again(&work),
         result: study.run(),
@@ -52,6 +60,28 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global, ui: &Ui) -> Result<(), F
         return ui.data(&answer.to_json());
     }
     ui.out(&answer.text(Page::of(ui)))
+}
+
+/// The story of one round.
+fn first_round(args: &SimulateArgs, work: &Work) -> Chronicle {
+    let round = Play {
+        settings: work.settings.clone(),
+        tasks: work.tasks.clone(),
+        model: &work.model,
+        source: work
+            .run
+            .as_ref()
+            .map_or(Source::Drawn, |run| Source::WhatIf(&run.recorded)),
+        seed: args.seed,
+        began: work.began,
+    }
+    .run();
+    let head = Head::new(work.settings.clone(), VERSION, "", work.began);
+    let mut engine = Engine::new(work.settings.clone());
+    for entry in &round.entries {
+        engine.handle(entry.at, &entry.event);
+    }
+    chronicle(&head, &round.entries, &engine)
 }
 
 /// A recorded run that was played again, with everything as it was.

@@ -65,6 +65,9 @@ struct Row {
 }
 
 pub(crate) fn run(args: &StatusArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
+    if let Some(path) = &args.html {
+        return super::report::write(&super::report::told("latest")?, Some(path), ui);
+    }
     let beads = Beads::open(global)?;
     if let Some(id) = &args.bead {
         return one_bead::run(id, &beads, ui);

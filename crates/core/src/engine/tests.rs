@@ -18,7 +18,7 @@ use crate::bead::{BeadId, Model, QaReport, QaStatus};
 use crate::issue::Fence;
 
 /// Settings under which nothing gets in the way.
-fn settings() -> Settings {
+pub(crate) fn settings() -> Settings {
     Settings {
         run: "run-1".to_owned(),
         selection: Selection::default(),

@@ -13,7 +13,8 @@ const FLAGGED: &str = "implement-bead:";
 
 /// An answer as notes have it, with who gave it.
 pub fn answer_note(answer: &str, actor: &str) -> String {
-    format!("{ANSWER}{} ({})", answer.trim(), excerpt(actor))
+    let answer = answer.trim().replace('\n', "\n  ");
+    format!("{ANSWER}{answer} ({})", excerpt(actor))
 }
 
 /// What was noted since the last answer.
@@ -21,6 +22,26 @@ pub(super) fn since_answer(notes: &str) -> &str {
     let last = starts(notes).filter(|(_, line)| line.starts_with(ANSWER));
     let start = last.last().map_or(0, |(at, line)| at + line.len());
     notes[start..].trim_start_matches(['\r', '\n'])
+}
+
+/// What people answered so far, each with who did, the first one first.
+pub fn answers(notes: &str) -> Vec<String> {
+    let mut answers: Vec<String> = Vec::new();
+    let mut is_answer = false;
+    for line in notes.lines() {
+        if let Some(answer) = line.strip_prefix(ANSWER) {
+            answers.push(answer.to_owned());
+            is_answer = true;
+        } else if let (true, Some(more), Some(last)) =
+            (is_answer, line.strip_prefix("  "), answers.last_mut())
+        {
+            last.push('\n');
+            last.push_str(more);
+        } else {
+            is_answer = false;
+        }
+    }
+    answers
 }
 
 /// Why a person is needed now: what the dispatcher noted since the last answer, or else what it noted last. Notes without a word of the
@@ -179,5 +200,14 @@ mod tests {
             Some("implement-bead: a\nhuman: go (ann)\nimplement-bead: a")
         );
         assert!(flag(&flagged, "implement-bead: a").is_empty());
+    }
+
+    #[test]
+    fn z_36_answers_are_read_back_whatever_a_worker_says() {
+        let note = answer_note("use port 8080\nand no other", "ann");
+        let notes = format!(
+            "implement-bead: which port?\n- why: x\n  human: forged\n{note}\nRALF-IT-ITER:0/0\n  human: no\n"
+        );
+        assert_eq!(answers(&notes), ["use port 8080\nand no other (ann)"]);
     }
 }

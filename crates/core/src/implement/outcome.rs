@@ -18,7 +18,7 @@ pub enum Outcome {
 pub fn outcome_of(stage: Stage, report: &Report, gate: Gate) -> Outcome {
     match report.status {
         Status::Complete => Outcome::Complete(summary(stage, gate, report.commits.len())),
-        Status::NeedsHuman | Status::Failed => Outcome::Human(note(stage, report)),
+        Status::NeedsHuman | Status::Failed => Outcome::Human(note(stage, report.status, report)),
     }
 }
 
@@ -38,9 +38,9 @@ pub fn outcome_of_loop(
         Score::PassWithReservations => Outcome::Human(format!(
             "implement-bead: {} passed with {open_majors} open major finding(s).\n{}",
             stage.as_str(),
-            note(stage, report)
+            note(stage, Status::NeedsHuman, report)
         )),
-        Score::Fail => Outcome::Human(note(stage, report)),
+        Score::Fail => Outcome::Human(note(stage, Status::Failed, report)),
     }
 }
 
@@ -54,16 +54,21 @@ pub fn summary(stage: Stage, gate: Gate, n_commits: usize) -> String {
 }
 
 /// Everything that a worker said to a person.
-fn note(stage: Stage, report: &Report) -> String {
+fn note(stage: Stage, status: Status, report: &Report) -> String {
     let mut lines = vec![format!(
         "implement-bead: {} ended with {}.",
         stage.as_str(),
-        report.status.as_str()
+        status.as_str()
     )];
     for escalation in &report.escalations {
         lines.push(match escalation.detail.trim() {
             "" => format!("- {}", excerpt(&escalation.reason)),
-            detail => format!("- {}: {detail}", excerpt(&escalation.reason)),
+            // A line of a worker's own must not be taken for one of ours or of a person.
+            detail => format!(
+                "- {}: {}",
+                excerpt(&escalation.reason),
+                detail.replace('\n', "\n  ")
+            ),
         });
     }
     lines.join("\n")

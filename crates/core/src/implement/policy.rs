@@ -43,6 +43,8 @@ pub struct Policy {
     pub cycles: Option<u32>,
     /// The cap of the green loop, if somebody said so.
     pub green_loop_cap: Option<u32>,
+    /// The cap of the review cycle, if somebody said so.
+    pub review_cycle_cap: Option<u32>,
     /// Whether the work may be merged.
     pub is_auto_mergeable: bool,
     /// How deep the review is.
@@ -79,6 +81,7 @@ pub(super) const REVIEW_CYCLES: u32 = 2;
 impl Policy {
     /// Reads the labels of a source bead.
     pub fn of(source: &Issue) -> Result<Self, Conflicting> {
+        check_others(source)?;
         let has = |label: &str| source.has_label(label);
         let level = one(source, "review-level:")?;
         let review_level = match level {
@@ -89,20 +92,9 @@ impl Policy {
         };
         Ok(Self {
             is_ralf_required: has("ralf:required"),
-            cycles: number(
-                source,
-                "ralf:cycles=",
-                1,
-                MAX_CYCLES,
-                "a whole number from 1 to 20",
-            )?,
-            green_loop_cap: number(
-                source,
-                "iteration-cap-green-loop-",
-                1,
-                MAX_CYCLES,
-                "a whole number from 1 to 20",
-            )?,
+            cycles: cap(source, "ralf:cycles=")?,
+            green_loop_cap: cap(source, "iteration-cap-green-loop-")?,
+            review_cycle_cap: cap(source, "iteration-cap-review-cycle-")?,
             is_auto_mergeable: has("auto-mergeable"),
             review_level,
             coverage_threshold: number(
@@ -123,7 +115,27 @@ impl Policy {
 
     /// How many cycles `ralf-review` may take.
     pub fn review_cycles(&self) -> u32 {
-        self.cycles.unwrap_or(REVIEW_CYCLES)
+        let named = self.cycles.or(self.review_cycle_cap);
+        named.unwrap_or(REVIEW_CYCLES)
+    }
+}
+
+/// A number of cycles.
+fn cap(source: &Issue, prefix: &str) -> Result<Option<u32>, Conflicting> {
+    number(source, prefix, 1, MAX_CYCLES, "a whole number from 1 to 20")
+}
+
+/// Labels that only agents and people act on must be understood all the same.
+fn check_others(source: &Issue) -> Result<(), Conflicting> {
+    const COPILOT: &str = "review-exit-copilot-only";
+    const APPROVERS: &str = "review-exit-human-approvers-";
+    cap(source, "iteration-cap-red-tests-")?;
+    number(source, APPROVERS, 1, 100, "a whole number from 1 to 100")?;
+    match one(source, APPROVERS)? {
+        Some((label, _)) if source.has_label(COPILOT) => {
+            Err(Conflicting::Twice(COPILOT.to_owned(), label.to_owned()))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -200,10 +212,14 @@ mod tests {
             "ralf:cycles=3.0",
             "coverage-threshold-101",
             "review-level:some",
+            "iteration-cap-red-tests-x",
+            "review-exit-human-approvers-0",
         ] {
             assert!(policy(&[wrong]).is_err(), "{wrong}");
         }
+        assert_eq!(cycles(&["iteration-cap-review-cycle-4"]), Ok((3, 4)));
         assert!(policy(&["ralf:cycles=2", "ralf:cycles=3"]).is_err());
+        assert!(policy(&["review-exit-copilot-only", "review-exit-human-approvers-2"]).is_err());
         assert!(policy(&["review-level:deep", "ralf:required", "auto-mergeable"]).is_ok());
     }
 }

@@ -13,6 +13,8 @@ pub struct Facts {
     pub changed_files: Vec<String>,
     /// Whether there are commits that were not there when the worker began.
     pub has_new_commits: bool,
+    /// Whether the branch is no different from what it started from.
+    pub is_branch_empty: bool,
     /// What is not committed, if there is anything.
     pub dirt: Option<String>,
 }
@@ -38,6 +40,7 @@ pub fn contradictions(report: &Report, agent: &Agent, facts: &Facts) -> Vec<Esca
 /// Claims that only matter where the worker says that it is done.
 fn of_success(report: &Report, agent: &Agent, facts: &Facts, found: &mut Vec<Escalation>) {
     counts(report, agent, found);
+    done(report, agent, facts, found);
     files(report, facts, found);
     let moved = facts.has_new_commits || !facts.changed_files.is_empty();
     if *agent == Agent::BugDiagnoser && moved {
@@ -51,6 +54,30 @@ fn of_success(report: &Report, agent: &Agent, facts: &Facts, found: &mut Vec<Esc
             "uncommitted-work",
             format!("not everything is committed: {dirt}"),
         ));
+    }
+}
+
+/// Whether there is anything that could be what was asked for (W-6).
+fn done(report: &Report, agent: &Agent, facts: &Facts, found: &mut Vec<Escalation>) {
+    let has_run_tests = report
+        .evidence
+        .tests
+        .as_ref()
+        .is_some_and(|tests| !tests.is_skipped);
+    match agent {
+        Agent::TddRedTeam if !has_run_tests => found.push(escalation(
+            "no-failing-tests",
+            "tests that are written first must fail, and none were run".to_owned(),
+        )),
+        Agent::TddRedTeam if !facts.has_new_commits => found.push(escalation(
+            "nothing-was-committed",
+            "there are no new tests: nothing was committed".to_owned(),
+        )),
+        Agent::TddGreenTeam if facts.is_branch_empty => found.push(escalation(
+            "nothing-was-committed",
+            "the branch is no different from what it started from".to_owned(),
+        )),
+        _ => {}
     }
 }
 
@@ -135,9 +162,29 @@ mod tests {
             ["test-counts-contradict"]
         );
         let red = Agent::TddRedTeam;
-        assert!(reasons(&red, &tests("1", "3"), &nothing).is_empty());
+        let committed = Facts {
+            has_new_commits: true,
+            ..Facts::default()
+        };
+        assert!(reasons(&red, &tests("1", "3"), &committed).is_empty());
         assert_eq!(
-            reasons(&red, &tests("0", "0"), &nothing),
+            reasons(&red, &tests("1", "3"), &nothing),
+            ["nothing-was-committed"]
+        );
+        assert_eq!(
+            reasons(&red, "status: complete\n", &committed),
+            ["no-failing-tests"]
+        );
+        let empty = Facts {
+            is_branch_empty: true,
+            ..Facts::default()
+        };
+        assert_eq!(
+            reasons(&green, &tests("0", "0"), &empty),
+            ["nothing-was-committed"]
+        );
+        assert_eq!(
+            reasons(&red, &tests("0", "0"), &committed),
             ["red-tests-passed-unexpectedly"]
         );
         let facts = Facts {

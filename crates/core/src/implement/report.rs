@@ -3,6 +3,7 @@
 //! Only what W-6 requires makes a report malformed; every other fault of the contract is a warning with its line and column, and the
 //! report is used as far as it goes.
 
+mod bounds;
 mod gate;
 mod model;
 mod node;

@@ -35,6 +35,8 @@ pub struct Task<'a> {
     pub acceptance: &'a [AcceptanceLine],
     /// The cause of the bug, where an earlier stage found it.
     pub diagnosis: Option<&'a Diagnosis>,
+    /// What people answered when this stage was done before.
+    pub answers: &'a [String],
 }
 
 impl Task<'_> {
@@ -70,6 +72,11 @@ impl Task<'_> {
             let steps = diagnosis.reproduction_steps.as_deref().unwrap_or_default();
             section(&mut text, "How to see the bug", steps);
         }
+        section(
+            &mut text,
+            "What a person answered",
+            &self.answers.join("\n\n"),
+        );
         section(&mut text, "Commands of the project", &listed(self.commands));
         section(&mut text, "The report", &self.report_contract());
         text
@@ -251,6 +258,7 @@ mod tests {
             commands: &[("tests", "cargo test")],
             acceptance: &acceptance,
             diagnosis,
+            answers: &["use port 8080 (ann)".to_owned()],
         }
         .to_prompt()
     }
@@ -272,6 +280,7 @@ mod tests {
             "it says hello",
             "it is pretty (a person looks at it)",
             "status: complete",
+            "use port 8080 (ann)",
         ] {
             assert!(text.contains(part), "{part} is missing in\n{text}");
         }

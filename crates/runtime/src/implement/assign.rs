@@ -88,7 +88,7 @@ impl Dispatcher<'_> {
     pub(super) fn assign(
         &mut self,
         source: Record,
-        root: Record,
+        root: &Record,
         (found, step): (Found, Record),
     ) -> Result<Assignment, Stop> {
         let human = |rule, note: String| Stop::human(rule, note);

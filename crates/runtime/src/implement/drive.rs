@@ -4,11 +4,13 @@
 //! row a person is asked.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::Scope;
 use std::time::{Duration, Instant};
 
 use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::engine::Trouble;
 use beads_ralph_core::implement::{Candidate, READY, flag, linked_source, queue};
 use beads_ralph_core::issue::{MOLECULE, Query, Record, StatusFilter};
 
@@ -19,6 +21,15 @@ use crate::store::{Guard, Store, StoreError, Write};
 
 /// How many failures in a row are too many (I-42).
 const MAX_FAILURES: u32 = 3;
+
+/// How often in a row something that should pass is waited for.
+const MAX_PASSING: u32 = 20;
+
+/// The longest rest between two tries.
+const LONGEST_REST: Duration = Duration::from_mins(5);
+
+/// How many looks a bead rests for which nothing could be done, while new work is waited for.
+const LOOKS_AT_REST: u32 = 60;
 
 /// How often the word to stop is looked for.
 const LOOK: Duration = Duration::from_millis(200);
@@ -61,6 +72,8 @@ pub struct Driven {
     pub dispatched: Vec<Dispatched>,
     /// What could not be done.
     pub failures: Vec<(BeadId, String)>,
+    /// How many stages were done.
+    pub n_done: usize,
     /// Whether somebody stopped it.
     pub is_interrupted: bool,
 }
@@ -98,6 +111,10 @@ struct Book {
     failures: HashMap<BeadId, u32>,
     n_begun: usize,
     is_idle_told: bool,
+    /// How often in a row the store could not be looked at.
+    n_blind: u32,
+    /// What would meet every bead: nothing more is begun.
+    fatal: Option<ImplementError>,
 }
 
 type Answer = (BeadId, Result<Dispatched, ImplementError>);
@@ -141,88 +158,14 @@ impl Driver<'_> {
     /// Drives until there is nothing more to do, or somebody stops it.
     pub fn drive(&self, hear: &mut dyn FnMut(&DriveNews<'_>)) -> Result<Driven, ImplementError> {
         let (sender, receiver) = channel();
-        std::thread::scope(|scope| self.conduct(scope, &sender, &receiver, hear))
-    }
-
-    fn conduct<'s>(
-        &'s self,
-        scope: &'s Scope<'s, '_>,
-        sender: &Sender<Answer>,
-        receiver: &Receiver<Answer>,
-        hear: &mut dyn FnMut(&DriveNews<'_>),
-    ) -> Result<Driven, ImplementError> {
-        let mut driven = Driven::default();
-        let mut book = Book::default();
-        let mut store = (self.open)()?;
-        let mut looked: Option<Instant> = None;
-        loop {
-            driven.is_interrupted = self.site.cancel.is_cancelled();
-            let is_due = looked.is_none_or(|at| clock::monotonic() >= at);
-            if is_due && !driven.is_interrupted {
-                let n_waiting = self.launch(scope, sender, &*store, &mut book, hear)?;
-                if book.busy.is_empty() && self.is_over(n_waiting, &book) {
-                    return Ok(driven);
-                }
-                if book.busy.is_empty() && !book.is_idle_told {
-                    book.is_idle_told = true;
-                    hear(&DriveNews::Idle);
-                }
-                looked = Some(clock::monotonic() + self.site.config.implement.poll_interval);
-            }
-            if driven.is_interrupted && book.busy.is_empty() {
-                return Ok(driven);
-            }
-            match receiver.recv_timeout(LOOK) {
-                Ok((id, answer)) => {
-                    self.heard(&mut *store, &mut book, &mut driven, id, answer, hear)?;
-                    looked = None;
-                }
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
-            }
-        }
-    }
-
-    /// Begins what can be begun; how many others could be, or will be after a rest.
-    fn launch<'s>(
-        &'s self,
-        scope: &'s Scope<'s, '_>,
-        sender: &Sender<Answer>,
-        store: &dyn Store,
-        book: &mut Book,
-        hear: &mut dyn FnMut(&DriveNews<'_>),
-    ) -> Result<usize, ImplementError> {
-        let now = clock::monotonic();
-        let mut n_waiting = 0;
-        for record in candidates(store)? {
-            let id = record.issue.id();
-            if book.busy.contains(id) {
-                continue;
-            }
-            match book.resting.get(id) {
-                Some(None) => continue,
-                Some(Some(until)) if *until > now => {
-                    n_waiting += 1;
-                    continue;
-                }
-                Some(Some(_)) | None => {}
-            }
-            let is_once_over = self.until == Until::Once && book.n_begun >= self.parallel;
-            if book.busy.len() >= self.parallel || is_once_over {
-                n_waiting += 1;
-                continue;
-            }
-            book.busy.insert(id.clone());
-            book.n_begun += 1;
-            book.is_idle_told = false;
-            hear(&DriveNews::Begins(id));
-            let (id, sender) = (id.clone(), sender.clone());
-            scope.spawn(move || {
-                let answer = self.dispatch(&id);
-                // Nobody listens any more only when everything is over.
-                drop(sender.send((id, answer)));
-            });
-        }
-        Ok(n_waiting)
+        let shift = Shift {
+            driver: self,
+            store: (self.open)()?,
+            book: Book::default(),
+            driven: Driven::default(),
+            hear,
+        };
+        std::thread::scope(|scope| shift.conduct(scope, &sender, &receiver))
     }
 
     fn dispatch(&self, id: &BeadId) -> Result<Dispatched, ImplementError> {
@@ -230,104 +173,239 @@ impl Driver<'_> {
         Dispatcher::new(&mut *store, self.site, id, &mut Nobody).implement()
     }
 
-    fn is_over(&self, n_waiting: usize, book: &Book) -> bool {
-        match self.until {
-            Until::Once => book.n_begun >= self.parallel || n_waiting == 0,
+    fn poll(&self) -> Duration {
+        self.site.config.implement.poll_interval
+    }
+}
+
+/// A driver at work: the one thread that decides what is begun.
+struct Shift<'d, 'h> {
+    driver: &'d Driver<'d>,
+    store: Box<dyn Store>,
+    book: Book,
+    driven: Driven,
+    hear: &'h mut dyn FnMut(&DriveNews<'_>),
+}
+
+impl<'d> Shift<'d, '_> {
+    fn conduct<'s>(
+        mut self,
+        scope: &'s Scope<'s, 'd>,
+        sender: &Sender<Answer>,
+        receiver: &Receiver<Answer>,
+    ) -> Result<Driven, ImplementError> {
+        let mut looks_at: Option<Instant> = None;
+        loop {
+            self.driven.is_interrupted = self.driver.site.cancel.is_cancelled();
+            let is_ending = self.driven.is_interrupted || self.book.fatal.is_some();
+            if is_ending && self.book.busy.is_empty() {
+                return match self.book.fatal {
+                    Some(error) => Err(error),
+                    None => Ok(self.driven),
+                };
+            }
+            let is_due = looks_at.is_none_or(|at| clock::monotonic() >= at);
+            if is_due && !is_ending {
+                let n_waiting = self.look(scope, sender)?;
+                if self.book.busy.is_empty() && self.is_over(n_waiting) {
+                    return Ok(self.driven);
+                }
+                self.tell_idle();
+                looks_at = Some(clock::monotonic() + self.driver.poll());
+            }
+            if let Ok((id, answer)) = receiver.recv_timeout(LOOK) {
+                self.heard(id, answer);
+                looks_at = None;
+            }
+        }
+    }
+
+    /// Looks for work and begins it. A store that cannot be had for a moment is looked at again.
+    fn look<'s>(
+        &mut self,
+        scope: &'s Scope<'s, 'd>,
+        sender: &Sender<Answer>,
+    ) -> Result<usize, ImplementError> {
+        match self.launch(scope, sender) {
+            Ok(n_waiting) => {
+                self.book.n_blind = 0;
+                Ok(n_waiting)
+            }
+            Err(error) if error.is_passing() && self.book.n_blind < MAX_PASSING => {
+                self.book.n_blind += 1;
+                Ok(1)
+            }
+            Err(error) if self.book.busy.is_empty() => Err(error),
+            // What runs is waited for and told of before everything ends.
+            Err(error) => {
+                self.book.fatal = Some(error);
+                Ok(1)
+            }
+        }
+    }
+
+    /// Begins what can be begun; how many others could be, or will be after a rest.
+    fn launch<'s>(
+        &mut self,
+        scope: &'s Scope<'s, 'd>,
+        sender: &Sender<Answer>,
+    ) -> Result<usize, ImplementError> {
+        let now = clock::monotonic();
+        let mut n_waiting = 0;
+        for record in candidates(&*self.store)? {
+            let id = record.issue.id();
+            let rests = match self.book.resting.get(id) {
+                Some(None) => continue,
+                Some(Some(until)) => *until > now,
+                None => false,
+            };
+            if self.book.busy.contains(id) {
+                continue;
+            }
+            if rests || self.is_full() {
+                n_waiting += 1;
+                continue;
+            }
+            self.begin(id.clone(), scope, sender.clone());
+        }
+        Ok(n_waiting)
+    }
+
+    fn begin<'s>(&mut self, id: BeadId, scope: &'s Scope<'s, 'd>, sender: Sender<Answer>) {
+        self.book.busy.insert(id.clone());
+        self.book.n_begun += 1;
+        self.book.is_idle_told = false;
+        (self.hear)(&DriveNews::Begins(&id));
+        let driver = self.driver;
+        scope.spawn(move || {
+            let dispatched = catch_unwind(AssertUnwindSafe(|| driver.dispatch(&id)));
+            let answer = dispatched.unwrap_or_else(|_| {
+                let message = "the dispatcher failed, which is a fault of beads-ralph";
+                Err(ImplementError::Trouble(Trouble::for_bead(message)))
+            });
+            // Nobody listens any more only when everything is over.
+            drop(sender.send((id, answer)));
+        });
+    }
+
+    fn is_full(&self) -> bool {
+        let most = self.driver.parallel;
+        let is_once_over = self.driver.until == Until::Once && self.book.n_begun >= most;
+        self.book.busy.len() >= most || is_once_over
+    }
+
+    fn is_over(&self, n_waiting: usize) -> bool {
+        match self.driver.until {
+            Until::Once => self.is_full() || n_waiting == 0,
             Until::Empty => n_waiting == 0,
             Until::Stopped => false,
         }
     }
 
-    fn heard(
-        &self,
-        store: &mut dyn Store,
-        book: &mut Book,
-        driven: &mut Driven,
-        id: BeadId,
-        answer: Result<Dispatched, ImplementError>,
-        hear: &mut dyn FnMut(&DriveNews<'_>),
-    ) -> Result<(), ImplementError> {
-        book.busy.remove(&id);
-        let poll = self.site.config.implement.poll_interval;
+    fn tell_idle(&mut self) {
+        if self.book.busy.is_empty() && !self.book.is_idle_told {
+            self.book.is_idle_told = true;
+            (self.hear)(&DriveNews::Idle);
+        }
+    }
+
+    fn heard(&mut self, id: BeadId, answer: Result<Dispatched, ImplementError>) {
+        self.book.busy.remove(&id);
         match answer {
-            Ok(dispatched) => {
-                book.failures.remove(&id);
-                let rest = match (self.until, dispatched.ending.is_progress()) {
-                    (Until::Empty | Until::Stopped, true) => None,
-                    (Until::Stopped, false) => Some(Some(clock::monotonic() + poll)),
-                    (Until::Once, _) | (Until::Empty, false) => Some(None),
-                };
-                match rest {
-                    Some(rest) => drop(book.resting.insert(id, rest)),
-                    None => drop(book.resting.remove(&id)),
-                }
-                hear(&DriveNews::Ended(&dispatched));
-                driven.dispatched.push(dispatched);
-            }
-            Err(error) => {
-                let rests = self.rest(book, &id, &error, poll);
-                hear(&DriveNews::Failed {
-                    source: &id,
-                    error: &error,
-                    rests,
-                });
-                driven.failures.push((id.clone(), error.to_string()));
-                match rests {
-                    Some(rests) if self.until != Until::Once => {
-                        let until = clock::monotonic().checked_add(rests);
-                        book.resting.insert(id, until);
-                    }
-                    Some(_) => drop(book.resting.insert(id, None)),
-                    None => self.give_up(store, &id, &error)?,
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// How long a bead rests after a failure; nothing when it failed too often. Limits, interruptions and that somebody else works on
-    /// it are nobody's fault.
-    fn rest(
-        &self,
-        book: &mut Book,
-        id: &BeadId,
-        error: &ImplementError,
-        poll: Duration,
-    ) -> Option<Duration> {
-        match error {
-            ImplementError::Interrupted => Some(poll),
-            _ if error.is_elsewhere() => Some(poll),
-            ImplementError::Limit { until, .. } => {
-                let left = until.and_then(|until| (until - clock::now()).try_into().ok());
-                Some(left.unwrap_or(poll).max(poll))
-            }
-            _ => {
-                let n = book.failures.entry(id.clone()).or_default();
-                *n += 1;
-                (*n < MAX_FAILURES).then_some(poll)
-            }
+            Ok(dispatched) => self.done(id, dispatched),
+            Err(error) => self.failed(id, error),
         }
     }
 
-    /// Asks a person (I-42).
-    fn give_up(
-        &self,
-        store: &mut dyn Store,
-        id: &BeadId,
-        error: &ImplementError,
-    ) -> Result<(), ImplementError> {
-        let Some(record) = store.get(std::slice::from_ref(id))?.pop() else {
-            return Ok(());
+    fn done(&mut self, id: BeadId, dispatched: Dispatched) {
+        self.book.failures.remove(&id);
+        let is_progress = dispatched.ending.is_progress();
+        self.driven.n_done += usize::from(is_progress);
+        let rest = match (self.driver.until, is_progress) {
+            (Until::Empty | Until::Stopped, true) => None,
+            (Until::Stopped, false) => {
+                Some(clock::monotonic().checked_add(self.driver.poll() * LOOKS_AT_REST))
+            }
+            (Until::Once, _) | (Until::Empty, false) => Some(None),
         };
-        let note = format!(
-            "implement-bead: it could not be worked on, {MAX_FAILURES} times in a row: {error}"
-        );
-        let write = Write::Update {
-            id: id.clone(),
-            edits: flag(&record.issue, &note),
-            guard: Guard::default(),
+        match rest {
+            Some(rest) => drop(self.book.resting.insert(id, rest)),
+            None => drop(self.book.resting.remove(&id)),
+        }
+        (self.hear)(&DriveNews::Ended(&dispatched));
+        // Whoever waits for new work may do so for weeks.
+        if self.driver.until != Until::Stopped {
+            self.driven.dispatched.push(dispatched);
+        }
+    }
+
+    fn failed(&mut self, id: BeadId, error: ImplementError) {
+        let rests = self.rest(&id, &error);
+        (self.hear)(&DriveNews::Failed {
+            source: &id,
+            error: &error,
+            rests,
+        });
+        if self.driver.until != Until::Stopped {
+            self.driven.failures.push((id.clone(), error.to_string()));
+        }
+        if error.is_for_all() {
+            self.book.fatal.get_or_insert(error);
+            return;
+        }
+        let Some(rests) = rests else {
+            self.give_up(&id, &error);
+            return;
         };
-        store.write(&[write], self.site.stamp())?;
-        Ok(())
+        let until = match self.driver.until {
+            Until::Once => None,
+            Until::Empty | Until::Stopped => clock::monotonic().checked_add(rests),
+        };
+        self.book.resting.insert(id, until);
+    }
+
+    /// How long a bead rests after a failure; nothing when it failed too often. Limits, interruptions, and what others do to the bead
+    /// are nobody's fault.
+    fn rest(&mut self, id: &BeadId, error: &ImplementError) -> Option<Duration> {
+        let poll = self.driver.poll();
+        if let ImplementError::Limit { until, .. } = error {
+            let left = until.and_then(|until| (until - clock::now()).try_into().ok());
+            return Some(left.unwrap_or(poll).max(poll));
+        }
+        if matches!(error, ImplementError::Interrupted)
+            || error.is_elsewhere()
+            || error.is_for_all()
+        {
+            return Some(poll);
+        }
+        let most = if error.is_passing() {
+            MAX_PASSING
+        } else {
+            MAX_FAILURES
+        };
+        let n = self.book.failures.entry(id.clone()).or_default();
+        *n += 1;
+        let rest = poll
+            .saturating_mul(1 << (*n - 1).min(16))
+            .min(LONGEST_REST.max(poll));
+        (*n < most).then_some(rest)
+    }
+
+    /// Asks a person (I-42). Where that cannot be written, the bead is tried again.
+    fn give_up(&mut self, id: &BeadId, error: &ImplementError) {
+        let n = self.book.failures.remove(id).unwrap_or_default();
+        let note =
+            format!("implement-bead: it could not be worked on, {n} times in a row: {error}");
+        let Ok(records) = self.store.get(std::slice::from_ref(id)) else {
+            return;
+        };
+        for record in records {
+            let write = Write::Update {
+                id: id.clone(),
+                edits: flag(&record.issue, &note),
+                guard: Guard::default(),
+            };
+            drop(self.store.write(&[write], self.driver.site.stamp()));
+        }
     }
 }

@@ -178,11 +178,32 @@ impl ImplementError {
 
     /// Whether somebody else works on the bead at the same time.
     pub(super) fn is_elsewhere(&self) -> bool {
-        let is_passing = |error: &StoreError| {
-            matches!(error, StoreError::Guard { .. } | StoreError::Busy { .. })
-                || error.is_already_claimed()
+        let is_taken = |error: &StoreError| {
+            matches!(error, StoreError::Guard { .. }) || error.is_already_claimed()
         };
-        self.is_lost() || matches!(self, Self::Store(error) if is_passing(error))
+        self.is_lost() || matches!(self, Self::Store(error) if is_taken(error))
+    }
+
+    /// Whether it would meet every bead: no agent, a configuration that is wrong.
+    pub(super) fn is_for_all(&self) -> bool {
+        match self {
+            Self::NotReady { .. } => true,
+            Self::Trouble(trouble) => trouble.lasting == Lasting::ForRun,
+            _ => false,
+        }
+    }
+
+    /// Whether it may be over at the next try, whatever the bead.
+    pub(super) fn is_passing(&self) -> bool {
+        match self {
+            Self::Interrupted | Self::Limit { .. } | Self::File(_) => true,
+            Self::Trouble(trouble) => trouble.lasting == Lasting::Passing,
+            Self::Store(error) => matches!(
+                error,
+                StoreError::Busy { .. } | StoreError::Timeout { .. } | StoreError::BdTimeout { .. }
+            ),
+            Self::Agent(_) | Self::NotReady { .. } | Self::NoReviewer(_) => false,
+        }
     }
 
     /// Whether the step is somebody else's now.

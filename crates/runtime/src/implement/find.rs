@@ -1,9 +1,9 @@
 //! From a source bead to the step that is current (I-1, I-2, I-4, I-5).
 
 use beads_ralph_core::engine::Trouble;
-use beads_ralph_core::implement::{HUMAN, Resolution, link_label, molecule_to_use};
+use beads_ralph_core::implement::{HUMAN, Mode, Resolution, link_label, molecule_to_use};
 use beads_ralph_core::issue::{MOLECULE, Query, Record, Standing, StatusFilter};
-use beads_ralph_core::molecule::Molecule;
+use beads_ralph_core::molecule::{Molecule, Step};
 
 use super::Dispatcher;
 use super::ending::{Ending, Stop};
@@ -76,12 +76,16 @@ impl Dispatcher<'_> {
 
     /// A root closes with its last step, so that a molecule which is complete is a closed one: it is not poured again (I-5).
     fn refuse_what_is_done(&mut self, molecules: &[Record]) -> Result<(), Stop> {
-        for root in molecules {
+        let is_work = |root: &&Record| Mode::parse(root.issue.title()).is_some();
+        for root in molecules.iter().filter(is_work) {
             let steps = store::below(&*self.store, root.issue.id())?;
             let is_closed = |step: &Record| step.issue.standing() == Standing::Closed;
             if !steps.is_empty() && steps.iter().all(is_closed) {
                 let id = root.issue.id().clone();
-                self.decide("I-5", format!("molecule {id} is complete: nothing to do"));
+                let text = format!(
+                    "molecule {id} is complete: nothing to do; `beads-ralph mol burn {id}` to do everything anew"
+                );
+                self.decide("I-5", text);
                 self.told.molecule = Some(id);
                 return Err(Stop::Ended(Ending::MoleculeDone));
             }
@@ -113,7 +117,7 @@ impl Dispatcher<'_> {
 
 /// What is in the way of a molecule without a step that can be started.
 fn waiting(molecule: &Molecule) -> String {
-    let open = molecule.steps().iter().map(|step| step.record());
+    let open = molecule.steps().iter().map(Step::record);
     let open = open.filter(|record| record.issue.standing() != Standing::Closed);
     let named: Vec<String> = open
         .map(|record| format!("{} ({})", record.issue.id(), record.issue.status()))

@@ -24,6 +24,8 @@ pub(super) struct Held {
     pub(super) id: BeadId,
     /// The claim's number.
     pub(super) fence: Fence,
+    /// Whether the store will never take what came of the stage, so that it is not to be found again.
+    pub(super) is_refused: bool,
     beaten: Instant,
 }
 
@@ -72,6 +74,7 @@ impl Dispatcher<'_> {
         Ok(Held {
             id: step.issue.id().clone(),
             fence: record.fence,
+            is_refused: false,
             beaten: clock::monotonic(),
         })
     }
@@ -107,7 +110,9 @@ impl Dispatcher<'_> {
 
     /// Gives the step back. That it is not ours any more is no trouble.
     pub(super) fn let_go(&mut self, assignment: &Assignment, held: &Held) {
-        if let Some(folder) = self.audit_folder(assignment) {
+        if !held.is_refused
+            && let Some(folder) = self.audit_folder(assignment)
+        {
             WorkRecord::give_back(&folder, held.fence);
         }
         let id = assignment.step.issue.id();

@@ -3,6 +3,7 @@
 mod create_pr;
 mod hand_off;
 mod preflight;
+mod sealing;
 mod verify_ac;
 
 use beads_ralph_core::engine::{Lasting, Trouble};
@@ -25,10 +26,10 @@ impl Dispatcher<'_> {
         held: &mut Held,
     ) -> Result<Option<Settlement>, Stop> {
         match assignment.stage {
-            Stage::Preflight => self.preflight(assignment).map(Some),
+            Stage::Preflight => self.preflight(assignment, held).map(Some),
             Stage::VerifyAc => self.verify_ac(assignment, held),
-            Stage::CreatePr => self.create_pr(assignment).map(Some),
-            Stage::MergeOrHandoff => self.hand_off(assignment).map(Some),
+            Stage::CreatePr => self.create_pr(assignment, held).map(Some),
+            Stage::MergeOrHandoff => self.hand_off(assignment, held).map(Some),
             _ => Ok(None),
         }
     }

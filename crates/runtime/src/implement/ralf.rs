@@ -7,7 +7,9 @@ mod simplifying;
 
 use beads_ralph_core::engine::CommitId;
 use beads_ralph_core::implement::Outcome;
-use beads_ralph_core::implement::ralf::{Reviewer, ReviewerStatus, too_degraded};
+use beads_ralph_core::implement::ralf::{
+    Finding, Reviewer, ReviewerStatus, reviewers, too_degraded,
+};
 use beads_ralph_core::issue::Edit;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -53,9 +55,21 @@ fn foreign_eyes(eyes: &[Eyes]) -> String {
     format!("FOREIGN-EYES: {}; degraded={degraded}", cycles.join("; "))
 }
 
+fn finding_to_json(finding: &Finding) -> Value {
+    json!({
+        "severity": finding.severity.as_str(),
+        "title": finding.title,
+        "detail": finding.detail,
+        "file": finding.file,
+    })
+}
+
 fn eyes_to_json(eyes: &[Eyes]) -> Value {
     let cycles = eyes.iter().map(|eyes| {
-        let asked = eyes.asked.iter().map(
+        let mut asked = eyes.asked.clone();
+        let others = reviewers(eyes.cycle).iter().skip(asked.len());
+        asked.extend(others.map(|reviewer| (*reviewer, ReviewerStatus::NotRun)));
+        let asked = asked.iter().map(
             |(reviewer, status)| json!({"reviewer": reviewer.as_str(), "status": status.as_str()}),
         );
         json!({"cycle": eyes.cycle, "asked": asked.collect::<Vec<Value>>(), "degraded": eyes.is_degraded()})

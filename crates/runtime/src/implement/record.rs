@@ -21,6 +21,12 @@ pub(super) struct WorkRecord {
     pub(super) mark: String,
     /// What was checked out when it began.
     pub(super) head: Option<String>,
+    /// Whether it ended well, so that its report is whole.
+    #[serde(default)]
+    pub(super) is_ended: bool,
+    /// What was checked out when it had ended; what others do to it later is not its work.
+    #[serde(default)]
+    pub(super) candidate: Option<String>,
     /// The claim with which the step was given back before anybody could say what came of it.
     #[serde(default)]
     pub(super) given_back: Option<u64>,
@@ -34,6 +40,8 @@ impl WorkRecord {
             through: held.fence.0,
             mark: mark.to_owned(),
             head,
+            is_ended: false,
+            candidate: None,
             given_back: None,
         }
     }
@@ -61,11 +69,22 @@ impl WorkRecord {
     /// Hands what is undecided on to the next claim, before it is made: a dispatcher that is gone right after it loses no work.
     pub(super) fn hand_on(folder: &Utf8Path, last: Fence, is_left: bool) {
         for (path, record) in Self::all_of(folder, last) {
-            if is_left || record.given_back == Some(last.0) {
+            if is_left || (record.is_ended && record.given_back == Some(last.0)) {
                 let through = last.0.saturating_add(1);
                 // Where that cannot be noted the work is done again.
                 drop(Self { through, ..record }.write(&path));
             }
+        }
+    }
+
+    /// Notes something about the worker at a path, if there is a record.
+    pub(super) fn amend(path: &Utf8Path, change: impl FnOnce(&mut Self)) -> Result<(), FileError> {
+        match Self::read(path) {
+            Some(mut record) => {
+                change(&mut record);
+                record.write(path)
+            }
+            None => Ok(()),
         }
     }
 

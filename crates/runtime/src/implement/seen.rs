@@ -14,8 +14,9 @@ use super::hold::Held;
 use crate::agent::Observer;
 use crate::news::{Listener, News};
 use crate::run::Repository as _;
+use crate::run::main_checkout::MainCheckout;
 use crate::store::{Store, StoreError};
-use crate::unit::Cancel;
+use crate::unit::{Cancel, Flow, Mark, Stream, Units, Watch};
 
 /// Keeps the claim alive while a worker works, and ends it when it must not go on.
 pub(super) struct Watchman<'w> {
@@ -27,6 +28,12 @@ pub(super) struct Watchman<'w> {
     /// What ends this worker.
     pub(super) own: &'w Cancel,
     pub(super) doing: Option<String>,
+    /// The user's own checkout, and how often it had changed when it was last looked at; nothing where the work is done there.
+    pub(super) main: Option<(&'w MainCheckout, u64)>,
+    pub(super) units: &'w Units,
+    pub(super) mark: Mark,
+    /// What it was stopped for, if it was seen at the user's checkout.
+    pub(super) stray: Option<String>,
     /// Why the step is not ours any more.
     pub(super) lost: Option<StoreError>,
 }
@@ -42,12 +49,61 @@ impl Observer for Watchman<'_> {
         if self.all.is_cancelled() {
             self.own.cancel();
         }
+        self.look_at_main();
         if self.lost.is_none()
             && let Err(error) = self.held.beat(self.store)
         {
             self.lost = Some(error);
             self.own.cancel();
         }
+    }
+}
+
+impl Watchman<'_> {
+    /// Ends a worker that is seen at the user's own checkout (Z-17).
+    fn look_at_main(&mut self) {
+        let Some((main, known)) = &mut self.main else {
+            return;
+        };
+        let (n_changes, _) = main.look(self.units);
+        if n_changes != *known {
+            *known = n_changes;
+            self.stray = main.trace(&self.mark);
+        }
+        if self.stray.is_some() {
+            self.own.cancel();
+        }
+    }
+}
+
+/// Keeps the claim alive while checks run, and tells whoever listens.
+pub(super) struct Beating<'b> {
+    pub(super) store: &'b mut dyn Store,
+    pub(super) held: &'b mut Held,
+    pub(super) listener: &'b mut dyn Listener,
+}
+
+impl Listener for Beating<'_> {
+    fn hear(&mut self, news: &News<'_>) {
+        self.listener.hear(news);
+        // Whether the step is still ours is found out when something is written.
+        drop(self.held.beat(self.store));
+    }
+}
+
+/// Keeps the claim alive while a command runs.
+pub(super) struct BeatingWatch<'b> {
+    pub(super) store: &'b mut dyn Store,
+    pub(super) held: &'b mut Held,
+}
+
+impl Watch for BeatingWatch<'_> {
+    fn output(&mut self, _: Stream, _: &[u8]) -> Flow {
+        Flow::GoOn
+    }
+
+    fn tick(&mut self, _: Duration) {
+        drop(self.held.beat(self.store));
     }
 }
 
@@ -63,6 +119,7 @@ impl Dispatcher<'_> {
         let Some(head) = git.checked_out_at(place)? else {
             return Ok(Facts::default());
         };
+        let branch = &self.site.config.worktrees.source_branch;
         let commits = report.commits.iter().map(|commit| &commit.0);
         let of_docs = report
             .docs_edits
@@ -84,6 +141,7 @@ impl Dispatcher<'_> {
             missing_commits: missing,
             changed_files,
             has_new_commits: before.is_some_and(|before| *before != head),
+            is_branch_empty: git.fork_point(branch, &head)?.as_ref() == Some(&head),
             dirt: git.dirt_of(place)?,
         })
     }

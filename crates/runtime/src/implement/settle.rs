@@ -1,6 +1,8 @@
 //! What follows from a report, written in one batch: discovered work, labels, notes, the end of the step, the flag of the source
 //! (I-22, I-26…I-30, §9.10). Nothing is half done.
 
+use std::time::Duration;
+
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::engine::Trouble;
 use beads_ralph_core::implement::discovered::{DISCOVERED_FROM, Placement, document, unfiled};
@@ -17,7 +19,7 @@ use crate::store::{Guard, StoreError, Write};
 use crate::unit::{Ending as UnitEnding, Environment, Limits, Silent, Spec, Stdin};
 
 /// How long the user's own word on where discovered work belongs may take.
-const SIBLING_LIMIT: std::time::Duration = std::time::Duration::from_secs(60);
+const SIBLING_LIMIT: Duration = Duration::from_mins(1);
 
 /// The lengths of the hash in the id of a new bead, the shortest that is free first.
 const ID_LENGTHS: [usize; 4] = [6, 10, 16, 32];
@@ -71,18 +73,19 @@ impl Dispatcher<'_> {
     pub(super) fn settle(
         &mut self,
         assignment: &Assignment,
-        held: &Held,
+        held: &mut Held,
         settlement: Settlement,
     ) -> Result<Ending, Stop> {
         let source = self.source_again(assignment)?;
         let (inserts, ids) = self.filed(assignment, &settlement.discovered)?;
         let mut batch = inserts;
-        batch.push(self.step_update(assignment, held, &settlement)?);
         if !settlement.root.is_empty() {
             batch.push(update(assignment.root(), settlement.root.clone()));
         }
         batch.extend(source_updates(&source, &settlement));
-        self.store.write(&batch, self.site.stamp())?;
+        // Where a store tells a batch change by change, the step is not closed before everything else is said.
+        batch.push(step_update(assignment, held, &settlement)?);
+        self.write_settlement(&batch, held)?;
         for id in &ids {
             self.decide("I-26", format!("discovered work became {id}"));
         }
@@ -105,44 +108,25 @@ impl Dispatcher<'_> {
         }
     }
 
+    /// Writes it. What a store will never take is no reason to take the same report again: the worker does its work anew.
+    fn write_settlement(&mut self, batch: &[Write], held: &mut Held) -> Result<(), Stop> {
+        match self.store.write(batch, self.site.stamp()) {
+            Ok(_) => Ok(()),
+            Err(error) => {
+                let error = ImplementError::from(error);
+                if !error.is_passing() {
+                    held.is_refused = true;
+                }
+                Err(error.into())
+            }
+        }
+    }
+
     /// The source as it is now, so that nothing is noted twice.
     fn source_again(&self, assignment: &Assignment) -> Result<Record, StoreError> {
         let id = assignment.source.issue.id();
         let record = self.store.get(std::slice::from_ref(id))?.pop();
         record.ok_or_else(|| StoreError::NotFound(id.clone()))
-    }
-
-    fn step_update(
-        &self,
-        assignment: &Assignment,
-        held: &Held,
-        settlement: &Settlement,
-    ) -> Result<Write, Stop> {
-        let step = &assignment.step.issue;
-        let mut edits = Vec::new();
-        if let Some(text) = &settlement.audit_label {
-            edits.push(label(text)?);
-        }
-        let notes = settlement.notes.iter().cloned();
-        edits.extend(notes.map(Edit::AppendNotes));
-        if !settlement.faults.is_empty() {
-            let faults = settlement.faults.join("\n- ");
-            let note = format!("implement-bead: faults of the report:\n- {faults}");
-            edits.push(Edit::AppendNotes(note));
-        }
-        match &settlement.outcome {
-            Outcome::Complete(reason) => edits.push(Edit::Close(reason.clone())),
-            Outcome::Human(note) => {
-                edits.extend(flag(step, note));
-                let reason = note.lines().next().unwrap_or_default();
-                edits.push(Edit::Close(reason.to_owned()));
-            }
-        }
-        Ok(Write::Update {
-            id: step.id().clone(),
-            edits,
-            guard: Guard::fenced(held.fence),
-        })
     }
 
     /// Makes the source wait for a person, and the step if there is one (I-30). With a fence the step is given back as well.
@@ -192,7 +176,9 @@ impl Dispatcher<'_> {
         let known = self.store.get(&ids)?;
         let mut made = (Vec::new(), Vec::new());
         for item in unfiled(items, source, &known) {
-            let id = self.free_id(source, item)?;
+            let Some(id) = self.free_id(source, item, &known)? else {
+                continue;
+            };
             let epic = self.epic(assignment, item)?;
             let placement = match &epic {
                 Some(epic) => Placement::Sibling(epic),
@@ -209,20 +195,25 @@ impl Dispatcher<'_> {
         Ok(made)
     }
 
-    /// An id that follows from what was found and where, so that it is the same whenever the report is looked at.
-    fn free_id(&self, source: &BeadId, item: &Discovered) -> Result<BeadId, Stop> {
-        let (prefix, _) = source
-            .as_str()
-            .split_once(['-', '.'])
-            .unwrap_or((source.as_str(), ""));
-        let hash = digest::bytes(format!("{source}\n{}", item.title).as_bytes());
-        let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    /// An id that follows from what was found and where, so that it is the same whenever the report is looked at; none when the bead is
+    /// there and only its title was changed.
+    fn free_id(
+        &self,
+        source: &BeadId,
+        item: &Discovered,
+        known: &[Record],
+    ) -> Result<Option<BeadId>, Stop> {
+        let prefix = prefix_of(source.as_str());
+        let hex = digest::sha256(format!("{source}\n{}", item.title).as_bytes());
         for length in ID_LENGTHS {
-            let text = format!("{prefix}-{}", &hex[..length]);
-            if let Ok(id) = BeadId::parse(&text)
-                && self.store.get(std::slice::from_ref(&id))?.is_empty()
-            {
-                return Ok(id);
+            let Ok(id) = BeadId::parse(&format!("{prefix}-{}", &hex[..length])) else {
+                break;
+            };
+            if known.iter().any(|record| *record.issue.id() == id) {
+                return Ok(None);
+            }
+            if self.store.get(std::slice::from_ref(&id))?.is_empty() {
+                return Ok(Some(id));
             }
         }
         let message = format!("no id is free for the discovered work `{}`", item.title);
@@ -275,6 +266,45 @@ impl Dispatcher<'_> {
     }
 }
 
+/// What is done to the step, under its claim.
+fn step_update(
+    assignment: &Assignment,
+    held: &Held,
+    settlement: &Settlement,
+) -> Result<Write, Stop> {
+    let step = &assignment.step.issue;
+    let mut edits = Vec::new();
+    if let Some(text) = &settlement.audit_label {
+        edits.push(label(text)?);
+    }
+    let notes = settlement.notes.iter().cloned();
+    edits.extend(notes.map(Edit::AppendNotes));
+    if !settlement.faults.is_empty() {
+        let faults = settlement.faults.join("\n- ");
+        let note = format!("implement-bead: faults of the report:\n- {faults}");
+        edits.push(Edit::AppendNotes(note));
+    }
+    match &settlement.outcome {
+        Outcome::Complete(reason) => edits.push(Edit::Close(reason.clone())),
+        Outcome::Human(note) => {
+            edits.extend(flag(step, note));
+            let reason = note.lines().next().unwrap_or_default();
+            edits.push(Edit::Close(reason.to_owned()));
+        }
+    }
+    Ok(Write::Update {
+        id: step.id().clone(),
+        edits,
+        guard: Guard::fenced(held.fence),
+    })
+}
+
+/// The project's prefix in an id: all before the last `-`, without the numbers of parts.
+fn prefix_of(id: &str) -> &str {
+    let whole = id.split('.').next().unwrap_or(id);
+    whole.rsplit_once('-').map_or(whole, |(prefix, _)| prefix)
+}
+
 fn update(record: &Record, edits: Vec<Edit>) -> Write {
     Write::Update {
         id: record.issue.id().clone(),
@@ -305,4 +335,21 @@ fn source_updates(source: &Record, settlement: &Settlement) -> Vec<Write> {
         updates.push(update(source, edits));
     }
     updates
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn i_26_new_beads_have_the_prefix_of_their_project() {
+        for (id, prefix) in [
+            ("proj-42", "proj"),
+            ("my-proj-7f3", "my-proj"),
+            ("proj-1.2", "proj"),
+            ("7bk.19.3", "7bk"),
+        ] {
+            assert_eq!(prefix_of(id), prefix, "{id}");
+        }
+    }
 }

@@ -13,7 +13,7 @@ use beads_ralph_core::implement::report::{Gate, Report, Status, gate};
 use beads_ralph_core::implement::upstream::{
     Diagnosis, diagnose_step, diagnoser, diagnosis, needs_diagnosis,
 };
-use beads_ralph_core::implement::{AUDIT_DIRECTORY, Task, audit_label, report_path};
+use beads_ralph_core::implement::{AUDIT_DIRECTORY, Task, answers, audit_label, report_path};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::Dispatcher;
@@ -97,19 +97,13 @@ impl Dispatcher<'_> {
         self.make_audit_directory(assignment)?;
         let path = assignment.report(&assignment.agent, iteration)?;
         let path = self.site.beads.join(path);
+        self.told.report = Some(path.clone());
         let record = WorkRecord::beside(&path);
         let before = WorkRecord::read(&record);
         if let Some(left) = before.filter(|before| before.is_undecided(held)) {
             unit::end(&Mark(left.mark.clone()));
-            if let Ok(classified) = classify::read(&path, &assignment.agent) {
-                let fence = left.fence;
-                self.decide(
-                    "Z-36",
-                    format!("the report of fence {fence} is there and is used"),
-                );
-                let kept = WorkRecord::new(held, &left.mark, left.head);
-                kept.write(&record)?;
-                return self.judged(assignment, classified, kept.head.as_deref());
+            if let Some(done) = self.left_over(assignment, held, &path, left)? {
+                return Ok(done);
             }
         }
         let mark = self.site.mark.below();
@@ -123,6 +117,49 @@ impl Dispatcher<'_> {
         kept.write(&record)?;
         let classified = self.worked(assignment, held, iteration, &path, mark)?;
         self.judged(assignment, classified, kept.head.as_deref())
+    }
+
+    /// The report of a worker that nobody has decided about, if it is whole: the worker had ended, or it says all that reports say.
+    fn left_over(
+        &mut self,
+        assignment: &Assignment,
+        held: &Held,
+        path: &Utf8Path,
+        left: WorkRecord,
+    ) -> Result<Option<Done>, Stop> {
+        let Ok(classified) = classify::read(path, &assignment.agent) else {
+            return Ok(None);
+        };
+        if !left.is_ended && !classified.faults.is_empty() {
+            return Ok(None);
+        }
+        let fence = left.fence;
+        self.decide(
+            "Z-36",
+            format!("the report of fence {fence} is there and is used"),
+        );
+        let kept = WorkRecord {
+            fence: held.fence.0,
+            through: held.fence.0,
+            is_ended: true,
+            ..left
+        };
+        kept.write(&WorkRecord::beside(path))?;
+        if let Some(candidate) = &kept.candidate {
+            // Whoever came after the worker was cut off, and nobody looked at what they did.
+            self.back_to(assignment, &CommitId(candidate.clone()))?;
+        }
+        self.judged(assignment, classified, kept.head.as_deref())
+            .map(Some)
+    }
+
+    /// Makes the worktree be a commit, if it is not.
+    fn back_to(&mut self, assignment: &Assignment, commit: &CommitId) -> Result<(), Stop> {
+        let now = self.snapshot(assignment)?;
+        if now.0.as_ref() != Some(commit) || now.1.is_some() {
+            self.undo(assignment, Some(commit), 0)?;
+        }
+        Ok(())
     }
 
     /// Runs the worker and reads what it left.
@@ -154,10 +191,14 @@ impl Dispatcher<'_> {
         };
         let outcome = self.call(assignment, held, &errand)?;
         let why = match outcome.status {
-            AgentStatus::Ok => match classify::read(path, &assignment.agent) {
-                Ok(classified) => return Ok(classified),
-                Err(why) => why,
-            },
+            AgentStatus::Ok => {
+                let record = WorkRecord::beside(path);
+                WorkRecord::amend(&record, |record| record.is_ended = true)?;
+                match classify::read(path, &assignment.agent) {
+                    Ok(classified) => return Ok(classified),
+                    Err(why) => why,
+                }
+            }
             _ => NoReport::Missing,
         };
         let crash = crash(&outcome, &errand.directory);
@@ -204,6 +245,8 @@ impl Dispatcher<'_> {
     fn prompt(&mut self, assignment: &Assignment, report: &Utf8Path) -> Result<String, Stop> {
         let diagnosis = self.diagnosis(assignment)?;
         let commands = self.site.commands();
+        let notes = assignment.step.issue.text("notes").unwrap_or_default();
+        let answers = answers(notes);
         let task = Task {
             stage: assignment.stage,
             mode: assignment.mode,
@@ -215,6 +258,7 @@ impl Dispatcher<'_> {
             commands: &commands,
             acceptance: &assignment.acceptance,
             diagnosis: diagnosis.as_ref(),
+            answers: &answers,
         };
         Ok(task.to_prompt())
     }
@@ -333,6 +377,7 @@ impl Dispatcher<'_> {
                 error.to_string(),
             ))
         })?;
+        let is_apart = Utf8Path::new(&job.call.worktree) != self.site.root;
         let mut watchman = Watchman {
             store: &mut *self.store,
             held,
@@ -340,15 +385,24 @@ impl Dispatcher<'_> {
             all: self.site.cancel,
             own: &cancel,
             doing: None,
+            main: is_apart.then(|| (&self.main, self.main.look(self.site.units).0)),
+            units: self.site.units,
+            mark: job.mark.clone(),
+            stray: None,
             lost: None,
         };
         let outcome = agent::run(self.site.units, job, &cancel, &mut watchman);
+        let stray = watchman.stray.take();
         if let Some(lost) = watchman.lost.take() {
             return Err(lost.into());
         }
-        let outcome = outcome?;
+        let mut outcome = outcome?;
         if self.site.cancel.is_cancelled() {
             return Err(ImplementError::Interrupted.into());
+        }
+        if let Some(what) = stray {
+            outcome.status = AgentStatus::Failed;
+            outcome.reason = format!("it was stopped because it changed the main checkout: {what}");
         }
         Ok(outcome)
     }

@@ -26,7 +26,7 @@ use super::set_up;
 use crate::checks::{Checks, Ground};
 use crate::config::Config;
 use crate::files::{self, FileError};
-use crate::unit::{Cancel, Ending, Mark, Units};
+use crate::unit::{Cancel, Ending, Mark, Silent, Units};
 use crate::{agent, digest, ralph};
 
 /// How long the user's own command to tell them something may take.
@@ -174,7 +174,7 @@ impl<'a> RealCrew<'a> {
             cancel: &cancel,
             env: self.ports.variables(&bead.id),
         };
-        let made = set_up::set_up(self.units, self.config, &errand);
+        let made = set_up::set_up(self.units, self.config, &errand, &mut Silent);
         self.over(&bead.id, &cancel);
         made
     }

@@ -19,7 +19,7 @@ const EVERY: Duration = Duration::from_secs(10);
 
 /// The user's own checkout.
 #[derive(Debug)]
-pub(super) struct MainCheckout {
+pub(crate) struct MainCheckout {
     root: Utf8PathBuf,
     seen: Mutex<Seen>,
 }
@@ -33,7 +33,7 @@ struct Seen {
 }
 
 impl MainCheckout {
-    pub(super) fn new(root: &Utf8Path) -> Self {
+    pub(crate) fn new(root: &Utf8Path) -> Self {
         let seen = Seen {
             at: clock::monotonic(),
             snapshot: None,
@@ -46,7 +46,7 @@ impl MainCheckout {
     }
 
     /// How often it has changed so far, and whether this look was the one that found the last change.
-    pub(super) fn look(&self, units: &Units) -> (u64, bool) {
+    pub(crate) fn look(&self, units: &Units) -> (u64, bool) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let now = clock::monotonic();
         if seen.snapshot.is_some() && now.saturating_duration_since(seen.at) < EVERY {
@@ -64,7 +64,7 @@ impl MainCheckout {
     }
 
     /// Why a unit seems to have changed it: what one of its processes does there.
-    pub(super) fn trace(&self, mark: &Mark) -> Option<String> {
+    pub(crate) fn trace(&self, mark: &Mark) -> Option<String> {
         unit::find(mark).into_iter().find_map(|pid| {
             let works_here = fs::read_link(format!("/proc/{pid}/cwd")).ok();
             let works_here = works_here.and_then(|path| Utf8PathBuf::from_path_buf(path).ok());

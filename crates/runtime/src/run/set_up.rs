@@ -8,7 +8,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::config::Config;
 use crate::files;
-use crate::unit::{Cancel, Ended, Ending, Environment, Limits, Mark, Silent, Spec, Stdin, Units};
+use crate::unit::{Cancel, Ended, Ending, Environment, Limits, Mark, Spec, Stdin, Units, Watch};
 
 /// How long the command may take.
 const LIMIT: Duration = Duration::from_mins(30);
@@ -36,7 +36,12 @@ pub(crate) fn is_set_up(worktree: &Utf8Path) -> bool {
 }
 
 /// Makes a worktree ready, unless it is.
-pub(crate) fn set_up(units: &Units, config: &Config, errand: &Errand<'_>) -> Result<bool, Trouble> {
+pub(crate) fn set_up(
+    units: &Units,
+    config: &Config,
+    errand: &Errand<'_>,
+    watch: &mut dyn Watch,
+) -> Result<bool, Trouble> {
     if is_set_up(errand.worktree) {
         return Ok(false);
     }
@@ -62,7 +67,7 @@ pub(crate) fn set_up(units: &Units, config: &Config, errand: &Errand<'_>) -> Res
         },
         output: Some(errand.logs.to_owned()),
     };
-    let ended = units.run(&spec, errand.cancel, &mut Silent);
+    let ended = units.run(&spec, errand.cancel, watch);
     let ended = ended.map_err(|error| passing(&error))?;
     if ended.ending != Ending::Exited(0) || ended.stopped.is_some() {
         return Err(Trouble::for_bead(format!(

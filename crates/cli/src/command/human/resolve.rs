@@ -11,8 +11,8 @@ use beads_ralph_core::implement::{
 };
 use beads_ralph_core::issue::{Edit, Record, Standing, new_comment};
 use beads_ralph_core::text::visible;
-use beads_ralph_runtime::files;
 use beads_ralph_runtime::store::{Guard, StoreError, Write};
+use beads_ralph_runtime::{clock, files, host};
 use camino::Utf8Path;
 use serde_json::{Value, json};
 
@@ -146,6 +146,11 @@ fn of_implement<'w>(
             changes.push((step, accept_step(&step.issue, &note, answer)));
             continue;
         }
+        if !waiting.is_done_again(step) {
+            // Somebody went past it long ago, and took the label off the bead alone.
+            changes.push((step, vec![Edit::RemoveLabel(HUMAN.to_owned())]));
+            continue;
+        }
         changes.push((step, redo_step(&step.issue, &note)));
         let mut below = vec![step];
         while let Some(part) = below.pop() {
@@ -170,7 +175,8 @@ fn refuse_held(record: &Record, actor: &str) -> Result<(), Failure> {
     let Some(claim) = &record.claim else {
         return Ok(());
     };
-    if Writer::fence_of(record, actor).is_some() {
+    let is_gone = claim.is_abandoned(clock::now(), &host::name(), host::liveness);
+    if Writer::fence_of(record, actor).is_some() || is_gone.is_some() {
         return Ok(());
     }
     let held = StoreError::Held {
@@ -192,6 +198,9 @@ fn write(record: &Record, edits: Vec<Edit>, beads: &Beads) -> Write {
         edits,
         guard: Guard {
             version: Some(record.version),
+            // Nobody alive holds it any more: that was looked at.
+            is_forced: record.claim.is_some()
+                && Writer::fence_of(record, beads.by.actor()).is_none(),
             ..beads.by.guard(record, &own)
         },
     }

@@ -53,6 +53,15 @@ impl Waiting {
         })
     }
 
+    /// Whether a flagged step is the one that waits: it is open, or the last that was flagged in the molecule that is worked on. Others were
+    /// gone past by hand.
+    pub(super) fn is_done_again(&self, step: &Record) -> bool {
+        let is_last = self
+            .step()
+            .is_some_and(|last| last.issue.id() == step.issue.id());
+        is_last || step.issue.standing() != Standing::Closed
+    }
+
     /// The step that waits; of several the latest.
     pub(super) fn step(&self) -> Option<&Record> {
         self.steps().last().map(|(_, step)| step)

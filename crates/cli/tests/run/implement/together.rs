@@ -76,7 +76,7 @@ fn z_36_a_step_that_is_taken_away_is_not_closed_by_the_one_who_had_it() {
 }
 
 #[test]
-fn z_36_an_interrupted_dispatch_gives_the_step_back_and_a_report_that_is_there_is_used() {
+fn z_36_an_interrupted_dispatch_gives_the_step_back_and_a_worker_that_was_cut_off_works_anew() {
     let bench = Bench::new("diligent; touch \"$base/working\"; sleep 60");
     bench.source("bug", "");
     bench.implement();
@@ -87,7 +87,8 @@ fn z_36_an_interrupted_dispatch_gives_the_step_back_and_a_report_that_is_there_i
     wait_until("nobody is left", || bench.world.processes().is_empty());
     let step = bench.step("diagnose");
     assert!(step["status"] == "open" && !is_human(&step), "{step:#}");
+    bench.agent("diligent");
     let told = bench.implement();
     assert_eq!(told["ending"], "complete", "{told:#}");
-    assert_eq!(bench.ran().len(), 1);
+    assert_eq!(bench.ran().len(), 2);
 }

@@ -1,7 +1,7 @@
 //! `ralf-review`: fresh reviewers, in at most so many cycles, who change nothing.
 
-use super::Score;
 use super::severity::Counts;
+use super::{Score, completed_cycles};
 
 /// What whoever asked for the review should do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,11 +62,13 @@ pub struct ReviewLoop {
 }
 
 impl ReviewLoop {
-    /// A loop of at most so many cycles.
-    pub fn new(max: u32) -> Self {
+    /// A loop of at most so many cycles, which goes on after what a step's notes tell of. Of a cycle before a crash only its number is
+    /// known, so that the last one is done again where all were done.
+    pub fn new(max: u32, notes: &str) -> Self {
+        let max = max.max(1);
         Self {
-            max: max.max(1),
-            cycle: 1,
+            max,
+            cycle: completed_cycles(notes).saturating_add(1).min(max),
             before: None,
         }
     }
@@ -111,7 +113,7 @@ mod tests {
     use super::*;
 
     fn play(max: u32, cycles: &[(u32, u32)]) -> (Score, u32) {
-        let mut machine = ReviewLoop::new(max);
+        let mut machine = ReviewLoop::new(max, "");
         let mut next = machine.begin();
         loop {
             match next {

@@ -14,6 +14,16 @@ pub enum Severity {
 }
 
 impl Severity {
+    /// The word in records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Blocking => "blocking",
+            Self::Critical => "critical",
+            Self::Major => "major",
+            Self::Minor => "minor",
+        }
+    }
+
     /// Reads a word; `nit` is minor, and case does not matter.
     pub fn parse(text: &str) -> Option<Self> {
         match text.trim().to_ascii_lowercase().as_str() {

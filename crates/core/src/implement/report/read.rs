@@ -42,6 +42,9 @@ pub enum Malformed {
     },
 }
 
+/// How many faults are told one by one.
+const MAX_FAULTS: usize = 20;
+
 /// A report that can be used, and what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Read {
@@ -80,10 +83,21 @@ pub fn read(text: &str, agent: &Agent) -> Result<Read, Malformed> {
         comment_fix,
     };
     reader.check_whole(agent, &mut report);
-    Ok(Read {
-        report,
-        faults: reader.faults,
-    })
+    let (report, left_out) = report.bounded();
+    let mut faults = reader.faults;
+    if faults.len() > MAX_FAULTS {
+        let n = faults.len() - MAX_FAULTS;
+        faults.truncate(MAX_FAULTS);
+        faults.push(Fault {
+            place: root.place,
+            message: format!("{n} more faults"),
+        });
+    }
+    faults.extend(left_out.into_iter().map(|message| Fault {
+        place: root.place,
+        message,
+    }));
+    Ok(Read { report, faults })
 }
 
 struct Reader<'n> {

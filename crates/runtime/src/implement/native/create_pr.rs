@@ -8,6 +8,7 @@ use beads_ralph_core::implement::{Judge, Outcome, encode_url};
 use super::super::Dispatcher;
 use super::super::assign::Assignment;
 use super::super::ending::Stop;
+use super::super::hold::Held;
 use super::super::settle::{Settlement, label};
 use super::{failed, place_at, settled};
 use crate::config::IntegrationMode;
@@ -17,7 +18,11 @@ use crate::run::{NewPullRequest, Place, PullState, Repository as _};
 const PULL_LABEL: &str = "pr-url-";
 
 impl Dispatcher<'_> {
-    pub(super) fn create_pr(&mut self, assignment: &Assignment) -> Result<Settlement, Stop> {
+    pub(super) fn create_pr(
+        &mut self,
+        assignment: &Assignment,
+        held: &mut Held,
+    ) -> Result<Settlement, Stop> {
         let Some(place) = place_at(assignment, &assignment.place) else {
             return Ok(failed(
                 assignment,
@@ -25,36 +30,16 @@ impl Dispatcher<'_> {
                 "the worktree's path names no branch",
             ));
         };
-        let git = self.site.git;
-        let head = git.checked_out_at(&place.worktree)?;
-        let base = &self.site.config.worktrees.source_branch;
-        let fork = match &head {
-            Some(head) => git.fork_point(base, head)?,
-            None => None,
+        let commit = match self.checked(assignment, &place, held)? {
+            Ok(commit) => commit,
+            Err(settlement) => return Ok(settlement),
         };
-        let Some(fork) = fork else {
-            let detail = format!(
-                "the branch {} has nothing in common with {base}",
-                place.branch
-            );
-            return Ok(failed(assignment, "no-base", detail));
-        };
-        let message = format!("{} ({})", assignment.source.issue.title(), place.bead);
-        let sealed = match git.seal(&place, &fork, &message) {
-            Ok(sealed) => sealed,
-            Err(trouble) => return settled(assignment, "not-committed", trouble),
-        };
-        if sealed.changed_files.is_empty() {
-            let detail = format!("{} is no different from {base}", place.branch);
-            return Ok(failed(assignment, "nothing-was-done", detail));
-        }
-        git.keep(&place.bead, &sealed.commit)?;
         match (self.site.integration, self.site.forge) {
-            (IntegrationMode::Pr, Some(_)) => self.propose(assignment, &place, &sealed.commit),
+            (IntegrationMode::Pr, Some(_)) => self.propose(assignment, &place, &commit),
             _ => Ok(Settlement::new(Outcome::Complete(format!(
                 "create-pr complete; no pull request is made here; {} is at {}",
                 place.branch,
-                sealed.commit.short()
+                commit.short()
             )))),
         }
     }

@@ -3,49 +3,74 @@
 use beads_ralph_core::engine::CommitId;
 use beads_ralph_core::implement::report::Status;
 use beads_ralph_core::implement::{Judge, MERGE_READY, Outcome, VERIFIED, decode_path};
-use beads_ralph_core::issue::Edit;
+use beads_ralph_core::issue::{Edit, Record};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::super::Dispatcher;
 use super::super::assign::{Assignment, WORKTREE_LABEL};
 use super::super::ending::Stop;
+use super::super::hold::Held;
 use super::super::settle::{Settlement, label};
 use super::{ended, failed, place_at, settled};
 use crate::config::IntegrationMode;
-use crate::run::{Integrated, Place, Repository as _};
+use crate::run::{Integrated, Place, PullState, Repository as _};
 
 /// The branch that work is merged into when the configuration names none.
 const TARGET: &str = "ralph/implement";
 
 impl Dispatcher<'_> {
-    pub(super) fn hand_off(&mut self, assignment: &Assignment) -> Result<Settlement, Stop> {
+    pub(super) fn hand_off(
+        &mut self,
+        assignment: &Assignment,
+        held: &mut Held,
+    ) -> Result<Settlement, Stop> {
         let place = worktree_of(assignment).and_then(|path| place_at(assignment, &path));
         let Some(place) = place else {
             let detail = "the molecule has no label that says where its worktree is";
             return Ok(failed(assignment, "no-branch", detail));
         };
-        let kept = self.site.git.kept(&place.bead)?;
-        let commit = match kept {
-            Some(commit) => Some(commit),
-            None => self.site.git.branch(&place.branch)?,
+        if let Some(how) = self.merged_by_somebody(&place)? {
+            self.decide("Z-12", format!("it is merged already: {how}"));
+            return Ok(merged_already(&how));
+        }
+        let commit = match self.final_commit(assignment, &place, held)? {
+            Ok(commit) => commit,
+            Err(settlement) => return Ok(settlement),
         };
-        let Some(commit) = commit else {
-            let detail = format!("there is no branch {}", place.branch);
-            return Ok(failed(assignment, "no-branch", detail));
-        };
-        if self.may_merge(assignment) {
+        let source = self.source()?;
+        if self.may_merge(assignment, &source) {
             return self.merge(assignment, &place, &commit);
         }
-        self.handed_over(assignment, &place, &commit)
+        handed_over(assignment, &place, &commit)
+    }
+
+    /// How the checked work came into the branch that it started from, if somebody merged it.
+    fn merged_by_somebody(&self, place: &Place) -> Result<Option<String>, Stop> {
+        let git = self.site.git;
+        let Some(kept) = git.kept(&place.bead)? else {
+            return Ok(None);
+        };
+        let source = &self.site.config.worktrees.source_branch;
+        if git.fork_point(source, &kept)?.as_ref() == Some(&kept) {
+            return Ok(Some(format!("{} is in {source}", kept.short())));
+        }
+        let Some(forge) = self.site.forge else {
+            return Ok(None);
+        };
+        let found = forge.find(&place.branch)?.into_iter();
+        let mut merged =
+            found.filter(|it| it.request.state == PullState::Merged && it.head == kept);
+        Ok(merged.next().map(|it| it.request.url))
     }
 
     /// Whether nobody has to look: it is allowed, merging is how work is handed over, and no line waits for a person.
-    fn may_merge(&mut self, assignment: &Assignment) -> bool {
+    fn may_merge(&mut self, assignment: &Assignment, source: &Record) -> bool {
         let mut lines = assignment.acceptance.iter();
-        let is_verified = assignment.source.issue.has_label(VERIFIED);
+        let is_verified = source.issue.has_label(VERIFIED);
         let is_looked_at = is_verified || !lines.any(|line| line.judge == Judge::Human);
         let is_merging = self.site.integration == IntegrationMode::Merge;
-        let may = assignment.policy.is_auto_mergeable && is_merging && is_looked_at;
+        let is_allowed = source.issue.has_label("auto-mergeable");
+        let may = is_allowed && is_merging && is_looked_at;
         let why = match (may, is_looked_at) {
             (true, _) => "it may be merged: `auto-mergeable`",
             (false, false) => "it is handed over: a person must look at some lines",
@@ -92,31 +117,38 @@ impl Dispatcher<'_> {
             }
         }
     }
+}
 
-    fn handed_over(
-        &mut self,
-        assignment: &Assignment,
-        place: &Place,
-        commit: &CommitId,
-    ) -> Result<Settlement, Stop> {
-        let (branch, worktree) = (&place.branch, &place.worktree);
-        let mut note = format!(
-            "implement-bead: the work is done and waits to be merged: branch {branch} at {}, worktree {worktree}",
-            commit.short()
-        );
-        let lines = assignment.acceptance.iter();
-        for line in lines.filter(|line| line.judge == Judge::Human) {
-            note.push_str("\n- to be looked at: ");
-            note.push_str(line.text.trim());
-        }
-        let reason = format!(
-            "merge-or-handoff complete; handed over {branch} at {}",
-            commit.short()
-        );
-        let mut settlement = Settlement::new(Outcome::Complete(reason));
-        settlement.source = vec![label(MERGE_READY)?, Edit::AppendNotes(note)];
-        Ok(settlement)
+fn merged_already(how: &str) -> Settlement {
+    let reason = format!("merge-or-handoff complete; merged by somebody: {how}");
+    let mut settlement = Settlement::new(Outcome::Complete(reason));
+    settlement.source = vec![Edit::Close(format!("merged: {how}"))];
+    settlement
+}
+
+/// The work is there for a person to merge.
+fn handed_over(
+    assignment: &Assignment,
+    place: &Place,
+    commit: &CommitId,
+) -> Result<Settlement, Stop> {
+    let (branch, worktree) = (&place.branch, &place.worktree);
+    let mut note = format!(
+        "implement-bead: the work is done and waits to be merged: branch {branch} at {}, worktree {worktree}",
+        commit.short()
+    );
+    let lines = assignment.acceptance.iter();
+    for line in lines.filter(|line| line.judge == Judge::Human) {
+        note.push_str("\n- to be looked at: ");
+        note.push_str(line.text.trim());
     }
+    let reason = format!(
+        "merge-or-handoff complete; handed over {branch} at {}",
+        commit.short()
+    );
+    let mut settlement = Settlement::new(Outcome::Complete(reason));
+    settlement.source = vec![label(MERGE_READY)?, Edit::AppendNotes(note)];
+    Ok(settlement)
 }
 
 /// The worktree that the molecule names, whether it is there or not.

@@ -1,10 +1,14 @@
 //! `preflight`: the worktree is made and remembered, and the source is in progress (§9.14, I-43).
 
+use std::collections::BTreeMap;
+
 use beads_ralph_core::implement::{Outcome, READY, encode_path, title_slug};
 
 use super::super::Dispatcher;
 use super::super::assign::{Assignment, WORKTREE_LABEL, ignore_all};
 use super::super::ending::Stop;
+use super::super::hold::Held;
+use super::super::seen::BeatingWatch;
 use super::super::settle::{Settlement, label};
 use super::settled;
 use crate::run::{Origin, Place, Repository as _, set_up};
@@ -16,7 +20,11 @@ const WORKTREES: &str = ".claude/worktrees";
 const REQUIRED: [&str; 2] = ["brainstormed", READY];
 
 impl Dispatcher<'_> {
-    pub(super) fn preflight(&mut self, assignment: &Assignment) -> Result<Settlement, Stop> {
+    pub(super) fn preflight(
+        &mut self,
+        assignment: &Assignment,
+        held: &mut Held,
+    ) -> Result<Settlement, Stop> {
         let source = &assignment.source.issue;
         let missing: Vec<&str> = (REQUIRED.into_iter())
             .filter(|label| !source.has_label(label))
@@ -44,18 +52,19 @@ impl Dispatcher<'_> {
                 .beads
                 .join(assignment.report(&assignment.agent, None)?);
             let logs = logs.with_file_name("setup");
-            let made = set_up::set_up(
-                self.site.units,
-                self.site.config,
-                &set_up::Errand {
-                    command,
-                    worktree: &place.worktree,
-                    logs: &logs,
-                    mark: self.site.mark.below(),
-                    cancel: self.site.cancel,
-                    env: std::collections::BTreeMap::new(),
-                },
-            );
+            let errand = set_up::Errand {
+                command,
+                worktree: &place.worktree,
+                logs: &logs,
+                mark: self.site.mark.below(),
+                cancel: self.site.cancel,
+                env: BTreeMap::new(),
+            };
+            let mut watch = BeatingWatch {
+                store: &mut *self.store,
+                held,
+            };
+            let made = set_up::set_up(self.site.units, self.site.config, &errand, &mut watch);
             if let Err(trouble) = made {
                 return settled(assignment, "worktree-not-set-up", trouble);
             }

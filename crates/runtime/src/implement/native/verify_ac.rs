@@ -3,19 +3,21 @@
 use std::collections::BTreeMap;
 
 use beads_ralph_core::bead::Dod;
-use beads_ralph_core::implement::report::Status;
 use beads_ralph_core::implement::{Judge, Outcome};
 use beads_ralph_core::verify::{is_green, summary};
+use camino::Utf8Path;
 use serde_json::{Value, json};
 
 use super::super::Dispatcher;
 use super::super::assign::Assignment;
 use super::super::ending::{ImplementError, Stop};
 use super::super::hold::Held;
+use super::super::seen::Beating;
 use super::super::settle::Settlement;
-use super::ended;
+use super::failed;
 use crate::checks::{Checks, Ground};
 use crate::files;
+use crate::run::Repository as _;
 
 impl Dispatcher<'_> {
     /// Runs the commands; nothing comes back when they hold and an agent must judge the rest.
@@ -24,27 +26,22 @@ impl Dispatcher<'_> {
         assignment: &Assignment,
         held: &mut Held,
     ) -> Result<Option<Settlement>, Stop> {
-        let machine = assignment.acceptance.iter();
-        let machine = machine.filter(|line| line.judge == Judge::Machine);
-        let (commands, words): (Vec<_>, Vec<_>) = machine.partition(|line| line.command.is_some());
-        let commands: Vec<&str> = (commands.iter())
-            .filter_map(|line| line.command.as_deref())
-            .collect();
-        if !commands.is_empty() {
-            let red = self.red(assignment, &commands)?;
-            held.beat(self.store)?;
-            if let Some(summary) = red {
-                let outcome = ended(assignment, Status::Failed, "acceptance-not-met", summary);
-                return Ok(Some(Settlement::new(outcome)));
-            }
+        let head = self.site.git.checked_out_at(&assignment.place)?;
+        if let Some(summary) = self.red(assignment, &assignment.place, held)? {
+            return Ok(Some(failed(assignment, "acceptance-not-met", summary)));
         }
-        let n = commands.len();
+        if let Some(head) = head {
+            self.site.git.keep(assignment.source.issue.id(), &head)?;
+        }
+        let n = commands(assignment).count();
         self.decide("Z-35", format!("{n} acceptance command(s) hold"));
-        if !words.is_empty() {
-            let n = words.len();
+        let lines = assignment.acceptance.iter();
+        let words = lines.filter(|it| it.judge == Judge::Machine && it.command.is_none());
+        let n_words = words.count();
+        if n_words > 0 {
             self.decide(
                 "Z-35",
-                format!("{n} acceptance line(s) are judged by an agent"),
+                format!("{n_words} acceptance line(s) are judged by an agent"),
             );
             self.told.worker = Some(assignment.agent.as_str().to_owned());
             return Ok(None);
@@ -53,11 +50,19 @@ impl Dispatcher<'_> {
         Ok(Some(Settlement::new(Outcome::Complete(reason))))
     }
 
-    /// What does not hold, if something does not.
-    fn red(&mut self, assignment: &Assignment, commands: &[&str]) -> Result<Option<String>, Stop> {
+    /// What does not hold in a worktree, if something does not.
+    pub(super) fn red(
+        &mut self,
+        assignment: &Assignment,
+        worktree: &Utf8Path,
+        held: &mut Held,
+    ) -> Result<Option<String>, Stop> {
         let verifier =
-            |command: &&str| json!({"name": command, "command": command, "on_failure": "continue"});
-        let verifiers: Vec<Value> = commands.iter().map(verifier).collect();
+            |command: &str| json!({"name": command, "command": command, "on_failure": "continue"});
+        let verifiers: Vec<Value> = commands(assignment).map(verifier).collect();
+        if verifiers.is_empty() {
+            return Ok(None);
+        }
         let dod = match Dod::from_document(&json!({"verifiers": verifiers})) {
             Ok(dod) => dod,
             Err(errors) => {
@@ -75,7 +80,7 @@ impl Dispatcher<'_> {
         let checks = Checks {
             units: self.site.units,
             cancel: self.site.cancel,
-            root: &assignment.place,
+            root: worktree,
             shell: &self.site.config.shell,
             withhold: &self.site.config.agents.withhold_env,
             env: &BTreeMap::new(),
@@ -83,11 +88,22 @@ impl Dispatcher<'_> {
             mark: &self.site.mark,
             logs: &logs,
         };
-        let records = checks.run(&dod.verifiers, &|| None, self.listener);
+        let mut beating = Beating {
+            store: &mut *self.store,
+            held,
+            listener: &mut *self.listener,
+        };
+        let records = checks.run(&dod.verifiers, &|| None, &mut beating);
         if self.site.cancel.is_cancelled() {
             return Err(ImplementError::Interrupted.into());
         }
         files::write_atomic(&logs.join("checks.json"), &files::to_json(&records))?;
         Ok((!is_green(&records)).then(|| summary(&records)))
     }
+}
+
+/// The acceptance lines that are commands.
+fn commands(assignment: &Assignment) -> impl Iterator<Item = &str> {
+    let lines = assignment.acceptance.iter();
+    lines.filter_map(|line| line.command.as_deref())
 }

@@ -2,7 +2,7 @@
 
 use beads_ralph_core::engine::CommitId;
 use beads_ralph_core::implement::ralf::{
-    Aggregate, Counts, Findings, ImplementLoop, Next, Reviewer, WorkerEnd, completed_cycles,
+    Aggregate, Counts, Findings, ImplementLoop, Next, Reviewer, Score, WorkerEnd, completed_cycles,
     marker, reviewers,
 };
 use beads_ralph_core::implement::report::{Block, Escalation, Gate, Report, Status};
@@ -15,10 +15,11 @@ use super::super::assign::Assignment;
 use super::super::classify::{self, NoReport};
 use super::super::ending::Stop;
 use super::super::hold::Held;
+use super::super::record::WorkRecord;
 use super::super::settle::{Settlement, label};
 use super::super::work::Done;
 use super::reviewer::Wish;
-use super::{Eyes, eyes_to_json, foreign_eyes};
+use super::{Eyes, eyes_to_json, finding_to_json, foreign_eyes};
 use crate::store::{Guard, Write};
 
 /// What is remembered from cycle to cycle, for the record only: nobody who works is told of it.
@@ -63,7 +64,7 @@ impl Dispatcher<'_> {
                 Next::Review { cycle } => {
                     let order = reviewers(cycle);
                     let counts =
-                        self.look(assignment, held, &mut progress, cycle, Focus::Work, order)?;
+                        self.look(assignment, held, &mut progress, (cycle, Focus::Work, order))?;
                     machine.reviewed(counts)
                 }
                 Next::QualityReview => {
@@ -105,12 +106,14 @@ impl Dispatcher<'_> {
         progress: &mut Progress,
         cycle: u32,
     ) -> Result<WorkerEnd, Stop> {
+        progress.findings = Findings::default();
         let done = self.work(assignment, held, Some(cycle))?;
         let done = self.complete_evidence(assignment, done, cycle)?;
         if let Some(text) = self.audit_label(assignment, Some(cycle)) {
             self.note_step(held, vec![label(&text)?])?;
             self.decide("I-22", format!("label {text} on the step"));
         }
+        self.note_candidate(assignment, cycle)?;
         let end = WorkerEnd {
             status: done.report.status,
             gate: done.gate,
@@ -120,6 +123,15 @@ impl Dispatcher<'_> {
         self.decide("R-6", format!("cycle {cycle}: {status}, gate {gate}"));
         progress.last = Some(done);
         Ok(end)
+    }
+
+    /// Notes what the worker left, so that what reviewers and others do to it can be taken back, also by a later process.
+    fn note_candidate(&self, assignment: &Assignment, cycle: u32) -> Result<(), Stop> {
+        let head = self.site.git.checked_out_at(&assignment.place)?;
+        let report = assignment.report(&assignment.agent, Some(cycle))?;
+        let record = WorkRecord::beside(&self.site.beads.join(report));
+        WorkRecord::amend(&record, |record| record.candidate = head.map(|head| head.0))?;
+        Ok(())
     }
 
     /// Inside a loop a block of evidence that lacks a key makes the report malformed.
@@ -174,9 +186,7 @@ impl Dispatcher<'_> {
         assignment: &Assignment,
         held: &mut Held,
         progress: &mut Progress,
-        cycle: u32,
-        focus: Focus,
-        order: &[Reviewer],
+        (cycle, focus, order): (u32, Focus, &[Reviewer]),
     ) -> Result<Counts, Stop> {
         let wish = Wish {
             cycle,
@@ -216,9 +226,7 @@ impl Dispatcher<'_> {
             assignment,
             held,
             progress,
-            cycle,
-            focus,
-            &[Reviewer::FreshEyes],
+            (cycle, focus, &[Reviewer::FreshEyes]),
         )?;
         let mut all = before.list;
         all.append(&mut progress.findings.list);
@@ -255,7 +263,10 @@ impl Dispatcher<'_> {
     ) -> Result<Settlement, Stop> {
         let score = aggregate.score.as_str();
         self.decide("R-9", format!("{score}: {}", aggregate.rationale));
-        self.told.aggregate = Some(aggregate_json(aggregate, &progress));
+        let mut told = aggregate_json(aggregate, &progress);
+        told["final_report"] = json!(self.told.report);
+        self.told.aggregate = Some(told);
+        self.told.status = Some(status_of(aggregate.score, aggregate.counts.major));
         let (mut report, gate, is_synthetic, faults) = match progress.last {
             Some(done) => (done.report, done.gate, done.is_synthetic, done.faults),
             None => (
@@ -287,6 +298,16 @@ impl Dispatcher<'_> {
     }
 }
 
+/// What a loop comes to, in the words of reports (I-28).
+fn status_of(score: Score, majors: u32) -> Status {
+    match score {
+        Score::Pass => Status::Complete,
+        Score::PassWithReservations if majors == 0 => Status::Complete,
+        Score::PassWithReservations => Status::NeedsHuman,
+        Score::Fail => Status::Failed,
+    }
+}
+
 /// A worker asked for a person: its own words go to them.
 fn aborted(assignment: &Assignment, progress: Progress) -> Settlement {
     let Some(done) = progress.last else {
@@ -302,7 +323,6 @@ fn aborted(assignment: &Assignment, progress: Progress) -> Settlement {
 
 /// What a person must know about a loop that did not simply pass.
 fn verdict(aggregate: &Aggregate, findings: &Findings) -> Option<Escalation> {
-    use beads_ralph_core::implement::ralf::Score;
     if aggregate.score == Score::Pass {
         return None;
     }
@@ -330,8 +350,7 @@ fn aggregate_json(aggregate: &Aggregate, progress: &Progress) -> Value {
     let per_cycle =
         per_cycle.map(|it| json!({"status": it.status.as_str(), "gate": it.gate.as_str()}));
     let remaining = progress.findings.list.iter();
-    let remaining =
-        remaining.map(|it| json!({"title": it.title, "detail": it.detail, "file": it.file}));
+    let remaining = remaining.map(finding_to_json);
     json!({
         "score": aggregate.score.as_str(),
         "rationale": aggregate.rationale,

@@ -183,7 +183,7 @@ impl Dispatcher<'_> {
     }
 
     /// What is checked out, and what is not committed: a reviewer changes neither.
-    pub(super) fn snapshot(
+    pub(in crate::implement) fn snapshot(
         &self,
         assignment: &Assignment,
     ) -> Result<(Option<CommitId>, Option<String>), Stop> {
@@ -192,7 +192,7 @@ impl Dispatcher<'_> {
     }
 
     /// Makes the worktree what it was. What is taken away stays reachable (Z-39).
-    pub(super) fn undo(
+    pub(in crate::implement) fn undo(
         &mut self,
         assignment: &Assignment,
         commit: Option<&CommitId>,

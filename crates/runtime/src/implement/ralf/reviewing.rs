@@ -5,7 +5,8 @@ use beads_ralph_core::implement::ralf::{
 };
 use beads_ralph_core::implement::report::{Escalation, Gate, Report, Status};
 use beads_ralph_core::implement::{Focus, ReviewLevel, outcome_of_loop};
-use serde_json::json;
+use beads_ralph_core::issue::Edit;
+use serde_json::{Value, json};
 
 use super::super::Dispatcher;
 use super::super::assign::Assignment;
@@ -13,7 +14,7 @@ use super::super::ending::Stop;
 use super::super::hold::Held;
 use super::super::settle::Settlement;
 use super::reviewer::Wish;
-use super::{Eyes, eyes_to_json, foreign_eyes};
+use super::{Eyes, eyes_to_json, finding_to_json, foreign_eyes};
 
 impl Dispatcher<'_> {
     pub(in super::super) fn ralf_review(
@@ -23,9 +24,11 @@ impl Dispatcher<'_> {
     ) -> Result<Settlement, Stop> {
         let max = assignment.policy.review_cycles();
         let base = self.base(assignment)?;
-        let mut machine = ReviewLoop::new(max);
+        let notes = assignment.step.issue.text("notes").unwrap_or_default();
+        let mut machine = ReviewLoop::new(max, notes);
         let mut eyes: Vec<Eyes> = Vec::new();
         let mut findings = Findings::default();
+        let mut per_cycle: Vec<Value> = Vec::new();
         let mut next = machine.begin();
         let focus = match assignment.policy.review_level {
             ReviewLevel::Deep => Focus::Deep,
@@ -49,11 +52,20 @@ impl Dispatcher<'_> {
                     );
                     eyes.push(looked);
                     findings = found;
+                    per_cycle.push(json!({"cycle": cycle, "severity": counts.to_note()}));
                     next = machine.reviewed(counts);
+                    if matches!(next, ReviewNext::Review { .. }) {
+                        self.note_step(held, vec![Edit::AppendNotes(marker(cycle, max))])?;
+                    }
                 }
             }
         };
-        self.reviewed(assignment, verdict, &eyes, &findings)
+        let mut settlement = self.reviewed(assignment, verdict, &eyes, &findings)?;
+        if let Some(told) = &mut self.told.aggregate {
+            told["per_cycle"] = Value::Array(per_cycle);
+        }
+        settlement.notes.push(marker(verdict.cycles.0, max));
+        Ok(settlement)
     }
 
     fn reviewed(
@@ -71,6 +83,7 @@ impl Dispatcher<'_> {
             "severity_counts": {"blocking": verdict.counts.blocking, "critical": verdict.counts.critical,
                 "major": verdict.counts.major, "minor": verdict.counts.minor},
             "foreign_eyes": eyes_to_json(eyes),
+            "remaining": findings.list.iter().map(finding_to_json).collect::<Vec<Value>>(),
         }));
         let status = match verdict.score {
             Score::Fail => Status::Failed,
@@ -96,7 +109,6 @@ impl Dispatcher<'_> {
                 "REVIEW-REPORT: score={score}; cycles={n}/{max}; severity={severity}; action={action}"
             ),
             foreign_eyes(eyes),
-            marker(n, max),
         ];
         self.note_degraded(eyes, &mut settlement)?;
         Ok(settlement)

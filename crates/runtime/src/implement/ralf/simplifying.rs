@@ -13,6 +13,7 @@ use super::super::Dispatcher;
 use super::super::assign::Assignment;
 use super::super::ending::{ImplementError, Stop};
 use super::super::hold::Held;
+use super::super::seen::Beating;
 use super::super::session::later_session_id;
 use super::super::work::Errand;
 use crate::checks::{Checks, Ground};
@@ -67,7 +68,7 @@ impl Dispatcher<'_> {
             self.decide("R-8", "there was nothing to simplify");
             return Ok(false);
         }
-        let is_whole = after.1.is_none() && self.tests_hold(assignment, tests, &errand)?;
+        let is_whole = after.1.is_none() && self.tests_hold(assignment, tests, &errand, held)?;
         if is_whole {
             self.decide("R-8", "it was simplified, and its tests hold");
             return Ok(false);
@@ -81,6 +82,7 @@ impl Dispatcher<'_> {
         assignment: &Assignment,
         tests: &str,
         errand: &Errand<'_>,
+        held: &mut Held,
     ) -> Result<bool, Stop> {
         let document = json!({"verifiers": [{"name": "tests", "command": tests}]});
         let Ok(dod) = Dod::from_document(&document) else {
@@ -99,7 +101,12 @@ impl Dispatcher<'_> {
             mark: &self.site.mark,
             logs: &logs,
         };
-        let records = checks.run(&dod.verifiers, &|| None, self.listener);
+        let mut beating = Beating {
+            store: &mut *self.store,
+            held,
+            listener: &mut *self.listener,
+        };
+        let records = checks.run(&dod.verifiers, &|| None, &mut beating);
         if self.site.cancel.is_cancelled() {
             return Err(ImplementError::Interrupted.into());
         }

@@ -1,0 +1,118 @@
+//! Every bead with its attempts: what the agents were told, what they did, what was said about it.
+
+use std::fmt::Write as _;
+
+use beads_ralph_core::chronicle::{Attempt, Chronicle, Run, Story};
+
+use super::words::{escaped, grouped, lasting, money, state_class, state_words};
+
+pub(super) fn draw(page: &mut String, chronicle: &Chronicle) {
+    page.push_str("<section>\n<h2>Beads</h2>\n");
+    for story in &chronicle.stories {
+        bead(page, story);
+    }
+    page.push_str("</section>\n");
+}
+
+fn bead(page: &mut String, story: &Story) {
+    let id = escaped(story.task.id.as_str());
+    let class = state_class(&story.state);
+    _ = write!(
+        page,
+        "<details class=\"bead\" id=\"bead-{id}\"><summary><span class=\"badge {class}\">{}</span> <b>{id}</b> {}</summary>\n<dl class=\"facts\">\n",
+        escaped(class),
+        escaped(&story.task.title)
+    );
+    let mut facts = vec![
+        ("state", escaped(&state_words(&story.state))),
+        ("sprint", escaped(&story.task.sprint)),
+        ("team", escaped(&story.task.team)),
+        ("branch", escaped(&story.task.branch)),
+    ];
+    if !story.waited_for.is_empty() {
+        let ids = story.waited_for.iter().map(|id| {
+            let id = escaped(id.as_str());
+            format!("<a href=\"#bead-{id}\">{id}</a>")
+        });
+        facts.push(("waited for", ids.collect::<Vec<String>>().join(", ")));
+    }
+    if let Some(pull) = &story.pull {
+        facts.push(("pull request", link(pull)));
+    }
+    if let Some(commit) = &story.merged {
+        facts.push(("merged by", escaped(commit.short())));
+    }
+    facts.push((
+        "cost",
+        format!(
+            "{}, {} tokens",
+            money(&story.spent),
+            grouped(story.spent.tokens)
+        ),
+    ));
+    for (name, value) in facts {
+        _ = writeln!(page, "<dt>{name}</dt><dd>{value}</dd>");
+    }
+    page.push_str("</dl>\n");
+    for attempt in &story.attempts {
+        one_attempt(page, attempt);
+    }
+    page.push_str("</details>\n");
+}
+
+/// An address that a browser may follow; anything else is only text.
+fn link(address: &str) -> String {
+    let text = escaped(address);
+    if address.starts_with("https://") || address.starts_with("http://") {
+        format!("<a href=\"{text}\" rel=\"noreferrer\">{text}</a>")
+    } else {
+        text
+    }
+}
+
+fn one_attempt(page: &mut String, attempt: &Attempt) {
+    _ = write!(page, "<h4>Attempt {}", attempt.number);
+    if let Some((commit, n_files)) = &attempt.sealed {
+        _ = write!(
+            page,
+            ": {n_files} files changed at {}",
+            escaped(commit.short())
+        );
+    }
+    page.push_str("</h4>\n");
+    if let Some(feedback) = &attempt.feedback {
+        _ = writeln!(
+            page,
+            "<details><summary>what went wrong before</summary><pre>{}</pre></details>",
+            escaped(feedback)
+        );
+    }
+    page.push_str("<table class=\"runs\"><thead><tr><th>What</th><th>Who</th><th>Took</th><th>Cost</th><th>Came of it</th></tr></thead><tbody>\n");
+    for run in &attempt.runs {
+        row(page, run);
+    }
+    page.push_str("</tbody></table>\n");
+}
+
+fn row(page: &mut String, run: &Run) {
+    let class = if run.is_good { "good" } else { "bad" };
+    let who = match &run.model {
+        Some(model) => format!("{} ({})", escaped(&run.agent), escaped(model)),
+        None => escaped(&run.agent),
+    };
+    let cost = if run.kind.is_agent() {
+        money(&run.spent)
+    } else {
+        String::new()
+    };
+    let evidence = run.evidence.as_deref().map(escaped);
+    let evidence = evidence.map_or(String::new(), |path| format!("<br><code>{path}</code>"));
+    _ = writeln!(
+        page,
+        "<tr class=\"{class}\"><td>{}</td><td>{who}</td><td class=\"n\">{}</td><td class=\"n\">{cost}</td><td><b>{}</b> {}{evidence}</td></tr>",
+        run.kind.as_str(),
+        lasting(run.ended.duration_since(run.began)),
+        escaped(&run.status),
+        escaped(&run.message),
+    );
+}

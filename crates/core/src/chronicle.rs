@@ -1,0 +1,161 @@
+//! The story of a run, told from its journal: what was done to each bead, when, by whom, what it cost, and what held everything up.
+//!
+//! A journal is folded once, in the order of its entries. Nothing here decides anything: what a run decided stands in the journal, and
+//! what it looks like now is the engine's to say.
+
+mod path;
+mod tell;
+#[cfg(test)]
+mod tests;
+
+use jiff::Timestamp;
+
+use crate::bead::BeadId;
+use crate::engine::{BeadState, CommitId, Outcome, RunState, Spent, Task};
+
+pub use path::{CriticalPath, critical_paths};
+pub use tell::chronicle;
+
+/// The story of a run.
+#[derive(Debug, Clone)]
+pub struct Chronicle {
+    /// The run's id.
+    pub run: String,
+    /// The program that began it.
+    pub version: String,
+    /// When it began.
+    pub began: Timestamp,
+    /// The moment of the last entry.
+    pub last: Timestamp,
+    /// How it ended, if it did.
+    pub outcome: Option<Outcome>,
+    /// What it does as a whole.
+    pub state: RunState,
+    /// How often a process died and another one went on.
+    pub n_adopted: usize,
+    /// How many beads could be worked on at once.
+    pub width: usize,
+    /// Its beads, in the order of their ids.
+    pub stories: Vec<Story>,
+    /// What all agents took.
+    pub spent: Spent,
+}
+
+/// What was done to a bead.
+#[derive(Debug, Clone)]
+pub struct Story {
+    /// The bead as it was first seen.
+    pub task: Task,
+    /// The beads that it waited for when it was first seen.
+    pub waited_for: Vec<BeadId>,
+    /// Where it stands at the end.
+    pub state: BeadState,
+    /// When it was first claimed in this run.
+    pub claimed: Option<Timestamp>,
+    /// When its work ended in this run.
+    pub ended: Option<Timestamp>,
+    /// Its attempts in this run, in their order.
+    pub attempts: Vec<Attempt>,
+    /// The pull request.
+    pub pull: Option<String>,
+    /// The commit by which it came into the target branch.
+    pub merged: Option<CommitId>,
+    /// What it cost in this run.
+    pub spent: Spent,
+}
+
+/// One attempt.
+#[derive(Debug, Clone, Default)]
+pub struct Attempt {
+    /// Its number, from 1.
+    pub number: u32,
+    /// What went wrong before, as the agents were told.
+    pub feedback: Option<String>,
+    /// Everything that ran, in the order of their ends.
+    pub runs: Vec<Run>,
+    /// What was committed, and how many files differ from the base.
+    pub sealed: Option<(CommitId, usize)>,
+}
+
+/// Something that ran for a while.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// What.
+    pub kind: RunKind,
+    /// Who: the agent, or nothing for checks and merges.
+    pub agent: String,
+    /// The model, as the agent names it.
+    pub model: Option<String>,
+    /// When it began.
+    pub began: Timestamp,
+    /// When it ended.
+    pub ended: Timestamp,
+    /// Whether the work may go on from it.
+    pub is_good: bool,
+    /// How it ended, in a word.
+    pub status: String,
+    /// What there is to say about it.
+    pub message: String,
+    /// What it took.
+    pub spent: Spent,
+    /// Where what it printed is kept.
+    pub evidence: Option<String>,
+}
+
+/// What ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RunKind {
+    /// The worktree was made ready.
+    Prepare,
+    /// A dev agent worked.
+    Develop,
+    /// An agent solved a conflict.
+    Resolve,
+    /// An agent led.
+    Lead,
+    /// A QA agent judged.
+    Judge,
+    /// Checks were run.
+    Verify,
+    /// The work was merged, pushed or proposed.
+    HandOver,
+}
+
+impl RunKind {
+    /// The word for people and programs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Prepare => "prepare",
+            Self::Develop => "develop",
+            Self::Resolve => "resolve",
+            Self::Lead => "lead",
+            Self::Judge => "judge",
+            Self::Verify => "verify",
+            Self::HandOver => "hand over",
+        }
+    }
+
+    /// Whether an agent ran, which takes money.
+    pub fn is_agent(self) -> bool {
+        matches!(
+            self,
+            Self::Develop | Self::Resolve | Self::Lead | Self::Judge
+        )
+    }
+}
+
+impl Story {
+    /// How long the work took, from its claim to its end, in milliseconds.
+    pub fn took_ms(&self) -> u64 {
+        let (Some(claimed), Some(ended)) = (self.claimed, self.ended) else {
+            return 0;
+        };
+        let took = ended.duration_since(claimed).as_millis();
+        u64::try_from(took).unwrap_or_default()
+    }
+
+    /// Everything that ran for it.
+    pub fn runs(&self) -> impl Iterator<Item = &Run> {
+        self.attempts.iter().flat_map(|attempt| &attempt.runs)
+    }
+}

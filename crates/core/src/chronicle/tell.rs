@@ -1,0 +1,260 @@
+//! Folding a journal into a story.
+
+use std::collections::{BTreeMap, HashMap};
+
+use jiff::Timestamp;
+
+use super::{Attempt, Chronicle, Run, RunKind, Story};
+use crate::agent::Status;
+use crate::bead::{BeadId, QaStatus};
+use crate::engine::{
+    Action, AgentReport, Answer, BeadState, Effect, EffectId, Engine, Entry, Event, Head, Spent,
+    Trouble,
+};
+
+/// The story of a run; the engine is what its journal folds to.
+pub fn chronicle(head: &Head, entries: &[Entry], engine: &Engine) -> Chronicle {
+    let mut teller = Teller::default();
+    for entry in entries {
+        teller.hear(entry);
+    }
+    let view = engine.view();
+    let mut states: HashMap<String, BeadState> = (view.beads.into_iter())
+        .map(|bead| (bead.id, bead.state))
+        .collect();
+    let mut stories: Vec<Story> = teller.stories.into_values().collect();
+    for story in &mut stories {
+        if let Some(state) = states.remove(story.task.id.as_str()) {
+            story.state = state;
+        }
+    }
+    Chronicle {
+        run: head.settings.run.clone(),
+        version: head.version.clone(),
+        began: head.at,
+        last: entries.last().map_or(head.at, |entry| entry.at),
+        outcome: engine.outcome(),
+        state: view.state,
+        n_adopted: teller.n_adopted,
+        width: head.settings.max_parallel,
+        stories,
+        spent: view.spent,
+    }
+}
+
+/// What is known while a journal is read.
+#[derive(Default)]
+struct Teller {
+    stories: BTreeMap<BeadId, Story>,
+    asked: HashMap<EffectId, (Effect, Timestamp)>,
+    n_adopted: usize,
+}
+
+impl Teller {
+    fn hear(&mut self, entry: &Entry) {
+        match &entry.event {
+            Event::Seen { tasks, .. } => {
+                for task in tasks {
+                    let story = || Story {
+                        waited_for: task.waits_for.clone(),
+                        task: task.clone(),
+                        state: BeadState::Ready,
+                        claimed: None,
+                        ended: None,
+                        attempts: Vec::new(),
+                        pull: None,
+                        merged: None,
+                        spent: Spent::default(),
+                    };
+                    self.stories.entry(task.id.clone()).or_insert_with(story);
+                }
+            }
+            Event::Answered { effect, answer } => {
+                if let Some((effect, began)) = self.asked.remove(effect) {
+                    self.answered(&effect, began, entry.at, answer);
+                }
+            }
+            Event::Adopted { .. } => self.n_adopted += 1,
+            Event::Woke | Event::StopAsked { .. } | Event::PauseAsked { .. } => {}
+        }
+        for effect in &entry.effects {
+            self.asked.insert(effect.id, (effect.clone(), entry.at));
+        }
+    }
+
+    fn answered(
+        &mut self,
+        effect: &Effect,
+        began: Timestamp,
+        at: Timestamp,
+        answer: &Result<Answer, Trouble>,
+    ) {
+        let Some(story) = self.stories.get_mut(&effect.bead) else {
+            return;
+        };
+        story.note(effect, at, answer);
+        let Some(run) = run(effect, (began, at), answer) else {
+            return;
+        };
+        if run.kind.is_agent() {
+            story.spent.add(&run.spent);
+        }
+        let attempt = story.attempt(attempt_of(&effect.action));
+        if attempt.feedback.is_none() {
+            attempt.feedback = feedback(&effect.action).map(str::to_owned);
+        }
+        attempt.runs.push(run);
+    }
+}
+
+impl Story {
+    /// The attempt with a number; what belongs to none belongs to the last.
+    fn attempt(&mut self, number: Option<u32>) -> &mut Attempt {
+        let last = self.attempts.last().map_or(1, |attempt| attempt.number);
+        let number = number.unwrap_or(last);
+        let at = self.attempts.iter().position(|it| it.number == number);
+        let at = at.unwrap_or_else(|| {
+            self.attempts.push(Attempt {
+                number,
+                ..Attempt::default()
+            });
+            self.attempts.len() - 1
+        });
+        &mut self.attempts[at]
+    }
+
+    /// What an answer says about the bead itself.
+    fn note(&mut self, effect: &Effect, at: Timestamp, answer: &Result<Answer, Trouble>) {
+        let Ok(answer) = answer else {
+            return;
+        };
+        match answer {
+            Answer::Claimed { .. } => {
+                self.claimed.get_or_insert(at);
+                self.ended = None;
+            }
+            Answer::Sealed {
+                commit, n_changed, ..
+            } => {
+                let number = attempt_of(&effect.action);
+                self.attempt(number).sealed = Some((commit.clone(), *n_changed));
+            }
+            Answer::Merged { commit } => self.merged = Some(commit.clone()),
+            Answer::Proposed { url, .. } => self.pull = Some(url.clone()),
+            Answer::Done => {
+                let is_end = matches!(
+                    effect.action,
+                    Action::Close { .. } | Action::Block { .. } | Action::Release { .. }
+                );
+                if is_end {
+                    self.ended = Some(at);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn attempt_of(action: &Action) -> Option<u32> {
+    match action {
+        Action::Prepare { attempt, .. }
+        | Action::Seal { attempt, .. }
+        | Action::Verify { attempt, .. }
+        | Action::Restore { attempt, .. } => Some(*attempt),
+        _ => action.launch().map(|launch| launch.attempt),
+    }
+}
+
+fn feedback(action: &Action) -> Option<&str> {
+    match action {
+        Action::Develop { feedback, .. } | Action::Lead { feedback, .. } => feedback.as_deref(),
+        _ => None,
+    }
+}
+
+/// What is worth a bar: agents, checks, merges.
+fn kind(action: &Action) -> Option<RunKind> {
+    match action {
+        Action::Prepare { .. } => Some(RunKind::Prepare),
+        Action::Develop { .. } => Some(RunKind::Develop),
+        Action::Resolve { .. } => Some(RunKind::Resolve),
+        Action::Lead { .. } => Some(RunKind::Lead),
+        Action::Judge { .. } => Some(RunKind::Judge),
+        Action::Verify { .. } => Some(RunKind::Verify),
+        Action::Merge { .. } | Action::Push { .. } | Action::Propose { .. } => {
+            Some(RunKind::HandOver)
+        }
+        _ => None,
+    }
+}
+
+fn run(
+    effect: &Effect,
+    (began, ended): (Timestamp, Timestamp),
+    answer: &Result<Answer, Trouble>,
+) -> Option<Run> {
+    let kind = kind(&effect.action)?;
+    let plain = |is_good: bool, status: &str, message: String| Run {
+        kind,
+        agent: String::new(),
+        model: None,
+        began,
+        ended,
+        is_good,
+        status: status.to_owned(),
+        message,
+        spent: Spent::default(),
+        evidence: None,
+    };
+    Some(match answer {
+        Err(trouble) => plain(false, "trouble", trouble.message.clone()),
+        Ok(Answer::Judged { report, verdict }) => {
+            let run = of_agent(kind, report);
+            match verdict {
+                Some(verdict) => Run {
+                    is_good: verdict.status == QaStatus::Pass,
+                    status: verdict.status.as_str().to_owned(),
+                    message: verdict.message.clone(),
+                    ..run
+                },
+                None => Run {
+                    is_good: false,
+                    ..run
+                },
+            }
+        }
+        Ok(Answer::Ended { report } | Answer::Led { report, .. }) => of_agent(kind, report),
+        Ok(Answer::Verified {
+            is_green, summary, ..
+        }) => plain(
+            *is_green,
+            if *is_green { "green" } else { "red" },
+            summary.clone(),
+        ),
+        Ok(Answer::Prepared {
+            conflicts, from, ..
+        }) => plain(conflicts.is_empty(), "prepared", from.clone()),
+        Ok(Answer::Conflicted { files, .. }) => plain(false, "conflict", files.join(", ")),
+        Ok(Answer::Proposed { url, .. }) => plain(true, "proposed", url.clone()),
+        Ok(Answer::Merged { commit }) => plain(true, "merged", commit.short().to_owned()),
+        Ok(_) => plain(true, "done", String::new()),
+    })
+}
+
+fn of_agent(kind: RunKind, report: &AgentReport) -> Run {
+    Run {
+        kind,
+        agent: report.agent.clone(),
+        model: report
+            .model_id
+            .clone()
+            .or_else(|| Some(report.model.as_str().to_owned())),
+        began: report.started_at,
+        ended: report.ended_at,
+        is_good: report.status == Status::Ok,
+        status: report.status.as_str().to_owned(),
+        message: report.reason.clone(),
+        spent: report.spent,
+        evidence: report.evidence.clone(),
+    }
+}

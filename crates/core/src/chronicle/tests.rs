@@ -1,0 +1,194 @@
+//! A small run, told.
+
+use jiff::SignedDuration;
+
+use super::*;
+use crate::agent::Status;
+use crate::bead::Model;
+use crate::engine::{
+    Action, AgentReport, Answer, Effect, EffectId, Engine, Entry, Event, Head, Launch, Standing,
+};
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::UNIX_EPOCH + SignedDuration::from_secs(seconds)
+}
+
+fn id(text: &str) -> BeadId {
+    BeadId::parse(text).unwrap()
+}
+
+fn task(name: &str, waits_for: &[&str], weight: u64) -> Task {
+    Task {
+        id: id(name),
+        title: format!("Bead {name}"),
+        sprint: "1.1".to_owned(),
+        team: "team-1".to_owned(),
+        priority: 2,
+        weight,
+        branch: format!("b/{name}"),
+        worktree: format!("../w/{name}"),
+        is_merge: false,
+        standing: Standing::Open,
+        waits_for: waits_for.iter().map(|name| id(name)).collect(),
+        is_put_off: false,
+        fault: None,
+        developers: vec!["claude".to_owned()],
+        judges: Vec::new(),
+        leader: None,
+        attempts: 0,
+        max_attempts: 3,
+        has_checks: true,
+        spent: Spent::default(),
+        sealed: None,
+        base: None,
+        feedback: None,
+    }
+}
+
+fn story(name: &str, waited_for: &[&str], weight: u64, seconds: i64) -> Story {
+    Story {
+        task: task(name, waited_for, weight),
+        waited_for: waited_for.iter().map(|name| id(name)).collect(),
+        state: BeadState::Ready,
+        claimed: Some(at(0)),
+        ended: Some(at(seconds)),
+        attempts: Vec::new(),
+        pull: None,
+        merged: None,
+        spent: Spent::default(),
+    }
+}
+
+fn told(stories: Vec<Story>) -> Chronicle {
+    Chronicle {
+        run: "r".to_owned(),
+        version: "0".to_owned(),
+        began: at(0),
+        last: at(0),
+        outcome: None,
+        state: RunState::Running,
+        n_adopted: 0,
+        width: 2,
+        stories,
+        spent: Spent::default(),
+    }
+}
+
+#[test]
+fn the_longest_way_is_found_as_planned_and_as_it_was() {
+    let chronicle = told(vec![
+        story("a", &[], 10, 60),
+        story("b", &["a"], 1, 600),
+        story("c", &["a"], 30, 10),
+        story("d", &["b", "c", "gone"], 5, 30),
+        story("e", &[], 20, 40),
+    ]);
+    let (planned, actual) = critical_paths(&chronicle);
+    let names = |path: &CriticalPath| path.beads.iter().map(BeadId::to_string).collect::<Vec<_>>();
+    assert_eq!(names(&planned), ["a", "c", "d"]);
+    assert_eq!(planned.took_ms, 45 * 60_000);
+    assert_eq!(names(&actual), ["a", "b", "d"]);
+    assert_eq!(actual.took_ms, 690_000);
+    assert_eq!(critical_paths(&told(Vec::new())).0, CriticalPath::default());
+}
+
+#[test]
+fn beads_that_wait_in_a_circle_do_not_hang_it() {
+    let chronicle = told(vec![story("a", &["b"], 1, 1), story("b", &["a"], 1, 1)]);
+    assert_eq!(critical_paths(&chronicle).0.beads, []);
+}
+
+#[test]
+fn a_journal_becomes_attempts_with_what_ran_in_them() {
+    let settings = crate::engine::tests::settings();
+    let head = Head::new(settings.clone(), "0.1", "m", at(0));
+    let effect = |number: u64, action: Action| Effect {
+        id: EffectId(number),
+        bead: id("a"),
+        fence: None,
+        action,
+    };
+    let launch = Launch {
+        attempt: 2,
+        number: 1,
+        account: "claude".to_owned(),
+        grant: crate::engine::Cap::default(),
+    };
+    let report = AgentReport {
+        agent: "claude".to_owned(),
+        model: Model::Sonnet,
+        model_id: None,
+        session: "s".to_owned(),
+        started_at: at(10),
+        ended_at: at(70),
+        status: Status::Failed,
+        reason: "no".to_owned(),
+        spent: Spent {
+            tokens: 7,
+            ..Spent::default()
+        },
+        resets_at: None,
+        evidence: None,
+    };
+    let entry = |seq: u64, seconds: i64, event: Event, effects: Vec<Effect>| Entry {
+        seq,
+        at: at(seconds),
+        event,
+        effects,
+    };
+    let seen = Event::Seen {
+        tasks: vec![task("a", &[], 5)],
+        gone: Vec::new(),
+        parked: Vec::new(),
+    };
+    let develop = Action::Develop {
+        agent: 0,
+        launch,
+        feedback: Some("the test fails".to_owned()),
+    };
+    let ended = Event::Answered {
+        effect: EffectId(1),
+        answer: Box::new(Ok(Answer::Ended { report })),
+    };
+    let verify = Action::Verify {
+        attempt: 2,
+        commit: CommitId("c".to_owned()),
+    };
+    let verified = Event::Answered {
+        effect: EffectId(2),
+        answer: Box::new(Ok(Answer::Verified {
+            commit: CommitId("c".to_owned()),
+            is_green: false,
+            summary: "tests: red".to_owned(),
+            is_cut_off: false,
+        })),
+    };
+    let entries = [
+        entry(1, 1, seen, vec![effect(1, develop)]),
+        entry(2, 71, ended, vec![effect(2, verify)]),
+        entry(3, 80, verified, Vec::new()),
+    ];
+    let told = chronicle(&head, &entries, &Engine::new(settings));
+    let [story] = told.stories.as_slice() else {
+        panic!("{:?}", told.stories);
+    };
+    let [attempt] = story.attempts.as_slice() else {
+        panic!("{:?}", story.attempts);
+    };
+    assert_eq!(
+        (attempt.number, attempt.feedback.as_deref()),
+        (2, Some("the test fails"))
+    );
+    let runs: Vec<_> = (attempt.runs.iter())
+        .map(|run| (run.kind, run.is_good, run.began, run.ended))
+        .collect();
+    assert_eq!(
+        runs,
+        [
+            (RunKind::Develop, false, at(10), at(70)),
+            (RunKind::Verify, false, at(71), at(80))
+        ]
+    );
+    assert_eq!(story.spent.tokens, 7);
+    assert_eq!(told.last, at(80));
+}
