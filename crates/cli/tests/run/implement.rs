@@ -31,7 +31,7 @@ report() {
   mv "$BEADS_RALPH_REPORT.new" "$BEADS_RALPH_REPORT"
 }
 tests() { echo "evidence: {tests: {command: \"sh t.sh\", exit_code: $1, skipped: false, passing: $2, failing: $3}}"; }
-commit() { git add --all && git commit --quiet -m "$1"; echo "commits: [$(git rev-parse HEAD)]"; }
+commit() { git add --all && git commit --quiet -m "$1" >/dev/null 2>&1; echo "commits: [$(git rev-parse HEAD)]"; }
 diligent() {
   case "$role:$agent" in
     worker:bug-diagnoser) report complete 'root_cause_note: the sum is off by one' ;;

@@ -137,20 +137,12 @@ fn i_43_what_is_not_labelled_waits_or_is_blocked_is_not_touched_and_what_is_in_p
 
 #[test]
 fn i_42_a_bead_that_cannot_be_worked_on_three_times_is_for_a_person_and_the_others_go_on() {
-    let bench = Bench::with("diligent", "poll_interval: 100ms", "");
-    let text = bench.world.read("beads-ralph.yaml");
-    let text = text.replacen(
-        "worktrees:",
-        "    broken: {kind: command, executable: ./nowhere}\nworktrees:",
-        1,
+    let bench = Bench::with(
+        "if [ \"$role\" = reviewer ]; then exit 1; else diligent; fi",
+        "poll_interval: 100ms, reviewers: {codex: worker, gemini: worker}",
+        "gates: {test: sh t.sh}\n",
     );
-    let workers =
-        "workers: {diagnose/fix-bug: {agent: bug-diagnoser, adapter: broken}}, poll_interval";
-    bench.world.write(
-        "beads-ralph.yaml",
-        &text.replacen("poll_interval", workers, 1),
-    );
-    bench.create("q-1", "bug", READY);
+    bench.create("q-1", "bug", &format!("{READY},ralf:required"));
     bench.create("q-2", "feature", READY);
     let driven = bench.world.data(&["drive"]);
     let failures = driven["failures"].as_array().unwrap();
@@ -162,6 +154,24 @@ fn i_42_a_bead_that_cannot_be_worked_on_three_times_is_for_a_person_and_the_othe
         "{bead:#}"
     );
     assert!(has(&bench.bead("q-2"), "merge-ready"));
+}
+
+#[test]
+fn i_42_an_agent_that_is_not_there_stops_the_driver_and_flags_no_bead() {
+    let bench = Bench::with("diligent", "poll_interval: 100ms", "");
+    let text = bench.world.read("beads-ralph.yaml");
+    let text = text.replacen(
+        "worktrees:",
+        "    broken: {kind: command, executable: ./nowhere}\nworktrees:",
+        1,
+    );
+    let workers =
+        "workers: {diagnose/fix-bug: {agent: bug-diagnoser, adapter: broken}}, poll_interval";
+    let text = text.replacen("poll_interval", workers, 1);
+    bench.world.write("beads-ralph.yaml", &text);
+    bench.create("q-1", "bug", READY);
+    bench.world.run(&["drive"]).exits(1).says("not installed");
+    assert!(!is_human(&bench.bead("q-1")));
 }
 
 #[test]

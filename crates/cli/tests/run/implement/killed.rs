@@ -16,7 +16,7 @@ use crate::world::{LONG, wait_until};
 const AT_ONCE: usize = 3;
 
 /// How many places are tried where not all of them are.
-const SAMPLED: usize = 14;
+const SAMPLED: usize = 9;
 
 /// Two cycles, the first of which is rejected; discovered work in a direct stage and in both cycles.
 const SCRIPT: &str = r#"

@@ -217,7 +217,7 @@ fn plays(script: &str, labels: &str, score: &str, cycles: &str, ending: &str) ->
 }
 
 #[test]
-fn r_6_r_9_the_examples_of_the_contract() {
+fn i_28_r_6_r_9_the_examples_of_the_contract() {
     // Gates fail, pass with something critical, pass and clean.
     let script = "case \"$role:$agent:$attempt\" in worker:tdd-green-team:1) echo 'exit 1' >t.sh; report complete \"$(tests 1 0 1)\" \"$(commit try)\" ;; reviewer:fresh-eyes-reviewer:2) finds critical ;; *) diligent ;; esac";
     plays(script, "", "PASS", "3/3", "complete");
@@ -262,7 +262,7 @@ fn r_6_workers_that_fail_or_whose_gates_are_not_whole_use_up_the_cycles() {
         "2/2",
         "needs_human",
     );
-    let partial = "if [ \"$agent\" = tdd-green-team ]; then report complete 'evidence: {lint: {command: c, exit_code: null, skipped: true}}'; else diligent; fi";
+    let partial = "if [ \"$agent\" = tdd-green-team ]; then echo $attempt >n; commit n >/dev/null; report complete 'evidence: {lint: {command: c, exit_code: null, skipped: true}}'; else diligent; fi";
     plays(partial, "ralf:cycles=2", "FAIL", "2/2", "needs_human");
 }
 

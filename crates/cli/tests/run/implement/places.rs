@@ -168,7 +168,10 @@ fn i_12_the_first_and_the_last_stage_need_no_worktree() {
     let bench = Bench::new("diligent");
     bench.source("feature", "");
     bench.bring_to("create-pr");
-    std::fs::write(format!("{}/new.txt", bench.worktree()), "new").unwrap();
+    let path = bench.worktree();
+    bench.world.write(&format!("{path}/t.sh"), "exit 0\n");
+    bench.world.git(&["-C", &path, "add", "--all"]);
+    bench.world.git(&["-C", &path, "commit", "-qm", "by hand"]);
     assert_eq!(bench.implement()["ending"], "complete");
     bench.bring_to("merge-or-handoff");
     let path = bench.worktree();

@@ -4,13 +4,17 @@ use super::{Bench, REVIEWERS, SOURCE, has, is_human, labels, notes};
 
 /// A feature whose tests are about to be written.
 fn red(script: &str, implement: &str) -> Bench {
+    at("red-tests", script, implement)
+}
+
+fn at(stage: &str, script: &str, implement: &str) -> Bench {
     let bench = Bench::with(
         script,
         &format!("{REVIEWERS}{implement}"),
         "gates: {test: sh t.sh}\n",
     );
     bench.source("feature", "");
-    bench.bring_to("red-tests");
+    bench.bring_to(stage);
     bench
 }
 
@@ -204,7 +208,7 @@ fn i_22_the_label_of_a_worker_is_on_the_step_only_and_not_for_everybody() {
 #[test]
 fn w_1_w_4_what_is_missing_or_too_much_is_a_warning_and_noted() {
     let script = "printf 'status: complete\\ngate_status: pass\\ncommits: [abc]\\ndiscovered_work: [{title: T, type: epic, priority: 9, parent_hint: x}]\\n' >\"$BEADS_RALPH_REPORT\"";
-    let bench = red(script, "");
+    let bench = at("quality-sweep", script, "");
     let told = bench.implement();
     assert_eq!(told["ending"], "complete", "{told:#}");
     let warnings = told["warnings"].to_string();
@@ -218,7 +222,7 @@ fn w_1_w_4_what_is_missing_or_too_much_is_a_warning_and_noted() {
     ] {
         assert!(warnings.contains(part), "{part:?} is not in {warnings}");
     }
-    let step = bench.step("red-tests");
+    let step = bench.step("quality-sweep");
     assert!(notes(&step).contains("faults of the report") && !is_human(&step));
     let found = bench.bead(told["discovered"][0].as_str().unwrap());
     assert_eq!(
@@ -245,8 +249,8 @@ fn w_2_a_worker_that_needs_a_person_says_why_or_is_said_to_have_not() {
 }
 
 #[test]
-fn w_3_w_5_example_4_of_9_16_the_gate_is_derived_and_decides_nothing() {
-    let bench = red("diligent", "");
+fn w_3_w_5_the_gate_is_derived_and_decides_nothing() {
+    let bench = at("quality-sweep", "diligent", "");
     let block = |exit: &str, skipped: &str| {
         format!("{{command: c, exit_code: {exit}, skipped: {skipped}}}")
     };
@@ -282,10 +286,21 @@ fn w_3_w_5_example_4_of_9_16_the_gate_is_derived_and_decides_nothing() {
             (&gate.into(), &"complete".into()),
             "{evidence}: {told:#}"
         );
-        let step = bench.step("red-tests");
+        let step = bench.step("quality-sweep");
         assert!(!is_human(&step) && step["status"] == "closed");
-        bench.again("red-tests");
+        bench.again("quality-sweep");
     }
+}
+
+#[test]
+fn i_28_example_4_of_9_16_tests_that_fail_are_what_was_wanted() {
+    let bench = red("report complete \"$(tests 1 0 3)\"", "");
+    let told = bench.implement();
+    let seen = (&told["gate"], &told["ending"]);
+    assert_eq!(seen, (&"fail".into(), &"complete".into()), "{told:#}");
+    let step = bench.step("red-tests");
+    assert!(step["status"] == "closed" && !is_human(&step), "{step:#}");
+    assert!(!is_human(&bench.bead(SOURCE)));
 }
 
 #[test]

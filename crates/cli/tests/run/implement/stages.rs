@@ -58,7 +58,7 @@ fn i_25_without_a_diagnosis_nobody_begins() {
         None,
     ] {
         match text {
-            Some(text) => std::fs::write(&path, text).unwrap(),
+            Some(text) => bench.world.write(path.as_str(), text),
             None => std::fs::remove_file(&path).unwrap(),
         }
         let told = bench.implement();
@@ -67,7 +67,9 @@ fn i_25_without_a_diagnosis_nobody_begins() {
         bench.asks("red-tests", "open", path.as_str());
         bench.answer("again", &[]);
     }
-    std::fs::write(&path, "status: complete\nroot_cause_note: found\n").unwrap();
+    bench
+        .world
+        .write(path.as_str(), "status: complete\nroot_cause_note: found\n");
     bench.bd(&[
         "create",
         "Diagnose: once more",
@@ -112,7 +114,9 @@ fn i_26_i_27_discovered_work_is_filed_once_whatever_the_status() {
     assert_eq!(found["status"], "open");
     let before = bench.beads().len();
     for status in ["needs_human", "complete"] {
-        std::fs::write(bench.world.base.join("status"), status).unwrap();
+        bench
+            .world
+            .write(bench.world.base.join("status").as_str(), status);
         bench.answer("again", &[]);
         let told = bench.implement();
         assert_eq!(told["discovered"], serde_json::json!([]), "{told:#}");
@@ -124,7 +128,7 @@ fn i_26_i_27_discovered_work_is_filed_once_whatever_the_status() {
 fn i_26_what_cannot_be_a_bead_does_not_keep_the_rest_from_being_written() {
     let long = "x".repeat(600);
     let script = format!(
-        "report complete 'discovered_work: [{{title: {long}, type: bug, priority: 1}}, {{title: \"two\\nlines\", type: bug, priority: 1}}, {{title: Good, type: bug, priority: 1}}]'"
+        "report complete \"$(tests 1 0 1)\" 'discovered_work: [{{title: {long}, type: bug, priority: 1}}, {{title: \"two\\nlines\", type: bug, priority: 1}}, {{title: Good, type: bug, priority: 1}}]'"
     );
     let bench = diagnosed("diligent");
     bench.agent(&script);
