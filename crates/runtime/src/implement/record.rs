@@ -69,7 +69,7 @@ impl WorkRecord {
     /// Hands what is undecided on to the next claim, before it is made: a dispatcher that is gone right after it loses no work.
     pub(super) fn hand_on(folder: &Utf8Path, last: Fence, is_left: bool) {
         for (path, record) in Self::all_of(folder, last) {
-            if is_left || (record.is_ended && record.given_back == Some(last.0)) {
+            if is_left || record.given_back == Some(last.0) {
                 let through = last.0.saturating_add(1);
                 // Where that cannot be noted the work is done again.
                 drop(Self { through, ..record }.write(&path));

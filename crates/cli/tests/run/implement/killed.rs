@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use rustix::process::Signal;
 use serde_json::Value;
 
 use super::{Bench, SOURCE, labels, notes};
@@ -223,4 +224,23 @@ fn z_36_a_report_that_was_there_is_used_however_often_the_dispatcher_is_killed()
         "{told:#}"
     );
     assert_eq!(bench.ran().len(), 1, "{:?}", bench.ran());
+}
+
+#[test]
+fn z_36_what_a_worker_that_was_cut_off_had_committed_is_a_part_of_the_same_work() {
+    for signal in [Signal::KILL, Signal::INT] {
+        let bench = Bench::new("diligent");
+        bench.source("feature", "");
+        bench.bring_to("red-tests");
+        bench.agent("echo 'exit 1' >t.sh; commit red; touch \"$base/working\"; sleep 60");
+        let dying = bench.world.command(&["implement", SOURCE]).start();
+        bench.world.wait_for("working");
+        dying.signal(signal);
+        assert_ne!(dying.end().code, Some(0));
+        // The next worker finds everything done, and commits nothing.
+        bench.agent("diligent");
+        let told = bench.implement();
+        assert_eq!(told["ending"], "complete", "{signal:?}: {told:#}");
+        assert_eq!(bench.ran().len(), 2);
+    }
 }

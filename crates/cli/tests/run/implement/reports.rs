@@ -294,7 +294,10 @@ fn w_3_w_5_the_gate_is_derived_and_decides_nothing() {
 
 #[test]
 fn i_28_example_4_of_9_16_tests_that_fail_are_what_was_wanted() {
-    let bench = red("report complete \"$(tests 1 0 3)\"", "");
+    let bench = red(
+        "echo 'exit 1' >t.sh; report complete \"$(tests 1 0 3)\" \"$(commit red)\"",
+        "",
+    );
     let told = bench.implement();
     let seen = (&told["gate"], &told["ending"]);
     assert_eq!(seen, (&"fail".into(), &"complete".into()), "{told:#}");

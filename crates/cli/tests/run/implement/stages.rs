@@ -128,7 +128,7 @@ fn i_26_i_27_discovered_work_is_filed_once_whatever_the_status() {
 fn i_26_what_cannot_be_a_bead_does_not_keep_the_rest_from_being_written() {
     let long = "x".repeat(600);
     let script = format!(
-        "report complete \"$(tests 1 0 1)\" 'discovered_work: [{{title: {long}, type: bug, priority: 1}}, {{title: \"two\\nlines\", type: bug, priority: 1}}, {{title: Good, type: bug, priority: 1}}]'"
+        "echo 'exit 1' >t.sh; report complete \"$(tests 1 0 1)\" \"$(commit red)\" 'discovered_work: [{{title: {long}, type: bug, priority: 1}}, {{title: \"two\\nlines\", type: bug, priority: 1}}, {{title: Good, type: bug, priority: 1}}]'"
     );
     let bench = diagnosed("diligent");
     bench.agent(&script);
