@@ -12,7 +12,7 @@ mod words;
 use std::fmt::Write as _;
 
 use beads_ralph_core::chronicle::{Chronicle, critical_paths};
-use beads_ralph_core::engine::{BeadState, End, RunState};
+use beads_ralph_core::engine::{BeadState, End, Outcome, RunState};
 
 use self::words::{escaped, lasting, moment, money, state_class};
 
@@ -26,7 +26,7 @@ pub(crate) fn html(chronicle: &Chronicle) -> String {
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n\
          <link rel=\"icon\" href=\"data:,\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n"
     );
     head(&mut page, chronicle);
@@ -78,6 +78,13 @@ fn head(page: &mut String, chronicle: &Chronicle) {
         _ = writeln!(page, "<div><dt>{name}</dt><dd>{value}</dd></div>");
     }
     page.push_str("</dl>\n");
+    if let Some(Outcome::Fatal(reason)) = &chronicle.outcome {
+        let reason = escaped(reason);
+        _ = writeln!(
+            page,
+            "<section class=\"person\"><h2>Everything stopped</h2><p>{reason}</p></section>"
+        );
+    }
     waiting(page, chronicle);
     page.push_str("</header>\n");
 }

@@ -1,7 +1,7 @@
 //! The real `claude`, the real `codex` and the real `gh` at work, with a scripted model and a stand-in for GitHub in place of the
-//! services that they are made for; and the real `bd` beside ours, also in pipelines with the real `jq`.
+//! services that they are made for; and the real `bd` beside ours, also in pipelines with the real `jq`; pages in the real `chromium`.
 //!
-//! `scripts/real-tools claude codex gh jq bd` installs them; `cargo test --test real -- --ignored` runs these tests. Without the programs they
+//! `scripts/real-tools` installs them; `cargo test --test real -- --ignored` runs these tests. Without the programs they
 //! fail: a test that was asked for is not skipped.
 
 #![cfg(unix)]
@@ -22,6 +22,8 @@ mod gh;
 mod parity;
 #[cfg(test)]
 mod pipelines;
+#[cfg(test)]
+mod report;
 #[cfg(test)]
 mod run;
 #[cfg(test)]

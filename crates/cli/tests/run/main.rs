@@ -23,6 +23,8 @@ mod places;
 #[cfg(test)]
 mod replayed;
 #[cfg(test)]
+mod report;
+#[cfg(test)]
 mod together;
 #[cfg(test)]
 mod world;

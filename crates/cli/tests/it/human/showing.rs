@@ -85,7 +85,7 @@ fn i_30_everything_about_it_is_shown() {
     );
     assert_eq!(
         reports[1]["escalations"],
-        json!([{"reason": "no runner", "detail": "cargo \u{1b}[31mis\nmissing"}])
+        json!([{"reason": "no runner", "detail": "cargo [31mis\nmissing"}])
     );
     let text = env.run(&["human", "show", "proj-1"]).exits(0).stdout;
     for part in [
@@ -93,7 +93,7 @@ fn i_30_everything_about_it_is_shown() {
         "  implement-bead: red-tests ended with failed.\n  - no runner: cargo is missing\n",
         "(red-tests, closed)",
         "report of tdd-red-team: failed",
-        "no runner: cargo \\u{1b}[31mis\n",
+        "no runner: cargo [31mis\n",
         "/w/a b",
         "cd '/w/a b'",
         "https://github.com/a/b/pull/7",

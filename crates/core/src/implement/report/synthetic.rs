@@ -24,7 +24,7 @@ pub fn synthetic(reason: &str, detail: &str) -> (Report, String) {
         serde_json::Value::from(reason),
         serde_json::Value::from(detail)
     );
-    (report, text)
+    (report.bounded().0, text)
 }
 
 /// Raw bytes in a detail: as they are where they are UTF-8, else in base64 with a note.

@@ -1,0 +1,92 @@
+//! A run as a page, and its figures for machines.
+
+use crate::world::{Setup, World, plan};
+
+/// An agent whose judge says something that would steer a browser.
+const HOSTILE: &str = r#"
+if [ "$role" = dev ]; then
+  mkdir -p work && echo "the work of $bead" >"work/$sprint.txt"
+else
+  echo '{"status": "pass", "message": "</td><script>document.title = 1</script>"}'
+fi
+"#;
+
+fn world() -> World {
+    let text = plan(&[("1.1", "Ground"), ("1.2", "House")])
+        .replace("Sprint 1.1: Ground", "Sprint 1.1: Ground <b>floor</b>")
+        .replace("Sprint 1.2: House", "Sprint 1.2: House & \"garden\"");
+    let world = World::new(&Setup {
+        plan: text,
+        agent: HOSTILE.to_owned(),
+        ..Setup::default()
+    });
+    world.run(&["run"]).exits(0);
+    world
+}
+
+#[test]
+fn a_run_is_one_page_that_needs_nothing_else() {
+    let world = world();
+    let data = world.data(&["report", "--output", "run.html"]);
+    assert_eq!(
+        (&data["beads"], &data["outcome"]),
+        (&2.into(), &"done".into())
+    );
+    let page = world.read("run.html");
+    assert_eq!(data["bytes"], page.len());
+    assert_eq!(page.matches("class=\"node closed").count(), 2);
+    assert_eq!(page.matches("class=\"edge").count(), 1);
+    assert!(
+        page.matches("class=\"bar ").count() >= 6,
+        "agents, judges and checks of both"
+    );
+    assert!(page.contains("Ground &lt;b&gt;floor") && !page.contains("<b>floor"));
+    assert!(page.contains("&lt;script&gt;document.title"));
+    assert_eq!(
+        page.matches("<script>").count(),
+        1,
+        "no text of others is a script"
+    );
+    for outside in ["src=", "@import", "url(", "http://", "https://"] {
+        assert!(!page.contains(outside), "{outside} leads elsewhere");
+    }
+    let printed = world.run(&["report", "--output", "-"]).exits(0).stdout;
+    assert_eq!(printed, page, "the same run is the same page");
+    world.run(&["status", "--html", "now.html"]).exits(0);
+    assert_eq!(world.read("now.html"), page);
+}
+
+#[test]
+fn metrics_are_those_of_the_journal() {
+    let world = world();
+    let text = world.run(&["metrics"]).exits(0).stdout;
+    let value = |start: &str| {
+        let mut lines = text.lines().filter(|line| line.starts_with(start));
+        let line = lines
+            .next()
+            .unwrap_or_else(|| panic!("{start} is missing in\n{text}"));
+        line.rsplit_once(' ').unwrap().1.to_owned()
+    };
+    assert_eq!(value("beads_ralph_beads{"), "2");
+    assert_eq!(value("beads_ralph_attempts_total{"), "2");
+    assert_eq!(value("beads_ralph_checks_total{"), "2");
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let (series, number) = line.rsplit_once(' ').unwrap();
+        assert!(number.parse::<f64>().is_ok(), "{line}");
+        let name = series.split('{').next().unwrap();
+        assert!(
+            text.contains(&format!("# TYPE {name} ")),
+            "{name} has no type"
+        );
+    }
+    assert_eq!(world.run(&["metrics", "--all"]).exits(0).stdout, text);
+}
+
+#[test]
+fn a_run_that_is_not_there_is_named() {
+    let world = World::new(&Setup::default());
+    for command in ["report", "metrics"] {
+        let said = world.run(&[command, "run-1999"]).exits(1).stderr;
+        assert!(said.contains("run-1999"), "{said}");
+    }
+}
