@@ -32,6 +32,7 @@ use beads_ralph_core::implement::{Outcome, outcome_of};
 
 use self::assign::{Assignment, Shape};
 use self::ending::Stop;
+use self::find::TURNS;
 use self::hold::Held;
 use self::settle::Settlement;
 use crate::news::Listener;
@@ -103,25 +104,42 @@ impl<'a> Dispatcher<'a> {
     }
 
     fn dispatch(&mut self) -> Result<Ending, Stop> {
-        let source = self.source()?;
-        let molecule = self.molecule(&source)?;
-        let step = self.step(&molecule)?;
-        let assignment = self.assign(source, &molecule, step)?;
-        if self.is_dry {
-            return Ok(Ending::DryRun);
+        let mut turn = 1;
+        loop {
+            let source = self.source()?;
+            let molecule = self.molecule(&source)?;
+            let step = self.step(&molecule)?;
+            let assignment = self.assign(source, &molecule, step)?;
+            if self.is_dry {
+                return Ok(Ending::DryRun);
+            }
+            match self.take(&assignment) {
+                Ok(held) => return self.dispatched(&assignment, held),
+                Err(stop) if turn < TURNS && self.is_outdated(&assignment, &stop)? => {
+                    self.decide(
+                        "Z-36",
+                        "somebody else did the step meanwhile; looking again",
+                    );
+                    turn += 1;
+                }
+                Err(stop) => return Err(stop),
+            }
         }
-        let mut held = self.take(&assignment)?;
+    }
+
+    /// Does the step that is held, and gives it back where that does not work.
+    fn dispatched(&mut self, assignment: &Assignment, mut held: Held) -> Result<Ending, Stop> {
         // Somebody may have asked a person, or closed the bead, before the step was ours.
         if let Err(stop) = self.source() {
-            self.let_go(&assignment, &held);
+            self.let_go(assignment, &held);
             return Err(stop);
         }
-        match self.perform(&assignment, &mut held) {
+        match self.perform(assignment, &mut held) {
             Ok(ending) => Ok(ending),
             // Whoever has the step now decides about it.
             Err(Stop::Error(error)) if error.is_lost() => Err(Stop::Error(error)),
             Err(Stop::Error(error)) => {
-                self.let_go(&assignment, &held);
+                self.let_go(assignment, &held);
                 Err(Stop::Error(error))
             }
             Err(Stop::Human { rule, note }) => {

@@ -29,10 +29,7 @@ pub(crate) fn run(args: &ReadyArgs, global: &Global, ui: &Ui) -> Result<(), Fail
         ready_at: Some(beads.by.now),
         ..filtered(&args.filter)
     };
-    // What waits for a person is not ready for the dispatcher (I-31).
-    if query.labels_all.iter().any(|label| label == READY) {
-        query.labels_none.push(HUMAN.to_owned());
-    }
+    pause(&mut query);
     if args.claim {
         return claim_first(args, &mut beads, &query, ui);
     }
@@ -42,6 +39,14 @@ pub(crate) fn run(args: &ReadyArgs, global: &Global, ui: &Ui) -> Result<(), Fail
         return Ok(());
     }
     listed.show(&beads, ui)
+}
+
+/// What is to be implemented and waits for a person is not ready (I-31), unless it is asked for.
+fn pause(query: &mut Query) {
+    let asks = |label: &str| query.labels_all.iter().any(|own| own == label);
+    if asks(READY) && !asks(HUMAN) {
+        query.labels_none.push(HUMAN.to_owned());
+    }
 }
 
 /// Why there is nothing to do: two sentences that save a search.

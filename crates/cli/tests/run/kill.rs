@@ -19,7 +19,7 @@ const EVERYWHERE: &str = "BEADS_RALPH_KILL_EVERYWHERE";
 const AT_ONCE: usize = 3;
 
 /// What is left of a variable's name that makes the program die.
-const DIE_AT: &str = "BEADS_RALPH_DIE_AT";
+pub(crate) const DIE_AT: &str = "BEADS_RALPH_DIE_AT";
 
 /// Numbers that look random and are the same for the same seed (`SplitMix64`).
 pub(crate) struct Dice(pub(crate) u64);
@@ -34,7 +34,7 @@ impl Dice {
     }
 }
 
-fn is_everywhere() -> bool {
+pub(crate) fn is_everywhere() -> bool {
     #[expect(clippy::disallowed_methods, reason = "whoever runs the tests sets it")]
     let value = std::env::var(EVERYWHERE);
     value.is_ok_and(|value| value == "1")

@@ -372,7 +372,10 @@ impl<'d> Shift<'d, '_> {
             let left = until.and_then(|until| (until - clock::now()).try_into().ok());
             return Some(left.unwrap_or(poll).max(poll));
         }
-        if matches!(error, ImplementError::Interrupted) || error.is_lost() || error.is_for_all() {
+        if matches!(error, ImplementError::Interrupted)
+            || error.is_elsewhere()
+            || error.is_for_all()
+        {
             return Some(poll);
         }
         let most = if error.is_passing() {

@@ -176,6 +176,14 @@ impl ImplementError {
         }
     }
 
+    /// Whether somebody else works on the bead at the same time.
+    pub(super) fn is_elsewhere(&self) -> bool {
+        let is_taken = |error: &StoreError| {
+            matches!(error, StoreError::Guard { .. }) || error.is_already_claimed()
+        };
+        self.is_lost() || matches!(self, Self::Store(error) if is_taken(error))
+    }
+
     /// Whether it would meet every bead: no agent, a configuration that is wrong.
     pub(super) fn is_for_all(&self) -> bool {
         match self {

@@ -11,8 +11,8 @@ use super::Dispatcher;
 use super::ending::{Ending, Stop};
 use crate::store::{self, Guard, StoreError, Write};
 
-/// How often a molecule is looked for again, because somebody else changed the source before one could be poured.
-const TURNS: usize = 10;
+/// How often a molecule or a step is looked for again, because somebody else was faster.
+pub(super) const TURNS: usize = 10;
 
 /// A molecule as it was found.
 #[derive(Debug)]

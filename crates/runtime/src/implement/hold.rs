@@ -3,11 +3,12 @@
 use std::time::{Duration, Instant};
 
 use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::implement::report_folder;
 use beads_ralph_core::issue::{Abandoned, Fence, Record};
 use camino::Utf8PathBuf;
 
 use super::assign::Assignment;
-use super::ending::Stop;
+use super::ending::{ImplementError, Stop};
 use super::record::WorkRecord;
 use super::{Dispatcher, Site};
 use crate::store::{NewClaim, Store, StoreError};
@@ -23,10 +24,8 @@ pub(super) struct Held {
     pub(super) id: BeadId,
     /// The claim's number.
     pub(super) fence: Fence,
-    /// The last claim before this one, and whether its dispatcher is gone without a word.
-    pub(super) before: (Fence, bool),
-    /// The record of the worker that was let work last.
-    pub(super) record: Option<Utf8PathBuf>,
+    /// Whether the store will never take what came of the stage, so that it is not to be found again.
+    pub(super) is_refused: bool,
     beaten: Instant,
 }
 
@@ -60,6 +59,9 @@ impl Dispatcher<'_> {
             is_forced: false,
             instead_of: left,
         };
+        if let Some(folder) = self.audit_folder(assignment) {
+            WorkRecord::hand_on(&folder, step.fence, left.is_some());
+        }
         let record = self.store.claim(step.issue.id(), &new, self.site.stamp())?;
         let how = match left {
             Some((fence, why)) => format!("taken over from fence {}: {}", fence.0, why.as_str()),
@@ -72,16 +74,46 @@ impl Dispatcher<'_> {
         Ok(Held {
             id: step.issue.id().clone(),
             fence: record.fence,
-            before: (step.fence, left.is_some()),
-            record: None,
+            is_refused: false,
             beaten: clock::monotonic(),
         })
     }
 
+    /// Whether a step could not be claimed only because it is not any more what it was when it was chosen.
+    pub(super) fn is_outdated(
+        &self,
+        assignment: &Assignment,
+        stop: &Stop,
+    ) -> Result<bool, StoreError> {
+        let Stop::Error(error) = stop else {
+            return Ok(false);
+        };
+        let is_refused = matches!(
+            **error,
+            ImplementError::Store(
+                StoreError::NotClaimable { .. }
+                    | StoreError::Blocked { .. }
+                    | StoreError::Stale { .. }
+                    | StoreError::Guard { .. }
+            )
+        );
+        let step = &assignment.step;
+        let now = self.store.get(std::slice::from_ref(step.issue.id()))?.pop();
+        Ok(is_refused && now.is_none_or(|now| now.version != step.version))
+    }
+
+    /// Where the reports of a step lie, if its id can be a part of a path.
+    fn audit_folder(&self, assignment: &Assignment) -> Option<Utf8PathBuf> {
+        let folder = report_folder(assignment.step.issue.id()).ok()?;
+        Some(self.site.beads.join(folder))
+    }
+
     /// Gives the step back. That it is not ours any more is no trouble.
     pub(super) fn let_go(&mut self, assignment: &Assignment, held: &Held) {
-        if let Some(path) = &held.record {
-            WorkRecord::give_back(path);
+        if !held.is_refused
+            && let Some(folder) = self.audit_folder(assignment)
+        {
+            WorkRecord::give_back(&folder, held.fence);
         }
         let id = assignment.step.issue.id();
         drop(self.store.release(id, held.fence, self.site.stamp()));

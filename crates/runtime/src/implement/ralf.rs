@@ -6,10 +6,12 @@ mod reviewing;
 mod simplifying;
 
 use beads_ralph_core::engine::CommitId;
+use beads_ralph_core::implement::Outcome;
 use beads_ralph_core::implement::ralf::{
     Finding, Reviewer, ReviewerStatus, reviewers, too_degraded,
 };
 use beads_ralph_core::issue::Edit;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Dispatcher;
@@ -20,7 +22,7 @@ use super::settle::{Settlement, label};
 use crate::store::{Guard, Write};
 
 /// Who was asked to look in a cycle, and what came of it; the last one looked.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Eyes {
     cycle: u32,
     asked: Vec<(Reviewer, ReviewerStatus)>,
@@ -116,10 +118,12 @@ impl Dispatcher<'_> {
         };
         self.decide("R-12", format!("strangers could not look: {text}"));
         if self.site.config.implement.is_foreign_required {
-            return Err(Stop::human(
-                "R-12",
-                format!("implement-bead: foreign eyes are required, and could not look: {text}"),
-            ));
+            let note =
+                format!("implement-bead: foreign eyes are required, and could not look: {text}");
+            settlement.outcome = match &settlement.outcome {
+                Outcome::Complete(_) => Outcome::Human(note),
+                Outcome::Human(before) => Outcome::Human(format!("{before}\n{note}")),
+            };
         }
         settlement.source.push(label(&text)?);
         Ok(())

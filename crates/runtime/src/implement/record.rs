@@ -7,11 +7,16 @@ use serde::{Deserialize, Serialize};
 use super::hold::Held;
 use crate::files::{self, FileError};
 
+/// How the names of records end.
+const SUFFIX: &str = "dispatch.json";
+
 /// The record of one worker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct WorkRecord {
     /// The claim under which it works.
     pub(super) fence: u64,
+    /// The last claim that may still decide about its work: later ones were made because a dispatcher was gone before it could.
+    pub(super) through: u64,
     /// By what its processes are found.
     pub(super) mark: String,
     /// What was checked out when it began.
@@ -22,15 +27,28 @@ pub(super) struct WorkRecord {
     /// What was checked out when it had ended; what others do to it later is not its work.
     #[serde(default)]
     pub(super) candidate: Option<String>,
-    /// Whether its dispatcher gave the step back before it could say what came of it.
+    /// The claim with which the step was given back before anybody could say what came of it.
     #[serde(default)]
-    pub(super) is_given_back: bool,
+    pub(super) given_back: Option<u64>,
 }
 
 impl WorkRecord {
+    /// The record of a worker that begins now.
+    pub(super) fn new(held: &Held, mark: &str, head: Option<String>) -> Self {
+        Self {
+            fence: held.fence.0,
+            through: held.fence.0,
+            mark: mark.to_owned(),
+            head,
+            is_ended: false,
+            candidate: None,
+            given_back: None,
+        }
+    }
+
     /// The place of the record of a report.
     pub(super) fn beside(report: &Utf8Path) -> Utf8PathBuf {
-        report.with_extension("dispatch.json")
+        report.with_extension(SUFFIX)
     }
 
     /// The record at a path; nothing when there is none that can be read.
@@ -43,10 +61,20 @@ impl WorkRecord {
         files::write_atomic(path, &files::to_json(self))
     }
 
-    /// Whether nobody has decided about the work yet, which was done under the claim just before this one.
+    /// Whether nobody has decided about the work yet, so that whoever holds the step now does.
     pub(super) fn is_undecided(&self, held: &Held) -> bool {
-        let (before, is_left) = held.before;
-        Fence(self.fence) == before && (is_left || (self.is_given_back && self.is_ended))
+        self.fence < held.fence.0 && held.fence.0 <= self.through
+    }
+
+    /// Hands what is undecided on to the next claim, before it is made: a dispatcher that is gone right after it loses no work.
+    pub(super) fn hand_on(folder: &Utf8Path, last: Fence, is_left: bool) {
+        for (path, record) in Self::all_of(folder, last) {
+            if is_left || record.given_back == Some(last.0) {
+                let through = last.0.saturating_add(1);
+                // Where that cannot be noted the work is done again.
+                drop(Self { through, ..record }.write(&path));
+            }
+        }
     }
 
     /// Notes something about the worker at a path, if there is a record.
@@ -60,8 +88,26 @@ impl WorkRecord {
         }
     }
 
-    /// Notes that the step is given back. Where that cannot be noted the work is done again.
-    pub(super) fn give_back(path: &Utf8Path) {
-        drop(Self::amend(path, |record| record.is_given_back = true));
+    /// Notes that the step is given back with a claim.
+    pub(super) fn give_back(folder: &Utf8Path, fence: Fence) {
+        for (path, record) in Self::all_of(folder, fence) {
+            let given_back = Some(fence.0);
+            let record = Self {
+                given_back,
+                ..record
+            };
+            drop(record.write(&path));
+        }
+    }
+
+    /// The records in a folder about which a claim decides.
+    fn all_of(folder: &Utf8Path, fence: Fence) -> Vec<(Utf8PathBuf, Self)> {
+        let entries = folder.read_dir_utf8().into_iter().flatten().flatten();
+        let paths = entries.map(camino::Utf8DirEntry::into_path);
+        let paths = paths.filter(|path| path.as_str().ends_with(SUFFIX));
+        let records = paths.filter_map(|path| Some((path.clone(), Self::read(&path)?)));
+        records
+            .filter(|(_, record)| (record.fence..=record.through).contains(&fence.0))
+            .collect()
     }
 }

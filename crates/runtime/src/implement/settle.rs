@@ -115,7 +115,7 @@ impl Dispatcher<'_> {
             Err(error) => {
                 let error = ImplementError::from(error);
                 if !error.is_passing() {
-                    held.record = None;
+                    held.is_refused = true;
                 }
                 Err(error.into())
             }
@@ -141,6 +141,8 @@ impl Dispatcher<'_> {
                 continue;
             };
             let is_step = at > 0;
+            // A dispatcher that is gone does not keep the step from being open again.
+            let fence = fence.or_else(|| left_by(&record).map(|(fence, _)| fence));
             let (edits, guard) = match fence.filter(|_| is_step) {
                 Some(fence) => {
                     let mut edits = flag(&record.issue, note);
@@ -149,10 +151,6 @@ impl Dispatcher<'_> {
                 }
                 None if is_step && record.claim.is_none() => {
                     (flag_step(&record.issue, note), Guard::default())
-                }
-                // Whoever held it is gone, and it is open again (I-30).
-                None if is_step && left_by(&record).is_some() => {
-                    (flag_step(&record.issue, note), Guard::forced())
                 }
                 None => (flag(&record.issue, note), Guard::default()),
             };

@@ -100,23 +100,19 @@ impl Dispatcher<'_> {
         self.told.report = Some(path.clone());
         let record = WorkRecord::beside(&path);
         let before = WorkRecord::read(&record);
-        held.record = Some(record.clone());
+        let mut begun = None;
         if let Some(left) = before.filter(|before| before.is_undecided(held)) {
             unit::end(&Mark(left.mark.clone()));
+            begun.clone_from(&left.head);
             if let Some(done) = self.left_over(assignment, held, &path, left)? {
                 return Ok(done);
             }
         }
         let mark = self.site.mark.below();
         let state = self.site.git.checked_out_at(&assignment.place)?;
-        let kept = WorkRecord {
-            fence: held.fence.0,
-            mark: mark.0.clone(),
-            head: state.map(|head| head.0),
-            is_ended: false,
-            candidate: None,
-            is_given_back: false,
-        };
+        // What a worker that was cut off had committed is a part of the same work.
+        let head = begun.or(state.map(|head| head.0));
+        let kept = WorkRecord::new(held, &mark.0, head);
         // A report of an earlier worker would be taken for this one's.
         if path.is_dir() && !path.is_symlink() {
             files::remove_directory(&path)?;
@@ -138,7 +134,8 @@ impl Dispatcher<'_> {
         let Ok(classified) = classify::read(path, &assignment.agent) else {
             return Ok(None);
         };
-        if !left.is_ended && !classified.faults.is_empty() {
+        let is_cut_off = left.given_back.is_some() || !classified.faults.is_empty();
+        if !left.is_ended && is_cut_off {
             return Ok(None);
         }
         let fence = left.fence;
@@ -148,8 +145,8 @@ impl Dispatcher<'_> {
         );
         let kept = WorkRecord {
             fence: held.fence.0,
+            through: held.fence.0,
             is_ended: true,
-            is_given_back: false,
             ..left
         };
         kept.write(&WorkRecord::beside(path))?;

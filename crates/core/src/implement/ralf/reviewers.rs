@@ -1,7 +1,10 @@
 //! Who looks at the work of a cycle: strangers first, and who takes their place when they cannot.
 
+use serde::{Deserialize, Serialize};
+
 /// Who reviews.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Reviewer {
     /// Codex.
     Codex,
@@ -28,7 +31,8 @@ impl Reviewer {
 }
 
 /// How a review ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ReviewerStatus {
     /// There is a review.
     Completed,

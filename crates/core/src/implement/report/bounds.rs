@@ -70,6 +70,8 @@ fn shortened(text: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::read;
+    use std::fmt::Write as _;
+
     use super::*;
     use crate::implement::Agent;
 
@@ -79,10 +81,11 @@ mod tests {
             "status: failed\nescalations: [{reason: \"a\\0b\", detail: \"x\\u001b[1m\"}]\ndiscovered_work:\n",
         );
         for n in 0..60 {
-            text.push_str(&format!(
-                "- {{title: \"{}{n}\", type: bug, priority: 1, detail: d}}\n",
-                "t".repeat(400)
-            ));
+            let title = "t".repeat(400);
+            _ = writeln!(
+                text,
+                "- {{title: \"{title}{n}\", type: bug, priority: 1, detail: d}}"
+            );
         }
         let read = read(&text, &Agent::TddGreenTeam).unwrap();
         assert_eq!(read.report.discovered.len(), MAX_ITEMS);

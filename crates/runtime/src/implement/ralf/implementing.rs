@@ -2,7 +2,8 @@
 
 use beads_ralph_core::engine::CommitId;
 use beads_ralph_core::implement::ralf::{
-    Aggregate, Counts, Findings, ImplementLoop, Next, Reviewer, Score, WorkerEnd, marker, reviewers,
+    Aggregate, Counts, Findings, ImplementLoop, Next, Reviewer, Score, WorkerEnd, completed_cycles,
+    marker, reviewers,
 };
 use beads_ralph_core::implement::report::{Block, Escalation, Gate, Report, Status};
 use beads_ralph_core::implement::{Focus, ReviewLevel, outcome_of, outcome_of_loop};
@@ -44,7 +45,7 @@ impl Dispatcher<'_> {
             base: self.base(assignment)?,
             max,
             last: None,
-            eyes: Vec::new(),
+            eyes: self.kept_eyes(assignment, completed_cycles(notes)),
             findings: Findings::default(),
         };
         let mut next = machine.begin();
@@ -112,7 +113,7 @@ impl Dispatcher<'_> {
             self.note_step(held, vec![label(&text)?])?;
             self.decide("I-22", format!("label {text} on the step"));
         }
-        self.note_candidate(assignment, held)?;
+        self.note_candidate(assignment, cycle)?;
         let end = WorkerEnd {
             status: done.report.status,
             gate: done.gate,
@@ -125,11 +126,11 @@ impl Dispatcher<'_> {
     }
 
     /// Notes what the worker left, so that what reviewers and others do to it can be taken back, also by a later process.
-    fn note_candidate(&self, assignment: &Assignment, held: &Held) -> Result<(), Stop> {
+    fn note_candidate(&self, assignment: &Assignment, cycle: u32) -> Result<(), Stop> {
         let head = self.site.git.checked_out_at(&assignment.place)?;
-        if let Some(path) = &held.record {
-            WorkRecord::amend(path, |record| record.candidate = head.map(|head| head.0))?;
-        }
+        let report = assignment.report(&assignment.agent, Some(cycle))?;
+        let record = WorkRecord::beside(&self.site.beads.join(report));
+        WorkRecord::amend(&record, |record| record.candidate = head.map(|head| head.0))?;
         Ok(())
     }
 
@@ -201,6 +202,7 @@ impl Dispatcher<'_> {
         );
         progress.findings = findings;
         if focus == Focus::Work {
+            self.keep_eyes(assignment, &eyes)?;
             progress.eyes.push(eyes);
         }
         Ok(counts)

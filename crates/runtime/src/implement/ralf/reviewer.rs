@@ -137,6 +137,33 @@ impl Dispatcher<'_> {
         Ok((status, findings))
     }
 
+    /// Keeps who looked in a cycle, for whoever goes on with the loop after this process.
+    pub(super) fn keep_eyes(&self, assignment: &Assignment, eyes: &Eyes) -> Result<(), Stop> {
+        let path = self.eyes_of(assignment, eyes.cycle);
+        files::write_passing(&path, &files::to_json(eyes))?;
+        Ok(())
+    }
+
+    /// Who looked in the cycles that are over, as far as that was kept.
+    pub(super) fn kept_eyes(&self, assignment: &Assignment, n_cycles: u32) -> Vec<Eyes> {
+        let paths = (1..=n_cycles).map(|cycle| self.eyes_of(assignment, cycle));
+        let texts = paths.filter_map(|path| files::read(&path).ok());
+        let kept = texts.filter_map(|text| serde_json::from_slice(&text).ok());
+        kept.collect()
+    }
+
+    fn eyes_of(&self, assignment: &Assignment, cycle: u32) -> Utf8PathBuf {
+        let directory = self.reviews_of(assignment);
+        directory.join(format!("cycle-{cycle}.json"))
+    }
+
+    /// Where the reviews of a stage are.
+    fn reviews_of(&self, assignment: &Assignment) -> Utf8PathBuf {
+        let source = assignment.source.issue.id().as_str();
+        let session = session_id(source, assignment.stage.as_str());
+        self.site.root.join(ARTEFACTS).join(session)
+    }
+
     /// The directory of a review, which git does not see.
     fn artefacts(
         &self,
@@ -144,16 +171,13 @@ impl Dispatcher<'_> {
         wish: Wish<'_>,
         reviewer: Reviewer,
     ) -> Result<Utf8PathBuf, Stop> {
-        let all = self.site.root.join(ARTEFACTS);
-        ignore_all(&all)?;
-        let source = assignment.source.issue.id().as_str();
-        let session = session_id(source, assignment.stage.as_str());
+        ignore_all(&self.site.root.join(ARTEFACTS))?;
         let focus = match wish.focus {
             Focus::Work => "",
             Focus::Quality | Focus::Deep => "-quality",
         };
         let name = format!("cycle-{}-{}{focus}", wish.cycle, reviewer.as_str());
-        let directory = all.join(session).join(name);
+        let directory = self.reviews_of(assignment).join(name);
         files::create_directory(&directory)?;
         Ok(directory)
     }
@@ -188,27 +212,24 @@ impl Dispatcher<'_> {
 
 /// How a review ended.
 fn judged(outcome: &Outcome, findings: Option<Findings>) -> (ReviewerStatus, Option<Findings>) {
-    match (outcome.status, findings) {
-        (Status::Ok, Some(findings)) => (ReviewerStatus::Completed, Some(findings)),
-        (Status::Ok, None) => {
-            let has_said = outcome
-                .text
-                .as_ref()
-                .is_some_and(|it| !it.trim().is_empty());
-            let status = if has_said || outcome.report.is_some() {
-                ReviewerStatus::UnusableOutput
-            } else {
-                ReviewerStatus::NoOutput
-            };
-            (status, None)
+    let has_said = (outcome.text.as_ref()).is_some_and(|it| !it.trim().is_empty());
+    // Whoever ends well and says something that is no review failed by that alone.
+    let is_unusable = outcome.exit_code == Some(0) && (has_said || outcome.report.is_some());
+    let status = match outcome.status {
+        Status::Ok if findings.is_some() => return (ReviewerStatus::Completed, findings),
+        Status::Limit => ReviewerStatus::QuotaExceeded,
+        Status::Auth => ReviewerStatus::AuthFailed,
+        Status::Config => ReviewerStatus::Unavailable,
+        Status::Timeout => ReviewerStatus::TimedOut,
+        Status::Ok | Status::NoResult | Status::Failed if is_unusable => {
+            ReviewerStatus::UnusableOutput
         }
-        (Status::Limit, _) => (ReviewerStatus::QuotaExceeded, None),
-        (Status::Auth, _) => (ReviewerStatus::AuthFailed, None),
-        (Status::Config, _) => (ReviewerStatus::Unavailable, None),
-        (Status::Timeout, _) => (ReviewerStatus::TimedOut, None),
-        (
-            Status::Failed | Status::Denied | Status::Killed | Status::Crashed | Status::NoResult,
-            _,
-        ) => (ReviewerStatus::NoOutput, None),
-    }
+        Status::Ok
+        | Status::NoResult
+        | Status::Failed
+        | Status::Denied
+        | Status::Killed
+        | Status::Crashed => ReviewerStatus::NoOutput,
+    };
+    (status, None)
 }

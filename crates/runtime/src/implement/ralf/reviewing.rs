@@ -1,7 +1,7 @@
 //! `ralf-review`: fresh reviewers, who change nothing, until nothing is found or the cap is reached.
 
 use beads_ralph_core::implement::ralf::{
-    Findings, ReviewLoop, ReviewNext, ReviewVerdict, Score, marker, reviewers,
+    Findings, ReviewLoop, ReviewNext, ReviewVerdict, Score, completed_cycles, marker, reviewers,
 };
 use beads_ralph_core::implement::report::{Escalation, Gate, Report, Status};
 use beads_ralph_core::implement::{Focus, ReviewLevel, outcome_of_loop};
@@ -26,7 +26,8 @@ impl Dispatcher<'_> {
         let base = self.base(assignment)?;
         let notes = assignment.step.issue.text("notes").unwrap_or_default();
         let mut machine = ReviewLoop::new(max, notes);
-        let mut eyes: Vec<Eyes> = Vec::new();
+        let n_before = completed_cycles(notes).min(max.saturating_sub(1));
+        let mut eyes = self.kept_eyes(assignment, n_before);
         let mut findings = Findings::default();
         let mut per_cycle: Vec<Value> = Vec::new();
         let mut next = machine.begin();
@@ -50,6 +51,7 @@ impl Dispatcher<'_> {
                         "R-10",
                         format!("cycle {cycle}: findings {}", counts.to_note()),
                     );
+                    self.keep_eyes(assignment, &looked)?;
                     eyes.push(looked);
                     findings = found;
                     per_cycle.push(json!({"cycle": cycle, "severity": counts.to_note()}));
