@@ -8,6 +8,7 @@
 //! Nothing here talks to people, and nobody but the dispatcher changes beads.
 
 mod assign;
+mod calling;
 mod classify;
 pub mod drive;
 mod ending;
