@@ -54,6 +54,10 @@ fn tell(news: &DriveNews<'_>, ui: &Ui) {
             rests,
         } => {
             let id = visible(source.as_str());
+            if matches!(error, ImplementError::Interrupted) {
+                ui.say(&format!("{id} is given back\n"));
+                return;
+            }
             let error = visible(&error.to_string());
             match rests {
                 Some(rests) => format!("{id} rests for {} s: {error}\n", rests.as_secs()),

@@ -18,6 +18,7 @@ use super::seen::Watchman;
 use crate::agent::{self, Finding, Job};
 use crate::news::News;
 use crate::run::own_bd::OwnBd;
+use crate::tree::Tree;
 use crate::unit::{Cancel, Mark};
 use crate::{agents, clock, files};
 
@@ -138,6 +139,8 @@ impl Dispatcher<'_> {
         let cancel = Cancel::new()
             .map_err(|error| ImplementError::Trouble(Trouble::passing(error.to_string())))?;
         let is_apart = Utf8Path::new(&job.call.worktree) != self.site.root;
+        let main = Tree::at(self.site.root, self.site.units);
+        let before = is_apart.then(|| main.snapshot());
         let mut watchman = Watchman {
             store: &mut *self.store,
             held,
@@ -152,8 +155,15 @@ impl Dispatcher<'_> {
             lost: None,
         };
         let outcome = agent::run(self.site.units, job, &cancel, &mut watchman);
-        let stray = watchman.stray.take();
-        if let Some(lost) = watchman.lost.take() {
+        let (stray, lost) = (watchman.stray.take(), watchman.lost.take());
+        if before.is_some_and(|before| main.snapshot() != before) {
+            let text =
+                "the main checkout changed while the agent worked; look whether that was you";
+            self.decide("Z-17", text);
+            self.told.warnings.push(text.to_owned());
+            self.strays.push(text.to_owned());
+        }
+        if let Some(lost) = lost {
             return Err(lost.into());
         }
         let mut outcome = outcome?;
@@ -186,6 +196,14 @@ impl Dispatcher<'_> {
         }
     }
 
+    /// Whether what is called is a command of the user's own, and no agent that reads files about itself.
+    fn is_command(&self, errand: &Errand<'_>) -> bool {
+        let mut spec = AgentSpec::new(Role::Polecat, AgentPath::built_in());
+        spec.adapter = errand.adapter.map(str::to_owned);
+        let resolved = agent::resolve(self.site.config, self.site.root, &spec);
+        resolved.is_ok_and(|resolved| resolved.adapter.kind == "command")
+    }
+
     /// Who is called: the agent's own file where it is in the worktree, else our instructions in front of the task.
     fn spec(
         &self,
@@ -200,10 +218,16 @@ impl Dispatcher<'_> {
         let path = AgentPath::for_name(errand.name).map_err(|it| bad(it.to_string()))?;
         let has_file = |root: &Utf8Path| agents::definition(root, &path);
         let own = has_file(&assignment.place).and(has_file(self.site.root));
-        let instructions = match &own {
-            Some(_) => None,
-            None => (has_file(self.site.root).or_else(|| agents::built_in(errand.name)))
-                .map(|definition| definition.instructions),
+        let described = || has_file(self.site.root).or_else(|| agents::built_in(errand.name));
+        let instructions = match (&own, described()) {
+            (Some(_), _) => None,
+            (None, Some(definition)) => Some(definition.instructions),
+            // A command of the user's own may know the name by which it is called.
+            (None, None) if path.is_built_in() || self.is_command(errand) => None,
+            (None, None) => {
+                let name = errand.name;
+                return Err(bad(format!("there is no agent `{name}` in .claude/agents")).into());
+            }
         };
         let agent = match own {
             Some(_) => path,

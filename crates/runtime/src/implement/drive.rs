@@ -14,10 +14,13 @@ use beads_ralph_core::engine::Trouble;
 use beads_ralph_core::implement::{Candidate, READY, flag, linked_source, queue};
 use beads_ralph_core::issue::{MOLECULE, Query, Record, StatusFilter};
 
-use super::{Dispatched, Dispatcher, ImplementError, Site};
-use crate::clock;
+use super::{Dispatched, Dispatcher, Ending, ImplementError, Site};
 use crate::news::Nobody;
 use crate::store::{Guard, Store, StoreError, Write};
+use crate::{clock, controls};
+
+/// How long the user's own command to tell them something may take.
+const NOTIFY_LIMIT: Duration = Duration::from_secs(30);
 
 /// How many failures in a row are too many (I-42).
 const MAX_FAILURES: u32 = 3;
@@ -113,6 +116,8 @@ struct Book {
     is_idle_told: bool,
     /// How often in a row the store could not be looked at.
     n_blind: u32,
+    /// Whether somebody asked it to stop: nothing more is begun.
+    is_stopped: bool,
     /// What would meet every bead: nothing more is begun.
     fatal: Option<ImplementError>,
 }
@@ -158,9 +163,11 @@ impl Driver<'_> {
     /// Drives until there is nothing more to do, or somebody stops it.
     pub fn drive(&self, hear: &mut dyn FnMut(&DriveNews<'_>)) -> Result<Driven, ImplementError> {
         let (sender, receiver) = channel();
+        let store = (self.open)()?;
         let shift = Shift {
             driver: self,
-            store: (self.open)()?,
+            stop_seen: controls::read(&*store)?.stop_version(),
+            store,
             book: Book::default(),
             driven: Driven::default(),
             hear,
@@ -182,6 +189,8 @@ impl Driver<'_> {
 struct Shift<'d, 'h> {
     driver: &'d Driver<'d>,
     store: Box<dyn Store>,
+    /// The order to stop that was there when it began.
+    stop_seen: u64,
     book: Book,
     driven: Driven,
     hear: &'h mut dyn FnMut(&DriveNews<'_>),
@@ -197,7 +206,8 @@ impl<'d> Shift<'d, '_> {
         let mut looks_at: Option<Instant> = None;
         loop {
             self.driven.is_interrupted = self.driver.site.cancel.is_cancelled();
-            let is_ending = self.driven.is_interrupted || self.book.fatal.is_some();
+            let is_ending =
+                self.driven.is_interrupted || self.book.is_stopped || self.book.fatal.is_some();
             if is_ending && self.book.busy.is_empty() {
                 return match self.book.fatal {
                     Some(error) => Err(error),
@@ -205,6 +215,10 @@ impl<'d> Shift<'d, '_> {
                 };
             }
             let is_due = looks_at.is_none_or(|at| clock::monotonic() >= at);
+            if is_due && !is_ending && self.is_stopped() {
+                self.book.is_stopped = true;
+                continue;
+            }
             if is_due && !is_ending {
                 let n_waiting = self.look(scope, sender)?;
                 if self.book.busy.is_empty() && self.is_over(n_waiting) {
@@ -218,6 +232,23 @@ impl<'d> Shift<'d, '_> {
                 looks_at = None;
             }
         }
+    }
+
+    /// Whether somebody asked everything on this store to stop since it began (Z-15); `--now` also ends what runs.
+    fn is_stopped(&self) -> bool {
+        let orders = controls::read(&*self.store).unwrap_or_default();
+        let Some(order) = orders.stop_since(self.stop_seen) else {
+            return false;
+        };
+        if order.now {
+            self.driver.site.cancel.cancel();
+        }
+        true
+    }
+
+    /// Whether nothing new is to be begun for now.
+    fn is_paused(&self) -> bool {
+        controls::read(&*self.store).is_ok_and(|orders| orders.pause.is_some())
     }
 
     /// Looks for work and begins it. A store that cannot be had for a moment is looked at again.
@@ -250,6 +281,9 @@ impl<'d> Shift<'d, '_> {
         scope: &'s Scope<'s, 'd>,
         sender: &Sender<Answer>,
     ) -> Result<usize, ImplementError> {
+        if self.is_paused() {
+            return Ok(1);
+        }
         let now = clock::monotonic();
         let mut n_waiting = 0;
         for record in candidates(&*self.store)? {
@@ -333,6 +367,10 @@ impl<'d> Shift<'d, '_> {
             None => drop(self.book.resting.remove(&id)),
         }
         (self.hear)(&DriveNews::Ended(&dispatched));
+        if let Ending::Human(note) = &dispatched.ending {
+            let first = note.lines().next().unwrap_or_default();
+            self.notify(&format!("{}: {first}", dispatched.source));
+        }
         // Whoever waits for new work may do so for weeks.
         if self.driver.until != Until::Stopped {
             self.driven.dispatched.push(dispatched);
@@ -389,6 +427,15 @@ impl<'d> Shift<'d, '_> {
             .saturating_mul(1 << (*n - 1).min(16))
             .min(LONGEST_REST.max(poll));
         (*n < most).then_some(rest)
+    }
+
+    /// Tells the user, if they said how; that it fails keeps nobody from working.
+    fn notify(&self, text: &str) {
+        let site = self.driver.site;
+        if let Some(command) = &site.config.notify {
+            let argv: Vec<&str> = command.iter().map(String::as_str).chain([text]).collect();
+            drop(site.units.output(&argv, site.root, NOTIFY_LIMIT));
+        }
     }
 
     /// Asks a person (I-42). Where that cannot be written, the bead is tried again.

@@ -250,9 +250,32 @@ impl Dispatcher<'_> {
         let report = classify::read(&path, &diagnoser()).map_err(|why| match why {
             NoReport::Missing => missing("there is no such file"),
             NoReport::Malformed(detail) => missing(detail.lines().next().unwrap_or_default()),
-        })?;
-        let found = diagnosis(&report.report, assignment.stage)
-            .map_err(|error| missing(&error.to_string()))?;
+        });
+        let found = report.and_then(|report| {
+            diagnosis(&report.report, assignment.stage).map_err(|error| missing(&error.to_string()))
+        });
+        let found = match found {
+            Ok(found) => found,
+            Err(stop) => {
+                // A person who went past the diagnosis said what the cause is.
+                let notes = assignment
+                    .found
+                    .steps
+                    .iter()
+                    .find(|it| it.issue.id() == step);
+                let notes = notes
+                    .and_then(|it| it.issue.text("notes"))
+                    .unwrap_or_default();
+                let Some(note) = answers(notes).pop() else {
+                    return Err(stop);
+                };
+                self.decide("I-24", "the cause of the bug is what a person answered");
+                return Ok(Some(Diagnosis {
+                    root_cause_note: note,
+                    reproduction_steps: None,
+                }));
+            }
+        };
         self.decide("I-24", format!("the cause of the bug is taken from {path}"));
         Ok(Some(found))
     }
@@ -273,6 +296,9 @@ fn session_of(assignment: &Assignment, held: &Held, iteration: Option<u32>) -> S
 
 /// How a worker that left no report ended, with the last that it complained of.
 fn crash(outcome: &Outcome, directory: &Utf8Path) -> String {
+    if outcome.status == AgentStatus::Ok {
+        return "exit code 0, and no report was written to the path that it was given".to_owned();
+    }
     let code = match outcome.exit_code {
         Some(code) => format!("exit code {code}"),
         None => "no exit code".to_owned(),
