@@ -104,6 +104,7 @@ impl<'a> Dispatcher<'a> {
 
     fn dispatch(&mut self) -> Result<Ending, Stop> {
         let source = self.source()?;
+        self.permit(&source)?;
         let molecule = self.molecule(&source)?;
         let step = self.step(&molecule)?;
         let assignment = self.assign(source, &molecule, step)?;

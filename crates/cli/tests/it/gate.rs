@@ -249,3 +249,40 @@ fn g_4_check_answers_for_beads_and_groups() {
         json!(["rest", "bd-2", "bd-3"])
     );
 }
+
+#[test]
+fn g_3_blocked_says_which_gates_hold_a_feature_back() {
+    let env = with_store();
+    env.run(&["gate", "create", "smoke", "--verifier", "test -e works"])
+        .exits(0);
+    import(&env, &bead("bd-1", &json!({})));
+    let blocked = env.run(&["blocked"]).exits(0).stdout;
+    for part in ["bd-1", "Gates are RED: smoke", "beads-ralph gate run"] {
+        assert!(blocked.contains(part), "{part}: {blocked}");
+    }
+    env.write("works", "");
+    env.run(&["gate", "run"]).exits(0);
+    let data = env.run(&["blocked", "--json"]).exits(0).data();
+    assert_eq!(data["beads"], json!([]));
+}
+
+#[test]
+fn g_3_implement_and_drive_do_not_take_a_feature() {
+    let env = with_store();
+    crate::dod::git_repository(&env);
+    env.run(&["gate", "create", "smoke", "--verifier", "false"])
+        .exits(0);
+    import(
+        &env,
+        &bead("bd-1", &json!({"labels": ["implementation-ready"]})),
+    );
+    let told = env.run(&["implement", "bd-1", "--json"]).exits(0).data();
+    assert_eq!(told["ending"], "waiting", "{told}");
+    assert_eq!(told["message"], "Gates are RED: smoke");
+    assert_eq!(told["molecule"], Value::Null);
+    let driven = env.run(&["drive"]).exits(0);
+    let expected = "bd-1 is not taken: Gates are RED: smoke";
+    assert!(driven.stderr.contains(expected), "{driven:#?}");
+    let listed = env.run(&["list", "--json"]).exits(0).data().to_string();
+    assert!(!listed.contains("molecule"), "{listed}");
+}
