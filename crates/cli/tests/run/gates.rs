@@ -56,7 +56,7 @@ fn v_11_a_red_gate_of_a_plan_is_for_a_person_and_is_run_again_by_retry() {
     );
     let blocked = world.run(&["blocked"]).exits(0).stdout;
     assert!(blocked.contains("the gate is red"), "{blocked}");
-    std::fs::write(world.base.join("mended"), "").unwrap();
+    world.program("mended", "");
     let id = world.bead("1.2")["id"].as_str().unwrap().to_owned();
     world.run(&["retry", &id]).exits(0);
     world.run(&["run"]).exits(0);

@@ -1,3 +1,5 @@
+//! Gates, permission and the order of work, rule by rule.
+
 use serde_json::{Value, json};
 
 use super::*;

@@ -4,6 +4,8 @@
 //! "held": [id…], "next": [id…]}`, where `held` are the features that are held back and `next` is what can be done meanwhile, in order (G-5); with a bead
 //! `{bead, "allowed": false, "red": [id…]}`.
 
+use std::fmt::Write as _;
+
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::governor::{Applicant, Denied, Gate, Gates};
 use beads_ralph_core::issue::Query;
@@ -71,18 +73,15 @@ fn all(group: Option<&str>, gates: &Gates, beads: Option<&Beads>, ui: &Ui) -> Re
     let mut text = String::new();
     for gate in &red {
         let (id, why) = (excerpt(&gate.id), visible(&why(gate)));
-        text.push_str(&format!("{id}: {why}\n"));
+        _ = writeln!(text, "{id}: {why}");
     }
     if !held.is_empty() {
         let n_held = counted(held.len(), "feature is", "features are");
-        text.push_str(&format!("{n_held} held back: {}\n", held.join(", ")));
+        _ = writeln!(text, "{n_held} held back: {}", held.join(", "));
     }
     if !next.is_empty() {
         let first: Vec<&str> = next.iter().take(MAX_NEXT).map(String::as_str).collect();
-        text.push_str(&format!(
-            "what can be done meanwhile: {}\n",
-            first.join(", ")
-        ));
+        _ = writeln!(text, "what can be done meanwhile: {}", first.join(", "));
     }
     ui.out(&text)?;
     let denied = Denied {

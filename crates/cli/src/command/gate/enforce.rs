@@ -5,6 +5,7 @@
 //! Data: `{"blocked": [{id, reason}], "released": [id…], "held": [{id, reason}]}`; `held` are beads that somebody works on.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::dod::DodStatus;
@@ -158,16 +159,17 @@ impl Enforced {
             self.released.len()
         );
         for (id, reason) in &self.blocked {
-            text.push_str(&format!("blocked {}: {}\n", excerpt(id), visible(reason)));
+            _ = writeln!(text, "blocked {}: {}", excerpt(id), visible(reason));
         }
         for id in &self.released {
-            text.push_str(&format!("released {}\n", excerpt(id)));
+            _ = writeln!(text, "released {}", excerpt(id));
         }
         for (id, reason) in &self.held {
             let (id, reason) = (excerpt(id), visible(reason));
-            text.push_str(&format!(
-                "somebody works on {id}, which is left to them: {reason}\n"
-            ));
+            _ = writeln!(
+                text,
+                "somebody works on {id}, which is left to them: {reason}"
+            );
         }
         text
     }

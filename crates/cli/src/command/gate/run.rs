@@ -62,10 +62,10 @@ pub(super) fn run(args: &GateRunArgs, global: &Global, ui: &Ui) -> Result<(), Fa
             }
         }
     }
-    end(ui, told, red, failures)
+    end(ui, &told, red, failures)
 }
 
-fn end(ui: &Ui, told: Vec<Value>, red: Vec<String>, failures: Vec<Failure>) -> Result<(), Failure> {
+fn end(ui: &Ui, told: &[Value], red: Vec<String>, failures: Vec<Failure>) -> Result<(), Failure> {
     let data = json!({"gates": told});
     if let Some(failure) = ui.worst(failures) {
         return Err(failure.with_results(data));
