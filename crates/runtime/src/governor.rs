@@ -2,6 +2,8 @@
 //!
 //! What a gate means is decided in core; here they are only found. A file among the gates that cannot be read is a red gate: nobody knows what it would say.
 
+use std::io::ErrorKind;
+
 use beads_ralph_core::governor::{GATE_LABEL, Gate, Gates};
 use beads_ralph_core::issue::{Order, Query, StatusFilter};
 
@@ -27,7 +29,15 @@ pub fn filed(ralph: &Ralph) -> Vec<Gate> {
         }
         Err(_) => None,
     };
-    ralph.bead_files().iter().filter_map(gate).collect()
+    // Gates that cannot even be listed may be red.
+    let hidden = match place.read_dir_utf8() {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Some(Gate::unreadable(".ralph/gates", &error.to_string()))
+        }
+        _ => None,
+    };
+    let gates = ralph.bead_files();
+    gates.iter().filter_map(gate).chain(hidden).collect()
 }
 
 /// The gates of a store, closed ones too.

@@ -286,3 +286,16 @@ fn g_3_implement_and_drive_do_not_take_a_feature() {
     let listed = env.run(&["list", "--json"]).exits(0).data().to_string();
     assert!(!listed.contains("molecule"), "{listed}");
 }
+
+#[test]
+fn g_1_gates_that_cannot_be_listed_are_red() {
+    let env = with_store();
+    import(&env, &bead("bd-1", &json!({})));
+    env.tool("rm", &["-r", ".ralph/gates"]).run().exits(0);
+    env.write(".ralph/gates", "no directory");
+    let denied = env.run(&["gate", "check", "bd-1"]).exits(1);
+    assert!(
+        denied.stderr.contains("Gates are RED: .ralph/gates"),
+        "{denied:#?}"
+    );
+}

@@ -70,3 +70,18 @@ fn g_4_what_somebody_works_on_is_told_of_and_left_to_them() {
     assert_eq!(done["blocked"], json!([]));
     assert_eq!(status(&env, "bd-1"), "in_progress");
 }
+
+#[test]
+fn g_4_what_a_person_opened_is_not_released_again() {
+    let env = with_store();
+    env.run(&["gate", "create", "smoke", "--verifier", "test -e works"])
+        .exits(0);
+    import(&env, &bead("bd-1", &json!({"status": "in_progress"})));
+    enforce(&env);
+    env.run(&["reopen", "bd-1"]).exits(0);
+    env.run(&["update", "bd-1", "--status", "blocked"]).exits(0);
+    env.write("works", "");
+    env.run(&["gate", "run"]).exits(0);
+    assert_eq!(enforce(&env)["released"], json!([]));
+    assert_eq!(status(&env, "bd-1"), "blocked");
+}
