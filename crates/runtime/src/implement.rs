@@ -111,6 +111,7 @@ impl<'a> Dispatcher<'a> {
         let mut turn = 1;
         loop {
             let source = self.source()?;
+            self.permit(&source)?;
             let molecule = self.molecule(&source)?;
             let step = self.step(&molecule)?;
             let assignment = self.assign(source, &molecule, step)?;

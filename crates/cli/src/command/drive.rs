@@ -64,6 +64,10 @@ fn tell(news: &DriveNews<'_>, ui: &Ui) {
                 None => format!("{id} failed too often, and a person is asked: {error}\n"),
             }
         }
+        DriveNews::HeldBack { source, why } => {
+            let (id, why) = (visible(source.as_str()), visible(why));
+            format!("{id} is not taken: {why}; see `beads-ralph gate list`\n")
+        }
         DriveNews::Idle => "nothing can be done now; waiting\n".to_owned(),
     };
     ui.say(&line);

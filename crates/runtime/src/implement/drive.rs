@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::engine::Trouble;
+use beads_ralph_core::governor::Applicant;
 use beads_ralph_core::implement::{Candidate, READY, flag, linked_source, queue};
 use beads_ralph_core::issue::{MOLECULE, Query, Record, StatusFilter};
 
@@ -64,6 +65,13 @@ pub enum DriveNews<'n> {
         /// How long it rests; nothing when a person is asked now.
         rests: Option<Duration>,
     },
+    /// Red gates hold a bead back, so that it is not taken (G-3).
+    HeldBack {
+        /// The bead.
+        source: &'n BeadId,
+        /// Which gates, in words.
+        why: String,
+    },
     /// Nothing can be done for now.
     Idle,
 }
@@ -112,6 +120,8 @@ struct Book {
     /// Until when a bead rests; for ever, as far as this pass goes, without a moment.
     resting: HashMap<BeadId, Option<Instant>>,
     failures: HashMap<BeadId, u32>,
+    /// Beads that gates hold back, as far as people were told.
+    held_back: HashSet<BeadId>,
     n_begun: usize,
     is_idle_told: bool,
     /// How often in a row the store could not be looked at.
@@ -286,8 +296,13 @@ impl<'d> Shift<'d, '_> {
         }
         let now = clock::monotonic();
         let mut n_waiting = 0;
-        for record in candidates(&*self.store)? {
+        let candidates = candidates(&*self.store)?;
+        let held_back = self.held_back(&candidates)?;
+        for record in candidates {
             let id = record.issue.id();
+            if held_back.contains(id) {
+                continue;
+            }
             let rests = match self.book.resting.get(id) {
                 Some(None) => continue,
                 Some(Some(until)) => *until > now,
@@ -303,6 +318,32 @@ impl<'d> Shift<'d, '_> {
             self.begin(id.clone(), scope, sender.clone());
         }
         Ok(n_waiting)
+    }
+
+    /// The features that red gates hold back; told once while they are. What was begun goes on.
+    fn held_back(&mut self, candidates: &[Record]) -> Result<HashSet<BeadId>, ImplementError> {
+        let open = (candidates.iter()).filter(|record| record.issue.status() == "open");
+        let features: Vec<(&BeadId, Applicant)> = open
+            .map(|record| (record.issue.id(), Applicant::of_issue(&record.issue)))
+            .filter(|(_, applicant)| applicant.is_feature)
+            .collect();
+        if features.is_empty() {
+            return Ok(HashSet::new());
+        }
+        let gates = self.driver.site.gates(&*self.store)?;
+        let mut held_back = HashSet::new();
+        for (source, applicant) in features {
+            let Err(denied) = gates.permission(&applicant) else {
+                continue;
+            };
+            held_back.insert(source.clone());
+            if !self.book.held_back.contains(source) {
+                let why = denied.to_string();
+                (self.hear)(&DriveNews::HeldBack { source, why });
+            }
+        }
+        self.book.held_back.clone_from(&held_back);
+        Ok(held_back)
     }
 
     fn begin<'s>(&mut self, id: BeadId, scope: &'s Scope<'s, 'd>, sender: Sender<Answer>) {

@@ -2,6 +2,7 @@
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::engine::Trouble;
+use beads_ralph_core::governor::Applicant;
 use beads_ralph_core::implement::{
     HUMAN, Mode, Resolution, link_label, linked_source, molecule_to_use,
 };
@@ -80,6 +81,21 @@ impl Dispatcher<'_> {
             action,
         }
         .into())
+    }
+
+    /// Red gates hold back a feature that nobody has begun (G-3); what was begun goes on.
+    pub(super) fn permit(&mut self, source: &Record) -> Result<(), Stop> {
+        let applicant = Applicant::of_issue(&source.issue);
+        if !applicant.is_feature || source.issue.status() != "open" {
+            return Ok(());
+        }
+        let gates = self.site.gates(&*self.store)?;
+        let Err(denied) = gates.permission(&applicant) else {
+            self.decide("G-3", "no gate that counts for it is red");
+            return Ok(());
+        };
+        self.decide("G-3", format!("the bead is not taken: {denied}"));
+        Err(Stop::Ended(Ending::Waiting(denied.to_string())))
     }
 
     /// The molecule that is gone on with; one is poured where there is none (I-2…I-4).
