@@ -155,3 +155,78 @@ fn i_6_a_dry_run_changes_nothing_and_names_its_rules() {
     assert_eq!(bench.export(), before);
     assert!(!has(&bench.bead(SOURCE), "human"));
 }
+
+#[test]
+fn z_36_a_bead_is_sent_back_to_an_earlier_stage_with_the_answer() {
+    let bench = Bench::new("diligent");
+    bench.source("feature", "");
+    bench.bd(&["update", SOURCE, "--acceptance", "[m] `test -f proof.txt`"]);
+    let told = bench.implement_all();
+    assert_eq!(
+        (&told["stage"], &told["ending"]),
+        (&"verify-ac".into(), &"needs_human".into())
+    );
+    let wrong = bench
+        .world
+        .run(&["human", "resolve", SOURCE, "--redo", "grün"])
+        .exits(1);
+    assert!(
+        wrong.stderr.contains("green-loop"),
+        "the stages are named: {}",
+        wrong.stderr
+    );
+    bench.answer("write proof.txt", &["--redo", "green-loop"]);
+    for (stage, status) in [
+        ("red-tests", "closed"),
+        ("green-loop", "open"),
+        ("quality-sweep", "open"),
+        ("verify-ac", "open"),
+    ] {
+        let step = bench.step(stage);
+        assert!(step["status"] == status && !is_human(&step), "{step:#}");
+    }
+    bench.agent("if [ \"$agent\" = tdd-green-team ]; then echo it >proof.txt; fi; diligent");
+    assert_eq!(bench.implement()["stage"], "green-loop");
+    let id = bench.step("green-loop")["id"].as_str().unwrap().to_owned();
+    let prompt = format!(".beads/worker-audit/{id}/tdd-green-team.run/prompt.md");
+    assert!(bench.world.read(&prompt).contains("write proof.txt"));
+    assert_eq!(bench.implement_all()["ending"], "molecule_done");
+    bench.answer("rename it first", &["--redo", "green-loop"]);
+    let source = bench.bead(SOURCE);
+    assert!(
+        !has(&source, "merge-ready"),
+        "what is not wanted as it is goes back: {source:#}"
+    );
+    assert_eq!(bench.implement()["stage"], "green-loop");
+}
+
+#[test]
+fn z_36_accepting_the_last_stage_leaves_the_work_to_a_person() {
+    let bench = Bench::new("diligent");
+    bench.source("feature", "");
+    bench.bring_to("merge-or-handoff");
+    let told = bench.implement();
+    assert_eq!(
+        told["ending"], "needs_human",
+        "there is no branch: {told:#}"
+    );
+    bench.answer("it is fine", &["--accept"]);
+    assert!(has(&bench.bead(SOURCE), "merge-ready"));
+    let listed = bench.world.run(&["human", "list"]).exits(0);
+    assert!(listed.stdout.contains("merge"), "{listed:#?}");
+}
+
+#[test]
+fn steps_of_molecules_and_beads_that_wait_are_not_implemented() {
+    let bench = Bench::new("diligent");
+    bench.source("bug", "");
+    bench.implement();
+    let step = bench.step("diagnose")["id"].as_str().unwrap().to_owned();
+    let refused = bench.world.run(&["implement", &step]).exits(1);
+    assert!(
+        refused.stderr.contains(&format!("implement {SOURCE}")),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(bench.molecules().len(), 1);
+}
