@@ -7,6 +7,7 @@ mod human;
 mod implement;
 mod looking;
 mod mol;
+mod patrol;
 mod plan;
 mod query;
 mod run;
@@ -20,6 +21,7 @@ pub(crate) use human::*;
 pub(crate) use implement::*;
 pub(crate) use looking::*;
 pub(crate) use mol::*;
+pub(crate) use patrol::*;
 pub(crate) use plan::*;
 pub(crate) use query::*;
 pub(crate) use run::*;
@@ -82,6 +84,7 @@ impl Cli {
             | Command::Exec(_)
             | Command::Implement(_)
             | Command::Drive(_)
+            | Command::Patrol(_)
             | Command::Verify(_)
             | Command::Logs(_)
             | Command::Status(_)
@@ -219,6 +222,8 @@ pub(crate) enum Command {
     Implement(ImplementArgs),
     /// Take every bead labelled implementation-ready through its stages, several at once
     Drive(DriveArgs),
+    /// Run the tests and the build of the project again and again; file a bead about what breaks, close it when it is mended
+    Patrol(PatrolArgs),
     /// Run the checks of one bead, once
     Verify(VerifyArgs),
     /// Show what agents and checks wrote

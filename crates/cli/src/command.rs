@@ -32,6 +32,7 @@ mod logs;
 mod man;
 mod metrics;
 mod mol;
+mod patrol;
 mod pause;
 mod plan_annotate;
 mod plan_apply;
@@ -116,6 +117,7 @@ pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), Failure> {
         Command::Exec(args) => exec::run(args, global, ui),
         Command::Implement(args) => implement::run(args, global, ui),
         Command::Drive(args) => drive::run(args, global, ui),
+        Command::Patrol(args) => patrol::run(args, global, ui),
         Command::Verify(args) => verify::run(args, global, ui),
         Command::Logs(args) => logs::run(args, global, ui),
         Command::Status(args) => status::run(args, global, ui),
@@ -178,6 +180,7 @@ fn changes_beads(command: &Command) -> bool {
             | Command::Exec(_)
             | Command::Implement(_)
             | Command::Drive(_)
+            | Command::Patrol(_)
             | Command::Clean(_)
             | Command::Retry(_)
             | Command::Human(HumanCommand::Resolve(_))

@@ -37,6 +37,12 @@ pub(crate) fn main_root(root: &Utf8Path) -> Utf8PathBuf {
     repo::main_root_of(root).unwrap_or_else(|| root.to_owned())
 }
 
+/// The root of the main worktree that a store belongs to, or the directory that the store lies in.
+pub(crate) fn store_root(beads: &Beads) -> Utf8PathBuf {
+    let root = beads.directory.parent().unwrap_or(&beads.directory);
+    main_root(&repo::root_of(root).unwrap_or_else(|| root.to_owned()))
+}
+
 /// A bead to work on.
 pub(crate) enum Target {
     /// One in a file.

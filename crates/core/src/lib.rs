@@ -40,6 +40,8 @@ pub mod reconcile;
 
 pub mod report;
 
+pub mod patrol;
+
 pub mod scenario;
 
 pub mod engine;

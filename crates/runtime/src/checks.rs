@@ -203,7 +203,7 @@ impl Checks<'_> {
     }
 }
 
-fn finish(ended: &Ended, limit: Duration) -> Finish {
+pub(crate) fn finish(ended: &Ended, limit: Duration) -> Finish {
     match ended.stopped {
         Some(Stopped::Cancelled) => return Finish::Cancelled,
         Some(Stopped::Wall | Stopped::Idle | Stopped::Watcher | Stopped::Drained) => {

@@ -14,6 +14,7 @@ mod hooks;
 mod implement;
 mod integration;
 mod logging;
+mod patrol;
 mod project;
 mod run;
 mod timeouts;
@@ -36,6 +37,7 @@ pub use gates::Gates;
 pub use hooks::ScrumMaster;
 pub use implement::{ImplementSettings, ReviewerSettings, WorkerSettings};
 pub use integration::{IntegrationMode, IntegrationSettings};
+pub use patrol::PatrolSettings;
 pub use project::{Coverage, PROJECT_FILE_NAME};
 pub use run::RunSettings;
 pub use timeouts::Timeouts;
@@ -93,6 +95,8 @@ pub struct Config {
     pub coverage: Coverage,
     /// How `implement` works (contracts §9).
     pub implement: ImplementSettings,
+    /// What the patrol looks at, and how often (contracts §8.6).
+    pub patrol: PatrolSettings,
 }
 
 /// Checks are command lines, or objects as a bead has them.
@@ -176,6 +180,7 @@ fn from_document(document: Document, project: Project) -> Result<Config, String>
         notify: document.notify.map(|key| key.arguments(&shell)),
         gates: document.gates.over(project.gates),
         coverage: project.coverage,
+        patrol: document.patrol.settings(),
         implement: document.implement.settings(&agents, &shell)?,
         agents,
         shell,

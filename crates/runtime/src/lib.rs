@@ -19,6 +19,7 @@ pub mod git;
 pub mod host;
 pub mod implement;
 pub mod news;
+pub mod patrol;
 pub mod pour;
 pub mod ralph;
 pub mod repo;

@@ -41,6 +41,8 @@ mod molecules;
 #[cfg(test)]
 mod output;
 #[cfg(test)]
+mod patrol;
+#[cfg(test)]
 mod pour;
 #[cfg(test)]
 mod schema;
