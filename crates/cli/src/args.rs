@@ -85,6 +85,7 @@ impl Cli {
             | Command::Implement(_)
             | Command::Drive(_)
             | Command::Patrol(_)
+            | Command::Watchdog(_)
             | Command::Verify(_)
             | Command::Logs(_)
             | Command::Status(_)
@@ -224,6 +225,8 @@ pub(crate) enum Command {
     Drive(DriveArgs),
     /// Run the tests and the build of the project again and again; file a bead about what breaks, close it when it is mended
     Patrol(PatrolArgs),
+    /// Notice beads in progress that are silent: remind, put back to open, and in the end ask a person
+    Watchdog(WatchdogArgs),
     /// Run the checks of one bead, once
     Verify(VerifyArgs),
     /// Show what agents and checks wrote

@@ -60,6 +60,7 @@ mod status;
 mod stop;
 mod update;
 mod verify;
+mod watchdog;
 
 pub(crate) use self::run::{Place, main_root};
 
@@ -118,6 +119,7 @@ pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), Failure> {
         Command::Implement(args) => implement::run(args, global, ui),
         Command::Drive(args) => drive::run(args, global, ui),
         Command::Patrol(args) => patrol::run(args, global, ui),
+        Command::Watchdog(args) => watchdog::run(args, global, ui),
         Command::Verify(args) => verify::run(args, global, ui),
         Command::Logs(args) => logs::run(args, global, ui),
         Command::Status(args) => status::run(args, global, ui),
@@ -181,6 +183,7 @@ fn changes_beads(command: &Command) -> bool {
             | Command::Implement(_)
             | Command::Drive(_)
             | Command::Patrol(_)
+            | Command::Watchdog(_)
             | Command::Clean(_)
             | Command::Retry(_)
             | Command::Human(HumanCommand::Resolve(_))

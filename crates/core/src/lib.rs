@@ -42,6 +42,8 @@ pub mod report;
 
 pub mod patrol;
 
+pub mod watchdog;
+
 pub mod scenario;
 
 pub mod engine;

@@ -28,3 +28,4 @@ pub mod scenario;
 pub mod store;
 pub mod tree;
 pub mod unit;
+pub mod watchdog;

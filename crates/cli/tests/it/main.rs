@@ -56,3 +56,5 @@ mod store;
 mod tidy;
 #[cfg(test)]
 mod verify;
+#[cfg(test)]
+mod watchdog;
