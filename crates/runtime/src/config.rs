@@ -67,6 +67,8 @@ pub struct Config {
     pub default_checks: Vec<Verifier>,
     /// Whether a sprint without a verifier is an error (Z-31).
     pub require_machine_check: bool,
+    /// How often a check that fails is run again, to tell whose fault it is (`verify.flaky_retries`).
+    pub flaky_retries: u32,
     /// What runs the command line of a check: a program and its arguments, to which the command is added (V-3).
     pub shell: Vec<String>,
     /// What agents may do without asking, if it was chosen (Z-23).
@@ -169,6 +171,7 @@ fn from_document(document: Document, project: Project) -> Result<Config, String>
         role_models,
         default_checks: default_checks(document.verify.default)?,
         require_machine_check: document.verify.require_machine_check,
+        flaky_retries: document.verify.flaky_retries.0.unwrap_or_default(),
         permissions: document.permissions,
         budgets: document.budgets.over_defaults()?,
         timeouts: timeouts.or(flat_timeouts).over_defaults(),

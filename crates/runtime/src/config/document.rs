@@ -127,8 +127,7 @@ pub(super) struct VerifyKey {
     pub(super) default: Vec<serde_json::Value>,
     pub(super) require_machine_check: bool,
     pub(super) shell: Vec<String>,
-    #[serde(rename = "flaky_retries")]
-    _flaky_retries: Count<0>,
+    pub(super) flaky_retries: Count<0>,
 }
 
 /// Reads the bytes of a file.
