@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use beads_ralph_core::bead::{self, BeadId};
 use beads_ralph_core::implement::linked_source;
-use beads_ralph_core::issue::{Query, Record, StatusFilter};
+use beads_ralph_core::issue::{Edit, Order, Query, Record, StatusFilter};
 use beads_ralph_core::watchdog::{self, Counts, Step, WATCHED, Worker};
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
@@ -92,7 +92,7 @@ impl Watchdog<'_> {
         let _turn = self.turn()?;
         let records = store.find(&Query {
             status: StatusFilter::OneOf(WATCHED.map(str::to_owned).to_vec()),
-            order: beads_ralph_core::issue::Order::Id,
+            order: Order::Id,
             ..Query::default()
         })?;
         let alive = with_living_parts(store, &records, now)?;
@@ -148,29 +148,53 @@ impl Watchdog<'_> {
             file: None,
             is_overtaken: false,
         };
-        if self.is_dry_run {
-            return Ok(seen);
+        if !self.is_dry_run {
+            self.act(store, &mut seen, now)?;
         }
+        Ok(seen)
+    }
+
+    /// Does what was decided.
+    fn act(
+        &self,
+        store: &mut dyn Store,
+        seen: &mut Seen,
+        now: Timestamp,
+    ) -> Result<(), WatchdogError> {
         let stamp = bead::Timestamp::from_instant(now);
         let issue = &seen.record.issue;
-        let edits = match &seen.step {
-            Step::Fresh | Step::Nobody => Vec::new(),
-            Step::Nudge => {
-                seen.file = Some(self.nudge(&seen, now)?);
-                return Ok(seen);
+        match &seen.step {
+            Step::Fresh | Step::Nobody => {}
+            Step::Nudge => seen.file = Some(self.nudge(seen, now)?),
+            Step::Restart(why) => {
+                let edits = watchdog::restarted(issue, why, self.actor, &stamp);
+                seen.is_overtaken = !self.change(store, &seen.record, edits, now)?;
             }
-            Step::Restart(why) => watchdog::restarted(issue, why, self.actor, &stamp),
-            Step::GiveUp(why) => watchdog::given_up(issue, why, self.actor, &stamp),
-        };
-        if edits.is_empty() {
-            return Ok(seen);
+            Step::GiveUp(why) => {
+                let edits = watchdog::given_up(issue, why, self.actor, &stamp);
+                seen.is_overtaken = !self.change(store, &seen.record, edits, now)?;
+                if !seen.is_overtaken {
+                    seen.file = Some(self.alert(&seen.record, why, now)?);
+                }
+            }
         }
+        Ok(())
+    }
+
+    /// Changes a bead if it is still as it was looked at; whether it was.
+    fn change(
+        &self,
+        store: &mut dyn Store,
+        seen: &Record,
+        edits: Vec<Edit>,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
         let write = Write::Update {
-            id: issue.id().clone(),
+            id: seen.issue.id().clone(),
             edits,
             // A claim is a change: a holder who came meanwhile is left alone.
             guard: Guard {
-                version: Some(seen.record.version),
+                version: Some(seen.version),
                 ..Guard::forced()
             },
         };
@@ -179,17 +203,10 @@ impl Watchdog<'_> {
             at: now,
         };
         match store.write(&[write], by) {
-            Ok(_) => {}
-            Err(StoreError::Guard { .. }) => {
-                seen.is_overtaken = true;
-                return Ok(seen);
-            }
-            Err(error) => return Err(error.into()),
+            Ok(_) => Ok(true),
+            Err(StoreError::Guard { .. }) => Ok(false),
+            Err(error) => Err(error),
         }
-        if let Step::GiveUp(why) = &seen.step {
-            seen.file = Some(self.alert(&seen.record, why, now)?);
-        }
-        Ok(seen)
     }
 
     /// A reminder for whoever works on a bead.

@@ -16,7 +16,7 @@ use beads_ralph_runtime::unit::{Cancel, Units};
 use serde_json::{Value, json};
 
 use crate::args::{Global, PatrolArgs};
-use crate::beads::Beads;
+use crate::beads::{Beads, is_passing};
 use crate::failure::Failure;
 use crate::ui::Ui;
 use crate::work;
@@ -50,7 +50,8 @@ pub(crate) fn run(args: &PatrolArgs, global: &Global, ui: &Ui) -> Result<(), Fai
     Ok(())
 }
 
-/// Goes round until somebody stops it, or once: how often, and what the last cycle came to.
+/// Goes round until somebody stops it, or once: how often, and what the last cycle came to. A store that cannot be had for a moment is looked at
+/// again.
 fn walk(
     patrol: &Patrol<'_>,
     store: &mut dyn Store,
@@ -63,6 +64,12 @@ fn walk(
         match patrol.cycle(store, &mut |check, report| tell(check, report, ui)) {
             Ok(reports) => last = reports,
             Err(PatrolError::Interrupted) if !is_once => return Ok((n_cycles, last)),
+            Err(PatrolError::Store(error)) if !is_once && is_passing(&error) => {
+                ui.complain(&format!(
+                    "{}; it is tried again\n",
+                    visible(&error.to_string())
+                ));
+            }
             Err(error) => return Err(error.into()),
         }
         n_cycles += 1;

@@ -8,13 +8,14 @@ use beads_ralph_core::text::visible;
 use beads_ralph_core::watchdog::{Step, minutes};
 use beads_ralph_runtime::clock;
 use beads_ralph_runtime::ralph::Ralph;
+use beads_ralph_runtime::store::Store;
 use beads_ralph_runtime::unit::Cancel;
 use beads_ralph_runtime::watchdog::{Pass, Seen, Watchdog, WatchdogError};
 use serde_json::{Value, json};
 
 use crate::args::{Global, WatchdogArgs};
 use crate::bead_view::named;
-use crate::beads::Beads;
+use crate::beads::{Beads, is_passing};
 use crate::failure::Failure;
 use crate::ui::{Ui, counted};
 use crate::work;
@@ -33,22 +34,45 @@ pub(crate) fn run(args: &WatchdogArgs, global: &Global, ui: &Ui) -> Result<(), F
     if !args.dry_run {
         Ralph::with_store(&root, &beads.directory).prepare()?;
     }
-    let mut n_passes = 0_u64;
-    let pass = loop {
-        let pass = dog.pass(&mut *beads.store, clock::now())?;
-        n_passes += 1;
-        if !ui.is_json() {
-            ui.out(&text(&pass, args.dry_run))?;
-        }
-        if args.once || cancel.wait(args.interval) {
-            break pass;
-        }
-    };
+    let (n_passes, last) = watch(&dog, &mut *beads.store, args, ui)?;
     if ui.is_json() {
-        let beads: Vec<Value> = pass.seen.iter().map(to_json).collect();
+        let beads: Vec<Value> = last.iter().map(to_json).collect();
         return ui.data(&json!({"passes": n_passes, "beads": beads, "dry_run": args.dry_run}));
     }
     Ok(())
+}
+
+/// Makes passes until somebody stops it, or one: how many, and what the last one saw. A store that cannot be had for a moment is looked at again.
+fn watch(
+    dog: &Watchdog<'_>,
+    store: &mut dyn Store,
+    args: &WatchdogArgs,
+    ui: &Ui,
+) -> Result<(u64, Vec<Seen>), Failure> {
+    let mut n_passes = 0;
+    let mut last = Vec::new();
+    loop {
+        match dog.pass(store, clock::now()) {
+            Ok(pass) => {
+                n_passes += 1;
+                if !ui.is_json() {
+                    ui.out(&text(&pass, args.dry_run))?;
+                }
+                last = pass.seen;
+            }
+            Err(WatchdogError::Interrupted) if !args.once => return Ok((n_passes, last)),
+            Err(WatchdogError::Store(error)) if !args.once && is_passing(&error) => {
+                ui.complain(&format!(
+                    "{}; it is tried again\n",
+                    visible(&error.to_string())
+                ));
+            }
+            Err(error) => return Err(error.into()),
+        }
+        if args.once || dog.cancel.wait(args.interval) {
+            return Ok((n_passes, last));
+        }
+    }
 }
 
 fn to_json(seen: &Seen) -> Value {
