@@ -3,6 +3,7 @@
 mod agent;
 mod change;
 mod formula;
+mod gate;
 mod human;
 mod implement;
 mod looking;
@@ -17,6 +18,7 @@ mod work;
 pub(crate) use agent::*;
 pub(crate) use change::*;
 pub(crate) use formula::*;
+pub(crate) use gate::*;
 pub(crate) use human::*;
 pub(crate) use implement::*;
 pub(crate) use looking::*;
@@ -90,6 +92,7 @@ impl Cli {
             | Command::Logs(_)
             | Command::Status(_)
             | Command::Blocked
+            | Command::Gate(_)
             | Command::Human(_)
             | Command::QaReport
             | Command::Retry(_)
@@ -238,6 +241,9 @@ pub(crate) enum Command {
     /// Show what waits for a person, why, and answer it
     #[command(subcommand)]
     Human(HumanCommand),
+    /// List, run and check gates: while one is red, no feature is begun
+    #[command(subcommand)]
+    Gate(GateCommand),
     /// Show what QA agents said, agent by agent
     QaReport,
     /// Let beads that were given up be tried again

@@ -20,6 +20,7 @@ mod formula_graph;
 mod formula_list;
 mod formula_new;
 mod formula_show;
+mod gate;
 mod heartbeat;
 mod human;
 mod implement;
@@ -125,6 +126,7 @@ pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), Failure> {
         Command::Status(args) => status::run(args, global, ui),
         Command::Blocked => blocked::run(global, ui),
         Command::Human(command) => human::run(command, global, ui),
+        Command::Gate(command) => gate::run(command, global, ui),
         Command::QaReport => qa_report::run(global, ui),
         Command::Clean(args) => clean::run(args, global, ui),
         Command::Retry(args) => retry::run(args, global, ui),
@@ -162,6 +164,9 @@ fn check_unit(command: &Command) -> Result<(), Failure> {
 fn changes_beads(command: &Command) -> bool {
     if let Command::Mol(command) = command {
         return mol::changes_beads(command);
+    }
+    if let Command::Gate(command) = command {
+        return gate::changes_beads(command);
     }
     matches!(
         command,

@@ -15,6 +15,7 @@ use beads_ralph_runtime::git::Git;
 use beads_ralph_runtime::host;
 use beads_ralph_runtime::implement::{Dispatched, Ending, ImplementError, Site};
 use beads_ralph_runtime::run::Forge;
+use beads_ralph_runtime::store::StoreError;
 use beads_ralph_runtime::unit::{Cancel, Mark};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
@@ -179,12 +180,16 @@ impl From<ImplementError> for Failure {
         let failure =
             |action: &str| Self::new(ErrorCode::ValidationConstraint, &*message).action(action);
         match error {
+            ImplementError::Store(error @ StoreError::Held { .. }) => {
+                let action = "somebody else does this stage; wait for them, or see `beads-ralph drive`, which waits by itself";
+                Self::from(error).action(action)
+            }
             ImplementError::Store(error) => error.into(),
             ImplementError::File(error) => error.into(),
             ImplementError::Agent(_) => failure("see `beads-ralph doctor agents`"),
-            ImplementError::Trouble(_) => {
-                failure("see `git status` and `git worktree list`, then try again")
-            }
+            ImplementError::Trouble(_) => failure(
+                "see `git status`, `git worktree list` and `worktrees.source_branch` in beads-ralph.yaml, then try again",
+            ),
             ImplementError::NotReady { action, .. } => failure(&action),
             ImplementError::Limit { until, .. } => failure(&match until {
                 Some(until) => {

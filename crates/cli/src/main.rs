@@ -13,6 +13,7 @@ mod draw;
 mod failure;
 mod formula_sprints;
 mod formulas;
+mod governing;
 mod journal;
 mod live;
 mod mason;

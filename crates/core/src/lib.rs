@@ -27,6 +27,8 @@ pub mod implement;
 
 pub mod dod;
 
+pub mod governor;
+
 pub mod graph;
 
 pub mod plan;

@@ -8,6 +8,7 @@
 //! Nothing here talks to people, and nobody but the dispatcher changes beads.
 
 mod assign;
+mod calling;
 mod classify;
 pub mod drive;
 mod ending;
@@ -47,6 +48,8 @@ pub struct Dispatcher<'a> {
     listener: &'a mut dyn Listener,
     /// The user's own checkout, which no worker changes (Z-17).
     main: MainCheckout,
+    /// What was noticed while agents worked, for the notes of the step.
+    strays: Vec<String>,
     is_dry: bool,
     told: Dispatched,
 }
@@ -72,6 +75,7 @@ impl<'a> Dispatcher<'a> {
             site,
             listener,
             main: MainCheckout::new(site.root),
+            strays: Vec::new(),
             is_dry: false,
             told: Dispatched::new(source.clone()),
         }
@@ -107,6 +111,7 @@ impl<'a> Dispatcher<'a> {
         let mut turn = 1;
         loop {
             let source = self.source()?;
+            self.permit(&source)?;
             let molecule = self.molecule(&source)?;
             let step = self.step(&molecule)?;
             let assignment = self.assign(source, &molecule, step)?;
@@ -163,6 +168,8 @@ impl<'a> Dispatcher<'a> {
             Shape::RalfImplement => self.ralf_implement(assignment, held)?,
             Shape::RalfReview => self.ralf_review(assignment, held)?,
         };
+        let mut settlement = settlement;
+        settlement.notes.append(&mut self.strays);
         self.settle(assignment, held, settlement)
     }
 

@@ -16,6 +16,7 @@ pub mod files;
 pub mod forge;
 pub mod formulas;
 pub mod git;
+pub mod governor;
 pub mod host;
 pub mod implement;
 pub mod news;

@@ -75,6 +75,12 @@ impl Ralph {
         }
     }
 
+    /// The same beads and store, at another root: that of the main worktree.
+    #[must_use]
+    pub fn at(&self, root: &Utf8Path) -> Self {
+        Self::with_store(root, &self.store)
+    }
+
     /// The project's root.
     pub fn root(&self) -> &Utf8Path {
         &self.root
@@ -153,6 +159,24 @@ impl Ralph {
         files
             .filter_map(|path| path.file_stem().map(str::to_owned))
             .collect()
+    }
+
+    /// The directory of gates in files.
+    pub fn gates(&self) -> Utf8PathBuf {
+        self.root.join(GATES)
+    }
+
+    /// The files that may hold gates, in the order in which a bead is looked for by its id, and then those that are completed.
+    pub(crate) fn bead_files(&self) -> Vec<Utf8PathBuf> {
+        let completed = self.store.join(COMPLETED);
+        let places = self.places().into_iter().chain([completed]);
+        places.flat_map(|place| json_files(&place)).collect()
+    }
+
+    /// The files of beads that are not completed.
+    pub fn work_files(&self) -> Vec<Utf8PathBuf> {
+        let places = self.places().into_iter();
+        places.flat_map(|place| json_files(&place)).collect()
     }
 
     /// Where the evidence about a bead is kept.

@@ -28,6 +28,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use beads_ralph_core::bead::{AgentSpec, BeadShape, Rules};
+use beads_ralph_core::governor::Gates;
 use beads_ralph_core::issue::{Abandoned, Claim, Entry, Holder, Liveness};
 use beads_ralph_runtime::clock;
 use beads_ralph_runtime::config::Base;
@@ -102,6 +103,7 @@ fn play_in(world: &Arc<Mutex<World>>) {
         max_attempts: None,
         selection: Selection::default(),
         gone: &gone,
+        gates: &|_| Ok(Gates::default()),
         account: &account,
     };
     let now = || lock().now;

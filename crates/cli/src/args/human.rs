@@ -33,4 +33,7 @@ pub(crate) struct HumanResolveArgs {
     /// Go past it instead of doing it again
     #[arg(long)]
     pub(crate) accept: bool,
+    /// Do everything again from this stage on, such as green-loop
+    #[arg(long, value_name = "STAGE", conflicts_with = "accept")]
+    pub(crate) redo: Option<String>,
 }

@@ -8,7 +8,7 @@ use clap::Args;
 use super::change::{PermissionsArg, duration};
 
 /// Which bead.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct BeadChoice {
     /// The bead's id, or its file: looked for in .ralph/beads, .ralph/gates and .beads/active, then in the store
     #[arg(value_name = "BEAD", required_unless_present = "bead_file")]
@@ -24,7 +24,7 @@ pub(crate) struct VerifyArgs {
     pub(crate) choice: BeadChoice,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct ExecArgs {
     #[command(flatten)]
     pub(crate) choice: BeadChoice,
@@ -52,7 +52,7 @@ pub(crate) struct ExecArgs {
     /// Say what would be done, and do nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Work on it even if it is completed
+    /// Work on it even if it is completed, or a gate is red
     #[arg(long)]
     pub(crate) force: bool,
     /// Work on a copy of the bead's directory that is thrown away at the end

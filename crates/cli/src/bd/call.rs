@@ -210,7 +210,9 @@ impl Opened {
 /// The prefix of a directory that names none: its own name.
 pub(super) fn default_prefix(directory: Option<&Utf8Path>) -> String {
     let name = directory.and_then(Utf8Path::file_name).unwrap_or_default();
-    let name = name.replace('.', "_");
+    // A blank or an invisible character would be in every id, and no id may have one.
+    let is_odd = |c: char| c.is_whitespace() || c.is_control() || c == '/';
+    let name = name.replace('.', "_").replace(is_odd, "-");
     let name = name.trim_end_matches('-');
     match name.chars().next() {
         None => "bd".to_owned(),

@@ -1,14 +1,16 @@
 //! `blocked`: the beads that need a person, why, and how to go on (contracts §7.9, Z-1).
 //!
-//! These are the beads whose status is `blocked`, those that are labelled `human`, and parts of a plan's molecules that no agent does. What merely waits for other beads is
-//! shown by `list --blocked`.
+//! These are the beads whose status is `blocked`, those that are labelled `human`, parts of a plan's molecules that no agent does, and features that could be started if no
+//! gate were red. What merely waits for other beads is shown by `list --blocked`.
 //!
 //! Data: `{"beads": [{id, title, sprint, team_name, status, human, attempt_count, question, last_error, last_failure, branch,
-//! worktree, unmet: [{id, waiting}], dependents, commands: [{command, purpose}]}]}`; texts that nobody wrote are null.
+//! worktree, gates, unmet: [{id, waiting}], dependents, commands: [{command, purpose}]}]}`; texts that nobody wrote are null, and so is
+//! `gates` where no gate holds the bead back.
 
 use std::fmt::Write as _;
 
 use beads_ralph_core::bead::IssueType;
+use beads_ralph_core::governor::{Applicant, Gate, Gates};
 use beads_ralph_core::issue::{Blocker, MOLECULE, Query, Record, StatusFilter, is_made_of_parts};
 use beads_ralph_core::report;
 use beads_ralph_core::text::{excerpt, visible};
@@ -16,11 +18,12 @@ use beads_ralph_runtime::store::Store;
 use camino::Utf8Path;
 use serde_json::{Value, json};
 
-use super::human;
+use super::{gate::HELD, human};
 use crate::args::Global;
 use crate::bead_view::{HUMAN, blockers_to_json, named, paragraph, word};
 use crate::beads::Beads;
 use crate::failure::Failure;
+use crate::governing;
 use crate::molecules;
 use crate::ui::{Ui, counted, quoted};
 
@@ -31,11 +34,13 @@ struct Stuck {
     n_dependents: usize,
     /// Whether `implement` works on it, or it is a step of such a bead.
     is_of_implement: bool,
+    /// Which red gates hold it back, in words.
+    gates: Option<String>,
 }
 
 pub(crate) fn run(global: &Global, ui: &Ui) -> Result<(), Failure> {
     let beads = Beads::open(global)?;
-    let stuck = find(&beads)?;
+    let stuck = find(&beads, &governing::gates(global)?)?;
     if ui.is_json() {
         let json: Vec<Value> = stuck.iter().map(to_json).collect();
         return ui.data(&json!({"beads": json}));
@@ -54,7 +59,7 @@ pub(crate) fn run(global: &Global, ui: &Ui) -> Result<(), Failure> {
     ui.out(&text)
 }
 
-fn find(beads: &Beads) -> Result<Vec<Stuck>, Failure> {
+fn find(beads: &Beads, gates: &Gates) -> Result<Vec<Stuck>, Failure> {
     let query = Query::default();
     let records = beads.store.find(&Query {
         status: StatusFilter::OneOf(vec!["blocked".to_owned()]),
@@ -69,16 +74,47 @@ fn find(beads: &Beads) -> Result<Vec<Stuck>, Failure> {
         .filter(|record| record.issue.status() != "blocked");
     let mut stuck = Vec::new();
     let parts = people_parts(&*beads.store)?;
-    for record in records.into_iter().chain(asked).chain(parts) {
+    let held = held_back(beads, gates)?;
+    for record in records.into_iter().chain(asked).chain(parts).chain(held) {
         let id = record.issue.id();
+        let is_open = record.issue.status() == "open" && !record.issue.has_label(HUMAN);
+        let denied = gates.permission(&Applicant::of_issue(&record.issue)).err();
+        let noted = metadata_text(&record, HELD);
         stuck.push(Stuck {
             unmet: beads.store.blockers(id)?,
             n_dependents: beads.n_dependents(id)?,
             is_of_implement: human::is_of_implement(&*beads.store, &record)?,
+            gates: denied
+                .filter(|_| is_open)
+                .map(|it| it.to_string())
+                .or(noted),
             record,
         });
     }
     Ok(stuck)
+}
+
+/// Features that could be started if no gate were red (G-3).
+fn held_back(beads: &Beads, gates: &Gates) -> Result<Vec<Record>, Failure> {
+    if !gates.standing(None).any(Gate::is_red) {
+        return Ok(Vec::new());
+    }
+    let mut ready = beads.store.find(&Query {
+        ready_at: Some(beads.by.now),
+        labels_none: vec![HUMAN.to_owned()],
+        ..Query::default()
+    })?;
+    ready.retain(|record| {
+        gates
+            .permission(&Applicant::of_issue(&record.issue))
+            .is_err()
+    });
+    Ok(ready)
+}
+
+fn metadata_text(record: &Record, key: &str) -> Option<String> {
+    let value = record.issue.metadata()?.get(key)?;
+    value.as_str().map(str::to_owned)
 }
 
 /// Parts of molecules of plans that can be started and that no agent of the loop does: gates, and steps of other types or for other
@@ -123,6 +159,18 @@ impl Stuck {
     /// What can be done next, and what for.
     fn commands(&self) -> Vec<(String, &'static str)> {
         let id = quoted(Utf8Path::new(self.record.issue.id().as_str()));
+        if self.gates.is_some() {
+            let enforce = ("beads-ralph gate enforce", "release it once they are green");
+            let is_blocked = self.record.issue.status() == "blocked";
+            let commands = [
+                ("beads-ralph gate list", "what failed"),
+                ("beads-ralph gate run", "run them again when it is mended"),
+            ];
+            let commands = commands.into_iter().chain(is_blocked.then_some(enforce));
+            return commands
+                .map(|(command, purpose)| (command.to_owned(), purpose))
+                .collect();
+        }
         if self.is_of_implement {
             return vec![
                 (
@@ -176,6 +224,7 @@ fn to_json(stuck: &Stuck) -> Value {
         "last_failure": report::last_failure(issue),
         "branch": stuck.text_of("branch"),
         "worktree": stuck.text_of("worktree_path"),
+        "gates": stuck.gates,
         "unmet": blockers_to_json(&stuck.unmet),
         "dependents": stuck.n_dependents,
         "commands": stuck.commands().into_iter().map(command).collect::<Vec<Value>>(),
@@ -197,7 +246,10 @@ fn said(stuck: &Stuck) -> String {
             _ = write!(text, "  {heading}\n{}", indented(part));
         }
     }
-    if parts.iter().all(|(_, part)| part.is_none()) {
+    if let Some(gates) = &stuck.gates {
+        _ = writeln!(text, "  {}", visible(gates));
+    }
+    if stuck.gates.is_none() && parts.iter().all(|(_, part)| part.is_none()) {
         text.push_str(match issue.status() {
             "open" => "  a part of a molecule that no agent does; close it when it is done\n",
             _ => "  nobody said why\n",

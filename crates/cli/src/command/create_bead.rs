@@ -86,16 +86,19 @@ fn document(args: &CreateBeadArgs, id: &str) -> Value {
     if let Some(title) = &args.title {
         document["title"] = title.as_str().into();
     }
-    let verifiers: Vec<Value> = (args.verifiers.iter().enumerate())
-        .map(|(n, text)| verifier(n + 1, text))
-        .collect();
     document["intent"] = args.intent.as_str().into();
     document["type"] = "task".into();
     document["priority"] = 2.into();
-    document["dod"] = json!({"verifiers": verifiers, "evidence_required": true});
+    document["dod"] = json!({"verifiers": verifiers(&args.verifiers), "evidence_required": true});
     document["constraints"] = json!({"max_iterations": 10, "time_budget_minutes": 60});
     document["status"] = "pending".into();
     document
+}
+
+/// The checks that somebody typed.
+pub(super) fn verifiers(typed: &[String]) -> Vec<Value> {
+    let numbered = typed.iter().enumerate();
+    numbered.map(|(n, text)| verifier(n + 1, text)).collect()
 }
 
 /// `NAME=COMMAND`, or a command alone. A name holds no space, so that `A=1 make` stays a command.

@@ -54,11 +54,19 @@ fn tell(news: &DriveNews<'_>, ui: &Ui) {
             rests,
         } => {
             let id = visible(source.as_str());
+            if matches!(error, ImplementError::Interrupted) {
+                ui.say(&format!("{id} is given back\n"));
+                return;
+            }
             let error = visible(&error.to_string());
             match rests {
                 Some(rests) => format!("{id} rests for {} s: {error}\n", rests.as_secs()),
                 None => format!("{id} failed too often, and a person is asked: {error}\n"),
             }
+        }
+        DriveNews::HeldBack { source, why } => {
+            let (id, why) = (visible(source.as_str()), visible(why));
+            format!("{id} is not taken: {why}; see `beads-ralph gate list`\n")
         }
         DriveNews::Idle => "nothing can be done now; waiting\n".to_owned(),
     };

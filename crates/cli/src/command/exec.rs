@@ -4,6 +4,7 @@
 //! `error.results`. With `--dry-run`: `{bead, dry_run: true, gate, agent, max_iterations, verifiers, …}`.
 
 mod answer;
+mod governed;
 mod scratch;
 mod site;
 mod worker;
@@ -13,13 +14,14 @@ use std::fmt::Write as _;
 use beads_ralph_core::dod::{DodBead, DodStatus, Settings};
 use beads_ralph_core::text::visible;
 use beads_ralph_runtime::config::{self, Config};
-use beads_ralph_runtime::exec::Worker;
-use beads_ralph_runtime::ralph::{BeadFile, Ralph};
+use beads_ralph_runtime::exec::{Report, Worker};
+use beads_ralph_runtime::ralph::{BeadFile, LogDirectory, Ralph};
 use beads_ralph_runtime::repo;
 use beads_ralph_runtime::unit::{Cancel, Units};
 use camino::Utf8Path;
 use serde_json::{Value, json};
 
+use self::answer::answer;
 use self::scratch::Scratch;
 use self::site::Site;
 use self::worker::AgentWorker;
@@ -39,42 +41,68 @@ pub(crate) fn run(args: &ExecArgs, global: &Global, ui: &Ui) -> Result<(), Failu
     let ralph = work::project()?;
     let config = config::load(Some(&work::main_root(ralph.root())))?;
     let target = Target::find(&args.choice, &ralph, &config.default_checks, global)?;
-    Exec::new(args, ui, ralph, config).run(target)
+    let mut exec = Exec::new(args, ui, ralph, config);
+    exec.overruled = exec.permit(&target, global)?;
+    exec.run(target)
 }
 
-struct Exec<'a> {
+pub(super) struct Exec<'a> {
     args: &'a ExecArgs,
     ui: &'a Ui,
     ralph: Ralph,
     config: Config,
+    /// The red gates that `--force` overrules, in words.
+    overruled: Option<String>,
+}
+
+/// A bead that was worked on, and what became of it.
+pub(super) struct Done {
+    pub(super) bead: DodBead,
+    pub(super) report: Report,
+    pub(super) logs: LogDirectory,
 }
 
 impl<'a> Exec<'a> {
-    fn new(args: &'a ExecArgs, ui: &'a Ui, ralph: Ralph, config: Config) -> Self {
+    pub(super) fn new(args: &'a ExecArgs, ui: &'a Ui, ralph: Ralph, config: Config) -> Self {
         Self {
             args,
             ui,
             ralph,
             config,
+            overruled: None,
         }
     }
 
     fn run(&self, target: Target) -> Result<(), Failure> {
+        let done = self.work(target, &Units::own()?, &Cancel::on_signals()?)?;
+        match done {
+            Some(done) => answer(&done, self.args.scratch, self.ui),
+            None => Ok(()),
+        }
+    }
+
+    /// Works on a bead. Nothing comes back where nothing was to be done, and people were told so.
+    pub(super) fn work(
+        &self,
+        target: Target,
+        units: &Units,
+        cancel: &Cancel,
+    ) -> Result<Option<Done>, Failure> {
         let bead = target.bead().clone();
         for warning in &bead.warnings {
             self.ui.say(&format!("warning: {}\n", visible(warning)));
         }
         if self.leaves(&bead) {
-            return completed_already(&target, self.ui);
+            completed_already(&target, self.ui)?;
+            return Ok(None);
         }
         let root = target.workplace(self.ralph.root())?;
-        let (units, cancel) = (Units::own()?, Cancel::on_signals()?);
         let mut worker = if bead.is_gate || self.args.verify_only {
             None
         } else {
             let place = worker::Place {
-                units: &units,
-                cancel: &cancel,
+                units,
+                cancel,
                 project: self.ralph.root(),
                 root: &root,
             };
@@ -83,7 +111,8 @@ impl<'a> Exec<'a> {
         };
         if self.args.dry_run {
             let agent = worker.as_ref().map(AgentWorker::describe);
-            return self.dry_run(&bead, &root, agent);
+            self.dry_run(&bead, &root, agent)?;
+            return Ok(None);
         }
         for remark in worker.iter().flat_map(AgentWorker::remarks) {
             self.ui.say(&format!("{}\n", visible(&remark)));
@@ -91,11 +120,11 @@ impl<'a> Exec<'a> {
         self.ralph.prepare()?;
         let main = work::main_root(self.ralph.root());
         let commit = target.base_commit();
-        let base = work::base(&units, &main, commit.as_deref(), &self.config);
+        let base = work::base(units, &main, commit.as_deref(), &self.config);
         let site = Site {
             exec: self,
-            units: &units,
-            cancel: &cancel,
+            units,
+            cancel,
             root: &root,
             evidence: self.ralph.evidence(&bead.id),
             base: base.as_ref(),

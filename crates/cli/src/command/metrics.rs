@@ -175,7 +175,7 @@ impl Metrics {
 
 fn state(state: &BeadState) -> &'static str {
     match state {
-        BeadState::Waiting { .. } => "waiting",
+        BeadState::Waiting { .. } | BeadState::HeldBack { .. } => "waiting",
         BeadState::Ready => "ready",
         BeadState::Working { .. } => "working",
         BeadState::Held { .. } => "held",

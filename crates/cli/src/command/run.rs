@@ -326,7 +326,7 @@ fn finish(ended: &Ended, prints_events: bool, n_interrupts: usize, ui: &Ui) -> R
     match &ended.outcome {
         Outcome::Done => Ok(()),
         Outcome::Idle => {
-            ui.say("nothing more can be begun: what is left waits for beads, people or times that are not this run's\n");
+            ui.say("nothing more can be begun: what is left waits for beads, gates, people or times that are not this run's\n");
             Ok(())
         }
         Outcome::Stopped if n_interrupts > 1 => Err(Failure::new(

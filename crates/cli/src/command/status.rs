@@ -1,6 +1,6 @@
 //! `status`: where the sprints stand, team by team; with `--bead` everything that was done to one bead (contracts §7.9).
 //!
-//! Data: `{teams: [{team_name, beads: [{id, sprint, title, status, attempt_count, holder, is_gone, human}]}], counts: {open, in_progress, blocked,
+//! Data: `{teams: [{team_name, beads: [{id, sprint, title, status, attempt_count, holder, is_gone, human, held_back}]}], counts: {open, in_progress, blocked,
 //! closed}, ready: [ids], stop, pause}`, with `--metrics` also `metrics`. Statuses of others have a count when there are any. `stop`
 //! and `pause` are what was asked for last, as `{at, by, now}`, or null.
 //! With `--bead`: `{bead: {…}, executions: [{kind, attempt, agent, model, status, message, started_at, completed_at, seconds}], last_error, question}`.
@@ -8,10 +8,11 @@
 mod figures;
 mod one_bead;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use beads_ralph_core::bead::{ASSIGNEE, IssueType};
+use beads_ralph_core::governor::{Applicant, Gates};
 use beads_ralph_core::issue::{Issue, Query, Record, StatusFilter};
 use beads_ralph_core::number::SprintId;
 use beads_ralph_core::report::{self, Figures};
@@ -25,6 +26,7 @@ use crate::args::{Global, StatusArgs};
 use crate::bead_view::{HUMAN, time};
 use crate::beads::Beads;
 use crate::failure::Failure;
+use crate::governing;
 use crate::table::{Page, Table};
 use crate::ui::Ui;
 
@@ -62,6 +64,8 @@ struct Row {
     /// Whether the holder is dead, so that the next run takes the bead.
     is_gone: bool,
     human: bool,
+    /// Which red gates hold it back, in words.
+    held_back: Option<String>,
 }
 
 pub(crate) fn run(args: &StatusArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
@@ -72,7 +76,7 @@ pub(crate) fn run(args: &StatusArgs, global: &Global, ui: &Ui) -> Result<(), Fai
     if let Some(id) = &args.bead {
         return one_bead::run(id, &beads, ui);
     }
-    let status = look(&beads, args.metrics)?;
+    let status = look(&beads, &governing::gates(global)?, args.metrics)?;
     if ui.is_json() {
         return ui.data(&status);
     }
@@ -82,7 +86,7 @@ pub(crate) fn run(args: &StatusArgs, global: &Global, ui: &Ui) -> Result<(), Fai
     ui.out(&status.text(Page::of(ui)))
 }
 
-fn look(beads: &Beads, is_with_figures: bool) -> Result<Status, Failure> {
+fn look(beads: &Beads, gates: &Gates, is_with_figures: bool) -> Result<Status, Failure> {
     let ours = Query {
         types: IssueType::ALL.iter().map(ToString::to_string).collect(),
         status: StatusFilter::Any,
@@ -96,7 +100,9 @@ fn look(beads: &Beads, is_with_figures: bool) -> Result<Status, Failure> {
         ..ours.clone()
     };
     let records = beads.store.find(&ours)?;
-    let ready = beads.store.find(&ready)?;
+    let mut ready = beads.store.find(&ready)?;
+    let denial = |record: &Record| gates.permission(&Applicant::of_issue(&record.issue)).err();
+    ready.retain(|record| denial(record).is_none());
     let Orders { stop, pause } = controls::read(beads.store.as_ref())?;
     let mut counts: BTreeMap<String, usize> = COUNTED.map(|status| (status.to_owned(), 0)).into();
     for record in &records {
@@ -105,7 +111,7 @@ fn look(beads: &Beads, is_with_figures: bool) -> Result<Status, Failure> {
     let issues = records.iter().map(|record| &record.issue);
     Ok(Status {
         metrics: is_with_figures.then(|| report::figures(issues)),
-        teams: teams(&records, beads.by.now),
+        teams: teams(&records, gates, beads.by.now),
         counts,
         ready: ready.iter().map(|it| it.issue.id().to_string()).collect(),
         stop,
@@ -114,7 +120,7 @@ fn look(beads: &Beads, is_with_figures: bool) -> Result<Status, Failure> {
 }
 
 /// The teams by name, and their sprints in the order of their numbers.
-fn teams(records: &[Record], now: jiff::Timestamp) -> Vec<Team> {
+fn teams(records: &[Record], gates: &Gates, now: jiff::Timestamp) -> Vec<Team> {
     let mut teams: BTreeMap<&str, Vec<&Record>> = BTreeMap::new();
     for record in records {
         let name = metadata(&record.issue, "team_name").unwrap_or(DEFAULT_TEAM);
@@ -134,15 +140,16 @@ fn teams(records: &[Record], now: jiff::Timestamp) -> Vec<Team> {
         Team {
             team_name: name.to_owned(),
             beads: (records.into_iter())
-                .map(|record| sprint(record, now))
+                .map(|record| sprint(record, gates, now))
                 .collect(),
         }
     });
     teams.collect()
 }
 
-fn sprint(record: &Record, now: jiff::Timestamp) -> Row {
+fn sprint(record: &Record, gates: &Gates, now: jiff::Timestamp) -> Row {
     let issue = &record.issue;
+    let denied = gates.permission(&Applicant::of_issue(issue)).err();
     let attempts = issue.metadata().and_then(|map| map.get("attempt_count"));
     let claim = record.claim.as_ref();
     let gone = claim.and_then(|claim| claim.is_abandoned(now, &host::name(), host::liveness));
@@ -155,6 +162,9 @@ fn sprint(record: &Record, now: jiff::Timestamp) -> Row {
         holder: claim.map(|claim| claim.holder.run.clone()),
         is_gone: gone.is_some(),
         human: issue.has_label(HUMAN),
+        held_back: denied
+            .filter(|_| issue.status() == "open")
+            .map(|denied| denied.to_string()),
     }
 }
 
@@ -220,6 +230,14 @@ impl Status {
                 "whoever held some of them is gone; `beads-ralph run` goes on with them\n",
             );
         }
+        let held_back: BTreeSet<&String> = self.sprints().flat_map(|it| &it.held_back).collect();
+        for why in held_back {
+            _ = writeln!(
+                text,
+                "{}, which holds features back: beads-ralph gate list",
+                page.line(why)
+            );
+        }
         let n_people = self
             .sprints()
             .filter(|bead| bead.human || bead.status == "blocked");
@@ -242,6 +260,8 @@ impl Status {
             format!("{status}, for a person")
         } else if self.ready.contains(&bead.id) {
             "ready".to_owned()
+        } else if bead.held_back.is_some() {
+            "held back".to_owned()
         } else if bead.status == "open" {
             "waiting".to_owned()
         } else {

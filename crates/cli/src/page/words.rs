@@ -40,7 +40,7 @@ pub(super) fn short(text: &str, most: usize) -> String {
 /// Where a bead stands, as a class of the style sheet.
 pub(super) fn state_class(state: &BeadState) -> &'static str {
     match state {
-        BeadState::Waiting { .. } => "waiting",
+        BeadState::Waiting { .. } | BeadState::HeldBack { .. } => "waiting",
         BeadState::Ready => "ready",
         BeadState::Working { .. } => "working",
         BeadState::Held { .. } => "held",
@@ -54,6 +54,7 @@ pub(super) fn state_class(state: &BeadState) -> &'static str {
 pub(super) fn state_words(state: &BeadState) -> String {
     match state {
         BeadState::Waiting { on } => format!("waits for {}", on.join(", ")),
+        BeadState::HeldBack { why } => why.clone(),
         BeadState::Ready => "ready".to_owned(),
         BeadState::Working { phase, .. } => phase.as_str().to_owned(),
         BeadState::Held { by } => format!("held by {by}"),

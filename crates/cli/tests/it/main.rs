@@ -31,6 +31,8 @@ mod env;
 #[cfg(test)]
 mod formula;
 #[cfg(test)]
+mod gate;
+#[cfg(test)]
 mod graph;
 #[cfg(test)]
 mod human;

@@ -206,6 +206,8 @@ fn task(n: u64) -> Task {
         standing: Standing::Open,
         waits_for: if n > 2 { vec![id(n - 2)] } else { Vec::new() },
         is_put_off: false,
+        is_gate: false,
+        held_back: None,
         fault: None,
         developers: vec!["claude".to_owned()],
         judges: vec!["claude".to_owned()],

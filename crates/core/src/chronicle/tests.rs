@@ -31,6 +31,8 @@ fn task(name: &str, waits_for: &[&str], weight: u64) -> Task {
         standing: Standing::Open,
         waits_for: waits_for.iter().map(|name| id(name)).collect(),
         is_put_off: false,
+        is_gate: false,
+        held_back: None,
         fault: None,
         developers: vec!["claude".to_owned()],
         judges: Vec::new(),

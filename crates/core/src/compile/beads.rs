@@ -8,12 +8,14 @@ use super::diagnostics;
 use super::graph::PlanGraph;
 use super::settings::{AgentCheck, FormulaSprints, Settings};
 use crate::bead::{
-    AgentSpec, BeadId, DEFAULT_MAX_RETRY_ATTEMPTS, Dod, Expect, IssueType, Metadata, Model,
-    Priority, QaAgent, RalphBead, Status, Verifier, description, labels, scrum_master, team_name,
+    AgentPath, AgentSpec, BeadId, DEFAULT_MAX_RETRY_ATTEMPTS, Dod, Expect, IssueType, Metadata,
+    Model, Priority, QaAgent, RalphBead, Status, Verifier, default_qa_prompt, description, labels,
+    plan_agent, scrum_master, standard_output_schema, team_name,
 };
 use crate::diag::{Diagnostic, has_errors};
+use crate::governor::GATE_LABEL;
 use crate::graph::Node;
-use crate::plan::{CompleteSprint, Filter, Plan, Sprint, VerifierItem, complete};
+use crate::plan::{CompleteSprint, Filter, Plan, Sprint, SprintKind, VerifierItem, complete};
 
 /// The beads of a plan, and the warnings about them.
 #[derive(Debug)]
@@ -137,7 +139,12 @@ impl Compiler<'_, '_> {
                 .filter(|_| is_ordinary)
                 .map(diagnostics::formula_not_poured),
         );
-        let agents = self.agents(sprint, findings);
+        let is_gate = is_gate(sprint);
+        let agents = if is_gate {
+            self.nobody(sprint)
+        } else {
+            self.agents(sprint, findings)
+        };
         let kind = self.kind(node, findings);
         let complete = match complete(sprint) {
             Ok(complete) => complete,
@@ -148,12 +155,13 @@ impl Compiler<'_, '_> {
         };
         let (issue_type, branches_to_merge) = kind?;
         let metadata = self.metadata(&complete, branches_to_merge, agents);
-        let plan_labels: Vec<String> = sprint
+        let mut plan_labels: Vec<String> = sprint
             .body()
             .labels
             .iter()
             .map(|label| label.value.clone())
             .collect();
+        plan_labels.extend(is_gate.then(|| GATE_LABEL.to_owned()));
         let edges = self.graph.graph.dependencies(node);
         Some(RalphBead {
             id: self.graph.bead_id(node).clone(),
@@ -225,6 +233,22 @@ impl Compiler<'_, '_> {
         }
     }
 
+    /// The agents that the bead of a gate names because every bead has some (§3.2); none of them is ever called (V-11).
+    fn nobody(&self, sprint: &Sprint) -> Agents {
+        let agent = AgentPath::parse("claude").expect("the built-in agent is an agent");
+        let title = sprint.title.value.as_str();
+        let spec = plan_agent(agent, self.scrum_master_model, None, title);
+        let prompt = default_qa_prompt(&sprint.id.value, title);
+        Agents {
+            dev: vec![spec.clone()],
+            qa: vec![QaAgent {
+                spec,
+                prompt,
+                output_schema: standard_output_schema(),
+            }],
+        }
+    }
+
     fn metadata(
         &self,
         complete: &CompleteSprint<'_>,
@@ -260,7 +284,7 @@ impl Compiler<'_, '_> {
             branches_to_merge,
             scrum_master_agent: scrum_master(id, title, self.scrum_master_model),
             dev_agents: agents.dev,
-            dev_prompts: body.tasks.iter().map(|task| task.value.clone()).collect(),
+            dev_prompts: prompts(sprint),
             qa_agents: agents.qa,
             max_retry_attempts: DEFAULT_MAX_RETRY_ATTEMPTS,
             attempt_count: 0,
@@ -275,6 +299,23 @@ impl Compiler<'_, '_> {
             dod: dod(&body.verifiers),
         }
     }
+}
+
+/// Whether nobody works on a sprint.
+fn is_gate(sprint: &Sprint) -> bool {
+    matches!(&sprint.body().kind, Some(kind) if kind.value == SprintKind::Gate)
+}
+
+/// What is to be done. A gate without tasks says what must be green.
+fn prompts(sprint: &Sprint) -> Vec<String> {
+    let body = sprint.body();
+    if is_gate(sprint) && body.tasks.is_empty() {
+        let commands = body.verifiers.iter().map(|item| &item.command.value);
+        return commands
+            .map(|command| format!("Must be green: {command}"))
+            .collect();
+    }
+    body.tasks.iter().map(|task| task.value.clone()).collect()
 }
 
 /// The Definition of Done in the shape of seed 003; nothing when the plan asks for no check.

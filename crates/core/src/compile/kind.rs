@@ -15,7 +15,7 @@ impl<'p> PlanGraph<'p> {
         if let Some(kind) = &sprint.body().kind {
             return Some(match kind.value {
                 SprintKind::Merge => IssueType::Merge,
-                SprintKind::Work => IssueType::Work,
+                SprintKind::Work | SprintKind::Gate => IssueType::Work,
             });
         }
         let speaks_of_merging = speaks_of_merging(&sprint.title.value);

@@ -42,8 +42,16 @@ impl Engine {
             .cloned()
             .unwrap_or_default();
         let unjudged = self.task(id).sealed.clone();
+        let is_gate = self.task(id).is_gate;
         let work = self.work(id);
         work.start = Some(head.clone());
+        if !conflicts.is_empty() && is_gate {
+            let files = conflicts.join(", ");
+            let reason = format!(
+                "the gate cannot be run: what it waits for does not fit together, conflicts in {files}"
+            );
+            return self.end_attempt(now, id, reason, false);
+        }
         if !conflicts.is_empty() {
             work.enter(Phase::Resolving, now);
             let merging = merging.unwrap_or_default();
@@ -67,7 +75,7 @@ impl Engine {
         work.base = Some(base);
         // What an earlier run made and did not come to judge is there: it is not made again.
         let is_made = unjudged.as_ref() == Some(head);
-        if work.is_only_merge || is_made {
+        if (work.is_only_merge || is_made) && !is_gate {
             work.is_only_merge = true;
             self.seal(now, id);
         } else {
@@ -75,7 +83,17 @@ impl Engine {
         }
     }
 
+    /// A gate is not worked on: what was made ready is checked as it is.
+    fn check_alone(&mut self, now: Timestamp, id: &BeadId) {
+        let work = self.work(id);
+        work.sealed.clone_from(&work.start);
+        self.verify(now, id);
+    }
+
     pub(super) fn develop(&mut self, now: Timestamp, id: &BeadId, agent: usize) {
+        if self.task(id).is_gate {
+            return self.check_alone(now, id);
+        }
         let leader = self.leader(id);
         let account = self.task(id).developers.get(agent).cloned();
         let work = self.work(id);

@@ -13,6 +13,8 @@ use crate::bead::BeadId;
 impl Engine {
     pub(super) fn hand_over(&mut self, now: Timestamp, id: &BeadId, commit: CommitId) {
         match self.settings.integration.clone() {
+            // A gate has made nothing that could be handed over.
+            _ if self.task(id).is_gate => self.close(now, id, commit),
             Integration::None => self.close(now, id, commit),
             Integration::Merge { target } => {
                 self.issue(id, Action::Merge { commit, target });

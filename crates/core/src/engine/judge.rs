@@ -163,6 +163,7 @@ impl Engine {
         is_green: bool,
         summary: &str,
     ) {
+        let is_gate = self.task(id).is_gate;
         let work = self.work(id);
         let attempt = work.attempt;
         work.notes.push(Note::Verified {
@@ -171,6 +172,11 @@ impl Engine {
             is_green,
             summary: summary.to_owned(),
         });
+        if !is_green && is_gate {
+            // Nobody would mend it in a second attempt (V-11).
+            let reason = format!("the gate is red: the checks failed: {summary}");
+            return self.end_attempt(now, id, reason, false);
+        }
         if !is_green {
             return self.find_fault(now, id, &format!("the checks failed: {summary}"));
         }

@@ -26,6 +26,9 @@ pub struct Task {
     pub worktree: String,
     /// Whether it joins branches, so that it need not change anything itself (L-21).
     pub is_merge: bool,
+    /// Whether it is a gate: nobody works on it, its checks decide (V-11).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_gate: bool,
     /// Where it stands.
     pub standing: Standing,
     /// The beads that are not closed and hold it back.
@@ -34,6 +37,9 @@ pub struct Task {
     /// Whether something else holds it back: it is put off, or a part of something that waits.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_put_off: bool,
+    /// Why it is held back though nothing else is in its way: gates are red (G-3).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_back: Option<String>,
     /// What is wrong with it, so that it cannot be worked on (L-5).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
@@ -86,6 +92,9 @@ pub enum Standing {
 impl Task {
     /// Whether it could be started now, as far as the store goes.
     pub fn is_ready(&self) -> bool {
-        self.standing == Standing::Open && self.waits_for.is_empty() && !self.is_put_off
+        self.standing == Standing::Open
+            && self.waits_for.is_empty()
+            && !self.is_put_off
+            && self.held_back.is_none()
     }
 }

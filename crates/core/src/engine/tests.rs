@@ -3,6 +3,7 @@
 mod again;
 mod attempts;
 mod ends;
+mod gates;
 mod limits;
 mod order;
 mod recovery;
@@ -63,6 +64,8 @@ fn task(name: &str, waits_for: &[&str]) -> Task {
         standing: Standing::Open,
         waits_for: waits_for.iter().map(|name| id(name)).collect(),
         is_put_off: false,
+        is_gate: false,
+        held_back: None,
         fault: None,
         developers: vec!["claude".to_owned()],
         judges: vec!["claude".to_owned()],

@@ -82,6 +82,11 @@ pub enum BeadState {
         /// For these.
         on: Vec<String>,
     },
+    /// Gates hold it back.
+    HeldBack {
+        /// Which, in words.
+        why: String,
+    },
     /// It could be started.
     Ready,
     /// It is worked on.
@@ -239,6 +244,11 @@ impl Engine {
 fn standing(task: &Task) -> BeadState {
     match &task.standing {
         Standing::Open if task.is_ready() => BeadState::Ready,
+        Standing::Open if task.waits_for.is_empty() && task.held_back.is_some() => {
+            BeadState::HeldBack {
+                why: task.held_back.clone().unwrap_or_default(),
+            }
+        }
         Standing::Open => BeadState::Waiting {
             on: task.waits_for.iter().map(ToString::to_string).collect(),
         },

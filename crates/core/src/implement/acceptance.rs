@@ -38,12 +38,34 @@ fn line(line: &str) -> AcceptanceLine {
         (Some(text), None) => (Judge::Machine, text),
         (None, None) => (Judge::Machine, line),
     };
-    let is_command = judge == Judge::Machine && text.trim() != line.trim();
     AcceptanceLine {
         judge,
         text: text.to_owned(),
-        command: is_command.then(|| whole_code_span(text)).flatten(),
+        command: match judge {
+            Judge::Machine => whole_code_span(bare(text)),
+            Judge::Human => None,
+        },
     }
+}
+
+/// A line without what people put around a command: a mark of a list, a box to tick, a tag that is not quite one, a full stop.
+fn bare(text: &str) -> &str {
+    let mut text = text.trim();
+    if let Some(rest) = text
+        .strip_prefix(['-', '*', '+'])
+        .filter(|rest| rest.starts_with(' '))
+    {
+        text = rest.trim_start();
+    } else if let Some((number, rest)) = text.split_once(['.', ')'])
+        && !number.is_empty()
+        && number.bytes().all(|byte| byte.is_ascii_digit())
+    {
+        text = rest.trim_start();
+    }
+    for tag in ["[m]", "[M]", "[ ]", "[x]", "[X]"] {
+        text = text.strip_prefix(tag).unwrap_or(text).trim_start();
+    }
+    text.trim_start_matches(':').trim().trim_end_matches('.')
 }
 
 /// The inside of a text that is one code span and nothing else.
@@ -80,5 +102,27 @@ mod tests {
                 (Judge::Machine, "run `x` now", None),
             ]
         );
+    }
+
+    #[test]
+    fn z_35_a_command_is_one_however_it_is_written_down() {
+        for line in [
+            "[m] `false`",
+            "`false`",
+            "- [m] `false`",
+            "* [m] `false`",
+            "  [m] `false`",
+            "[M] `false`",
+            "[m]: `false`",
+            "[m] `false`.",
+            "1. `false`",
+            "- [ ] `false`",
+        ] {
+            let lines = acceptance_lines(line);
+            assert_eq!(lines[0].command.as_deref(), Some("false"), "{line}");
+        }
+        for words in ["[h] `false`", "run `false`", "`a` and `b`", "1.5 times"] {
+            assert_eq!(acceptance_lines(words)[0].command, None, "{words}");
+        }
     }
 }

@@ -46,8 +46,12 @@ pub fn outcome_of_loop(
 
 /// One line: the stage, the gate and the number of commits.
 pub fn summary(stage: Stage, gate: Gate, n_commits: usize) -> String {
+    let should = match (stage, gate) {
+        (Stage::RedTests, Gate::Fail) => ", as it should",
+        _ => "",
+    };
     format!(
-        "{} complete; gate {}; {n_commits} commit(s)",
+        "{} complete; gate {}{should}; {n_commits} commit(s)",
         stage.as_str(),
         gate.as_str()
     )

@@ -248,6 +248,7 @@ impl<'t> BodyBuilder<'t> {
             SingleField::Type => match text {
                 "merge" => self.body.kind = Some(Spanned::new(SprintKind::Merge, value)),
                 "work" => self.body.kind = Some(Spanned::new(SprintKind::Work, value)),
+                "gate" => self.body.kind = Some(Spanned::new(SprintKind::Gate, value)),
                 _ => self.problems.push(diagnostics::unknown_type(value, text)),
             },
             SingleField::Estimate => {

@@ -2,7 +2,7 @@
 
 use super::diagnostics;
 use super::field::RequiredField;
-use super::model::{Body, Sprint};
+use super::model::{Body, Sprint, SprintKind};
 use crate::bead::BranchName;
 use crate::diag::Diagnostic;
 use crate::text::Spanned;
@@ -26,10 +26,14 @@ pub fn complete(sprint: &Sprint) -> Result<CompleteSprint<'_>, Vec<Diagnostic>> 
     let body = &sprint.body();
     let missing: Vec<RequiredField> = RequiredField::ALL
         .into_iter()
+        .filter(|field| !(is_gate(body) && field.is_for_agents()))
         .filter(|field| is_missing(sprint, *field))
         .collect();
     if !missing.is_empty() {
         return Err(vec![diagnostics::missing_sections(sprint, &missing)]);
+    }
+    if is_gate(body) && body.verifiers.is_empty() {
+        return Err(vec![diagnostics::gate_without_verifiers(sprint)]);
     }
     let parts = (&body.worktree, &body.branch, &body.source_branch);
     let (Some(worktree), Some(branch), Some(source_branch)) = parts else {
@@ -41,6 +45,11 @@ pub fn complete(sprint: &Sprint) -> Result<CompleteSprint<'_>, Vec<Diagnostic>> 
         branch,
         source_branch,
     })
+}
+
+/// Whether nobody works on the sprint, so that it needs no agents and no tasks.
+fn is_gate(body: &Body) -> bool {
+    matches!(&body.kind, Some(kind) if kind.value == SprintKind::Gate)
 }
 
 fn is_missing(sprint: &Sprint, field: RequiredField) -> bool {

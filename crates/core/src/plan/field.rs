@@ -182,6 +182,11 @@ impl RequiredField {
         }
     }
 
+    /// Whether it says who works and on what; a gate needs nobody.
+    pub(super) fn is_for_agents(self) -> bool {
+        matches!(self, Self::DevAgents | Self::QaAgents | Self::Tasks)
+    }
+
     /// The required field that a field is, if it is one.
     pub(super) fn of(field: Field) -> Option<Self> {
         Self::ALL

@@ -166,6 +166,8 @@ pub enum SprintKind {
     Merge,
     /// The sprint does work of its own.
     Work,
+    /// Nobody works on the sprint: its verifiers must be green before its dependents start.
+    Gate,
 }
 
 /// How long a sprint is expected to take, in milliseconds.

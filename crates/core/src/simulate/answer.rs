@@ -237,8 +237,10 @@ impl<'m> World<'m> {
     /// The checks find what no QA agent was there to find.
     fn verified(&self, key: &Key, attempt: u32, commit: &CommitId) -> Drawn {
         let took = self.model.checks_ms.draw(&mut self.random(key, "time"));
-        let has_judges = (self.tasks.get(&key.bead)).is_some_and(|task| !task.judges.is_empty());
-        let is_green = has_judges || !self.fate(&key.bead, attempt).is_bad;
+        // What judges would find, checks find where there are none; a gate that is red would only end the play.
+        let is_sure = |task: &Task| !task.judges.is_empty() || task.is_gate;
+        let is_sure = self.tasks.get(&key.bead).is_some_and(is_sure);
+        let is_green = is_sure || !self.fate(&key.bead, attempt).is_bad;
         let answer = Answer::Verified {
             commit: commit.clone(),
             is_green,

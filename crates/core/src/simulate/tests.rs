@@ -48,6 +48,8 @@ fn task(n: usize, waits_for: &[usize]) -> Task {
         standing: Standing::Open,
         waits_for: waits_for.iter().map(|n| id(*n)).collect(),
         is_put_off: false,
+        is_gate: false,
+        held_back: None,
         fault: None,
         developers: vec!["claude".to_owned()],
         judges: vec!["claude".to_owned(), "codex".to_owned()],

@@ -84,6 +84,11 @@ impl<'a> StoreKeeper<'a> {
         self.fence
     }
 
+    /// Adds a line to the bead's notes.
+    pub fn note(&mut self, text: &str) -> Result<(), KeeperError> {
+        self.write(vec![Edit::AppendNotes(text.to_owned())])
+    }
+
     fn write(&mut self, edits: Vec<Edit>) -> Result<(), KeeperError> {
         let write = Write::Update {
             id: self.id.clone(),

@@ -5,7 +5,7 @@ use beads_ralph_core::implement::{
     mode_of, report_path, stage_of, worker_for,
 };
 use beads_ralph_core::issue::{Issue, Record};
-use beads_ralph_core::text::excerpt;
+use beads_ralph_core::text::{excerpt, visible};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::Dispatcher;
@@ -158,8 +158,8 @@ impl Dispatcher<'_> {
                 "I-11",
                 format!(
                     "implement-bead: the worktree cannot be used: label `{}`, path `{}`: {check}",
-                    excerpt(label),
-                    excerpt(path)
+                    visible(label),
+                    visible(path)
                 ),
             )
         };
@@ -179,7 +179,11 @@ impl Dispatcher<'_> {
             return Err(fault(label, &decoded, "it is not an absolute path"));
         }
         if !path.is_dir() {
-            return Err(fault(label, &decoded, "there is no such directory"));
+            return Err(fault(
+                label,
+                &decoded,
+                "there is no such directory; its branch still has what was committed: `git worktree prune`, then `git worktree add PATH BRANCH` with the branch that the path ends with, then `beads-ralph human resolve`",
+            ));
         }
         match self.site.git.is_own_worktree(path) {
             Ok(true) => Ok(path.to_owned()),

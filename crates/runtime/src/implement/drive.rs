@@ -11,13 +11,17 @@ use std::time::{Duration, Instant};
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::engine::Trouble;
+use beads_ralph_core::governor::Applicant;
 use beads_ralph_core::implement::{Candidate, READY, flag, linked_source, queue};
 use beads_ralph_core::issue::{MOLECULE, Query, Record, StatusFilter};
 
-use super::{Dispatched, Dispatcher, ImplementError, Site};
-use crate::clock;
+use super::{Dispatched, Dispatcher, Ending, ImplementError, Site};
 use crate::news::Nobody;
 use crate::store::{Guard, Store, StoreError, Write};
+use crate::{clock, controls};
+
+/// How long the user's own command to tell them something may take.
+const NOTIFY_LIMIT: Duration = Duration::from_secs(30);
 
 /// How many failures in a row are too many (I-42).
 const MAX_FAILURES: u32 = 3;
@@ -60,6 +64,13 @@ pub enum DriveNews<'n> {
         error: &'n ImplementError,
         /// How long it rests; nothing when a person is asked now.
         rests: Option<Duration>,
+    },
+    /// Red gates hold a bead back, so that it is not taken (G-3).
+    HeldBack {
+        /// The bead.
+        source: &'n BeadId,
+        /// Which gates, in words.
+        why: String,
     },
     /// Nothing can be done for now.
     Idle,
@@ -109,10 +120,14 @@ struct Book {
     /// Until when a bead rests; for ever, as far as this pass goes, without a moment.
     resting: HashMap<BeadId, Option<Instant>>,
     failures: HashMap<BeadId, u32>,
+    /// Beads that gates hold back, as far as people were told.
+    held_back: HashSet<BeadId>,
     n_begun: usize,
     is_idle_told: bool,
     /// How often in a row the store could not be looked at.
     n_blind: u32,
+    /// Whether somebody asked it to stop: nothing more is begun.
+    is_stopped: bool,
     /// What would meet every bead: nothing more is begun.
     fatal: Option<ImplementError>,
 }
@@ -158,9 +173,11 @@ impl Driver<'_> {
     /// Drives until there is nothing more to do, or somebody stops it.
     pub fn drive(&self, hear: &mut dyn FnMut(&DriveNews<'_>)) -> Result<Driven, ImplementError> {
         let (sender, receiver) = channel();
+        let store = (self.open)()?;
         let shift = Shift {
             driver: self,
-            store: (self.open)()?,
+            stop_seen: controls::read(&*store)?.stop_version(),
+            store,
             book: Book::default(),
             driven: Driven::default(),
             hear,
@@ -182,6 +199,8 @@ impl Driver<'_> {
 struct Shift<'d, 'h> {
     driver: &'d Driver<'d>,
     store: Box<dyn Store>,
+    /// The order to stop that was there when it began.
+    stop_seen: u64,
     book: Book,
     driven: Driven,
     hear: &'h mut dyn FnMut(&DriveNews<'_>),
@@ -197,7 +216,8 @@ impl<'d> Shift<'d, '_> {
         let mut looks_at: Option<Instant> = None;
         loop {
             self.driven.is_interrupted = self.driver.site.cancel.is_cancelled();
-            let is_ending = self.driven.is_interrupted || self.book.fatal.is_some();
+            let is_ending =
+                self.driven.is_interrupted || self.book.is_stopped || self.book.fatal.is_some();
             if is_ending && self.book.busy.is_empty() {
                 return match self.book.fatal {
                     Some(error) => Err(error),
@@ -205,6 +225,10 @@ impl<'d> Shift<'d, '_> {
                 };
             }
             let is_due = looks_at.is_none_or(|at| clock::monotonic() >= at);
+            if is_due && !is_ending && self.is_stopped() {
+                self.book.is_stopped = true;
+                continue;
+            }
             if is_due && !is_ending {
                 let n_waiting = self.look(scope, sender)?;
                 if self.book.busy.is_empty() && self.is_over(n_waiting) {
@@ -218,6 +242,23 @@ impl<'d> Shift<'d, '_> {
                 looks_at = None;
             }
         }
+    }
+
+    /// Whether somebody asked everything on this store to stop since it began (Z-15); `--now` also ends what runs.
+    fn is_stopped(&self) -> bool {
+        let orders = controls::read(&*self.store).unwrap_or_default();
+        let Some(order) = orders.stop_since(self.stop_seen) else {
+            return false;
+        };
+        if order.now {
+            self.driver.site.cancel.cancel();
+        }
+        true
+    }
+
+    /// Whether nothing new is to be begun for now.
+    fn is_paused(&self) -> bool {
+        controls::read(&*self.store).is_ok_and(|orders| orders.pause.is_some())
     }
 
     /// Looks for work and begins it. A store that cannot be had for a moment is looked at again.
@@ -250,10 +291,18 @@ impl<'d> Shift<'d, '_> {
         scope: &'s Scope<'s, 'd>,
         sender: &Sender<Answer>,
     ) -> Result<usize, ImplementError> {
+        if self.is_paused() {
+            return Ok(1);
+        }
         let now = clock::monotonic();
         let mut n_waiting = 0;
-        for record in candidates(&*self.store)? {
+        let candidates = candidates(&*self.store)?;
+        let held_back = self.held_back(&candidates)?;
+        for record in candidates {
             let id = record.issue.id();
+            if held_back.contains(id) {
+                continue;
+            }
             let rests = match self.book.resting.get(id) {
                 Some(None) => continue,
                 Some(Some(until)) => *until > now,
@@ -269,6 +318,32 @@ impl<'d> Shift<'d, '_> {
             self.begin(id.clone(), scope, sender.clone());
         }
         Ok(n_waiting)
+    }
+
+    /// The features that red gates hold back; told once while they are. What was begun goes on.
+    fn held_back(&mut self, candidates: &[Record]) -> Result<HashSet<BeadId>, ImplementError> {
+        let open = (candidates.iter()).filter(|record| record.issue.status() == "open");
+        let features: Vec<(&BeadId, Applicant)> = open
+            .map(|record| (record.issue.id(), Applicant::of_issue(&record.issue)))
+            .filter(|(_, applicant)| applicant.is_feature)
+            .collect();
+        if features.is_empty() {
+            return Ok(HashSet::new());
+        }
+        let gates = self.driver.site.gates(&*self.store)?;
+        let mut held_back = HashSet::new();
+        for (source, applicant) in features {
+            let Err(denied) = gates.permission(&applicant) else {
+                continue;
+            };
+            held_back.insert(source.clone());
+            if !self.book.held_back.contains(source) {
+                let why = denied.to_string();
+                (self.hear)(&DriveNews::HeldBack { source, why });
+            }
+        }
+        self.book.held_back.clone_from(&held_back);
+        Ok(held_back)
     }
 
     fn begin<'s>(&mut self, id: BeadId, scope: &'s Scope<'s, 'd>, sender: Sender<Answer>) {
@@ -333,6 +408,10 @@ impl<'d> Shift<'d, '_> {
             None => drop(self.book.resting.remove(&id)),
         }
         (self.hear)(&DriveNews::Ended(&dispatched));
+        if let Ending::Human(note) = &dispatched.ending {
+            let first = note.lines().next().unwrap_or_default();
+            self.notify(&format!("{}: {first}", dispatched.source));
+        }
         // Whoever waits for new work may do so for weeks.
         if self.driver.until != Until::Stopped {
             self.driven.dispatched.push(dispatched);
@@ -389,6 +468,15 @@ impl<'d> Shift<'d, '_> {
             .saturating_mul(1 << (*n - 1).min(16))
             .min(LONGEST_REST.max(poll));
         (*n < most).then_some(rest)
+    }
+
+    /// Tells the user, if they said how; that it fails keeps nobody from working.
+    fn notify(&self, text: &str) {
+        let site = self.driver.site;
+        if let Some(command) = &site.config.notify {
+            let argv: Vec<&str> = command.iter().map(String::as_str).chain([text]).collect();
+            drop(site.units.output(&argv, site.root, NOTIFY_LIMIT));
+        }
     }
 
     /// Asks a person (I-42). Where that cannot be written, the bead is tried again.

@@ -1,14 +1,18 @@
 //! From a source bead to the step that is current (I-1, I-2, I-4, I-5).
 
+use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::engine::Trouble;
-use beads_ralph_core::implement::{HUMAN, Mode, Resolution, link_label, molecule_to_use};
+use beads_ralph_core::governor::Applicant;
+use beads_ralph_core::implement::{
+    HUMAN, Mode, Resolution, link_label, linked_source, molecule_to_use,
+};
 use beads_ralph_core::issue::{
     ALL_STEPS_COMPLETE, Edit, MOLECULE, Query, Record, Standing, StatusFilter,
 };
 use beads_ralph_core::molecule::{Molecule, Step};
 
 use super::Dispatcher;
-use super::ending::{Ending, Stop};
+use super::ending::{Ending, ImplementError, Stop};
 use crate::store::{self, Guard, StoreError, Write};
 
 /// How often a molecule or a step is looked for again, because somebody else was faster.
@@ -37,7 +41,61 @@ impl Dispatcher<'_> {
             self.decide("I-1", "the bead is labelled `human`: paused");
             return Err(Stop::Ended(Ending::Paused));
         }
+        if source.is_blocked && source.issue.status() == "open" {
+            let why = self.what_it_waits_for(&source)?;
+            self.decide("I-40", why.clone());
+            return Err(Stop::Ended(Ending::Waiting(why)));
+        }
+        self.refuse_parts(&source)?;
         Ok(source)
+    }
+
+    fn what_it_waits_for(&self, source: &Record) -> Result<String, Stop> {
+        let blockers = self.store.blockers(source.issue.id())?;
+        let ids: Vec<&str> = blockers.iter().map(|it| it.id.as_str()).take(5).collect();
+        Ok(format!("the bead waits for {}", ids.join(", ")))
+    }
+
+    /// Steps and roots of molecules are what is done for a bead, and no beads to be implemented themselves.
+    fn refuse_parts(&self, source: &Record) -> Result<(), Stop> {
+        let parents: Vec<BeadId> = source.issue.parents().cloned().collect();
+        let parents = self.store.get(&parents)?;
+        let own = std::iter::once(source).chain(&parents);
+        let root = own
+            .map(|it| &it.issue)
+            .find(|it| it.issue_type() == MOLECULE);
+        let Some(root) = root else {
+            return Ok(());
+        };
+        let bead = linked_source(root).map(|id| id.to_string());
+        let action = match bead {
+            Some(bead) => format!("run `beads-ralph implement {bead}`"),
+            None => "name the bead that is to be implemented".to_owned(),
+        };
+        Err(ImplementError::NotReady {
+            message: format!(
+                "{} is a part of the molecule {}",
+                source.issue.id(),
+                root.id()
+            ),
+            action,
+        }
+        .into())
+    }
+
+    /// Red gates hold back a feature that nobody has begun (G-3); what was begun goes on.
+    pub(super) fn permit(&mut self, source: &Record) -> Result<(), Stop> {
+        let applicant = Applicant::of_issue(&source.issue);
+        if !applicant.is_feature || source.issue.status() != "open" {
+            return Ok(());
+        }
+        let gates = self.site.gates(&*self.store)?;
+        let Err(denied) = gates.permission(&applicant) else {
+            self.decide("G-3", "no gate that counts for it is red");
+            return Ok(());
+        };
+        self.decide("G-3", format!("the bead is not taken: {denied}"));
+        Err(Stop::Ended(Ending::Waiting(denied.to_string())))
     }
 
     /// The molecule that is gone on with; one is poured where there is none (I-2…I-4).

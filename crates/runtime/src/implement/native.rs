@@ -6,6 +6,8 @@ mod preflight;
 mod sealing;
 mod verify_ac;
 
+pub(super) use self::preflight::REQUIRED;
+
 use beads_ralph_core::engine::{Lasting, Trouble};
 use beads_ralph_core::implement::report::{Escalation, Report, Status};
 use beads_ralph_core::implement::{Outcome, Stage, outcome_of};

@@ -1,11 +1,12 @@
 //! The molecule of a bead that has none: its formula is chosen and poured, with the label that links both, in one step (I-3, I-7…I-9, Z-36).
 
 use beads_ralph_core::formula::{Compilation, Finding, Given, Molecule, Strictness, compile};
-use beads_ralph_core::implement::{Choice, choose_formula, link_label, pour_values};
+use beads_ralph_core::implement::{Choice, Policy, choose_formula, link_label, pour_values};
 use beads_ralph_core::issue::Record;
 
 use super::Dispatcher;
 use super::ending::{Ending, Stop};
+use super::native::REQUIRED;
 use crate::pour::{Order, PourError, pour};
 use crate::store::StoreError;
 
@@ -24,6 +25,7 @@ impl Dispatcher<'_> {
         let stages: Vec<&str> = molecule.steps.iter().map(|step| step.id.as_str()).collect();
         self.decide("I-8", format!("it makes {}", stages.join(", ")));
         if self.is_dry {
+            self.warn_of_labels(source);
             return Err(Stop::Ended(Ending::DryRun));
         }
         let labels = [link_label(source.issue.id())];
@@ -48,6 +50,20 @@ impl Dispatcher<'_> {
             }
             Err(PourError::Store(error)) => Err(error.into()),
             Err(error @ PourError::Invalid(_)) => Err(refused(&name, &error.to_string())),
+        }
+    }
+
+    /// What a person would be asked about before anything is done.
+    fn warn_of_labels(&mut self, source: &Record) {
+        if let Err(conflict) = Policy::of(&source.issue) {
+            self.decide("§9.13", format!("a person would be asked: {conflict}"));
+        }
+        let missing: Vec<&str> = (REQUIRED.into_iter())
+            .filter(|label| !source.issue.has_label(label))
+            .collect();
+        if !missing.is_empty() {
+            let text = format!("a person would be asked: it lacks {}", missing.join(", "));
+            self.decide("§9.13", text);
         }
     }
 

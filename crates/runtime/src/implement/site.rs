@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use beads_ralph_core::agent::Permissions;
+use beads_ralph_core::governor::Gates;
 use beads_ralph_core::issue::Holder;
 use camino::Utf8Path;
 
@@ -10,8 +11,10 @@ use crate::clock;
 use crate::config::{Config, IntegrationMode};
 use crate::formulas::Formulas;
 use crate::git::Git;
+use crate::governor;
+use crate::ralph::Ralph;
 use crate::run::Forge;
-use crate::store::Stamp;
+use crate::store::{Stamp, Store, StoreError};
 use crate::unit::{Cancel, Mark, Units};
 
 /// How long a claim on a step lasts without a sign of life.
@@ -67,6 +70,11 @@ impl Site<'_> {
     pub(super) fn lease_until() -> jiff::Timestamp {
         let until = clock::now().checked_add(LEASE);
         until.unwrap_or(jiff::Timestamp::MAX)
+    }
+
+    /// The gates of the project as they stand.
+    pub(super) fn gates(&self, store: &dyn Store) -> Result<Gates, StoreError> {
+        governor::gates(&Ralph::with_store(self.root, self.beads), Some(store))
     }
 
     /// The commands that show whether the project holds.

@@ -1,34 +1,27 @@
 //! The primitive of every dispatch (I-20…I-23): one worker, its report, and what the report is worth.
 
 use std::io::{Read as _, Seek as _, SeekFrom};
-use std::time::Duration;
 
-use beads_ralph_core::agent::{
-    Call, Context, Outcome, Part, Permissions, Session, Status as AgentStatus, Tokens,
-};
-use beads_ralph_core::bead::{AgentPath, AgentSpec, Model, Role};
+use beads_ralph_core::agent::{Outcome, Part, Status as AgentStatus};
 use beads_ralph_core::engine::CommitId;
 use beads_ralph_core::implement::reality::contradictions;
 use beads_ralph_core::implement::report::{Gate, Report, Status, gate};
 use beads_ralph_core::implement::upstream::{
     Diagnosis, diagnose_step, diagnoser, diagnosis, needs_diagnosis,
 };
-use beads_ralph_core::implement::{AUDIT_DIRECTORY, Task, answers, audit_label, report_path};
-use camino::{Utf8Path, Utf8PathBuf};
+use beads_ralph_core::implement::{Task, answers, audit_label, report_path};
+use camino::Utf8Path;
 
 use super::Dispatcher;
 use super::assign::Assignment;
+use super::calling::Errand;
 use super::classify::{self, Classified, NoReport};
-use super::ending::{ImplementError, Stop};
+use super::ending::Stop;
 use super::hold::Held;
 use super::record::WorkRecord;
-use super::seen::Watchman;
 use super::session::{later_session_id, session_id};
-use crate::agent::{self, Finding, Job};
-use crate::news::News;
-use crate::run::own_bd::OwnBd;
-use crate::unit::{self, Cancel, Mark};
-use crate::{agents, clock, files};
+use crate::files;
+use crate::unit::{self, Mark};
 
 /// How much of what a worker complained of is kept in its report.
 const STDERR_TAIL: u64 = 4 * 1024;
@@ -44,34 +37,6 @@ pub(super) struct Done {
     pub(super) is_synthetic: bool,
     /// What is wrong with it, and was used all the same.
     pub(super) faults: Vec<String>,
-}
-
-/// Who is called, for what, and where that is kept.
-pub(super) struct Errand<'e> {
-    /// The name of the agent, which is that of its file.
-    pub(super) name: &'e str,
-    /// The adapter, where it is not the default one.
-    pub(super) adapter: Option<&'e str>,
-    /// The tier of its model, where it is not the usual one.
-    pub(super) model: Option<Model>,
-    /// What it is asked.
-    pub(super) prompt: String,
-    /// What it is.
-    pub(super) part: Part,
-    /// Which cycle, from 1.
-    pub(super) attempt: u32,
-    /// The shape of its answer, where it answers and writes no report.
-    pub(super) schema: Option<serde_json::Value>,
-    /// Where it writes its report, where it does.
-    pub(super) report: Option<&'e Utf8Path>,
-    /// Its session.
-    pub(super) session: String,
-    /// Where what it prints is kept.
-    pub(super) directory: Utf8PathBuf,
-    /// How long it may take.
-    pub(super) limit: Duration,
-    /// By what its processes are found.
-    pub(super) mark: Mark,
 }
 
 impl Dispatcher<'_> {
@@ -285,179 +250,34 @@ impl Dispatcher<'_> {
         let report = classify::read(&path, &diagnoser()).map_err(|why| match why {
             NoReport::Missing => missing("there is no such file"),
             NoReport::Malformed(detail) => missing(detail.lines().next().unwrap_or_default()),
-        })?;
-        let found = diagnosis(&report.report, assignment.stage)
-            .map_err(|error| missing(&error.to_string()))?;
+        });
+        let found = report.and_then(|report| {
+            diagnosis(&report.report, assignment.stage).map_err(|error| missing(&error.to_string()))
+        });
+        let found = match found {
+            Ok(found) => found,
+            Err(stop) => {
+                // A person who went past the diagnosis said what the cause is.
+                let notes = assignment
+                    .found
+                    .steps
+                    .iter()
+                    .find(|it| it.issue.id() == step);
+                let notes = notes
+                    .and_then(|it| it.issue.text("notes"))
+                    .unwrap_or_default();
+                let Some(note) = answers(notes).pop() else {
+                    return Err(stop);
+                };
+                self.decide("I-24", "the cause of the bug is what a person answered");
+                return Ok(Some(Diagnosis {
+                    root_cause_note: note,
+                    reproduction_steps: None,
+                }));
+            }
+        };
         self.decide("I-24", format!("the cause of the bug is taken from {path}"));
         Ok(Some(found))
-    }
-
-    /// Calls a worker to its end. What is no fault of its work is an error, so that it can be tried again.
-    fn call(
-        &mut self,
-        assignment: &Assignment,
-        held: &mut Held,
-        errand: &Errand<'_>,
-    ) -> Result<Outcome, Stop> {
-        let outcome = self.outcome(assignment, held, errand)?;
-        match outcome.status {
-            AgentStatus::Limit => Err(ImplementError::Limit {
-                reason: outcome.reason,
-                until: outcome.resets_at,
-            }
-            .into()),
-            AgentStatus::Auth | AgentStatus::Config => Err(ImplementError::NotReady {
-                message: outcome.reason,
-                action: "see `beads-ralph doctor agents`".to_owned(),
-            }
-            .into()),
-            _ => Ok(outcome),
-        }
-    }
-
-    /// Calls an agent to its end, whatever it is.
-    pub(super) fn outcome(
-        &mut self,
-        assignment: &Assignment,
-        held: &mut Held,
-        errand: &Errand<'_>,
-    ) -> Result<Outcome, Stop> {
-        let (spec, instructions) = self.spec(assignment, errand)?;
-        let resolved = agent::resolve(self.site.config, self.site.root, &spec)
-            .map_err(|findings| not_ready(&findings))?;
-        let permissions = self.permissions(&spec)?;
-        let prompt = match &instructions {
-            Some(text) => format!("{}\n\n---\n\n{}", text.trim(), errand.prompt),
-            None => errand.prompt.clone(),
-        };
-        let place = assignment.place.as_str();
-        let mut call = Call::new(prompt, place, permissions).with_spec(&spec);
-        call.agent.clone_from(&resolved.agent);
-        call.model = Some(resolved.model.model);
-        call.budget = self.site.config.budgets.attempt.budget();
-        call.session = Session::Named(errand.session.clone());
-        call.schema.clone_from(&errand.schema);
-        call.env.extend(self.own_bd().variables());
-        files::create_directory(&errand.directory)?;
-        let job = Job {
-            adapter: resolved.adapter,
-            program: &resolved.program,
-            call,
-            context: Context {
-                bead: held.id.to_string(),
-                sprint: None,
-                part: errand.part,
-                attempt: errand.attempt,
-                agent: Some(errand.name.to_owned()),
-                worktree: place.to_owned(),
-                report: errand.report.map(Utf8Path::to_string),
-                fence: None,
-            },
-            directory: &errand.directory,
-            mark: errand.mark.clone(),
-            limit: errand.limit,
-            drain: agent::DRAIN,
-            withhold: &self.site.config.agents.withhold_env,
-            before: Tokens::default(),
-        };
-        self.listener.hear(&News::AgentBegins {
-            agent: errand.name,
-            iteration: errand.attempt,
-            of: errand.attempt,
-        });
-        let begun = clock::monotonic();
-        let outcome = self.watched(held, job)?;
-        let duration = clock::monotonic().saturating_duration_since(begun);
-        self.listener.hear(&News::AgentEnded {
-            outcome: &outcome,
-            duration,
-        });
-        Ok(outcome)
-    }
-
-    /// Runs an agent; it ends when everything is to end, or when the step is somebody else's.
-    fn watched(&mut self, held: &mut Held, job: Job<'_>) -> Result<Outcome, Stop> {
-        let cancel = Cancel::new().map_err(|error| {
-            ImplementError::Trouble(beads_ralph_core::engine::Trouble::passing(
-                error.to_string(),
-            ))
-        })?;
-        let is_apart = Utf8Path::new(&job.call.worktree) != self.site.root;
-        let mut watchman = Watchman {
-            store: &mut *self.store,
-            held,
-            listener: &mut *self.listener,
-            all: self.site.cancel,
-            own: &cancel,
-            doing: None,
-            main: is_apart.then(|| (&self.main, self.main.look(self.site.units).0)),
-            units: self.site.units,
-            mark: job.mark.clone(),
-            stray: None,
-            lost: None,
-        };
-        let outcome = agent::run(self.site.units, job, &cancel, &mut watchman);
-        let stray = watchman.stray.take();
-        if let Some(lost) = watchman.lost.take() {
-            return Err(lost.into());
-        }
-        let mut outcome = outcome?;
-        if self.site.cancel.is_cancelled() {
-            return Err(ImplementError::Interrupted.into());
-        }
-        if let Some(what) = stray {
-            outcome.status = AgentStatus::Failed;
-            outcome.reason = format!("it was stopped because it changed the main checkout: {what}");
-        }
-        Ok(outcome)
-    }
-
-    /// The name `bd` for agents: they may look at beads and change none (Z-18).
-    fn own_bd(&self) -> OwnBd {
-        let directory = self.site.beads.join(AUDIT_DIRECTORY).join("bin");
-        OwnBd::at(&directory, self.site.beads)
-    }
-
-    fn permissions(&self, spec: &AgentSpec) -> Result<Permissions, Stop> {
-        let (config, root) = (self.site.config, self.site.root);
-        let takes_modes = agent::takes_modes(config, root, spec);
-        let chosen = self.site.permissions;
-        // A program that takes no mode decides itself what it does, and there is nothing to ask.
-        let chosen = chosen.or((!takes_modes).then_some(Permissions::Bypass));
-        let findings = agent::ready(config, root, chosen, [spec]);
-        match chosen {
-            Some(chosen) if findings.iter().all(|finding| !finding.is_error) => Ok(chosen),
-            _ => Err(not_ready(&findings)),
-        }
-    }
-
-    /// Who is called: the agent's own file where it is in the worktree, else our instructions in front of the task.
-    fn spec(
-        &self,
-        assignment: &Assignment,
-        errand: &Errand<'_>,
-    ) -> Result<(AgentSpec, Option<String>), Stop> {
-        let bad = |error: String| ImplementError::NotReady {
-            message: error,
-            action: "name an agent of .claude/agents, or one of those that `init --agents` writes"
-                .to_owned(),
-        };
-        let path = AgentPath::for_name(errand.name).map_err(|it| bad(it.to_string()))?;
-        let has_file = |root: &Utf8Path| agents::definition(root, &path);
-        let own = has_file(&assignment.place).and(has_file(self.site.root));
-        let instructions = match &own {
-            Some(_) => None,
-            None => (has_file(self.site.root).or_else(|| agents::built_in(errand.name)))
-                .map(|definition| definition.instructions),
-        };
-        let agent = match own {
-            Some(_) => path,
-            None => AgentPath::built_in(),
-        };
-        let mut spec = AgentSpec::new(Role::Polecat, agent);
-        spec.adapter = errand.adapter.map(str::to_owned);
-        spec.model = errand.model;
-        Ok((spec, instructions))
     }
 }
 
@@ -474,19 +294,11 @@ fn session_of(assignment: &Assignment, held: &Held, iteration: Option<u32>) -> S
     }
 }
 
-fn not_ready(findings: &[Finding]) -> Stop {
-    let errors: Vec<&Finding> = findings.iter().filter(|finding| finding.is_error).collect();
-    let messages: Vec<&str> = errors.iter().map(|it| it.message.as_str()).collect();
-    let action = errors.first().map(|finding| finding.action.clone());
-    ImplementError::NotReady {
-        message: messages.join("; "),
-        action: action.unwrap_or_else(|| "see `beads-ralph doctor agents`".to_owned()),
-    }
-    .into()
-}
-
 /// How a worker that left no report ended, with the last that it complained of.
 fn crash(outcome: &Outcome, directory: &Utf8Path) -> String {
+    if outcome.status == AgentStatus::Ok {
+        return "exit code 0, and no report was written to the path that it was given".to_owned();
+    }
     let code = match outcome.exit_code {
         Some(code) => format!("exit code {code}"),
         None => "no exit code".to_owned(),

@@ -2,8 +2,9 @@
 
 use beads_ralph_core::bead::{FieldError, Timestamp, Verifier, error_code};
 use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_core::dod::{self, DodBead, Progress};
+use beads_ralph_core::dod::{self, DodBead, DodStatus, Progress};
 use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::{Value, json};
 use thiserror::Error;
 
 use super::Ralph;
@@ -83,6 +84,37 @@ impl BeadFile {
             bead: self.bead.with_checks(defaults),
             ..self
         }
+    }
+
+    /// The same with something that is to stand in its `ralph_meta`, and is written with whatever is written next.
+    #[must_use]
+    pub fn noting(mut self, key: &str, value: Value) -> Self {
+        let meta = self.bead.document.entry("ralph_meta");
+        let meta = meta.or_insert_with(|| json!({}));
+        if let Value::Object(meta) = meta {
+            meta.insert(key.to_owned(), value);
+        }
+        self
+    }
+
+    /// Writes where the bead stands, with something in its `ralph_meta`; null takes it away. Whoever calls this holds the lock.
+    pub fn write_status(
+        &self,
+        status: DodStatus,
+        (key, value): (&str, Value),
+    ) -> Result<(), BeadFileError> {
+        let mut document = self.bead.document.clone();
+        document.insert("status".to_owned(), status.as_str().into());
+        let meta = document.entry("ralph_meta");
+        if let Value::Object(meta) = meta.or_insert_with(|| json!({})) {
+            if value.is_null() {
+                meta.remove(key);
+            } else {
+                meta.insert(key.to_owned(), value);
+            }
+        }
+        files::replace(&self.target, &self.bytes, &files::to_json(&document))?;
+        Ok(())
     }
 
     /// Keeps everybody else from working on the bead, wherever they come from, while the lock is held; nothing when somebody

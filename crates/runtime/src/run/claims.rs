@@ -76,6 +76,11 @@ impl Performer<'_> {
 
     fn claim_anew(&self, id: &BeadId) -> Result<Option<Record>, Trouble> {
         let record = fetch(&**self.store(), id)?;
+        // A gate may have turned red since the store was looked at.
+        let denial = self.reader.denial(&**self.store(), &record);
+        if denial.map_err(trouble)?.is_some() {
+            return Ok(None);
+        }
         let instead_of = self.left(&record);
         if instead_of.is_some() && !self.is_buried(&record)? {
             return Ok(None);

@@ -11,6 +11,7 @@ use std::time::Duration;
 use beads_ralph_core::agent::{Part, Permissions, qa_result};
 use beads_ralph_core::bead::{AgentSpec, BeadId, QaResult, RalphBead, Verifier};
 use beads_ralph_core::engine::{AgentReport, CommitId, Trouble, Verdict, prompt};
+use beads_ralph_core::governor::GATE_LABEL;
 use beads_ralph_core::verify::{is_green, summary};
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -112,14 +113,16 @@ impl<'a> RealCrew<'a> {
         self.activity.clone()
     }
 
-    /// The checks of a bead: its own, and those that hold for every bead (Z-31).
+    /// The checks of a bead: its own, and those that hold for every bead (Z-31). A gate has its own only.
     fn checks(&self, bead: &RalphBead) -> Vec<Verifier> {
         let own = bead
             .metadata
             .dod
             .iter()
             .flat_map(|dod| dod.verifiers.iter());
-        own.chain(&self.config.default_checks).cloned().collect()
+        let is_gate = bead.labels.iter().any(|label| label == GATE_LABEL);
+        let shared = self.config.default_checks.iter().filter(|_| !is_gate);
+        own.chain(shared).cloned().collect()
     }
 
     /// A word that ends what runs for a bead, and is forgotten when it is dropped.

@@ -26,9 +26,10 @@ use super::ports::{Crew as _, Forge, Repository};
 use super::tasks::{Sight, TaskReader};
 use crate::config::Config;
 use crate::files::{FileError, Lock};
+use crate::ralph::Ralph;
 use crate::store::Store;
 use crate::unit::{self, Mark, Units};
-use crate::{clock, host};
+use crate::{clock, governor, host};
 
 /// Why a run could not begin, or not go on.
 #[derive(Debug, Error)]
@@ -219,6 +220,7 @@ impl Start<'_> {
         .with_ports(Arc::clone(&ports))
         .with_own_bd();
         let account = |spec: &_| crew.account(spec);
+        let ralph = Ralph::with_store(self.root, self.beads);
         let reader = TaskReader {
             rules: Rules {
                 rig: self.config.rig.clone(),
@@ -226,6 +228,7 @@ impl Start<'_> {
             max_attempts: self.config.run.max_attempts,
             has_default_checks: !self.config.default_checks.is_empty(),
             selection: begun.settings().selection.clone(),
+            gates: &|store| governor::gates(&ralph, Some(store)),
             account: &account,
             gone: &gone,
         };

@@ -1,11 +1,14 @@
 //! Which beads a run is about, read from the store: once as a whole, later only what changed.
 
+mod features;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use beads_ralph_core::bead::{
     AgentSpec, BeadId, DEFAULT_MAX_RETRY_ATTEMPTS, IssueType, RalphBead, Rules, Status,
 };
 use beads_ralph_core::engine::{CommitId, Event, Selection, Spent, Standing, Task};
+use beads_ralph_core::governor::{Gates, is_gate};
 use beads_ralph_core::issue::{
     Abandoned, Claim, Dependency, Effect, Holder, Query, Record, Standing as StoreStanding,
     StatusFilter, is_made_of_parts,
@@ -13,6 +16,7 @@ use beads_ralph_core::issue::{
 use jiff::Timestamp;
 use serde_json::Value;
 
+use self::features::is_open_feature;
 use super::below::open_steps;
 use super::keeping::{FEEDBACK, PARKED, RECEIPT, SEALED};
 use crate::store::{Control, Store, StoreError};
@@ -29,9 +33,14 @@ pub struct TaskReader<'a> {
     pub selection: Selection,
     /// Whether the holder of a claim is gone; what it held can be claimed again (Z-4).
     pub gone: &'a (dyn Fn(&Claim, Timestamp) -> Option<Abandoned> + Sync),
+    /// The gates as they stand; asked for where a feature is seen (G-3).
+    pub gates: &'a GatesOf<'a>,
     /// Whose account an agent uses.
     pub account: &'a (dyn Fn(&AgentSpec) -> String + Sync),
 }
+
+/// How the gates of a project are found, with its store.
+pub type GatesOf<'a> = dyn Fn(&dyn Store) -> Result<Gates, StoreError> + Sync + 'a;
 
 impl std::fmt::Debug for TaskReader<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -80,6 +89,9 @@ impl TaskReader<'_> {
         waits_for: Vec<BeadId>,
         now: Timestamp,
     ) -> Task {
+        if is_gate(&record.issue) {
+            return self.gate(record, bead, waits_for, now);
+        }
         let metadata = &bead.metadata;
         let team = match metadata.team_name.trim() {
             "" => "default-team",
@@ -129,7 +141,9 @@ fn plain(record: &Record, standing: Standing, waits_for: Vec<BeadId>, now: Times
         branch: String::new(),
         worktree: issue.id().to_string(),
         is_merge: false,
+        is_gate: false,
         standing,
+        held_back: None,
         is_put_off: is_deferred || (record.is_blocked && waits_for.is_empty()),
         waits_for,
         fault: None,
@@ -192,6 +206,8 @@ pub struct Sight {
     last_event: u64,
     /// Beads that changed while this run worked on them; they are looked at once it does not.
     unseen: BTreeSet<BeadId>,
+    /// Features that nobody has begun: a gate may turn green or red without any event of theirs.
+    features: BTreeSet<BeadId>,
     is_begun: bool,
 }
 
@@ -278,6 +294,7 @@ impl Sight {
             .collect();
         records.extend(rest);
         let tasks = read(store, reader, now, &records)?;
+        self.note_features(&records);
         self.last_event = last_event;
         self.unseen.retain(|id| is_ours(id));
         self.is_begun = true;
@@ -306,6 +323,7 @@ impl Sight {
                 .map(|task| task.id.clone()),
         );
         ids.extend(self.unseen.iter().cloned());
+        ids.extend(self.features.iter().cloned());
         let (ours, ids): (BTreeSet<BeadId>, BTreeSet<BeadId>) = ids.into_iter().partition(is_ours);
         let ids: Vec<BeadId> = ids.into_iter().collect();
         let records: Vec<Record> = store.get(&ids)?.into_iter().filter(is_work).collect();
@@ -321,6 +339,7 @@ impl Sight {
         let others = others.iter().map(|record| record.issue.id());
         gone.extend(others.filter(|id| self.tasks.contains_key(*id)).cloned());
         let mut tasks = read(store, reader, now, &records)?;
+        self.note_features(&records);
         tasks.retain(|task| self.tasks.get(&task.id) != Some(task));
         // Whatever was known of a bead before this run worked on it says nothing about what is new afterwards.
         self.tasks.retain(|id, _| !ours.contains(id));
@@ -329,6 +348,17 @@ impl Sight {
             .last()
             .map_or(self.last_event, |(number, _)| *number);
         Ok((tasks, gone))
+    }
+
+    fn note_features(&mut self, records: &[Record]) {
+        for record in records {
+            let id = record.issue.id();
+            if is_open_feature(record) {
+                self.features.insert(id.clone());
+            } else {
+                self.features.remove(id);
+            }
+        }
     }
 
     fn parked(&mut self, rows: &[Control], now: Timestamp) -> Vec<(String, Timestamp)> {
@@ -370,7 +400,8 @@ fn read(
             molecules.insert(id, unfinished(store, id)?);
         }
     }
-    let task = |(record, awaited): (&Record, &Vec<BeadId>)| {
+    let mut held_back = reader.held_back(store, records)?;
+    let mut task = |(record, awaited): (&Record, &Vec<BeadId>)| {
         let mut waits_for: Vec<BeadId> = Vec::new();
         for id in awaited.iter().filter(|id| !closed.contains(id)) {
             match molecules.get(id) {
@@ -378,9 +409,12 @@ fn read(
                 None => waits_for.push(id.clone()),
             }
         }
-        reader.task(record, waits_for, now)
+        Task {
+            held_back: held_back.remove(record.issue.id()),
+            ..reader.task(record, waits_for, now)
+        }
     };
-    Ok(records.iter().zip(&awaited).map(task).collect())
+    Ok(records.iter().zip(&awaited).map(&mut task).collect())
 }
 
 /// The beads that hold a record back until they are closed: by its own edges, by those of what it is a part of, and the children

@@ -4,23 +4,18 @@ use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::dod::DodBead;
 use beads_ralph_core::text::visible;
 use beads_ralph_runtime::exec::{Ending, Report};
-use beads_ralph_runtime::ralph::LogDirectory;
 use beads_ralph_runtime::repo;
 use serde_json::json;
 
+use super::Done;
 use crate::command::verify::red;
 use crate::failure::Failure;
 use crate::ui::{Ui, counted};
 use crate::work::{self, seconds};
 
 /// What people and programs are told at the end.
-pub(super) fn answer(
-    bead: &DodBead,
-    report: &Report,
-    logs: &LogDirectory,
-    is_scratch: bool,
-    ui: &Ui,
-) -> Result<(), Failure> {
+pub(super) fn answer(done: &Done, is_scratch: bool, ui: &Ui) -> Result<(), Failure> {
+    let Done { bead, report, logs } = done;
     let data = json!({
         "bead": bead.id,
         "status": word(&report.ending),

@@ -13,9 +13,10 @@ use beads_ralph_runtime::store::{Guard, Write};
 use beads_ralph_runtime::unit::{self, Cancel, Mark, Units};
 use beads_ralph_runtime::{clock, host};
 use camino::Utf8Path;
+use serde_json::json;
 
-use super::answer::answer;
-use super::{Exec, completed_already};
+use super::governed::OVERRULED;
+use super::{Done, Exec, completed_already};
 use crate::bead_view::HUMAN;
 use crate::failure::Failure;
 use crate::live::Live;
@@ -41,17 +42,22 @@ impl Site<'_> {
         &self,
         file: &BeadFile,
         worker: Option<&mut dyn Worker>,
-    ) -> Result<(), Failure> {
+    ) -> Result<Option<Done>, Failure> {
         let mut lock = file.lock()?.ok_or_else(|| somebody_else(file.bead()))?;
         let mark = self.take_over(&mut lock)?;
         // Somebody may have worked on it between the first look and the lock.
         let file = BeadFile::read(file.path())?.with_checks(&self.exec.config.default_checks);
         if self.exec.leaves(file.bead()) {
             let target = Target::File(Box::new(file));
-            return completed_already(&target, self.exec.ui);
+            completed_already(&target, self.exec.ui)?;
+            return Ok(None);
         }
+        let file = match &self.exec.overruled {
+            Some(reason) => file.noting(OVERRULED, json!(reason)),
+            None => file,
+        };
         let mut keeper = FileKeeper::new(file, self.evidence.clone(), lock);
-        self.pursue(&mut keeper, worker, &mark)
+        self.pursue(&mut keeper, worker, &mark).map(Some)
     }
 
     /// Works on a bead of the store, under a claim.
@@ -59,12 +65,15 @@ impl Site<'_> {
         &self,
         mut stored: Stored,
         worker: Option<&mut dyn Worker>,
-    ) -> Result<(), Failure> {
+    ) -> Result<Option<Done>, Failure> {
         let lock = self.evidence.lock()?;
         let mut lock = lock.ok_or_else(|| somebody_else(&stored.bead))?;
         let mut keeper = claim(&mut stored, self.exec)?;
+        if let Some(reason) = &self.exec.overruled {
+            keeper.note(&format!("[gates] begun by force: {reason}"))?;
+        }
         let mark = self.take_over(&mut lock)?;
-        self.pursue(&mut keeper, worker, &mark)
+        self.pursue(&mut keeper, worker, &mark).map(Some)
     }
 
     /// Ends what is left of a run before this one that was killed (Z-7), and leaves word how to end what this one starts.
@@ -91,10 +100,8 @@ impl Site<'_> {
         keeper: &mut dyn Keeper,
         worker: Option<&mut dyn Worker>,
         mark: &Mark,
-    ) -> Result<(), Failure> {
-        let Exec {
-            args, ui, config, ..
-        } = self.exec;
+    ) -> Result<Done, Failure> {
+        let Exec { ui, config, .. } = self.exec;
         let bead = keeper.bead().clone();
         let settings = self.exec.settings(&bead, worker.is_some());
         let logs = self.evidence.begin(clock::now())?;
@@ -122,7 +129,7 @@ impl Site<'_> {
             let worker = worker.map(|worker| worker as &mut dyn Worker);
             exec::pursue(&workshop, keeper, worker, settings, &mut live)?
         };
-        answer(&bead, &report, &logs, args.scratch, ui)
+        Ok(Done { bead, report, logs })
     }
 }
 

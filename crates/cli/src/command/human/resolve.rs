@@ -7,10 +7,11 @@ use std::io;
 
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::implement::{
-    HUMAN, MERGE_READY, accept_step, answer_note, answer_source, redo_step,
+    HUMAN, MERGE_READY, Stage, accept_step, answer_note, answer_source, redo_step, stage_of,
 };
-use beads_ralph_core::issue::{Edit, Record, Standing, new_comment};
-use beads_ralph_core::text::visible;
+use beads_ralph_core::issue::{Edit, Label, Record, Standing, new_comment};
+use beads_ralph_core::molecule::Step;
+use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_runtime::store::{Guard, StoreError, Write};
 use beads_ralph_runtime::{clock, files, host};
 use camino::Utf8Path;
@@ -75,7 +76,10 @@ fn turn(
     let Some(waiting) = waiting else {
         return Ok(Some(Settled { bead, done: None }));
     };
-    let changes = changes(&waiting, answer, args.accept, beads)?;
+    let changes = match &args.redo {
+        Some(stage) => redo_from(&waiting, stage, &answer_note(answer, beads.by.actor()))?,
+        None => changes(&waiting, answer, args.accept, beads)?,
+    };
     let mut batch = Vec::new();
     for (record, edits) in changes {
         refuse_held(record, beads.by.actor())?;
@@ -142,7 +146,15 @@ fn of_implement<'w>(
 ) -> Vec<(&'w Record, Vec<Edit>)> {
     let note = answer_note(answer, actor);
     let source = &waiting.record;
-    let mut changes = vec![(source, answer_source(&source.issue, &note))];
+    let mut of_source = answer_source(&source.issue, &note);
+    let is_last = waiting.stage().as_deref() == Some(Stage::MergeOrHandoff.as_str());
+    if is_accepted && is_last {
+        // There is no next step: what is left is a person's to merge.
+        of_source.push(Edit::AddLabel(
+            Label::parse(MERGE_READY).expect("the word is a label"),
+        ));
+    }
+    let mut changes = vec![(source, of_source)];
     let mut opened = HashSet::new();
     for (molecule, step) in waiting.steps() {
         if is_accepted {
@@ -171,6 +183,51 @@ fn of_implement<'w>(
         }
     }
     changes
+}
+
+/// What is done again from a stage on: its step is told the answer, and every later one is open again.
+fn redo_from<'w>(
+    waiting: &'w Waiting,
+    stage: &str,
+    note: &str,
+) -> Result<Vec<(&'w Record, Vec<Edit>)>, Failure> {
+    let no = |message: String| {
+        Failure::new(ErrorCode::ValidationConstraint, message)
+            .action("leave --redo out to do again what waits")
+    };
+    let is_known = matches!(waiting.kind, Kind::Implement | Kind::Merge);
+    let Some(molecule) = waiting.molecule().filter(|_| is_known) else {
+        return Err(no("it has no stages that could be done again".to_owned()));
+    };
+    let steps: Vec<&Record> = molecule.steps().iter().map(Step::record).collect();
+    let is_it = |step: &&Record| stage_of(&step.issue).as_deref() == Some(stage);
+    let Some(first) = steps.iter().position(is_it) else {
+        let stages: Vec<String> = steps.iter().filter_map(|it| stage_of(&it.issue)).collect();
+        let stages = stages.join(", ");
+        return Err(no(format!(
+            "there is no stage `{}`; there are {stages}",
+            excerpt(stage)
+        )));
+    };
+    let mut source = answer_source(&waiting.record.issue, note);
+    source.push(Edit::RemoveLabel(MERGE_READY.to_owned()));
+    let mut changes = vec![(&waiting.record, source)];
+    for (at, step) in steps.iter().enumerate().skip(first) {
+        let issue = &step.issue;
+        if at == first {
+            changes.push((*step, redo_step(issue, note)));
+        } else if issue.standing() == Standing::Closed || issue.has_label(HUMAN) {
+            let mut edits = vec![Edit::RemoveLabel(HUMAN.to_owned())];
+            if issue.standing() == Standing::Closed {
+                edits.push(Edit::Reopen);
+            }
+            changes.push((*step, edits));
+        }
+    }
+    if molecule.root().issue.standing() == Standing::Closed {
+        changes.push((molecule.root(), vec![Edit::Reopen]));
+    }
+    Ok(changes)
 }
 
 /// Refuses what somebody else works on: a person's answer must not be told in the middle of it.

@@ -124,10 +124,22 @@ impl Waiting {
             Kind::Merge if self.is_verified() => {
                 Some("the work is done and was looked at; it is to be merged".to_owned())
             }
-            Kind::Merge => Some("the work is done; it is to be looked at and merged".to_owned()),
+            Kind::Merge => Some(self.handed_over().unwrap_or_else(|| {
+                "the work is done; it is to be looked at and merged".to_owned()
+            })),
             Kind::Gate => Some("a part of a molecule that no agent does".to_owned()),
         };
         said.unwrap_or_else(|| "nobody said why".to_owned())
+    }
+
+    /// What the dispatcher noted when it handed the work over: the branch, and what only people can judge.
+    fn handed_over(&self) -> Option<String> {
+        let notes = self.record.issue.text("notes")?;
+        let start = notes.rfind("implement-bead: the work is done")?;
+        let lines = notes[start..].lines();
+        let told =
+            lines.take_while(|line| line.starts_with("implement-bead:") || line.starts_with("- "));
+        Some(told.collect::<Vec<&str>>().join("\n"))
     }
 
     /// Whether somebody said that it was looked at.
@@ -171,6 +183,11 @@ impl Waiting {
         commands.push((format!("{resolve} --answer TEXT"), resolved));
         if let Some(accepted) = accepted {
             commands.push((format!("{resolve} --accept --answer TEXT"), accepted));
+        }
+        if matches!(self.kind, Kind::Implement | Kind::Merge) && self.molecule().is_some() {
+            let what =
+                "from a stage on everything is done again, and its worker is told your answer";
+            commands.push((format!("{resolve} --redo STAGE --answer TEXT"), what));
         }
         commands
     }

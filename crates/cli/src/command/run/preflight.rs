@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use beads_ralph_core::agent::Permissions;
 use beads_ralph_core::bead::{AgentSpec, RalphBead, Rules};
 use beads_ralph_core::engine::{Integration, Leader, Settings};
+use beads_ralph_core::governor::GATE_LABEL;
 use beads_ralph_core::issue::{Query, Record};
 use beads_ralph_runtime::agent::{self, Finding};
 use beads_ralph_runtime::git::{Git, Identity};
@@ -65,7 +66,7 @@ impl Preflight<'_> {
     fn agents(&self, beads: &[RalphBead]) -> Vec<Finding> {
         let is_led = self.settings.leader == Leader::Agent;
         let mut specs: Vec<&AgentSpec> = Vec::new();
-        for bead in beads {
+        for bead in beads.iter().filter(|bead| !is_gate(bead)) {
             let metadata = &bead.metadata;
             specs.extend(&metadata.dev_agents);
             specs.extend(metadata.qa_agents.iter().map(|qa| &qa.spec));
@@ -103,7 +104,8 @@ impl Preflight<'_> {
     fn uncommitted_agents(&self, beads: &[RalphBead]) -> Vec<Finding> {
         let is_led = self.settings.leader == Leader::Agent;
         let mut wanted: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
-        for bead in beads.iter().filter(|bead| bead.dependencies.is_empty()) {
+        let first = beads.iter().filter(|bead| bead.dependencies.is_empty());
+        for bead in first.filter(|bead| !is_gate(bead)) {
             let metadata = &bead.metadata;
             let qa = metadata.qa_agents.iter().map(|qa| &qa.spec);
             let specs = metadata.dev_agents.iter().chain(qa);
@@ -256,4 +258,9 @@ fn warning(message: String, action: &str) -> Finding {
         message,
         action: action.to_owned(),
     }
+}
+
+/// Whether a bead is a gate, for which no agent is called.
+fn is_gate(bead: &RalphBead) -> bool {
+    bead.labels.iter().any(|label| label == GATE_LABEL)
 }

@@ -6,8 +6,9 @@ use beads_ralph_core::bead::{AgentSpec, Rules};
 use beads_ralph_core::engine::{BeadState, BeadView, End, Engine, Event, Outcome, Settings};
 use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_runtime::agent::{self, Finding};
+use beads_ralph_runtime::ralph::Ralph;
 use beads_ralph_runtime::run::{Ended, Selection, Sight, TaskReader, left_behind};
-use beads_ralph_runtime::{clock, host};
+use beads_ralph_runtime::{clock, governor, host};
 use serde_json::{Value, json};
 
 use super::Place;
@@ -124,6 +125,7 @@ fn state(bead: &BeadView) -> String {
             "waits for {}",
             on.first().map_or("something else", String::as_str)
         ),
+        BeadState::HeldBack { why } => visible(why),
         BeadState::Ready => "ready".to_owned(),
         BeadState::Working { phase, .. } => phase.as_str().to_owned(),
         BeadState::Held { by } => format!("held by {}", excerpt(by)),
@@ -158,6 +160,7 @@ pub(super) fn dry_run(
     ui: &Ui,
 ) -> Result<(), Failure> {
     let account = |spec: &AgentSpec| agent::account(&place.config, &place.root, spec);
+    let ralph = Ralph::with_store(&place.root, &beads.directory);
     let reader = TaskReader {
         rules: Rules {
             rig: place.config.rig.clone(),
@@ -166,6 +169,7 @@ pub(super) fn dry_run(
         has_default_checks: !place.config.default_checks.is_empty(),
         selection: selection.clone(),
         gone: &|claim, now| claim.is_abandoned(now, &host::name(), host::liveness),
+        gates: &|store| governor::gates(&ralph, Some(store)),
         account: &account,
     };
     let now = clock::wall();

@@ -6,6 +6,7 @@ use beads_ralph_core::bead::{AgentSpec, BeadId, BeadShape, RalphBead, Rules};
 use beads_ralph_core::compile::{Refusal, build};
 use beads_ralph_core::diag::{ErrorCode, sort_by_place};
 use beads_ralph_core::engine::{Event, Integration, Settings, Task};
+use beads_ralph_core::governor::Gates;
 use beads_ralph_core::issue::{Abandoned, Claim, Entry, Query, StatusFilter};
 use beads_ralph_core::plan::{Filter, Plan};
 use beads_ralph_core::simulate::{Lessons, Model, Recorded};
@@ -195,6 +196,8 @@ fn tasks(store: &dyn Store, config: &Config) -> Result<Vec<Task>, Failure> {
         has_default_checks: !config.default_checks.is_empty(),
         selection: Selection::default(),
         gone: &gone,
+        // What is held back goes on once the gates are green, which a simulation takes for granted.
+        gates: &|_| Ok(Gates::default()),
         account: &account,
     };
     let seen = Sight::default().look(store, &reader, clock::now(), &|_| false)?;

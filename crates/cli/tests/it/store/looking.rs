@@ -91,7 +91,7 @@ fn section_7_9_status_has_teams_counts_and_what_is_ready() {
     assert_eq!(
         status["teams"][0]["beads"][0],
         json!({"id": "bd-1-1", "sprint": "1.1", "title": "Sprint 1.1", "status": "closed", "attempt_count": 2,
-            "holder": null, "is_gone": false, "human": false})
+            "holder": null, "is_gone": false, "human": false, "held_back": null})
     );
     assert_eq!(status["teams"][2]["beads"][1]["holder"], "run-7");
     assert_eq!(

@@ -214,7 +214,7 @@ fn i_31_a_bead_that_waits_for_a_person_is_not_ready_and_there_is_no_bead_for_the
 
 #[test]
 fn z_35_verify_ac_runs_the_commands_and_leaves_words_to_an_agent() {
-    let bench = Bench::new("diligent");
+    let bench = Bench::with("diligent", REVIEWERS, "");
     bench.source("feature", "");
     bench.bring_to("verify-ac");
     for (acceptance, ending, note, agents) in [
@@ -244,6 +244,57 @@ fn z_35_verify_ac_runs_the_commands_and_leaves_words_to_an_agent() {
         assert_eq!(bench.ran().len(), agents, "{acceptance}");
         bench.again("verify-ac");
     }
+}
+
+#[test]
+fn z_35_the_commands_of_the_project_must_hold_too_whatever_workers_say() {
+    let bench = Bench::with("diligent", REVIEWERS, "gates: {test: test -f proof.txt}\n");
+    bench.source("feature", "auto-mergeable");
+    bench.bd(&["update", SOURCE, "--acceptance", "[m] `true`"]);
+    bench.bring_to("verify-ac");
+    assert_eq!(bench.implement()["ending"], "needs_human");
+    bench.asks("verify-ac", "closed", "acceptance-not-met");
+    bench.answer("go past it", &["--accept"]);
+    assert_eq!(
+        bench.implement()["ending"],
+        "needs_human",
+        "nothing is proposed that does not hold"
+    );
+}
+
+#[test]
+fn a_bead_without_any_check_is_never_merged_by_a_program() {
+    let bench = Bench::with("diligent", REVIEWERS, "integration: merge\n");
+    bench.source("feature", "auto-mergeable");
+    bench.bd(&["update", SOURCE, "--acceptance", ""]);
+    bench.bring_to("red-tests");
+    bench.implement_all();
+    let source = bench.bead(SOURCE);
+    assert_eq!(source["status"], "in_progress");
+    assert!(has(&source, "merge-ready"), "{source:#}");
+}
+
+#[test]
+fn z_6_work_starts_from_what_the_bead_waited_for() {
+    let bench = Bench::with("diligent", REVIEWERS, "");
+    bench.create("proj-0", "task", "");
+    bench.world.git(&["checkout", "--quiet", "-b", "before"]);
+    bench.world.write("before.txt", "the work of proj-0");
+    bench.world.git(&["add", "before.txt"]);
+    bench.world.git(&["commit", "--quiet", "-m", "before"]);
+    bench
+        .world
+        .git(&["update-ref", "refs/beads-ralph/proj-0/verified", "before"]);
+    bench.world.git(&["checkout", "--quiet", "main"]);
+    bench.source("feature", "");
+    bench.bd(&["dep", "add", SOURCE, "proj-0"]);
+    let told = bench.implement();
+    assert_eq!(told["ending"], "waiting", "{told:#}");
+    bench.bd(&["close", "proj-0"]);
+    assert_eq!(bench.implement()["ending"], "complete");
+    let path = bench.worktree();
+    let kept = std::fs::read_to_string(format!("{path}/before.txt")).unwrap();
+    assert_eq!(kept, "the work of proj-0");
 }
 
 #[test]

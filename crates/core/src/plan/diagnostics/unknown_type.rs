@@ -1,4 +1,4 @@
-//! A `Type` that is neither merge nor work (B-30).
+//! A `Type` that is neither merge, work nor gate (B-30).
 
 use crate::diag::{Diagnostic, ErrorCode, did_you_mean};
 use crate::text::{Span, excerpt};
@@ -7,9 +7,9 @@ use crate::text::{Span, excerpt};
 pub(crate) fn unknown_type(span: Span, value: &str) -> Diagnostic {
     let message = format!("`{}` is not a type of sprint", excerpt(value));
     let finding = Diagnostic::new(ErrorCode::ValidationInvalidPattern, span, message)
-        .label("expected `merge` or `work`")
+        .label("expected `merge`, `work` or `gate`")
         .help("leave the field out to let the title and the branches decide");
-    match did_you_mean(value, ["merge", "work"]) {
+    match did_you_mean(value, ["merge", "work", "gate"]) {
         Some(word) => finding.possible_fix(span, word),
         None => finding,
     }

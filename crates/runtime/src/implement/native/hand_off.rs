@@ -70,9 +70,11 @@ impl Dispatcher<'_> {
         let is_looked_at = is_verified || !lines.any(|line| line.judge == Judge::Human);
         let is_merging = self.site.integration == IntegrationMode::Merge;
         let is_allowed = source.issue.has_label("auto-mergeable");
-        let may = is_allowed && is_merging && is_looked_at;
+        let is_checked = !self.checks_of(assignment).is_empty();
+        let may = is_allowed && is_merging && is_looked_at && is_checked;
         let why = match (may, is_looked_at) {
             (true, _) => "it may be merged: `auto-mergeable`",
+            (false, _) if !is_checked => "it is handed over: no command says whether it is done",
             (false, false) => "it is handed over: a person must look at some lines",
             (false, true) => "it is handed over for a person to merge",
         };

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use beads_ralph_core::implement::{Outcome, READY, encode_path, title_slug};
+use beads_ralph_core::issue::Dependency;
 
 use super::super::Dispatcher;
 use super::super::assign::{Assignment, WORKTREE_LABEL, ignore_all};
@@ -10,14 +11,15 @@ use super::super::ending::Stop;
 use super::super::hold::Held;
 use super::super::seen::BeatingWatch;
 use super::super::settle::{Settlement, label};
-use super::settled;
-use crate::run::{Origin, Place, Repository as _, set_up};
+use super::{failed, settled};
+use crate::config::Base;
+use crate::run::{Origin, Place, Repository as _, Wanted, set_up};
 
 /// Where worktrees are, from the root.
 const WORKTREES: &str = ".claude/worktrees";
 
 /// The labels that a bead must have before anybody works on it.
-const REQUIRED: [&str; 2] = ["brainstormed", READY];
+pub(in crate::implement) const REQUIRED: [&str; 2] = ["brainstormed", READY];
 
 impl Dispatcher<'_> {
     pub(super) fn preflight(
@@ -40,12 +42,22 @@ impl Dispatcher<'_> {
         ignore_all(&self.site.root.join(WORKTREES))?;
         let origin = Origin {
             source: self.site.config.worktrees.source_branch.clone(),
-            wanted: Vec::new(),
+            wanted: self.wanted(assignment)?,
         };
         let prepared = match self.site.git.prepare(&place, &origin) {
             Ok(prepared) => prepared,
             Err(trouble) => return settled(assignment, "worktree-not-made", trouble),
         };
+        if !prepared.conflicts.is_empty() {
+            let what = prepared.merging.map(|merging| merging.name);
+            let detail = format!(
+                "{} does not fit with what the bead waited for before; solve it in {} and commit: {}",
+                what.unwrap_or_default(),
+                place.worktree,
+                prepared.conflicts.join(", ")
+            );
+            return Ok(failed(assignment, "merge-conflict", detail));
+        }
         if let Some(command) = &self.site.config.worktrees.setup {
             let logs = self
                 .site
@@ -80,6 +92,25 @@ impl Dispatcher<'_> {
         settlement.root = vec![label(&format!("{WORKTREE_LABEL}{path}"))?];
         settlement.starts_source = true;
         Ok(settlement)
+    }
+
+    /// The checked work of the beads that this one waited for, where work is based on it (Z-6).
+    fn wanted(&self, assignment: &Assignment) -> Result<Vec<Wanted>, Stop> {
+        if self.site.config.worktrees.base != Base::Dependencies {
+            return Ok(Vec::new());
+        }
+        let edges = assignment.source.issue.dependencies().iter();
+        let before = edges.filter(|edge| edge.kind() == Dependency::BLOCKS);
+        let mut wanted = Vec::new();
+        for edge in before {
+            if let Some(commit) = self.site.git.kept(edge.target())? {
+                wanted.push(Wanted {
+                    name: edge.target().to_string(),
+                    commit,
+                });
+            }
+        }
+        Ok(wanted)
     }
 
     /// Where a bead will be worked on.

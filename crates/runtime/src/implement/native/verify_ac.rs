@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use beads_ralph_core::bead::Dod;
-use beads_ralph_core::implement::{Judge, Outcome};
+use beads_ralph_core::implement::{Judge, Mode, Outcome};
 use beads_ralph_core::verify::{is_green, summary};
 use camino::Utf8Path;
 use serde_json::{Value, json};
@@ -33,8 +33,11 @@ impl Dispatcher<'_> {
         if let Some(head) = head {
             self.site.git.keep(assignment.source.issue.id(), &head)?;
         }
-        let n = commands(assignment).count();
-        self.decide("Z-35", format!("{n} acceptance command(s) hold"));
+        let n = self.checks_of(assignment).len();
+        self.decide(
+            "Z-35",
+            format!("{n} command(s) of the bead and the project hold"),
+        );
         let lines = assignment.acceptance.iter();
         let words = lines.filter(|it| it.judge == Judge::Machine && it.command.is_none());
         let n_words = words.count();
@@ -46,7 +49,7 @@ impl Dispatcher<'_> {
             self.told.worker = Some(assignment.agent.as_str().to_owned());
             return Ok(None);
         }
-        let reason = format!("verify-ac complete; {n} acceptance command(s) hold");
+        let reason = format!("verify-ac complete; {n} command(s) hold");
         Ok(Some(Settlement::new(Outcome::Complete(reason))))
     }
 
@@ -57,9 +60,7 @@ impl Dispatcher<'_> {
         worktree: &Utf8Path,
         held: &mut Held,
     ) -> Result<Option<String>, Stop> {
-        let verifier =
-            |command: &str| json!({"name": command, "command": command, "on_failure": "continue"});
-        let verifiers: Vec<Value> = commands(assignment).map(verifier).collect();
+        let verifiers = self.checks_of(assignment);
         if verifiers.is_empty() {
             return Ok(None);
         }
@@ -104,10 +105,22 @@ impl Dispatcher<'_> {
         files::write_atomic(&logs.join("checks.json"), &files::to_json(&records))?;
         Ok((!is_green(&records)).then(|| summary(&records)))
     }
-}
 
-/// The acceptance lines that are commands.
-fn commands(assignment: &Assignment) -> impl Iterator<Item = &str> {
-    let lines = assignment.acceptance.iter();
-    lines.filter_map(|line| line.command.as_deref())
+    /// What is run before work counts as done: the acceptance lines that are commands, and the commands of the project, but for
+    /// documents.
+    pub(super) fn checks_of(&self, assignment: &Assignment) -> Vec<Value> {
+        let own = assignment.acceptance.iter();
+        let own = own.filter_map(|line| line.command.as_deref());
+        let gates = self.site.config.gates.commands();
+        let gates = gates.filter(|_| assignment.mode != Mode::DocsOnly);
+        let mut commands: Vec<&str> = Vec::new();
+        for command in own.chain(gates.map(|(_, command)| command)) {
+            if !commands.contains(&command) {
+                commands.push(command);
+            }
+        }
+        let limit = self.site.config.implement.worker_timeout.as_secs().max(1);
+        let verifier = |command: &&str| json!({"name": command, "command": command, "on_failure": "continue", "timeout_seconds": limit});
+        commands.iter().map(verifier).collect()
+    }
 }

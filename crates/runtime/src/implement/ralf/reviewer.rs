@@ -9,11 +9,11 @@ use serde_json::Value;
 
 use super::super::Dispatcher;
 use super::super::assign::{Assignment, ignore_all};
+use super::super::calling::Errand;
 use super::super::ending::{ImplementError, Stop};
 use super::super::hold::Held;
 use super::super::native::place_at;
 use super::super::session::{later_session_id, session_id};
-use super::super::work::Errand;
 use super::Eyes;
 use crate::files;
 use crate::run::Repository as _;

@@ -11,11 +11,11 @@ use serde_json::json;
 
 use super::super::Dispatcher;
 use super::super::assign::Assignment;
+use super::super::calling::Errand;
 use super::super::ending::{ImplementError, Stop};
 use super::super::hold::Held;
 use super::super::seen::Beating;
 use super::super::session::later_session_id;
-use super::super::work::Errand;
 use crate::checks::{Again, Checks, Ground};
 use crate::files;
 

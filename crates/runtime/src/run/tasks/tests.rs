@@ -4,6 +4,7 @@ mod failing;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use beads_ralph_core::governor::Gate;
 use beads_ralph_core::issue::{Edit, Entry};
 
 use super::*;
@@ -46,6 +47,7 @@ fn reader() -> TaskReader<'static> {
         max_attempts: None,
         selection: Selection::default(),
         gone: &|_, _| None,
+        gates: &|_| Ok(Gates::default()),
         account: &|_| String::new(),
     }
 }
@@ -167,4 +169,34 @@ fn z_4_a_bead_that_is_doubted_is_told_of_again() {
     assert!(look(&mut sight).is_empty());
     sight.doubt([id]);
     assert_eq!(look(&mut sight), [Standing::Open]);
+}
+
+#[test]
+fn g_3_a_feature_is_held_back_and_goes_on_when_the_gate_turns_green() {
+    let (mut store, id) = store();
+    let label = beads_ralph_core::issue::Label::parse("lane-feature").unwrap();
+    change(&mut store, &id, Edit::AddLabel(label));
+    let is_green = AtomicBool::new(false);
+    let gates = |_: &dyn Store| {
+        let red = Gate::unreadable("smoke", "no");
+        let is_green = is_green.load(Ordering::Relaxed);
+        Ok(Gates::new((!is_green).then_some(red)))
+    };
+    let reader = TaskReader {
+        gates: &gates,
+        ..reader()
+    };
+    let mut sight = Sight::default();
+    let mut look = || match sight.look(&store, &reader, BY.at, &|_| false).unwrap() {
+        Some(Event::Seen { tasks, .. }) => tasks.into_iter().map(|task| task.held_back).collect(),
+        _ => Vec::new(),
+    };
+    let red = || Some("Gates are RED: smoke".to_owned());
+    assert_eq!(look(), [red()]);
+    // Nothing happened in the store, neither now nor when the gate changed.
+    assert_eq!(look(), []);
+    is_green.store(true, Ordering::Relaxed);
+    assert_eq!(look(), [None]);
+    is_green.store(false, Ordering::Relaxed);
+    assert_eq!(look(), [red()]);
 }

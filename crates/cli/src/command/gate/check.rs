@@ -1,0 +1,112 @@
+//! `gate check`: whether a bead may be begun, or whether all gates are green (G-3, G-4).
+//!
+//! Data: `{"green": true, "red": []}`, with a bead `{bead, "allowed": true, feature}`. A failure has `error.results`: `{"green": false, "red": [gate…],
+//! "held": [id…], "next": [id…]}`, where `held` are the features that are held back and `next` is what can be done meanwhile, in order (G-5); with a bead
+//! `{bead, "allowed": false, "red": [id…]}`.
+
+use std::fmt::Write as _;
+
+use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::governor::{Applicant, Denied, Gate, Gates};
+use beads_ralph_core::issue::Query;
+use beads_ralph_core::text::{excerpt, visible};
+use beads_ralph_runtime::ralph::BeadFile;
+use beads_ralph_runtime::store::Store;
+use beads_ralph_runtime::{clock, governor};
+use serde_json::{Value, json};
+
+use super::list::why;
+use crate::args::{GateCheckArgs, Global};
+use crate::beads::Beads;
+use crate::failure::Failure;
+use crate::governing;
+use crate::ui::{Ui, counted};
+
+/// How many beads people are shown of what can be done meanwhile.
+const MAX_NEXT: usize = 5;
+
+pub(super) fn run(args: &GateCheckArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
+    let beads = governing::store_if_any(global)?;
+    let store = beads.as_ref().map(|beads| &*beads.store as &dyn Store);
+    let gates = governor::gates(&governing::main_project()?, store)?;
+    match &args.bead {
+        Some(name) => one(name, &gates, global, ui),
+        None => all(args.group.as_deref(), &gates, beads.as_ref(), ui),
+    }
+}
+
+/// Whether one bead may be begun. One that nobody knows may not.
+fn one(name: &str, gates: &Gates, global: &Global, ui: &Ui) -> Result<(), Failure> {
+    let applicant = match governing::main_project()?.find(name) {
+        Some(path) => Applicant::of_bead(BeadFile::read(&path)?.bead()),
+        None => Applicant::of_issue(&Beads::open(global)?.resolve(name)?.issue),
+    };
+    let id = &applicant.id;
+    if let Err(denied) = gates.permission(&applicant) {
+        return Err(governing::refused(&denied, id));
+    }
+    if ui.is_json() {
+        let data = json!({"bead": id, "allowed": true, "feature": applicant.is_feature});
+        return ui.data(&data);
+    }
+    let what = if applicant.is_feature {
+        "every gate that counts for it is green"
+    } else {
+        "it is no feature, and nothing else is held back"
+    };
+    ui.out(&format!("{} may be begun: {what}\n", excerpt(id)))
+}
+
+fn all(group: Option<&str>, gates: &Gates, beads: Option<&Beads>, ui: &Ui) -> Result<(), Failure> {
+    let red: Vec<&Gate> = gates.standing(group).filter(|gate| gate.is_red()).collect();
+    let n_gates = gates.standing(group).count();
+    if red.is_empty() {
+        if ui.is_json() {
+            return ui.data(&json!({"green": true, "red": []}));
+        }
+        return ui.out(&match n_gates {
+            0 => "there are no gates, so nothing is held back\n".to_owned(),
+            n_gates => format!("green: {} passed\n", counted(n_gates, "gate", "gates")),
+        });
+    }
+    let (held, next) = beads.map_or(Ok((Vec::new(), Vec::new())), |beads| waiting(beads, gates))?;
+    let mut text = String::new();
+    for gate in &red {
+        let (id, why) = (excerpt(&gate.id), visible(&why(gate)));
+        _ = writeln!(text, "{id}: {why}");
+    }
+    if !held.is_empty() {
+        let n_held = counted(held.len(), "feature is", "features are");
+        _ = writeln!(text, "{n_held} held back: {}", held.join(", "));
+    }
+    if !next.is_empty() {
+        let first: Vec<&str> = next.iter().take(MAX_NEXT).map(String::as_str).collect();
+        _ = writeln!(text, "what can be done meanwhile: {}", first.join(", "));
+    }
+    ui.out(&text)?;
+    let denied = Denied {
+        red: red.iter().map(|gate| gate.id.clone()).collect(),
+    };
+    let red: Vec<Value> = red.into_iter().map(governing::to_json).collect();
+    let results = json!({"green": false, "red": red, "held": held, "next": next});
+    let failure = Failure::new(ErrorCode::ValidationConstraint, denied.to_string())
+        .action("mend what they check, then `beads-ralph gate run`")
+        .with_results(results);
+    Err(failure.exit_with(1))
+}
+
+/// The beads that could be started: those that are held back, and the others in the order of work.
+fn waiting(beads: &Beads, gates: &Gates) -> Result<(Vec<String>, Vec<String>), Failure> {
+    let ready = beads.store.find(&Query {
+        ready_at: Some(clock::now()),
+        ..Query::default()
+    })?;
+    let ready = ready
+        .iter()
+        .map(|record| Applicant::of_issue(&record.issue));
+    let (held, mut others): (Vec<Applicant>, Vec<Applicant>) =
+        ready.partition(|it| gates.permission(it).is_err());
+    gates.order(&mut others);
+    let ids = |beads: Vec<Applicant>| beads.into_iter().map(|bead| bead.id).collect();
+    Ok((ids(held), ids(others)))
+}

@@ -1,0 +1,142 @@
+//! `gate run`: the checks of gates, run as `exec` runs them: no agent, evidence kept, the gate closed or opened by what they say (G-2, V-11).
+//!
+//! Data: `{"gates": [{id, state, results: […], evidence, logs, error}]}`, a failure has the same in `error.results`; `error` says why a gate could not be
+//! run, which leaves it as it was.
+
+use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::governor::{Denied, Gate, Holds};
+use beads_ralph_core::text::{excerpt, visible};
+use beads_ralph_core::verify::summary;
+use beads_ralph_runtime::config;
+use beads_ralph_runtime::exec::Ending;
+use beads_ralph_runtime::unit::{Cancel, Units};
+use serde_json::{Value, json};
+
+use super::super::exec::{Done, Exec};
+use crate::args::{BeadChoice, ExecArgs, GateRunArgs, Global};
+use crate::failure::Failure;
+use crate::governing;
+use crate::ui::{Ui, counted};
+use crate::work::{self, Target};
+
+pub(super) fn run(args: &GateRunArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
+    let ids = named(args, global)?;
+    if ids.is_empty() {
+        if ui.is_json() {
+            return ui.data(&json!({"gates": []}));
+        }
+        ui.say("there are no gates; `beads-ralph gate create ID --verifier COMMAND` writes one\n");
+        return Ok(());
+    }
+    let ralph = governing::main_project()?;
+    let config = config::load(Some(ralph.root()))?;
+    // A gate is run whether it was green before or not.
+    let options = ExecArgs {
+        force: true,
+        ..ExecArgs::default()
+    };
+    let exec = Exec::new(&options, ui, ralph.clone(), config);
+    let (units, cancel) = (Units::own()?, Cancel::on_signals()?);
+    let (mut told, mut red, mut failures) = (Vec::new(), Vec::new(), Vec::new());
+    for id in &ids {
+        let choice = BeadChoice {
+            bead: Some(id.clone()),
+            bead_file: None,
+        };
+        let done = Target::find(&choice, &ralph, &[], global)
+            .and_then(only_gates)
+            .and_then(|gate| exec.work(gate, &units, &cancel));
+        if cancel.is_cancelled() {
+            return Err(interrupted());
+        }
+        match done {
+            Ok(Some(done)) => {
+                tell(&done, ui)?;
+                told.push(to_json(&done));
+                red.extend((done.report.ending != Ending::Completed).then(|| id.clone()));
+            }
+            Ok(None) => {}
+            Err(failure) => {
+                told.push(json!({"id": id, "state": "red", "error": failure.message()}));
+                failures.push(failure);
+            }
+        }
+    }
+    end(ui, &told, red, failures)
+}
+
+fn end(ui: &Ui, told: &[Value], red: Vec<String>, failures: Vec<Failure>) -> Result<(), Failure> {
+    let data = json!({"gates": told});
+    if let Some(failure) = ui.worst(failures) {
+        return Err(failure.with_results(data));
+    }
+    if red.is_empty() {
+        return if ui.is_json() { ui.data(&data) } else { Ok(()) };
+    }
+    let message = Denied { red }.to_string();
+    let failure = Failure::new(ErrorCode::ValidationConstraint, message).action(
+        "mend what they check, then run them again; `beads-ralph logs GATE` has what they wrote",
+    );
+    Err(failure.with_results(data).exit_with(1))
+}
+
+/// The gates that are to be run. One of a plan is run in its place among the sprints, on their work.
+fn named(args: &GateRunArgs, global: &Global) -> Result<Vec<String>, Failure> {
+    let gates = governing::gates(global)?;
+    if args.ids.is_empty() {
+        return Ok(gates.standing(None).map(|gate| gate.id.clone()).collect());
+    }
+    let is_planned = |gate: &&Gate| gate.holds == Holds::Dependents && args.ids.contains(&gate.id);
+    if let Some(gate) = gates.all().iter().find(is_planned) {
+        let id = excerpt(&gate.id);
+        let message = format!("{id} is a gate of a plan, and is run on the work that it waits for");
+        return Err(
+            Failure::new(ErrorCode::ValidationConstraint, message).action(format!(
+                "`beads-ralph run` runs it; `beads-ralph retry {id}` lets it be run again"
+            )),
+        );
+    }
+    Ok(args.ids.clone())
+}
+
+fn only_gates(target: Target) -> Result<Target, Failure> {
+    if target.bead().is_gate {
+        return Ok(target);
+    }
+    let id = excerpt(&target.bead().id);
+    let message = format!("{id} is no gate");
+    Err(Failure::new(ErrorCode::ValidationConstraint, message)
+        .action(format!("to run its checks: beads-ralph verify {id}")))
+}
+
+fn tell(done: &Done, ui: &Ui) -> Result<(), Failure> {
+    let (id, records) = (excerpt(&done.bead.id), &done.report.records);
+    let n_checks = counted(records.len(), "check", "checks");
+    if done.report.ending == Ending::Completed {
+        return ui.out(&format!("{id} is green: {n_checks} passed\n"));
+    }
+    let why = match &done.report.ending {
+        Ending::Failed(reason) => reason.clone(),
+        _ => summary(records),
+    };
+    ui.out(&format!("{id} is red: {}\n", visible(&why)))?;
+    work::show(records, ui)
+}
+
+fn to_json(done: &Done) -> Value {
+    let is_green = done.report.ending == Ending::Completed;
+    json!({
+        "id": done.bead.id,
+        "state": if is_green { "green" } else { "red" },
+        "results": done.report.records,
+        "evidence": done.report.evidence,
+        "logs": done.logs.path(),
+        "error": null,
+    })
+}
+
+fn interrupted() -> Failure {
+    let message = "interrupted; a gate that was being run is red until it is run again";
+    Failure::new(ErrorCode::ValidationConstraint, message)
+        .action("`beads-ralph gate run` runs them")
+}

@@ -1,0 +1,142 @@
+//! Gates in a run (contracts §8.5): those of a plan, and those that hold features back.
+
+use crate::world::{Setup, World, plan, sprint};
+
+/// A sprint that nobody works on.
+fn gate(number: &str, check: &str) -> String {
+    let slug = number.replace('.', "-");
+    format!(
+        "### Sprint {number}: Green\n\n\
+         **Type**: gate\n**Worktree**: `../worktrees/gate-{slug}`\n**Branch**: `gate/{slug}`\n**Source Branch**: `main`\n\n\
+         **Verifiers**:\n- green: `{check}`\n\n"
+    )
+}
+
+fn gated(check: &str) -> Setup {
+    let parts = [
+        sprint("1.1", "First", ""),
+        gate("1.2", check),
+        sprint("1.3", "Last", ""),
+    ];
+    Setup {
+        plan: format!("# Plan: a test\n\n{}", parts.concat()),
+        ..Setup::default()
+    }
+}
+
+#[test]
+fn v_11_a_gate_of_a_plan_checks_what_it_waits_for_and_calls_nobody() {
+    let world = World::new(&gated("test -f work/1.1.txt && ! test -f work/1.3.txt"));
+    world.run(&["run"]).exits(0);
+    assert_eq!(world.statuses(), "1.1 closed, 1.2 closed, 1.3 closed");
+    assert!(
+        !world.log().iter().any(|line| line.contains(" 1.2 ")),
+        "{:?}",
+        world.log()
+    );
+    // What comes after the gate starts from what was green.
+    let files = world.git(&["ls-tree", "-r", "--name-only", "feature/1-3-last"]);
+    assert!(files.contains("work/1.1.txt"), "{files}");
+    let labels = world.bead("1.2")["labels"].to_string();
+    assert!(labels.contains("\"gate\""), "{labels}");
+    let gates = world.data(&["gate", "list"]);
+    assert_eq!(gates["gates"][0]["holds"], "dependents");
+    assert_eq!(gates["gates"][0]["state"], "green");
+}
+
+#[test]
+fn v_11_a_red_gate_of_a_plan_is_for_a_person_and_is_run_again_by_retry() {
+    let world = World::new(&gated("test -f ../../mended"));
+    let ran = world.run(&["run"]).exits(1);
+    assert_eq!(world.statuses(), "1.1 closed, 1.2 blocked, 1.3 open");
+    assert!(
+        ran.stdout
+            .contains("the gate is red: the checks failed: green"),
+        "{ran:#?}"
+    );
+    let blocked = world.run(&["blocked"]).exits(0).stdout;
+    assert!(blocked.contains("the gate is red"), "{blocked}");
+    world.program("mended", "");
+    let id = world.bead("1.2")["id"].as_str().unwrap().to_owned();
+    world.run(&["retry", &id]).exits(0);
+    world.run(&["run"]).exits(0);
+    assert_eq!(world.statuses(), "1.1 closed, 1.2 closed, 1.3 closed");
+}
+
+fn with_feature() -> Setup {
+    let parts = [
+        sprint("1a.1", "Task", ""),
+        sprint("1b.1", "New", "**Labels**: lane-feature\n"),
+    ];
+    Setup {
+        plan: format!("# Plan: a test\n\n{}", parts.concat()),
+        ..Setup::default()
+    }
+}
+
+const RED: &str = r#"{"gate_type": "smoke", "verifier_command": "test -f mended"}"#;
+
+#[test]
+fn g_3_a_red_gate_holds_the_features_of_a_run_back() {
+    let world = World::new(&with_feature());
+    world.write(".ralph/gates/smoke.json", RED);
+    let ran = world.run(&["run"]).exits(0);
+    assert_eq!(world.statuses(), "1a.1 closed, 1b.1 open");
+    assert!(ran.stdout.contains("Gates are RED: smoke"), "{ran:#?}");
+    let blocked = world.data(&["blocked"]);
+    assert_eq!(blocked["beads"][0]["gates"], "Gates are RED: smoke");
+    let status = world.run(&["status"]).exits(0).stdout;
+    assert!(
+        status.contains("held back") && status.contains("Gates are RED: smoke"),
+        "{status}"
+    );
+    world.write("mended", "");
+    world.run(&["gate", "run"]).exits(0);
+    world.run(&["run"]).exits(0);
+    assert_eq!(world.statuses(), "1a.1 closed, 1b.1 closed");
+    assert_eq!(
+        world.data(&["blocked"])["beads"].as_array().unwrap().len(),
+        0
+    );
+}
+
+#[test]
+fn g_3_what_is_held_back_goes_on_when_the_gate_turns_green_meanwhile() {
+    let setup = Setup {
+        // The judge of the first sprint waits until somebody has begun the second one.
+        agent: r#"
+if [ "$role" = dev ]; then
+  mkdir -p work && echo "the work of $bead" >"work/$sprint.txt"
+  [ "$sprint" = 1a.1 ] && (cd "$base/repo" && touch mended && "$base/gate.sh")
+  exit 0
+fi
+while [ "$sprint" = 1a.1 ] && ! grep -q '^dev 1b.1' "$base/log"; do sleep 0.1; done
+echo '{"status": "pass", "message": "fine"}'
+"#
+        .to_owned(),
+        ..with_feature()
+    };
+    let world = World::new(&setup);
+    let green =
+        r#"{"gate_type": "smoke", "verifier_command": "test -f mended", "status": "completed"}"#;
+    world.write(".ralph/gates/smoke.json", RED);
+    let script = format!(
+        "#!/bin/sh\necho '{green}' >.ralph/gates/new && mv .ralph/gates/new .ralph/gates/smoke.json\n"
+    );
+    world.program("gate.sh", &script);
+    world.run(&["run"]).exits(0);
+    assert_eq!(world.statuses(), "1a.1 closed, 1b.1 closed");
+    assert_eq!(world.log()[0], "dev 1a.1 1");
+}
+
+#[test]
+fn g_3_nothing_but_features_is_held_back() {
+    let setup = Setup {
+        plan: plan(&[("1.1", "Only One")]),
+        ..Setup::default()
+    };
+    let world = World::new(&setup);
+    world.write(".ralph/gates/smoke.json", RED);
+    world.run(&["run"]).exits(0);
+    assert_eq!(world.statuses(), "1.1 closed");
+}

@@ -1,0 +1,16 @@
+//! The governor: while a gate is red, no feature is begun (contracts §8.5, "no green, no features").
+//!
+//! A [`Gate`] is read from a bead, and is red unless its last run passed: what nobody has run holds features back as well (G-1). [`Gates`] answers whether an
+//! [`Applicant`] may be begun, and gives the order of work. Nothing is run here, and nothing is found: that is for others.
+
+mod applicant;
+mod gate;
+mod gates;
+mod group;
+#[cfg(test)]
+mod tests;
+
+pub use applicant::Applicant;
+pub use gate::{GATE_LABEL, Gate, Holds, Light, Why, is_gate};
+pub use gates::{Denied, Gates};
+pub use group::{CONVOY, GROUP_LABEL, LANE_FEATURE};

@@ -1,0 +1,201 @@
+//! A gate: whether it is green, since when, and what failed (G-1).
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::group;
+use crate::bead::{FieldError, IssueType};
+use crate::dod::{self, DodBead, DodStatus};
+use crate::issue::Issue;
+
+/// The label that makes a gate of a bead in a store (Z-28).
+pub const GATE_LABEL: &str = "gate";
+
+/// Whether a bead of a store is a gate.
+pub fn is_gate(issue: &Issue) -> bool {
+    issue.has_label(GATE_LABEL)
+}
+
+/// A condition that others wait for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gate {
+    /// Its id.
+    pub id: String,
+    /// What it is called.
+    pub title: String,
+    /// Whether it is green.
+    pub light: Light,
+    /// Whom it holds back.
+    pub holds: Holds,
+    /// The groups that it belongs to; a gate of none is for all.
+    pub groups: BTreeSet<String>,
+    /// The beads that it waits for itself.
+    pub awaits: BTreeSet<String>,
+    /// When its checks last began.
+    pub last_run: Option<String>,
+    /// What failed.
+    pub failure: Option<String>,
+}
+
+/// Whether a gate is green.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Light {
+    /// Its last run passed.
+    Green,
+    /// Anything else.
+    Red(Why),
+}
+
+/// Why a gate is red.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// Nobody has run it.
+    NeverRun,
+    /// It was run, and did not pass.
+    Failed,
+    /// It is being run, or was when the power went.
+    Running,
+    /// It passed, and was opened again.
+    Reopened,
+    /// It cannot be read, so that nobody knows.
+    Unreadable,
+}
+
+/// Whom a gate holds back while it is red.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holds {
+    /// Every feature that it counts for.
+    Features,
+    /// What depends on it, by its edges: a sprint of a plan has its place among the others, and would else hold back what it waits for.
+    Dependents,
+}
+
+impl Light {
+    /// The word for programs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Green => "green",
+            Self::Red(_) => "red",
+        }
+    }
+}
+
+impl Why {
+    /// The words for people.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NeverRun => "never run",
+            Self::Failed => "failed",
+            Self::Running => "being run",
+            Self::Reopened => "opened again",
+            Self::Unreadable => "cannot be read",
+        }
+    }
+}
+
+impl Holds {
+    /// The word for programs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Features => "features",
+            Self::Dependents => "dependents",
+        }
+    }
+}
+
+impl Gate {
+    /// A gate in a file.
+    pub fn of_bead(bead: &DodBead) -> Self {
+        Self {
+            id: bead.id.clone(),
+            title: bead.title.clone(),
+            light: light(bead),
+            holds: Holds::Features,
+            groups: group::of_document(&bead.document),
+            awaits: BTreeSet::new(),
+            last_run: last_run(bead),
+            failure: failure(bead),
+        }
+    }
+
+    /// A gate in a store. One that has no checks to run can never be green by a run.
+    pub fn of_issue(issue: &Issue) -> Self {
+        let is_planned = IssueType::parse(issue.issue_type()).is_ok();
+        let edges = issue.dependencies().iter();
+        let awaits = edges.filter(|edge| edge.waits_for_target());
+        let gate = match dod::of_issue(issue, &[]) {
+            Ok(bead) => Self::of_bead(&bead),
+            Err(_) if issue.status() == "closed" => Self {
+                light: Light::Green,
+                failure: None,
+                ..Self::unreadable(issue.id().as_str(), "")
+            },
+            Err(errors) => Self::unreadable(issue.id().as_str(), &listed(&errors)),
+        };
+        Self {
+            title: issue.title().to_owned(),
+            holds: if is_planned {
+                Holds::Dependents
+            } else {
+                Holds::Features
+            },
+            groups: group::of_issue(issue),
+            awaits: awaits.map(|edge| edge.target().to_string()).collect(),
+            ..gate
+        }
+    }
+
+    /// A gate of which only its name is known. It is red: what cannot be read cannot be green.
+    pub fn unreadable(id: &str, reason: &str) -> Self {
+        Self {
+            id: id.to_owned(),
+            title: id.to_owned(),
+            light: Light::Red(Why::Unreadable),
+            holds: Holds::Features,
+            groups: BTreeSet::new(),
+            awaits: BTreeSet::new(),
+            last_run: None,
+            failure: Some(reason.to_owned()),
+        }
+    }
+
+    /// Whether it is red.
+    pub fn is_red(&self) -> bool {
+        self.light != Light::Green
+    }
+}
+
+fn listed(errors: &[FieldError]) -> String {
+    let errors: Vec<String> = errors.iter().map(FieldError::to_string).collect();
+    errors.join("; ")
+}
+
+/// Green is what passed: a gate that closes is closed then, one that stays open has it noted (G-2).
+fn light(bead: &DodBead) -> Light {
+    let noted = bead.meta("gate_status").and_then(Value::as_str);
+    let is_run = noted.is_some() || bead.meta("verifier_results").is_some();
+    match bead.status {
+        DodStatus::Completed => Light::Green,
+        DodStatus::Pending if noted == Some("green") && !bead.closes_on_pass => Light::Green,
+        DodStatus::InProgress => Light::Red(Why::Running),
+        DodStatus::Pending if noted == Some("green") => Light::Red(Why::Reopened),
+        DodStatus::Pending | DodStatus::Blocked if !is_run => Light::Red(Why::NeverRun),
+        DodStatus::Pending | DodStatus::Blocked | DodStatus::Failed => Light::Red(Why::Failed),
+    }
+}
+
+fn last_run(bead: &DodBead) -> Option<String> {
+    let results = bead.meta("verifier_results").and_then(Value::as_array);
+    let first = results.and_then(|results| results.first());
+    // The other dialect writes its keys in capitals (V-9).
+    let time = first.and_then(|it| it.get("timestamp").or_else(|| it.get("Timestamp")));
+    let time = time.or_else(|| bead.meta("last_attempt"));
+    time.and_then(Value::as_str).map(str::to_owned)
+}
+
+fn failure(bead: &DodBead) -> Option<String> {
+    let noted = |key| bead.meta(key).and_then(Value::as_str);
+    let failure = noted("last_failure_summary").or_else(|| noted("failure_reason"));
+    failure.map(str::to_owned)
+}

@@ -1,0 +1,252 @@
+//! Calling an agent for a stage: who it is, what it may do, and who looks after it while it works.
+
+use std::time::Duration;
+
+use beads_ralph_core::agent::{
+    Call, Context, Outcome, Part, Permissions, Session, Status as AgentStatus, Tokens,
+};
+use beads_ralph_core::bead::{AgentPath, AgentSpec, Model, Role};
+use beads_ralph_core::engine::Trouble;
+use beads_ralph_core::implement::AUDIT_DIRECTORY;
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::Dispatcher;
+use super::assign::Assignment;
+use super::ending::{ImplementError, Stop};
+use super::hold::Held;
+use super::seen::Watchman;
+use crate::agent::{self, Finding, Job};
+use crate::news::News;
+use crate::run::own_bd::OwnBd;
+use crate::tree::Tree;
+use crate::unit::{Cancel, Mark};
+use crate::{agents, clock, files};
+
+/// Who is called, for what, and where that is kept.
+pub(super) struct Errand<'e> {
+    /// The name of the agent, which is that of its file.
+    pub(super) name: &'e str,
+    /// The adapter, where it is not the default one.
+    pub(super) adapter: Option<&'e str>,
+    /// The tier of its model, where it is not the usual one.
+    pub(super) model: Option<Model>,
+    /// What it is asked.
+    pub(super) prompt: String,
+    /// What it is.
+    pub(super) part: Part,
+    /// Which cycle, from 1.
+    pub(super) attempt: u32,
+    /// The shape of its answer, where it answers and writes no report.
+    pub(super) schema: Option<serde_json::Value>,
+    /// Where it writes its report, where it does.
+    pub(super) report: Option<&'e Utf8Path>,
+    /// Its session.
+    pub(super) session: String,
+    /// Where what it prints is kept.
+    pub(super) directory: Utf8PathBuf,
+    /// How long it may take.
+    pub(super) limit: Duration,
+    /// By what its processes are found.
+    pub(super) mark: Mark,
+}
+
+impl Dispatcher<'_> {
+    /// Calls a worker to its end. What is no fault of its work is an error, so that it can be tried again.
+    pub(super) fn call(
+        &mut self,
+        assignment: &Assignment,
+        held: &mut Held,
+        errand: &Errand<'_>,
+    ) -> Result<Outcome, Stop> {
+        let outcome = self.outcome(assignment, held, errand)?;
+        match outcome.status {
+            AgentStatus::Limit => Err(ImplementError::Limit {
+                reason: outcome.reason,
+                until: outcome.resets_at,
+            }
+            .into()),
+            AgentStatus::Auth | AgentStatus::Config => Err(ImplementError::NotReady {
+                message: outcome.reason,
+                action: "see `beads-ralph doctor agents`".to_owned(),
+            }
+            .into()),
+            _ => Ok(outcome),
+        }
+    }
+
+    /// Calls an agent to its end, whatever it is.
+    pub(super) fn outcome(
+        &mut self,
+        assignment: &Assignment,
+        held: &mut Held,
+        errand: &Errand<'_>,
+    ) -> Result<Outcome, Stop> {
+        let (spec, instructions) = self.spec(assignment, errand)?;
+        let resolved = agent::resolve(self.site.config, self.site.root, &spec)
+            .map_err(|findings| not_ready(&findings))?;
+        let permissions = self.permissions(&spec)?;
+        let prompt = match &instructions {
+            Some(text) => format!("{}\n\n---\n\n{}", text.trim(), errand.prompt),
+            None => errand.prompt.clone(),
+        };
+        let place = assignment.place.as_str();
+        let mut call = Call::new(prompt, place, permissions).with_spec(&spec);
+        call.agent.clone_from(&resolved.agent);
+        call.model = Some(resolved.model.model);
+        call.budget = self.site.config.budgets.attempt.budget();
+        call.session = Session::Named(errand.session.clone());
+        call.schema.clone_from(&errand.schema);
+        call.env.extend(self.own_bd().variables());
+        files::create_directory(&errand.directory)?;
+        let job = Job {
+            adapter: resolved.adapter,
+            program: &resolved.program,
+            call,
+            context: Context {
+                bead: held.id.to_string(),
+                sprint: None,
+                part: errand.part,
+                attempt: errand.attempt,
+                agent: Some(errand.name.to_owned()),
+                worktree: place.to_owned(),
+                report: errand.report.map(Utf8Path::to_string),
+                fence: None,
+            },
+            directory: &errand.directory,
+            mark: errand.mark.clone(),
+            limit: errand.limit,
+            drain: agent::DRAIN,
+            withhold: &self.site.config.agents.withhold_env,
+            before: Tokens::default(),
+        };
+        self.listener.hear(&News::AgentBegins {
+            agent: errand.name,
+            iteration: errand.attempt,
+            of: errand.attempt,
+        });
+        let begun = clock::monotonic();
+        let outcome = self.watched(held, job)?;
+        let duration = clock::monotonic().saturating_duration_since(begun);
+        self.listener.hear(&News::AgentEnded {
+            outcome: &outcome,
+            duration,
+        });
+        Ok(outcome)
+    }
+
+    /// Runs an agent; it ends when everything is to end, or when the step is somebody else's.
+    fn watched(&mut self, held: &mut Held, job: Job<'_>) -> Result<Outcome, Stop> {
+        let cancel = Cancel::new()
+            .map_err(|error| ImplementError::Trouble(Trouble::passing(error.to_string())))?;
+        let is_apart = Utf8Path::new(&job.call.worktree) != self.site.root;
+        let main = Tree::at(self.site.root, self.site.units);
+        let before = is_apart.then(|| main.snapshot());
+        let mut watchman = Watchman {
+            store: &mut *self.store,
+            held,
+            listener: &mut *self.listener,
+            all: self.site.cancel,
+            own: &cancel,
+            doing: None,
+            main: is_apart.then(|| (&self.main, self.main.look(self.site.units).0)),
+            units: self.site.units,
+            mark: job.mark.clone(),
+            stray: None,
+            lost: None,
+        };
+        let outcome = agent::run(self.site.units, job, &cancel, &mut watchman);
+        let (stray, lost) = (watchman.stray.take(), watchman.lost.take());
+        if before.is_some_and(|before| main.snapshot() != before) {
+            let text =
+                "the main checkout changed while the agent worked; look whether that was you";
+            self.decide("Z-17", text);
+            self.told.warnings.push(text.to_owned());
+            self.strays.push(text.to_owned());
+        }
+        if let Some(lost) = lost {
+            return Err(lost.into());
+        }
+        let mut outcome = outcome?;
+        if self.site.cancel.is_cancelled() {
+            return Err(ImplementError::Interrupted.into());
+        }
+        if let Some(what) = stray {
+            outcome.status = AgentStatus::Failed;
+            outcome.reason = format!("it was stopped because it changed the main checkout: {what}");
+        }
+        Ok(outcome)
+    }
+
+    /// The name `bd` for agents: they may look at beads and change none (Z-18).
+    fn own_bd(&self) -> OwnBd {
+        let directory = self.site.beads.join(AUDIT_DIRECTORY).join("bin");
+        OwnBd::at(&directory, self.site.beads)
+    }
+
+    fn permissions(&self, spec: &AgentSpec) -> Result<Permissions, Stop> {
+        let (config, root) = (self.site.config, self.site.root);
+        let takes_modes = agent::takes_modes(config, root, spec);
+        let chosen = self.site.permissions;
+        // A program that takes no mode decides itself what it does, and there is nothing to ask.
+        let chosen = chosen.or((!takes_modes).then_some(Permissions::Bypass));
+        let findings = agent::ready(config, root, chosen, [spec]);
+        match chosen {
+            Some(chosen) if findings.iter().all(|finding| !finding.is_error) => Ok(chosen),
+            _ => Err(not_ready(&findings)),
+        }
+    }
+
+    /// Whether what is called is a command of the user's own, and no agent that reads files about itself.
+    fn is_command(&self, errand: &Errand<'_>) -> bool {
+        let mut spec = AgentSpec::new(Role::Polecat, AgentPath::built_in());
+        spec.adapter = errand.adapter.map(str::to_owned);
+        let resolved = agent::resolve(self.site.config, self.site.root, &spec);
+        resolved.is_ok_and(|resolved| resolved.adapter.kind == "command")
+    }
+
+    /// Who is called: the agent's own file where it is in the worktree, else our instructions in front of the task.
+    fn spec(
+        &self,
+        assignment: &Assignment,
+        errand: &Errand<'_>,
+    ) -> Result<(AgentSpec, Option<String>), Stop> {
+        let bad = |error: String| ImplementError::NotReady {
+            message: error,
+            action: "name an agent of .claude/agents, or one of those that `init --agents` writes"
+                .to_owned(),
+        };
+        let path = AgentPath::for_name(errand.name).map_err(|it| bad(it.to_string()))?;
+        let has_file = |root: &Utf8Path| agents::definition(root, &path);
+        let own = has_file(&assignment.place).and(has_file(self.site.root));
+        let described = || has_file(self.site.root).or_else(|| agents::built_in(errand.name));
+        let instructions = match (&own, described()) {
+            (Some(_), _) => None,
+            (None, Some(definition)) => Some(definition.instructions),
+            // A command of the user's own may know the name by which it is called.
+            (None, None) if path.is_built_in() || self.is_command(errand) => None,
+            (None, None) => {
+                let name = errand.name;
+                return Err(bad(format!("there is no agent `{name}` in .claude/agents")).into());
+            }
+        };
+        let agent = match own {
+            Some(_) => path,
+            None => AgentPath::built_in(),
+        };
+        let mut spec = AgentSpec::new(Role::Polecat, agent);
+        spec.adapter = errand.adapter.map(str::to_owned);
+        spec.model = errand.model;
+        Ok((spec, instructions))
+    }
+}
+
+fn not_ready(findings: &[Finding]) -> Stop {
+    let errors: Vec<&Finding> = findings.iter().filter(|finding| finding.is_error).collect();
+    let messages: Vec<&str> = errors.iter().map(|it| it.message.as_str()).collect();
+    let action = errors.first().map(|finding| finding.action.clone());
+    ImplementError::NotReady {
+        message: messages.join("; "),
+        action: action.unwrap_or_else(|| "see `beads-ralph doctor agents`".to_owned()),
+    }
+    .into()
+}
