@@ -8,6 +8,7 @@ mod human;
 mod implement;
 mod looking;
 mod mol;
+mod patrol;
 mod plan;
 mod query;
 mod run;
@@ -22,6 +23,7 @@ pub(crate) use human::*;
 pub(crate) use implement::*;
 pub(crate) use looking::*;
 pub(crate) use mol::*;
+pub(crate) use patrol::*;
 pub(crate) use plan::*;
 pub(crate) use query::*;
 pub(crate) use run::*;
@@ -84,6 +86,8 @@ impl Cli {
             | Command::Exec(_)
             | Command::Implement(_)
             | Command::Drive(_)
+            | Command::Patrol(_)
+            | Command::Watchdog(_)
             | Command::Verify(_)
             | Command::Logs(_)
             | Command::Status(_)
@@ -222,6 +226,10 @@ pub(crate) enum Command {
     Implement(ImplementArgs),
     /// Take every bead labelled implementation-ready through its stages, several at once
     Drive(DriveArgs),
+    /// Run the tests and the build of the project again and again; file a bead about what breaks, close it when it is mended
+    Patrol(PatrolArgs),
+    /// Notice beads in progress that are silent: remind, put back to open, and in the end ask a person
+    Watchdog(WatchdogArgs),
     /// Run the checks of one bead, once
     Verify(VerifyArgs),
     /// Show what agents and checks wrote

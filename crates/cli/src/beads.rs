@@ -272,6 +272,11 @@ pub(crate) fn n_blocking(dependents: &[(BeadId, String)]) -> usize {
     blocking.count()
 }
 
+/// Whether a store may well be had a little later: somebody else is writing, or it is slow.
+pub(crate) fn is_passing(error: &StoreError) -> bool {
+    error.code() == ErrorCode::DatabaseTimeout
+}
+
 /// The working directory.
 pub(crate) fn here() -> Result<Utf8PathBuf, Failure> {
     env::current_dir().ok_or_else(|| {

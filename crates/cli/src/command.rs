@@ -33,6 +33,7 @@ mod logs;
 mod man;
 mod metrics;
 mod mol;
+mod patrol;
 mod pause;
 mod plan_annotate;
 mod plan_apply;
@@ -60,6 +61,7 @@ mod status;
 mod stop;
 mod update;
 mod verify;
+mod watchdog;
 
 pub(crate) use self::run::{Place, main_root};
 
@@ -117,6 +119,8 @@ pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), Failure> {
         Command::Exec(args) => exec::run(args, global, ui),
         Command::Implement(args) => implement::run(args, global, ui),
         Command::Drive(args) => drive::run(args, global, ui),
+        Command::Patrol(args) => patrol::run(args, global, ui),
+        Command::Watchdog(args) => watchdog::run(args, global, ui),
         Command::Verify(args) => verify::run(args, global, ui),
         Command::Logs(args) => logs::run(args, global, ui),
         Command::Status(args) => status::run(args, global, ui),
@@ -183,6 +187,8 @@ fn changes_beads(command: &Command) -> bool {
             | Command::Exec(_)
             | Command::Implement(_)
             | Command::Drive(_)
+            | Command::Patrol(_)
+            | Command::Watchdog(_)
             | Command::Clean(_)
             | Command::Retry(_)
             | Command::Human(HumanCommand::Resolve(_))

@@ -8,7 +8,10 @@ use beads_ralph_core::dod::{self, DodBead};
 use beads_ralph_core::issue::Record;
 use beads_ralph_core::text::excerpt;
 use beads_ralph_core::verify::CheckRecord;
+use beads_ralph_runtime::checks::Base;
+use beads_ralph_runtime::config::Config;
 use beads_ralph_runtime::ralph::{BeadFile, BeadFileError, Ralph};
+use beads_ralph_runtime::unit::Units;
 use beads_ralph_runtime::{repo, store};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
@@ -35,6 +38,12 @@ pub(crate) fn project() -> Result<Ralph, Failure> {
 /// The root of the main worktree: what decides about all of them is there, and not on the branch of an agent.
 pub(crate) fn main_root(root: &Utf8Path) -> Utf8PathBuf {
     repo::main_root_of(root).unwrap_or_else(|| root.to_owned())
+}
+
+/// The root of the main worktree that a store belongs to, or the directory that the store lies in.
+pub(crate) fn store_root(beads: &Beads) -> Utf8PathBuf {
+    let root = beads.directory.parent().unwrap_or(&beads.directory);
+    main_root(&repo::root_of(root).unwrap_or_else(|| root.to_owned()))
 }
 
 /// A bead to work on.
@@ -130,6 +139,16 @@ impl Target {
         Some(main_root(root).join(path))
     }
 
+    /// The commit that the work on it began from (Z-6); only what has a worktree has one.
+    pub(crate) fn base_commit(&self) -> Option<String> {
+        let Self::Stored(stored) = self else {
+            return None;
+        };
+        let metadata = stored.record.issue.metadata()?;
+        metadata.get("worktree_path")?;
+        Some(metadata.get("base_commit")?.as_str()?.to_owned())
+    }
+
     /// Where its commands run: its worktree, which must be there, or the project's root (V-3).
     pub(crate) fn workplace(&self, root: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
         match self.worktree(root) {
@@ -143,6 +162,18 @@ impl Target {
             }
         }
     }
+}
+
+/// What the work began from, as far as it is known; it is made ready as worktrees are.
+pub(crate) fn base<'a>(
+    units: &'a Units,
+    root: &'a Utf8Path,
+    commit: Option<&'a str>,
+    config: &Config,
+) -> Option<Base<'a>> {
+    let setup = config.worktrees.setup.clone();
+    let setup = setup.map(|line| config.shell.iter().cloned().chain([line]).collect());
+    Some(Base::new(units, root, commit?).with_setup(setup))
 }
 
 fn nowhere(name: &str, ralph: &Ralph) -> Failure {
@@ -195,7 +226,9 @@ pub(crate) fn show(records: &[CheckRecord], ui: &Ui) -> Result<(), Failure> {
             } else {
                 seconds(record.duration_ms)
             },
-            record.reason.clone().unwrap_or_default(),
+            (record.reason.clone())
+                .or_else(|| record.warning.clone())
+                .unwrap_or_default(),
         ]);
     }
     let page = Page::of(ui);

@@ -42,6 +42,10 @@ pub mod reconcile;
 
 pub mod report;
 
+pub mod patrol;
+
+pub mod watchdog;
+
 pub mod scenario;
 
 pub mod engine;

@@ -4,10 +4,12 @@
 //! cannot be read is left out, and nothing here fails.
 
 mod figures;
+mod flaky;
 mod history;
 mod verdicts;
 
 pub use figures::{Figures, figures};
+pub use flaky::{FlakyCheck, flaky_checks};
 pub use history::{AgentRun, Kind, last_error, last_failure, question, runs};
 pub use verdicts::{QaAgentReport, qa_report};
 

@@ -3,12 +3,18 @@
 //! A check that could not be started, was killed, took too long or whose output was not kept whole has failed: there is
 //! no way to pass but to be run to the end and to do what is expected.
 
+mod again;
+mod kept;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use beads_ralph_core::bead::{OnFailure, Timestamp, Verifier};
 use beads_ralph_core::verify::{CheckRecord, Finish, Judge, Kept};
 use camino::{Utf8Path, Utf8PathBuf};
+
+pub use again::{Again, Base};
+pub use kept::kept_records;
 
 use crate::files::{self, FileError};
 use crate::news::{LastLine, Listener, News};
@@ -20,7 +26,7 @@ use crate::unit::{
 use crate::{clock, digest};
 
 /// Where checks are run, and by what.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Checks<'a> {
     /// What starts them.
     pub units: &'a Units,
@@ -40,6 +46,8 @@ pub struct Checks<'a> {
     pub mark: &'a Mark,
     /// The directory for their output.
     pub logs: &'a Utf8Path,
+    /// What is done about one that fails.
+    pub again: Again<'a>,
 }
 
 /// What checks run on.
@@ -115,7 +123,7 @@ impl Checks<'_> {
             } else {
                 CheckRecord {
                     commit: commit.map(str::to_owned),
-                    ..self.check(n + 1, verifier, time_left(), listener)
+                    ..self.tried(n + 1, verifier, time_left, listener)
                 }
             };
             let is_failed = !record.passed && !record.skipped;
@@ -127,9 +135,25 @@ impl Checks<'_> {
         records
     }
 
-    fn check(
+    /// Runs a check, and again if it fails and that is wanted.
+    fn tried(
         &self,
         number: usize,
+        verifier: &Verifier,
+        time_left: &dyn Fn() -> Option<Duration>,
+        listener: &mut dyn Listener,
+    ) -> CheckRecord {
+        let name = format!("verify-{number}");
+        let record = self.check(&name, verifier, time_left(), listener);
+        if record.passed || self.again.retries == 0 {
+            return record;
+        }
+        self.again(number, verifier, record, time_left, listener)
+    }
+
+    fn check(
+        &self,
+        name: &str,
         verifier: &Verifier,
         time_left: Option<Duration>,
         listener: &mut dyn Listener,
@@ -146,7 +170,7 @@ impl Checks<'_> {
             last: LastLine::default(),
             listener,
         };
-        let run = self.spec(number, verifier, limit).map(|spec| {
+        let run = self.spec(name, verifier, limit).map(|spec| {
             let ended = self.units.run(&spec, self.cancel, &mut watch);
             (spec, ended)
         });
@@ -168,8 +192,8 @@ impl Checks<'_> {
         record
     }
 
-    fn spec(&self, number: usize, verifier: &Verifier, limit: Duration) -> Result<Spec, FileError> {
-        let output = self.logs.join(format!("verify-{number}"));
+    fn spec(&self, name: &str, verifier: &Verifier, limit: Duration) -> Result<Spec, FileError> {
+        let output = self.logs.join(name);
         files::create_directory(&output)?;
         let mut argv = self.shell.to_vec();
         argv.push(verifier.command.clone());
@@ -203,7 +227,7 @@ impl Checks<'_> {
     }
 }
 
-fn finish(ended: &Ended, limit: Duration) -> Finish {
+pub(crate) fn finish(ended: &Ended, limit: Duration) -> Finish {
     match ended.stopped {
         Some(Stopped::Cancelled) => return Finish::Cancelled,
         Some(Stopped::Wall | Stopped::Idle | Stopped::Watcher | Stopped::Drained) => {

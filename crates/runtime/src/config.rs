@@ -14,6 +14,7 @@ mod hooks;
 mod implement;
 mod integration;
 mod logging;
+mod patrol;
 mod project;
 mod run;
 mod timeouts;
@@ -36,6 +37,7 @@ pub use gates::Gates;
 pub use hooks::ScrumMaster;
 pub use implement::{ImplementSettings, ReviewerSettings, WorkerSettings};
 pub use integration::{IntegrationMode, IntegrationSettings};
+pub use patrol::PatrolSettings;
 pub use project::{Coverage, PROJECT_FILE_NAME};
 pub use run::RunSettings;
 pub use timeouts::Timeouts;
@@ -65,6 +67,8 @@ pub struct Config {
     pub default_checks: Vec<Verifier>,
     /// Whether a sprint without a verifier is an error (Z-31).
     pub require_machine_check: bool,
+    /// How often a check that fails is run again, to tell whose fault it is (`verify.flaky_retries`).
+    pub flaky_retries: u32,
     /// What runs the command line of a check: a program and its arguments, to which the command is added (V-3).
     pub shell: Vec<String>,
     /// What agents may do without asking, if it was chosen (Z-23).
@@ -93,6 +97,8 @@ pub struct Config {
     pub coverage: Coverage,
     /// How `implement` works (contracts §9).
     pub implement: ImplementSettings,
+    /// What the patrol looks at, and how often (contracts §8.6).
+    pub patrol: PatrolSettings,
 }
 
 /// Checks are command lines, or objects as a bead has them.
@@ -165,6 +171,7 @@ fn from_document(document: Document, project: Project) -> Result<Config, String>
         role_models,
         default_checks: default_checks(document.verify.default)?,
         require_machine_check: document.verify.require_machine_check,
+        flaky_retries: document.verify.flaky_retries.0.unwrap_or_default(),
         permissions: document.permissions,
         budgets: document.budgets.over_defaults()?,
         timeouts: timeouts.or(flat_timeouts).over_defaults(),
@@ -176,6 +183,7 @@ fn from_document(document: Document, project: Project) -> Result<Config, String>
         notify: document.notify.map(|key| key.arguments(&shell)),
         gates: document.gates.over(project.gates),
         coverage: project.coverage,
+        patrol: document.patrol.settings(),
         implement: document.implement.settings(&agents, &shell)?,
         agents,
         shell,

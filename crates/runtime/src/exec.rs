@@ -24,6 +24,7 @@ use beads_ralph_core::verify::CheckRecord;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use self::run::Run;
+use crate::checks::Again;
 use crate::news::Listener;
 use crate::ralph::{Evidence, LogDirectory};
 use crate::unit::{Cancel, Mark, Units};
@@ -73,6 +74,8 @@ pub struct Workshop<'a> {
     pub must_be_clean: bool,
     /// Names of variables that neither agents nor checks see.
     pub withhold: &'a [String],
+    /// What is done about a check that fails.
+    pub again: Again<'a>,
     /// By what everything that is started here can be found.
     pub mark: &'a Mark,
     /// What the bead may cost.

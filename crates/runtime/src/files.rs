@@ -85,7 +85,7 @@ impl FileError {
         }
     }
 
-    fn io(action: &'static str, path: &Utf8Path) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn io(action: &'static str, path: &Utf8Path) -> impl FnOnce(io::Error) -> Self {
         move |source| match source.kind() {
             io::ErrorKind::NotFound if action == "read" => Self::NotFound {
                 path: path.to_owned(),

@@ -4,8 +4,8 @@ mod bead_file;
 mod evidence;
 
 pub use bead_file::{BeadFile, BeadFileError, Written};
-pub(crate) use evidence::check_artifacts;
 pub use evidence::{Evidence, EvidenceError, LogDirectory};
+pub(crate) use evidence::{check_artifacts, names};
 
 use beads_ralph_core::dod::check_name;
 use camino::{Utf8Path, Utf8PathBuf};

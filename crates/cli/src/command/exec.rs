@@ -118,12 +118,16 @@ impl<'a> Exec<'a> {
             self.ui.say(&format!("{}\n", visible(&remark)));
         }
         self.ralph.prepare()?;
+        let main = work::main_root(self.ralph.root());
+        let commit = target.base_commit();
+        let base = work::base(units, &main, commit.as_deref(), &self.config);
         let site = Site {
             exec: self,
             units,
             cancel,
             root: &root,
             evidence: self.ralph.evidence(&bead.id),
+            base: base.as_ref(),
         };
         let worker = worker.as_mut().map(|worker| worker as &mut dyn Worker);
         match target {

@@ -1,8 +1,11 @@
-//! `qa-report`: what QA agents said, agent by agent (contracts §7.9).
+//! `qa-report`: what QA agents said, agent by agent (contracts §7.9), and which checks are flaky.
 //!
-//! Data: `{"agents": [{agent, runs, pass, fail, stop, fail_rate, last_message}]}`; `fail_rate` is the share of runs that did not pass.
+//! Data: `{"agents": [{agent, runs, pass, fail, stop, fail_rate, last_message}], "flaky_checks": [{check, command, runs, flaky, flaky_rate, last_warning}]}`;
+//! `fail_rate` is the share of runs that did not pass. Flaky checks are known where `verify.flaky_retries` is set, from what `exec`, `verify` and `run`
+//! keep in files, the worst first.
 
-use beads_ralph_core::report::{self, QaAgentReport};
+use beads_ralph_core::report::{self, FlakyCheck, QaAgentReport};
+use beads_ralph_runtime::checks::kept_records;
 use serde_json::json;
 
 use crate::args::Global;
@@ -10,6 +13,7 @@ use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::table::{Page, Table};
 use crate::ui::Ui;
+use crate::work;
 
 pub(crate) fn run(global: &Global, ui: &Ui) -> Result<(), Failure> {
     let beads = Beads::open(global)?;
@@ -19,14 +23,34 @@ pub(crate) fn run(global: &Global, ui: &Ui) -> Result<(), Failure> {
         Ok(())
     })?;
     let agents = report::qa_report(&runs);
+    let records = kept_records(&work::store_root(&beads), &beads.directory);
+    let flaky = report::flaky_checks(&records);
     if ui.is_json() {
-        return ui.data(&json!({"agents": agents}));
+        return ui.data(&json!({"agents": agents, "flaky_checks": flaky}));
     }
     if agents.is_empty() {
         ui.say("no QA agent has run yet\n");
+    } else {
+        ui.out(&table(&agents).draw(Page::of(ui)))?;
+    }
+    if flaky.is_empty() {
         return Ok(());
     }
-    ui.out(&table(&agents).draw(Page::of(ui)))
+    ui.out(&format!("\n{}", flaky_table(&flaky).draw(Page::of(ui))))
+}
+
+fn flaky_table(checks: &[FlakyCheck]) -> Table {
+    let mut table = Table::new(&["FLAKY CHECK…", "RUNS", "FLAKY", "SHARE", "LAST SAID…"]);
+    for check in checks {
+        table.row(vec![
+            check.check.clone(),
+            check.runs.to_string(),
+            check.flaky.to_string(),
+            percent(check.flaky_rate),
+            check.last_warning.clone().unwrap_or_default(),
+        ]);
+    }
+    table
 }
 
 fn table(agents: &[QaAgentReport]) -> Table {

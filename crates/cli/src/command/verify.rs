@@ -8,7 +8,7 @@ use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::dod::DodBead;
 use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_core::verify::{CheckRecord, is_green, summary};
-use beads_ralph_runtime::checks::{Checks, Ground};
+use beads_ralph_runtime::checks::{Again, Checks, Ground};
 use beads_ralph_runtime::tree::Tree;
 use beads_ralph_runtime::unit::{Cancel, Mark, Units};
 use beads_ralph_runtime::{clock, config, repo};
@@ -30,6 +30,9 @@ pub(crate) fn run(args: &VerifyArgs, global: &Global, ui: &Ui) -> Result<(), Fai
     let evidence = ralph.evidence(&bead.id);
     let logs = evidence.begin(clock::now())?;
     let (units, cancel) = (Units::own()?, Cancel::on_signals()?);
+    let main = work::main_root(ralph.root());
+    let commit = target.base_commit();
+    let base = work::base(&units, &main, commit.as_deref(), &config);
     let head = Tree::at(&root, &units).head();
     let checks = Checks {
         units: &units,
@@ -41,6 +44,10 @@ pub(crate) fn run(args: &VerifyArgs, global: &Global, ui: &Ui) -> Result<(), Fai
         ground: Ground::of(root != *ralph.root()),
         mark: &Mark::unique(),
         logs: logs.path(),
+        again: Again {
+            retries: config.flaky_retries,
+            base: base.as_ref(),
+        },
     };
     let records = {
         let mut live = Live::new(ui);

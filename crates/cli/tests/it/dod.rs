@@ -1,6 +1,7 @@
 //! Beads with a Definition of Done (contracts §8): `verify`, `exec`, `logs`, `create-bead`.
 
 mod executing;
+mod flakes;
 mod stored;
 mod verifying;
 

@@ -43,6 +43,8 @@ mod molecules;
 #[cfg(test)]
 mod output;
 #[cfg(test)]
+mod patrol;
+#[cfg(test)]
 mod pour;
 #[cfg(test)]
 mod schema;
@@ -56,3 +58,5 @@ mod store;
 mod tidy;
 #[cfg(test)]
 mod verify;
+#[cfg(test)]
+mod watchdog;

@@ -311,6 +311,8 @@ fn completions_the_manual_and_the_help_know_every_command() {
         "retry",
         "stop",
         "pause",
+        "patrol",
+        "watchdog",
         "simulate",
         "replay",
         "schema",

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::flake::Cause;
 use crate::bead::{Timestamp, Verifier};
 
 /// What became of one check.
@@ -44,6 +45,15 @@ pub struct CheckRecord {
     /// Where all of standard error is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stderr_kept: Option<Kept>,
+    /// How often it was run here, where one that fails is run again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tries: Option<usize>,
+    /// Why it was not green at the first try, where that can be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
+    /// What should be looked at although it passed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
 }
 
 /// Where output is kept, and how it can be told that it is still the same.
@@ -88,6 +98,9 @@ impl CheckRecord {
             leaked: 0,
             stdout_kept: None,
             stderr_kept: None,
+            tries: None,
+            cause: None,
+            warning: None,
         }
     }
 

@@ -15,6 +15,7 @@ use super::hooks::{NotifyKey, ScrumMaster};
 use super::implement::ImplementKey;
 use super::integration::IntegrationKey;
 use super::logging::LoggingKey;
+use super::patrol::PatrolKey;
 use super::run::{ClaudeKey, NetworkKey, RalphKey, RetryKey, RunKeys};
 use super::timeouts::{Limit, TimeoutsKey};
 use super::values::{Backoff, Branch, Count};
@@ -44,6 +45,7 @@ struct Top {
     scrum_master: Option<ScrumMaster>,
     gates: GatesKey,
     implement: ImplementKey,
+    patrol: PatrolKey,
     #[serde(rename = "logging")]
     _logging: LoggingKey,
     #[serde(rename = "store")]
@@ -87,6 +89,7 @@ pub(super) struct Document {
     pub(super) scrum_master: Option<ScrumMaster>,
     pub(super) gates: GatesKey,
     pub(super) implement: ImplementKey,
+    pub(super) patrol: PatrolKey,
 }
 
 /// `agents`, and `agent_defaults` in the flat layout.
@@ -124,8 +127,7 @@ pub(super) struct VerifyKey {
     pub(super) default: Vec<serde_json::Value>,
     pub(super) require_machine_check: bool,
     pub(super) shell: Vec<String>,
-    #[serde(rename = "flaky_retries")]
-    _flaky_retries: Count<0>,
+    pub(super) flaky_retries: Count<0>,
 }
 
 /// Reads the bytes of a file.
@@ -188,6 +190,7 @@ impl From<Top> for Document {
             scrum_master: top.scrum_master,
             gates: top.gates,
             implement: top.implement,
+            patrol: top.patrol,
         }
     }
 }

@@ -218,6 +218,7 @@ impl Run<'_> {
             ground: Ground::of(self.workshop.must_be_clean),
             mark: self.workshop.mark,
             logs: directory,
+            again: self.workshop.again,
         };
         let (pursuit, started) = (&self.pursuit, self.started);
         let time_left = || {

@@ -122,7 +122,7 @@ impl Evidence {
 const STAMP: &str = "yyyyMMdd-HHmmss";
 
 /// Names for what happens now, each tried when the one before it is taken.
-fn names(now: Timestamp) -> impl Iterator<Item = String> {
+pub(crate) fn names(now: Timestamp) -> impl Iterator<Item = String> {
     let stamp = now.strftime("%Y%m%d-%H%M%S").to_string();
     (1..=MAX_SAME_SECOND).map(move |n| match n {
         1 => stamp.clone(),

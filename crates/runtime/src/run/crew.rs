@@ -24,7 +24,7 @@ use super::own_bd::OwnBd;
 use super::port_book::PortBook;
 use super::ports::{Checked, Claimed, Crew, Job, Place};
 use super::set_up;
-use crate::checks::{Checks, Ground};
+use crate::checks::{Again, Checks, Ground};
 use crate::config::Config;
 use crate::files::{self, FileError};
 use crate::unit::{Cancel, Ending, Mark, Silent, Units};
@@ -342,6 +342,10 @@ impl Crew for RealCrew<'_> {
             ground: Ground::Commit(&commit.0),
             mark: &self.mark,
             logs: &logs,
+            again: Again {
+                retries: self.config.flaky_retries,
+                base: None,
+            },
         };
         let mut watching = Watching {
             bead: &bead.id,

@@ -3,6 +3,7 @@
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::dod::DodBead;
 use beads_ralph_core::issue::{Edit, Holder};
+use beads_ralph_runtime::checks::{Again, Base};
 use beads_ralph_runtime::exec::{
     self, FileKeeper, Keeper, KeeperError, StoreKeeper, Worker, Workshop,
 };
@@ -32,6 +33,7 @@ pub(super) struct Site<'a> {
     pub(super) cancel: &'a Cancel,
     pub(super) root: &'a Utf8Path,
     pub(super) evidence: Evidence,
+    pub(super) base: Option<&'a Base<'a>>,
 }
 
 impl Site<'_> {
@@ -112,6 +114,10 @@ impl Site<'_> {
             evidence: &self.evidence,
             logs: &logs,
             must_be_clean: self.root != self.exec.ralph.root(),
+            again: Again {
+                retries: config.flaky_retries,
+                base: self.base,
+            },
             withhold: &config.agents.withhold_env,
             mark,
             budget: &budget,

@@ -415,8 +415,42 @@ fn z_22_who_leads_the_work() {
 
 #[test]
 fn z_22_what_is_accepted_and_changes_nothing() {
-    let text = "logging: {level: debug, format: text, file: a.log}\nverify: {flaky_retries: 2}\nstore: sqlite\nstages: [a]\n";
+    let text = "logging: {level: debug, format: text, file: a.log}\nstore: sqlite\nstages: [a]\n";
     assert_eq!(loaded(text).unwrap().run, RunSettings::default());
+}
+
+#[test]
+fn z_22_how_often_a_check_is_run_again() {
+    assert_eq!(loaded("verify:\n").unwrap().flaky_retries, 0);
+    let config = loaded("verify: {flaky_retries: 2}\n").unwrap();
+    assert_eq!(config.flaky_retries, 2);
+}
+
+#[test]
+fn g_6_the_patrol_has_its_commands_and_its_times() {
+    let patrol = |text: &str| loaded(text).map(|config| config.patrol);
+    assert_eq!(patrol("patrol:\n").unwrap(), PatrolSettings::default());
+    let own = patrol(
+        "patrol: {unit: make test, build: '', e2e_enabled: true, interval: 1m, timeout: 90s}\n",
+    );
+    let own = own.unwrap();
+    let wishes = &own.wishes;
+    assert_eq!(
+        (wishes.unit.as_deref(), wishes.build.as_deref(), &wishes.e2e),
+        (Some("make test"), Some(""), &None)
+    );
+    assert_eq!(wishes.e2e_enabled, Some(true));
+    assert_eq!(
+        (own.interval, own.timeout),
+        (Duration::from_mins(1), Duration::from_secs(90))
+    );
+    let error = patrol("patrol:\n  intervall: 5m\n")
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.ends_with("line 2: unknown key `intervall`; did you mean `interval`?"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -15,7 +15,7 @@ use super::super::hold::Held;
 use super::super::seen::Beating;
 use super::super::settle::Settlement;
 use super::failed;
-use crate::checks::{Checks, Ground};
+use crate::checks::{Again, Checks, Ground};
 use crate::files;
 use crate::run::Repository as _;
 
@@ -88,6 +88,10 @@ impl Dispatcher<'_> {
             ground: Ground::Clean,
             mark: &self.site.mark,
             logs: &logs,
+            again: Again {
+                retries: self.site.config.flaky_retries,
+                base: None,
+            },
         };
         let mut beating = Beating {
             store: &mut *self.store,

@@ -16,7 +16,7 @@ use super::super::ending::{ImplementError, Stop};
 use super::super::hold::Held;
 use super::super::seen::Beating;
 use super::super::session::later_session_id;
-use crate::checks::{Checks, Ground};
+use crate::checks::{Again, Checks, Ground};
 use crate::files;
 
 /// Who makes work plainer.
@@ -100,6 +100,10 @@ impl Dispatcher<'_> {
             ground: Ground::AsItIs,
             mark: &self.site.mark,
             logs: &logs,
+            again: Again {
+                retries: self.site.config.flaky_retries,
+                base: None,
+            },
         };
         let mut beating = Beating {
             store: &mut *self.store,

@@ -1,0 +1,191 @@
+//! Whose fault a red check is: the work's, that of what was there before, chance's, or the surroundings' (`verify.flaky_retries`).
+//!
+//! A check that fails is run again, and once on the commit that the work began from. Nothing here runs it: what became of each try is
+//! handed in.
+
+use serde::Serialize;
+
+use super::CheckRecord;
+
+/// What became of one try.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Try {
+    /// It passed.
+    Green,
+    /// It ran to its end and failed.
+    Red,
+    /// It could not be started, was killed, or took too long: it said nothing about the work.
+    Broken,
+}
+
+/// What a shell says of a command that it cannot start; beyond 128 it speaks of signals.
+const NOT_STARTED: [i32; 2] = [126, 127];
+const SIGNALS: std::ops::RangeInclusive<i32> = 129..=192;
+
+impl Try {
+    /// What a record says.
+    pub fn of(record: &CheckRecord) -> Self {
+        let is_end = |code: i32| !NOT_STARTED.contains(&code) && !SIGNALS.contains(&code);
+        if record.passed {
+            return Self::Green;
+        }
+        match record.exit_code {
+            Some(code) if is_end(code) && !record.timed_out => Self::Red,
+            _ => Self::Broken,
+        }
+    }
+}
+
+/// Why a check was not green at the first try.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// The work broke it: it never passes now, and passes on the base.
+    Regression,
+    /// It does not pass on the base either.
+    RedOnBase,
+    /// It passes at one time and not at another.
+    Flaky,
+    /// It never came to an end of its own.
+    Infrastructure,
+}
+
+impl Cause {
+    /// The word for it in records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Regression => "regression",
+            Self::RedOnBase => "red_on_base",
+            Self::Flaky => "flaky",
+            Self::Infrastructure => "infrastructure",
+        }
+    }
+
+    /// What is said to whoever did the work.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Regression => "it passes on the commit that the work began from: a regression",
+            Self::RedOnBase => {
+                "it fails on the commit that the work began from too, so that this work did not break it"
+            }
+            Self::Flaky => "it passes at one time and not at another: a flaky check",
+            Self::Infrastructure => {
+                "it never ran to its end, so that it says nothing about the work: look at the surroundings"
+            }
+        }
+    }
+}
+
+/// Whose fault it is, by the tries on the head, the first of which was not green, and by the one on the base. Nothing when that cannot be told,
+/// as without a base.
+pub fn cause(head: &[Try], base: Option<Try>) -> Option<Cause> {
+    if head.contains(&Try::Green) {
+        return Some(Cause::Flaky);
+    }
+    let is_broken = head.iter().all(|it| *it == Try::Broken);
+    match base {
+        // Also what hangs or dies now and passed before.
+        Some(Try::Green) => Some(Cause::Regression),
+        _ if is_broken => Some(Cause::Infrastructure),
+        Some(Try::Red) => Some(Cause::RedOnBase),
+        Some(Try::Broken) | None => None,
+    }
+}
+
+impl CheckRecord {
+    /// The record of the first try, with what the others tell. What is flaky has passed, with a warning.
+    #[must_use]
+    pub fn judged(mut self, tries: &[Try], base: Option<Try>) -> Self {
+        self.tries = Some(tries.len());
+        self.cause = cause(tries, base);
+        let Some(cause) = self.cause else {
+            return self;
+        };
+        let reason = self.reason.take().unwrap_or_default();
+        if cause == Cause::Flaky {
+            self.passed = true;
+            let n = tries.len();
+            self.warning = Some(format!(
+                "passed at try {n}, after: {reason}; {}",
+                cause.words()
+            ));
+        } else {
+            self.reason = Some(format!("{reason}; {}", cause.words()));
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bead::Timestamp;
+
+    const GREEN: Try = Try::Green;
+    const RED: Try = Try::Red;
+    const BROKEN: Try = Try::Broken;
+
+    #[test]
+    fn z_22_the_causes_of_a_red_check_are_told_apart() {
+        for (head, base, expected) in [
+            (&[RED, GREEN][..], None, Some(Cause::Flaky)),
+            (&[BROKEN, RED, GREEN], None, Some(Cause::Flaky)),
+            (&[RED, RED], Some(GREEN), Some(Cause::Regression)),
+            (&[RED, RED], Some(RED), Some(Cause::RedOnBase)),
+            (&[RED, BROKEN], Some(RED), Some(Cause::RedOnBase)),
+            (&[BROKEN, BROKEN], Some(RED), Some(Cause::Infrastructure)),
+            (&[BROKEN, BROKEN], None, Some(Cause::Infrastructure)),
+            (&[BROKEN, BROKEN], Some(GREEN), Some(Cause::Regression)),
+            (&[RED, RED], None, None),
+            (&[RED, RED], Some(BROKEN), None),
+        ] {
+            assert_eq!(cause(head, base), expected, "{head:?} {base:?}");
+        }
+    }
+
+    fn record(exit_code: Option<i32>, timed_out: bool) -> CheckRecord {
+        let now = Timestamp::from_instant(jiff::Timestamp::UNIX_EPOCH);
+        CheckRecord {
+            exit_code,
+            timed_out,
+            ..CheckRecord::failed("t", "why", &now)
+        }
+    }
+
+    #[test]
+    fn z_22_what_did_not_end_by_itself_says_nothing() {
+        for (code, timed_out, expected) in [
+            (Some(1), false, RED),
+            (Some(0), false, RED),
+            (Some(255), false, RED),
+            (Some(127), false, BROKEN),
+            (Some(137), false, BROKEN),
+            (Some(1), true, BROKEN),
+            (None, false, BROKEN),
+        ] {
+            assert_eq!(Try::of(&record(code, timed_out)), expected, "{code:?}");
+        }
+    }
+
+    #[test]
+    fn z_22_only_what_is_flaky_passes_and_it_does_with_a_warning() {
+        let flaky = record(Some(1), false).judged(&[RED, GREEN], None);
+        assert!(flaky.passed && flaky.reason.is_none());
+        let warning = flaky.warning.unwrap();
+        assert!(
+            warning.starts_with("passed at try 2, after: why; "),
+            "{warning}"
+        );
+        for base in [GREEN, RED] {
+            let red = record(Some(1), false).judged(&[RED, RED], Some(base));
+            assert!(!red.passed && red.warning.is_none());
+            let words = red.cause.unwrap().words();
+            assert_eq!(red.reason, Some(format!("why; {words}")));
+        }
+        let unknown = record(Some(1), false).judged(&[RED, RED], None);
+        assert_eq!(
+            (unknown.reason.as_deref(), unknown.cause),
+            (Some("why"), None)
+        );
+    }
+}

@@ -1,0 +1,313 @@
+//! The patrol at work: runs the checks of a project, files a bead about what breaks, closes it when it is mended (contracts §8.6).
+//!
+//! Any number of patrols may be on their way at once. A bead gets the next number of its kind, so that of two that file at the
+//! same time one finds the number taken, looks again and sees the other's bead.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::time::Duration;
+
+use beads_ralph_core::bead::{BeadId, Expect};
+use beads_ralph_core::issue::{Edit, Entry, Issue, Query};
+use beads_ralph_core::patrol::{self, Bug, Check, Measure};
+use beads_ralph_core::text::excerpt;
+use beads_ralph_core::verify::{Finish, Judge};
+use camino::{Utf8Path, Utf8PathBuf};
+use thiserror::Error;
+
+use crate::checks::finish;
+use crate::config::Config;
+use crate::files::{self, FileError};
+use crate::pour::Numbers;
+use crate::ralph::names;
+use crate::store::{Guard, Stamp, Store, StoreError, Write};
+use crate::unit::{
+    Cancel, Environment, Flow, Limits, Mark, Spec, Stdin, Stream, UnitError, Units, Watch,
+};
+use crate::{clock, repo};
+
+/// Where logs are, from the project's root.
+const LOGS: &str = ".ralph/patrol";
+
+/// How often a bead is looked for again because somebody was faster.
+const TURNS: usize = 10;
+
+/// Where a patrol walks, and with what.
+#[derive(Debug, Clone, Copy)]
+pub struct Patrol<'a> {
+    /// What starts the checks.
+    pub units: &'a Units,
+    /// What ends everything.
+    pub cancel: &'a Cancel,
+    /// The root of the project.
+    pub root: &'a Utf8Path,
+    /// The configuration.
+    pub config: &'a Config,
+    /// Who writes.
+    pub actor: &'a str,
+}
+
+/// What became of one check.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// The check.
+    pub check: Check,
+    /// Why it failed; nothing when it passed.
+    pub reason: Option<String>,
+    /// The log of a failure, from the project's root.
+    pub log: Option<String>,
+    /// What was done about it.
+    pub done: Done,
+}
+
+/// What was done about a check.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Done {
+    /// Nothing, and nothing was to be done.
+    Nothing,
+    /// A bead was filed.
+    Filed(BeadId),
+    /// A bead says it already.
+    Known(BeadId),
+    /// Beads were closed; the second ones somebody works on.
+    Closed(Vec<BeadId>, Vec<BeadId>),
+}
+
+impl Done {
+    /// Whether anything was changed.
+    pub fn is_change(&self) -> bool {
+        match self {
+            Self::Nothing | Self::Known(_) => false,
+            Self::Filed(_) => true,
+            Self::Closed(closed, _) => !closed.is_empty(),
+        }
+    }
+}
+
+/// Why a cycle could not be finished.
+#[derive(Debug, Error)]
+pub enum PatrolError {
+    /// A check could not be run at all, which says nothing about the project.
+    #[error("`{}` could not be run: {why}", excerpt(command))]
+    NotRun {
+        /// The command.
+        command: String,
+        /// Why.
+        why: String,
+    },
+    /// Others file and close the same bead all the time.
+    #[error("others change the bead '{0}' all the time")]
+    Busy(&'static str),
+    /// Somebody stopped it.
+    #[error("the patrol was interrupted")]
+    Interrupted,
+    /// A log cannot be written.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The store said no.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Patrol<'_> {
+    /// The checks of the project, by what its root holds now (G-6).
+    pub fn checks(&self) -> Result<Vec<Check>, PatrolError> {
+        let names = files::names(self.root)?;
+        Ok(patrol::checks(&names, &self.config.patrol.wishes))
+    }
+
+    /// Runs every check once, and files and closes what follows. `hear` is told of each check before it begins and after it ended.
+    pub fn cycle(
+        &self,
+        store: &mut dyn Store,
+        hear: &mut dyn FnMut(&Check, Option<&Report>),
+    ) -> Result<Vec<Report>, PatrolError> {
+        let mut reports = Vec::new();
+        for check in self.checks()? {
+            hear(&check, None);
+            let (reason, log) = self.run(&check)?;
+            let done = match (&reason, &log) {
+                (Some(reason), Some(log)) => self.broken(store, &check, reason, log)?,
+                _ => self.mended(store, &check)?,
+            };
+            let report = Report {
+                check,
+                reason,
+                log,
+                done,
+            };
+            hear(&report.check, Some(&report));
+            reports.push(report);
+        }
+        Ok(reports)
+    }
+
+    /// Waits for the next cycle; whether somebody stopped the patrol.
+    pub fn wait(&self, n_idle: u32) -> bool {
+        let time = patrol::wait(n_idle, self.config.patrol.interval);
+        self.cancel.wait(time)
+    }
+
+    /// Runs a check. A failure comes with its reason and its log; what passed leaves no log.
+    fn run(&self, check: &Check) -> Result<(Option<String>, Option<String>), PatrolError> {
+        let (path, file) = self.log(check)?;
+        let mut log = Log { file, fault: None };
+        let limit = self.config.patrol.timeout;
+        let ended = self
+            .units
+            .run(&self.spec(check, limit), self.cancel, &mut log);
+        let finish = ended.map(|ended| finish(&ended, limit));
+        let reason = match &finish {
+            Ok(Finish::Cancelled) => Err(PatrolError::Interrupted),
+            Err(error) => Err(not_run(check, error)),
+            Ok(finish) => Ok(Judge::new(&Expect::default()).finish(finish)),
+        };
+        if !matches!(reason, Ok(Some(_))) {
+            files::remove_leftover(&path);
+        }
+        let Some(reason) = reason? else {
+            return Ok((None, None));
+        };
+        if let Some(error) = log.fault {
+            return Err(FileError::io("write", &path)(error).into());
+        }
+        let shown = path.strip_prefix(self.root).unwrap_or(&path);
+        Ok((Some(reason), Some(repo::slashed(shown))))
+    }
+
+    /// A new log: `<yyyyMMdd-HHmmss>-<check>.log`, with a number when another patrol has that name (G-7).
+    fn log(&self, check: &Check) -> Result<(Utf8PathBuf, File), FileError> {
+        let directory = self.root.join(LOGS);
+        files::create_directory(&directory)?;
+        for name in names(clock::now()) {
+            let path = directory.join(format!("{name}-{}.log", check.watched.as_str()));
+            match files::stream_into(&path) {
+                Ok(file) => return Ok((path, file)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(FileError::io("create", &path)(error)),
+            }
+        }
+        Err(FileError::Exists { path: directory })
+    }
+
+    fn spec(&self, check: &Check, limit: Duration) -> Spec {
+        let mut argv = self.config.shell.clone();
+        argv.push(check.command.clone());
+        Spec {
+            mark: Mark::unique(),
+            argv,
+            cwd: self.root.to_owned(),
+            env: Environment {
+                without: self.config.agents.withhold_env.clone(),
+                ..Environment::default()
+            },
+            stdin: Stdin::Closed,
+            limits: Limits {
+                wall: Some(limit),
+                ..Limits::default()
+            },
+            output: None,
+        }
+    }
+
+    /// Files a bead about a failure unless there is one.
+    fn broken(
+        &self,
+        store: &mut dyn Store,
+        check: &Check,
+        reason: &str,
+        log: &str,
+    ) -> Result<Done, PatrolError> {
+        for _ in 0..TURNS {
+            // The number is taken before the beads are looked at: a bead that comes between the two has it.
+            let kind = format!("patrol-{}", check.watched.as_str());
+            let id = Numbers::default().next(store, &kind)?;
+            let unfinished = store.find(&Query::default())?;
+            if let Measure::Known(id) = patrol::measure(check.watched, false, &unfinished) {
+                return Ok(Done::Known(id));
+            }
+            let stamp = self.stamp();
+            let bug = Bug {
+                id: &id,
+                check,
+                reason,
+                log,
+                limit: self.config.patrol.timeout,
+                actor: self.actor,
+                now: &stamp.time(),
+            };
+            let issue = Issue::without_comments(bug.document()).map_err(|errors| {
+                let id = id.to_string();
+                StoreError::Invalid { id, errors }
+            })?;
+            let write = Write::Insert(Box::new(Entry::new(issue)));
+            match store.write(&[write], stamp) {
+                Ok(_) => return Ok(Done::Filed(id)),
+                Err(StoreError::Exists(_)) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(PatrolError::Busy(check.watched.title()))
+    }
+
+    /// Closes what was filed about a check that passes again. What changes meanwhile is looked at in the next cycle.
+    fn mended(&self, store: &mut dyn Store, check: &Check) -> Result<Done, PatrolError> {
+        let unfinished = store.find(&Query::default())?;
+        let Measure::Close { closed, mut held } = patrol::measure(check.watched, true, &unfinished)
+        else {
+            return Ok(Done::Nothing);
+        };
+        let mut done = Vec::new();
+        for record in unfinished
+            .iter()
+            .filter(|it| closed.contains(it.issue.id()))
+        {
+            let reason = format!("patrol: `{}` passes again", check.command);
+            let write = Write::Update {
+                id: record.issue.id().clone(),
+                edits: vec![Edit::Close(reason)],
+                guard: Guard {
+                    version: Some(record.version),
+                    ..Guard::default()
+                },
+            };
+            match store.write(&[write], self.stamp()) {
+                Ok(_) => done.push(record.issue.id().clone()),
+                Err(StoreError::Guard { .. } | StoreError::Held { .. }) => {
+                    held.push(record.issue.id().clone());
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(Done::Closed(done, held))
+    }
+
+    fn stamp(&self) -> Stamp<'_> {
+        Stamp {
+            actor: self.actor,
+            at: clock::now(),
+        }
+    }
+}
+
+fn not_run(check: &Check, error: &UnitError) -> PatrolError {
+    PatrolError::NotRun {
+        command: check.command.clone(),
+        why: error.to_string(),
+    }
+}
+
+/// Writes both streams into one file, as they come.
+struct Log {
+    file: File,
+    fault: Option<io::Error>,
+}
+
+impl Watch for Log {
+    fn output(&mut self, _: Stream, bytes: &[u8]) -> Flow {
+        if self.fault.is_none() {
+            self.fault = self.file.write_all(bytes).err();
+        }
+        Flow::GoOn
+    }
+}
