@@ -9,6 +9,7 @@
 
 mod assign;
 mod calling;
+mod checking;
 mod classify;
 pub mod drive;
 mod ending;

@@ -11,6 +11,7 @@ use super::super::assign::{Assignment, WORKTREE_LABEL};
 use super::super::ending::Stop;
 use super::super::hold::Held;
 use super::super::settle::{Settlement, label};
+use super::verify_ac::checks_of;
 use super::{ended, failed, place_at, settled};
 use crate::config::IntegrationMode;
 use crate::run::{Integrated, Place, PullState, Repository as _};
@@ -70,7 +71,7 @@ impl Dispatcher<'_> {
         let is_looked_at = is_verified || !lines.any(|line| line.judge == Judge::Human);
         let is_merging = self.site.integration == IntegrationMode::Merge;
         let is_allowed = source.issue.has_label("auto-mergeable");
-        let is_checked = !self.checks_of(assignment).is_empty();
+        let is_checked = !checks_of(self.site, assignment).is_empty();
         let may = is_allowed && is_merging && is_looked_at && is_checked;
         let why = match (may, is_looked_at) {
             (true, _) => "it may be merged: `auto-mergeable`",

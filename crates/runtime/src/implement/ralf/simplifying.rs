@@ -1,23 +1,18 @@
 //! Making a candidate plainer: advice, taken back when a test fails after it.
 
-use std::collections::BTreeMap;
-
 use beads_ralph_core::agent::Part;
-use beads_ralph_core::bead::Dod;
 use beads_ralph_core::engine::CommitId;
 use beads_ralph_core::implement::simplify_prompt;
 use beads_ralph_core::verify::is_green;
-use serde_json::json;
 
 use super::super::Dispatcher;
 use super::super::assign::Assignment;
 use super::super::calling::Errand;
+use super::super::checking::Examination;
 use super::super::ending::{ImplementError, Stop};
 use super::super::hold::Held;
-use super::super::seen::Beating;
 use super::super::session::later_session_id;
-use crate::checks::{Again, Checks, Ground};
-use crate::files;
+use crate::checks::Ground;
 
 /// Who makes work plainer.
 const SIMPLIFIER: &str = "simplifier";
@@ -84,36 +79,13 @@ impl Dispatcher<'_> {
         errand: &Errand<'_>,
         held: &mut Held,
     ) -> Result<bool, Stop> {
-        let document = json!({"verifiers": [{"name": "tests", "command": tests}]});
-        let Ok(dod) = Dod::from_document(&document) else {
-            return Ok(false);
-        };
-        let logs = errand.directory.join("tests");
-        files::create_directory(&logs)?;
-        let checks = Checks {
-            units: self.site.units,
-            cancel: self.site.cancel,
-            root: &assignment.place,
-            shell: &self.site.config.shell,
-            withhold: &self.site.config.agents.withhold_env,
-            env: &BTreeMap::new(),
+        let examination = Examination {
+            commands: &[tests],
+            worktree: &assignment.place,
             ground: Ground::AsItIs,
-            mark: &self.site.mark,
-            logs: &logs,
-            again: Again {
-                retries: self.site.config.flaky_retries,
-                base: None,
-            },
+            logs: &errand.directory.join("tests"),
         };
-        let mut beating = Beating {
-            store: &mut *self.store,
-            held,
-            listener: &mut *self.listener,
-        };
-        let records = checks.run(&dod.verifiers, &|| None, &mut beating);
-        if self.site.cancel.is_cancelled() {
-            return Err(ImplementError::Interrupted.into());
-        }
+        let records = self.examined(held, examination)?;
         Ok(is_green(&records))
     }
 }

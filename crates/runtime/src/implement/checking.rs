@@ -1,0 +1,78 @@
+//! Running commands that say whether work holds, while the claim on the step is kept alive.
+
+use std::collections::BTreeMap;
+
+use beads_ralph_core::bead::{Dod, Timestamp};
+use beads_ralph_core::verify::CheckRecord;
+use camino::Utf8Path;
+use serde_json::{Value, json};
+
+use super::Dispatcher;
+use super::ending::{ImplementError, Stop};
+use super::hold::Held;
+use super::seen::Beating;
+use crate::checks::{Again, Checks, Ground};
+use crate::{clock, files};
+
+/// What is to be run, and where.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Examination<'e> {
+    /// The command lines.
+    pub(super) commands: &'e [&'e str],
+    /// Where they run.
+    pub(super) worktree: &'e Utf8Path,
+    /// What they run on.
+    pub(super) ground: Ground<'e>,
+    /// Where what they print is kept.
+    pub(super) logs: &'e Utf8Path,
+}
+
+impl Dispatcher<'_> {
+    /// Runs every command to its end, each within the time that a worker has.
+    pub(super) fn examined(
+        &mut self,
+        held: &mut Held,
+        examination: Examination<'_>,
+    ) -> Result<Vec<CheckRecord>, Stop> {
+        let limit = self.site.config.implement.worker_timeout.as_secs().max(1);
+        let verifier = |command: &&str| json!({"name": command, "command": command, "on_failure": "continue", "timeout_seconds": limit});
+        let verifiers: Vec<Value> = examination.commands.iter().map(verifier).collect();
+        let dod = match Dod::from_document(&json!({"verifiers": verifiers})) {
+            Ok(dod) => dod,
+            Err(errors) => {
+                let first = errors.first().map(ToString::to_string);
+                let now = Timestamp::from_instant(clock::now());
+                let reason = first.unwrap_or_default();
+                return Ok(vec![CheckRecord::failed("commands", &reason, &now)]);
+            }
+        };
+        files::create_directory(examination.logs)?;
+        let checks = Checks {
+            units: self.site.units,
+            cancel: self.site.cancel,
+            root: examination.worktree,
+            shell: &self.site.config.shell,
+            withhold: &self.site.config.agents.withhold_env,
+            env: &BTreeMap::new(),
+            ground: examination.ground,
+            mark: &self.site.mark,
+            logs: examination.logs,
+            again: Again {
+                retries: self.site.config.flaky_retries,
+                base: None,
+            },
+        };
+        let mut beating = Beating {
+            store: &mut *self.store,
+            held,
+            listener: &mut *self.listener,
+        };
+        let records = checks.run(&dod.verifiers, &|| None, &mut beating);
+        if self.site.cancel.is_cancelled() {
+            return Err(ImplementError::Interrupted.into());
+        }
+        let path = examination.logs.join("checks.json");
+        files::write_atomic(&path, &files::to_json(&records))?;
+        Ok(records)
+    }
+}
