@@ -277,6 +277,17 @@ impl Ground {
             .collect()
     }
 
+    /// How often another process has gone on with the only run so far; it may be writing just now.
+    pub(super) fn n_adoptions(&self) -> usize {
+        let runs = self.real.work().join(".beads/runs");
+        let runs = runs.read_dir_utf8().into_iter().flatten().flatten();
+        let texts = runs.map(|run| std::fs::read_to_string(run.path().join("journal.jsonl")));
+        let texts = texts.map(Result::unwrap_or_default);
+        texts
+            .map(|text| text.matches("\"adopted\":{").count())
+            .sum()
+    }
+
     #[track_caller]
     pub(super) fn is_ancestor(&self, earlier: &str, later: &str) -> bool {
         let base = self.real.git(&["merge-base", earlier, later]);
