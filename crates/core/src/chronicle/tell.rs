@@ -99,7 +99,7 @@ impl Teller {
         if run.kind.is_agent() {
             story.spent.add(&run.spent);
         }
-        let attempt = story.attempt(attempt_of(&effect.action));
+        let attempt = story.attempt(effect.action.attempt());
         if attempt.feedback.is_none() {
             attempt.feedback = feedback(&effect.action).map(str::to_owned);
         }
@@ -136,7 +136,7 @@ impl Story {
             Answer::Sealed {
                 commit, n_changed, ..
             } => {
-                let number = attempt_of(&effect.action);
+                let number = effect.action.attempt();
                 self.attempt(number).sealed = Some((commit.clone(), *n_changed));
             }
             Answer::Merged { commit } => self.merged = Some(commit.clone()),
@@ -152,16 +152,6 @@ impl Story {
             }
             _ => {}
         }
-    }
-}
-
-fn attempt_of(action: &Action) -> Option<u32> {
-    match action {
-        Action::Prepare { attempt, .. }
-        | Action::Seal { attempt, .. }
-        | Action::Verify { attempt, .. }
-        | Action::Restore { attempt, .. } => Some(*attempt),
-        _ => action.launch().map(|launch| launch.attempt),
     }
 }
 

@@ -5,51 +5,25 @@ use jiff::SignedDuration;
 use super::*;
 use crate::agent::Status;
 use crate::bead::Model;
+use crate::engine::tests::{id, settings, task};
 use crate::engine::{
-    Action, AgentReport, Answer, Effect, EffectId, Engine, Entry, Event, Head, Launch, Standing,
+    Action, AgentReport, Answer, Effect, EffectId, Engine, Entry, Event, Head, Launch,
 };
 
 fn at(seconds: i64) -> Timestamp {
     Timestamp::UNIX_EPOCH + SignedDuration::from_secs(seconds)
 }
 
-fn id(text: &str) -> BeadId {
-    BeadId::parse(text).unwrap()
-}
-
-fn task(name: &str, waits_for: &[&str], weight: u64) -> Task {
+fn weighed(name: &str, waits_for: &[&str], weight: u64) -> Task {
     Task {
-        id: id(name),
-        title: format!("Bead {name}"),
-        sprint: "1.1".to_owned(),
-        team: "team-1".to_owned(),
-        priority: 2,
         weight,
-        branch: format!("b/{name}"),
-        worktree: format!("../w/{name}"),
-        is_merge: false,
-        standing: Standing::Open,
-        waits_for: waits_for.iter().map(|name| id(name)).collect(),
-        is_put_off: false,
-        is_gate: false,
-        held_back: None,
-        fault: None,
-        developers: vec!["claude".to_owned()],
-        judges: Vec::new(),
-        leader: None,
-        attempts: 0,
-        max_attempts: 3,
-        has_checks: true,
-        spent: Spent::default(),
-        sealed: None,
-        base: None,
-        feedback: None,
+        ..task(name, waits_for)
     }
 }
 
 fn story(name: &str, waited_for: &[&str], weight: u64, seconds: i64) -> Story {
     Story {
-        task: task(name, waited_for, weight),
+        task: weighed(name, waited_for, weight),
         waited_for: waited_for.iter().map(|name| id(name)).collect(),
         state: BeadState::Ready,
         claimed: Some(at(0)),
@@ -102,7 +76,7 @@ fn beads_that_wait_in_a_circle_do_not_hang_it() {
 
 #[test]
 fn a_journal_becomes_attempts_with_what_ran_in_them() {
-    let settings = crate::engine::tests::settings();
+    let settings = settings();
     let head = Head::new(settings.clone(), "0.1", "m", at(0));
     let effect = |number: u64, action: Action| Effect {
         id: EffectId(number),
@@ -139,7 +113,7 @@ fn a_journal_becomes_attempts_with_what_ran_in_them() {
         effects,
     };
     let seen = Event::Seen {
-        tasks: vec![task("a", &[], 5)],
+        tasks: vec![task("a", &[])],
         gone: Vec::new(),
         parked: Vec::new(),
     };

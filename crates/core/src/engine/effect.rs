@@ -190,6 +190,17 @@ pub enum Action {
 }
 
 impl Action {
+    /// The attempt that it belongs to, if it belongs to one.
+    pub fn attempt(&self) -> Option<u32> {
+        match self {
+            Self::Prepare { attempt, .. }
+            | Self::Seal { attempt, .. }
+            | Self::Verify { attempt, .. }
+            | Self::Restore { attempt, .. } => Some(*attempt),
+            _ => self.launch().map(|launch| launch.attempt),
+        }
+    }
+
     /// What the action is called, in journals and on screens.
     pub fn name(&self) -> &'static str {
         match self {

@@ -41,7 +41,7 @@ pub(crate) fn settings() -> Settings {
     }
 }
 
-fn id(name: &str) -> BeadId {
+pub(crate) fn id(name: &str) -> BeadId {
     BeadId::parse(name).unwrap()
 }
 
@@ -50,7 +50,7 @@ fn commit(name: &str) -> CommitId {
 }
 
 /// A bead that waits for others.
-fn task(name: &str, waits_for: &[&str]) -> Task {
+pub(crate) fn task(name: &str, waits_for: &[&str]) -> Task {
     Task {
         id: id(name),
         title: name.to_owned(),

@@ -30,7 +30,7 @@ impl Counter {
     pub(super) fn key(&mut self, effect: &Effect) -> Key {
         let action = &effect.action;
         let (bead, kind) = (effect.bead.clone(), action.name());
-        let (attempt, agent) = (attempt(action), agent(action));
+        let (attempt, agent) = (action.attempt().unwrap_or(0), agent(action));
         let nth = self
             .0
             .entry((bead.clone(), kind, attempt, agent))
@@ -43,16 +43,6 @@ impl Counter {
             agent,
             nth: *nth,
         }
-    }
-}
-
-fn attempt(action: &Action) -> u32 {
-    match action {
-        Action::Prepare { attempt, .. }
-        | Action::Seal { attempt, .. }
-        | Action::Verify { attempt, .. }
-        | Action::Restore { attempt, .. } => *attempt,
-        _ => action.launch().map_or(0, |launch| launch.attempt),
     }
 }
 
