@@ -3,14 +3,52 @@
 use std::collections::HashSet;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::{Record, Standing};
-use beads_ralph_core::molecule::Molecule;
+use beads_ralph_core::implement::{link_label, linked_source};
+use beads_ralph_core::issue::{MOLECULE, Order, Query, Record, Standing, StatusFilter};
+use beads_ralph_core::molecule::{Molecule, is_root};
 use beads_ralph_runtime::store::{Store, StoreError, below};
 
 /// A root with everything below it.
 pub(crate) fn load(store: &dyn Store, root: Record) -> Result<Molecule, StoreError> {
     let below = below(store, root.issue.id())?;
     Ok(Molecule::new(root, below))
+}
+
+/// The roots of the molecules that were poured for beads, or for one of them, closed ones too, the oldest first.
+pub(crate) fn roots(store: &dyn Store, source: Option<&BeadId>) -> Result<Vec<Record>, StoreError> {
+    let mut roots = store.find(&Query {
+        status: StatusFilter::Any,
+        types: vec![MOLECULE.to_owned()],
+        labels_all: source.map(link_label).into_iter().collect(),
+        order: Order::Oldest,
+        ..Query::default()
+    })?;
+    roots.retain(|root| linked_source(&root.issue).is_some());
+    Ok(roots)
+}
+
+/// The molecules that were poured for a bead, closed ones too, the oldest first.
+pub(crate) fn of_bead(store: &dyn Store, source: &BeadId) -> Result<Vec<Molecule>, StoreError> {
+    let roots = roots(store, Some(source))?.into_iter();
+    roots.map(|root| load(store, root)).collect()
+}
+
+/// The root of the molecule that a bead is a part of, or is itself.
+pub(crate) fn root_of(store: &dyn Store, record: &Record) -> Result<Option<Record>, StoreError> {
+    if is_root(&record.issue) {
+        return Ok(Some(record.clone()));
+    }
+    let above = above(store, record)?;
+    Ok(above.into_iter().find(|above| is_root(&above.issue)))
+}
+
+/// The bead that a molecule was poured for of which this one is a part.
+pub(crate) fn source_of(store: &dyn Store, record: &Record) -> Result<Option<Record>, StoreError> {
+    let root = root_of(store, record)?;
+    match root.and_then(|root| linked_source(&root.issue)) {
+        Some(source) => Ok(store.get(&[source])?.pop()),
+        None => Ok(None),
+    }
 }
 
 /// What a bead is a part of, the nearest first.

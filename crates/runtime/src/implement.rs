@@ -15,6 +15,7 @@ pub mod drive;
 mod ending;
 mod find;
 mod hold;
+mod kept;
 mod native;
 mod pouring;
 mod ralf;
@@ -26,6 +27,7 @@ mod site;
 mod work;
 
 pub use ending::{Decision, Dispatched, Ending, ImplementError};
+pub use kept::{place_of, reviews_of, work_of};
 pub use session::session_id;
 pub use site::Site;
 

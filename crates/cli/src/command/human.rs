@@ -12,9 +12,9 @@ mod waiting;
 use std::collections::HashSet;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::implement::{self, HUMAN, MERGE_READY, READY, link_label, linked_source};
-use beads_ralph_core::issue::{MOLECULE, Order, Query, Record, Standing, StatusFilter};
-use beads_ralph_core::molecule::{Molecule, is_root};
+use beads_ralph_core::implement::{self, HUMAN, MERGE_READY, READY};
+use beads_ralph_core::issue::{Query, Record, Standing, StatusFilter};
+use beads_ralph_core::molecule::Molecule;
 use beads_ralph_runtime::store::{Store, StoreError};
 
 use super::blocked::people_parts;
@@ -81,16 +81,7 @@ fn named(beads: &Beads, text: &str) -> Result<(Record, Option<Waiting>), Failure
 
 /// The bead that is worked on by a step or a molecule; any other bead is it itself, and so is the step of one that is gone or closed.
 fn bead_of(store: &dyn Store, record: &Record) -> Result<Record, StoreError> {
-    let root = if is_root(&record.issue) {
-        Some(record.clone())
-    } else {
-        let above = molecules::above(store, record)?;
-        above.into_iter().find(|above| is_root(&above.issue))
-    };
-    let Some(source) = root.and_then(|root| linked_source(&root.issue)) else {
-        return Ok(record.clone());
-    };
-    let source = store.get(&[source])?.pop();
+    let source = molecules::source_of(store, record)?;
     let open = source.filter(|source| source.issue.standing() != Standing::Closed);
     Ok(open.unwrap_or_else(|| record.clone()))
 }
@@ -105,7 +96,7 @@ fn waiting_for(
     if issue.standing() == Standing::Closed {
         return Ok(None);
     }
-    let molecules = molecules_of(store, issue.id())?;
+    let molecules = molecules::of_bead(store, issue.id())?;
     let is_flagged = issue.has_label(HUMAN);
     let is_step_flagged = (molecules.iter().flat_map(Molecule::unfinished))
         .any(|record| record.issue.has_label(HUMAN));
@@ -128,17 +119,4 @@ fn waiting_for(
         kind,
         molecules,
     }))
-}
-
-/// The molecules that were poured for a bead, closed ones too.
-fn molecules_of(store: &dyn Store, source: &BeadId) -> Result<Vec<Molecule>, StoreError> {
-    let roots = store.find(&Query {
-        status: StatusFilter::Any,
-        types: vec![MOLECULE.to_owned()],
-        labels_all: vec![link_label(source)],
-        order: Order::Oldest,
-        ..Query::default()
-    })?;
-    let molecules = roots.into_iter().map(|root| molecules::load(store, root));
-    molecules.collect()
 }

@@ -1,5 +1,6 @@
 //! The labels by which a bead and its molecule find each other (I-2), and those that say where a bead stands (§9.13).
 
+use super::path_label::{decode_path, decode_url};
 use crate::bead::BeadId;
 use crate::issue::Issue;
 
@@ -12,6 +13,12 @@ pub const MERGE_READY: &str = "merge-ready";
 /// The label that says that a person looked at it.
 pub const VERIFIED: &str = "verified-by-human";
 
+/// What the label of a molecule begins with that says where its worktree is (I-10).
+pub const WORKTREE_LABEL: &str = "worktree-path-";
+
+/// What the label of a molecule begins with that says where its pull request is (I-13).
+pub const PULL_LABEL: &str = "pr-url-";
+
 /// The label of the molecules of a bead.
 pub fn link_label(source: &BeadId) -> String {
     format!("{FOR_BEAD}{source}")
@@ -23,6 +30,22 @@ pub fn linked_source(molecule: &Issue) -> Option<BeadId> {
         .labels()
         .filter_map(|label| BeadId::parse(label.strip_prefix(FOR_BEAD)?).ok());
     ids.next()
+}
+
+/// The worktree that a molecule names, whether it is there or not (I-10).
+pub fn worktree_of(molecule: &Issue) -> Option<String> {
+    decode_path(labelled(molecule, WORKTREE_LABEL)?).ok()
+}
+
+/// The pull request that a molecule names (I-13).
+pub fn pull_request_of(molecule: &Issue) -> Option<String> {
+    decode_url(labelled(molecule, PULL_LABEL)?).ok()
+}
+
+/// What the first label with a beginning says after it.
+fn labelled<'i>(issue: &'i Issue, beginning: &str) -> Option<&'i str> {
+    let mut labels = issue.labels();
+    labels.find_map(|label| label.strip_prefix(beginning))
 }
 
 #[cfg(test)]
@@ -42,5 +65,19 @@ mod tests {
             linked_source(&Issue::without_comments(other).unwrap()),
             None
         );
+    }
+
+    #[test]
+    fn i_10_i_13_a_molecule_names_its_worktree_and_its_pull_request() {
+        let molecule = |labels: &[&str]| {
+            let document = json!({"id": "m", "title": "t", "labels": labels});
+            Issue::without_comments(document).unwrap()
+        };
+        let named = molecule(&["worktree-path-__w__a_ub", "pr-url-https_c____x__1"]);
+        assert_eq!(worktree_of(&named).as_deref(), Some("/w/a_b"));
+        assert_eq!(pull_request_of(&named).as_deref(), Some("https://x/1"));
+        let broken = molecule(&["worktree-path-a_b", "pr-url-"]);
+        assert_eq!(worktree_of(&broken), None);
+        assert_eq!(pull_request_of(&broken), None);
     }
 }

@@ -1,8 +1,8 @@
 //! What the current step is, where it is done, by whom and how (I-6, I-10…I-19).
 
 use beads_ralph_core::implement::{
-    AcceptanceLine, Agent, Mode, Policy, ReviewLevel, Stage, acceptance_lines, decode_path,
-    mode_of, report_path, stage_of, worker_for,
+    AcceptanceLine, Agent, Mode, Policy, ReviewLevel, Stage, WORKTREE_LABEL, acceptance_lines,
+    decode_path, mode_of, report_path, stage_of, worker_for,
 };
 use beads_ralph_core::issue::{Issue, Record};
 use beads_ralph_core::text::{excerpt, visible};
@@ -13,9 +13,6 @@ use super::ending::Stop;
 use super::find::Found;
 use crate::config::WorkerSettings;
 use crate::files;
-
-/// The beginning of the label that says where the worktree of a molecule is (I-10).
-pub(super) const WORKTREE_LABEL: &str = "worktree-path-";
 
 /// How a stage is done.
 #[derive(Debug, Clone, PartialEq, Eq)]

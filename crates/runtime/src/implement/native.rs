@@ -17,6 +17,7 @@ use super::Dispatcher;
 use super::assign::Assignment;
 use super::ending::Stop;
 use super::hold::Held;
+use super::kept::place_of;
 use super::settle::Settlement;
 use crate::run::Place;
 
@@ -60,13 +61,7 @@ fn settled(assignment: &Assignment, reason: &str, trouble: Trouble) -> Result<Se
     }
 }
 
-/// Where the work of a source is, from the path of its worktree: the branch is named by its last two parts.
+/// Where the work of a source is, from the path of its worktree.
 pub(super) fn place_at(assignment: &Assignment, worktree: &Utf8Path) -> Option<Place> {
-    let name = worktree.file_name()?;
-    let folder = worktree.parent()?.file_name()?;
-    Some(Place {
-        bead: assignment.source.issue.id().clone(),
-        branch: format!("{folder}/{name}"),
-        worktree: worktree.to_owned(),
-    })
+    place_of(assignment.source.issue.id(), worktree)
 }

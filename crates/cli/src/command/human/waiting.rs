@@ -1,6 +1,8 @@
 //! Something that waits for a person, and what is known about it.
 
-use beads_ralph_core::implement::{HUMAN, VERIFIED, decode_path, decode_url, reason, stage_of};
+use beads_ralph_core::implement::{
+    HUMAN, PULL_LABEL, VERIFIED, WORKTREE_LABEL, decode_path, decode_url, reason, stage_of,
+};
 use beads_ralph_core::issue::{Issue, Record, Standing};
 use beads_ralph_core::molecule::{Molecule, Step};
 use beads_ralph_core::report;
@@ -82,7 +84,7 @@ impl Waiting {
 
     /// The worktree that the molecule names, or the bead.
     pub(super) fn worktree(&self) -> Option<String> {
-        let of_molecule = self.encoded("worktree-path-");
+        let of_molecule = self.encoded(WORKTREE_LABEL);
         let of_run = || {
             let metadata = self.record.issue.metadata()?;
             let path = metadata.get("worktree_path")?.as_str();
@@ -96,7 +98,7 @@ impl Waiting {
 
     /// The pull request that the molecule names.
     pub(super) fn pull_request(&self) -> Option<String> {
-        decode_url(self.encoded("pr-url-")?).ok()
+        decode_url(self.encoded(PULL_LABEL)?).ok()
     }
 
     /// What a label of the molecule holds, or one of the bead.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use beads_ralph_core::engine::CommitId;
-use beads_ralph_core::implement::{Judge, Outcome, encode_url};
+use beads_ralph_core::implement::{Judge, Outcome, PULL_LABEL, encode_url};
 
 use super::super::Dispatcher;
 use super::super::assign::Assignment;
@@ -13,9 +13,6 @@ use super::super::settle::{Settlement, label};
 use super::{failed, place_at, settled};
 use crate::config::IntegrationMode;
 use crate::run::{NewPullRequest, Place, PullState, Repository as _};
-
-/// The beginning of the label that says where the pull request is (I-13).
-const PULL_LABEL: &str = "pr-url-";
 
 impl Dispatcher<'_> {
     pub(super) fn create_pr(

@@ -2,12 +2,12 @@
 
 use beads_ralph_core::engine::CommitId;
 use beads_ralph_core::implement::report::Status;
-use beads_ralph_core::implement::{Judge, MERGE_READY, Outcome, VERIFIED, decode_path};
+use beads_ralph_core::implement::{Judge, MERGE_READY, Outcome, VERIFIED, worktree_of};
 use beads_ralph_core::issue::{Edit, Record};
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 
 use super::super::Dispatcher;
-use super::super::assign::{Assignment, WORKTREE_LABEL};
+use super::super::assign::Assignment;
 use super::super::ending::Stop;
 use super::super::hold::Held;
 use super::super::settle::{Settlement, label};
@@ -25,7 +25,8 @@ impl Dispatcher<'_> {
         assignment: &Assignment,
         held: &mut Held,
     ) -> Result<Settlement, Stop> {
-        let place = worktree_of(assignment).and_then(|path| place_at(assignment, &path));
+        let worktree = worktree_of(&assignment.root().issue);
+        let place = worktree.and_then(|path| place_at(assignment, Utf8Path::new(&path)));
         let Some(place) = place else {
             let detail = "the molecule has no label that says where its worktree is";
             return Ok(failed(assignment, "no-branch", detail));
@@ -152,12 +153,4 @@ fn handed_over(
     let mut settlement = Settlement::new(Outcome::Complete(reason));
     settlement.source = vec![label(MERGE_READY)?, Edit::AppendNotes(note)];
     Ok(settlement)
-}
-
-/// The worktree that the molecule names, whether it is there or not.
-fn worktree_of(assignment: &Assignment) -> Option<Utf8PathBuf> {
-    let mut labels = assignment.root().issue.labels();
-    let encoded = labels.find_map(|label| label.strip_prefix(WORKTREE_LABEL))?;
-    let path = decode_path(encoded).ok()?;
-    Some(Utf8Path::new(&path).to_owned())
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use beads_ralph_core::implement::{Outcome, READY, encode_path, title_slug};
+use beads_ralph_core::implement::{Outcome, READY, WORKTREE_LABEL, encode_path, title_slug};
 use beads_ralph_core::issue::Dependency;
 
 use super::super::Dispatcher;
-use super::super::assign::{Assignment, WORKTREE_LABEL, ignore_all};
+use super::super::assign::{Assignment, ignore_all};
 use super::super::ending::Stop;
 use super::super::hold::Held;
 use super::super::seen::BeatingWatch;

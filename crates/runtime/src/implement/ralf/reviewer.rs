@@ -12,14 +12,12 @@ use super::super::assign::{Assignment, ignore_all};
 use super::super::calling::Errand;
 use super::super::ending::{ImplementError, Stop};
 use super::super::hold::Held;
+use super::super::kept::{ARTEFACTS, reviews_of};
 use super::super::native::place_at;
-use super::super::session::{later_session_id, session_id};
+use super::super::session::later_session_id;
 use super::Eyes;
 use crate::files;
 use crate::run::Repository as _;
-
-/// Where the artefacts of reviews are, from the root.
-const ARTEFACTS: &str = ".ralf";
 
 /// What is to be looked at.
 #[derive(Debug, Clone, Copy)]
@@ -159,9 +157,8 @@ impl Dispatcher<'_> {
 
     /// Where the reviews of a stage are.
     fn reviews_of(&self, assignment: &Assignment) -> Utf8PathBuf {
-        let source = assignment.source.issue.id().as_str();
-        let session = session_id(source, assignment.stage.as_str());
-        self.site.root.join(ARTEFACTS).join(session)
+        let source = assignment.source.issue.id();
+        reviews_of(self.site.root, source, assignment.stage.as_str())
     }
 
     /// The directory of a review, which git does not see.
