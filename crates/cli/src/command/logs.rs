@@ -1,4 +1,4 @@
-//! `logs`: what agents and checks of a bead wrote, under `exec`, `verify` and `run`.
+//! `logs`: what agents and checks of a bead wrote, under `exec`, `verify`, `run` and `implement`.
 //!
 //! Data: `{bead, run, runs: [names], logs: [{log, bytes, path}]}` for the list, `{bead, run, log, text}` for one of them. With
 //! `--follow` there is no envelope, because there is no end.
@@ -15,7 +15,7 @@ use crate::args::{Global, LogsArgs};
 use crate::failure::Failure;
 use crate::table::{Page, Table};
 use crate::ui::{self, Ui};
-use places::{Log, Run, logs_in};
+use places::{Log, Run};
 
 pub(crate) fn run(args: &LogsArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     if args.follow && ui.is_json() {
@@ -27,11 +27,11 @@ pub(crate) fn run(args: &LogsArgs, global: &Global, ui: &Ui) -> Result<(), Failu
     let (bead, runs) = places::find(&args.bead, global)?;
     let names: Vec<String> = runs.iter().map(|run| run.name.clone()).collect();
     let run = choose(&bead, runs, args)?;
-    let logs = logs_in(&run.directory);
+    let logs = run.logs();
     if args.follow {
         let wanted = args.log.as_deref();
         let wanted = wanted.map(|name| find(&logs, name)).transpose()?;
-        return follow::follow(&run.directory, wanted, ui);
+        return follow::follow(&run, wanted, ui);
     }
     let Some(wanted) = &args.log else {
         return list(&bead, &run.name, &names, &logs, ui);
@@ -61,7 +61,9 @@ fn choose(bead: &str, mut runs: Vec<Run>, args: &LogsArgs) -> Result<Run, Failur
         None if runs.is_empty() => {
             let message = format!("nothing was run for '{}' here", excerpt(bead));
             let failure = Failure::new(ErrorCode::DependencyUnresolved, message);
-            Err(failure.action("run `beads-ralph verify` or `beads-ralph exec` first"))
+            Err(failure.action(
+                "`beads-ralph run`, `implement`, `exec` and `verify` keep what agents and checks write",
+            ))
         }
         None => {
             let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();

@@ -9,9 +9,9 @@ use std::time::Duration;
 use beads_ralph_core::text::{visible, visible_lines};
 use beads_ralph_runtime::files::{self, FileError};
 use beads_ralph_runtime::unit::Cancel;
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 
-use super::places::{Log, logs_in};
+use super::places::{Log, Run};
 use crate::failure::Failure;
 use crate::ui::{self, Ui};
 
@@ -35,7 +35,7 @@ struct Followed {
     is_in_line: bool,
 }
 
-pub(super) fn follow(root: &Utf8Path, wanted: Option<&Log>, ui: &Ui) -> Result<(), Failure> {
+pub(super) fn follow(run: &Run, wanted: Option<&Log>, ui: &Ui) -> Result<(), Failure> {
     let cancel = Cancel::on_signals()?;
     let mut streams: BTreeMap<String, Followed> = BTreeMap::new();
     let mut shown = wanted.map(|log| log.name.clone());
@@ -43,7 +43,7 @@ pub(super) fn follow(root: &Utf8Path, wanted: Option<&Log>, ui: &Ui) -> Result<(
         streams.insert(log.name.clone(), Followed::begin(log)?);
     }
     loop {
-        if let Some(newest) = newest(root)
+        if let Some(newest) = newest(run)
             && wanted.is_none()
             && shown.as_ref() != Some(&newest.name)
         {
@@ -66,12 +66,12 @@ pub(super) fn follow(root: &Utf8Path, wanted: Option<&Log>, ui: &Ui) -> Result<(
 }
 
 /// The stream that was written to last.
-fn newest(root: &Utf8Path) -> Option<Log> {
+fn newest(run: &Run) -> Option<Log> {
     let is_stream = |log: &Log| {
         let name = log.name.rsplit('/').next().unwrap_or_default();
         STREAMS.contains(&name) && log.n_bytes > 0
     };
-    let logs = logs_in(root).into_iter().filter(is_stream);
+    let logs = run.logs().into_iter().filter(is_stream);
     // Of two that were written to at once, the later one in the list ran later.
     logs.max_by_key(|log| log.written)
 }
