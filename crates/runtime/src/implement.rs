@@ -27,7 +27,7 @@ mod site;
 mod work;
 
 pub use ending::{Decision, Dispatched, Ending, ImplementError};
-pub use kept::{place_of, reviews_of, work_of};
+pub use kept::{own_place, reviews_of, target_of, work_of};
 pub use session::session_id;
 pub use site::Site;
 

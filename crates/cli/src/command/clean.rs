@@ -1,27 +1,28 @@
-//! `clean`: worktrees, branches and runs that are not needed any more. It says what, and asks.
+//! `clean`: worktrees and branches of `run` and `implement`, and runs, that are not needed any more. It says what, and asks.
 //!
 //! Only what is ours and has nothing to lose is removed: worktrees of closed beads without uncommitted files, branches whose commits
 //! are elsewhere, runs that are over. Data: `{removed: [{kind, name}], left: [{kind, name, why}], dry_run}`.
 
+mod works;
+
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use beads_ralph_core::bead::{IssueType, RalphBead, Rules};
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::engine::CommitId;
-use beads_ralph_core::issue::{Query, StatusFilter};
 use beads_ralph_core::text::visible;
 use beads_ralph_runtime::config;
 use beads_ralph_runtime::git::Git;
-use beads_ralph_runtime::run::{Place, Repository as _, RunDirectory, place};
+use beads_ralph_runtime::run::{Place, Repository as _, RunDirectory};
 use camino::Utf8PathBuf;
 use serde_json::{Value, json};
 
-use super::run::{self as running, settings};
+use super::run as running;
 use crate::args::{CleanArgs, Global};
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::{Ui, counted};
+use works::{Work, Works};
 
 /// How many runs that are over stay.
 const N_KEPT: usize = 5;
@@ -134,27 +135,20 @@ fn things(
     git: &Git,
 ) -> Result<Vec<Thing>, Failure> {
     let is_all = !args.worktrees && !args.runs;
-    let closed = closed(beads, site)?;
-    let worktrees = git.worktrees().map_err(running::trouble)?;
+    let Works { finished, in_use } = Works::of(beads, site)?;
     let mut things = Vec::new();
     if args.worktrees || is_all {
-        let there: BTreeSet<&Utf8PathBuf> = worktrees
-            .iter()
-            .filter(|it| !it.is_main)
-            .map(|it| &it.path)
-            .collect();
-        let in_use = in_use(beads, site)?;
-        let places = closed.iter().map(|bead| place(&site.root, bead));
+        let there = git.worktrees().map_err(running::trouble)?;
+        let there = there.iter().filter(|it| !it.is_main);
+        let there: BTreeSet<&Utf8PathBuf> = there.map(|it| &it.path).collect();
+        let places = finished.iter().map(|work| &work.place);
         let places = places.filter(|place| !in_use.contains(&place.worktree));
-        things.extend(
-            places
-                .filter(|place| there.contains(&place.worktree))
-                .map(Thing::Worktree),
-        );
+        let places = places.filter(|place| there.contains(&place.worktree));
+        things.extend(places.cloned().map(Thing::Worktree));
     }
     if args.branches {
-        for bead in &closed {
-            things.extend(branch(bead, site, git)?);
+        for work in &finished {
+            things.extend(branch(work, git)?);
         }
     }
     if args.runs || is_all {
@@ -163,54 +157,26 @@ fn things(
         over.truncate(over.len().saturating_sub(N_KEPT));
         things.extend(over.into_iter().map(Thing::Run));
     }
+    let mut seen = BTreeSet::new();
+    things.retain(|thing| seen.insert((thing.kind(), thing.name().to_owned())));
     Ok(things)
 }
 
-fn closed(beads: &Beads, site: &running::Place) -> Result<Vec<RalphBead>, Failure> {
-    let query = Query {
-        status: StatusFilter::OneOf(vec!["closed".to_owned()]),
-        types: [IssueType::Work, IssueType::Merge]
-            .map(|kind| kind.as_str().to_owned())
-            .to_vec(),
-        ..Query::default()
-    };
-    let rules = Rules {
-        rig: site.config.rig.clone(),
-    };
-    let records = beads.store.find(&query)?;
-    Ok(records
-        .iter()
-        .filter_map(|record| record.issue.to_ralph_bead(&[], &rules).ok())
-        .collect())
-}
-
-/// The worktrees of beads that are not closed: one may share its own with a bead that is.
-fn in_use(beads: &Beads, site: &running::Place) -> Result<BTreeSet<Utf8PathBuf>, Failure> {
-    let rules = Rules {
-        rig: site.config.rig.clone(),
-    };
-    let records = beads.store.find(&Query::default())?;
-    let unfinished = records
-        .iter()
-        .filter_map(|record| record.issue.to_ralph_bead(&[], &rules).ok());
-    Ok(unfinished
-        .map(|bead| place(&site.root, &bead).worktree)
-        .collect())
-}
-
-/// The branch of a bead, if its commits are elsewhere too.
-fn branch(bead: &RalphBead, site: &running::Place, git: &Git) -> Result<Option<Thing>, Failure> {
-    let name = bead.metadata.branch.as_str();
+/// The branch of finished work, if its commits are elsewhere too.
+fn branch(work: &Work, git: &Git) -> Result<Option<Thing>, Failure> {
+    let name = &work.place.branch;
+    // A branch that work goes into is nobody's own.
+    if work.homes.contains(name) {
+        return Ok(None);
+    }
     let Some(head) = git.branch(name).map_err(running::trouble)? else {
         return Ok(None);
     };
-    let named = site.config.integration.target.clone();
-    let target = named.unwrap_or_else(|| settings::target_of(&bead.metadata.plan_file));
-    for other in [&bead.metadata.source_branch, &target] {
-        if let Some(home) = git.branch(other).map_err(running::trouble)?
+    for home in &work.homes {
+        if let Some(home) = git.branch(home).map_err(running::trouble)?
             && git.is_in(&head, &home).map_err(running::trouble)?
         {
-            return Ok(Some(Thing::Branch(name.to_owned(), head)));
+            return Ok(Some(Thing::Branch(name.clone(), head)));
         }
     }
     Ok(None)

@@ -4,16 +4,23 @@
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::implement::report_folder;
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
 use super::session_id;
+use crate::config::Config;
 use crate::run::Place;
+
+/// Where worktrees are made, from the root.
+pub(super) const WORKTREES: &str = ".claude/worktrees";
+
+/// The branch that work is merged into when the configuration names none.
+const TARGET: &str = "ralph/implement";
 
 /// Where the artefacts of reviews are, from the root.
 pub(super) const ARTEFACTS: &str = ".ralf";
 
 /// Where the work of a bead is, from the path of its worktree: the branch is named by its last two parts.
-pub fn place_of(bead: &BeadId, worktree: &Utf8Path) -> Option<Place> {
+pub(super) fn place_of(bead: &BeadId, worktree: &Utf8Path) -> Option<Place> {
     let name = worktree.file_name()?;
     let folder = worktree.parent()?.file_name()?;
     Some(Place {
@@ -21,6 +28,19 @@ pub fn place_of(bead: &BeadId, worktree: &Utf8Path) -> Option<Place> {
         branch: format!("{folder}/{name}"),
         worktree: worktree.to_owned(),
     })
+}
+
+/// The same for a worktree that lies where this program makes them; others are somebody else's.
+pub fn own_place(root: &Utf8Path, bead: &BeadId, worktree: &Utf8Path) -> Option<Place> {
+    let below = worktree.strip_prefix(root.join(WORKTREES)).ok()?;
+    let mut parts = below.components();
+    let is_made_so = parts.all(|it| matches!(it, Utf8Component::Normal(_)));
+    place_of(bead, worktree).filter(|_| is_made_so && below.components().count() == 2)
+}
+
+/// The branch that finished work is merged into.
+pub fn target_of(config: &Config) -> &str {
+    config.integration.target.as_deref().unwrap_or(TARGET)
 }
 
 /// Where prompts, output, reports and checks of a step are kept, below the directory of the store. None for an id that cannot be a path.
@@ -54,5 +74,16 @@ mod tests {
         let place = place_of(&id("p-1"), Utf8Path::new("/r/w/fix/p-1-x")).unwrap();
         assert_eq!(place.branch, "fix/p-1-x");
         assert_eq!(place_of(&id("p-1"), Utf8Path::new("/")), None);
+        let own = |path: &str| own_place(root, &id("p-1"), Utf8Path::new(path)).is_some();
+        assert!(own("/r/.claude/worktrees/fix/p-1-x"));
+        for others in [
+            "/r",
+            "/r/fix/p-1-x",
+            "/r/.claude/worktrees/x",
+            "/r/.claude/worktrees/../x",
+            "/r/.claude/worktrees/a/b/c",
+        ] {
+            assert!(!own(others), "{others}");
+        }
     }
 }

@@ -10,14 +10,12 @@ use super::super::Dispatcher;
 use super::super::assign::Assignment;
 use super::super::ending::Stop;
 use super::super::hold::Held;
+use super::super::kept::target_of;
 use super::super::settle::{Settlement, label};
 use super::verify_ac::checks_of;
 use super::{ended, failed, place_at, settled};
 use crate::config::IntegrationMode;
 use crate::run::{Integrated, Place, PullState, Repository as _};
-
-/// The branch that work is merged into when the configuration names none.
-const TARGET: &str = "ralph/implement";
 
 impl Dispatcher<'_> {
     pub(super) fn hand_off(
@@ -91,7 +89,7 @@ impl Dispatcher<'_> {
         commit: &CommitId,
     ) -> Result<Settlement, Stop> {
         let config = self.site.config;
-        let target = config.integration.target.as_deref().unwrap_or(TARGET);
+        let target = target_of(config);
         let source = &config.worktrees.source_branch;
         let message = format!("Merge {} ({})", assignment.source.issue.title(), place.bead);
         let merged = match self.site.git.integrate(target, source, commit, &message) {

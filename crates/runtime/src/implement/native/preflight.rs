@@ -9,14 +9,12 @@ use super::super::Dispatcher;
 use super::super::assign::{Assignment, ignore_all};
 use super::super::ending::Stop;
 use super::super::hold::Held;
+use super::super::kept::WORKTREES;
 use super::super::seen::BeatingWatch;
 use super::super::settle::{Settlement, label};
 use super::{failed, settled};
 use crate::config::Base;
 use crate::run::{Origin, Place, Repository as _, Wanted, set_up};
-
-/// Where worktrees are, from the root.
-const WORKTREES: &str = ".claude/worktrees";
 
 /// The labels that a bead must have before anybody works on it.
 pub(in crate::implement) const REQUIRED: [&str; 2] = ["brainstormed", READY];
