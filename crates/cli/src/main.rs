@@ -24,6 +24,7 @@ mod plan_source;
 mod table;
 mod ui;
 mod work;
+mod worker_reports;
 
 use std::process::ExitCode;
 

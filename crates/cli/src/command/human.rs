@@ -3,7 +3,6 @@
 //! A bead of `implement` waits when it is labelled `human`, and so is the step that could not be done; `merge-ready` waits to be merged; a bead of `run`
 //! waits when it was given up; a gate of a plan waits to be closed. What is closed waits for nobody.
 
-mod evidence;
 mod list;
 mod resolve;
 mod show;

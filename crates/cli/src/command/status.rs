@@ -1,12 +1,17 @@
 //! `status`: where the sprints stand, team by team; with `--bead` everything that was done to one bead (contracts §7.9).
 //!
 //! Data: `{teams: [{team_name, beads: [{id, sprint, title, status, attempt_count, holder, is_gone, human, held_back}]}], counts: {open, in_progress, blocked,
-//! closed}, ready: [ids], stop, pause}`, with `--metrics` also `metrics`. Statuses of others have a count when there are any. `stop`
+//! closed}, ready: [ids], stop, pause, implement: [{id, title, status, molecule, stage, place, done, total, human, merge_ready}]}`, with `--metrics` also `metrics`. Statuses of others have a count when there are any. `stop`
 //! and `pause` are what was asked for last, as `{at, by, now}`, or null.
-//! With `--bead`: `{bead: {…}, executions: [{kind, attempt, agent, model, status, message, started_at, completed_at, seconds}], last_error, question}`.
+//! With `--bead`: `{bead: {…}, executions: [{kind, attempt, agent, model, status, message, started_at, completed_at, seconds}], molecules: [{id, formula,
+//! status, done, total, current, worktree, pull_request, steps: [{id, stage, place, status, human, holder, tries, cycles, closed_at, said, reports: [{path,
+//! agent, status, gate, escalations, error}]}]}], part_of, last_error, question}`; molecules are those of `implement`, and `tries` counts how often a step was
+//! begun.
 
 mod figures;
+mod implementing;
 mod one_bead;
+mod stages;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -29,6 +34,7 @@ use crate::failure::Failure;
 use crate::governing;
 use crate::table::{Page, Table};
 use crate::ui::Ui;
+use implementing::Implementing;
 
 /// The team of beads that name none (L-5).
 const DEFAULT_TEAM: &str = "default-team";
@@ -43,6 +49,7 @@ struct Status {
     ready: Vec<String>,
     stop: Option<Order>,
     pause: Option<Order>,
+    implement: Vec<Implementing>,
     #[serde(skip_serializing_if = "Option::is_none")]
     metrics: Option<Figures>,
 }
@@ -80,7 +87,7 @@ pub(crate) fn run(args: &StatusArgs, global: &Global, ui: &Ui) -> Result<(), Fai
     if ui.is_json() {
         return ui.data(&status);
     }
-    if status.teams.is_empty() {
+    if status.teams.is_empty() && status.implement.is_empty() {
         ui.say("there are no sprints in the store; `beads-ralph plan apply` puts them there\n");
     }
     ui.out(&status.text(Page::of(ui)))
@@ -116,6 +123,7 @@ fn look(beads: &Beads, gates: &Gates, is_with_figures: bool) -> Result<Status, F
         ready: ready.iter().map(|it| it.issue.id().to_string()).collect(),
         stop,
         pause,
+        implement: implementing::look(beads)?,
     })
 }
 
@@ -204,26 +212,17 @@ impl Status {
             }
         }
         let mut text = table.draw(page);
+        let implement = implementing::text(&self.implement, page);
+        if !text.is_empty() && !implement.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(&implement);
         if !text.is_empty() {
             text.push('\n');
         }
-        let counts: Vec<String> = (COUNTED.iter())
-            .chain(
-                self.counts
-                    .keys()
-                    .map(String::as_str)
-                    .filter(|key| !COUNTED.contains(key))
-                    .collect::<Vec<_>>()
-                    .iter(),
-            )
-            .map(|status| format!("{} {}", self.counts[*status], status.replace('_', " ")))
-            .collect();
-        _ = writeln!(
-            text,
-            "{}; {} ready",
-            page.line(&counts.join(", ")),
-            self.ready.len()
-        );
+        if !self.teams.is_empty() || self.implement.is_empty() {
+            text.push_str(&self.counted(page));
+        }
         self.push_orders(&mut text);
         if self.sprints().any(|bead| bead.is_gone) {
             text.push_str(
@@ -244,10 +243,31 @@ impl Status {
         if n_people.count() > 0 {
             text.push_str("some need a person: beads-ralph blocked\n");
         }
+        let mut implement = self.implement.iter();
+        if implement.any(|bead| bead.human || bead.merge_ready) {
+            text.push_str("some wait for an answer: beads-ralph human list\n");
+        }
         if let Some(metrics) = &self.metrics {
             _ = write!(text, "\n{}", figures::text(metrics, page));
         }
         text
+    }
+
+    /// How many sprints there are in each status.
+    fn counted(&self, page: Page) -> String {
+        let counts: Vec<String> = (COUNTED.iter())
+            .chain(
+                self.counts
+                    .keys()
+                    .map(String::as_str)
+                    .filter(|key| !COUNTED.contains(key))
+                    .collect::<Vec<_>>()
+                    .iter(),
+            )
+            .map(|status| format!("{} {}", self.counts[*status], status.replace('_', " ")))
+            .collect();
+        let counts = page.line(&counts.join(", "));
+        format!("{counts}; {} ready\n", self.ready.len())
     }
 
     fn sprints(&self) -> impl Iterator<Item = &Row> {

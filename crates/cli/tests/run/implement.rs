@@ -6,6 +6,7 @@ mod examples;
 mod finding;
 mod killed;
 mod liars;
+mod looking;
 mod loops;
 mod places;
 mod reports;

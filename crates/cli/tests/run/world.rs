@@ -368,6 +368,11 @@ impl Invocation {
         self
     }
 
+    /// Where its standard output goes, instead of into the answer.
+    pub(crate) fn stdout(&mut self, to: impl Into<Stdio>) {
+        self.0.stdout(to);
+    }
+
     #[track_caller]
     pub(crate) fn start(mut self) -> Running {
         let child = self.0.spawn().unwrap();

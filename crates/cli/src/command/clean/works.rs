@@ -46,7 +46,7 @@ fn of_run(bead: &RalphBead, site: &running::Place) -> Work {
     let target = named.unwrap_or_else(|| settings::target_of(&bead.metadata.plan_file));
     Work {
         place: place(&site.root, bead),
-        homes: [bead.metadata.source_branch.to_string(), target],
+        homes: [bead.metadata.source_branch.clone(), target],
     }
 }
 

@@ -10,13 +10,13 @@ use beads_ralph_core::issue::Record;
 use beads_ralph_core::text::{excerpt, visible};
 use serde_json::{Value, json};
 
-use super::evidence::{Found, reports};
 use super::waiting::{Kind, Waiting};
 use crate::args::{Global, HumanShowArgs};
 use crate::bead_view::{named, paragraph};
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::Ui;
+use crate::worker_reports::{Found, reports};
 
 /// A step that waits, and what its workers left.
 struct Shown<'w> {

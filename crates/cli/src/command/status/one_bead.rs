@@ -1,7 +1,8 @@
-//! `status --bead`: what was done to one bead, and what went wrong.
+//! `status --bead`: what was done to one bead, by `run` and by `implement`, and what went wrong.
 
 use std::fmt::Write as _;
 
+use beads_ralph_core::implement::reason;
 use beads_ralph_core::issue::{Issue, Record, Standing};
 use beads_ralph_core::report::{self, AgentRun};
 use beads_ralph_core::text::{excerpt, visible};
@@ -9,7 +10,8 @@ use serde_json::{Value, json};
 
 use super::figures::seconds;
 use super::metadata;
-use crate::bead_view::{self, held, named, paragraph, time};
+use super::stages::{self, PartOf, Worked};
+use crate::bead_view::{self, HUMAN, held, named, paragraph, time};
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::table::{Page, Table};
@@ -18,20 +20,54 @@ use crate::ui::Ui;
 pub(super) fn run(id: &str, beads: &Beads, ui: &Ui) -> Result<(), Failure> {
     let record = beads.resolve(id)?;
     let runs = report::runs(&record.issue);
+    let worked = stages::of_bead(beads, &record)?;
+    let part_of = stages::part_of(beads, &record)?;
+    let error = last_error(&record.issue, !worked.is_empty());
     if ui.is_json() {
         let n_dependents = beads.n_dependents(record.issue.id())?;
         return ui.data(&json!({
             "bead": bead_view::to_json(&record, n_dependents),
             "executions": runs.iter().map(to_json).collect::<Vec<Value>>(),
-            "last_error": last_error(&record.issue),
+            "molecules": worked.iter().map(Worked::to_json).collect::<Vec<Value>>(),
+            "part_of": part_of,
+            "last_error": error,
             "question": report::question(&record.issue),
         }));
     }
-    ui.out(&text(&record, &runs, Page::of(ui)))
+    let page = Page::of(ui);
+    let mut text = about(&record, part_of.as_ref(), page);
+    if let Some(part_of) = &part_of {
+        let bead = visible(part_of.bead.as_str());
+        _ = writeln!(text, "how it went: beads-ralph status --bead {bead}");
+    } else if runs.is_empty() && worked.is_empty() {
+        text.push_str("no agent has come to its end with it yet\n");
+    }
+    text.push_str(&table(&runs).draw(page));
+    for molecule in &worked {
+        text.push_str(&molecule.text(page));
+    }
+    if let Some(question) = report::question(&record.issue) {
+        _ = write!(text, "\nquestion\n{}", paragraph(&question));
+    }
+    if let Some(error) = error {
+        _ = write!(text, "\nlast error\n{}", paragraph(&error));
+    }
+    if !runs.is_empty() || !worked.is_empty() {
+        let id = visible(record.issue.id().as_str());
+        _ = writeln!(text, "\nwhat was written: beads-ralph logs {id}");
+    }
+    ui.out(&text)
 }
 
-/// What is wrong with it; of what is done nothing is wrong any more.
-fn last_error(issue: &Issue) -> Option<String> {
+/// What is wrong with it; of what is done nothing is wrong any more. The notes of a bead that `implement` works on say what is wrong only
+/// while a person is asked.
+fn last_error(issue: &Issue, is_implemented: bool) -> Option<String> {
+    if is_implemented && !issue.has_label(HUMAN) {
+        return None;
+    }
+    if is_implemented && let Some(notes) = issue.text("notes") {
+        return Some(reason(notes).to_owned());
+    }
     (issue.standing() == Standing::Pending).then(|| report::last_error(issue))?
 }
 
@@ -55,7 +91,8 @@ fn to_json(run: &AgentRun) -> Value {
     })
 }
 
-fn text(record: &Record, runs: &[AgentRun], page: Page) -> String {
+/// The bead itself, and where its work is.
+fn about(record: &Record, part_of: Option<&PartOf>, page: Page) -> String {
     let issue = &record.issue;
     let mut text = format!("{}\n", named(record));
     let mut status = issue.status().to_owned();
@@ -63,6 +100,11 @@ fn text(record: &Record, runs: &[AgentRun], page: Page) -> String {
         status = format!("{status}, held by {}", held(claim));
     }
     _ = writeln!(text, "{}", page.line(&format!("  status    {status}")));
+    if let Some(part_of) = part_of {
+        let PartOf { molecule, bead } = part_of;
+        let line = format!("  part of   molecule {molecule} for {bead}");
+        _ = writeln!(text, "{}", page.line(&line));
+    }
     for (name, key) in [
         ("team", "team_name"),
         ("sprint", "sprint"),
@@ -76,20 +118,6 @@ fn text(record: &Record, runs: &[AgentRun], page: Page) -> String {
         }
     }
     text.push('\n');
-    if runs.is_empty() {
-        text.push_str("no agent has come to its end with it yet\n");
-    }
-    text.push_str(&table(runs).draw(page));
-    if let Some(question) = report::question(issue) {
-        _ = write!(text, "\nquestion\n{}", paragraph(&question));
-    }
-    if let Some(error) = last_error(issue) {
-        _ = write!(text, "\nlast error\n{}", paragraph(&error));
-    }
-    if !runs.is_empty() {
-        let id = visible(issue.id().as_str());
-        _ = writeln!(text, "\nwhat was written: beads-ralph logs {id}");
-    }
     text
 }
 

@@ -9,28 +9,32 @@ use serde_json::{Value, json};
 
 /// A worker's report that was found.
 #[derive(Debug)]
-pub(super) struct Found {
-    pub(super) path: Utf8PathBuf,
-    pub(super) agent: String,
+pub(crate) struct Found {
+    pub(crate) path: Utf8PathBuf,
+    pub(crate) agent: String,
     /// What it says, or why it cannot be read.
-    pub(super) said: Result<Said, String>,
+    pub(crate) said: Result<Said, String>,
 }
 
 /// What a report says to a person.
 #[derive(Debug)]
-pub(super) struct Said {
-    pub(super) status: &'static str,
-    pub(super) escalations: Vec<Escalation>,
+pub(crate) struct Said {
+    pub(crate) status: &'static str,
+    /// What the commands that it ran showed.
+    pub(crate) gate: &'static str,
+    pub(crate) escalations: Vec<Escalation>,
 }
 
-/// The reports of a step, in order of their names.
-pub(super) fn reports(directory: &Utf8Path, step: &Record) -> Vec<Found> {
+/// The reports of a step: by worker, and of each in the order of its cycles.
+pub(crate) fn reports(directory: &Utf8Path, step: &Record) -> Vec<Found> {
     let Ok(folder) = report_folder(step.issue.id()) else {
         return Vec::new();
     };
     let folder = directory.join(folder);
     // A step that nobody worked on has no folder.
-    let names = files::names(&folder).unwrap_or_default();
+    let mut names = files::names(&folder).unwrap_or_default();
+    let agent = |name: &str| reporter(name).map(|agent| agent.as_str().to_owned());
+    names.sort_by_cached_key(|name| (agent(name), name.len(), name.clone()));
     let found = names.into_iter().filter_map(|name| {
         let agent = reporter(&name)?;
         let path = folder.join(&name);
@@ -53,12 +57,13 @@ fn read(path: &Utf8Path, agent: &Agent) -> Result<Said, String> {
     let report = report::read(&text, agent).map_err(|error| error.to_string())?;
     Ok(Said {
         status: report.report.status.as_str(),
+        gate: report::gate(&report.report.evidence).as_str(),
         escalations: report.report.escalations,
     })
 }
 
 impl Found {
-    pub(super) fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         let escalation =
             |it: &Escalation| json!({"reason": it.reason.as_str(), "detail": it.detail.as_str()});
         let said = self.said.as_ref();
@@ -67,6 +72,7 @@ impl Found {
             "path": self.path.as_str(),
             "agent": self.agent.as_str(),
             "status": said.ok().map(|said| said.status),
+            "gate": said.ok().map(|said| said.gate),
             "escalations": escalations.iter().map(escalation).collect::<Vec<Value>>(),
             "error": said.err(),
         })
