@@ -11,6 +11,7 @@ mod command;
 mod dispatching;
 mod draw;
 mod failure;
+mod figures;
 mod formula_sprints;
 mod formulas;
 mod governing;

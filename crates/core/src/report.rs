@@ -8,7 +8,7 @@ mod flaky;
 mod history;
 mod verdicts;
 
-pub use figures::{Figures, figures};
+pub use figures::{Figures, Tally, figures, figures_of_run};
 pub use flaky::{FlakyCheck, flaky_checks};
 pub use history::{AgentRun, Kind, last_error, last_failure, question, runs};
 pub use verdicts::{QaAgentReport, qa_report};

@@ -4,6 +4,7 @@
 //! every run. Nothing here is shipped.
 
 pub mod chaos;
+pub mod exposition;
 pub mod github;
 mod http;
 mod plans;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use beads_ralph_core::chronicle::{Chronicle, RunKind};
 use beads_ralph_core::engine::{BeadState, End};
+use beads_ralph_core::report::{Figures, figures_of_run};
 use beads_ralph_runtime::run::RunDirectory;
 use beads_ralph_runtime::store;
 
@@ -36,7 +37,12 @@ pub(crate) fn run(args: &MetricsArgs, ui: &Ui) -> Result<(), Failure> {
 struct Metrics(BTreeMap<&'static str, BTreeMap<String, f64>>);
 
 /// Every metric: its name, its type, and what it is.
-const KNOWN: [(&str, &str, &str); 11] = [
+const KNOWN: [(&str, &str, &str); 18] = [
+    (
+        "beads_ralph_active_seconds",
+        "gauge",
+        "Seconds in which at least one agent ran.",
+    ),
     (
         "beads_ralph_agent_cost_usd_total",
         "counter",
@@ -63,15 +69,40 @@ const KNOWN: [(&str, &str, &str); 11] = [
         "Attempts on beads.",
     ),
     (
+        "beads_ralph_bead_seconds_mean",
+        "gauge",
+        "Seconds that agents worked on a bead that was closed, on average; what ran at once counts once.",
+    ),
+    (
         "beads_ralph_bead_seconds_total",
         "counter",
         "Seconds from the claim to the end of beads that were closed.",
     ),
     ("beads_ralph_beads", "gauge", "Beads by where they stand."),
     (
+        "beads_ralph_beads_per_hour",
+        "gauge",
+        "Beads that were closed for each hour in which an agent ran.",
+    ),
+    (
         "beads_ralph_checks_total",
         "counter",
         "Times that the checks of a bead were run.",
+    ),
+    (
+        "beads_ralph_concurrency_mean",
+        "gauge",
+        "Agents at once, on average over the time in which any ran.",
+    ),
+    (
+        "beads_ralph_qa_failure_ratio",
+        "gauge",
+        "The share of runs of a QA agent that did not pass.",
+    ),
+    (
+        "beads_ralph_retry_ratio",
+        "gauge",
+        "The share of beads that took more than one attempt.",
     ),
     (
         "beads_ralph_run_began_seconds",
@@ -87,6 +118,11 @@ const KNOWN: [(&str, &str, &str); 11] = [
         "beads_ralph_run_seconds",
         "gauge",
         "Seconds from the beginning to the last entry of the journal.",
+    ),
+    (
+        "beads_ralph_success_ratio",
+        "gauge",
+        "The share of closed beads among those that were closed or given up.",
     ),
 ];
 
@@ -125,6 +161,34 @@ impl Metrics {
             for it in story.runs() {
                 self.count_run(run, it);
             }
+        }
+        self.count_figures(run, figures_of_run(chronicle));
+    }
+
+    /// The rates of contracts §7.9; what cannot be told yet has no series.
+    fn count_figures(&mut self, run: &str, figures: Figures) {
+        if figures.worked_on == 0 {
+            return;
+        }
+        let active = Some(figures.active_seconds);
+        for (name, value) in [
+            ("beads_ralph_active_seconds", active),
+            (
+                "beads_ralph_bead_seconds_mean",
+                figures.mean_seconds_per_bead,
+            ),
+            ("beads_ralph_beads_per_hour", figures.beads_per_hour),
+            ("beads_ralph_concurrency_mean", figures.mean_concurrency),
+            ("beads_ralph_retry_ratio", figures.retry_rate),
+            ("beads_ralph_success_ratio", figures.success_rate),
+        ] {
+            if let Some(value) = value {
+                self.add(name, &[("run", run)], value);
+            }
+        }
+        for (agent, share) in figures.qa_failure_rate {
+            let labels = [("run", run), ("agent", agent.as_str())];
+            self.add("beads_ralph_qa_failure_ratio", &labels, share);
         }
     }
 
@@ -202,20 +266,4 @@ fn label(value: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_series_has_its_help_and_no_value_breaks_a_line() {
-        let mut metrics = Metrics::default();
-        let hostile = "a\"b\\c\nd";
-        metrics.add("beads_ralph_run_info", &[("run", hostile)], 1.0);
-        metrics.add("beads_ralph_run_info", &[("run", hostile)], 0.5);
-        let text = metrics.text();
-        assert_eq!(
-            text,
-            "# HELP beads_ralph_run_info The run, its version and how it ended.\n# TYPE beads_ralph_run_info gauge\nbeads_ralph_run_info{run=\"a\\\"b\\\\c\\nd\"} 1.5\n"
-        );
-        assert!(KNOWN.is_sorted(), "names are in order, each once");
-    }
-}
+mod tests;

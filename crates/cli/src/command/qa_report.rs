@@ -11,6 +11,7 @@ use serde_json::json;
 use crate::args::Global;
 use crate::beads::Beads;
 use crate::failure::Failure;
+use crate::figures::percent;
 use crate::table::{Page, Table};
 use crate::ui::Ui;
 use crate::work;
@@ -75,9 +76,4 @@ fn table(agents: &[QaAgentReport]) -> Table {
         ]);
     }
     table
-}
-
-/// A share as people read it.
-pub(super) fn percent(share: f64) -> String {
-    format!("{:.0}%", share * 100.0)
 }

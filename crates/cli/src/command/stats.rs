@@ -1,11 +1,14 @@
-//! `stats`: beads by status and type.
+//! `stats`: beads by status and type, and the rates of contracts §7.9.
 //!
-//! Data: `{total, ready, blocked, held, by_status: {…}, by_type: {…}, oldest_open: {id, title, created_at}|null}`.
+//! Data: `{total, ready, blocked, held, by_status: {…}, by_type: {…}, oldest_open: {id, title, created_at}|null, metrics: {worked_on, closed, given_up,
+//! active_seconds, beads_per_hour, mean_seconds_per_bead, success_rate, retry_rate, mean_concurrency, qa_failure_rate: {agent: share}}}`; a rate that cannot be told yet
+//! is null.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use beads_ralph_core::issue::{Issue, Query, Standing};
+use beads_ralph_core::report::{Figures, Tally};
 use beads_ralph_core::text::excerpt;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -13,6 +16,7 @@ use serde::Serialize;
 use crate::args::Global;
 use crate::beads::Beads;
 use crate::failure::Failure;
+use crate::figures;
 use crate::table::Page;
 use crate::ui::Ui;
 
@@ -25,6 +29,7 @@ struct Stats {
     by_status: BTreeMap<String, usize>,
     by_type: BTreeMap<String, usize>,
     oldest_open: Option<Oldest>,
+    metrics: Figures,
 }
 
 #[derive(Debug, Serialize)]
@@ -46,7 +51,9 @@ pub(crate) fn run(global: &Global, ui: &Ui) -> Result<(), Failure> {
         ready: beads.store.find(&ready)?.len(),
         ..Stats::default()
     };
+    let mut tally = Tally::default();
     beads.each(|record| {
+        tally.take(&record.issue);
         stats.total += 1;
         stats.blocked += usize::from(record.is_blocked);
         stats.held += usize::from(record.claim.is_some());
@@ -62,6 +69,7 @@ pub(crate) fn run(global: &Global, ui: &Ui) -> Result<(), Failure> {
         stats.see_age(issue);
         Ok(())
     })?;
+    stats.metrics = tally.figures();
     if ui.is_json() {
         return ui.data(&stats);
     }
@@ -110,6 +118,9 @@ impl Stats {
                 oldest.id, oldest.title, oldest.created_at
             );
             _ = writeln!(text, "\n{}", page.line(&line));
+        }
+        if self.metrics.worked_on > 0 {
+            _ = write!(text, "\n{}", figures::text(&self.metrics, page));
         }
         text
     }

@@ -8,7 +8,6 @@
 //! agent, status, gate, escalations, error}]}]}], part_of, last_error, question}`; molecules are those of `implement`, and `tries` counts how often a step was
 //! begun.
 
-mod figures;
 mod implementing;
 mod one_bead;
 mod stages;
@@ -31,6 +30,7 @@ use crate::args::{Global, StatusArgs};
 use crate::bead_view::{HUMAN, time};
 use crate::beads::Beads;
 use crate::failure::Failure;
+use crate::figures;
 use crate::governing;
 use crate::table::{Page, Table};
 use crate::ui::Ui;

@@ -1,5 +1,7 @@
 //! A run as a page, and its figures for machines.
 
+use beads_ralph_testkit::exposition;
+
 use crate::world::{Setup, World, plan};
 
 /// An agent whose judge says something that would steer a browser.
@@ -70,15 +72,12 @@ fn metrics_are_those_of_the_journal() {
     assert_eq!(value("beads_ralph_beads{"), "2");
     assert_eq!(value("beads_ralph_attempts_total{"), "2");
     assert_eq!(value("beads_ralph_checks_total{"), "2");
-    for line in text.lines().filter(|line| !line.starts_with('#')) {
-        let (series, number) = line.rsplit_once(' ').unwrap();
-        assert!(number.parse::<f64>().is_ok(), "{line}");
-        let name = series.split('{').next().unwrap();
-        assert!(
-            text.contains(&format!("# TYPE {name} ")),
-            "{name} has no type"
-        );
-    }
+    assert_eq!(value("beads_ralph_success_ratio{"), "1");
+    let samples = exposition::read(&text).unwrap_or_else(|why| panic!("{why}\n{text}"));
+    assert_eq!(
+        samples.len(),
+        text.lines().filter(|it| !it.starts_with('#')).count()
+    );
     assert_eq!(world.run(&["metrics", "--all"]).exits(0).stdout, text);
 }
 

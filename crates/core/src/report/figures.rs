@@ -7,7 +7,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::verdicts::{qa_report, share};
-use super::{AgentRun, runs};
+use super::{AgentRun, Kind, runs};
+use crate::chronicle::{Chronicle, Run, RunKind};
+use crate::engine::{BeadState, End};
 use crate::issue::{Issue, Standing};
 
 /// Figures about the work on many beads. What cannot be told yet is absent.
@@ -39,38 +41,118 @@ type Span = (Timestamp, Timestamp);
 
 /// The figures of some beads.
 pub fn figures<'i>(issues: impl IntoIterator<Item = &'i Issue>) -> Figures {
-    let mut figures = Figures::default();
-    let mut all: Vec<AgentRun> = Vec::new();
-    let (mut n_retried, mut seconds_of_closed) = (0, 0.0);
+    let mut tally = Tally::default();
     for issue in issues {
-        let runs = runs(issue);
-        if runs.is_empty() {
-            continue;
-        }
-        figures.worked_on += 1;
-        n_retried += usize::from(n_attempts(issue, &runs) > 1);
-        if issue.standing() == Standing::Closed {
-            figures.closed += 1;
-            seconds_of_closed += covered(spans(&runs));
-        } else if issue.status() == "blocked" {
-            figures.given_up += 1;
-        }
-        all.extend(runs);
+        tally.take(issue);
     }
-    let total: f64 = spans(&all).map(length).sum();
-    figures.active_seconds = covered(spans(&all));
-    let is_timed = figures.active_seconds > 0.0;
-    let closed = f64::from(u32::try_from(figures.closed).unwrap_or(u32::MAX));
-    figures.beads_per_hour = is_timed.then(|| closed * 3600.0 / figures.active_seconds);
-    figures.mean_seconds_per_bead = (figures.closed > 0).then(|| seconds_of_closed / closed);
-    figures.success_rate = share(figures.closed, figures.closed + figures.given_up);
-    figures.retry_rate = share(n_retried, figures.worked_on);
-    figures.mean_concurrency = is_timed.then(|| total / figures.active_seconds);
-    let reports = qa_report(&all).into_iter();
-    figures.qa_failure_rate = reports
-        .map(|report| (report.agent, report.fail_rate))
-        .collect();
-    figures
+    tally.figures()
+}
+
+/// The figures of one run, by the same rules: what was done to its beads in it.
+pub fn figures_of_run(chronicle: &Chronicle) -> Figures {
+    let mut tally = Tally::default();
+    for story in &chronicle.stories {
+        let attempts = story.attempts.iter();
+        let runs = attempts.flat_map(|attempt| {
+            let agents = attempt.runs.iter().filter(|run| run.kind.is_agent());
+            agents.map(|run| agent_run(attempt.number, run))
+        });
+        let last = story.attempts.iter().map(|it| it.number).max();
+        let end = match story.state {
+            BeadState::Closed | BeadState::Ended(End::Closed { .. }) => Some(Ended::Closed),
+            BeadState::Blocked | BeadState::Ended(End::NeedsPerson { .. }) => Some(Ended::GivenUp),
+            BeadState::Waiting { .. }
+            | BeadState::HeldBack { .. }
+            | BeadState::Ready
+            | BeadState::Working { .. }
+            | BeadState::Held { .. }
+            | BeadState::Ended(End::Released | End::Lost { .. }) => None,
+        };
+        tally.add(end, last.unwrap_or(0).into(), runs.collect());
+    }
+    tally.figures()
+}
+
+/// How the work on a bead ended.
+#[derive(Debug, Clone, Copy)]
+enum Ended {
+    Closed,
+    GivenUp,
+}
+
+/// What is counted on the way to figures, bead by bead, so that not all of them are held at once.
+#[derive(Debug, Default)]
+pub struct Tally {
+    figures: Figures,
+    runs: Vec<AgentRun>,
+    n_retried: usize,
+    seconds_of_closed: f64,
+}
+
+impl Tally {
+    /// Counts a bead; one that no agent worked on is none.
+    pub fn take(&mut self, issue: &Issue) {
+        let runs = runs(issue);
+        let end = if issue.standing() == Standing::Closed {
+            Some(Ended::Closed)
+        } else {
+            (issue.status() == "blocked").then_some(Ended::GivenUp)
+        };
+        self.add(end, n_attempts(issue, &runs), runs);
+    }
+
+    /// Counts what was done to a bead, how it ended, if it did, and in how many attempts.
+    fn add(&mut self, end: Option<Ended>, n_attempts: u64, runs: Vec<AgentRun>) {
+        if runs.is_empty() {
+            return;
+        }
+        self.figures.worked_on += 1;
+        self.n_retried += usize::from(n_attempts > 1);
+        match end {
+            Some(Ended::Closed) => {
+                self.figures.closed += 1;
+                self.seconds_of_closed += covered(spans(&runs));
+            }
+            Some(Ended::GivenUp) => self.figures.given_up += 1,
+            None => {}
+        }
+        self.runs.extend(runs);
+    }
+
+    /// The figures of everything that was counted.
+    pub fn figures(self) -> Figures {
+        let mut figures = self.figures;
+        let total: f64 = spans(&self.runs).map(length).sum();
+        figures.active_seconds = covered(spans(&self.runs));
+        let is_timed = figures.active_seconds > 0.0;
+        let closed = f64::from(u32::try_from(figures.closed).unwrap_or(u32::MAX));
+        figures.beads_per_hour = is_timed.then(|| closed * 3600.0 / figures.active_seconds);
+        figures.mean_seconds_per_bead =
+            (figures.closed > 0).then(|| self.seconds_of_closed / closed);
+        figures.success_rate = share(figures.closed, figures.closed + figures.given_up);
+        figures.retry_rate = share(self.n_retried, figures.worked_on);
+        figures.mean_concurrency = is_timed.then(|| total / figures.active_seconds);
+        let reports = qa_report(&self.runs).into_iter();
+        figures.qa_failure_rate = reports
+            .map(|report| (report.agent, report.fail_rate))
+            .collect();
+        figures
+    }
+}
+
+/// A run of an agent as a journal tells it, in the words of beads.
+fn agent_run(attempt: u32, run: &Run) -> AgentRun {
+    let is_qa = run.kind == RunKind::Judge;
+    AgentRun {
+        kind: if is_qa { Kind::Qa } else { Kind::Dev },
+        attempt: attempt.into(),
+        agent: run.agent.clone(),
+        model: run.model.clone(),
+        status: run.status.clone(),
+        message: Some(run.message.clone()),
+        began: Some(run.began),
+        ended: Some(run.ended),
+    }
 }
 
 /// How many attempts a bead took: its count is set back when it is tried anew, its history is not.

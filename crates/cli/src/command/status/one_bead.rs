@@ -8,12 +8,12 @@ use beads_ralph_core::report::{self, AgentRun};
 use beads_ralph_core::text::{excerpt, visible};
 use serde_json::{Value, json};
 
-use super::figures::seconds;
 use super::metadata;
 use super::stages::{self, PartOf, Worked};
 use crate::bead_view::{self, HUMAN, held, named, paragraph, time};
 use crate::beads::Beads;
 use crate::failure::Failure;
+use crate::figures::seconds;
 use crate::table::{Page, Table};
 use crate::ui::Ui;
 

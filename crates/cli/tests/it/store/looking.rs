@@ -110,6 +110,15 @@ fn section_7_9_status_has_teams_counts_and_what_is_ready() {
 fn section_7_9_metrics_come_from_what_beads_tell() {
     let env = sprints();
     let metrics = &data(&env, &["status", "--metrics"])["metrics"];
+    assert_eq!(&data(&env, &["stats"])["metrics"], metrics);
+    let said = env.run(&["stats"]).exits(0).stdout;
+    let of_status = env.run(&["status", "--metrics"]).exits(0).stdout;
+    let rates = |text: &str| text[text.find("beads worked on").unwrap()..].to_owned();
+    assert_eq!(rates(&said), rates(&of_status));
+    assert!(
+        said.contains("beads per hour") && said.contains("67%"),
+        "{said}"
+    );
     for (key, expected) in [
         ("worked_on", 2.0),
         ("closed", 1.0),
@@ -214,6 +223,8 @@ fn section_7_9_qa_report_counts_verdicts() {
         ),
         (&json!(3), &json!(1), &json!(2), &json!(0))
     );
+    let rate = agent["fail_rate"].as_f64().unwrap();
+    assert!((rate - 2.0 / 3.0).abs() < 1e-9, "{rate}");
     assert_eq!(agent["last_message"], "tests are red");
     let none = seeded("{\"id\":\"a\",\"title\":\"t\"}\n");
     assert_eq!(data(&none, &["qa-report"])["agents"], json!([]));

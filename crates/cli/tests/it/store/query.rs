@@ -227,7 +227,10 @@ fn stats_count() {
         json!({"total": 5, "ready": 1, "blocked": 2, "held": 1,
             "by_status": {"closed": 1, "in_progress": 1, "open": 3},
             "by_type": {"bug": 1, "feature": 1, "task": 3},
-            "oldest_open": {"id": "bd-a", "title": "Alpha", "created_at": "2026-01-01T00:00:00Z"}})
+            "oldest_open": {"id": "bd-a", "title": "Alpha", "created_at": "2026-01-01T00:00:00Z"},
+            "metrics": {"worked_on": 0, "closed": 0, "given_up": 0, "active_seconds": 0.0, "beads_per_hour": null,
+                "mean_seconds_per_bead": null, "success_rate": null, "retry_rate": null, "mean_concurrency": null,
+                "qa_failure_rate": {}}})
     );
     assert!(data(&seeded(""), &["stats"])["oldest_open"].is_null());
 }

@@ -1,14 +1,13 @@
-//! The figures of `status --metrics`, for people.
+//! The figures of contracts §7.9, for people.
 
 use std::fmt::Write as _;
 
 use beads_ralph_core::report::Figures;
 
-use super::super::qa_report::percent;
 use crate::table::Page;
 
 /// One figure a line; what cannot be told yet is a dash.
-pub(super) fn text(figures: &Figures, page: Page) -> String {
+pub(crate) fn text(figures: &Figures, page: Page) -> String {
     let or_dash = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
     let share = |value: Option<f64>| or_dash(value.map(percent));
     let number = |value: Option<f64>| or_dash(value.map(|value| format!("{value:.1}")));
@@ -45,7 +44,12 @@ pub(super) fn text(figures: &Figures, page: Page) -> String {
 const MAX_NAME: usize = 60;
 
 /// Seconds as people read them.
-pub(super) fn seconds(seconds: f64) -> String {
+pub(crate) fn seconds(seconds: f64) -> String {
     let whole = std::time::Duration::try_from_secs_f64(seconds).unwrap_or_default();
     crate::work::seconds(u64::try_from(whole.as_millis()).unwrap_or(u64::MAX))
+}
+
+/// A share as people read it.
+pub(crate) fn percent(share: f64) -> String {
+    format!("{:.0}%", share * 100.0)
 }
