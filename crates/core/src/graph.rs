@@ -25,6 +25,7 @@ mod why;
 
 pub use check::check;
 pub use compile::compile;
+pub use critical::heaviest_path;
 pub use fault::GraphFault;
 pub use limit::{GraphLimit, MAX_EDGES, MAX_MERGES};
 pub use note::Note;

@@ -1,9 +1,10 @@
 //! What held a run up: the longest way through its beads, as it was thought to be and as it was.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use super::{Chronicle, Story};
 use crate::bead::BeadId;
+use crate::graph::heaviest_path;
 
 /// A way through the beads of a run on which each waited for the one before.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -25,54 +26,18 @@ pub fn critical_paths(chronicle: &Chronicle) -> (CriticalPath, CriticalPath) {
 
 /// The longest way, by the sum of a weight. What waits in a circle, which no store has, is left out.
 fn longest(stories: &[Story], weight: impl Fn(&Story) -> u64) -> CriticalPath {
-    let known: HashMap<&BeadId, &Story> = stories.iter().map(|it| (&it.task.id, it)).collect();
-    let mut waiting: BTreeMap<&BeadId, usize> = BTreeMap::new();
-    let mut followers: HashMap<&BeadId, Vec<&BeadId>> = HashMap::new();
-    for story in stories {
-        let before = story.waited_for.iter().filter(|id| known.contains_key(id));
-        let mut n = 0;
-        for id in before {
-            followers.entry(id).or_default().push(&story.task.id);
-            n += 1;
-        }
-        waiting.insert(&story.task.id, n);
-    }
-    let mut free: Vec<&BeadId> = (waiting.iter().filter(|(_, n)| **n == 0))
-        .map(|(id, _)| *id)
-        .collect();
-    free.reverse();
-    let mut length: HashMap<&BeadId, (u64, Option<&BeadId>)> = HashMap::new();
-    let mut best: Option<(u64, &BeadId)> = None;
-    while let Some(id) = free.pop() {
-        let before = length.get(id).copied().unwrap_or((0, None));
-        let own = known.get(id).map_or(0, |story| weight(story));
-        let whole = before.0.saturating_add(own);
-        length.insert(id, (whole, before.1));
-        if best.is_none_or(|(most, _)| whole > most) {
-            best = Some((whole, id));
-        }
-        for follower in followers.get(id).into_iter().flatten() {
-            let so_far = length.entry(follower).or_insert((0, None));
-            if so_far.1.is_none() || whole > so_far.0 {
-                *so_far = (whole, Some(id));
-            }
-            if let Some(n) = waiting.get_mut(follower) {
-                *n -= 1;
-                if *n == 0 {
-                    free.push(follower);
-                }
-            }
-        }
-    }
-    let Some((took_ms, last)) = best else {
-        return CriticalPath::default();
+    let places = stories.iter().enumerate();
+    let places: HashMap<&BeadId, usize> = places.map(|(at, it)| (&it.task.id, at)).collect();
+    let before = |story: &Story| {
+        let before = story.waited_for.iter();
+        let before = before.filter_map(|id| places.get(id).copied());
+        before.collect::<Vec<usize>>()
     };
-    let mut beads = vec![last.clone()];
-    let mut at = last;
-    while let Some((_, Some(before))) = length.get(at) {
-        beads.push((*before).clone());
-        at = before;
+    let before: Vec<Vec<usize>> = stories.iter().map(before).collect();
+    let path = heaviest_path(&before, |at| weight(&stories[at]));
+    let weights = path.iter().map(|at| weight(&stories[*at]));
+    CriticalPath {
+        took_ms: weights.fold(0, u64::saturating_add),
+        beads: path.iter().map(|at| stories[*at].task.id.clone()).collect(),
     }
-    beads.reverse();
-    CriticalPath { beads, took_ms }
 }
