@@ -13,10 +13,37 @@ mod text;
 mod waves;
 
 pub(crate) use chart::{Chart, Labelled};
-pub(crate) use dot::dot;
 pub(crate) use label::{Charset, columns, cut};
-pub(crate) use mermaid::mermaid;
-pub(crate) use text::{TextOptions, text};
+pub(crate) use text::TextOptions;
+
+use crate::args::GraphFormat;
+use crate::ui::{Stream, Ui};
+
+/// How many characters of a title a picture takes at the most.
+const MAX_TITLE: usize = 200;
+
+/// A title as far as pictures show it.
+pub(crate) fn title(text: &str) -> String {
+    text.chars().take(MAX_TITLE).collect()
+}
+
+/// A chart in the chosen form for people, or for other programs' input. What is said below it is for people alone.
+pub(crate) fn drawn(chart: &Chart, format: GraphFormat, below: &str, ui: &Ui) -> String {
+    match format {
+        GraphFormat::Mermaid => mermaid::mermaid(chart),
+        GraphFormat::Dot => dot::dot(chart),
+        GraphFormat::Text | GraphFormat::Json => {
+            let style = ui.style(Stream::Out);
+            let options = TextOptions {
+                width: style.width,
+                unicode: style.unicode,
+            };
+            let mut text = text::text(chart, options);
+            text.push_str(below);
+            text
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {

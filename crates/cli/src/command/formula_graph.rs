@@ -5,14 +5,11 @@
 use beads_ralph_core::formula::{Given, Molecule, StepBead};
 use serde::Serialize;
 
-use crate::args::{FormulaGraphArgs, GraphFormat};
+use crate::args::FormulaGraphArgs;
 use crate::draw::{self, Chart, Labelled};
 use crate::failure::Failure;
 use crate::formulas::{Said, compiled, formulas, values};
-use crate::ui::{Stream, Ui};
-
-/// How many characters of a title a picture takes at the most.
-const MAX_TITLE: usize = 200;
+use crate::ui::Ui;
 
 pub(crate) fn run(args: &FormulaGraphArgs, ui: &Ui) -> Result<(), Failure> {
     let formulas = formulas()?;
@@ -31,7 +28,7 @@ pub(crate) fn run(args: &FormulaGraphArgs, ui: &Ui) -> Result<(), Failure> {
     if ui.is_json() {
         return ui.data(&to_json(molecule, &chart, &said));
     }
-    ui.out(&drawn(&chart, args.format, ui))
+    ui.out(&draw::drawn(&chart, args.format, "", ui))
 }
 
 /// A formula of another type makes no steps of its own.
@@ -48,27 +45,12 @@ fn no_steps(name: &str, formula: Option<&beads_ralph_core::formula::Formula>) ->
 fn chart(molecule: &Molecule) -> Chart {
     let labelled = |step: &StepBead| Labelled {
         id: step.id.clone(),
-        title: step.title.chars().take(MAX_TITLE).collect(),
+        title: draw::title(&step.title),
     };
     Chart::of_steps(
         molecule.steps.iter().map(labelled).collect(),
         molecule.waits(),
     )
-}
-
-fn drawn(chart: &Chart, format: GraphFormat, ui: &Ui) -> String {
-    match format {
-        GraphFormat::Mermaid => draw::mermaid(chart),
-        GraphFormat::Dot => draw::dot(chart),
-        GraphFormat::Text | GraphFormat::Json => {
-            let style = ui.style(Stream::Out);
-            let options = draw::TextOptions {
-                width: style.width,
-                unicode: style.unicode,
-            };
-            draw::text(chart, options)
-        }
-    }
 }
 
 #[derive(Serialize)]

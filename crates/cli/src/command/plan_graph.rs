@@ -12,9 +12,6 @@ use crate::failure::Failure;
 use crate::plan_source::PlanSource;
 use crate::ui::{Stream, Ui, render};
 
-/// How many characters of a title a picture takes at the most.
-const MAX_TITLE: usize = 200;
-
 pub(crate) fn run(args: &PlanGraphArgs, ui: &Ui) -> Result<(), Failure> {
     let source = PlanSource::read(&args.plan)?;
     let plan = source.parse();
@@ -43,30 +40,9 @@ pub(crate) fn run(args: &PlanGraphArgs, ui: &Ui) -> Result<(), Failure> {
 /// The graph in the chosen form for people and for other programs' input.
 pub(super) fn drawn(graph: &PlanGraph<'_>, format: GraphFormat, ui: &Ui) -> String {
     let critical = graph.critical_path();
-    let title = |node: Node| {
-        graph
-            .sprint(node)
-            .title
-            .value
-            .chars()
-            .take(MAX_TITLE)
-            .collect()
-    };
+    let title = |node: Node| draw::title(&graph.sprint(node).title.value);
     let chart = Chart::of_sprints(&graph.graph, &critical, title);
-    match format {
-        GraphFormat::Mermaid => draw::mermaid(&chart),
-        GraphFormat::Dot => draw::dot(&chart),
-        GraphFormat::Text | GraphFormat::Json => {
-            let style = ui.style(Stream::Out);
-            let options = draw::TextOptions {
-                width: style.width,
-                unicode: style.unicode,
-            };
-            let mut text = draw::text(&chart, options);
-            text.push_str(&estimated_time(graph, &critical));
-            text
-        }
-    }
+    draw::drawn(&chart, format, &estimated_time(graph, &critical), ui)
 }
 
 /// How long the critical path takes, when all of its sprints say so.
