@@ -5,6 +5,7 @@
 
 mod args;
 mod bd;
+mod bead_state;
 mod bead_view;
 mod beads;
 mod command;

@@ -14,7 +14,8 @@ use std::fmt::Write as _;
 use beads_ralph_core::chronicle::{Chronicle, critical_paths};
 use beads_ralph_core::engine::{BeadState, End, Outcome, RunState};
 
-use self::words::{escaped, lasting, moment, money, state_class};
+use self::words::{escaped, lasting, moment, money};
+use crate::bead_state;
 
 const STYLE: &str = include_str!("page/style.css");
 const SCRIPT: &str = include_str!("page/script.js");
@@ -50,7 +51,9 @@ fn head(page: &mut String, chronicle: &Chronicle) {
     };
     let n = |class: &str| {
         let stories = chronicle.stories.iter();
-        stories.filter(|it| state_class(&it.state) == class).count()
+        stories
+            .filter(|it| bead_state::word(&it.state) == class)
+            .count()
     };
     let n_attempts: usize = chronicle.stories.iter().map(|it| it.attempts.len()).sum();
     let (began, took) = (
@@ -65,7 +68,7 @@ fn head(page: &mut String, chronicle: &Chronicle) {
     let mut cards = vec![
         ("beads", chronicle.stories.len().to_string()),
         ("closed", n("closed").to_string()),
-        ("need a person", n("person").to_string()),
+        ("need a person", n("needs_person").to_string()),
         ("attempts", n_attempts.to_string()),
         ("cost", money(&chronicle.spent)),
         ("tokens", words::grouped(chronicle.spent.tokens)),

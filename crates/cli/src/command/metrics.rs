@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use beads_ralph_core::chronicle::{Chronicle, RunKind};
-use beads_ralph_core::engine::{BeadState, End};
 use beads_ralph_core::report::{Figures, figures_of_run};
 use beads_ralph_runtime::run::RunDirectory;
 use beads_ralph_runtime::store;
 
 use super::report::told;
 use crate::args::MetricsArgs;
+use crate::bead_state;
 use crate::beads::here;
 use crate::failure::Failure;
 use crate::ui::Ui;
@@ -150,7 +150,7 @@ impl Metrics {
         let took = chronicle.last.duration_since(chronicle.began).as_secs_f64();
         self.add("beads_ralph_run_seconds", &[("run", run)], took);
         for story in &chronicle.stories {
-            let state = state(&story.state);
+            let state = bead_state::word(&story.state);
             self.add("beads_ralph_beads", &[("run", run), ("state", state)], 1.0);
             let n_attempts = number(story.attempts.len() as u64);
             self.add("beads_ralph_attempts_total", &[("run", run)], n_attempts);
@@ -234,19 +234,6 @@ impl Metrics {
             }
         }
         text
-    }
-}
-
-fn state(state: &BeadState) -> &'static str {
-    match state {
-        BeadState::Waiting { .. } | BeadState::HeldBack { .. } => "waiting",
-        BeadState::Ready => "ready",
-        BeadState::Working { .. } => "working",
-        BeadState::Held { .. } => "held",
-        BeadState::Blocked | BeadState::Ended(End::NeedsPerson { .. }) => "needs_person",
-        BeadState::Closed | BeadState::Ended(End::Closed { .. }) => "closed",
-        BeadState::Ended(End::Released) => "released",
-        BeadState::Ended(End::Lost { .. }) => "lost",
     }
 }
 

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use beads_ralph_core::chronicle::{Attempt, Chronicle, Run, Story};
 
-use super::words::{escaped, grouped, lasting, money, state_class, state_words};
+use super::words::{escaped, grouped, lasting, money};
+use crate::bead_state;
 
 pub(super) fn draw(page: &mut String, chronicle: &Chronicle) {
     page.push_str("<section>\n<h2>Beads</h2>\n");
@@ -16,7 +17,7 @@ pub(super) fn draw(page: &mut String, chronicle: &Chronicle) {
 
 fn bead(page: &mut String, story: &Story) {
     let id = escaped(story.task.id.as_str());
-    let class = state_class(&story.state);
+    let class = bead_state::word(&story.state);
     _ = write!(
         page,
         "<details class=\"bead\" id=\"bead-{id}\"><summary><span class=\"badge {class}\">{}</span> <b>{id}</b> {}</summary>\n<dl class=\"facts\">\n",
@@ -24,7 +25,7 @@ fn bead(page: &mut String, story: &Story) {
         escaped(&story.task.title)
     );
     let mut facts = vec![
-        ("state", escaped(&state_words(&story.state))),
+        ("state", escaped(&bead_state::words(&story.state))),
         ("sprint", escaped(&story.task.sprint)),
         ("team", escaped(&story.task.team)),
         ("branch", escaped(&story.task.branch)),

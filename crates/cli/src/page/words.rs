@@ -1,6 +1,6 @@
 //! Texts of others made safe for a page, and numbers and times for people.
 
-use beads_ralph_core::engine::{BeadState, End, Spent};
+use beads_ralph_core::engine::Spent;
 use beads_ralph_core::text::visible;
 use jiff::{SignedDuration, Timestamp};
 
@@ -35,36 +35,6 @@ pub(super) fn short(text: &str, most: usize) -> String {
     }
     let start: String = text.chars().take(most.saturating_sub(1)).collect();
     format!("{}…", escaped(start.trim_end()))
-}
-
-/// Where a bead stands, as a class of the style sheet.
-pub(super) fn state_class(state: &BeadState) -> &'static str {
-    match state {
-        BeadState::Waiting { .. } | BeadState::HeldBack { .. } => "waiting",
-        BeadState::Ready => "ready",
-        BeadState::Working { .. } => "working",
-        BeadState::Held { .. } => "held",
-        BeadState::Blocked | BeadState::Ended(End::NeedsPerson { .. }) => "person",
-        BeadState::Closed | BeadState::Ended(End::Closed { .. }) => "closed",
-        BeadState::Ended(End::Released | End::Lost { .. }) => "ready",
-    }
-}
-
-/// Where a bead stands, in words.
-pub(super) fn state_words(state: &BeadState) -> String {
-    match state {
-        BeadState::Waiting { on } => format!("waits for {}", on.join(", ")),
-        BeadState::HeldBack { why } => why.clone(),
-        BeadState::Ready => "ready".to_owned(),
-        BeadState::Working { phase, .. } => phase.as_str().to_owned(),
-        BeadState::Held { by } => format!("held by {by}"),
-        BeadState::Blocked => "needs a person".to_owned(),
-        BeadState::Closed => "closed before".to_owned(),
-        BeadState::Ended(End::Closed { .. }) => "closed".to_owned(),
-        BeadState::Ended(End::NeedsPerson { reason }) => format!("needs a person: {reason}"),
-        BeadState::Ended(End::Released) => "given back".to_owned(),
-        BeadState::Ended(End::Lost { reason }) => format!("became somebody else's: {reason}"),
-    }
 }
 
 pub(super) fn moment(at: Timestamp) -> String {
