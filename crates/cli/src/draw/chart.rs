@@ -3,7 +3,7 @@
 //! Charts of sprints come from the compiler of plans, which knows their order already. Those of steps are put in order here, by
 //! what they wait for.
 
-use beads_ralph_core::graph::{Node, SprintGraph};
+use beads_ralph_core::graph::{Node, SprintGraph, heaviest_path};
 
 /// The most boxes for which edges that others imply are looked for. Beyond that nobody follows an edge with the eye.
 const MAX_REDUCED: usize = 2_000;
@@ -72,7 +72,7 @@ impl Chart {
             boxes,
             before: reduced(&waits, &order),
             waves,
-            critical: longest(&waits, &depth),
+            critical: heaviest_path(&waits, |_| 1),
         }
     }
 
@@ -162,22 +162,6 @@ fn reduced(waits: &[Vec<usize>], order: &[usize]) -> Vec<Vec<usize>> {
             .collect()
     };
     waits.iter().map(kept).collect()
-}
-
-/// The longest chain from the beginning to an end; of several the first.
-fn longest(waits: &[Vec<usize>], depth: &[usize]) -> Vec<usize> {
-    let Some(deepest) = depth.iter().copied().max() else {
-        return Vec::new();
-    };
-    let mut next = depth.iter().position(|depth| *depth == deepest);
-    let mut path = Vec::new();
-    while let Some(at) = next {
-        path.push(at);
-        let before = waits[at].iter().copied();
-        next = before.filter(|to| depth[*to] + 1 == depth[at]).min();
-    }
-    path.reverse();
-    path
 }
 
 #[cfg(test)]
