@@ -7,6 +7,7 @@ mod args;
 mod bd;
 mod bead_view;
 mod beads;
+mod board;
 mod command;
 mod dispatching;
 mod draw;

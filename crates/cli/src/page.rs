@@ -14,7 +14,8 @@ use std::fmt::Write as _;
 use beads_ralph_core::chronicle::{Chronicle, critical_paths};
 use beads_ralph_core::engine::{BeadState, End, Outcome, RunState};
 
-use self::words::{escaped, lasting, moment, money, state_class};
+use self::words::{escaped, moment, state_class};
+pub(crate) use self::words::{lasting, money, state_words};
 
 const STYLE: &str = include_str!("page/style.css");
 const SCRIPT: &str = include_str!("page/script.js");

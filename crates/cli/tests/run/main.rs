@@ -27,6 +27,10 @@ mod replayed;
 #[cfg(test)]
 mod report;
 #[cfg(test)]
+mod terminal;
+#[cfg(test)]
 mod together;
+#[cfg(test)]
+mod watch;
 #[cfg(test)]
 mod world;

@@ -21,11 +21,11 @@ pub(super) struct Run {
 }
 
 /// A file of a run.
-pub(super) struct Log {
-    pub(super) name: String,
-    pub(super) path: Utf8PathBuf,
-    pub(super) n_bytes: u64,
-    pub(super) written: Option<SystemTime>,
+pub(crate) struct Log {
+    pub(crate) name: String,
+    pub(crate) path: Utf8PathBuf,
+    pub(crate) n_bytes: u64,
+    pub(crate) written: Option<SystemTime>,
 }
 
 /// The bead that is meant and its runs, oldest first. A name under which something was written is taken as it is; any other may be
@@ -85,7 +85,7 @@ fn last_written(directory: &Utf8Path) -> Option<SystemTime> {
 }
 
 /// Every file below a directory, in the order in which things ran. Links are nobody's log, and may lead anywhere.
-pub(super) fn logs_in(root: &Utf8Path) -> Vec<Log> {
+pub(crate) fn logs_in(root: &Utf8Path) -> Vec<Log> {
     let mut logs = Vec::new();
     let mut pending = vec![root.to_owned()];
     while let Some(directory) = pending.pop() {
