@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use beads_ralph_core::implement::{Outcome, READY, encode_path, title_slug};
-use beads_ralph_core::issue::Dependency;
+use beads_ralph_core::issue::{Dependency, Edit};
+use serde_json::{Map, json};
 
 use super::super::Dispatcher;
 use super::super::assign::{Assignment, WORKTREE_LABEL, ignore_all};
@@ -17,6 +18,9 @@ use crate::run::{Origin, Place, Repository as _, Wanted, set_up};
 
 /// Where worktrees are, from the root.
 const WORKTREES: &str = ".claude/worktrees";
+
+/// Where the root of a molecule says what its work began from, where that is not simply the source branch.
+pub(super) const BASE: &str = "base_commit";
 
 /// The labels that a bead must have before anybody works on it.
 pub(in crate::implement) const REQUIRED: [&str; 2] = ["brainstormed", READY];
@@ -44,6 +48,7 @@ impl Dispatcher<'_> {
             source: self.site.config.worktrees.source_branch.clone(),
             wanted: self.wanted(assignment)?,
         };
+        let has_merged = !origin.wanted.is_empty();
         let prepared = match self.site.git.prepare(&place, &origin) {
             Ok(prepared) => prepared,
             Err(trouble) => return settled(assignment, "worktree-not-made", trouble),
@@ -86,10 +91,16 @@ impl Dispatcher<'_> {
             "§9.14",
             format!("worktree {worktree} on {branch}, from {}", prepared.from),
         );
+        let head = &prepared.head.0;
+        let is_kept = (assignment.root().issue.metadata()).is_some_and(|it| it.contains_key(BASE));
+        let base = has_merged && !is_kept;
+        let base =
+            base.then(|| Edit::MergeMetadata(Map::from_iter([(BASE.to_owned(), json!(head))])));
         let outcome = format!("preflight complete; {branch} at {worktree}");
         let mut settlement = Settlement::new(Outcome::Complete(outcome));
         let path = encode_path(worktree.as_str());
         settlement.root = vec![label(&format!("{WORKTREE_LABEL}{path}"))?];
+        settlement.root.extend(base);
         settlement.starts_source = true;
         Ok(settlement)
     }
