@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use beads_ralph_core::engine::CommitId;
 use beads_ralph_core::implement::{Outcome, READY, encode_path, title_slug};
 use beads_ralph_core::issue::{Dependency, Edit};
 use serde_json::{Map, json};
@@ -48,7 +49,6 @@ impl Dispatcher<'_> {
             source: self.site.config.worktrees.source_branch.clone(),
             wanted: self.wanted(assignment)?,
         };
-        let has_merged = !origin.wanted.is_empty();
         let prepared = match self.site.git.prepare(&place, &origin) {
             Ok(prepared) => prepared,
             Err(trouble) => return settled(assignment, "worktree-not-made", trouble),
@@ -91,16 +91,13 @@ impl Dispatcher<'_> {
             "§9.14",
             format!("worktree {worktree} on {branch}, from {}", prepared.from),
         );
-        let head = &prepared.head.0;
-        let is_kept = (assignment.root().issue.metadata()).is_some_and(|it| it.contains_key(BASE));
-        let base = has_merged && !is_kept;
-        let base =
-            base.then(|| Edit::MergeMetadata(Map::from_iter([(BASE.to_owned(), json!(head))])));
         let outcome = format!("preflight complete; {branch} at {worktree}");
         let mut settlement = Settlement::new(Outcome::Complete(outcome));
         let path = encode_path(worktree.as_str());
         settlement.root = vec![label(&format!("{WORKTREE_LABEL}{path}"))?];
-        settlement.root.extend(base);
+        settlement
+            .root
+            .extend(noted_base(assignment, &origin, &prepared.head));
         settlement.starts_source = true;
         Ok(settlement)
     }
@@ -141,4 +138,12 @@ impl Dispatcher<'_> {
             worktree: self.site.root.join(WORKTREES).join(folder).join(name),
         }
     }
+}
+
+/// Notes what the work begins from where other beads' work is in it, once; else it is where the branch left the source branch (Z-6).
+fn noted_base(assignment: &Assignment, origin: &Origin, head: &CommitId) -> Option<Edit> {
+    let metadata = assignment.root().issue.metadata();
+    let is_noted = metadata.is_some_and(|metadata| metadata.contains_key(BASE));
+    let base = Map::from_iter([(BASE.to_owned(), json!(head))]);
+    (!origin.wanted.is_empty() && !is_noted).then_some(Edit::MergeMetadata(base))
 }
