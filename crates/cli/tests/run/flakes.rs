@@ -1,8 +1,9 @@
 //! Whose fault a red check is, in a run (`verify.flaky_retries`).
 
+use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::world::{Setup, World, sprint};
+use crate::world::{Setup, World, sprint, wait_until};
 
 /// What the second sprint is checked by besides its own check. What the first one made, what is copied into worktrees, what sets them up and the
 /// ports must be there on the base too, else the regression would look like something old.
@@ -151,4 +152,35 @@ fn z_22_a_bead_that_is_given_up_says_whose_fault_it_is() {
     for words in [OLD, REGRESSION] {
         assert!(error.contains(words), "{words}: {error}");
     }
+}
+
+#[test]
+fn l_9_making_the_base_ready_ends_with_everything_else() {
+    let world = World::new(&Setup {
+        config: "verify: {flaky_retries: 1, default: ['false']}\n".to_owned(),
+        ..Setup::default()
+    });
+    let config = world.read("beads-ralph.yaml");
+    // Only the base is in a directory of this name.
+    let hang = format!(
+        "case $PWD in */base) touch {}/hangs; sleep 600;; esac",
+        world.base
+    );
+    world.write(
+        "beads-ralph.yaml",
+        &format!("{config}worktrees: {{setup: '{hang}'}}\n"),
+    );
+    let running = world.command(&["run"]).start();
+    world.wait_for("hangs");
+    for is_now in [false, true] {
+        running.signal(Signal::INT);
+        wait_until("it has heard", || {
+            let journal = world.journal();
+            let mut events = journal.iter().map(|entry| &entry["event"]["stop_asked"]);
+            events.any(|event| event["now"] == is_now)
+        });
+    }
+    running.end().exits(130);
+    wait_until("nobody is left", || world.processes().is_empty());
+    assert_eq!(world.statuses(), "1.1 open");
 }
