@@ -7,6 +7,8 @@ mod checks;
 #[cfg(test)]
 mod ends;
 #[cfg(test)]
+mod flakes;
+#[cfg(test)]
 mod gates;
 #[cfg(test)]
 mod implement;
