@@ -103,6 +103,7 @@ impl Cli {
             | Command::Replay(_)
             | Command::Report(_)
             | Command::Metrics(_)
+            | Command::Watch(_)
             | Command::CreateBead(_)
             | Command::Schema(_)
             | Command::Demo(_)
@@ -258,6 +259,8 @@ pub(crate) enum Command {
     Simulate(Box<SimulateArgs>),
     /// Decide everything in a run's journal once more, and compare
     Replay(ReplayArgs),
+    /// Look at a run on the whole terminal, live or over; keys retry, pause and stop
+    Watch(WatchArgs),
     /// Write a run as one page of HTML: graph, timeline, attempts, verdicts, cost
     Report(ReportArgs),
     /// Print the figures of runs in the text format of Prometheus

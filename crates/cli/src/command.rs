@@ -61,6 +61,7 @@ mod status;
 mod stop;
 mod update;
 mod verify;
+mod watch;
 mod watchdog;
 
 pub(crate) use self::run::{Place, main_root};
@@ -135,6 +136,7 @@ pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), Failure> {
         Command::Simulate(args) => simulate::run(args, global, ui),
         Command::Replay(args) => replay::run(args, ui),
         Command::Report(args) => report::run(args, ui),
+        Command::Watch(args) => watch::run(args, global, ui),
         Command::Metrics(args) => metrics::run(args, ui),
         Command::CreateBead(args) => create_bead::run(args, ui),
         Command::Schema(args) => schema::run(args, ui),

@@ -1,7 +1,7 @@
 //! The journals of runs as commands meet them: found by the run's id, or by its directory.
 
 use beads_ralph_core::diag::{ErrorCode, did_you_mean};
-use beads_ralph_core::engine::{Entry, Head};
+use beads_ralph_core::engine::{Entry, Head, ReplayError};
 use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::run::{JournalError, RunDirectory, read_journal};
 use beads_ralph_runtime::store;
@@ -22,17 +22,28 @@ pub(crate) struct Journal {
 /// Reads the journal of a run: by its id, the beginning of it, `latest`, or its directory.
 pub(crate) fn read(run: &str) -> Result<Journal, Failure> {
     let directory = find(run)?;
-    let (head, entries) = read_journal(&directory).map_err(|error| match error {
+    let (head, entries) = read_journal(&directory).map_err(unreadable)?;
+    Ok(Journal { head, entries })
+}
+
+/// Why a journal cannot be read.
+pub(crate) fn unreadable(error: JournalError) -> Failure {
+    match error {
         JournalError::File(error) => Failure::from(error),
         error @ (JournalError::Line { .. } | JournalError::NoRun { .. }) => {
             Failure::new(ErrorCode::ValidationConstraint, error.to_string())
                 .action("a journal that was changed by hand is of no use")
         }
-    })?;
-    Ok(Journal { head, entries })
+    }
 }
 
-fn find(run: &str) -> Result<RunDirectory, Failure> {
+/// Why a journal does not lead to the decisions that stand in it.
+pub(crate) fn unlike(error: &ReplayError) -> Failure {
+    Failure::new(ErrorCode::ValidationConstraint, error.to_string())
+        .action("use the version of beads-ralph that made the run")
+}
+
+pub(crate) fn find(run: &str) -> Result<RunDirectory, Failure> {
     let path = Utf8Path::new(run);
     if run.contains('/') && path.is_dir() {
         return Ok(RunDirectory::at(path));

@@ -95,7 +95,7 @@ impl Listener for Live<'_> {
             News::CheckBegins { name, .. } => self.begin(format!("  check {}", excerpt(name))),
             News::Checked(record) => {
                 let name = excerpt(&record.name);
-                let why = record.reason.as_deref().map(visible);
+                let why = record.remark().map(visible);
                 let why = why.map_or(String::new(), |why| format!(": {why}"));
                 let time = seconds(record.duration_ms);
                 let time = if record.skipped {

@@ -8,6 +8,7 @@ mod bd;
 mod bead_state;
 mod bead_view;
 mod beads;
+mod board;
 mod command;
 mod dispatching;
 mod draw;

@@ -14,7 +14,8 @@ use std::fmt::Write as _;
 use beads_ralph_core::chronicle::{Chronicle, critical_paths};
 use beads_ralph_core::engine::{BeadState, End, Outcome, RunState};
 
-use self::words::{escaped, lasting, moment, money};
+use self::words::{escaped, moment};
+pub(crate) use self::words::{lasting, money};
 use crate::bead_state;
 
 const STYLE: &str = include_str!("page/style.css");

@@ -73,6 +73,12 @@ impl Ui {
         !self.is_quiet && !self.is_json && !is_dumb && io::stderr().is_terminal()
     }
 
+    /// Whether the whole of standard output can be drawn on.
+    pub(crate) fn is_screen(&self) -> bool {
+        let is_dumb = env::get(Variable::Term).as_deref() == Some("dumb");
+        !self.is_json && !is_dumb && io::stdout().is_terminal()
+    }
+
     /// Prints data for people. With `--json` standard output belongs to the envelope alone.
     pub(crate) fn out(&self, text: &str) -> Result<(), Failure> {
         if self.is_json {

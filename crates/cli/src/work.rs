@@ -8,10 +8,7 @@ use beads_ralph_core::dod::{self, DodBead};
 use beads_ralph_core::issue::Record;
 use beads_ralph_core::text::excerpt;
 use beads_ralph_core::verify::CheckRecord;
-use beads_ralph_runtime::checks::Base;
-use beads_ralph_runtime::config::Config;
 use beads_ralph_runtime::ralph::{BeadFile, BeadFileError, Ralph};
-use beads_ralph_runtime::unit::Units;
 use beads_ralph_runtime::{repo, store};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
@@ -164,18 +161,6 @@ impl Target {
     }
 }
 
-/// What the work began from, as far as it is known; it is made ready as worktrees are.
-pub(crate) fn base<'a>(
-    units: &'a Units,
-    root: &'a Utf8Path,
-    commit: Option<&'a str>,
-    config: &Config,
-) -> Option<Base<'a>> {
-    let setup = config.worktrees.setup.clone();
-    let setup = setup.map(|line| config.shell.iter().cloned().chain([line]).collect());
-    Some(Base::new(units, root, commit?).with_setup(setup))
-}
-
 fn nowhere(name: &str, ralph: &Ralph) -> Failure {
     let message = format!(
         "there is no bead '{}': it is not in .ralph/beads, .ralph/gates or .beads/active, and there is no store",
@@ -226,9 +211,7 @@ pub(crate) fn show(records: &[CheckRecord], ui: &Ui) -> Result<(), Failure> {
             } else {
                 seconds(record.duration_ms)
             },
-            (record.reason.clone())
-                .or_else(|| record.warning.clone())
-                .unwrap_or_default(),
+            record.remark().unwrap_or_default().to_owned(),
         ]);
     }
     let page = Page::of(ui);

@@ -14,7 +14,7 @@ use crate::bead::BeadId;
 use crate::engine::{BeadState, CommitId, Outcome, RunState, Spent, Task};
 
 pub use path::{CriticalPath, critical_paths};
-pub use tell::chronicle;
+pub use tell::{Telling, chronicle};
 
 /// The story of a run.
 #[derive(Debug, Clone)]
@@ -50,6 +50,8 @@ pub struct Story {
     pub waited_for: Vec<BeadId>,
     /// Where it stands at the end.
     pub state: BeadState,
+    /// The number of the attempt that is or was made last; 0 before the first.
+    pub attempt: u32,
     /// When it was first claimed in this run.
     pub claimed: Option<Timestamp>,
     /// When its work ended in this run.

@@ -27,7 +27,7 @@ mod work;
 
 pub use effect::{Action, Effect, EffectId, Launch, Note, Progress, Pull};
 pub use event::{AgentReport, Answer, Event, Verdict};
-pub use journal::{Entry, FORMAT, Head, ReplayError, replay};
+pub use journal::{Entry, FORMAT, Head, Replay, ReplayError, replay};
 pub use ledger::Spent;
 pub use machine::{ENGINE, Engine, Outcome};
 pub use selection::Selection;

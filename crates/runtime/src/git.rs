@@ -32,6 +32,7 @@ mod turn;
 mod worktree_view;
 mod worktrees;
 
+pub(crate) use copied::copy_into;
 pub use identity::{Identity, Person};
 pub use worktrees::Worktree;
 

@@ -117,7 +117,7 @@ pub(crate) struct RecoverArgs {
 }
 
 /// What must be true of a bead for a change to happen.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct GuardArgs {
     /// The number that your claim gave out: nothing changes when the bead was claimed anew
     #[arg(long, value_name = "N", value_parser = fence, conflicts_with = "force")]

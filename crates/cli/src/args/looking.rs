@@ -42,6 +42,13 @@ pub(crate) struct PauseArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct WatchArgs {
+    /// The run: its id, the beginning of it, `latest`, or its directory
+    #[arg(default_value = "latest")]
+    pub(crate) run: String,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
     /// The run: its id, the beginning of it, `latest`, or its directory
     #[arg(default_value = "latest")]

@@ -13,6 +13,7 @@ use std::fmt::Write as _;
 
 use beads_ralph_core::dod::{DodBead, DodStatus, Settings};
 use beads_ralph_core::text::visible;
+use beads_ralph_runtime::checks::Base;
 use beads_ralph_runtime::config::{self, Config};
 use beads_ralph_runtime::exec::{Report, Worker};
 use beads_ralph_runtime::ralph::{BeadFile, LogDirectory, Ralph};
@@ -120,7 +121,8 @@ impl<'a> Exec<'a> {
         self.ralph.prepare()?;
         let main = work::main_root(self.ralph.root());
         let commit = target.base_commit();
-        let base = work::base(units, &main, commit.as_deref(), &self.config);
+        let base = commit.as_deref();
+        let base = base.map(|base| Base::new(&main, base, &self.config.worktrees));
         let site = Site {
             exec: self,
             units,

@@ -15,7 +15,8 @@ use crate::args::{Global, LogsArgs};
 use crate::failure::Failure;
 use crate::table::{Page, Table};
 use crate::ui::{self, Ui};
-use places::{Log, Run};
+use places::Run;
+pub(crate) use places::{Log, logs_in};
 
 pub(crate) fn run(args: &LogsArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     if args.follow && ui.is_json() {

@@ -1,8 +1,8 @@
 //! `qa-report`: what QA agents said, agent by agent (contracts §7.9), and which checks are flaky.
 //!
 //! Data: `{"agents": [{agent, runs, pass, fail, stop, fail_rate, last_message}], "flaky_checks": [{check, command, runs, flaky, flaky_rate, last_warning}]}`;
-//! `fail_rate` is the share of runs that did not pass. Flaky checks are known where `verify.flaky_retries` is set, from what `exec`, `verify` and `run`
-//! keep in files, the worst first.
+//! `fail_rate` is the share of runs that did not pass. Flaky checks are known where `verify.flaky_retries` is set, from what `exec`, `verify`, `run`
+//! and `implement` keep in files, the worst first.
 
 use beads_ralph_core::report::{self, FlakyCheck, QaAgentReport};
 use beads_ralph_runtime::checks::kept_records;

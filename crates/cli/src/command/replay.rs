@@ -237,7 +237,16 @@ fn answered(answer: &Result<Answer, Trouble>) -> String {
             counted(*n_changed, "file", "files"),
             commit.short()
         ),
-        Ok(Answer::Verified { is_green: true, .. }) => "green".to_owned(),
+        Ok(Answer::Verified {
+            is_green: true,
+            summary,
+            ..
+        }) if summary.is_empty() => "green".to_owned(),
+        Ok(Answer::Verified {
+            is_green: true,
+            summary,
+            ..
+        }) => format!("green: {summary}"),
         Ok(Answer::Verified { summary, .. }) => format!("red: {summary}"),
         Ok(Answer::Merged { commit }) => format!("merged by {}", commit.short()),
         Ok(Answer::Conflicted { files, .. }) => format!("conflicts in {}", files.join(", ")),

@@ -3,8 +3,7 @@
 //! Data: `{run, path, bytes, beads, outcome}`.
 
 use beads_ralph_core::chronicle::{Chronicle, chronicle};
-use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_core::engine::{Outcome, replay};
+use beads_ralph_core::engine::Outcome;
 use beads_ralph_runtime::files;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::json;
@@ -22,11 +21,7 @@ pub(crate) fn run(args: &ReportArgs, ui: &Ui) -> Result<(), Failure> {
 /// The story of a run.
 pub(crate) fn told(run: &str) -> Result<Chronicle, Failure> {
     let journal = journal::read(run)?;
-    let engine = replay(&journal.head, &journal.entries).map_err(|error| {
-        Failure::new(ErrorCode::ValidationConstraint, error.to_string())
-            .action("use the version of beads-ralph that made the run")
-    })?;
-    Ok(chronicle(&journal.head, &journal.entries, &engine))
+    chronicle(&journal.head, &journal.entries).map_err(|error| journal::unlike(&error))
 }
 
 /// Writes the page of a run: into a file, or to standard output for `-`.

@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::chronicle::{Chronicle, chronicle};
 use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_core::engine::{Engine, Head, Task};
+use beads_ralph_core::engine::{Head, Task};
 use beads_ralph_core::simulate::{
     Figures, Percentiles, Play, Source, Study, StudyResult, launches,
 };
@@ -77,11 +77,7 @@ fn first_round(args: &SimulateArgs, work: &Work) -> Chronicle {
     }
     .run();
     let head = Head::new(work.settings.clone(), VERSION, "", work.began);
-    let mut engine = Engine::new(work.settings.clone());
-    for entry in &round.entries {
-        engine.handle(entry.at, &entry.event);
-    }
-    chronicle(&head, &round.entries, &engine)
+    chronicle(&head, &round.entries).expect("what was decided just now is decided again")
 }
 
 /// A recorded run that was played again, with everything as it was.

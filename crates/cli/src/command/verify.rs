@@ -8,7 +8,7 @@ use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::dod::DodBead;
 use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_core::verify::{CheckRecord, is_green, summary};
-use beads_ralph_runtime::checks::{Again, Checks, Ground};
+use beads_ralph_runtime::checks::{Again, Base, Checks, Ground};
 use beads_ralph_runtime::tree::Tree;
 use beads_ralph_runtime::unit::{Cancel, Mark, Units};
 use beads_ralph_runtime::{clock, config, repo};
@@ -32,7 +32,8 @@ pub(crate) fn run(args: &VerifyArgs, global: &Global, ui: &Ui) -> Result<(), Fai
     let (units, cancel) = (Units::own()?, Cancel::on_signals()?);
     let main = work::main_root(ralph.root());
     let commit = target.base_commit();
-    let base = work::base(&units, &main, commit.as_deref(), &config);
+    let base = commit.as_deref();
+    let base = base.map(|base| Base::new(&main, base, &config.worktrees));
     let head = Tree::at(&root, &units).head();
     let checks = Checks {
         units: &units,

@@ -43,7 +43,7 @@ pub(super) fn moment(at: Timestamp) -> String {
     format!("{} UTC", text.trim_end_matches('Z').replace('T', " "))
 }
 
-pub(super) fn lasting(duration: SignedDuration) -> String {
+pub(crate) fn lasting(duration: SignedDuration) -> String {
     let seconds = duration.as_secs();
     match seconds {
         ..0 => "0 s".to_owned(),
@@ -53,7 +53,7 @@ pub(super) fn lasting(duration: SignedDuration) -> String {
     }
 }
 
-pub(super) fn money(spent: &Spent) -> String {
+pub(crate) fn money(spent: &Spent) -> String {
     let dollars = spent.micros / 1_000_000;
     // Less than ten dollars are told to the hundredth of a cent, which one run of a small model may cost.
     let known = if dollars < 10 {

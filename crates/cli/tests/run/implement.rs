@@ -4,6 +4,7 @@ mod answers;
 mod driving;
 mod examples;
 mod finding;
+mod flakes;
 mod killed;
 mod liars;
 mod looking;

@@ -7,6 +7,8 @@ mod checks;
 #[cfg(test)]
 mod ends;
 #[cfg(test)]
+mod flakes;
+#[cfg(test)]
 mod gates;
 #[cfg(test)]
 mod implement;
@@ -27,6 +29,10 @@ mod replayed;
 #[cfg(test)]
 mod report;
 #[cfg(test)]
+mod terminal;
+#[cfg(test)]
 mod together;
+#[cfg(test)]
+mod watch;
 #[cfg(test)]
 mod world;

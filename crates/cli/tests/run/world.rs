@@ -1,6 +1,7 @@
 //! A repository of its own for each test, with a plan, an agent that is a shell script, and the program.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
@@ -371,6 +372,14 @@ impl Invocation {
     /// Where its standard output goes, instead of into the answer.
     pub(crate) fn stdout(&mut self, to: impl Into<Stdio>) {
         self.0.stdout(to);
+    }
+
+    /// Puts it in front of a terminal.
+    #[must_use]
+    pub(crate) fn on(mut self, terminal: &OwnedFd) -> Self {
+        let end = || Stdio::from(terminal.try_clone().unwrap());
+        self.0.stdin(end()).stdout(end()).stderr(end());
+        self
     }
 
     #[track_caller]

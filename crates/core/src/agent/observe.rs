@@ -303,6 +303,25 @@ impl<'r> Observed<'r> {
     }
 }
 
+impl Reading {
+    /// What an object says to people about the agent, a line for each thing; nothing when it says none.
+    pub fn said(&self, object: &Value) -> Vec<String> {
+        let mut said = Vec::new();
+        for rule in self.rules.iter().filter(|rule| holds(&rule.when, object)) {
+            let Some(say) = &rule.say else { continue };
+            match &rule.each {
+                None => said.extend(say.of(object)),
+                Some(each) => {
+                    let items = items(each, object).into_iter();
+                    let fitting = items.filter(|item| holds(&rule.of, item));
+                    said.extend(fitting.filter_map(|item| say.of(item)));
+                }
+            }
+        }
+        said
+    }
+}
+
 fn holds(conditions: &BTreeMap<Pointer, Is>, value: &Value) -> bool {
     let mut conditions = conditions.iter();
     conditions.all(|(place, is)| is.holds(place.first(value)))

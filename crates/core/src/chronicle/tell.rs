@@ -8,50 +8,89 @@ use super::{Attempt, Chronicle, Run, RunKind, Story};
 use crate::agent::Status;
 use crate::bead::{BeadId, QaStatus};
 use crate::engine::{
-    Action, AgentReport, Answer, BeadState, Effect, EffectId, Engine, Entry, Event, Head, Spent,
-    Trouble,
+    Action, AgentReport, Answer, BeadState, BeadView, Effect, EffectId, Entry, Event, Head, Replay,
+    ReplayError, Spent, Trouble,
 };
 
-/// The story of a run; the engine is what its journal folds to.
-pub fn chronicle(head: &Head, entries: &[Entry], engine: &Engine) -> Chronicle {
-    let mut teller = Teller::default();
+/// The story of a run that was recorded.
+pub fn chronicle<'a>(
+    head: &Head,
+    entries: impl IntoIterator<Item = &'a Entry>,
+) -> Result<Chronicle, ReplayError> {
+    let mut telling = Telling::begin(head.clone())?;
     for entry in entries {
-        teller.hear(entry);
+        telling.hear(entry)?;
     }
-    let view = engine.view();
-    let mut states: HashMap<String, BeadState> = (view.beads.into_iter())
-        .map(|bead| (bead.id, bead.state))
-        .collect();
-    let mut stories: Vec<Story> = teller.stories.into_values().collect();
-    for story in &mut stories {
-        if let Some(state) = states.remove(story.task.id.as_str()) {
-            story.state = state;
+    Ok(telling.told())
+}
+
+/// The story of a run while it is written: entry by entry, and told at any moment.
+#[derive(Debug)]
+pub struct Telling {
+    head: Head,
+    replay: Replay,
+    teller: Teller,
+    last: Timestamp,
+}
+
+impl Telling {
+    /// Before the first entry.
+    pub fn begin(head: Head) -> Result<Self, ReplayError> {
+        Ok(Self {
+            replay: Replay::begin(&head)?,
+            teller: Teller::default(),
+            last: head.at,
+            head,
+        })
+    }
+
+    /// Takes the next entry.
+    pub fn hear(&mut self, entry: &Entry) -> Result<(), ReplayError> {
+        self.replay.hear(entry)?;
+        self.teller.hear(entry);
+        self.last = entry.at;
+        Ok(())
+    }
+
+    /// The story so far.
+    pub fn told(&self) -> Chronicle {
+        let engine = self.replay.engine();
+        let view = engine.view();
+        let mut seen: HashMap<String, BeadView> = (view.beads.into_iter())
+            .map(|bead| (bead.id.clone(), bead))
+            .collect();
+        let mut stories: Vec<Story> = self.teller.stories.values().cloned().collect();
+        for story in &mut stories {
+            if let Some(bead) = seen.remove(story.task.id.as_str()) {
+                story.state = bead.state;
+                story.attempt = bead.attempt;
+            }
         }
-    }
-    Chronicle {
-        run: head.settings.run.clone(),
-        version: head.version.clone(),
-        began: head.at,
-        last: entries.last().map_or(head.at, |entry| entry.at),
-        outcome: engine.outcome(),
-        state: view.state,
-        n_adopted: teller.n_adopted,
-        width: head.settings.max_parallel,
-        stories,
-        spent: view.spent,
+        Chronicle {
+            run: self.head.settings.run.clone(),
+            version: self.head.version.clone(),
+            began: self.head.at,
+            last: self.last,
+            outcome: engine.outcome(),
+            state: view.state,
+            n_adopted: self.teller.n_adopted,
+            width: self.head.settings.max_parallel,
+            stories,
+            spent: view.spent,
+        }
     }
 }
 
 /// What is known while a journal is read.
-#[derive(Default)]
-struct Teller {
-    stories: BTreeMap<BeadId, Story>,
+#[derive(Debug, Default)]
+pub(super) struct Teller {
+    pub(super) stories: BTreeMap<BeadId, Story>,
     asked: HashMap<EffectId, (Effect, Timestamp)>,
     n_adopted: usize,
 }
 
 impl Teller {
-    fn hear(&mut self, entry: &Entry) {
+    pub(super) fn hear(&mut self, entry: &Entry) {
         match &entry.event {
             Event::Seen { tasks, .. } => {
                 for task in tasks {
@@ -59,6 +98,7 @@ impl Teller {
                         waited_for: task.waits_for.clone(),
                         task: task.clone(),
                         state: BeadState::Ready,
+                        attempt: task.attempts,
                         claimed: None,
                         ended: None,
                         attempts: Vec::new(),
@@ -99,7 +139,7 @@ impl Teller {
         if run.kind.is_agent() {
             story.spent.add(&run.spent);
         }
-        let attempt = story.attempt(effect.action.attempt());
+        let attempt = story.attempt_of(effect.action.attempt());
         if attempt.feedback.is_none() {
             attempt.feedback = feedback(&effect.action).map(str::to_owned);
         }
@@ -109,7 +149,7 @@ impl Teller {
 
 impl Story {
     /// The attempt with a number; what belongs to none belongs to the last.
-    fn attempt(&mut self, number: Option<u32>) -> &mut Attempt {
+    fn attempt_of(&mut self, number: Option<u32>) -> &mut Attempt {
         let last = self.attempts.last().map_or(1, |attempt| attempt.number);
         let number = number.unwrap_or(last);
         let at = self.attempts.iter().position(|it| it.number == number);
@@ -137,7 +177,7 @@ impl Story {
                 commit, n_changed, ..
             } => {
                 let number = effect.action.attempt();
-                self.attempt(number).sealed = Some((commit.clone(), *n_changed));
+                self.attempt_of(number).sealed = Some((commit.clone(), *n_changed));
             }
             Answer::Merged { commit } => self.merged = Some(commit.clone()),
             Answer::Proposed { url, .. } => self.pull = Some(url.clone()),

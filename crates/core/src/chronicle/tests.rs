@@ -4,11 +4,10 @@ use jiff::SignedDuration;
 
 use super::*;
 use crate::agent::Status;
-use crate::bead::Model;
+use crate::bead;
 use crate::engine::tests::{id, settings, task};
-use crate::engine::{
-    Action, AgentReport, Answer, Effect, EffectId, Engine, Entry, Event, Head, Launch,
-};
+use crate::engine::{Action, AgentReport, Answer, Effect, EffectId, Entry, Event, Head, Launch};
+use crate::simulate::{Model, Play, Source};
 
 fn at(seconds: i64) -> Timestamp {
     Timestamp::UNIX_EPOCH + SignedDuration::from_secs(seconds)
@@ -26,6 +25,7 @@ fn story(name: &str, waited_for: &[&str], weight: u64, seconds: i64) -> Story {
         task: weighed(name, waited_for, weight),
         waited_for: waited_for.iter().map(|name| id(name)).collect(),
         state: BeadState::Ready,
+        attempt: 0,
         claimed: Some(at(0)),
         ended: Some(at(seconds)),
         attempts: Vec::new(),
@@ -76,8 +76,6 @@ fn beads_that_wait_in_a_circle_do_not_hang_it() {
 
 #[test]
 fn a_journal_becomes_attempts_with_what_ran_in_them() {
-    let settings = settings();
-    let head = Head::new(settings.clone(), "0.1", "m", at(0));
     let effect = |number: u64, action: Action| Effect {
         id: EffectId(number),
         bead: id("a"),
@@ -92,7 +90,7 @@ fn a_journal_becomes_attempts_with_what_ran_in_them() {
     };
     let report = AgentReport {
         agent: "claude".to_owned(),
-        model: Model::Sonnet,
+        model: bead::Model::Sonnet,
         model_id: None,
         session: "s".to_owned(),
         started_at: at(10),
@@ -144,9 +142,13 @@ fn a_journal_becomes_attempts_with_what_ran_in_them() {
         entry(2, 71, ended, vec![effect(2, verify)]),
         entry(3, 80, verified, Vec::new()),
     ];
-    let told = chronicle(&head, &entries, &Engine::new(settings));
-    let [story] = told.stories.as_slice() else {
-        panic!("{:?}", told.stories);
+    let mut teller = tell::Teller::default();
+    for entry in &entries {
+        teller.hear(entry);
+    }
+    let stories: Vec<&Story> = teller.stories.values().collect();
+    let [story] = stories.as_slice() else {
+        panic!("{stories:?}");
     };
     let [attempt] = story.attempts.as_slice() else {
         panic!("{:?}", story.attempts);
@@ -166,5 +168,36 @@ fn a_journal_becomes_attempts_with_what_ran_in_them() {
         ]
     );
     assert_eq!(story.spent.tokens, 7);
-    assert_eq!(told.last, at(80));
+}
+
+#[test]
+fn whoever_reads_along_is_told_the_same_story() {
+    let model = Model::default();
+    let play = Play {
+        settings: settings(),
+        tasks: vec![task("a", &[]), task("b", &["a"]), task("c", &["a"])],
+        model: &model,
+        source: Source::Drawn,
+        seed: 3,
+        began: at(0),
+    };
+    let head = Head::new(settings(), "0.1", "m", at(0));
+    let entries = play.run().entries;
+    let mut telling = Telling::begin(head.clone()).unwrap();
+    for (n, entry) in entries.iter().enumerate() {
+        telling.hear(entry).unwrap();
+        let at_once = chronicle(&head, &entries[..=n]).unwrap();
+        assert_eq!(format!("{:?}", telling.told()), format!("{at_once:?}"));
+    }
+    let told = telling.told();
+    assert_eq!(told.last, entries.last().unwrap().at);
+    let attempts: Vec<u32> = told.stories.iter().map(|it| it.attempt).collect();
+    let made: Vec<u32> = (told.stories.iter())
+        .map(|it| it.attempts.last().map_or(0, |attempt| attempt.number))
+        .collect();
+    assert_eq!(attempts, made);
+    assert!(
+        telling.hear(&entries[0]).is_err(),
+        "what was heard comes no second time"
+    );
 }

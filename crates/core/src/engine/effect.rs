@@ -316,7 +316,7 @@ pub enum Note {
         commit: CommitId,
         /// Whether all passed.
         is_green: bool,
-        /// What failed.
+        /// What failed, and what passed with a warning.
         summary: String,
     },
     /// The leading agent's run.

@@ -131,7 +131,7 @@ pub enum Answer {
         commit: CommitId,
         /// Whether all of them passed, and nothing changed meanwhile.
         is_green: bool,
-        /// What failed.
+        /// What failed, and what passed with a warning.
         summary: String,
         /// Whether somebody ended them.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -100,22 +100,46 @@ pub fn replay<'a>(
     head: &Head,
     entries: impl IntoIterator<Item = &'a Entry>,
 ) -> Result<Engine, ReplayError> {
-    if head.format != FORMAT || head.engine != ENGINE {
-        return Err(ReplayError::Version {
-            version: head.version.clone(),
-            format: head.format,
-            engine: head.engine,
-        });
+    let mut replay = Replay::begin(head)?;
+    for entry in entries {
+        replay.hear(entry)?;
     }
-    let mut engine = Engine::new(head.settings.clone());
-    for (expected, entry) in (1..).zip(entries) {
+    Ok(replay.engine)
+}
+
+/// A journal that is folded entry by entry, for whoever reads along while it is written.
+#[derive(Debug)]
+pub struct Replay {
+    engine: Engine,
+    n_heard: u64,
+}
+
+impl Replay {
+    /// Before the first entry.
+    pub fn begin(head: &Head) -> Result<Self, ReplayError> {
+        if head.format != FORMAT || head.engine != ENGINE {
+            return Err(ReplayError::Version {
+                version: head.version.clone(),
+                format: head.format,
+                engine: head.engine,
+            });
+        }
+        Ok(Self {
+            engine: Engine::new(head.settings.clone()),
+            n_heard: 0,
+        })
+    }
+
+    /// Takes the next entry.
+    pub fn hear(&mut self, entry: &Entry) -> Result<(), ReplayError> {
+        let expected = self.n_heard + 1;
         if entry.seq != expected {
             return Err(ReplayError::Order {
                 expected,
                 found: entry.seq,
             });
         }
-        let now = engine.handle(entry.at, &entry.event);
+        let now = self.engine.handle(entry.at, &entry.event);
         if now != entry.effects {
             return Err(ReplayError::Diverged {
                 seq: entry.seq,
@@ -123,6 +147,12 @@ pub fn replay<'a>(
                 recorded: entry.effects.clone(),
             });
         }
+        self.n_heard = expected;
+        Ok(())
     }
-    Ok(engine)
+
+    /// The engine as it was after the last entry that was heard.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
 }

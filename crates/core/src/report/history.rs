@@ -106,7 +106,7 @@ pub fn runs(issue: &Issue) -> Vec<AgentRun> {
     runs
 }
 
-/// What went wrong last with a bead: what its result says, else the last run that failed, else the end of its notes.
+/// What went wrong last with a bead: what its result says, else what the next attempt is told, else the last run that failed, else the end of its notes.
 pub fn last_error(issue: &Issue) -> Option<String> {
     let section = |key: &str| issue.metadata()?.get(key)?.as_object();
     let said = |map: Option<&Map<String, Value>>, key: &str| said(map?.get(key)?);
@@ -118,6 +118,7 @@ pub fn last_error(issue: &Issue) -> Option<String> {
     said(section("scrum_result"), "error")
         .or_else(|| said(section("ralph_meta"), "failure_reason"))
         .or_else(|| said(section("ralph_meta"), "last_failure_summary"))
+        .or_else(|| said(issue.metadata(), "last_feedback"))
         .or_else(|| last_failure(issue))
         .or_else(from_notes)
 }

@@ -138,6 +138,11 @@ fn section_7_9_the_last_error_is_what_was_said_last_and_best() {
         {"attempt": 2, "agent_path": "qa.md", "status": "pass", "message": "green"},
     ]});
     assert_eq!(error(document.clone()).as_deref(), Some("qa.md: red"));
+    document["metadata"]["last_feedback"] = json!("the checks failed");
+    assert_eq!(
+        error(document.clone()).as_deref(),
+        Some("the checks failed")
+    );
     document["metadata"]["ralph_meta"] = json!({"last_failure_summary": "tests: Exit code 1"});
     assert_eq!(
         error(document.clone()).as_deref(),

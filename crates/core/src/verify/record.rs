@@ -115,6 +115,11 @@ impl CheckRecord {
         }
     }
 
+    /// What is said about it beside its name: why it failed, or what should be looked at.
+    pub fn remark(&self) -> Option<&str> {
+        self.reason.as_deref().or(self.warning.as_deref())
+    }
+
     /// Output as it goes into a bead: not longer than it may be, cut in the middle, because what matters is mostly said
     /// at the end.
     pub fn output(text: &str) -> String {
@@ -144,6 +149,21 @@ pub fn summary(records: &[CheckRecord]) -> String {
         })
         .collect();
     failed.join("; ")
+}
+
+/// What should be looked at although it passed, in one line: `name: warning; name: warning`.
+pub fn warnings(records: &[CheckRecord]) -> String {
+    let warned: Vec<String> = (records.iter())
+        .filter_map(|record| Some(format!("{}: {}", record.name, record.warning.as_ref()?)))
+        .collect();
+    warned.join("; ")
+}
+
+/// The failures, then what should be looked at although it passed, in one line; nothing when there is nothing to say.
+pub fn verdict(records: &[CheckRecord]) -> String {
+    let mut said = vec![summary(records), warnings(records)];
+    said.retain(|it| !it.is_empty());
+    said.join("; ")
 }
 
 /// The failures in records that a bead carries, ours or in the spelling of older scripts (`Name`, `Passed`, `Reason`).
@@ -203,6 +223,27 @@ mod tests {
         let expected = expected.map(|(name, reason)| (name.to_owned(), reason.to_owned()));
         assert_eq!(failures_in(&records), expected);
         assert_eq!(failures_in(&json!("none")), []);
+    }
+
+    #[test]
+    fn z_22_a_verdict_says_what_failed_and_then_what_passed_with_a_warning() {
+        let now = Timestamp::from_instant(jiff::Timestamp::UNIX_EPOCH);
+        let red = CheckRecord::failed("red", "why", &now);
+        let flaky = CheckRecord {
+            name: "flaky".to_owned(),
+            passed: true,
+            reason: None,
+            warning: Some("at try 2".to_owned()),
+            ..red.clone()
+        };
+        let fine = CheckRecord {
+            warning: None,
+            ..flaky.clone()
+        };
+        let all = [flaky.clone(), red, fine.clone()];
+        assert_eq!(verdict(&all), "red: why; flaky: at try 2");
+        assert_eq!(verdict(&[flaky]), "flaky: at try 2");
+        assert_eq!(verdict(&[fine]), "");
     }
 
     #[test]

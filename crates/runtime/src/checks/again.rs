@@ -10,14 +10,19 @@ use camino::{Utf8Path, Utf8PathBuf};
 use tempfile::TempDir;
 
 use super::{Checks, definition};
-use crate::news::Listener;
-use crate::unit::{Ending, Units};
+use crate::config::WorktreeSettings;
+use crate::git;
+use crate::news::{LastLine, Listener, News};
+use crate::unit::{Ending, Environment, Flow, Limits, Spec, Stdin, Stream, Watch};
 
 /// How long git may take to check the base out.
 const GIT_LIMIT: Duration = Duration::from_mins(5);
 
 /// How long the command may take that makes a worktree ready.
 const SETUP_LIMIT: Duration = Duration::from_mins(30);
+
+/// No hook of the user's is run: it would be run for something that nobody works on.
+const NO_HOOKS: &str = "core.hooksPath=/dev/null";
 
 /// What is done about a check that fails.
 #[derive(Debug, Clone, Copy, Default)]
@@ -32,62 +37,106 @@ pub struct Again<'a> {
 /// that shares the objects, so that nothing of the user's repository changes.
 #[derive(Debug)]
 pub struct Base<'a> {
-    units: &'a Units,
     repository: &'a Utf8Path,
     commit: &'a str,
-    setup: Option<Vec<String>>,
+    worktrees: &'a WorktreeSettings,
     place: OnceCell<Option<(TempDir, Utf8PathBuf)>>,
     /// What became of a check there, by its definition: the base does not change.
     seen: RefCell<BTreeMap<String, Try>>,
 }
 
 impl<'a> Base<'a> {
-    /// A commit of a repository. Nothing is done yet.
-    pub fn new(units: &'a Units, repository: &'a Utf8Path, commit: &'a str) -> Self {
+    /// A commit of a repository, whose root this is. It is made ready as worktrees are, with what is copied into them and by the command
+    /// that sets them up; where that fails there is no base. Nothing is done yet.
+    pub fn new(repository: &'a Utf8Path, commit: &'a str, worktrees: &'a WorktreeSettings) -> Self {
         Self {
-            units,
             repository,
             commit,
-            setup: None,
+            worktrees,
             place: OnceCell::new(),
             seen: RefCell::default(),
         }
     }
 
-    /// The same, made ready by a program with its arguments, as worktrees are; where that fails there is no base.
-    #[must_use]
-    pub fn with_setup(self, setup: Option<Vec<String>>) -> Self {
-        Self { setup, ..self }
-    }
-
     /// Where it is checked out; nothing when it cannot be.
-    fn place(&self) -> Option<&Utf8Path> {
-        let place = self.place.get_or_init(|| self.check_out());
+    fn place(&self, builder: &mut Builder<'_>) -> Option<&Utf8Path> {
+        let place = self.place.get_or_init(|| self.check_out(builder));
         place.as_ref().map(|(_, path)| path.as_path())
     }
 
-    fn check_out(&self) -> Option<(TempDir, Utf8PathBuf)> {
+    fn check_out(&self, builder: &mut Builder<'_>) -> Option<(TempDir, Utf8PathBuf)> {
         // What a bead says may be anything, and must not be taken for a flag.
         let is_commit = self.commit.bytes().all(|byte| byte.is_ascii_hexdigit());
         let directory = TempDir::new().ok().filter(|_| is_commit)?;
         let root = Utf8PathBuf::from_path_buf(directory.path().canonicalize().ok()?).ok()?;
         let place = root.join("base");
-        let repository = self.repository.as_str();
-        let clone = ["git", "clone", "--quiet", "--shared", "--no-checkout", "--"];
-        let checkout = ["git", "checkout", "--quiet", "--detach", self.commit, "--"];
-        let clone = [&clone[..], &[repository, place.as_str()]].concat();
-        self.run(&clone, &root, GIT_LIMIT)?;
-        self.run(&checkout, &place, GIT_LIMIT)?;
-        if let Some(setup) = &self.setup {
-            let setup: Vec<&str> = setup.iter().map(String::as_str).collect();
-            self.run(&setup, &place, SETUP_LIMIT)?;
+        let from = self.repository.as_str();
+        let git = ["git", "-c", NO_HOOKS];
+        let clone = ["clone", "--quiet", "--shared", "--no-checkout", "--", from];
+        let checkout = ["checkout", "--quiet", "--detach", self.commit, "--"];
+        let clone = [&git[..], &clone, &[place.as_str()]].concat();
+        builder.run(&clone, &root, GIT_LIMIT)?;
+        builder.run(&[&git[..], &checkout].concat(), &place, GIT_LIMIT)?;
+        git::copy_into(self.repository, &place, &self.worktrees.copy).ok()?;
+        if let Some(line) = &self.worktrees.setup {
+            let shell = builder.checks.shell.iter().map(String::as_str);
+            let setup: Vec<&str> = shell.chain([line.as_str()]).collect();
+            builder.run(&setup, &place, SETUP_LIMIT)?;
         }
         Some((directory, place))
     }
+}
 
-    fn run(&self, argv: &[&str], cwd: &Utf8Path, limit: Duration) -> Option<()> {
-        let ended = self.units.output(argv, cwd, limit).ok()?;
+/// Who makes the base ready: within the time that there is, ended by what ends the checks, and heard by whoever hears them.
+struct Builder<'b> {
+    checks: &'b Checks<'b>,
+    time_left: &'b dyn Fn() -> Option<Duration>,
+    listener: &'b mut dyn Listener,
+}
+
+impl Builder<'_> {
+    fn run(&mut self, argv: &[&str], cwd: &Utf8Path, limit: Duration) -> Option<()> {
+        let checks = self.checks;
+        let limit = (self.time_left)().map_or(limit, |left| limit.min(left));
+        let spec = Spec {
+            mark: checks.mark.below(),
+            argv: argv.iter().map(|&argument| argument.to_owned()).collect(),
+            cwd: cwd.to_owned(),
+            env: Environment {
+                without: checks.withhold.to_vec(),
+                with: checks.env.clone(),
+            },
+            stdin: Stdin::Closed,
+            limits: Limits {
+                wall: Some(limit),
+                ..Limits::default()
+            },
+            output: None,
+        };
+        let mut telling = Telling {
+            last: LastLine::default(),
+            listener: &mut *self.listener,
+        };
+        let ended = checks.units.run(&spec, checks.cancel, &mut telling).ok()?;
         (ended.ending == Ending::Exited(0) && ended.stopped.is_none()).then_some(())
+    }
+}
+
+/// Tells whoever listens that something runs: they may have a claim to keep alive meanwhile.
+struct Telling<'t> {
+    last: LastLine,
+    listener: &'t mut dyn Listener,
+}
+
+impl Watch for Telling<'_> {
+    fn output(&mut self, _: Stream, bytes: &[u8]) -> Flow {
+        self.last.push(bytes);
+        Flow::GoOn
+    }
+
+    fn tick(&mut self, elapsed: Duration) {
+        let line = self.last.get();
+        self.listener.hear(&News::Running { elapsed, line });
     }
 }
 
@@ -119,7 +168,7 @@ impl Checks<'_> {
         }
         let is_red = !tries.contains(&Try::Green);
         let base = if is_red && !is_over() {
-            self.on_base(number, verifier, time_left(), listener)
+            self.on_base(number, verifier, time_left, listener)
         } else {
             None
         };
@@ -134,7 +183,7 @@ impl Checks<'_> {
         &self,
         number: usize,
         verifier: &Verifier,
-        time_left: Option<Duration>,
+        time_left: &dyn Fn() -> Option<Duration>,
         listener: &mut dyn Listener,
     ) -> Option<Try> {
         let base = self.again.base?;
@@ -142,12 +191,17 @@ impl Checks<'_> {
         if let Some(seen) = base.seen.borrow().get(&key) {
             return Some(*seen);
         }
+        let mut builder = Builder {
+            checks: self,
+            time_left,
+            listener: &mut *listener,
+        };
         let there = Checks {
-            root: base.place()?,
+            root: base.place(&mut builder)?,
             ..*self
         };
         let name = format!("verify-{number}-base");
-        let record = there.check(&name, verifier, time_left, listener);
+        let record = there.check(&name, verifier, time_left(), listener);
         let seen = Try::of(&record);
         base.seen.borrow_mut().insert(key, seen);
         Some(seen)

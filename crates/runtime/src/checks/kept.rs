@@ -1,4 +1,5 @@
-//! What was recorded of checks, by `exec` and `verify` among the evidence of a bead, and by runs beside their logs (Z-37).
+//! What was recorded of checks, by `exec` and `verify` among the evidence of a bead, by runs beside their logs (Z-37), and by `implement` beside
+//! the reports of its workers.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
@@ -7,7 +8,7 @@ use crate::files;
 
 /// Where records are, from the project's root and from the `.beads` directory. What is old may be compressed.
 const EVIDENCE: &str = ".ralph/evidence/*/*.json";
-const RUNS: &str = "runs/**/checks.json*";
+const BESIDE: [&str; 2] = ["runs/**/checks.json*", "worker-audit/**/checks.json*"];
 
 /// Every record of a check that is kept, in the order of the files' names. What cannot be read is left out.
 pub fn kept_records(root: &Utf8Path, beads: &Utf8Path) -> Vec<Value> {
@@ -15,10 +16,9 @@ pub fn kept_records(root: &Utf8Path, beads: &Utf8Path) -> Vec<Value> {
         let mut document = read(&path)?;
         document.get_mut("results").map(Value::take)
     });
-    let runs = found(beads, RUNS)
-        .into_iter()
-        .filter_map(|path| read(&path));
-    let lists = evidence.chain(runs).filter_map(|list| match list {
+    let beside = BESIDE.iter().flat_map(|pattern| found(beads, pattern));
+    let beside = beside.filter_map(|path| read(&path));
+    let lists = evidence.chain(beside).filter_map(|list| match list {
         Value::Array(records) => Some(records),
         _ => None,
     });

@@ -6,7 +6,7 @@ use beads_ralph_core::agent::Outcome;
 use beads_ralph_core::bead::{BeadId, Verifier};
 use beads_ralph_core::dod::{DodBead, Progress, of_issue};
 use beads_ralph_core::issue::{Comment, Edit, Fence, Holder, Label};
-use beads_ralph_core::verify::{CheckRecord, is_green, summary};
+use beads_ralph_core::verify::{CheckRecord, is_green, verdict};
 use serde_json::{Map, Value, json};
 
 use super::keeper::{Keeper, KeeperError, Verdict};
@@ -203,10 +203,10 @@ impl Keeper for StoreKeeper<'_> {
     }
 
     fn checked(&mut self, iteration: u32, records: &[CheckRecord]) -> Result<(), KeeperError> {
-        let verdict = if is_green(records) {
-            "all checks passed".to_owned()
-        } else {
-            format!("checks failed: {}", summary(records))
+        let verdict = match (is_green(records), verdict(records)) {
+            (true, warnings) if warnings.is_empty() => "all checks passed".to_owned(),
+            (true, warnings) => format!("all checks passed; {warnings}"),
+            (false, verdict) => format!("checks failed: {verdict}"),
         };
         self.remark(&format!("attempt {iteration}: {verdict}"))
     }

@@ -66,6 +66,19 @@ pub(super) fn copy(root: &Utf8Path, linked: &Linked, patterns: &[String]) -> Res
     write(linked, &record, true)
 }
 
+/// Copies what these patterns stand for into a clone of the repository, as it is copied into worktrees.
+pub(crate) fn copy_into(
+    root: &Utf8Path,
+    clone: &Utf8Path,
+    patterns: &[String],
+) -> Result<(), Trouble> {
+    let linked = Linked {
+        path: clone.to_owned(),
+        git: clone.join(".git"),
+    };
+    copy(root, &linked, patterns)
+}
+
 /// What a pattern stands for, from the root.
 pub(super) fn found(root: &Utf8Path, pattern: &str) -> Result<Vec<Utf8PathBuf>, Trouble> {
     let wrong = |reason: &str| Trouble::for_run(format!("worktrees.copy: '{pattern}' {reason}"));

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use beads_ralph_core::bead::{Dod, Timestamp};
-use beads_ralph_core::verify::CheckRecord;
+use beads_ralph_core::engine::CommitId;
+use beads_ralph_core::verify::{CheckRecord, warnings};
 use camino::Utf8Path;
 use serde_json::{Value, json};
 
@@ -11,7 +12,7 @@ use super::Dispatcher;
 use super::ending::{ImplementError, Stop};
 use super::hold::Held;
 use super::seen::Beating;
-use crate::checks::{Again, Checks, Ground};
+use crate::checks::{Again, Base, Checks, Ground};
 use crate::{clock, files};
 
 /// What is to be run, and where.
@@ -25,6 +26,8 @@ pub(super) struct Examination<'e> {
     pub(super) ground: Ground<'e>,
     /// Where what they print is kept.
     pub(super) logs: &'e Utf8Path,
+    /// What the work began from, where it matters whose fault it is that something does not hold.
+    pub(super) base: Option<&'e CommitId>,
 }
 
 impl Dispatcher<'_> {
@@ -34,6 +37,7 @@ impl Dispatcher<'_> {
         held: &mut Held,
         examination: Examination<'_>,
     ) -> Result<Vec<CheckRecord>, Stop> {
+        let worktrees = &self.site.config.worktrees;
         let limit = self.site.config.implement.worker_timeout.as_secs().max(1);
         let verifier = |command: &&str| json!({"name": command, "command": command, "on_failure": "continue", "timeout_seconds": limit});
         let verifiers: Vec<Value> = examination.commands.iter().map(verifier).collect();
@@ -47,6 +51,8 @@ impl Dispatcher<'_> {
             }
         };
         files::create_directory(examination.logs)?;
+        let base = examination.base;
+        let base = base.map(|base| Base::new(self.site.root, &base.0, worktrees));
         let checks = Checks {
             units: self.site.units,
             cancel: self.site.cancel,
@@ -59,7 +65,7 @@ impl Dispatcher<'_> {
             logs: examination.logs,
             again: Again {
                 retries: self.site.config.flaky_retries,
-                base: None,
+                base: base.as_ref(),
             },
         };
         let mut beating = Beating {
@@ -73,6 +79,10 @@ impl Dispatcher<'_> {
         }
         let path = examination.logs.join("checks.json");
         files::write_atomic(&path, &files::to_json(&records))?;
+        let warnings = warnings(&records);
+        if !warnings.is_empty() {
+            self.decide("Z-22", warnings);
+        }
         Ok(records)
     }
 }

@@ -1,6 +1,7 @@
 //! The real crew: agents and checks as units, with what they print kept below the run's directory.
 
 mod calling;
+mod checking;
 mod ran;
 
 use std::collections::BTreeMap;
@@ -9,26 +10,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use beads_ralph_core::agent::{Part, Permissions, qa_result};
-use beads_ralph_core::bead::{AgentSpec, BeadId, QaResult, RalphBead, Verifier};
+use beads_ralph_core::bead::{AgentSpec, BeadId, QaResult, RalphBead};
 use beads_ralph_core::engine::{AgentReport, CommitId, Trouble, Verdict, prompt};
-use beads_ralph_core::governor::GATE_LABEL;
-use beads_ralph_core::verify::{is_green, summary};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use self::calling::Who;
 use self::ran::claimed;
-use super::activity::{Activity, Guarding, Watching};
+use super::activity::{Activity, Guarding};
 use super::journal::{RunDirectory, file_name};
 use super::main_checkout::MainCheckout;
 use super::own_bd::OwnBd;
 use super::port_book::PortBook;
 use super::ports::{Checked, Claimed, Crew, Job, Place};
 use super::set_up;
-use crate::checks::{Again, Checks, Ground};
 use crate::config::Config;
 use crate::files::{self, FileError};
 use crate::unit::{Cancel, Ending, Mark, Silent, Units};
-use crate::{agent, digest, ralph};
+use crate::{agent, digest};
 
 /// How long the user's own command to tell them something may take.
 const NOTIFY_LIMIT: Duration = Duration::from_secs(30);
@@ -111,18 +109,6 @@ impl<'a> RealCrew<'a> {
     /// What is going on.
     pub fn activity(&self) -> Activity {
         self.activity.clone()
-    }
-
-    /// The checks of a bead: its own, and those that hold for every bead (Z-31). A gate has its own only.
-    fn checks(&self, bead: &RalphBead) -> Vec<Verifier> {
-        let own = bead
-            .metadata
-            .dod
-            .iter()
-            .flat_map(|dod| dod.verifiers.iter());
-        let is_gate = bead.labels.iter().any(|label| label == GATE_LABEL);
-        let shared = self.config.default_checks.iter().filter(|_| !is_gate);
-        own.chain(shared).cloned().collect()
     }
 
     /// A word that ends what runs for a bead, and is forgotten when it is dropped.
@@ -307,59 +293,9 @@ impl Crew for RealCrew<'_> {
         place: &Place,
         attempt: u32,
         commit: &CommitId,
+        base: Option<&CommitId>,
     ) -> Result<Checked, Trouble> {
-        let verifiers = self.checks(bead);
-        let artifacts = bead
-            .metadata
-            .dod
-            .as_ref()
-            .map(|dod| dod.artifact_paths.as_slice());
-        if let Err(error) = ralph::check_artifacts(&place.worktree, artifacts.unwrap_or_default()) {
-            return Ok(Checked {
-                is_green: false,
-                summary: error.to_string(),
-                is_cut_off: false,
-            });
-        }
-        if verifiers.is_empty() {
-            return Ok(Checked {
-                is_green: true,
-                summary: "no machine checks".to_owned(),
-                is_cut_off: false,
-            });
-        }
-        let logs = fresh(&self.run.attempt(&bead.id, attempt), "checks")
-            .map_err(|error| passing(&error))?;
-        let cancel = self.cancel_for(&bead.id)?;
-        self.activity.begins(&bead.id, "checks");
-        let checks = Checks {
-            units: self.units,
-            cancel: &cancel,
-            root: &place.worktree,
-            shell: &self.config.shell,
-            withhold: &self.config.agents.withhold_env,
-            env: &self.ports.variables(&bead.id),
-            ground: Ground::Commit(&commit.0),
-            mark: &self.mark,
-            logs: &logs,
-            again: Again {
-                retries: self.config.flaky_retries,
-                base: None,
-            },
-        };
-        let mut watching = Watching {
-            bead: &bead.id,
-            activity: &self.activity,
-        };
-        let records = checks.run(&verifiers, &|| None, &mut watching);
-        self.over(&bead.id, &cancel);
-        files::write_atomic(&logs.join("checks.json"), &files::to_json(&records))
-            .map_err(|error| passing(&error))?;
-        Ok(Checked {
-            is_green: is_green(&records) && !cancel.is_cancelled(),
-            summary: summary(&records),
-            is_cut_off: cancel.is_cancelled(),
-        })
+        self.checked(bead, place, attempt, (commit, base))
     }
 
     fn cancel(&self, bead: &BeadId) {

@@ -6,14 +6,16 @@
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::engine::{Entry, Head};
+use beads_ralph_core::issue::Liveness;
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use thiserror::Error;
 
 use super::mortal::{self, Death, Moment};
-use crate::digest;
 use crate::files::{self, Appender, FileError, Lock};
+use crate::{digest, host};
 
 /// The directory of runs in `.beads`.
 const RUNS: &str = "runs";
@@ -141,17 +143,40 @@ impl RunDirectory {
         files::remove_directory(&self.0)
     }
 
-    /// Takes the lock of the run; nothing when a process holds it.
+    /// Takes the lock of the run, and says in it who has it; nothing when a process holds it.
     pub fn lock(&self) -> Result<Option<Lock>, FileError> {
-        files::lock(&self.0.join("lock"))
+        let mut lock = files::lock(&self.lock_file())?;
+        if let Some(lock) = &mut lock
+            && let Some(own) = host::process(std::process::id())
+        {
+            // A disk that is full is no reason not to run: then nobody can tell, and nobody is told anything wrong.
+            drop(lock.leave(&String::from_utf8_lossy(&files::to_json(&own))));
+        }
+        Ok(lock)
     }
 
-    /// Where the output of an attempt goes; ids that are no file names are written so that they are.
+    /// Whether the process that last held the lock is there. The lock itself is not tried, because whoever wants to go on with the run
+    /// would find it taken.
+    pub fn liveness(&self) -> Liveness {
+        let note = files::read(&self.lock_file()).unwrap_or_default();
+        match serde_json::from_slice(&note) {
+            Ok(process) => host::liveness(&process),
+            Err(_) => Liveness::Unknown,
+        }
+    }
+
+    fn lock_file(&self) -> Utf8PathBuf {
+        self.0.join("lock")
+    }
+
+    /// Where the output for a bead goes; ids that are no file names are written so that they are.
+    pub fn bead(&self, bead: &BeadId) -> Utf8PathBuf {
+        self.0.join("beads").join(file_name(bead))
+    }
+
+    /// Where the output of an attempt goes.
     pub fn attempt(&self, bead: &BeadId, attempt: u32) -> Utf8PathBuf {
-        self.0
-            .join("beads")
-            .join(file_name(bead))
-            .join(format!("attempt-{attempt}"))
+        self.bead(bead).join(format!("attempt-{attempt}"))
     }
 }
 
@@ -263,6 +288,19 @@ fn line(value: &impl serde::Serialize) -> Vec<u8> {
     bytes
 }
 
+/// What a line says; the number is for people.
+pub(super) fn parsed<T: DeserializeOwned>(
+    line: &[u8],
+    path: &Utf8Path,
+    number: usize,
+) -> Result<T, JournalError> {
+    serde_json::from_slice(line).map_err(|why| JournalError::Line {
+        path: path.to_owned(),
+        line: number,
+        why: why.to_string(),
+    })
+}
+
 fn read(path: &Utf8Path) -> Result<(Head, Vec<Entry>, u64), JournalError> {
     let bytes = files::read(path)?;
     let whole = bytes
@@ -275,15 +313,10 @@ fn read(path: &Utf8Path) -> Result<(Head, Vec<Entry>, u64), JournalError> {
         if line.is_empty() {
             continue;
         }
-        let wrong = |why: serde_json::Error| JournalError::Line {
-            path: path.to_owned(),
-            line: n + 1,
-            why: why.to_string(),
-        };
         if n == 0 {
-            head = Some(serde_json::from_slice(line).map_err(wrong)?);
+            head = Some(parsed(line, path, 1)?);
         } else {
-            entries.push(serde_json::from_slice(line).map_err(wrong)?);
+            entries.push(parsed(line, path, n + 1)?);
         }
     }
     let head = head.ok_or_else(|| JournalError::Line {

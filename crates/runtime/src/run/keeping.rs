@@ -386,9 +386,14 @@ fn said(note: &Note) -> String {
             attempt,
             commit,
             is_green: true,
-            ..
+            summary,
         } => {
-            format!("attempt {attempt}: the checks passed at {}", commit.short())
+            let passed = format!("attempt {attempt}: the checks passed at {}", commit.short());
+            if summary.is_empty() {
+                passed
+            } else {
+                format!("{passed}; {summary}")
+            }
         }
         Note::Verified {
             attempt,

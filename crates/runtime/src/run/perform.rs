@@ -5,14 +5,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use beads_ralph_core::bead::{BeadId, QaStatus, RalphBead, Rules};
 use beads_ralph_core::engine::{Action, Answer, CommitId, Effect, Trouble};
-use beads_ralph_core::issue::{Fence, Holder};
+use beads_ralph_core::issue::{Fence, Holder, Record};
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 
 use super::keeping::{self, fetch};
 use super::port_book::PortBook;
 use super::ports::{Crew, Forge, Job, Origin, Place, Repository, Wanted};
-use super::tasks::TaskReader;
+use super::tasks::{TaskReader, base_of};
 use crate::config::Base;
 use crate::store::{Stamp, Store};
 
@@ -317,11 +317,11 @@ impl<'a> Performer<'a> {
     }
 
     /// Nobody begins in the worktree of a bead that became somebody else's while it waited.
-    fn see_held(&self, effect: &Effect) -> Result<(), Trouble> {
+    fn see_held(&self, effect: &Effect) -> Result<Record, Trouble> {
         let record = fetch(&**self.store(), &effect.bead)?;
         let held = record.claim.as_ref().map(|claim| claim.fence);
         if held == effect.fence {
-            Ok(())
+            Ok(record)
         } else {
             Err(Trouble::lost("somebody else has it now"))
         }
@@ -355,7 +355,7 @@ impl<'a> Performer<'a> {
 
     /// Runs the checks on exactly a commit: it must be checked out, and nothing else, before and after (Z-5, Z-29).
     fn verify(&self, effect: &Effect, attempt: u32, commit: &CommitId) -> Result<Answer, Trouble> {
-        self.see_held(effect)?;
+        let record = self.see_held(effect)?;
         let (bead, place) = self.bead_and_place(effect)?;
         let verified = |is_green: bool, summary: String, is_cut_off: bool| Answer::Verified {
             commit: commit.clone(),
@@ -367,7 +367,9 @@ impl<'a> Performer<'a> {
             let summary = format!("the work changed after it was handed to QA: {reason}");
             return Ok(verified(false, summary, false));
         }
-        let checked = self.crew.verify(&bead, &place, attempt, commit)?;
+        // It was written into the bead when the work was sealed.
+        let base = base_of(&record);
+        let checked = (self.crew).verify(&bead, &place, attempt, commit, base.as_ref())?;
         if let Some(reason) = self.differs(&place, commit)?.filter(|_| checked.is_green) {
             let summary = format!("the work changed while it was checked: {reason}");
             return Ok(verified(false, summary, false));

@@ -225,7 +225,7 @@ pub struct Job<'a> {
 pub struct Checked {
     /// Whether all of them passed.
     pub is_green: bool,
-    /// What failed.
+    /// What failed, and what passed with a warning.
     pub summary: String,
     /// Whether somebody ended them.
     pub is_cut_off: bool,
@@ -284,13 +284,15 @@ pub trait Crew: Send + Sync {
         changed_files: &[String],
     ) -> Result<(AgentReport, Option<Verdict>), Trouble>;
 
-    /// Runs the checks of a bead on a commit. That it is checked out, and nothing else, is looked at by whoever asks, before and after.
+    /// Runs the checks of a bead on a commit. That it is checked out, and nothing else, is looked at by whoever asks, before and after. `base`
+    /// is what the work began from: by it is told whose fault a red check is.
     fn verify(
         &self,
         bead: &RalphBead,
         place: &Place,
         attempt: u32,
         commit: &CommitId,
+        base: Option<&CommitId>,
     ) -> Result<Checked, Trouble>;
 
     /// Ends what runs for a bead.

@@ -157,13 +157,17 @@ fn plain(record: &Record, standing: Standing, waits_for: Vec<BeadId>, now: Times
         sealed: metadata(SEALED)
             .and_then(Value::as_str)
             .map(|it| CommitId(it.to_owned())),
-        base: metadata("base_commit")
-            .and_then(Value::as_str)
-            .map(|it| CommitId(it.to_owned())),
+        base: base_of(record),
         feedback: metadata(FEEDBACK)
             .and_then(Value::as_str)
             .map(str::to_owned),
     }
+}
+
+/// The commit that the work on a bead began from, as the bead says (Z-6).
+pub(super) fn base_of(record: &Record) -> Option<CommitId> {
+    let base = record.issue.metadata()?.get("base_commit")?.as_str()?;
+    Some(CommitId(base.to_owned()))
 }
 
 fn standing(record: &Record) -> Standing {

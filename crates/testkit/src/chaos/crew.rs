@@ -261,6 +261,7 @@ impl Crew for ShakyCrew {
         place: &Place,
         _: u32,
         _: &CommitId,
+        _: Option<&CommitId>,
     ) -> Result<Checked, Trouble> {
         self.0.outside("verify", Reach::Acts, |world| {
             let is_cut_off = world.cut_off.remove(&bead.id);

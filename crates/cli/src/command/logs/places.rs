@@ -34,11 +34,11 @@ struct Folder {
 }
 
 /// A file of a run.
-pub(super) struct Log {
-    pub(super) name: String,
-    pub(super) path: Utf8PathBuf,
-    pub(super) n_bytes: u64,
-    pub(super) written: Option<SystemTime>,
+pub(crate) struct Log {
+    pub(crate) name: String,
+    pub(crate) path: Utf8PathBuf,
+    pub(crate) n_bytes: u64,
+    pub(crate) written: Option<SystemTime>,
 }
 
 impl Run {
@@ -186,7 +186,7 @@ fn runs_of(bead: &str, ralph: &Ralph) -> Vec<Run> {
 }
 
 /// Every file below a directory, in the order in which things ran. Links are nobody's log, and may lead anywhere.
-fn logs_in(root: &Utf8Path) -> Vec<Log> {
+pub(crate) fn logs_in(root: &Utf8Path) -> Vec<Log> {
     let mut logs = Vec::new();
     let mut pending = vec![root.to_owned()];
     while let Some(directory) = pending.pop() {

@@ -58,6 +58,7 @@ fn story(id: &str, state: BeadState, attempts: Vec<Attempt>) -> Story {
         state,
         claimed: Some(at(0)),
         ended: Some(at(200)),
+        attempt: 0,
         attempts,
         pull: None,
         merged: None,

@@ -164,13 +164,13 @@ fn answered(effect: &Effect, answer: &Result<Answer, Trouble>) -> Option<String>
             Answer::Verified {
                 is_green, summary, ..
             },
-        ) => {
-            if *is_green {
+        ) => match (is_green, visible(summary)) {
+            (true, warnings) if warnings.is_empty() => {
                 format!("attempt {attempt}: checks passed")
-            } else {
-                format!("attempt {attempt}: checks failed: {}", visible(summary))
             }
-        }
+            (true, warnings) => format!("attempt {attempt}: checks passed; {warnings}"),
+            (false, why) => format!("attempt {attempt}: checks failed: {why}"),
+        },
         (Action::Merge { target, .. }, Answer::Merged { commit }) => {
             format!("merged into {target} as {}", commit.short())
         }

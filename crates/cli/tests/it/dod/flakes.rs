@@ -145,6 +145,59 @@ fn z_22_the_next_agent_is_told_whose_fault_it_is() {
 }
 
 #[test]
+fn z_22_in_an_exec_all_of_them_are_told_apart_and_the_next_agent_mends_it() {
+    let mut planted = planted();
+    planted
+        .as_array_mut()
+        .unwrap()
+        .retain(|it| it["name"] != "killed");
+    let env = with_worktree(1, &planted);
+    let script = format!(
+        "#!/bin/sh\ncat >../home/prompt-$BEADS_RALPH_ATTEMPT\nif [ -e broken ]; then rm broken; touch never; else touch broken; fi\n{COMMIT}\n"
+    );
+    env.write("../home/agent.sh", script);
+    let chmod = env.tool("chmod", &["+x", "../home/agent.sh"]);
+    chmod.run().exits(0);
+    let live = env.run(&["exec", "bd-1"]).exits(0).stderr;
+    let flaky = "flaky: passed at try 2, after: Exit code 1 (expected 0); it passes at one time and not at another: a flaky check";
+    assert!(
+        live.contains("check flaky passed") && live.contains("passed at try 2"),
+        "{live}"
+    );
+    let bead = env.run(&["show", "bd-1", "--json"]).exits(0).stdout;
+    let red = "attempt 1: checks failed: old: Exit code 1 (expected 0); it fails on the commit that the work began from too, so that this work did not break it; \
+               regression: Exit code 1 (expected 0); it passes on the commit that the work began from: a regression; ";
+    for words in [
+        format!("{red}{flaky}"),
+        format!("attempt 2: all checks passed; {flaky}"),
+    ] {
+        assert!(bead.contains(&words), "{words}: {bead}");
+    }
+    let prompt = env.text("../home/prompt-2");
+    assert!(
+        prompt.contains("did not break it") && prompt.contains("a regression"),
+        "{prompt}"
+    );
+    let data = env.run(&["qa-report", "--json"]).exits(0).data();
+    assert_eq!(data["flaky_checks"][0]["check"], "flaky", "{data}");
+}
+
+#[test]
+fn z_22_the_base_has_what_is_copied_into_worktrees() {
+    let needy = json!([{"name": "t", "command": "test -f .env -a ! -e broken"}]);
+    let env = with_worktree(1, &needy);
+    let config = env.text("beads-ralph.yaml");
+    env.write(
+        "beads-ralph.yaml",
+        format!("{config}worktrees: {{copy: [.env]}}\n"),
+    );
+    env.write(".env", "SECRET=1\n");
+    commit(&env, "echo .env >.gitignore && touch .env broken");
+    let [record] = results(&env, &["verify", "bd-1"]).try_into().unwrap();
+    assert_eq!(record["cause"], "regression", "{record}");
+}
+
+#[test]
 fn z_22_without_a_worktree_there_is_no_base_and_what_is_flaky_passes() {
     let env = TestEnv::new();
     env.write("beads-ralph.yaml", "verify: {flaky_retries: 2}\n");

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use beads_ralph_core::engine::CommitId;
 use beads_ralph_core::implement::{Outcome, READY, WORKTREE_LABEL, encode_path, title_slug};
-use beads_ralph_core::issue::Dependency;
+use beads_ralph_core::issue::{Dependency, Edit};
+use serde_json::{Map, json};
 
 use super::super::Dispatcher;
 use super::super::assign::{Assignment, ignore_all};
@@ -15,6 +17,9 @@ use super::super::settle::{Settlement, label};
 use super::{failed, settled};
 use crate::config::Base;
 use crate::run::{Origin, Place, Repository as _, Wanted, set_up};
+
+/// Where the root of a molecule says what its work began from, where that is not simply the source branch.
+pub(super) const BASE: &str = "base_commit";
 
 /// The labels that a bead must have before anybody works on it.
 pub(in crate::implement) const REQUIRED: [&str; 2] = ["brainstormed", READY];
@@ -88,6 +93,9 @@ impl Dispatcher<'_> {
         let mut settlement = Settlement::new(Outcome::Complete(outcome));
         let path = encode_path(worktree.as_str());
         settlement.root = vec![label(&format!("{WORKTREE_LABEL}{path}"))?];
+        settlement
+            .root
+            .extend(noted_base(assignment, &origin, &prepared.head));
         settlement.starts_source = true;
         Ok(settlement)
     }
@@ -128,4 +136,12 @@ impl Dispatcher<'_> {
             worktree: self.site.root.join(WORKTREES).join(folder).join(name),
         }
     }
+}
+
+/// Notes what the work begins from where other beads' work is in it, once; else it is where the branch left the source branch (Z-6).
+fn noted_base(assignment: &Assignment, origin: &Origin, head: &CommitId) -> Option<Edit> {
+    let metadata = assignment.root().issue.metadata();
+    let is_noted = metadata.is_some_and(|metadata| metadata.contains_key(BASE));
+    let base = Map::from_iter([(BASE.to_owned(), json!(head))]);
+    (!origin.wanted.is_empty() && !is_noted).then_some(Edit::MergeMetadata(base))
 }

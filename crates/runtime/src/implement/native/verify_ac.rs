@@ -1,5 +1,6 @@
 //! `verify-ac`: acceptance lines that are commands are run by us; those that are words are for an agent (Z-35).
 
+use beads_ralph_core::engine::CommitId;
 use beads_ralph_core::implement::{Judge, Mode, Outcome};
 use beads_ralph_core::verify::{is_green, summary};
 use camino::Utf8Path;
@@ -11,6 +12,7 @@ use super::super::hold::Held;
 use super::super::settle::Settlement;
 use super::super::{Dispatcher, Site};
 use super::failed;
+use super::preflight::BASE;
 use crate::checks::Ground;
 use crate::run::Repository as _;
 
@@ -62,14 +64,40 @@ impl Dispatcher<'_> {
         }
         self.make_audit_directory(assignment)?;
         let logs = site.beads.join(assignment.report(&assignment.agent, None)?);
+        let base = self.began_from(assignment, worktree)?;
         let examination = Examination {
             commands: &commands,
             worktree,
             ground: Ground::Clean,
             logs: &logs.with_file_name("verify-ac.run"),
+            base: base.as_ref(),
         };
         let records = self.examined(held, examination)?;
         Ok((!is_green(&records)).then(|| summary(&records)))
+    }
+
+    /// The commit that the work in a worktree began from, where somebody wants to know: what was made of the beads before this one, else where
+    /// it left the source branch.
+    fn began_from(
+        &self,
+        assignment: &Assignment,
+        worktree: &Utf8Path,
+    ) -> Result<Option<CommitId>, Stop> {
+        if self.site.config.flaky_retries == 0 {
+            return Ok(None);
+        }
+        let git = self.site.git;
+        let Some(head) = git.checked_out_at(worktree)? else {
+            return Ok(None);
+        };
+        let metadata = assignment.root().issue.metadata();
+        let kept = metadata.and_then(|metadata| metadata.get(BASE)?.as_str());
+        if let Some(kept) = kept.map(|kept| CommitId(kept.to_owned()))
+            && git.is_in(&kept, &head)?
+        {
+            return Ok(Some(kept));
+        }
+        Ok(git.fork_point(&self.site.config.worktrees.source_branch, &head)?)
     }
 }
 

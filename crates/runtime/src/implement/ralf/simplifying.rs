@@ -84,6 +84,7 @@ impl Dispatcher<'_> {
             worktree: &assignment.place,
             ground: Ground::AsItIs,
             logs: &errand.directory.join("tests"),
+            base: None,
         };
         let records = self.examined(held, examination)?;
         Ok(is_green(&records))
