@@ -15,6 +15,10 @@ const ACROSS: usize = 250;
 const DOWN: usize = 54;
 const MARGIN: usize = 14;
 
+/// The width of a page, and the widest picture that can still be read when it has that width.
+const NARROW: usize = 1100;
+const WIDE: usize = 1900;
+
 /// Draws the graph; the beads that held everything up stand out.
 pub(super) fn draw(page: &mut String, chronicle: &Chronicle, path: &CriticalPath) {
     let places = places(&chronicle.stories);
@@ -26,9 +30,15 @@ pub(super) fn draw(page: &mut String, chronicle: &Chronicle, path: &CriticalPath
         .unwrap_or(0);
     let rows = places.values().map(|(_, row)| row + 1).max().unwrap_or(0);
     let (width, height) = (columns * ACROSS + MARGIN, rows * DOWN + MARGIN);
+    // What is a little too wide for a page is made smaller, and what is much too wide can be scrolled.
+    let class = if (NARROW..=WIDE).contains(&width) {
+        "graph fits"
+    } else {
+        "graph"
+    };
     _ = write!(
         page,
-        "<section>\n<h2>Graph</h2>\n<div class=\"scroll\"><svg class=\"graph\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"what waited for what\">\n"
+        "<section>\n<h2>Graph</h2>\n<div class=\"scroll\"><svg class=\"{class}\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"what waited for what\">\n"
     );
     for story in &chronicle.stories {
         edges(page, story, &places, &critical);
