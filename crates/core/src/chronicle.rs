@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use crate::bead::BeadId;
 use crate::engine::{BeadState, CommitId, Outcome, RunState, Spent, Task};
 
-pub use path::{CriticalPath, critical_paths};
+pub use path::{CriticalPath, critical_paths, depths};
 pub use tell::{Telling, chronicle};
 
 /// The story of a run.

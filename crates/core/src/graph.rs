@@ -17,6 +17,7 @@ mod limit;
 mod note;
 mod order;
 mod outline;
+mod places;
 mod reduce;
 mod sprint_graph;
 #[cfg(test)]
@@ -29,5 +30,6 @@ pub use critical::heaviest_path;
 pub use fault::GraphFault;
 pub use limit::{GraphLimit, MAX_EDGES, MAX_MERGES};
 pub use note::Note;
+pub use places::{depths, in_order};
 pub use sprint_graph::{Edge, Node, SprintGraph};
 pub use why::Why;

@@ -1,9 +1,8 @@
 //! The list of beads: by team, or by the graph.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
-use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::chronicle::{Chronicle, Story};
+use beads_ralph_core::chronicle::{Chronicle, depths};
 use beads_ralph_core::number::SprintId;
 
 use super::{Filter, Grouping, is_closed, is_for_person};
@@ -53,31 +52,4 @@ pub(super) fn rows(told: &Chronicle, grouping: Grouping, filter: Filter) -> Vec<
         rows.extend(members.into_iter().map(Row::Bead));
     }
     rows
-}
-
-/// How many beads stand in a row before each, at the most. What waits in a circle, which no store has, stands at the beginning.
-fn depths(stories: &[Story]) -> Vec<usize> {
-    let places: HashMap<&BeadId, usize> = (stories.iter().enumerate())
-        .map(|(at, story)| (&story.task.id, at))
-        .collect();
-    let mut waiting = vec![0; stories.len()];
-    let mut followers = vec![Vec::new(); stories.len()];
-    for (at, story) in stories.iter().enumerate() {
-        for before in story.waited_for.iter().filter_map(|id| places.get(id)) {
-            waiting[at] += 1;
-            followers[*before].push(at);
-        }
-    }
-    let mut depths = vec![0; stories.len()];
-    let mut free: Vec<usize> = (0..stories.len()).filter(|at| waiting[*at] == 0).collect();
-    while let Some(at) = free.pop() {
-        for follower in &followers[at] {
-            depths[*follower] = depths[*follower].max(depths[at] + 1);
-            waiting[*follower] -= 1;
-            if waiting[*follower] == 0 {
-                free.push(*follower);
-            }
-        }
-    }
-    depths
 }

@@ -3,7 +3,7 @@
 //! Charts of sprints come from the compiler of plans, which knows their order already. Those of steps are put in order here, by
 //! what they wait for.
 
-use beads_ralph_core::graph::{Node, SprintGraph, heaviest_path};
+use beads_ralph_core::graph::{Node, SprintGraph, depths, heaviest_path, in_order};
 
 /// The most boxes for which edges that others imply are looked for. Beyond that nobody follows an edge with the eye.
 const MAX_REDUCED: usize = 2_000;
@@ -52,16 +52,12 @@ impl Chart {
 
     /// The steps of a molecule with what each waits for. The critical path is the longest chain.
     pub(crate) fn of_steps(boxes: Vec<Labelled>, mut waits: Vec<Vec<usize>>) -> Self {
-        let mut order = order_of(&waits);
+        let mut order = in_order(&waits);
         if order.len() < boxes.len() {
             break_circles(&mut waits, &order);
-            order = order_of(&waits);
+            order = in_order(&waits);
         }
-        let mut depth = vec![0; boxes.len()];
-        for at in &order {
-            let before = waits[*at].iter().map(|to| depth[*to] + 1);
-            depth[*at] = before.max().unwrap_or(0);
-        }
+        let depth = depths(&waits);
         let n_waves = depth.iter().max().map_or(0, |deepest| deepest + 1);
         let mut waves = vec![Vec::new(); n_waves];
         for (at, depth) in depth.iter().enumerate() {
@@ -99,29 +95,6 @@ impl Chart {
         let ids = places.iter().map(|at| self.boxes[*at].id.as_str());
         ids.collect()
     }
-}
-
-/// All boxes so that each comes after what it waits for; the earliest that can come next does.
-fn order_of(waits: &[Vec<usize>]) -> Vec<usize> {
-    let mut dependents = vec![Vec::new(); waits.len()];
-    for (at, before) in waits.iter().enumerate() {
-        for to in before {
-            dependents[*to].push(at);
-        }
-    }
-    let mut n_missing: Vec<usize> = waits.iter().map(Vec::len).collect();
-    let mut order: Vec<usize> = (0..waits.len()).filter(|at| n_missing[*at] == 0).collect();
-    let mut done = 0;
-    while let Some(at) = order.get(done).copied() {
-        done += 1;
-        for dependent in &dependents[at] {
-            n_missing[*dependent] -= 1;
-            if n_missing[*dependent] == 0 {
-                order.push(*dependent);
-            }
-        }
-    }
-    order
 }
 
 /// Steps that wait for the children of a step that comes after them wait in a circle, which may be meant: the children need not

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::chronicle::{Chronicle, CriticalPath, Story};
+use beads_ralph_core::chronicle::{Chronicle, CriticalPath, Story, depths};
 
 use super::words::{escaped, short};
 use crate::bead_state;
@@ -53,29 +53,9 @@ pub(super) fn draw(page: &mut String, chronicle: &Chronicle, path: &CriticalPath
 
 /// Column and row of every bead: the column after the last bead that it waited for, the rows by id.
 fn places(stories: &[Story]) -> HashMap<BeadId, (usize, usize)> {
-    let known: HashMap<&BeadId, &Story> = stories.iter().map(|it| (&it.task.id, it)).collect();
-    let mut columns: HashMap<&BeadId, usize> = HashMap::new();
-    // A bead stands in the column after the last one before it. Every pass settles at least one column more, and a circle ends it.
-    let mut is_changed = true;
-    let mut n_passes = 0;
-    while is_changed && n_passes <= stories.len() {
-        is_changed = false;
-        n_passes += 1;
-        for story in stories {
-            let before = story.waited_for.iter().filter(|id| known.contains_key(id));
-            let column = before.map(|id| columns.get(id).copied().unwrap_or(0) + 1);
-            let column = column.max().unwrap_or(0).min(stories.len());
-            let own = columns.entry(&story.task.id).or_insert(0);
-            if *own < column {
-                *own = column;
-                is_changed = true;
-            }
-        }
-    }
     let mut rows: BTreeMap<usize, usize> = BTreeMap::new();
     let mut places = HashMap::new();
-    for story in stories {
-        let column = columns.get(&story.task.id).copied().unwrap_or(0);
+    for (story, column) in stories.iter().zip(depths(stories)) {
         let row = rows.entry(column).or_default();
         places.insert(story.task.id.clone(), (column, *row));
         *row += 1;

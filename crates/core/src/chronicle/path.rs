@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{Chronicle, Story};
 use crate::bead::BeadId;
-use crate::graph::heaviest_path;
+use crate::graph::{self, heaviest_path};
 
 /// A way through the beads of a run on which each waited for the one before.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,18 +26,26 @@ pub fn critical_paths(chronicle: &Chronicle) -> (CriticalPath, CriticalPath) {
 
 /// The longest way, by the sum of a weight. What waits in a circle, which no store has, is left out.
 fn longest(stories: &[Story], weight: impl Fn(&Story) -> u64) -> CriticalPath {
-    let places = stories.iter().enumerate();
-    let places: HashMap<&BeadId, usize> = places.map(|(at, it)| (&it.task.id, at)).collect();
-    let before = |story: &Story| {
-        let before = story.waited_for.iter();
-        let before = before.filter_map(|id| places.get(id).copied());
-        before.collect::<Vec<usize>>()
-    };
-    let before: Vec<Vec<usize>> = stories.iter().map(before).collect();
-    let path = heaviest_path(&before, |at| weight(&stories[at]));
+    let path = heaviest_path(&before(stories), |at| weight(&stories[at]));
     let weights = path.iter().map(|at| weight(&stories[*at]));
     CriticalPath {
         took_ms: weights.fold(0, u64::saturating_add),
         beads: path.iter().map(|at| stories[*at].task.id.clone()).collect(),
     }
+}
+
+/// How many beads stand in a row before each, at the most.
+pub fn depths(stories: &[Story]) -> Vec<usize> {
+    graph::depths(&before(stories))
+}
+
+/// The places of the beads that each waited for; those of other runs have none.
+fn before(stories: &[Story]) -> Vec<Vec<usize>> {
+    let places = stories.iter().enumerate();
+    let places: HashMap<&BeadId, usize> = places.map(|(at, it)| (&it.task.id, at)).collect();
+    let before = |story: &Story| {
+        let before = story.waited_for.iter();
+        before.filter_map(|id| places.get(id).copied()).collect()
+    };
+    stories.iter().map(before).collect()
 }

@@ -1,5 +1,6 @@
 //! The path that decides how long everything takes: of the sprints of a plan, and of anything else that waits for each other.
 
+use super::places::{dependents, in_order};
 use super::{Node, SprintGraph};
 
 impl SprintGraph {
@@ -22,26 +23,13 @@ impl SprintGraph {
 /// The heaviest path through things that are named by their places, where `before` has what each of them waits for. Of several the one
 /// wins that is smallest from its start. What waits in a circle, or for something in one, is left out.
 pub fn heaviest_path(before: &[Vec<usize>], weight: impl Fn(usize) -> u64) -> Vec<usize> {
-    let mut dependents = vec![Vec::new(); before.len()];
-    for (at, before) in before.iter().enumerate() {
-        for to in before {
-            dependents[*to].push(at);
-        }
-    }
-    let mut n_missing: Vec<usize> = before.iter().map(Vec::len).collect();
-    let mut order: Vec<usize> = (0..before.len()).filter(|at| n_missing[*at] == 0).collect();
-    let mut done = 0;
-    while let Some(at) = order.get(done).copied() {
-        done += 1;
-        for dependent in &dependents[at] {
-            n_missing[*dependent] -= 1;
-            if n_missing[*dependent] == 0 {
-                order.push(*dependent);
-            }
-        }
+    let (order, mut dependents) = (in_order(before), dependents(before));
+    let mut is_in_order = vec![false; before.len()];
+    for at in &order {
+        is_in_order[*at] = true;
     }
     for dependents in &mut dependents {
-        dependents.retain(|at| n_missing[*at] == 0);
+        dependents.retain(|at| is_in_order[*at]);
     }
     heaviest(&order, |at| dependents[at].iter().copied(), weight)
 }
