@@ -58,6 +58,8 @@ pub struct Story {
     pub ended: Option<Timestamp>,
     /// Its attempts in this run, in their order.
     pub attempts: Vec<Attempt>,
+    /// What runs for it now.
+    pub under_way: Vec<UnderWay>,
     /// The pull request.
     pub pull: Option<String>,
     /// The commit by which it came into the target branch.
@@ -102,6 +104,17 @@ pub struct Run {
     pub spent: Spent,
     /// Where what it printed is kept.
     pub evidence: Option<String>,
+}
+
+/// Something that runs now.
+#[derive(Debug, Clone)]
+pub struct UnderWay {
+    /// What.
+    pub kind: RunKind,
+    /// Who: the agent's account, or nothing for checks and merges.
+    pub agent: String,
+    /// When it began.
+    pub began: Timestamp,
 }
 
 /// What ran.

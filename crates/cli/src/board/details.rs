@@ -47,9 +47,14 @@ fn standing(story: &Story, now: Timestamp) -> String {
             waiting,
         } => {
             let time = words::since_then(*since, now);
-            match waiting {
-                Some(why) => format!("waits since {time}: {why}"),
-                None => format!("{} since {time}", phase.as_str()),
+            if let Some(why) = waiting {
+                return format!("waits since {time}: {why}");
+            }
+            let agents = story.under_way.iter().map(|it| it.agent.as_str());
+            let agents = agents.filter(|it| !it.is_empty()).collect::<Vec<_>>();
+            match agents.as_slice() {
+                [] => format!("{} since {time}", phase.as_str()),
+                agents => format!("{} since {time} ({})", phase.as_str(), agents.join(", ")),
             }
         }
         state => match (story.claimed, story.ended) {

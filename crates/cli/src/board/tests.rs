@@ -37,6 +37,7 @@ fn story(sprint: &str, title: &str, waits_for: &[&str], state: BeadState) -> Sto
         claimed: None,
         ended: None,
         attempts: Vec::new(),
+        under_way: Vec::new(),
         pull: None,
         merged: None,
         spent: Spent::default(),

@@ -4,7 +4,8 @@
 
 use beads_ralph_core::chronicle::{Chronicle, chronicle};
 use beads_ralph_core::engine::Outcome;
-use beads_ralph_runtime::files;
+use beads_ralph_core::issue::Liveness;
+use beads_ralph_runtime::{clock, files};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::json;
 
@@ -21,7 +22,14 @@ pub(crate) fn run(args: &ReportArgs, ui: &Ui) -> Result<(), Failure> {
 /// The story of a run.
 pub(crate) fn told(run: &str) -> Result<Chronicle, Failure> {
     let journal = journal::read(run)?;
-    chronicle(&journal.head, &journal.entries).map_err(|error| journal::unlike(&error))
+    let told = chronicle(&journal.head, &journal.entries);
+    let mut told = told.map_err(|error| journal::unlike(&error))?;
+    let is_alive = || Ok::<_, Failure>(journal::find(run)?.liveness() == Liveness::Alive);
+    if told.outcome.is_none() && is_alive()? {
+        // What runs has run until now, whenever something was last written about it.
+        told.last = told.last.max(clock::now());
+    }
+    Ok(told)
 }
 
 /// Writes the page of a run: into a file, or to standard output for `-`.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use beads_ralph_core::chronicle::{Attempt, Chronicle, Run, Story};
 
-use super::words::{escaped, grouped, lasting, money};
+use super::words::{escaped, grouped, lasting, moment, money};
 use crate::bead_state;
 
 pub(super) fn draw(page: &mut String, chronicle: &Chronicle) {
@@ -57,6 +57,11 @@ fn bead(page: &mut String, story: &Story) {
     page.push_str("</dl>\n");
     for attempt in &story.attempts {
         one_attempt(page, attempt);
+    }
+    for run in &story.under_way {
+        let (kind, since) = (run.kind.as_str(), moment(run.began));
+        let agent = escaped(&run.agent);
+        _ = writeln!(page, "<p>now: {kind} {agent}, since {since}</p>");
     }
     page.push_str("</details>\n");
 }

@@ -34,6 +34,11 @@ impl Scale {
         (since * self.width * 10 / self.milliseconds).clamp(0, self.width * 10)
     }
 
+    /// Where the line ends.
+    pub(super) fn end(&self) -> i128 {
+        self.width * 10
+    }
+
     /// Where ticks are, with the time since the beginning.
     pub(super) fn ticks(&self) -> Vec<(i128, SignedDuration)> {
         let seconds = i64::try_from(self.milliseconds / 1000).unwrap_or(i64::MAX);

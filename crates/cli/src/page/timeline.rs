@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use beads_ralph_core::chronicle::{Chronicle, Run, Story};
+use beads_ralph_core::chronicle::{Chronicle, RunKind, Story};
 
 use super::scale::{Scale, units};
 use super::words::{escaped, lasting, short};
@@ -16,7 +16,7 @@ const HEAD: usize = 24;
 pub(super) fn draw(page: &mut String, chronicle: &Chronicle) {
     let mut teams: BTreeMap<&str, Vec<&Story>> = BTreeMap::new();
     for story in &chronicle.stories {
-        if story.runs().next().is_some() {
+        if story.runs().next().is_some() || !story.under_way.is_empty() {
             teams.entry(&story.task.team).or_default().push(story);
         }
     }
@@ -93,31 +93,62 @@ fn one_row(page: &mut String, row: &Row<'_>, y: usize, scale: &Scale) {
         short(story.task.id.as_str(), 30)
     );
     for run in story.runs() {
-        bar(page, run, y, scale);
+        let time = lasting(run.ended.duration_since(run.began));
+        let status = escaped(&run.status);
+        let (agent, said) = (escaped(&run.agent), short(&run.message, 300));
+        let bar = Bar {
+            class: format!(
+                "{}{}",
+                class(run.kind),
+                if run.is_good { "" } else { " bad" }
+            ),
+            from: scale.tenths(run.began),
+            to: scale.tenths(run.ended),
+            words: format!("{} {agent} {status}: {time}\n{said}", run.kind.as_str()),
+        };
+        bar.draw(page, y);
+    }
+    for run in &story.under_way {
+        let bar = Bar {
+            class: format!("{} now", class(run.kind)),
+            from: scale.tenths(run.began),
+            to: scale.end(),
+            words: format!("{} {} runs", run.kind.as_str(), escaped(&run.agent)),
+        };
+        bar.draw(page, y);
     }
 }
 
-fn bar(page: &mut String, run: &Run, y: usize, scale: &Scale) {
-    let (from, to) = (scale.tenths(run.began), scale.tenths(run.ended));
-    let label = i128::try_from(LABEL * 10).unwrap_or_default();
-    let kind = match run.kind.as_str() {
-        "develop" | "resolve" | "lead" => "develop",
-        "judge" => "judge",
-        "verify" => "verify",
-        _ => "other",
-    };
-    let bad = if run.is_good { "" } else { " bad" };
-    let time = lasting(run.ended.duration_since(run.began));
-    _ = writeln!(
-        page,
-        "<rect class=\"bar {kind}{bad}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"><title>{} {} {}: {time}\n{}</title></rect>",
-        units(from + label),
-        y + 4,
-        units((to - from).max(15)),
-        ROW - 7,
-        run.kind.as_str(),
-        escaped(&run.agent),
-        escaped(&run.status),
-        short(&run.message, 300),
-    );
+fn class(kind: RunKind) -> &'static str {
+    match kind {
+        RunKind::Develop | RunKind::Resolve | RunKind::Lead => "develop",
+        RunKind::Judge => "judge",
+        RunKind::Verify => "verify",
+        RunKind::Prepare | RunKind::HandOver => "other",
+    }
+}
+
+/// Something that took a while; its words are safe.
+struct Bar {
+    class: String,
+    from: i128,
+    to: i128,
+    words: String,
+}
+
+impl Bar {
+    fn draw(&self, page: &mut String, y: usize) {
+        let label = i128::try_from(LABEL * 10).unwrap_or_default();
+        let (x, width) = (self.from + label, (self.to - self.from).max(15));
+        _ = writeln!(
+            page,
+            "<rect class=\"bar {}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"><title>{}</title></rect>",
+            self.class,
+            units(x),
+            y + 4,
+            units(width),
+            ROW - 7,
+            self.words
+        );
+    }
 }

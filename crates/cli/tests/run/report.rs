@@ -2,7 +2,7 @@
 
 use beads_ralph_testkit::exposition;
 
-use crate::world::{Setup, World, plan};
+use crate::world::{DILIGENT, Setup, World, plan};
 
 /// An agent whose judge says something that would steer a browser.
 const HOSTILE: &str = r#"
@@ -88,4 +88,29 @@ fn a_run_that_is_not_there_is_named() {
         let said = world.run(&[command, "run-1999"]).exits(1).stderr;
         assert!(said.contains("run-1999"), "{said}");
     }
+}
+
+#[test]
+fn what_runs_now_is_on_the_page_of_a_run_under_way() {
+    let waits = r#"
+if [ "$role" = dev ]; then
+  touch "$base/began"
+  while ! [ -e "$base/go" ]; do sleep 0.02; done
+fi
+"#;
+    let world = World::new(&Setup {
+        agent: format!("{waits}{DILIGENT}"),
+        ..Setup::default()
+    });
+    let running = world.command(&["run"]).start();
+    world.wait_for("began");
+    world.run(&["status", "--html", "now.html"]).exits(0);
+    let page = world.read("now.html");
+    assert_eq!(page.matches("class=\"bar develop now\"").count(), 1);
+    assert!(page.contains("now: develop worker, since"), "{page}");
+    assert!(page.contains("under way</span>"));
+    world.touch("go");
+    running.end().exits(0);
+    world.run(&["status", "--html", "now.html"]).exits(0);
+    assert!(!world.read("now.html").contains("bar develop now"));
 }

@@ -55,7 +55,7 @@ run-ID  running  0 of 2 closed, 1 working  $0.00  N s
 ┌ teams ────────────────────────────────────┐┌ 1.1 One ────────────────────────────────────────────┐
 │▶ 1.1 One                developing 1/3 N s││bd-1-1-one, attempt 1/3, feature/1-1-one,            │
 │· 1.2 Two              waits for bd-1-1-one││sprint-1-1-one                                       │
-│                                           ││developing since N s                                 │
+│                                           ││developing since N s (worker)                        │
 │                                           ││before 1.2 (waits for bd-1-1-one)                    │
 │                                           │└─────────────────────────────────────────────────────┘
 │                                           │┌ attempt-1/dev-1/stdout (2 of 2) ────────────────────┐

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use jiff::Timestamp;
 
-use super::{Attempt, Chronicle, Run, RunKind, Story};
+use super::{Attempt, Chronicle, Run, RunKind, Story, UnderWay};
 use crate::agent::Status;
 use crate::bead::{BeadId, QaStatus};
 use crate::engine::{
@@ -66,6 +66,12 @@ impl Telling {
                 story.attempt = bead.attempt;
             }
         }
+        for effect in engine.outstanding() {
+            let at = stories.binary_search_by(|story| story.task.id.cmp(&effect.bead));
+            if let Ok(at) = at {
+                stories[at].under_way.extend(self.teller.under_way(effect));
+            }
+        }
         Chronicle {
             run: self.head.settings.run.clone(),
             version: self.head.version.clone(),
@@ -102,6 +108,7 @@ impl Teller {
                         claimed: None,
                         ended: None,
                         attempts: Vec::new(),
+                        under_way: Vec::new(),
                         pull: None,
                         merged: None,
                         spent: Spent::default(),
@@ -144,6 +151,18 @@ impl Teller {
             attempt.feedback = feedback(&effect.action).map(str::to_owned);
         }
         attempt.runs.push(run);
+    }
+}
+
+impl Teller {
+    fn under_way(&self, effect: &Effect) -> Option<UnderWay> {
+        let (_, began) = self.asked.get(&effect.id)?;
+        let agent = effect.action.launch().map(|launch| launch.account.clone());
+        Some(UnderWay {
+            kind: kind(&effect.action)?,
+            agent: agent.unwrap_or_default(),
+            began: *began,
+        })
     }
 }
 

@@ -29,6 +29,7 @@ fn story(name: &str, waited_for: &[&str], weight: u64, seconds: i64) -> Story {
         claimed: Some(at(0)),
         ended: Some(at(seconds)),
         attempts: Vec::new(),
+        under_way: Vec::new(),
         pull: None,
         merged: None,
         spent: Spent::default(),

@@ -60,6 +60,7 @@ fn story(id: &str, state: BeadState, attempts: Vec<Attempt>) -> Story {
         ended: Some(at(200)),
         attempt: 0,
         attempts,
+        under_way: Vec::new(),
         pull: None,
         merged: None,
         spent: Spent::default(),
