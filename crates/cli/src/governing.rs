@@ -1,7 +1,7 @@
 //! The gates of this project as commands meet them, and what is said when they are red.
 
 use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_core::governor::{Denied, Gate, Gates, Light};
+use beads_ralph_core::governor::{Denied, Gate, Gates, Holds, Light, is_gate};
 use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::governor;
 use beads_ralph_runtime::ralph::Ralph;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::args::Global;
 use crate::beads::Beads;
 use crate::failure::Failure;
-use crate::work;
+use crate::work::{self, Target};
 
 /// The DoD beads of the main worktree: what decides about all worktrees is there, and not on the branch of an agent.
 pub(crate) fn main_project() -> Result<Ralph, Failure> {
@@ -46,6 +46,23 @@ pub(crate) fn refused(denied: &Denied, bead: &str) -> Failure {
         .action("see `beads-ralph gate list` for what failed, mend it, then `beads-ralph gate run`")
         .with_results(results)
         .exit_with(1)
+}
+
+/// Refuses a gate of a plan: it is run in its place among the sprints, on their work, and would else be closed for something else.
+pub(crate) fn refuse_planned(target: &Target) -> Result<(), Failure> {
+    let Target::Stored(stored) = target else {
+        return Ok(());
+    };
+    let issue = &stored.record.issue;
+    if !is_gate(issue) || Gate::of_issue(issue).holds == Holds::Features {
+        return Ok(());
+    }
+    let id = excerpt(issue.id().as_str());
+    let message = format!("{id} is a gate of a plan, and is run on the work that it waits for");
+    let failure = Failure::new(ErrorCode::ValidationConstraint, message);
+    Err(failure.action(format!(
+        "`beads-ralph run` runs it; `beads-ralph retry {id}` lets it be run again; `beads-ralph verify {id}` only looks"
+    )))
 }
 
 /// A gate, for programs.

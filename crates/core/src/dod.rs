@@ -15,10 +15,10 @@ mod tests;
 mod words;
 
 pub use model::{Constraints, DodBead};
-pub use of_issue::of_issue;
+pub use of_issue::{GATE_LABEL, is_gate, of_issue};
 pub use progress::Progress;
 pub use prompt::{Feedback, prompt};
 pub use pursuit::{AgentEnd, End, Moment, Pursuit, Settings, Step};
-pub use read::{FLAT_GATE_VERIFIER, check_name, parse, read};
+pub use read::{FLAT_GATE_VERIFIER, check_name, means_gate, parse, parse_json, read};
 pub use schema::schemas;
 pub use words::{DodStatus, DodType, Lane};

@@ -10,7 +10,8 @@ mod group;
 #[cfg(test)]
 mod tests;
 
+pub use crate::dod::{GATE_LABEL, is_gate};
 pub use applicant::Applicant;
-pub use gate::{GATE_LABEL, Gate, Holds, Light, Why, is_gate};
+pub use gate::{Gate, Holds, Light, Why};
 pub use gates::{Denied, Gates};
 pub use group::{CONVOY, GROUP_LABEL, LANE_FEATURE};

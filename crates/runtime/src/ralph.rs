@@ -166,11 +166,10 @@ impl Ralph {
         self.root.join(GATES)
     }
 
-    /// The files that may hold gates, in the order in which a bead is looked for by its id, and then those that are completed.
-    pub(crate) fn bead_files(&self) -> Vec<Utf8PathBuf> {
+    /// The directories that may hold gates, in the order in which a bead is looked for by its id, and then that of completed ones.
+    pub(crate) fn all_places(&self) -> Vec<Utf8PathBuf> {
         let completed = self.store.join(COMPLETED);
-        let places = self.places().into_iter().chain([completed]);
-        places.flat_map(|place| json_files(&place)).collect()
+        self.places().into_iter().chain([completed]).collect()
     }
 
     /// The files of beads that are not completed.
@@ -203,7 +202,8 @@ fn says_so(directory: &Utf8Path, id: &str) -> Option<Utf8PathBuf> {
     })
 }
 
-fn json_files(directory: &Utf8Path) -> Vec<Utf8PathBuf> {
+/// The files in a directory that may hold beads, by name; none where it cannot be listed.
+pub(crate) fn json_files(directory: &Utf8Path) -> Vec<Utf8PathBuf> {
     let entries = directory.read_dir_utf8().into_iter().flatten().flatten();
     let mut files: Vec<Utf8PathBuf> = entries
         .map(|entry| entry.path().to_owned())

@@ -29,7 +29,7 @@ pub(crate) struct GateCheckArgs {
     /// The bead that is to be begun: its id, or its file in .ralph/beads or .beads/active
     #[arg(value_name = "BEAD")]
     pub(crate) bead: Option<String>,
-    /// Only the gates of a group
+    /// Only the gates that count for features of a group
     #[arg(long, value_name = "NAME", conflicts_with = "bead")]
     pub(crate) group: Option<String>,
 }

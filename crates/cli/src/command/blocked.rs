@@ -18,7 +18,7 @@ use beads_ralph_runtime::store::Store;
 use camino::Utf8Path;
 use serde_json::{Value, json};
 
-use super::{gate::HELD, human};
+use super::human;
 use crate::args::Global;
 use crate::bead_view::{HUMAN, blockers_to_json, named, paragraph, word};
 use crate::beads::Beads;
@@ -79,7 +79,7 @@ fn find(beads: &Beads, gates: &Gates) -> Result<Vec<Stuck>, Failure> {
         let id = record.issue.id();
         let is_open = record.issue.status() == "open" && !record.issue.has_label(HUMAN);
         let denied = gates.permission(&Applicant::of_issue(&record.issue)).err();
-        let noted = metadata_text(&record, HELD);
+        let noted = record.issue.held_by_gates().map(str::to_owned);
         stuck.push(Stuck {
             unmet: beads.store.blockers(id)?,
             n_dependents: beads.n_dependents(id)?,
@@ -96,7 +96,7 @@ fn find(beads: &Beads, gates: &Gates) -> Result<Vec<Stuck>, Failure> {
 
 /// Features that could be started if no gate were red (G-3).
 fn held_back(beads: &Beads, gates: &Gates) -> Result<Vec<Record>, Failure> {
-    if !gates.standing(None).any(Gate::is_red) {
+    if !gates.standing().any(Gate::is_red) {
         return Ok(Vec::new());
     }
     let mut ready = beads.store.find(&Query {
@@ -110,11 +110,6 @@ fn held_back(beads: &Beads, gates: &Gates) -> Result<Vec<Record>, Failure> {
             .is_err()
     });
     Ok(ready)
-}
-
-fn metadata_text(record: &Record, key: &str) -> Option<String> {
-    let value = record.issue.metadata()?.get(key)?;
-    value.as_str().map(str::to_owned)
 }
 
 /// Parts of molecules of plans that can be started and that no agent of the loop does: gates, and steps of other types or for other

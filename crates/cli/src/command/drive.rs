@@ -106,7 +106,8 @@ fn to_data(driven: &Driven) -> Value {
 }
 
 fn dry_run(beads: &mut Beads, site: &Site<'_>, ui: &Ui) -> Result<(), Failure> {
-    let queue = candidates(&*beads.store)?;
+    let gates = site.gates(&*beads.store)?;
+    let queue = candidates(&*beads.store, &gates)?;
     let mut told = Vec::new();
     for record in &queue {
         let id = record.issue.id();

@@ -28,6 +28,7 @@ use self::site::Site;
 use self::worker::AgentWorker;
 use crate::args::{ExecArgs, Global};
 use crate::failure::Failure;
+use crate::governing;
 use crate::ui::{Ui, counted};
 use crate::work::{self, Target};
 
@@ -42,6 +43,9 @@ pub(crate) fn run(args: &ExecArgs, global: &Global, ui: &Ui) -> Result<(), Failu
     let ralph = work::project()?;
     let config = config::load(Some(&work::main_root(ralph.root())))?;
     let target = Target::find(&args.choice, &ralph, &config.default_checks, global)?;
+    if !args.dry_run {
+        governing::refuse_planned(&target)?;
+    }
     let mut exec = Exec::new(args, ui, ralph, config);
     exec.overruled = exec.permit(&target, global)?;
     exec.run(target)

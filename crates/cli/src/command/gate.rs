@@ -10,8 +10,6 @@ use crate::args::{GateCommand, Global};
 use crate::failure::Failure;
 use crate::ui::Ui;
 
-pub(super) use enforce::HELD;
-
 pub(crate) fn run(command: &GateCommand, global: &Global, ui: &Ui) -> Result<(), Failure> {
     match command {
         GateCommand::List => list::run(global, ui),

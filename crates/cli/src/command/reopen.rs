@@ -7,7 +7,6 @@ use beads_ralph_runtime::store::Write;
 use serde_json::{Map, json};
 
 use super::close::one_fence_one_bead;
-use super::gate::HELD;
 use crate::args::{Global, GuardArgs, ReopenArgs};
 use crate::bead_view::{HUMAN, named};
 use crate::beads::Beads;
@@ -57,10 +56,6 @@ pub(super) fn opening(before: &Record) -> Vec<Edit> {
         edits.push(Edit::RemoveLabel(HUMAN.to_owned()));
     }
     let metadata = before.issue.metadata();
-    // Who opens it has decided, and the governor releases it no more.
-    if metadata.is_some_and(|metadata| metadata.contains_key(HELD)) {
-        edits.push(Edit::UnsetMetadata(HELD.to_owned()));
-    }
     if metadata.is_some_and(|metadata| metadata.contains_key(ATTEMPTS)) {
         let anew = Map::from_iter([(ATTEMPTS.to_owned(), 0.into())]);
         edits.push(Edit::MergeMetadata(anew));

@@ -1,6 +1,8 @@
 //! Gates and the governor (contracts §8.5): no green, no features.
 
+mod asking;
 mod enforcing;
+mod unseen;
 
 use serde_json::{Value, json};
 

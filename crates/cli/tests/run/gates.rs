@@ -63,6 +63,27 @@ fn v_11_a_red_gate_of_a_plan_is_for_a_person_and_is_run_again_by_retry() {
     assert_eq!(world.statuses(), "1.1 closed, 1.2 closed, 1.3 closed");
 }
 
+#[test]
+fn v_11_a_gate_of_a_plan_is_run_by_run_alone() {
+    let world = World::new(&gated("true"));
+    let id = world.bead("1.2")["id"].as_str().unwrap().to_owned();
+    let worktree = ["worktree", "add", "../worktrees/gate-1-2", "-b", "gate/1-2"];
+    world.git(&worktree);
+    for command in [
+        &["exec", &id][..],
+        &["exec", &id, "--force"],
+        &["exec", &id, "--verify-only"],
+        &["gate", "run", &id],
+    ] {
+        let refused = world.run(command).exits(1);
+        let expected = "is run on the work that it waits for";
+        assert!(refused.stderr.contains(expected), "{refused:#?}");
+    }
+    world.run(&["exec", &id, "--dry-run"]).exits(0);
+    world.run(&["verify", &id]).exits(0);
+    assert_eq!(world.statuses(), "1.1 open, 1.2 open, 1.3 open");
+}
+
 fn with_feature() -> Setup {
     let parts = [
         sprint("1a.1", "Task", ""),

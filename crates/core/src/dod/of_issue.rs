@@ -3,13 +3,26 @@
 use serde_json::{Map, Value, json};
 
 use super::model::DodBead;
-use super::read::read;
+use super::read::{read, says_gate};
 use super::words::DodType;
-use crate::bead::{FieldError, Verifier};
+use crate::bead::{FieldError, IssueType, Verifier};
 use crate::issue::Issue;
 
-/// The label that makes a gate of an issue; stores have no such type for us.
-const GATE: &str = "gate";
+/// The label that makes a gate of a bead in a store (Z-28).
+pub const GATE_LABEL: &str = "gate";
+
+/// Whether a bead of a store is a gate: by its label, or because it says so in the words of files. A sprint of a plan is one by its label alone;
+/// and a bead of the type `gate` without checks is one of `bd`, or of a molecule, and not ours.
+pub fn is_gate(issue: &Issue) -> bool {
+    let metadata = || issue.metadata().is_some_and(says_gate);
+    let is_planned = IssueType::parse(issue.issue_type()).is_ok();
+    issue.has_label(GATE_LABEL) || (!is_planned && (metadata() || is_checked_gate(issue)))
+}
+
+fn is_checked_gate(issue: &Issue) -> bool {
+    let checks = issue.metadata().and_then(|metadata| metadata.get("dod"));
+    issue.issue_type() == DodType::Gate.as_str() && checks.is_some_and(|dod| !dod.is_null())
+}
 
 /// Reads an issue; what is wrong is named by the place in the DoD bead. Checks that hold for every bead (`verify.default`) are enough
 /// for one that has none of its own; a gate has its own only.
@@ -24,7 +37,8 @@ pub fn of_issue(issue: &Issue, defaults: &[Verifier]) -> Result<DodBead, Vec<Fie
     // A title says what is wanted, when nobody wrote more.
     set("intent", intent.unwrap_or(issue.title()).into());
     set("priority", issue.priority().clamp(0, 5).into());
-    let kind = if issue.has_label(GATE) {
+    let is_gate = is_gate(issue);
+    let kind = if is_gate {
         DodType::Gate
     } else {
         DodType::parse(issue.issue_type()).unwrap_or(DodType::Task)
@@ -41,9 +55,17 @@ pub fn of_issue(issue: &Issue, defaults: &[Verifier]) -> Result<DodBead, Vec<Fie
         }
     }
     let has_checks = document.get("dod").is_some_and(|dod| !dod.is_null());
-    if has_checks || defaults.is_empty() || kind == DodType::Gate {
-        return Ok(read(json!(document), None)?.with_checks(defaults));
+    let lacks_checks = !has_checks && !is_gate && !defaults.is_empty();
+    if lacks_checks {
+        document.insert("dod".to_owned(), json!({"verifiers": defaults}));
     }
-    document.insert("dod".to_owned(), json!({"verifiers": defaults}));
-    read(json!(document), None)
+    let bead = DodBead {
+        is_gate,
+        ..read(json!(document), None)?
+    };
+    Ok(if lacks_checks {
+        bead
+    } else {
+        bead.with_checks(defaults)
+    })
 }

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::words::DodStatus;
 use crate::bead::Timestamp;
+use crate::issue::HELD_BY_GATES;
 use crate::verify::{CheckRecord, summary};
 
 /// What a run has come to.
@@ -96,6 +97,8 @@ impl Progress {
                 meta.insert(key, value);
             }
         }
+        // Somebody works on it, so that the governor holds it no more.
+        meta.remove(HELD_BY_GATES);
         document.insert("status".to_owned(), self.status.as_str().into());
         document.insert("last_updated".to_owned(), json!(now));
         document.insert("ralph_meta".to_owned(), meta.into());

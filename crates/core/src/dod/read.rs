@@ -25,9 +25,12 @@ const MAX_NAME: usize = 128;
 /// Reads the bytes of a bead's file, which may begin with a byte order mark; `stem` is the file's name without its
 /// ending.
 pub fn parse(bytes: &[u8], stem: Option<&str>) -> Result<DodBead, Vec<FieldError>> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let document = parse_document(bytes).map_err(|error| vec![error])?;
-    read(document, stem)
+    read(parse_json(bytes).map_err(|error| vec![error])?, stem)
+}
+
+/// The document in the bytes of a bead's file, be it a bead or not.
+pub fn parse_json(bytes: &[u8]) -> Result<Value, FieldError> {
+    parse_document(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes))
 }
 
 /// Reads a document; everything that is wrong with it is reported at once.
@@ -87,7 +90,6 @@ fn bead(node: Node<'_, '_>, stem: Option<&str>, errors: &mut Errors) -> Option<D
     let status = fields.optional(errors, "status", |node, errors| {
         node.parsed(errors, DodStatus::parse)
     });
-    let (is_gate, closes_on_pass) = blocking(map);
     let warnings = unknown_keys(node.value, errors);
     let intent = intent?;
     let (kind, lane, dod) = (kind?.unwrap_or(DodType::Task), lane?, dod?);
@@ -101,8 +103,8 @@ fn bead(node: Node<'_, '_>, stem: Option<&str>, errors: &mut Errors) -> Option<D
         constraints: constraints?.unwrap_or_default(),
         status: status?.unwrap_or(DodStatus::Pending),
         backoff: backoff?,
-        is_gate: is_gate || is_flat || kind == DodType::Gate || lane == Some(Lane::Gate),
-        closes_on_pass,
+        is_gate: means_gate(map),
+        closes_on_pass: closes_on_pass(map),
         warnings: [warnings, nameless(map)].concat(),
         dod,
         document: Map::new(),
@@ -201,12 +203,27 @@ fn backoff(fields: Fields<'_, '_>, errors: &mut Errors) -> Option<Duration> {
     }))
 }
 
-/// Whether `blocking` says that this is a gate, and whether it is completed when green.
-fn blocking(map: &Map<String, Value>) -> (bool, bool) {
-    let nested = |key: &str| map.get("blocking")?.get(key)?.as_bool();
+/// Whether a gate is completed when it is green.
+fn closes_on_pass(map: &Map<String, Value>) -> bool {
+    let nested = blocking(map, "auto_close_on_pass");
     let flat = || map.get("auto_close_on_pass")?.as_bool();
-    let closes = nested("auto_close_on_pass").or_else(flat);
-    (nested("is_gate").unwrap_or(false), closes.unwrap_or(true))
+    nested.or_else(flat).unwrap_or(true)
+}
+
+fn blocking(map: &Map<String, Value>, key: &str) -> Option<bool> {
+    map.get("blocking")?.get(key)?.as_bool()
+}
+
+/// Whether lane or `blocking` say that this is a gate: in files and in the metadata of stores alike.
+pub(super) fn says_gate(map: &Map<String, Value>) -> bool {
+    let lane = map.get("lane").and_then(Value::as_str);
+    lane == Some(Lane::Gate.as_str()) || blocking(map, "is_gate") == Some(true)
+}
+
+/// Whether a document means to be a gate, be it valid or not.
+pub fn means_gate(document: &Map<String, Value>) -> bool {
+    let kind = document.get("type").and_then(Value::as_str);
+    kind == Some(DodType::Gate.as_str()) || is_flat_gate(document) || says_gate(document)
 }
 
 fn is_flat_gate(map: &Map<String, Value>) -> bool {

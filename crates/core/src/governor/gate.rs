@@ -2,20 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::group;
 use crate::bead::{FieldError, IssueType};
 use crate::dod::{self, DodBead, DodStatus};
 use crate::issue::Issue;
-
-/// The label that makes a gate of a bead in a store (Z-28).
-pub const GATE_LABEL: &str = "gate";
-
-/// Whether a bead of a store is a gate.
-pub fn is_gate(issue: &Issue) -> bool {
-    issue.has_label(GATE_LABEL)
-}
 
 /// A condition that others wait for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +20,7 @@ pub struct Gate {
     pub light: Light,
     /// Whom it holds back.
     pub holds: Holds,
-    /// The groups that it belongs to; a gate of none is for all.
+    /// The groups that it belongs to. A gate of none counts for features of no group, and for those of groups that have no gate of their own.
     pub groups: BTreeSet<String>,
     /// The beads that it waits for itself.
     pub awaits: BTreeSet<String>,
@@ -144,6 +136,26 @@ impl Gate {
             awaits: awaits.map(|edge| edge.target().to_string()).collect(),
             ..gate
         }
+    }
+
+    /// A gate in a file that is not valid; nothing where the document does not mean to be one. As in a store, one that is completed counts.
+    pub fn of_invalid(document: &Map<String, Value>, stem: &str, reason: &str) -> Option<Self> {
+        if !dod::means_gate(document) {
+            return None;
+        }
+        let text = |key: &str| document.get(key).and_then(Value::as_str);
+        let gate = Self {
+            groups: group::of_document(document),
+            ..Self::unreadable(text("id").unwrap_or(stem), reason)
+        };
+        Some(match text("status").map(DodStatus::parse) {
+            Some(Ok(DodStatus::Completed)) => Self {
+                light: Light::Green,
+                failure: None,
+                ..gate
+            },
+            _ => gate,
+        })
     }
 
     /// A gate of which only its name is known. It is red: what cannot be read cannot be green.

@@ -1,10 +1,14 @@
 //! All gates of a project, and what they allow (G-3…G-5).
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use super::applicant::Applicant;
 use super::gate::{Gate, Holds};
 use crate::text::excerpt;
+
+/// What is said of a gate that is red while another one of its name is green.
+const TWINS: &str = "another gate has this id and is green; give one of them another name";
 
 /// All gates of a project.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -27,11 +31,19 @@ impl fmt::Display for Denied {
 }
 
 impl Gates {
-    /// These gates, by id. Of two with one id the first counts, as it is the one that is found by its id.
+    /// These gates, by id. Of two with one id a red one counts, else the first: that somebody made another of the same name turns nothing green.
     pub fn new(gates: impl IntoIterator<Item = Gate>) -> Self {
         let mut gates: Vec<Gate> = gates.into_iter().collect();
-        gates.sort_by(|a, b| a.id.cmp(&b.id));
-        gates.dedup_by(|later, first| later.id == first.id);
+        gates.sort_by(|a, b| (&a.id, !a.is_red()).cmp(&(&b.id, !b.is_red())));
+        gates.dedup_by(|later, first| {
+            let is_same = later.id == first.id;
+            if is_same && first.is_red() && !later.is_red() {
+                let failure = first.failure.iter().map(String::as_str);
+                let failure: Vec<&str> = failure.chain([TWINS]).collect();
+                first.failure = Some(failure.join("; "));
+            }
+            is_same
+        });
         Self { gates }
     }
 
@@ -40,11 +52,25 @@ impl Gates {
         &self.gates
     }
 
-    /// The gates that hold features back, as far as they count for a group; without one, all of them.
-    pub fn standing<'a>(&'a self, group: Option<&'a str>) -> impl Iterator<Item = &'a Gate> {
-        (self.gates.iter())
-            .filter(|gate| gate.holds == Holds::Features)
-            .filter(move |gate| group.is_none_or(|group| gate.groups.contains(group)))
+    /// The gates that hold features back.
+    pub fn standing(&self) -> impl Iterator<Item = &Gate> {
+        (self.gates.iter()).filter(|gate| gate.holds == Holds::Features)
+    }
+
+    /// The gates that count for features of some groups (G-4): only those of the groups, and for features of no group all. A group that has no
+    /// gate of its own is no way around the others: then those of no group count.
+    pub fn counting(&self, groups: &BTreeSet<String>) -> impl Iterator<Item = &Gate> {
+        let is_own = |gate: &Gate| !gate.groups.is_disjoint(groups);
+        let has_own = self.standing().any(is_own);
+        self.standing().filter(move |gate| {
+            if groups.is_empty() {
+                true
+            } else if has_own {
+                is_own(gate)
+            } else {
+                gate.groups.is_empty()
+            }
+        })
     }
 
     /// Whether a bead may be begun (G-3).
@@ -52,7 +78,10 @@ impl Gates {
         if !applicant.is_feature {
             return Ok(());
         }
-        let red = self.counting(applicant).filter(|gate| gate.is_red());
+        let counting = self.counting(&applicant.groups);
+        // Neither a gate nor what it waits for could ever begin.
+        let counting = counting.filter(|gate| !gate.awaits.contains(&applicant.id));
+        let red = counting.filter(|gate| gate.is_red());
         let red: Vec<String> = red.map(|gate| gate.id.clone()).collect();
         if red.is_empty() {
             Ok(())
@@ -61,32 +90,14 @@ impl Gates {
         }
     }
 
-    /// The gates that count for a bead (G-4): for one of a group only those of the group, for any other all. A group that has no gate
-    /// of its own is no way around the others: then those of no group count.
-    fn counting<'a>(&'a self, applicant: &'a Applicant) -> impl Iterator<Item = &'a Gate> {
-        let is_own = |gate: &Gate| !gate.groups.is_disjoint(&applicant.groups);
-        let has_own = self.standing(None).any(is_own);
-        self.standing(None).filter(move |gate| {
-            let counts = if applicant.groups.is_empty() {
-                true
-            } else if has_own {
-                is_own(gate)
-            } else {
-                gate.groups.is_empty()
-            };
-            // Neither could ever begin.
-            counts && !gate.awaits.contains(&applicant.id)
-        })
-    }
-
-    /// Sorts beads by what to do first (G-5): what mends a red gate, and bugs; then by priority, then by id.
-    pub fn order(&self, beads: &mut [Applicant]) {
-        beads.sort_by_cached_key(|bead| (!self.is_urgent(bead), bead.priority, bead.id.clone()));
+    /// By what beads are sorted to be done (G-5): while a gate is red, what mends one and bugs come first; then by priority, then by id.
+    pub fn rank(&self, bead: &Applicant) -> (bool, i64, String) {
+        (!self.is_urgent(bead), bead.priority, bead.id.clone())
     }
 
     fn is_urgent(&self, bead: &Applicant) -> bool {
-        let mut red = self.gates.iter().filter(|gate| gate.is_red());
         let mends = |gate: &Gate| gate.awaits.contains(&bead.id) || bead.related.contains(&gate.id);
-        bead.is_bug || red.any(mends)
+        let mut red = self.gates.iter().filter(|gate| gate.is_red());
+        red.any(|gate| bead.is_bug || mends(gate))
     }
 }

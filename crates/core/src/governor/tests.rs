@@ -73,6 +73,72 @@ fn g_1_a_gate_that_cannot_be_read_is_red() {
 }
 
 #[test]
+fn g_1_a_file_that_is_not_valid_is_a_red_gate_if_it_means_to_be_one() {
+    let read = |document: &Value| Gate::of_invalid(document.as_object().unwrap(), "stem", "odd");
+    for document in [
+        json!({"type": "gate"}),
+        json!({"lane": "gate"}),
+        json!({"blocking": {"is_gate": true}}),
+        json!({"verifier_command": 1}),
+    ] {
+        let gate = read(&document).unwrap();
+        assert_eq!((gate.id.as_str(), gate.is_red()), ("stem", true));
+    }
+    let done = json!({"type": "gate", "id": "g", "status": "completed", "convoy": "pay"});
+    let gate = read(&done).unwrap();
+    assert_eq!((gate.id.as_str(), gate.light), ("g", Light::Green));
+    assert!(gate.groups.contains("pay"));
+    assert_eq!(read(&json!({"type": "task", "dod": {}})), None);
+}
+
+#[test]
+fn g_1_of_two_gates_with_one_id_the_red_one_counts() {
+    let (green, red) = (
+        || gate("smoke", true, &json!({})),
+        || gate("smoke", false, &json!({})),
+    );
+    for gates in [[green(), red()], [red(), green()]] {
+        let gates = Gates::new(gates);
+        assert_eq!(gates.all().len(), 1);
+        assert!(gates.all()[0].is_red());
+        let failure = gates.all()[0].failure.as_deref();
+        assert!(failure.unwrap().contains("another gate has this id"));
+    }
+}
+
+#[test]
+fn z_28_whoever_works_on_a_gate_and_whoever_counts_it_agree() {
+    let checks = json!({"verifiers": [{"name": "v", "command": "true"}]});
+    let planned = "beads-ralph-work";
+    for (fields, is_one) in [
+        (
+            json!({"labels": ["gate"], "metadata": {"dod": checks}}),
+            true,
+        ),
+        (json!({"metadata": {"lane": "gate", "dod": checks}}), true),
+        (
+            json!({"metadata": {"blocking": {"is_gate": true}, "dod": checks}}),
+            true,
+        ),
+        (
+            json!({"issue_type": "gate", "metadata": {"dod": checks}}),
+            true,
+        ),
+        (json!({"metadata": {"lane": "bug", "dod": checks}}), false),
+        (
+            json!({"issue_type": planned, "metadata": {"lane": "gate", "dod": checks}}),
+            false,
+        ),
+    ] {
+        let issue = issue(&fields);
+        assert_eq!(is_gate(&issue), is_one, "{fields}");
+        let bead = dod::of_issue(&issue, &[]).unwrap();
+        assert_eq!(bead.is_gate, is_one, "{fields}");
+    }
+    assert!(!is_gate(&issue(&json!({"issue_type": "gate"}))));
+}
+
+#[test]
 fn g_2_a_gate_that_stays_open_is_green_by_its_note() {
     let open = |gate_status: &str| json!({"blocking": {"auto_close_on_pass": false}, "ralph_meta": {"gate_status": gate_status}});
     assert_eq!(light(&open("green")), Light::Green);
@@ -168,6 +234,14 @@ fn g_4_of_a_group_only_its_own_gates_count() {
     assert_eq!(feature(&json!({"metadata": {"convoy": "mail"}})), ["mail"]);
     // A group without a gate is no way around the others.
     assert_eq!(feature(&json!({"labels": ["group-new"]})), ["all"]);
+    // Whoever asks for a group hears the same.
+    let counting = |group: &str| -> Vec<String> {
+        let groups = [group.to_owned()].into();
+        let counting = gates.counting(&groups);
+        counting.map(|gate| gate.id.clone()).collect()
+    };
+    assert_eq!(counting("pay"), ["pay"]);
+    assert_eq!(counting("new"), ["all"]);
 }
 
 #[test]
@@ -206,7 +280,12 @@ fn g_5_fixes_and_bugs_come_before_features() {
         applicant(&json!({"id": "bug", "priority": 2, "issue_type": "bug"})),
         applicant(&fix),
     ];
-    gates.order(&mut beads);
+    beads.sort_by_cached_key(|bead| gates.rank(bead));
     let ids: Vec<&str> = beads.iter().map(|bead| bead.id.as_str()).collect();
     assert_eq!(ids, ["bug", "fix", "feature", "a", "b"]);
+    // With nothing to mend first, urgency decides.
+    let green = Gates::new([gate("smoke", true, &json!({}))]);
+    beads.sort_by_cached_key(|bead| green.rank(bead));
+    let ids: Vec<&str> = beads.iter().map(|bead| bead.id.as_str()).collect();
+    assert_eq!(ids, ["feature", "a", "b", "bug", "fix"]);
 }

@@ -6,7 +6,7 @@ use thiserror::Error;
 use super::comment::Comment;
 use super::dependency::Dependency;
 use super::event::EventKind;
-use super::model::{Issue, check_status};
+use super::model::{HELD_BY_GATES, Issue, check_status};
 use super::name::Label;
 use crate::bead::{BeadId, FieldError, Invalid, Timestamp};
 use crate::diag::ErrorCode;
@@ -232,6 +232,7 @@ fn close(document: &mut Map<String, Value>, reason: &str, now: &Timestamp) {
     let is_closed = document.get("status").and_then(Value::as_str) == Some("closed");
     document.insert("status".to_owned(), "closed".into());
     if !is_closed {
+        forget_gates(document);
         document.insert("closed_at".to_owned(), now.as_str().into());
         document.insert("close_reason".to_owned(), reason.into());
     }
@@ -250,12 +251,20 @@ fn set_status(document: &mut Map<String, Value>, status: &str) {
     let was = document.get("status").and_then(Value::as_str);
     if was.unwrap_or("open") != status {
         document.insert("status".to_owned(), status.into());
+        forget_gates(document);
     }
     // Null is how beads say that they are not closed; what was absent stays absent.
     if document.contains_key("closed_at") {
         document.insert("closed_at".to_owned(), Value::Null);
     }
     document.shift_remove("close_reason");
+}
+
+/// Whoever changes the status has decided, and the governor releases the issue no more.
+fn forget_gates(document: &mut Map<String, Value>) {
+    if let Some(Value::Object(metadata)) = document.get_mut("metadata") {
+        metadata.shift_remove(HELD_BY_GATES);
+    }
 }
 
 fn append_notes(document: &mut Map<String, Value>, text: &str) {
@@ -359,6 +368,26 @@ mod tests {
     fn applied(document: Value, edits: &[Edit]) -> Map<String, Value> {
         let change = apply(&issue(document), edits, &at("2026-01-02T00:00:00Z"));
         change.unwrap().unwrap().issue.into_document()
+    }
+
+    #[test]
+    fn g_4_a_status_that_changes_forgets_that_gates_held_it() {
+        let held = |status: &str| json!({"id": "a", "title": "t", "status": status, "metadata": {HELD_BY_GATES: "red", "a": 1}});
+        for edit in [
+            Edit::Reopen,
+            Edit::Status("in_progress".to_owned()),
+            Edit::Status("closed".to_owned()),
+            Edit::Close("done".to_owned()),
+        ] {
+            let after = applied(held("blocked"), std::slice::from_ref(&edit));
+            assert_eq!(after["metadata"], json!({"a": 1}), "{edit:?}");
+        }
+        let same = [
+            Edit::Status("blocked".to_owned()),
+            Edit::AppendNotes("x".to_owned()),
+        ];
+        let after = applied(held("blocked"), &same);
+        assert_eq!(after["metadata"][HELD_BY_GATES], "red");
     }
 
     #[test]

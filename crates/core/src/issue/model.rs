@@ -15,6 +15,9 @@ use crate::bead::reader::{Errors, Fields, Node, Path};
 use crate::bead::{self, BeadId, FieldError, FieldErrorKind, Invalid, RalphBead, Rules, validate};
 use crate::text::excerpt;
 
+/// Where an issue says that the governor blocked it, and why: under `metadata` in a store, in `ralph_meta` in a file (G-4).
+pub const HELD_BY_GATES: &str = "held_by_gates";
+
 /// The most that a document may hold, counted in bytes of its texts and numbers.
 pub const MAX_DOCUMENT_BYTES: usize = 8 * 1024 * 1024;
 
@@ -111,6 +114,12 @@ impl Issue {
     /// Where it stands, in the store's own words.
     pub fn status(&self) -> &str {
         self.text("status").unwrap_or("open")
+    }
+
+    /// Why the governor blocked it, as long as nobody else has changed its status (G-4).
+    pub fn held_by_gates(&self) -> Option<&str> {
+        let held = self.metadata()?.get(HELD_BY_GATES)?.as_str();
+        held.filter(|_| self.status() == "blocked")
     }
 
     /// What its status means to those that wait for it.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::engine::Trouble;
-use beads_ralph_core::governor::Applicant;
+use beads_ralph_core::governor::{Applicant, Gates};
 use beads_ralph_core::implement::{Candidate, READY, flag, linked_source, queue};
 use beads_ralph_core::issue::{MOLECULE, Query, Record, StatusFilter};
 
@@ -134,8 +134,8 @@ struct Book {
 
 type Answer = (BeadId, Result<Dispatched, ImplementError>);
 
-/// The beads that can be taken now, the most urgent first (I-40, I-43).
-pub fn candidates(store: &dyn Store) -> Result<Vec<Record>, StoreError> {
+/// The beads that can be taken now, the most urgent first (I-40, I-43); while a gate is red, repairs come before everything else (G-5).
+pub fn candidates(store: &dyn Store, gates: &Gates) -> Result<Vec<Record>, StoreError> {
     let labelled = Query {
         labels_all: vec![READY.to_owned()],
         ..Query::default()
@@ -166,7 +166,9 @@ pub fn candidates(store: &dyn Store) -> Result<Vec<Record>, StoreError> {
             has_molecule: linked.contains(source.issue.id()),
         })
         .collect();
-    Ok(queue(&candidates).into_iter().cloned().collect())
+    let mut queue: Vec<Record> = queue(&candidates).into_iter().cloned().collect();
+    queue.sort_by_cached_key(|record| gates.rank(&Applicant::of_issue(&record.issue)));
+    Ok(queue)
 }
 
 impl Driver<'_> {
@@ -296,8 +298,9 @@ impl<'d> Shift<'d, '_> {
         }
         let now = clock::monotonic();
         let mut n_waiting = 0;
-        let candidates = candidates(&*self.store)?;
-        let held_back = self.held_back(&candidates)?;
+        let gates = self.driver.site.gates(&*self.store)?;
+        let candidates = candidates(&*self.store, &gates)?;
+        let held_back = self.held_back(&candidates, &gates);
         for record in candidates {
             let id = record.issue.id();
             if held_back.contains(id) {
@@ -321,19 +324,11 @@ impl<'d> Shift<'d, '_> {
     }
 
     /// The features that red gates hold back; told once while they are. What was begun goes on.
-    fn held_back(&mut self, candidates: &[Record]) -> Result<HashSet<BeadId>, ImplementError> {
-        let open = (candidates.iter()).filter(|record| record.issue.status() == "open");
-        let features: Vec<(&BeadId, Applicant)> = open
-            .map(|record| (record.issue.id(), Applicant::of_issue(&record.issue)))
-            .filter(|(_, applicant)| applicant.is_feature)
-            .collect();
-        if features.is_empty() {
-            return Ok(HashSet::new());
-        }
-        let gates = self.driver.site.gates(&*self.store)?;
+    fn held_back(&mut self, candidates: &[Record], gates: &Gates) -> HashSet<BeadId> {
         let mut held_back = HashSet::new();
-        for (source, applicant) in features {
-            let Err(denied) = gates.permission(&applicant) else {
+        for record in (candidates.iter()).filter(|record| record.issue.status() == "open") {
+            let source = record.issue.id();
+            let Err(denied) = gates.permission(&Applicant::of_issue(&record.issue)) else {
                 continue;
             };
             held_back.insert(source.clone());
@@ -343,7 +338,7 @@ impl<'d> Shift<'d, '_> {
             }
         }
         self.book.held_back.clone_from(&held_back);
-        Ok(held_back)
+        held_back
     }
 
     fn begin<'s>(&mut self, id: BeadId, scope: &'s Scope<'s, 'd>, sender: Sender<Answer>) {

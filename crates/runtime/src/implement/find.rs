@@ -83,10 +83,10 @@ impl Dispatcher<'_> {
         .into())
     }
 
-    /// Red gates hold back a feature that nobody has begun (G-3); what was begun goes on.
+    /// Red gates hold back a feature that nobody has begun (G-3). What was begun goes on, unless it was stopped since.
     pub(super) fn permit(&mut self, source: &Record) -> Result<(), Stop> {
         let applicant = Applicant::of_issue(&source.issue);
-        if !applicant.is_feature || source.issue.status() != "open" {
+        if !applicant.is_feature || self.is_begun(source)? {
             return Ok(());
         }
         let gates = self.site.gates(&*self.store)?;
@@ -96,6 +96,12 @@ impl Dispatcher<'_> {
         };
         self.decide("G-3", format!("the bead is not taken: {denied}"));
         Err(Stop::Ended(Ending::Waiting(denied.to_string())))
+    }
+
+    /// Whether a bead was begun here: whoever sets the status by hand has not begun it.
+    fn is_begun(&self, source: &Record) -> Result<bool, StoreError> {
+        let is_open = |root: &Record| root.issue.standing() != Standing::Closed;
+        Ok(source.issue.status() == "in_progress" && self.molecules(source)?.iter().any(is_open))
     }
 
     /// The molecule that is gone on with; one is poured where there is none (I-2…I-4).

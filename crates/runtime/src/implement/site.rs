@@ -73,7 +73,7 @@ impl Site<'_> {
     }
 
     /// The gates of the project as they stand.
-    pub(super) fn gates(&self, store: &dyn Store) -> Result<Gates, StoreError> {
+    pub fn gates(&self, store: &dyn Store) -> Result<Gates, StoreError> {
         governor::gates(&Ralph::with_store(self.root, self.beads), Some(store))
     }
 

@@ -317,9 +317,11 @@ impl Sight {
         for id in ids.clone() {
             ids.extend(store.dependents(&id)?.into_iter().map(|(id, _)| id));
         }
-        // What is put off becomes ready without any event, and so does what somebody held who died.
-        let changes_by_itself =
-            |task: &&Task| task.is_put_off || matches!(task.standing, Standing::Held { .. });
+        // What is put off becomes ready without any event, and so does what somebody held who died, and what gates hold back.
+        let changes_by_itself = |task: &&Task| {
+            let is_held = matches!(task.standing, Standing::Held { .. });
+            task.is_put_off || is_held || task.held_back.is_some()
+        };
         ids.extend(
             self.tasks
                 .values()

@@ -2,15 +2,16 @@
 //!
 //! Data: `{"green": true, "red": []}`, with a bead `{bead, "allowed": true, feature}`. A failure has `error.results`: `{"green": false, "red": [gate…],
 //! "held": [id…], "next": [id…]}`, where `held` are the features that are held back and `next` is what can be done meanwhile, in order (G-5); with a bead
-//! `{bead, "allowed": false, "red": [id…]}`.
+//! `{bead, "allowed": false, "red": [id…]}`. A group that neither a gate nor a bead belongs to is an error: it is no green one.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::diag::{ErrorCode, did_you_mean};
 use beads_ralph_core::governor::{Applicant, Denied, Gate, Gates};
-use beads_ralph_core::issue::Query;
+use beads_ralph_core::issue::{Query, StatusFilter};
 use beads_ralph_core::text::{excerpt, visible};
-use beads_ralph_runtime::ralph::BeadFile;
+use beads_ralph_runtime::ralph::{BeadFile, Ralph};
 use beads_ralph_runtime::store::Store;
 use beads_ralph_runtime::{clock, governor};
 use serde_json::{Value, json};
@@ -28,11 +29,55 @@ const MAX_NEXT: usize = 5;
 pub(super) fn run(args: &GateCheckArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let beads = governing::store_if_any(global)?;
     let store = beads.as_ref().map(|beads| &*beads.store as &dyn Store);
-    let gates = governor::gates(&governing::main_project()?, store)?;
-    match &args.bead {
-        Some(name) => one(name, &gates, global, ui),
-        None => all(args.group.as_deref(), &gates, beads.as_ref(), ui),
+    let ralph = governing::main_project()?;
+    let gates = governor::gates(&ralph, store)?;
+    if let Some(name) = &args.bead {
+        return one(name, &gates, global, ui);
     }
+    if let Some(group) = &args.group {
+        known(group, &gates, &ralph, store)?;
+    }
+    let groups = args.group.iter().cloned().collect();
+    all(&groups, &gates, beads.as_ref(), ui)
+}
+
+/// Refuses a group that nothing belongs to: whoever mistyped it would hear that all is well.
+fn known(
+    group: &str,
+    gates: &Gates,
+    ralph: &Ralph,
+    store: Option<&dyn Store>,
+) -> Result<(), Failure> {
+    let own = gates.all().iter().flat_map(|gate| gate.groups.clone());
+    let mut groups: BTreeSet<String> = own.collect();
+    if groups.contains(group) {
+        return Ok(());
+    }
+    let files = ralph.work_files().into_iter();
+    let files = files.filter_map(|path| BeadFile::read(&path).ok());
+    groups.extend(files.flat_map(|file| Applicant::of_bead(file.bead()).groups));
+    if let Some(store) = store {
+        let records = store.find(&Query {
+            status: StatusFilter::Any,
+            ..Query::default()
+        })?;
+        let records = records.iter();
+        groups.extend(records.flat_map(|record| Applicant::of_issue(&record.issue).groups));
+    }
+    if groups.contains(group) {
+        return Ok(());
+    }
+    let message = format!(
+        "no gate and no bead belongs to a group '{}'",
+        excerpt(group)
+    );
+    let failure = Failure::new(ErrorCode::DependencyUnresolved, message);
+    Err(
+        match did_you_mean(group, groups.iter().map(String::as_str)) {
+            Some(near) => failure.action(format!("did you mean {}?", excerpt(near))),
+            None => failure.action("`beads-ralph gate list` names the groups of the gates"),
+        },
+    )
 }
 
 /// Whether one bead may be begun. One that nobody knows may not.
@@ -57,9 +102,15 @@ fn one(name: &str, gates: &Gates, global: &Global, ui: &Ui) -> Result<(), Failur
     ui.out(&format!("{} may be begun: {what}\n", excerpt(id)))
 }
 
-fn all(group: Option<&str>, gates: &Gates, beads: Option<&Beads>, ui: &Ui) -> Result<(), Failure> {
-    let red: Vec<&Gate> = gates.standing(group).filter(|gate| gate.is_red()).collect();
-    let n_gates = gates.standing(group).count();
+fn all(
+    groups: &BTreeSet<String>,
+    gates: &Gates,
+    beads: Option<&Beads>,
+    ui: &Ui,
+) -> Result<(), Failure> {
+    let red = gates.counting(groups).filter(|gate| gate.is_red());
+    let red: Vec<&Gate> = red.collect();
+    let n_gates = gates.counting(groups).count();
     if red.is_empty() {
         if ui.is_json() {
             return ui.data(&json!({"green": true, "red": []}));
@@ -69,7 +120,10 @@ fn all(group: Option<&str>, gates: &Gates, beads: Option<&Beads>, ui: &Ui) -> Re
             n_gates => format!("green: {} passed\n", counted(n_gates, "gate", "gates")),
         });
     }
-    let (held, next) = beads.map_or(Ok((Vec::new(), Vec::new())), |beads| waiting(beads, gates))?;
+    let (held, next) = match beads {
+        Some(beads) => waiting(groups, gates, beads)?,
+        None => (Vec::new(), Vec::new()),
+    };
     let mut text = String::new();
     for gate in &red {
         let (id, why) = (excerpt(&gate.id), visible(&why(gate)));
@@ -95,8 +149,12 @@ fn all(group: Option<&str>, gates: &Gates, beads: Option<&Beads>, ui: &Ui) -> Re
     Err(failure.exit_with(1))
 }
 
-/// The beads that could be started: those that are held back, and the others in the order of work.
-fn waiting(beads: &Beads, gates: &Gates) -> Result<(Vec<String>, Vec<String>), Failure> {
+/// The beads that could be started: those of the groups that are held back, and all others in the order of work.
+fn waiting(
+    groups: &BTreeSet<String>,
+    gates: &Gates,
+    beads: &Beads,
+) -> Result<(Vec<String>, Vec<String>), Failure> {
     let ready = beads.store.find(&Query {
         ready_at: Some(clock::now()),
         ..Query::default()
@@ -104,9 +162,10 @@ fn waiting(beads: &Beads, gates: &Gates) -> Result<(Vec<String>, Vec<String>), F
     let ready = ready
         .iter()
         .map(|record| Applicant::of_issue(&record.issue));
-    let (held, mut others): (Vec<Applicant>, Vec<Applicant>) =
+    let (mut held, mut others): (Vec<Applicant>, Vec<Applicant>) =
         ready.partition(|it| gates.permission(it).is_err());
-    gates.order(&mut others);
+    held.retain(|it| groups.is_empty() || !groups.is_disjoint(&it.groups));
+    others.sort_by_cached_key(|it| gates.rank(it));
     let ids = |beads: Vec<Applicant>| beads.into_iter().map(|bead| bead.id).collect();
     Ok((ids(held), ids(others)))
 }

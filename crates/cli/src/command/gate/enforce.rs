@@ -7,24 +7,23 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::dod::DodStatus;
+use beads_ralph_core::dod::{DodBead, DodStatus};
 use beads_ralph_core::governor::{Applicant, Denied, Gates};
-use beads_ralph_core::issue::{Edit, Query, Record, StatusFilter};
+use beads_ralph_core::issue::{Edit, HELD_BY_GATES, Query, Record, StatusFilter};
 use beads_ralph_core::text::{excerpt, visible};
-use beads_ralph_runtime::ralph::{BeadFile, Ralph};
-use beads_ralph_runtime::store::{Guard, Store, Write};
+use beads_ralph_runtime::files::FileError;
+use beads_ralph_runtime::ralph::{BeadFile, BeadFileError};
+use beads_ralph_runtime::store::{Guard, Stamp, Store, StoreError, Write};
 use beads_ralph_runtime::{governor, host};
 use serde_json::{Map, Value, json};
 
 use crate::args::Global;
-use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::governing;
 use crate::ui::{Ui, counted};
 
-/// Where a bead says that the governor blocked it: under `metadata` in a store, in `ralph_meta` in a file.
-pub(in crate::command) const HELD: &str = "held_by_gates";
+/// The statuses of a store that say that somebody began.
+const BEGUN: [&str; 2] = ["in_progress", "hooked"];
 
 /// What was done.
 #[derive(Default)]
@@ -34,15 +33,30 @@ struct Enforced {
     held: BTreeMap<String, String>,
 }
 
+/// What is to be done about a bead.
+enum Verdict {
+    Block(String),
+    Release,
+}
+
 pub(super) fn run(global: &Global, ui: &Ui) -> Result<(), Failure> {
     let ralph = governing::main_project()?;
     let mut beads = governing::store_if_any(global)?;
     let store = beads.as_ref().map(|beads| &*beads.store as &dyn Store);
     let gates = governor::gates(&ralph, store)?;
     let mut enforced = Enforced::default();
-    enforced.files(&ralph, &gates)?;
+    let mut failures = Vec::new();
+    for path in ralph.work_files() {
+        // What is no bead is for whoever works on it.
+        if let Ok(file) = BeadFile::read(&path) {
+            failures.extend(enforced.file(&file, &gates).err());
+        }
+    }
     if let Some(beads) = &mut beads {
-        enforced.store(beads, &gates)?;
+        enforced.store(&mut *beads.store, beads.by.stamp(), &gates)?;
+    }
+    if let Some(failure) = ui.worst(failures) {
+        return Err(failure.with_results(enforced.to_json()));
     }
     if ui.is_json() {
         return ui.data(&enforced.to_json());
@@ -50,95 +64,137 @@ pub(super) fn run(global: &Global, ui: &Ui) -> Result<(), Failure> {
     ui.out(&enforced.text())
 }
 
+/// A feature that was begun is blocked by red gates, and what was blocked so is released by green ones.
+fn verdict(is_begun: bool, is_held: bool, permission: Result<(), Denied>) -> Option<Verdict> {
+    match permission {
+        Err(denied) if is_begun => Some(Verdict::Block(denied.to_string())),
+        Ok(()) if is_held => Some(Verdict::Release),
+        _ => None,
+    }
+}
+
+fn verdict_on_file(bead: &DodBead, gates: &Gates) -> Option<Verdict> {
+    let is_held = bead.status == DodStatus::Blocked && bead.meta(HELD_BY_GATES).is_some();
+    let is_begun = bead.status == DodStatus::InProgress;
+    verdict(
+        is_begun,
+        is_held,
+        gates.permission(&Applicant::of_bead(bead)),
+    )
+}
+
 impl Enforced {
-    fn files(&mut self, ralph: &Ralph, gates: &Gates) -> Result<(), Failure> {
-        for path in ralph.work_files() {
-            // What is no bead is for whoever works on it.
-            let Ok(file) = BeadFile::read(&path) else {
-                continue;
-            };
-            let is_ours = file.bead().meta(HELD).is_some();
-            let permission = gates.permission(&Applicant::of_bead(file.bead()));
-            let (status, note) = match (file.bead().status, permission) {
-                (DodStatus::InProgress, Err(denied)) => {
-                    (DodStatus::Blocked, json!(denied.to_string()))
-                }
-                (DodStatus::Blocked, Ok(())) if is_ours => (DodStatus::Pending, Value::Null),
-                _ => continue,
-            };
-            let id = file.bead().id.clone();
-            let reason = note.as_str().unwrap_or_default().to_owned();
-            // Whoever works on it holds the lock, and may have written since it was read.
-            let Some(_lock) = file.lock()? else {
+    /// A bead in a file. It is decided about again under its lock: whoever held it may have finished it, or moved it away.
+    fn file(&mut self, seen: &BeadFile, gates: &Gates) -> Result<(), Failure> {
+        let id = seen.bead().id.clone();
+        let Some(first) = verdict_on_file(seen.bead(), gates) else {
+            return Ok(());
+        };
+        let Some(_lock) = seen.lock()? else {
+            if let Verdict::Block(reason) = first {
                 self.held.insert(id, reason);
-                continue;
-            };
-            BeadFile::read(&path)?.write_status(status, (HELD, note))?;
-            self.tell(id, reason);
+            }
+            return Ok(());
+        };
+        let Ok(file) = BeadFile::read(seen.path()) else {
+            return Ok(());
+        };
+        let Some(verdict) = verdict_on_file(file.bead(), gates) else {
+            return Ok(());
+        };
+        let (status, note) = match &verdict {
+            Verdict::Block(reason) => (DodStatus::Blocked, json!(reason)),
+            Verdict::Release => (DodStatus::Pending, Value::Null),
+        };
+        match file.write_status(status, (HELD_BY_GATES, note)) {
+            Ok(()) => self.tell(id, verdict),
+            // Somebody who asks for no lock was faster.
+            Err(BeadFileError::File(FileError::Changed { .. } | FileError::NotFound { .. })) => {}
+            Err(error) => return Err(error.into()),
         }
         Ok(())
     }
 
-    fn store(&mut self, beads: &mut Beads, gates: &Gates) -> Result<(), Failure> {
-        let records = beads.store.find(&Query {
-            status: StatusFilter::OneOf(vec!["in_progress".to_owned(), "blocked".to_owned()]),
+    fn store(
+        &mut self,
+        store: &mut dyn Store,
+        by: Stamp<'_>,
+        gates: &Gates,
+    ) -> Result<(), Failure> {
+        let statuses = BEGUN.iter().chain(&["blocked"]);
+        let records = store.find(&Query {
+            status: StatusFilter::OneOf(statuses.map(|&status| status.to_owned()).collect()),
             ..Query::default()
         })?;
         for record in records {
-            let metadata = record.issue.metadata();
-            let is_ours = metadata.is_some_and(|metadata| metadata.contains_key(HELD));
-            let permission = gates.permission(&Applicant::of_issue(&record.issue));
-            match (record.issue.status(), permission) {
-                ("in_progress", Err(denied)) => self.block(beads, &record, &denied)?,
-                ("blocked", Ok(())) if is_ours => {
-                    let edits = vec![
-                        Edit::Reopen,
-                        Edit::UnsetMetadata(HELD.to_owned()),
-                        Edit::AppendNotes("[gates] released: the gates are green".to_owned()),
-                    ];
-                    write(beads, &record, edits)?;
-                    self.tell(record.issue.id().to_string(), String::new());
-                }
-                _ => {}
+            match self.record(record, store, by, gates) {
+                Err(error) if is_overtaken(&error) => {}
+                done => done?,
             }
         }
         Ok(())
     }
 
-    fn block(
+    /// A bead of the store, as it was seen; it is written only if it still is so.
+    fn record(
         &mut self,
-        beads: &mut Beads,
-        record: &Record,
-        denied: &Denied,
-    ) -> Result<(), Failure> {
-        let (id, reason): (&BeadId, String) = (record.issue.id(), denied.to_string());
-        if let Some(claim) = &record.claim {
-            let gone = claim.is_abandoned(beads.by.now, &host::name(), host::liveness);
-            let Some(why) = gone else {
-                self.held.insert(id.to_string(), reason);
-                return Ok(());
-            };
-            beads
-                .store
-                .reclaim(id, claim.fence, why, beads.by.stamp())?;
-        }
-        let seen = beads.record(id)?;
-        let edits = vec![
-            Edit::Status("blocked".to_owned()),
-            Edit::MergeMetadata(Map::from_iter([(HELD.to_owned(), json!(reason))])),
-            Edit::AppendNotes(format!("[gates] blocked: {reason}")),
-        ];
-        write(beads, &seen, edits)?;
-        self.tell(id.to_string(), reason);
+        mut seen: Record,
+        store: &mut dyn Store,
+        by: Stamp<'_>,
+        gates: &Gates,
+    ) -> Result<(), StoreError> {
+        let issue = &seen.issue;
+        let (is_begun, is_held) = (
+            BEGUN.contains(&issue.status()),
+            issue.held_by_gates().is_some(),
+        );
+        let permission = gates.permission(&Applicant::of_issue(issue));
+        let Some(verdict) = verdict(is_begun, is_held, permission) else {
+            return Ok(());
+        };
+        let id = issue.id().clone();
+        let edits = match &verdict {
+            Verdict::Release => vec![
+                Edit::Reopen,
+                Edit::AppendNotes("[gates] released: the gates are green".to_owned()),
+            ],
+            Verdict::Block(reason) => {
+                if let Some(claim) = &seen.claim {
+                    let gone = claim.is_abandoned(by.at, &host::name(), host::liveness);
+                    let Some(why) = gone else {
+                        self.held.insert(id.to_string(), reason.clone());
+                        return Ok(());
+                    };
+                    seen = store.reclaim(&id, claim.fence, why, by)?;
+                }
+                // The note comes after the status, whose change would take it away.
+                vec![
+                    Edit::Status("blocked".to_owned()),
+                    Edit::MergeMetadata(Map::from_iter([(
+                        HELD_BY_GATES.to_owned(),
+                        json!(reason),
+                    )])),
+                    Edit::AppendNotes(format!("[gates] blocked: {reason}")),
+                ]
+            }
+        };
+        let write = Write::Update {
+            id: id.clone(),
+            edits,
+            guard: Guard {
+                version: Some(seen.version),
+                ..Guard::default()
+            },
+        };
+        store.write(&[write], by)?;
+        self.tell(id.to_string(), verdict);
         Ok(())
     }
 
-    /// Blocked for a reason, released without one.
-    fn tell(&mut self, id: String, reason: String) {
-        if reason.is_empty() {
-            self.released.push(id);
-        } else {
-            self.blocked.insert(id, reason);
+    fn tell(&mut self, id: String, verdict: Verdict) {
+        match verdict {
+            Verdict::Block(reason) => drop(self.blocked.insert(id, reason)),
+            Verdict::Release => self.released.push(id),
         }
     }
 
@@ -175,16 +231,16 @@ impl Enforced {
     }
 }
 
-/// Writes what was decided by looking at a bead; somebody who was faster wins.
-fn write(beads: &mut Beads, seen: &Record, edits: Vec<Edit>) -> Result<(), Failure> {
-    let write = Write::Update {
-        id: seen.issue.id().clone(),
-        edits,
-        guard: Guard {
-            version: Some(seen.version),
-            ..Guard::default()
-        },
-    };
-    beads.store.write(&[write], beads.by.stamp())?;
-    Ok(())
+/// Whether somebody else changed or took a bead after it was seen: they were faster, and the others go on.
+fn is_overtaken(error: &StoreError) -> bool {
+    matches!(
+        error,
+        StoreError::Guard { .. }
+            | StoreError::Stale { .. }
+            | StoreError::Held { .. }
+            | StoreError::NotFound(_)
+    )
 }
+
+#[cfg(test)]
+mod tests;

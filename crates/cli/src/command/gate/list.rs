@@ -15,7 +15,7 @@ use crate::ui::Ui;
 pub(super) fn run(global: &Global, ui: &Ui) -> Result<(), Failure> {
     let gates = governing::gates(global)?;
     if ui.is_json() {
-        let is_green = !gates.standing(None).any(Gate::is_red);
+        let is_green = !gates.standing().any(Gate::is_red);
         let json: Vec<Value> = gates.all().iter().map(governing::to_json).collect();
         return ui.data(&json!({"green": is_green, "gates": json}));
     }

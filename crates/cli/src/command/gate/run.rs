@@ -4,7 +4,7 @@
 //! run, which leaves it as it was.
 
 use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_core::governor::{Denied, Gate, Holds};
+use beads_ralph_core::governor::Denied;
 use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_core::verify::summary;
 use beads_ralph_runtime::config;
@@ -80,27 +80,18 @@ fn end(ui: &Ui, told: &[Value], red: Vec<String>, failures: Vec<Failure>) -> Res
     Err(failure.with_results(data).exit_with(1))
 }
 
-/// The gates that are to be run. One of a plan is run in its place among the sprints, on their work.
+/// The gates that are to be run: those that were named, else all that hold features back.
 fn named(args: &GateRunArgs, global: &Global) -> Result<Vec<String>, Failure> {
+    if !args.ids.is_empty() {
+        return Ok(args.ids.clone());
+    }
     let gates = governing::gates(global)?;
-    if args.ids.is_empty() {
-        return Ok(gates.standing(None).map(|gate| gate.id.clone()).collect());
-    }
-    let is_planned = |gate: &&Gate| gate.holds == Holds::Dependents && args.ids.contains(&gate.id);
-    if let Some(gate) = gates.all().iter().find(is_planned) {
-        let id = excerpt(&gate.id);
-        let message = format!("{id} is a gate of a plan, and is run on the work that it waits for");
-        return Err(
-            Failure::new(ErrorCode::ValidationConstraint, message).action(format!(
-                "`beads-ralph run` runs it; `beads-ralph retry {id}` lets it be run again"
-            )),
-        );
-    }
-    Ok(args.ids.clone())
+    Ok(gates.standing().map(|gate| gate.id.clone()).collect())
 }
 
 fn only_gates(target: Target) -> Result<Target, Failure> {
     if target.bead().is_gate {
+        governing::refuse_planned(&target)?;
         return Ok(target);
     }
     let id = excerpt(&target.bead().id);

@@ -85,3 +85,74 @@ fn g_4_what_a_person_opened_is_not_released_again() {
     assert_eq!(enforce(&env)["released"], json!([]));
     assert_eq!(status(&env, "bd-1"), "blocked");
 }
+
+/// A store with a red gate and a feature that was blocked because of it.
+#[track_caller]
+fn with_blocked() -> TestEnv {
+    let env = with_store();
+    env.run(&["gate", "create", "smoke", "--verifier", "test -e works"])
+        .exits(0);
+    import(&env, &bead("bd-1", &json!({"status": "in_progress"})));
+    enforce(&env);
+    assert_eq!(status(&env, "bd-1"), "blocked");
+    env
+}
+
+#[track_caller]
+fn turn_green(env: &TestEnv) {
+    env.write("works", "");
+    env.run(&["gate", "run"]).exits(0);
+}
+
+#[test]
+fn g_4_what_a_person_blocked_after_that_is_theirs() {
+    let steps: [&[&[&str]]; 3] = [
+        &[&["update", "bd-1", "--status", "open"]],
+        &[&["update", "bd-1", "--status", "closed", "--force"]],
+        &[
+            &["claim", "bd-1", "--force"],
+            &["release", "bd-1", "--force"],
+        ],
+    ];
+    for steps in steps {
+        let env = with_blocked();
+        for step in steps {
+            env.run(step).exits(0);
+        }
+        env.run(&["update", "bd-1", "--status", "blocked"]).exits(0);
+        let blocked = env.run(&["blocked", "--json"]).exits(0).data();
+        assert_eq!(blocked["beads"][0]["gates"], Value::Null, "{steps:?}");
+        turn_green(&env);
+        assert_eq!(enforce(&env)["released"], json!([]), "{steps:?}");
+        assert_eq!(status(&env, "bd-1"), "blocked", "{steps:?}");
+    }
+}
+
+#[test]
+fn g_4_what_was_begun_by_force_is_not_released() {
+    let env = with_store();
+    let file = json!({"intent": "x", "type": "feature", "status": "in_progress", "ralph_meta": {"retry_backoff_seconds": 0},
+        "constraints": {"max_iterations": 1}, "dod": {"verifiers": [{"name": "t", "command": "test -e more"}]}});
+    env.write(".ralph/beads/x.json", file.to_string());
+    env.run(&["gate", "create", "smoke", "--verifier", "test -e works"])
+        .exits(0);
+    enforce(&env);
+    env.run(&["exec", "x", "--force"]).exits(1);
+    let kept: Value = serde_json::from_str(&env.text(".ralph/beads/x.json")).unwrap();
+    assert_eq!(kept["ralph_meta"].get("held_by_gates"), None, "{kept}");
+}
+
+#[test]
+fn g_4_what_hangs_on_a_hook_is_held_too() {
+    let env = with_store();
+    env.run(&["gate", "create", "smoke", "--verifier", "test -e works"])
+        .exits(0);
+    import(&env, &bead("bd-1", &json!({"status": "hooked"})));
+    let file = json!({"intent": "x", "type": "feature", "status": "hooked", "dod": {"verifiers": [{"name": "t", "command": "true"}]}});
+    env.write(".ralph/beads/x.json", file.to_string());
+    let done = enforce(&env);
+    assert_eq!(done["blocked"].as_array().unwrap().len(), 2, "{done}");
+    assert_eq!(status(&env, "bd-1"), "blocked");
+    turn_green(&env);
+    assert_eq!(enforce(&env)["released"], json!(["x", "bd-1"]));
+}

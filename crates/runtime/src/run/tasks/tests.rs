@@ -38,6 +38,22 @@ fn change(store: &mut MemoryStore, id: &BeadId, edit: Edit) {
     store.write(&[write], BY).unwrap();
 }
 
+/// Somebody else takes a bead.
+fn claim(store: &mut MemoryStore, id: &BeadId) {
+    let holder = Holder {
+        run: "another".to_owned(),
+        host: "here".to_owned(),
+        process: None,
+    };
+    let claim = NewClaim {
+        holder: &holder,
+        lease_until: BY.at,
+        is_forced: false,
+        instead_of: None,
+    };
+    store.claim(id, &claim, BY).unwrap();
+}
+
 fn reader() -> TaskReader<'static> {
     TaskReader {
         has_default_checks: true,
@@ -80,18 +96,7 @@ fn z_4_a_bead_that_was_ours_is_told_of_again_even_if_it_looks_as_before() {
 #[test]
 fn z_4_a_bead_whose_holder_dies_is_told_of_without_any_event() {
     let (mut store, id) = store();
-    let holder = Holder {
-        run: "another".to_owned(),
-        host: "here".to_owned(),
-        process: None,
-    };
-    let claim = NewClaim {
-        holder: &holder,
-        lease_until: BY.at,
-        is_forced: false,
-        instead_of: None,
-    };
-    store.claim(&id, &claim, BY).unwrap();
+    claim(&mut store, &id);
     let is_dead = AtomicBool::new(false);
     let gone = |_: &Claim, _: Timestamp| {
         let is_dead = is_dead.load(Ordering::Relaxed);
@@ -199,4 +204,34 @@ fn g_3_a_feature_is_held_back_and_goes_on_when_the_gate_turns_green() {
     assert_eq!(look(), [None]);
     is_green.store(false, Ordering::Relaxed);
     assert_eq!(look(), [red()]);
+}
+
+#[test]
+fn g_3_a_feature_whose_holder_died_goes_on_when_the_gate_turns_green() {
+    let (mut store, id) = store();
+    let label = beads_ralph_core::issue::Label::parse("lane-feature").unwrap();
+    change(&mut store, &id, Edit::AddLabel(label));
+    claim(&mut store, &id);
+    let is_green = AtomicBool::new(false);
+    let gates = |_: &dyn Store| {
+        let red = Gate::unreadable("smoke", "no");
+        let is_green = is_green.load(Ordering::Relaxed);
+        Ok(Gates::new((!is_green).then_some(red)))
+    };
+    let reader = TaskReader {
+        gone: &|_, _| Some(Abandoned::ProcessDead),
+        gates: &gates,
+        ..reader()
+    };
+    let mut sight = Sight::default();
+    let mut look = || match sight.look(&store, &reader, BY.at, &|_| false).unwrap() {
+        Some(Event::Seen { tasks, .. }) => tasks
+            .into_iter()
+            .map(|task| (task.standing, task.held_back.is_some()))
+            .collect(),
+        _ => Vec::new(),
+    };
+    assert_eq!(look(), [(Standing::Open, true)]);
+    is_green.store(true, Ordering::Relaxed);
+    assert_eq!(look(), [(Standing::Open, false)]);
 }

@@ -76,6 +76,17 @@ impl Conditions {
             self.add(&sql.replace("{}", &marks), values.iter().cloned());
         }
     }
+
+    /// That the text of the document has one of the words in quotation marks, which is seen faster than the document is read.
+    fn mentions(&mut self, words: &[String]) {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+        let are_plain = words.iter().all(|word| word.chars().all(is_plain));
+        if are_plain && (1..=MAX_WORDS).contains(&words.len()) {
+            let each = vec!["instr(i.document, ?) > 0"; words.len()].join(" OR ");
+            let quoted = words.iter().map(|word| format!("\"{word}\""));
+            self.add(&format!("({each})"), quoted);
+        }
+    }
 }
 
 fn candidates(query: &Query) -> (String, Vec<Value>) {
@@ -109,6 +120,14 @@ fn candidates(query: &Query) -> (String, Vec<Value>) {
     }
     if let Some((_, plan)) = query.metadata.iter().find(|(key, _)| key == "plan_file") {
         conditions.add("i.plan = ?", [plan.clone()]);
+    }
+    let keys = query.metadata.iter().map(|(key, _)| key);
+    for key in keys.chain(&query.metadata_keys).take(MAX_WORDS) {
+        conditions.mentions(std::slice::from_ref(key));
+    }
+    // An issue that does not say what it is is a task.
+    if !query.types.iter().any(|kind| kind == "task") {
+        conditions.mentions(&query.types);
     }
     if let Some(is_blocked) = query.is_blocked {
         conditions.add(
