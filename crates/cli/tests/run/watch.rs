@@ -60,7 +60,7 @@ run-ID  running  0 of 2 closed, 1 working  $0.00  N s
 │                                           │└─────────────────────────────────────────────────────┘
 │                                           │┌ attempt-1/dev-1/stdout (2 of 2) ────────────────────┐
 │                                           ││thinking about 1.1                                   │
-│                                           ││\\u{1b}]0;t\\u{7}clever                               │
+│                                           ││\\u{1b}]0;t\\u{7}clever                                │
 │                                           ││                                                     │
 │                                           ││                                                     │
 │                                           ││                                                     │
