@@ -2,6 +2,7 @@
 
 use beads_ralph_core::governor::Gate;
 use beads_ralph_core::issue::Entry;
+use beads_ralph_runtime::files;
 use beads_ralph_runtime::store::MemoryStore;
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
@@ -34,16 +35,16 @@ fn feature(status: &str) -> Vec<u8> {
 fn g_4_a_file_that_was_finished_meanwhile_stays_so() {
     let (_guard, path) = directory();
     let path = path.join("x.json");
-    std::fs::write(&path, feature("in_progress")).unwrap();
+    files::write_atomic(&path, &feature("in_progress")).unwrap();
     let seen = BeadFile::read(&path).unwrap();
     let done = feature("completed");
-    std::fs::write(&path, &done).unwrap();
+    files::write_atomic(&path, &done).unwrap();
     let mut enforced = Enforced::default();
     enforced.file(&seen, &red()).unwrap();
     assert_eq!(std::fs::read(&path).unwrap(), done);
     assert!(enforced.blocked.is_empty());
     // The same, as it would have been.
-    std::fs::write(&path, feature("in_progress")).unwrap();
+    files::write_atomic(&path, &feature("in_progress")).unwrap();
     enforced.file(&seen, &red()).unwrap();
     assert_eq!(enforced.blocked.len(), 1);
 }
@@ -52,7 +53,7 @@ fn g_4_a_file_that_was_finished_meanwhile_stays_so() {
 fn g_4_a_file_that_was_moved_meanwhile_keeps_nobody_else_waiting() {
     let (_guard, path) = directory();
     let path = path.join("x.json");
-    std::fs::write(&path, feature("in_progress")).unwrap();
+    files::write_atomic(&path, &feature("in_progress")).unwrap();
     let seen = BeadFile::read(&path).unwrap();
     std::fs::remove_file(&path).unwrap();
     let mut enforced = Enforced::default();
