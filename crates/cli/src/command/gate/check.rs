@@ -124,8 +124,22 @@ fn all(
         Some(beads) => waiting(groups, gates, beads)?,
         None => (Vec::new(), Vec::new()),
     };
+    ui.out(&said(&red, &held, &next))?;
+    let denied = Denied {
+        red: red.iter().map(|gate| gate.id.clone()).collect(),
+    };
+    let red: Vec<Value> = red.into_iter().map(governing::to_json).collect();
+    let results = json!({"green": false, "red": red, "held": held, "next": next});
+    let failure = Failure::new(ErrorCode::ValidationConstraint, denied.to_string())
+        .action("mend what they check, then `beads-ralph gate run`")
+        .with_results(results);
+    Err(failure.exit_with(1))
+}
+
+/// What is red, what that holds back, and what can be done meanwhile.
+fn said(red: &[&Gate], held: &[String], next: &[String]) -> String {
     let mut text = String::new();
-    for gate in &red {
+    for gate in red {
         let (id, why) = (excerpt(&gate.id), visible(&why(gate)));
         _ = writeln!(text, "{id}: {why}");
     }
@@ -137,16 +151,7 @@ fn all(
         let first: Vec<&str> = next.iter().take(MAX_NEXT).map(String::as_str).collect();
         _ = writeln!(text, "what can be done meanwhile: {}", first.join(", "));
     }
-    ui.out(&text)?;
-    let denied = Denied {
-        red: red.iter().map(|gate| gate.id.clone()).collect(),
-    };
-    let red: Vec<Value> = red.into_iter().map(governing::to_json).collect();
-    let results = json!({"green": false, "red": red, "held": held, "next": next});
-    let failure = Failure::new(ErrorCode::ValidationConstraint, denied.to_string())
-        .action("mend what they check, then `beads-ralph gate run`")
-        .with_results(results);
-    Err(failure.exit_with(1))
+    text
 }
 
 /// The beads that could be started: those of the groups that are held back, and all others in the order of work.

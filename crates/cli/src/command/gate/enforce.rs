@@ -39,6 +39,23 @@ enum Verdict {
     Release,
 }
 
+impl Verdict {
+    /// What it makes of a bead of the store. The note comes after the status, whose change takes away what was noted before.
+    fn edits(&self) -> Vec<Edit> {
+        match self {
+            Self::Release => vec![
+                Edit::Reopen,
+                Edit::AppendNotes("[gates] released: the gates are green".to_owned()),
+            ],
+            Self::Block(reason) => vec![
+                Edit::Status("blocked".to_owned()),
+                Edit::MergeMetadata(Map::from_iter([(HELD_BY_GATES.to_owned(), json!(reason))])),
+                Edit::AppendNotes(format!("[gates] blocked: {reason}")),
+            ],
+        }
+    }
+}
+
 pub(super) fn run(global: &Global, ui: &Ui) -> Result<(), Failure> {
     let ralph = governing::main_project()?;
     let mut beads = governing::store_if_any(global)?;
@@ -138,51 +155,35 @@ impl Enforced {
     /// A bead of the store, as it was seen; it is written only if it still is so.
     fn record(
         &mut self,
-        mut seen: Record,
+        seen: Record,
         store: &mut dyn Store,
         by: Stamp<'_>,
         gates: &Gates,
     ) -> Result<(), StoreError> {
         let issue = &seen.issue;
-        let (is_begun, is_held) = (
-            BEGUN.contains(&issue.status()),
-            issue.held_by_gates().is_some(),
-        );
+        let id = issue.id().clone();
+        let is_begun = BEGUN.contains(&issue.status());
+        let is_held = issue.held_by_gates().is_some();
         let permission = gates.permission(&Applicant::of_issue(issue));
         let Some(verdict) = verdict(is_begun, is_held, permission) else {
             return Ok(());
         };
-        let id = issue.id().clone();
-        let edits = match &verdict {
-            Verdict::Release => vec![
-                Edit::Reopen,
-                Edit::AppendNotes("[gates] released: the gates are green".to_owned()),
-            ],
-            Verdict::Block(reason) => {
-                if let Some(claim) = &seen.claim {
-                    let gone = claim.is_abandoned(by.at, &host::name(), host::liveness);
-                    let Some(why) = gone else {
-                        self.held.insert(id.to_string(), reason.clone());
-                        return Ok(());
-                    };
-                    seen = store.reclaim(&id, claim.fence, why, by)?;
-                }
-                // The note comes after the status, whose change would take it away.
-                vec![
-                    Edit::Status("blocked".to_owned()),
-                    Edit::MergeMetadata(Map::from_iter([(
-                        HELD_BY_GATES.to_owned(),
-                        json!(reason),
-                    )])),
-                    Edit::AppendNotes(format!("[gates] blocked: {reason}")),
-                ]
+        let version = match (&seen.claim, &verdict) {
+            (Some(claim), Verdict::Block(reason)) => {
+                let gone = claim.is_abandoned(by.at, &host::name(), host::liveness);
+                let Some(why) = gone else {
+                    self.held.insert(id.to_string(), reason.clone());
+                    return Ok(());
+                };
+                store.reclaim(&id, claim.fence, why, by)?.version
             }
+            _ => seen.version,
         };
         let write = Write::Update {
             id: id.clone(),
-            edits,
+            edits: verdict.edits(),
             guard: Guard {
-                version: Some(seen.version),
+                version: Some(version),
                 ..Guard::default()
             },
         };
