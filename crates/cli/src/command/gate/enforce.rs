@@ -144,7 +144,7 @@ impl Enforced {
             ..Query::default()
         })?;
         for record in records {
-            match self.record(record, store, by, gates) {
+            match self.record(&record, store, by, gates) {
                 Err(error) if is_overtaken(&error) => {}
                 done => done?,
             }
@@ -155,7 +155,7 @@ impl Enforced {
     /// A bead of the store, as it was seen; it is written only if it still is so.
     fn record(
         &mut self,
-        seen: Record,
+        seen: &Record,
         store: &mut dyn Store,
         by: Stamp<'_>,
         gates: &Gates,

@@ -79,7 +79,7 @@ fn g_4_whoever_changes_a_bead_of_the_store_meanwhile_is_faster() {
     };
     store.write(&[write], BY).unwrap();
     let mut enforced = Enforced::default();
-    let lost = enforced.record(seen, &mut store, BY, &red()).unwrap_err();
+    let lost = enforced.record(&seen, &mut store, BY, &red()).unwrap_err();
     assert!(is_overtaken(&lost), "{lost}");
     assert_eq!(store.get(ids).unwrap()[0].issue.status(), "closed");
     assert!(enforced.blocked.is_empty());
