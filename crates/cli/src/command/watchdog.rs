@@ -48,9 +48,10 @@ pub(crate) fn run(args: &WatchdogArgs, global: &Global, ui: &Ui) -> Result<(), F
         ralph.prepare()?;
     }
     let options = ExecArgs::default();
-    let executor = match args.no_exec {
-        true => None,
-        false => Some(Executor::new(dog, &options, ui)?),
+    let executor = if args.no_exec {
+        None
+    } else {
+        Some(Executor::new(dog, &options, ui)?)
     };
     let store = beads.as_mut().map(|beads| &mut *beads.store);
     let watch = watch(&dog, executor.as_ref(), store, args, ui)?;

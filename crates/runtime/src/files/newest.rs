@@ -29,6 +29,7 @@ mod tests {
     use std::fs;
     use std::time::Duration;
 
+    use super::super::write_passing;
     use super::*;
 
     #[test]
@@ -41,7 +42,7 @@ mod tests {
             .enumerate()
         {
             let path = directory.join(name);
-            fs::write(&path, "").unwrap();
+            write_passing(&path, b"").unwrap();
             let time = SystemTime::UNIX_EPOCH + Duration::from_secs(age as u64);
             let file = fs::File::options().write(true).open(&path).unwrap();
             file.set_modified(time).unwrap();

@@ -22,15 +22,15 @@ impl Watchdog<'_> {
             if let Ok(file) = BeadFile::read(&path)
                 && is_watched(file.bead())
             {
-                seen.extend(self.look_at_file(file, now)?);
+                seen.extend(self.look_at_file(&file, now)?);
             }
         }
         Ok(seen)
     }
 
     /// Looks at one bead, and under its lock once more when it is silent: it is changed as it is then.
-    fn look_at_file(&self, file: BeadFile, now: Timestamp) -> Result<Option<Seen>, WatchdogError> {
-        let mut seen = see(&file, now);
+    fn look_at_file(&self, file: &BeadFile, now: Timestamp) -> Result<Option<Seen>, WatchdogError> {
+        let mut seen = see(file, now);
         if seen.step == Step::Fresh {
             return Ok(Some(seen));
         }

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use beads_ralph_core::bead::Verifier;
 use beads_ralph_core::dod::DodStatus;
 use beads_ralph_core::governor::{Applicant, Gates};
 use beads_ralph_core::text::visible;
@@ -33,7 +34,8 @@ pub(super) struct Executor<'a> {
 struct Hands<'a> {
     exec: Exec<'a>,
     units: Units,
-    checks: Vec<beads_ralph_core::bead::Verifier>,
+    /// The checks that hold for every bead.
+    checks: Vec<Verifier>,
 }
 
 /// A bead that was pending, and what became of it.
