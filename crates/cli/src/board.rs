@@ -39,8 +39,10 @@ pub(crate) struct Board {
     log: Log,
     /// Which log of the bead is wanted, counted back from the newest.
     logs_back: usize,
-    /// How many lines of the log are below the screen.
-    lines_back: usize,
+    /// The first line of the log that is shown, as it is wrapped; the end of it where nobody has chosen.
+    log_from: Option<usize>,
+    /// The first line that was shown when the end of the log was last drawn.
+    log_end: usize,
     is_log_alone: bool,
     mode: Mode,
     said: Option<String>,
@@ -111,7 +113,8 @@ impl Board {
             is_following: true,
             log: Log::default(),
             logs_back: 0,
-            lines_back: 0,
+            log_from: None,
+            log_end: 0,
             is_log_alone: false,
             mode: Mode::Looking,
             said: None,
@@ -141,12 +144,19 @@ impl Board {
     }
 
     pub(crate) fn show_log(&mut self, log: Log) {
-        if self.lines_back > 0 && log.name == self.log.name {
-            // What is being read stays where it is while lines are added below.
-            self.lines_back += log.lines.len().saturating_sub(self.log.lines.len());
-        }
         self.logs_back = self.logs_back.min(log.n_logs.saturating_sub(1));
         self.log = log;
+    }
+
+    /// It was drawn: how far down the log can be scrolled.
+    pub(crate) fn was_drawn(&mut self, log_end: usize) {
+        self.log_end = log_end;
+        self.log_from = self.log_from.filter(|from| *from < log_end);
+    }
+
+    /// Whether a process works on it.
+    pub(crate) fn is_going_on(&self) -> bool {
+        !self.is_over() && self.process == Process::There
     }
 
     pub(crate) fn is_over(&self) -> bool {
@@ -182,7 +192,7 @@ impl Board {
         if self.selected != id {
             self.selected = id;
             self.log = Log::default();
-            (self.logs_back, self.lines_back) = (0, 0);
+            (self.logs_back, self.log_from) = (0, None);
         }
     }
 
@@ -200,8 +210,7 @@ impl Board {
     }
 
     fn selected(&self) -> Option<&Story> {
-        let id = self.selected.as_ref()?;
-        self.told.stories.iter().find(|it| it.task.id == *id)
+        self.told.story(self.selected.as_ref()?.as_str())
     }
 }
 

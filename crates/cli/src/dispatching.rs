@@ -197,6 +197,9 @@ impl From<ImplementError> for Failure {
                 }
                 None => "try again later; `beads-ralph drive` waits by itself".to_owned(),
             }),
+            ImplementError::NotRun(_) => failure(
+                "see to it that these commands can be run here, then run the same command again",
+            ),
             ImplementError::NoReviewer(_) => failure(
                 "see `beads-ralph doctor agents`; the work of the cycle is kept, and the same command goes on with it",
             ),

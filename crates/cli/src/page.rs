@@ -4,6 +4,7 @@
 
 mod beads;
 mod costs;
+mod evidence;
 mod graph;
 mod scale;
 mod timeline;
@@ -14,6 +15,7 @@ use std::fmt::Write as _;
 use beads_ralph_core::chronicle::{Chronicle, critical_paths};
 use beads_ralph_core::engine::{BeadState, End, Outcome, RunState};
 
+pub(crate) use self::evidence::Evidence;
 use self::words::{escaped, moment};
 pub(crate) use self::words::{lasting, money};
 use crate::bead_state;
@@ -22,7 +24,7 @@ const STYLE: &str = include_str!("page/style.css");
 const SCRIPT: &str = include_str!("page/script.js");
 
 /// The page of a run.
-pub(crate) fn html(chronicle: &Chronicle) -> String {
+pub(crate) fn html(chronicle: &Chronicle, evidence: &Evidence) -> String {
     let paths = critical_paths(chronicle);
     let title = escaped(&chronicle.run);
     let mut page = format!(
@@ -35,7 +37,7 @@ pub(crate) fn html(chronicle: &Chronicle) -> String {
     graph::draw(&mut page, chronicle, &paths.1);
     timeline::draw(&mut page, chronicle);
     costs::draw(&mut page, chronicle, &paths);
-    beads::draw(&mut page, chronicle);
+    beads::draw(&mut page, chronicle, evidence);
     _ = write!(
         page,
         "<footer>beads-ralph {}</footer>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
@@ -47,6 +49,7 @@ pub(crate) fn html(chronicle: &Chronicle) -> String {
 fn head(page: &mut String, chronicle: &Chronicle) {
     let (word, class) = match (&chronicle.outcome, &chronicle.state) {
         (Some(outcome), _) => (outcome.as_str().replace('_', " "), outcome.as_str()),
+        (None, _) if chronicle.is_left => ("left: its process is gone".to_owned(), "needs_person"),
         (None, RunState::Paused) => ("paused".to_owned(), "working"),
         (None, _) => ("under way".to_owned(), "working"),
     };

@@ -31,6 +31,8 @@ pub struct Chronicle {
     pub outcome: Option<Outcome>,
     /// What it does as a whole.
     pub state: RunState,
+    /// Whether its process is gone though it is not over, which no journal says: whoever looks at the process says it.
+    pub is_left: bool,
     /// How often a process died and another one went on.
     pub n_adopted: usize,
     /// How many beads could be worked on at once.
@@ -56,8 +58,12 @@ pub struct Story {
     pub claimed: Option<Timestamp>,
     /// When its work ended in this run.
     pub ended: Option<Timestamp>,
-    /// Its attempts in this run, in their order.
+    /// Its attempts in this run, in their order; their numbers begin anew when it was given up and tried again.
     pub attempts: Vec<Attempt>,
+    /// What its worktree held when it was first made ready in this run.
+    base: Option<CommitId>,
+    /// How many of them were made before it was last ended.
+    n_before: usize,
     /// What runs for it now.
     pub under_way: Vec<UnderWay>,
     /// The pull request.
@@ -79,6 +85,8 @@ pub struct Attempt {
     pub runs: Vec<Run>,
     /// What was committed, and how many files differ from the base.
     pub sealed: Option<(CommitId, usize)>,
+    /// What the work of the bead began from, where that is known.
+    pub base: Option<CommitId>,
 }
 
 /// Something that ran for a while.
@@ -159,7 +167,36 @@ impl RunKind {
     }
 }
 
+impl Chronicle {
+    /// What was done to a bead.
+    pub fn story(&self, id: &str) -> Option<&Story> {
+        let at = self
+            .stories
+            .binary_search_by(|it| it.task.id.as_str().cmp(id));
+        self.stories.get(at.ok()?)
+    }
+}
+
 impl Story {
+    /// A bead to which nothing was done yet.
+    pub fn of(task: Task) -> Self {
+        Self {
+            waited_for: task.waits_for.clone(),
+            state: BeadState::Ready,
+            attempt: task.attempts,
+            claimed: None,
+            ended: None,
+            attempts: Vec::new(),
+            base: task.base.clone(),
+            n_before: 0,
+            under_way: Vec::new(),
+            pull: None,
+            merged: None,
+            spent: Spent::default(),
+            task,
+        }
+    }
+
     /// How long the work took, from its claim to its end, in milliseconds.
     pub fn took_ms(&self) -> u64 {
         let (Some(claimed), Some(ended)) = (self.claimed, self.ended) else {

@@ -9,7 +9,7 @@ mod history;
 mod verdicts;
 
 pub use figures::{Figures, Tally, figures, figures_of_run};
-pub use flaky::{FlakyCheck, flaky_checks};
+pub use flaky::{FlakyCheck, FlakyChecks};
 pub use history::{AgentRun, Kind, last_error, last_failure, question, runs};
 pub use verdicts::{QaAgentReport, qa_report};
 

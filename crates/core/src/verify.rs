@@ -11,4 +11,6 @@ mod tests_run;
 
 pub use flake::{Cause, Try, cause};
 pub use judge::{Finish, Judge};
-pub use record::{CheckRecord, Kept, failures_in, is_green, summary, verdict, warnings};
+pub use record::{
+    CheckRecord, Kept, failures_in, is_green, no_verdict, summary, verdict, warnings,
+};

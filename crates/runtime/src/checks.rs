@@ -14,7 +14,7 @@ use beads_ralph_core::verify::{CheckRecord, Finish, Judge, Kept};
 use camino::{Utf8Path, Utf8PathBuf};
 
 pub use again::{Again, Base};
-pub use kept::kept_records;
+pub use kept::each_kept_record;
 
 use crate::files::{self, FileError};
 use crate::news::{LastLine, Listener, News};

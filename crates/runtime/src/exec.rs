@@ -4,6 +4,7 @@
 //! the bead is told after every step where it stands, so that a crash at any point leaves a bead that can be run again.
 //! The checks are those that the bead had at the start; nothing that an agent writes can change them.
 
+mod agent_end;
 mod beating;
 mod file_keeper;
 mod keeper;

@@ -194,6 +194,19 @@ pub fn create_new_directory(path: &Utf8Path) -> Result<bool, FileError> {
     }
 }
 
+/// Makes a directory that is not there yet, with a number behind its name from the second one on, and says which it is: what an earlier one
+/// holds stays as it is.
+pub fn fresh_directory(wanted: &Utf8Path) -> Result<(Utf8PathBuf, u32), FileError> {
+    create_directory(wanted.parent().unwrap_or(wanted))?;
+    let mut place = wanted.to_owned();
+    let mut n = 1;
+    while !create_new_directory(&place)? {
+        n += 1;
+        place = Utf8PathBuf::from(format!("{wanted}-{n}"));
+    }
+    Ok((place, n))
+}
+
 /// Copies what is in a directory, links left out; `false` when there are more files than may be.
 pub fn copy_directory(from: &Utf8Path, to: &Utf8Path, max_files: usize) -> Result<bool, FileError> {
     let mut pending = vec![(from.to_owned(), to.to_owned())];

@@ -12,6 +12,7 @@ mod add;
 mod base;
 mod before;
 mod call;
+mod changes;
 mod clashes;
 mod conflict;
 mod copied;
@@ -32,6 +33,7 @@ mod turn;
 mod worktree_view;
 mod worktrees;
 
+pub use changes::Change;
 pub(crate) use copied::copy_into;
 pub use identity::{Identity, Person};
 pub use worktrees::Worktree;

@@ -9,7 +9,7 @@ use twox_hash::XxHash3_64;
 
 use beads_ralph_core::issue::{HolderProcess, Liveness};
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal};
+use rustix::process::Pid;
 
 /// The machine's name.
 pub fn name() -> String {
@@ -36,12 +36,6 @@ pub fn process(pid: u32) -> Option<HolderProcess> {
 /// Whether a process is still there, as far as that can be told from here.
 pub fn liveness(process: &HolderProcess) -> Liveness {
     judge(process, &Here::look(), look)
-}
-
-/// Lets the shell have the terminal, until it lets this process go on.
-pub fn suspend() {
-    // Whoever waits for the job waits for all of it, so all of it stops.
-    _ = rustix::process::kill_current_process_group(Signal::TSTP);
 }
 
 /// Where this process is.

@@ -26,6 +26,7 @@ pub mod ralph;
 pub mod repo;
 pub mod run;
 pub mod scenario;
+pub mod signals;
 pub mod store;
 pub mod tree;
 pub mod unit;

@@ -8,6 +8,9 @@ use beads_ralph_core::engine::{BeadState, End};
 
 use super::{is_closed, words};
 
+/// For how many it is said what waits behind them: no screen shows more, and each of them is a walk through the graph.
+const MAX_COUNTED: usize = 10;
+
 /// Why something does not go on, in words, and whether a person must do something about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Blocker {
@@ -17,18 +20,13 @@ pub(super) struct Blocker {
 
 /// Everything that holds a run up, what needs a person first.
 pub(super) fn blockers(told: &Chronicle) -> Vec<Blocker> {
-    let followers = Followers::of(told);
     let mut people = Vec::new();
     let mut others = Vec::new();
     let mut gates: BTreeMap<&str, usize> = BTreeMap::new();
     for story in &told.stories {
         match &story.state {
-            BeadState::Ended(End::NeedsPerson { reason }) => {
-                people.push(followers.named(story, reason));
-            }
-            BeadState::Blocked => {
-                people.push(followers.named(story, "needed a person before this run"));
-            }
+            BeadState::Ended(End::NeedsPerson { reason }) => people.push((story, reason.as_str())),
+            BeadState::Blocked => people.push((story, "needed a person before this run")),
             BeadState::Working {
                 waiting: Some(why), ..
             } => others.push(format!("{}: {why}", words::name(story))),
@@ -48,7 +46,17 @@ pub(super) fn blockers(told: &Chronicle) -> Vec<Blocker> {
             is_for_person,
         }
     };
-    let mut all: Vec<Blocker> = people.into_iter().map(blocker(true)).collect();
+    let followers = Followers::of(told);
+    let people = people.into_iter().enumerate();
+    let people = people.map(|(at, (story, reason))| {
+        let behind = if at < MAX_COUNTED {
+            followers.words(story)
+        } else {
+            String::new()
+        };
+        format!("{}: {reason}{behind}", words::name(story))
+    });
+    let mut all: Vec<Blocker> = people.map(blocker(true)).collect();
     all.extend(gates.chain(others).map(blocker(false)));
     all
 }
@@ -81,11 +89,10 @@ impl<'t> Followers<'t> {
         found.len() - 1
     }
 
-    fn named(&self, story: &Story, reason: &str) -> String {
-        let behind = match self.n_behind(&story.task.id) {
+    fn words(&self, story: &Story) -> String {
+        match self.n_behind(&story.task.id) {
             0 => String::new(),
             n => format!(" ({n} behind it)"),
-        };
-        format!("{}: {reason}{behind}", words::name(story))
+        }
     }
 }

@@ -75,10 +75,15 @@ fn named<'b>(
 ) -> Option<String> {
     let ids: Vec<&BeadId> = ids.collect();
     let name = |id: &&BeadId| {
-        let story = told.stories.iter().find(|it| it.task.id == **id);
-        story.map_or_else(
+        told.story(id.as_str()).map_or_else(
             || id.to_string(),
-            |story| format!("{} ({})", words::number(story), words::state(story, now)),
+            |story| {
+                format!(
+                    "{} ({})",
+                    words::number(story),
+                    words::state(told, story, now)
+                )
+            },
         )
     };
     let mut names: Vec<String> = ids.iter().take(MAX_NAMED).map(name).collect();

@@ -52,14 +52,19 @@ const HELP: [&str; 14] = [
     "?                this; any key goes back",
 ];
 
-/// Draws the board as it is at a moment.
-pub(crate) fn draw(frame: &mut Frame<'_>, board: &Board, look: Look, now: Timestamp) {
+/// Draws the board as it is at a moment, and tells how far down the log can be scrolled ([`Board::was_drawn`]).
+pub(crate) fn draw(frame: &mut Frame<'_>, board: &Board, look: Look, now: Timestamp) -> usize {
+    // The clocks of what nobody works on any more stand still.
+    let now = match board.process {
+        Process::There => now,
+        Process::Gone => board.told.last,
+    };
     let screen = Screen { board, look, now };
     let area = frame.area();
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
         let lines = vec![Line::raw(screen.state()), Line::raw(screen.counts())];
         frame.render_widget(Paragraph::new(lines), area);
-        return;
+        return 0;
     }
     let n_blockers = u16::try_from(board.blockers.len()).unwrap_or(u16::MAX);
     let for_blockers = match n_blockers {
@@ -74,7 +79,7 @@ pub(crate) fn draw(frame: &mut Frame<'_>, board: &Board, look: Look, now: Timest
     ])
     .areas(area);
     frame.render_widget(screen.head(head.width), head);
-    screen.body(frame, body);
+    let log_end = screen.body(frame, body);
     if for_blockers > 0 {
         screen.blockers(frame, blockers);
     }
@@ -82,6 +87,7 @@ pub(crate) fn draw(frame: &mut Frame<'_>, board: &Board, look: Look, now: Timest
     if board.mode == Mode::Helping {
         screen.help(frame, area);
     }
+    log_end
 }
 
 struct Screen<'b> {
@@ -138,7 +144,7 @@ impl Screen<'_> {
         counts
     }
 
-    fn body(&self, frame: &mut Frame<'_>, area: Rect) {
+    fn body(&self, frame: &mut Frame<'_>, area: Rect) -> usize {
         if self.board.is_log_alone {
             return self.log(frame, area);
         }
@@ -149,7 +155,7 @@ impl Screen<'_> {
         };
         let [left, right] = halves.areas(area);
         self.list(frame, left);
-        self.bead(frame, right);
+        self.bead(frame, right)
     }
 
     fn list(&self, frame: &mut Frame<'_>, area: Rect) {
@@ -191,7 +197,7 @@ impl Screen<'_> {
             style = style.add_modifier(Modifier::REVERSED);
         }
         let width = usize::from(width);
-        let mut state = words::state(story, self.now);
+        let mut state = words::state(&self.board.told, story, self.now);
         if self.board.grouping == Grouping::Graph && !story.waited_for.is_empty() {
             let after = self.after(story);
             state = match story.state {
@@ -212,23 +218,17 @@ impl Screen<'_> {
 
     /// What a bead waited for, for the graph.
     fn after(&self, story: &Story) -> String {
-        let stories = &self.board.told.stories;
-        let number = |id| {
-            stories
-                .iter()
-                .find(|it| it.task.id == id)
-                .map(words::number)
-        };
+        let number = |id| self.board.told.story(id).map_or(id, words::number);
         let numbers: Vec<&str> = (story.waited_for.iter())
-            .map(|id| number(id.clone()).unwrap_or(id.as_str()))
+            .map(|id| number(id.as_str()))
             .collect();
         format!("after {}", numbers.join(" "))
     }
 
-    fn bead(&self, frame: &mut Frame<'_>, area: Rect) {
+    fn bead(&self, frame: &mut Frame<'_>, area: Rect) -> usize {
         let Some(story) = self.board.selected() else {
             frame.render_widget(self.look.block(""), area);
-            return;
+            return 0;
         };
         let width = usize::from(area.width.saturating_sub(2));
         let lines: Vec<String> = (details(&self.board.told, story, self.now).iter())
@@ -242,11 +242,14 @@ impl Screen<'_> {
         let text: Vec<Line<'_>> = lines.into_iter().map(Line::raw).collect();
         frame.render_widget(Paragraph::new(text).block(self.look.block(&name)), above);
         if below.height > 2 {
-            self.log(frame, below);
+            self.log(frame, below)
+        } else {
+            0
         }
     }
 
-    fn log(&self, frame: &mut Frame<'_>, area: Rect) {
+    /// The log, and the first of its lines when its end is shown.
+    fn log(&self, frame: &mut Frame<'_>, area: Rect) -> usize {
         let log = &self.board.log;
         let title = match log.n_logs {
             0 => "nothing was written yet".to_owned(),
@@ -256,6 +259,12 @@ impl Screen<'_> {
                 n - self.board.logs_back.min(n - 1)
             ),
         };
+        let title = match self.board.selected() {
+            Some(story) if self.board.is_log_alone => {
+                format!("{}: {title}", visible(&words::name(story)))
+            }
+            _ => title,
+        };
         let block = self.look.block(&title);
         let inside = block.inner(area);
         let width = usize::from(inside.width);
@@ -263,13 +272,12 @@ impl Screen<'_> {
             .flat_map(|it| wrapped(it, width))
             .collect();
         let height = usize::from(inside.height);
-        let end = lines
-            .len()
-            .saturating_sub(self.board.lines_back)
-            .max(height.min(lines.len()));
-        let shown = lines.into_iter().take(end).skip(end.saturating_sub(height));
+        let end = lines.len().saturating_sub(height);
+        let from = self.board.log_from.unwrap_or(end).min(end);
+        let shown = lines.into_iter().skip(from).take(height);
         let shown: Vec<Line<'_>> = shown.map(Line::raw).collect();
         frame.render_widget(Paragraph::new(shown).block(block), area);
+        end
     }
 
     fn blockers(&self, frame: &mut Frame<'_>, area: Rect) {

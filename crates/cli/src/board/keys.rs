@@ -59,8 +59,8 @@ impl Board {
             KeyCode::Esc => self.back(),
             KeyCode::Char('[') => self.other_log(self.logs_back.saturating_add(1)),
             KeyCode::Char(']') => self.other_log(self.logs_back.saturating_sub(1)),
-            KeyCode::PageUp => self.lines_back += PAGE,
-            KeyCode::PageDown => self.lines_back = self.lines_back.saturating_sub(PAGE),
+            KeyCode::PageUp => self.scroll(|from| from.saturating_sub(PAGE)),
+            KeyCode::PageDown => self.scroll(|from| from.saturating_add(PAGE)),
             KeyCode::Up | KeyCode::Char('k') => self.up(1),
             KeyCode::Down | KeyCode::Char('j') => self.down(1),
             KeyCode::Home => self.up(usize::MAX),
@@ -72,7 +72,7 @@ impl Board {
 
     fn up(&mut self, n: usize) {
         if self.is_log_alone {
-            self.lines_back = self.lines_back.saturating_add(n).min(self.log.lines.len());
+            self.scroll(|from| from.saturating_sub(n));
         } else {
             self.step(|at| at.saturating_sub(n));
         }
@@ -80,10 +80,16 @@ impl Board {
 
     fn down(&mut self, n: usize) {
         if self.is_log_alone {
-            self.lines_back = self.lines_back.saturating_sub(n);
+            self.scroll(|from| from.saturating_add(n));
         } else {
             self.step(|at| at.saturating_add(n));
         }
+    }
+
+    /// Goes to other lines of the log; at its end it is followed again.
+    fn scroll(&mut self, to: impl Fn(usize) -> usize) {
+        let from = to(self.log_from.unwrap_or(self.log_end));
+        self.log_from = Some(from).filter(|from| *from < self.log_end);
     }
 
     /// Goes to another bead of the list.
@@ -112,12 +118,12 @@ impl Board {
             self.filter = Filter::All;
             self.arrange();
         }
-        (self.lines_back, self.logs_back) = (0, 0);
+        (self.log_from, self.logs_back) = (None, 0);
     }
 
     fn other_log(&mut self, back: usize) {
         self.logs_back = back.min(self.log.n_logs.saturating_sub(1));
-        self.lines_back = 0;
+        self.log_from = None;
     }
 
     fn regroup(&mut self) {

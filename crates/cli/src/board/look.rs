@@ -51,7 +51,7 @@ impl Look {
             BeadState::Working { .. } => ("▶", ">"),
             BeadState::Held { .. } => ("~", "~"),
             BeadState::Blocked | BeadState::Ended(End::NeedsPerson { .. }) => ("!", "!"),
-            BeadState::Closed | BeadState::Ended(End::Closed { .. }) => ("✓", "x"),
+            BeadState::Closed | BeadState::Ended(End::Closed { .. }) => ("✓", "*"),
         };
         match self.charset {
             Charset::Unicode => unicode,

@@ -29,19 +29,9 @@ fn story(sprint: &str, title: &str, waits_for: &[&str], state: BeadState) -> Sto
         "developers": ["claude"], "judges": ["claude"], "attempts": 0, "max_attempts": 3, "spent": spent,
     }))
     .unwrap();
-    Story {
-        waited_for: task.waits_for.clone(),
-        task,
-        state,
-        attempt: 1,
-        claimed: None,
-        ended: None,
-        attempts: Vec::new(),
-        under_way: Vec::new(),
-        pull: None,
-        merged: None,
-        spent: Spent::default(),
-    }
+    let mut story = Story::of(task);
+    (story.state, story.attempt) = (state, 1);
+    story
 }
 
 fn closed() -> BeadState {
@@ -76,12 +66,13 @@ fn told() -> Chronicle {
         last: at(90),
         outcome: None,
         state: RunState::Running,
+        is_left: false,
         n_adopted: 0,
         width: 2,
         stories: vec![
             story("1.1", "Skeleton", &[], closed()),
-            story("1.2", "Words", &["1.1"], working(None)),
             story("1.10", "Bytes", &["1.1"], person("QA failed: \u{1b}[31mno")),
+            story("1.2", "Words", &["1.1"], working(None)),
             story(
                 "2.1",
                 "Release",
@@ -99,15 +90,17 @@ fn told() -> Chronicle {
 
 /// The screen as text.
 #[track_caller]
-fn drawn(board: &Board, (width, height): (u16, u16), charset: Charset) -> String {
+fn drawn(board: &mut Board, (width, height): (u16, u16), charset: Charset) -> String {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     let look = Look {
         charset,
         has_color: true,
     };
+    let mut log_end = 0;
     terminal
-        .draw(|frame| draw(frame, board, look, at(100)))
+        .draw(|frame| log_end = draw(frame, board, look, at(100)))
         .unwrap();
+    board.was_drawn(log_end);
     let lines = terminal.backend().to_string();
     let lines = lines.lines().map(|line| line.trim_matches('"').trim_end());
     lines.collect::<Vec<_>>().join("\n")
@@ -135,17 +128,17 @@ fn the_screen_shows_beads_the_log_and_what_holds_the_run_up() {
     let mut board = Board::new(told());
     board.show_log(log(&["Edit: src/lib.rs", "Bash: cargo test"], 2));
     assert_eq!(
-        drawn(&board, (100, 16), Charset::Unicode),
+        drawn(&mut board, (100, 16), Charset::Unicode),
         "\
 run-1  running  1 of 5 closed, 1 working, 1 for a person  $1.5000  1 min 40 s
 ┌ teams ────────────────────────────────────┐┌ 1.2 Words ──────────────────────────────────────────┐
 │team-1                                     ││bd-1-2, attempt 1/3, feature/1.2, team-1             │
 │✓ 1.1 Skeleton                       closed││developing since 40 s                                │
 │▶ 1.2 Words             developing 1/3 40 s││after 1.1 (closed)                                   │
-│! 1.10 Bytes                 needs a person││before 2.1 (waits for 2)                             │
+│! 1.10 Bytes                 needs a person││before 2.1 (waits for 2 beads)                       │
 │team-2                                     │└─────────────────────────────────────────────────────┘
-│· 2.1 Release                   waits for 2│┌ attempt-1/dev-1/stdout (2 of 2) ────────────────────┐
-│· 2.2 News                 waits for bd-2-1││Edit: src/lib.rs                                     │
+│· 2.1 Release             waits for 2 beads│┌ attempt-1/dev-1/stdout (2 of 2) ────────────────────┐
+│· 2.2 News                    waits for 2.1││Edit: src/lib.rs                                     │
 │                                           ││Bash: cargo test                                     │
 │                                           ││                                                     │
 └───────────────────────────────────────────┘└─────────────────────────────────────────────────────┘
@@ -162,7 +155,7 @@ fn a_narrow_terminal_without_unicode_shows_the_graph() {
     press(&mut board, "g");
     board.press(key(KeyCode::End));
     assert_eq!(
-        drawn(&board, (50, 22), Charset::Ascii),
+        drawn(&mut board, (50, 22), Charset::Ascii),
         "\
 run-1  running  1 of 5 closed, 1 working, 1 for..
 + graph -----------------------------------------+
@@ -175,7 +168,7 @@ run-1  running  1 of 5 closed, 1 working, 1 for..
 + 2.2 News --------------------------------------+
 |bd-2-2, attempt 1/3, feature/2.2, team-2        |
 |waits for bd-2-1                                |
-|after 2.1 (waits for 2)                         |
+|after 2.1 (waits for 2 beads)                   |
 +------------------------------------------------+
 + nothing was written yet -----------------------+
 |                                                |
@@ -204,7 +197,7 @@ fn every_size_can_be_drawn_on() {
         }
         for width in 1..40 {
             for height in 1..20 {
-                drawn(&board, (width, height), Charset::Unicode);
+                drawn(&mut board, (width, height), Charset::Unicode);
             }
         }
     }
@@ -216,7 +209,7 @@ fn keys_choose_beads_and_what_is_worked_on_is_shown_until_then() {
     let selected = |board: &Board| board.selected.as_ref().map(ToString::to_string);
     assert_eq!(selected(&board).as_deref(), Some("bd-1-2"));
     let mut later = told();
-    later.stories[1].state = closed();
+    later.stories[2].state = closed();
     later.stories[3].state = working(None);
     board.tell(later.clone());
     assert_eq!(selected(&board).as_deref(), Some("bd-2-1"));
@@ -287,20 +280,31 @@ fn a_log_that_is_read_stays_where_it_is_while_it_grows() {
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     board.show_log(log(&lines[..30], 3));
     board.press(key(KeyCode::Enter));
-    let shown = |board: &Board| drawn(board, (40, 12), Charset::Ascii);
-    assert!(shown(&board).contains("line 30."));
+    let shown = |board: &mut Board| drawn(board, (40, 12), Charset::Ascii);
+    assert!(shown(&mut board).contains("line 30."));
     board.press(key(KeyCode::PageUp));
-    let before = shown(&board);
+    let before = shown(&mut board);
     assert!(
         before.contains("line 20.") && !before.contains("line 21."),
         "{before}"
     );
     board.show_log(log(&lines, 3));
-    assert_eq!(shown(&board), before);
+    assert_eq!(shown(&mut board), before);
     board.press(key(KeyCode::Home));
-    assert!(shown(&board).contains("line 1."));
+    assert!(shown(&mut board).contains("line 1."));
     board.press(key(KeyCode::End));
-    assert!(shown(&board).contains("line 50."));
+    assert!(shown(&mut board).contains("line 50."));
+    let long: Vec<String> = (0..30)
+        .map(|n| format!("LINE{n:02} {}", "x".repeat(90)))
+        .collect();
+    let long: Vec<&str> = long.iter().map(String::as_str).collect();
+    board.show_log(log(&long, 3));
+    shown(&mut board);
+    board.press(key(KeyCode::Home));
+    assert!(shown(&mut board).contains("LINE00"), "long lines too");
+    board.press(key(KeyCode::Up));
+    board.press(key(KeyCode::Down));
+    assert!(!shown(&mut board).contains("LINE00"), "a line further");
     press(&mut board, "[[[[");
     assert_eq!(board.wanted_log(), Some((&id("bd-1-2"), 2)));
     press(&mut board, "]");
@@ -313,7 +317,7 @@ fn the_head_says_what_the_run_does() {
     let state = |told: &Chronicle, process: Process| {
         let mut board = Board::new(told.clone());
         board.process_is(process);
-        let screen = drawn(&board, (120, 20), Charset::Unicode);
+        let screen = drawn(&mut board, (120, 20), Charset::Unicode);
         screen.lines().next().unwrap().to_owned()
     };
     assert!(state(&told, Process::Gone).contains("left: beads-ralph run goes on with it"));
@@ -345,7 +349,7 @@ fn attempts_are_told_with_what_went_wrong() {
         spent: Spent::default(),
         evidence: None,
     };
-    told.stories[1].attempts = vec![Attempt {
+    told.stories[2].attempts = vec![Attempt {
         number: 1,
         runs: vec![
             run(RunKind::Prepare, true, "main"),
@@ -354,7 +358,7 @@ fn attempts_are_told_with_what_went_wrong() {
         ],
         ..Attempt::default()
     }];
-    let screen = drawn(&Board::new(told), (120, 20), Charset::Unicode);
+    let screen = drawn(&mut Board::new(told), (120, 20), Charset::Unicode);
     assert!(
         screen.contains("attempt 1: develop claude ok 2.0 s; judge claude fail"),
         "{screen}"

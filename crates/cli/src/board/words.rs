@@ -1,8 +1,7 @@
 //! The words of the board: beads and their states, as short as a terminal is narrow.
 
-use beads_ralph_core::chronicle::Story;
+use beads_ralph_core::chronicle::{Chronicle, Story};
 use beads_ralph_core::engine::{BeadState, End, Spent};
-use beads_ralph_core::text::visible;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::page::{lasting, money};
@@ -24,11 +23,11 @@ pub(super) fn number(story: &Story) -> &str {
 }
 
 /// Where a bead stands, in a few words.
-pub(super) fn state(story: &Story, now: Timestamp) -> String {
+pub(super) fn state(told: &Chronicle, story: &Story, now: Timestamp) -> String {
     match &story.state {
         BeadState::Waiting { on } => match on.as_slice() {
-            [one] => format!("waits for {}", visible(one)),
-            _ => format!("waits for {}", on.len()),
+            [one] => format!("waits for {}", told.story(one).map_or(one.as_str(), number)),
+            _ => format!("waits for {} beads", on.len()),
         },
         BeadState::HeldBack { .. } => "held back".to_owned(),
         BeadState::Ready => "ready".to_owned(),

@@ -1,4 +1,6 @@
 //! `metrics`: the figures of runs in the text format of Prometheus, from their journals, so that no process has to keep count.
+//!
+//! Data: `{"metrics": TEXT}`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,6 +9,7 @@ use beads_ralph_core::chronicle::{Chronicle, RunKind};
 use beads_ralph_core::report::{Figures, figures_of_run};
 use beads_ralph_runtime::run::RunDirectory;
 use beads_ralph_runtime::store;
+use serde_json::json;
 
 use super::report::told;
 use crate::args::MetricsArgs;
@@ -28,6 +31,9 @@ pub(crate) fn run(args: &MetricsArgs, ui: &Ui) -> Result<(), Failure> {
         }
     } else {
         metrics.count(&told(&args.run)?);
+    }
+    if ui.is_json() {
+        return ui.data(&json!({"metrics": metrics.text()}));
     }
     ui.out(&metrics.text())
 }
@@ -138,10 +144,11 @@ impl Metrics {
 
     fn count(&mut self, chronicle: &Chronicle) {
         let run = chronicle.run.as_str();
-        let outcome = chronicle
-            .outcome
-            .as_ref()
-            .map_or("running", |it| it.as_str());
+        let outcome = match &chronicle.outcome {
+            Some(outcome) => outcome.as_str(),
+            None if chronicle.is_left => "left",
+            None => "running",
+        };
         let version = chronicle.version.as_str();
         let info = [("run", run), ("version", version), ("outcome", outcome)];
         self.add("beads_ralph_run_info", &info, 1.0);

@@ -4,8 +4,8 @@
 //! `fail_rate` is the share of runs that did not pass. Flaky checks are known where `verify.flaky_retries` is set, from what `exec`, `verify`, `run`
 //! and `implement` keep in files, the worst first.
 
-use beads_ralph_core::report::{self, FlakyCheck, QaAgentReport};
-use beads_ralph_runtime::checks::kept_records;
+use beads_ralph_core::report::{self, FlakyCheck, FlakyChecks, QaAgentReport};
+use beads_ralph_runtime::checks::each_kept_record;
 use serde_json::json;
 
 use crate::args::Global;
@@ -24,8 +24,10 @@ pub(crate) fn run(global: &Global, ui: &Ui) -> Result<(), Failure> {
         Ok(())
     })?;
     let agents = report::qa_report(&runs);
-    let records = kept_records(&work::store_root(&beads), &beads.directory);
-    let flaky = report::flaky_checks(&records);
+    let mut checks = FlakyChecks::default();
+    let root = work::store_root(&beads);
+    each_kept_record(&root, &beads.directory, |record| checks.take(record));
+    let flaky = checks.ranked();
     if ui.is_json() {
         return ui.data(&json!({"agents": agents, "flaky_checks": flaky}));
     }

@@ -2,7 +2,10 @@
 //!
 //! Data: `{run, path, bytes, beads, outcome}`.
 
+mod evidence;
+
 use beads_ralph_core::chronicle::{Chronicle, chronicle};
+use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::engine::Outcome;
 use beads_ralph_core::issue::Liveness;
 use beads_ralph_runtime::{clock, files};
@@ -15,8 +18,14 @@ use crate::ui::Ui;
 use crate::{journal, page};
 
 pub(crate) fn run(args: &ReportArgs, ui: &Ui) -> Result<(), Failure> {
-    let told = told(&args.run)?;
-    write(&told, args.output.as_deref(), ui)
+    page_of(&args.run, args.output.as_deref(), ui)
+}
+
+/// Writes the page of a run: into a file, or to standard output for `-`.
+pub(crate) fn page_of(run: &str, output: Option<&Utf8Path>, ui: &Ui) -> Result<(), Failure> {
+    let told = told(run)?;
+    let evidence = evidence::of(&journal::find(run)?, &told);
+    write(&told, &page::html(&told, &evidence), output, ui)
 }
 
 /// The story of a run.
@@ -24,19 +33,26 @@ pub(crate) fn told(run: &str) -> Result<Chronicle, Failure> {
     let journal = journal::read(run)?;
     let told = chronicle(&journal.head, &journal.entries);
     let mut told = told.map_err(|error| journal::unlike(&error))?;
-    let is_alive = || Ok::<_, Failure>(journal::find(run)?.liveness() == Liveness::Alive);
-    if told.outcome.is_none() && is_alive()? {
-        // What runs has run until now, whenever something was last written about it.
-        told.last = told.last.max(clock::now());
+    if told.outcome.is_none() {
+        match journal::find(run)?.liveness() {
+            // What runs has run until now, whenever something was last written about it.
+            Liveness::Alive => told.last = told.last.max(clock::now()),
+            Liveness::Dead => told.is_left = true,
+            Liveness::Unknown => {}
+        }
     }
     Ok(told)
 }
 
-/// Writes the page of a run: into a file, or to standard output for `-`.
-pub(crate) fn write(told: &Chronicle, output: Option<&Utf8Path>, ui: &Ui) -> Result<(), Failure> {
-    let html = page::html(told);
+fn write(told: &Chronicle, html: &str, output: Option<&Utf8Path>, ui: &Ui) -> Result<(), Failure> {
+    if output == Some(Utf8Path::new("-")) && ui.is_json() {
+        let message = "a page on standard output leaves no room for JSON";
+        return Err(Failure::new(ErrorCode::ValidationConstraint, message)
+            .action("leave out --json, or name a file")
+            .exit_with(2));
+    }
     if output == Some(Utf8Path::new("-")) {
-        return ui.out(&html);
+        return ui.out(html);
     }
     let path = output.map_or_else(
         || Utf8PathBuf::from(format!("{}.html", told.run)),

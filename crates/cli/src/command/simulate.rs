@@ -47,7 +47,7 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global, ui: &Ui) -> Result<(), F
         began: work.began,
     };
     if let Some(path) = &args.html {
-        let html = page::html(&first_round(args, &work));
+        let html = page::html(&first_round(args, &work), &page::Evidence::default());
         files::write_atomic(path, html.as_bytes())?;
     }
     let answer = Answer {

@@ -77,7 +77,7 @@ struct Row {
 
 pub(crate) fn run(args: &StatusArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     if let Some(path) = &args.html {
-        return super::report::write(&super::report::told("latest")?, Some(path), ui);
+        return super::report::page_of("latest", Some(path), ui);
     }
     let beads = Beads::open(global)?;
     if let Some(id) = &args.bead {

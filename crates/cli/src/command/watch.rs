@@ -4,18 +4,19 @@
 
 mod logs;
 mod orders;
+mod screen;
 mod source;
 
 use std::io;
 use std::time::Duration;
 
 use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_runtime::unit::Cancel;
-use beads_ralph_runtime::{clock, host};
-use ratatui::DefaultTerminal;
+use beads_ralph_runtime::clock;
+use beads_ralph_runtime::signals::{self, Signals};
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 
 use self::logs::Logs;
+use self::screen::Screen;
 use self::source::Source;
 use crate::args::{Global, WatchArgs};
 use crate::board::{self, Board, Look, Wish};
@@ -48,21 +49,16 @@ pub(crate) fn run(args: &WatchArgs, global: &Global, ui: &Ui) -> Result<(), Fail
             has_color: style.color,
         },
     };
-    let cancel = Cancel::on_signals()?;
-    loop {
-        let mut terminal = ratatui::try_init().map_err(lost)?;
-        let ended = watch.show(&mut terminal, &mut source, &cancel);
-        drop(terminal);
-        // The terminal is given back before anything is said, and whatever happened.
-        ratatui::try_restore().map_err(lost)?;
-        match ended? {
-            Leaving::ForGood => return Ok(()),
-            Leaving::ForAWhile => host::suspend(),
-        }
+    let signals = Signals::take()?;
+    let mut screen = Screen::take().map_err(lost)?;
+    while watch.show(&mut screen, &mut source, &signals)? == Leaving::ForAWhile {
+        screen.lend(signals::suspend).map_err(lost)?;
     }
+    Ok(())
 }
 
 /// Why the screen is left.
+#[derive(PartialEq, Eq)]
 enum Leaving {
     ForGood,
     ForAWhile,
@@ -78,17 +74,20 @@ struct Watch<'a> {
 impl Watch<'_> {
     fn show(
         &mut self,
-        terminal: &mut DefaultTerminal,
+        screen: &mut Screen,
         source: &mut Source,
-        cancel: &Cancel,
+        signals: &Signals,
     ) -> Result<Leaving, Failure> {
-        while !cancel.is_cancelled() {
+        while !signals.is_end() {
+            if signals.is_pause() {
+                return Ok(Leaving::ForAWhile);
+            }
             source.refresh(&mut self.board);
             if let Some((bead, back)) = self.board.wanted_log() {
                 let log = self.logs.of(source.run(), bead, back);
                 self.board.show_log(log);
             }
-            self.draw(terminal)?;
+            self.draw(screen)?;
             // Everything that was typed is heeded before it is drawn again.
             let mut wait = FRAME;
             while event::poll(wait).map_err(lost)? {
@@ -99,8 +98,11 @@ impl Watch<'_> {
                     Wish::Nothing => {}
                     wish => {
                         self.board.say("…");
-                        self.draw(terminal)?;
-                        let said = orders::carry_out(&wish, self.global);
+                        self.draw(screen)?;
+                        let mut said = orders::carry_out(&wish, self.global);
+                        if matches!(wish, Wish::Retry(_)) && !self.board.is_going_on() {
+                            said.push_str("; beads-ralph run works on it");
+                        }
                         self.board.say(said);
                     }
                 }
@@ -109,9 +111,13 @@ impl Watch<'_> {
         Ok(Leaving::ForGood)
     }
 
-    fn draw(&self, terminal: &mut DefaultTerminal) -> Result<(), Failure> {
-        let drawn = terminal.draw(|frame| board::draw(frame, &self.board, self.look, clock::now()));
-        drawn.map(drop).map_err(lost)
+    fn draw(&mut self, screen: &mut Screen) -> Result<(), Failure> {
+        let mut log_end = 0;
+        let drawn = screen.draw(|frame| {
+            log_end = board::draw(frame, &self.board, self.look, clock::now());
+        });
+        self.board.was_drawn(log_end);
+        drawn.map_err(lost)
     }
 
     fn heed(&mut self, event: &Event) -> Wish {

@@ -4,18 +4,19 @@ use std::fmt::Write as _;
 
 use beads_ralph_core::chronicle::{Attempt, Chronicle, Run, Story};
 
+use super::evidence::{self, Evidence};
 use super::words::{escaped, grouped, lasting, moment, money};
 use crate::bead_state;
 
-pub(super) fn draw(page: &mut String, chronicle: &Chronicle) {
+pub(super) fn draw(page: &mut String, chronicle: &Chronicle, evidence: &Evidence) {
     page.push_str("<section>\n<h2>Beads</h2>\n");
     for story in &chronicle.stories {
-        bead(page, story);
+        bead(page, story, evidence);
     }
     page.push_str("</section>\n");
 }
 
-fn bead(page: &mut String, story: &Story) {
+fn bead(page: &mut String, story: &Story, evidence: &Evidence) {
     let id = escaped(story.task.id.as_str());
     let class = bead_state::word(&story.state);
     _ = write!(
@@ -55,8 +56,12 @@ fn bead(page: &mut String, story: &Story) {
         _ = writeln!(page, "<dt>{name}</dt><dd>{value}</dd>");
     }
     page.push_str("</dl>\n");
-    for attempt in &story.attempts {
-        one_attempt(page, attempt);
+    for (at, attempt) in story.attempts.iter().enumerate() {
+        one_attempt(page, attempt, evidence);
+        let key = (story.task.id.clone(), at);
+        if let Some(records) = evidence.checks.get(&key) {
+            evidence::checks(page, records);
+        }
     }
     for run in &story.under_way {
         let (kind, since) = (run.kind.as_str(), moment(run.began));
@@ -76,16 +81,21 @@ fn link(address: &str) -> String {
     }
 }
 
-fn one_attempt(page: &mut String, attempt: &Attempt) {
+fn one_attempt(page: &mut String, attempt: &Attempt, evidence: &Evidence) {
     _ = write!(page, "<h4>Attempt {}", attempt.number);
     if let Some((commit, n_files)) = &attempt.sealed {
-        _ = write!(
-            page,
-            ": {n_files} files changed at {}",
-            escaped(commit.short())
-        );
+        let known = evidence.changes.get(commit);
+        _ = write!(page, ": commit {}", escaped(commit.short()));
+        if known.is_none() {
+            _ = write!(page, ", files changed: {n_files}");
+        }
+        page.push_str("</h4>\n");
+        if let Some(changes) = known {
+            evidence::files(page, changes);
+        }
+    } else {
+        page.push_str("</h4>\n");
     }
-    page.push_str("</h4>\n");
     if let Some(feedback) = &attempt.feedback {
         _ = writeln!(
             page,

@@ -14,7 +14,11 @@ const MAX_BEADS: usize = 20;
 
 pub(super) fn draw(page: &mut String, chronicle: &Chronicle, paths: &(CriticalPath, CriticalPath)) {
     page.push_str("<section>\n<h2>What held it up</h2>\n<div class=\"columns\">\n");
-    path(page, "As planned", &paths.0);
+    path(
+        page,
+        "As planned, a minute for what nobody estimated",
+        &paths.0,
+    );
     path(page, "As it was", &paths.1);
     page.push_str("</div>\n</section>\n<section>\n<h2>Cost</h2>\n<div class=\"columns\">\n");
     by_agent(page, chronicle);
@@ -62,10 +66,9 @@ fn by_bead(page: &mut String, chronicle: &Chronicle) {
     let mut stories: Vec<&Story> = chronicle.stories.iter().collect();
     stories.sort_by_key(|it| std::cmp::Reverse((it.spent.micros, it.spent.tokens)));
     page.push_str("<table><thead><tr><th>Bead</th><th>Attempts</th><th>Tokens</th><th>Cost</th></tr></thead><tbody>\n");
-    let spending = stories
-        .into_iter()
-        .filter(|it| it.spent.tokens + it.spent.micros > 0);
-    for story in spending.take(MAX_BEADS) {
+    // What agents worked on counts, also where nobody knows what it cost.
+    stories.retain(|it| !it.attempts.is_empty());
+    for story in stories.iter().take(MAX_BEADS) {
         let id = escaped(story.task.id.as_str());
         _ = writeln!(
             page,
@@ -74,6 +77,10 @@ fn by_bead(page: &mut String, chronicle: &Chronicle) {
             grouped(story.spent.tokens),
             money(&story.spent)
         );
+    }
+    if stories.len() > MAX_BEADS {
+        let more = stories.len() - MAX_BEADS;
+        _ = writeln!(page, "<tr><td colspan=\"4\">{more} more</td></tr>");
     }
     page.push_str("</tbody></table>\n");
 }

@@ -37,7 +37,7 @@ else
 fi
 "#;
 
-const OLD: &str = "old: Exit code 1 (expected 0); it fails on the commit that the work began from too, so that this work did not break it";
+const OLD: &str = "old: Exit code 1 (expected 0); it fails on a clean checkout of the commit that the work began from too: it was red before this work, or needs something that is not committed";
 const REGRESSION: &str = "regression: Exit code 1 (expected 0); it passes on the commit that the work began from: a regression";
 const FLAKY: &str = "flaky: passed at try 2, after: Exit code 1 (expected 0); it passes at one time and not at another: a flaky check";
 
@@ -152,6 +152,69 @@ fn z_22_a_bead_that_is_given_up_says_whose_fault_it_is() {
     for words in [OLD, REGRESSION] {
         assert!(error.contains(words), "{words}: {error}");
     }
+}
+
+/// Two sprints at once, the first of which is checked by this command too.
+fn with_check(command: &str) -> World {
+    let first = sprint("1.1a", "Broken", "");
+    let plan = format!(
+        "# Plan: a test\n\n{}\n- tool: `{command}`\n\n{}",
+        first.trim_end(),
+        sprint("1.1b", "Fine", "")
+    );
+    World::new(&Setup {
+        plan,
+        config: "ralph: {poll_interval: 100ms}\nverify: {flaky_retries: 1}\nintegration: none\nnetwork: {max_retries: 1, retry_backoff: constant}\n".to_owned(),
+        ..Setup::default()
+    })
+}
+
+/// How often agents were called for a sprint.
+fn n_calls(world: &World, sprint: &str) -> usize {
+    let log = world.log();
+    let of = log.iter().filter(|line| line.contains(sprint));
+    of.count()
+}
+
+#[test]
+fn z_22_a_check_that_cannot_be_run_anywhere_asks_a_person_and_no_agent() {
+    let world = with_check("no-such-tool");
+    world.run(&["run"]).exits(1);
+    assert_eq!(world.statuses(), "1.1a blocked, 1.1b closed");
+    let error = world.error_of("1.1a");
+    assert!(
+        error.contains("the checks could not be run: tool: Exit code 127 (expected 0); ")
+            && error.contains("look at the surroundings"),
+        "{error}"
+    );
+    assert_eq!(n_calls(&world, "1.1a"), 2, "dev and QA: {:?}", world.log());
+    let bead = world.bead("1.1a");
+    let directory = world.runs().pop().unwrap();
+    let id = bead["id"].as_str().unwrap();
+    let attempt = directory.join(format!("beads/{id}/attempt-1"));
+    assert!(
+        attempt.join("checks-2").exists() && !attempt.join("checks-3").exists(),
+        "it was tried again as often as it may be"
+    );
+}
+
+#[test]
+fn z_22_what_is_mended_while_a_run_waits_costs_no_attempt() {
+    let world = with_check("true");
+    // Two tries here and two on the base are killed; then it goes.
+    let tool = format!(
+        "n={}/n; echo x >>$n; [ $(wc -l <$n) -gt 4 ] || kill -9 $$",
+        world.base
+    );
+    let config = world.read("beads-ralph.yaml");
+    let config = config.replace(
+        "flaky_retries: 1",
+        &format!("flaky_retries: 1, default: ['{tool}']"),
+    );
+    world.write("beads-ralph.yaml", &config);
+    world.run(&["run", "--max-parallel", "1"]).exits(0);
+    assert_eq!(world.statuses(), "1.1a closed, 1.1b closed");
+    assert_eq!(n_calls(&world, "1.1a"), 2, "{:?}", world.log());
 }
 
 #[test]

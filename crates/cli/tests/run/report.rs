@@ -44,6 +44,12 @@ fn a_run_is_one_page_that_needs_nothing_else() {
     );
     assert!(page.contains("Ground &lt;b&gt;floor") && !page.contains("<b>floor"));
     assert!(page.contains("&lt;script&gt;document.title"));
+    assert!(
+        page.contains("1 file changed, 1 lines added, 0 removed"),
+        "{page}"
+    );
+    assert!(page.contains("<code>work/1.1.txt</code> +1 −0"), "{page}");
+    assert_eq!(page.matches("<b>passed</b>").count(), 2, "a check of each");
     assert_eq!(
         page.matches("<script>").count(),
         1,
@@ -113,4 +119,25 @@ fi
     running.end().exits(0);
     world.run(&["status", "--html", "now.html"]).exits(0);
     assert!(!world.read("now.html").contains("bar develop now"));
+}
+
+#[test]
+fn a_run_whose_process_is_gone_is_not_under_way() {
+    let world = World::new(&Setup {
+        agent: format!("touch \"$base/began\"; sleep 60\n{DILIGENT}"),
+        ..Setup::default()
+    });
+    let running = world.command(&["run"]).start();
+    world.wait_for("began");
+    let outcome = |word: &str| format!("outcome=\"{word}\"");
+    let said = world.run(&["metrics"]).exits(0).stdout;
+    assert!(said.contains(&outcome("running")), "{said}");
+    running.signal(rustix::process::Signal::KILL);
+    running.end();
+    let said = world.data(&["metrics"])["metrics"].to_string();
+    assert!(said.contains("outcome=\\\"left\\\""), "{said}");
+    let page = world.run(&["report", "-o", "-"]).exits(0).stdout;
+    assert!(page.contains("left: its process is gone"));
+    world.run(&["report", "-o", "-", "--json"]).exits(2);
+    world.run(&["recover"]);
 }

@@ -8,10 +8,10 @@ use crate::world::{DILIGENT, Running, Setup, World, plan, sprint};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_beads-ralph");
 
-/// Dev agents say what they do, among it what would clear a screen, and wait for a word.
+/// Dev agents say what they do, among it what would clear a screen and name it anew, and wait for a word.
 const PATIENT: &str = r#"
 if [ "$role" = dev ]; then
-  printf 'thinking about %s\n\033[2Jclever\n' "$sprint"
+  printf 'thinking about %s\n\033[2J\033]0;t\007clever\n' "$sprint"
   touch "$base/began-$sprint"
   while ! [ -e "$base/go" ]; do sleep 0.02; done
 fi
@@ -54,13 +54,13 @@ fn a_run_is_watched_to_its_end() {
 run-ID  running  0 of 2 closed, 1 working  $0.00  N s
 ┌ teams ────────────────────────────────────┐┌ 1.1 One ────────────────────────────────────────────┐
 │▶ 1.1 One                developing 1/3 N s││bd-1-1-one, attempt 1/3, feature/1-1-one,            │
-│· 1.2 Two              waits for bd-1-1-one││sprint-1-1-one                                       │
+│· 1.2 Two                     waits for 1.1││sprint-1-1-one                                       │
 │                                           ││developing since N s (worker)                        │
-│                                           ││before 1.2 (waits for bd-1-1-one)                    │
+│                                           ││before 1.2 (waits for 1.1)                           │
 │                                           │└─────────────────────────────────────────────────────┘
 │                                           │┌ attempt-1/dev-1/stdout (2 of 2) ────────────────────┐
 │                                           ││thinking about 1.1                                   │
-│                                           ││\\u{1b}[2Jclever                                      │
+│                                           ││\\u{1b}]0;t\\u{7}clever                                │
 │                                           ││                                                     │
 │                                           ││                                                     │
 │                                           ││                                                     │
@@ -130,6 +130,7 @@ fn a_bead_that_was_given_up_is_tried_again() {
     terminal.shows("again? y: yes");
     terminal.types("y");
     terminal.shows("to be tried again");
+    terminal.shows("beads-ralph run works on it");
     assert_eq!(world.statuses(), "1.1 open");
     terminal.types("q");
     terminal.ends().exits(0);
@@ -138,12 +139,20 @@ fn a_bead_that_was_given_up_is_tried_again() {
 #[test]
 fn whatever_ends_it_the_terminal_is_given_back() {
     let (world, running) = patient();
-    for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
+    for signals in [
+        &[Signal::TERM][..],
+        &[Signal::HUP],
+        &[Signal::INT],
+        &[Signal::QUIT],
+        &[Signal::TERM, Signal::TERM, Signal::HUP],
+    ] {
         let terminal = watch(&world);
         terminal.shows("1.1 One");
         assert!(!terminal.is_as_before());
-        terminal.signal(signal);
-        terminal.ends();
+        for signal in signals {
+            terminal.signal(*signal);
+        }
+        terminal.ends().exits(0);
     }
     let terminal = watch(&world);
     terminal.shows("1.1 One");
@@ -171,6 +180,7 @@ fn it_leaves_for_a_while_and_comes_back() {
     terminal.becomes("the shell has the terminal", |_| terminal.is_as_before());
     terminal.types("\r");
     terminal.shows("1.1 One");
+    assert!(!terminal.is_as_before());
     terminal.types("q");
     terminal.shows("back");
     terminal.ends().exits(0);

@@ -8,7 +8,7 @@ use super::{Attempt, Chronicle, Run, RunKind, Story, UnderWay};
 use crate::agent::Status;
 use crate::bead::{BeadId, QaStatus};
 use crate::engine::{
-    Action, AgentReport, Answer, BeadState, BeadView, Effect, EffectId, Entry, Event, Head, Replay,
+    Action, AgentReport, Answer, BeadView, Effect, EffectId, Entry, Event, Head, Replay,
     ReplayError, Spent, Trouble,
 };
 
@@ -67,9 +67,9 @@ impl Telling {
             }
         }
         for effect in engine.outstanding() {
-            let at = stories.binary_search_by(|story| story.task.id.cmp(&effect.bead));
-            if let Ok(at) = at {
-                stories[at].under_way.extend(self.teller.under_way(effect));
+            let story = stories.iter_mut().find(|it| it.task.id == effect.bead);
+            if let Some(story) = story {
+                story.under_way.extend(self.teller.under_way(effect));
             }
         }
         Chronicle {
@@ -79,6 +79,7 @@ impl Telling {
             last: self.last,
             outcome: engine.outcome(),
             state: view.state,
+            is_left: false,
             n_adopted: self.teller.n_adopted,
             width: self.head.settings.max_parallel,
             stories,
@@ -100,19 +101,7 @@ impl Teller {
         match &entry.event {
             Event::Seen { tasks, .. } => {
                 for task in tasks {
-                    let story = || Story {
-                        waited_for: task.waits_for.clone(),
-                        task: task.clone(),
-                        state: BeadState::Ready,
-                        attempt: task.attempts,
-                        claimed: None,
-                        ended: None,
-                        attempts: Vec::new(),
-                        under_way: Vec::new(),
-                        pull: None,
-                        merged: None,
-                        spent: Spent::default(),
-                    };
+                    let story = || Story::of(task.clone());
                     self.stories.entry(task.id.clone()).or_insert_with(story);
                 }
             }
@@ -168,10 +157,14 @@ impl Teller {
 
 impl Story {
     /// The attempt with a number; what belongs to none belongs to the last.
-    fn attempt_of(&mut self, number: Option<u32>) -> &mut Attempt {
-        let last = self.attempts.last().map_or(1, |attempt| attempt.number);
+    pub(super) fn attempt_of(&mut self, number: Option<u32>) -> &mut Attempt {
+        let now = self.attempts.get(self.n_before..).unwrap_or_default();
+        let last = now.last().map_or(1, |attempt| attempt.number);
         let number = number.unwrap_or(last);
-        let at = self.attempts.iter().position(|it| it.number == number);
+        // What was given up and tried again counts its attempts anew: those of before stay what they were.
+        let mut attempts = self.attempts.iter().enumerate().skip(self.n_before);
+        let at = attempts.find(|(_, it)| it.number == number);
+        let at = at.map(|(at, _)| at);
         let at = at.unwrap_or_else(|| {
             self.attempts.push(Attempt {
                 number,
@@ -183,7 +176,12 @@ impl Story {
     }
 
     /// What an answer says about the bead itself.
-    fn note(&mut self, effect: &Effect, at: Timestamp, answer: &Result<Answer, Trouble>) {
+    pub(super) fn note(
+        &mut self,
+        effect: &Effect,
+        at: Timestamp,
+        answer: &Result<Answer, Trouble>,
+    ) {
         let Ok(answer) = answer else {
             return;
         };
@@ -195,20 +193,24 @@ impl Story {
             Answer::Sealed {
                 commit, n_changed, ..
             } => {
-                let number = effect.action.attempt();
-                self.attempt_of(number).sealed = Some((commit.clone(), *n_changed));
+                let (number, base) = (effect.action.attempt(), self.base.clone());
+                let attempt = self.attempt_of(number);
+                attempt.sealed = Some((commit.clone(), *n_changed));
+                attempt.base = base;
+            }
+            Answer::Prepared { head, .. } => {
+                self.base.get_or_insert_with(|| head.clone());
             }
             Answer::Merged { commit } => self.merged = Some(commit.clone()),
             Answer::Proposed { url, .. } => self.pull = Some(url.clone()),
-            Answer::Done => {
-                let is_end = matches!(
-                    effect.action,
-                    Action::Close { .. } | Action::Block { .. } | Action::Release { .. }
-                );
-                if is_end {
+            Answer::Done => match effect.action {
+                Action::Close { .. } | Action::Block { .. } => {
                     self.ended = Some(at);
+                    self.n_before = self.attempts.len();
                 }
-            }
+                Action::Release { .. } => self.ended = Some(at),
+                _ => {}
+            },
             _ => {}
         }
     }

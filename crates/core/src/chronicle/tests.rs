@@ -6,7 +6,9 @@ use super::*;
 use crate::agent::Status;
 use crate::bead;
 use crate::engine::tests::{id, settings, task};
-use crate::engine::{Action, AgentReport, Answer, Effect, EffectId, Entry, Event, Head, Launch};
+use crate::engine::{
+    Action, AgentReport, Answer, Effect, EffectId, Entry, Event, Head, Launch, Progress,
+};
 use crate::simulate::{Model, Play, Source};
 
 fn at(seconds: i64) -> Timestamp {
@@ -22,17 +24,9 @@ fn weighed(name: &str, waits_for: &[&str], weight: u64) -> Task {
 
 fn story(name: &str, waited_for: &[&str], weight: u64, seconds: i64) -> Story {
     Story {
-        task: weighed(name, waited_for, weight),
-        waited_for: waited_for.iter().map(|name| id(name)).collect(),
-        state: BeadState::Ready,
-        attempt: 0,
         claimed: Some(at(0)),
         ended: Some(at(seconds)),
-        attempts: Vec::new(),
-        under_way: Vec::new(),
-        pull: None,
-        merged: None,
-        spent: Spent::default(),
+        ..Story::of(weighed(name, waited_for, weight))
     }
 }
 
@@ -44,6 +38,7 @@ fn told(stories: Vec<Story>) -> Chronicle {
         last: at(0),
         outcome: None,
         state: RunState::Running,
+        is_left: false,
         n_adopted: 0,
         width: 2,
         stories,
@@ -201,4 +196,34 @@ fn whoever_reads_along_is_told_the_same_story() {
         telling.hear(&entries[0]).is_err(),
         "what was heard comes no second time"
     );
+}
+
+#[test]
+fn what_is_tried_again_after_it_was_given_up_has_attempts_of_its_own() {
+    let mut story = Story::of(task("a", &[]));
+    let done = |story: &mut Story, action: Action, answer: Answer| {
+        let effect = Effect {
+            id: EffectId(1),
+            bead: id("a"),
+            fence: None,
+            action,
+        };
+        story.note(&effect, at(1), &Ok(answer));
+    };
+    for number in [1, 2] {
+        story.attempt_of(Some(number));
+    }
+    let block = Action::Block {
+        reason: "no".to_owned(),
+        is_fatal: false,
+        progress: Progress::default(),
+        commit: None,
+    };
+    done(&mut story, block, Answer::Done);
+    story.attempt_of(None);
+    story.attempt_of(Some(1));
+    story.attempt_of(Some(2));
+    story.attempt_of(None);
+    let numbers: Vec<u32> = story.attempts.iter().map(|it| it.number).collect();
+    assert_eq!(numbers, [1, 2, 1, 2]);
 }

@@ -12,6 +12,9 @@ const MAX_BACKOFF: Duration = Duration::from_mins(5);
 /// How often an account without a known reset time is tried again before the bead is given up (§7.7).
 const MAX_LIMIT_RETRIES: u32 = 5;
 
+/// How often checks that the surroundings keep from running are run again before the bead is given up.
+const MAX_BLIND_RETRIES: u32 = 5;
+
 /// The first wait for an account without a known reset time; it doubles.
 const LIMIT_BACKOFF: Duration = Duration::from_mins(1);
 
@@ -104,6 +107,8 @@ enum After {
     Next,
     /// The same agent again.
     Again,
+    /// The same checks again.
+    Checks,
 }
 
 /// The loop of one bead.
@@ -113,6 +118,7 @@ pub struct Pursuit {
     iteration: u32,
     backoff: Duration,
     n_limits: u32,
+    n_blind: u32,
     is_red: bool,
     after: After,
 }
@@ -134,6 +140,7 @@ impl Pursuit {
             settings,
             iteration: 0,
             n_limits: 0,
+            n_blind: 0,
             is_red: false,
             after: After::Next,
         }
@@ -142,6 +149,11 @@ impl Pursuit {
     /// The number of the iteration under way.
     pub fn iteration(&self) -> u32 {
         self.iteration
+    }
+
+    /// How often in a row the checks could not be run since the last agent.
+    pub fn n_blind(&self) -> u32 {
+        self.n_blind
     }
 
     /// How much time is left for whatever runs now (V-12).
@@ -191,6 +203,7 @@ impl Pursuit {
 
     /// The step after the checks.
     pub fn verified(&mut self, is_green: bool, summary: &str, at: Moment) -> Step {
+        self.n_blind = 0;
         if is_green {
             return Step::End(End::Completed);
         }
@@ -204,11 +217,34 @@ impl Pursuit {
         self.failed(at, summary.to_owned())
     }
 
+    /// The step after checks that the surroundings kept from running, so that there is no verdict: a wait as between two iterations, and the
+    /// checks again. No agent could mend it, and it costs no iteration. Before the first agent they were only to tell whether there is anything
+    /// to do, and without any agent there is one pass.
+    pub fn unverified(&mut self, why: &str, at: Moment) -> Step {
+        if !self.settings.has_agent || self.iteration == 0 {
+            return self.verified(false, why, at);
+        }
+        if let Some(end) = self.out_of_time(at) {
+            return end;
+        }
+        self.n_blind += 1;
+        if self.n_blind > MAX_BLIND_RETRIES {
+            return Step::End(End::Failed(why.to_owned()));
+        }
+        self.after = After::Checks;
+        let first = self.settings.backoff;
+        let time = first * 2_u32.pow(self.n_blind - 1);
+        self.wait(time.min(MAX_BACKOFF).max(first), why.to_owned(), at)
+    }
+
     /// The step after a wait.
     pub fn waited(&mut self, at: Moment) -> Step {
         match self.after {
             After::Next => self.next_iteration(at),
             After::Again => self.out_of_time(at).unwrap_or(Step::Agent {
+                iteration: self.iteration,
+            }),
+            After::Checks => self.out_of_time(at).unwrap_or(Step::Verify {
                 iteration: self.iteration,
             }),
         }

@@ -1,6 +1,6 @@
 //! Whose fault a red check is: the work's, that of what was there before, chance's, or the surroundings' (`verify.flaky_retries`).
 //!
-//! A check that fails is run again, and once on the commit that the work began from. Nothing here runs it: what became of each try is
+//! A check that fails is run again, and as often on the commit that the work began from. Nothing here runs it: what became of each try is
 //! handed in.
 
 use serde::Serialize;
@@ -23,9 +23,13 @@ const NOT_STARTED: [i32; 2] = [126, 127];
 const SIGNALS: std::ops::RangeInclusive<i32> = 129..=192;
 
 impl Try {
-    /// What a record says.
+    /// What a record says. A program that the command names by a path of the repository may be what the work is to make: that it is not
+    /// there is an answer.
     pub fn of(record: &CheckRecord) -> Self {
-        let is_end = |code: i32| !NOT_STARTED.contains(&code) && !SIGNALS.contains(&code);
+        let program = record.command.split_whitespace().next();
+        let is_own = program.is_some_and(|it| it.contains('/') && !it.starts_with('/'));
+        let is_started = |code: i32| is_own || !NOT_STARTED.contains(&code);
+        let is_end = |code: i32| is_started(code) && !SIGNALS.contains(&code);
         if record.passed {
             return Self::Green;
         }
@@ -33,6 +37,12 @@ impl Try {
             Some(code) if is_end(code) && !record.timed_out => Self::Red,
             _ => Self::Broken,
         }
+    }
+
+    /// What several tries at the same place amount to: one that passed, else one that ran to its end.
+    pub fn best(tries: &[Self]) -> Option<Self> {
+        let mut best = [Self::Green, Self::Red, Self::Broken].into_iter();
+        best.find(|it| tries.contains(it))
     }
 }
 
@@ -42,11 +52,11 @@ impl Try {
 pub enum Cause {
     /// The work broke it: it never passes now, and passes on the base.
     Regression,
-    /// It does not pass on the base either.
+    /// It runs to its end on the base and fails there too.
     RedOnBase,
     /// It passes at one time and not at another.
     Flaky,
-    /// It never came to an end of its own.
+    /// It never came to an end of its own, neither here nor on the base.
     Infrastructure,
 }
 
@@ -66,7 +76,7 @@ impl Cause {
         match self {
             Self::Regression => "it passes on the commit that the work began from: a regression",
             Self::RedOnBase => {
-                "it fails on the commit that the work began from too, so that this work did not break it"
+                "it fails on a clean checkout of the commit that the work began from too: it was red before this work, or needs something that is not committed"
             }
             Self::Flaky => "it passes at one time and not at another: a flaky check",
             Self::Infrastructure => {
@@ -76,8 +86,8 @@ impl Cause {
     }
 }
 
-/// Whose fault it is, by the tries on the head, the first of which was not green, and by the one on the base. Nothing when that cannot be told,
-/// as without a base.
+/// Whose fault it is, by the tries on the head, the first of which was not green, and by what became of it on the base. Nothing when that cannot
+/// be told, as without a base.
 pub fn cause(head: &[Try], base: Option<Try>) -> Option<Cause> {
     if head.contains(&Try::Green) {
         return Some(Cause::Flaky);
@@ -86,9 +96,8 @@ pub fn cause(head: &[Try], base: Option<Try>) -> Option<Cause> {
     match base {
         // Also what hangs or dies now and passed before.
         Some(Try::Green) => Some(Cause::Regression),
-        _ if is_broken => Some(Cause::Infrastructure),
         Some(Try::Red) => Some(Cause::RedOnBase),
-        Some(Try::Broken) | None => None,
+        Some(Try::Broken) | None => is_broken.then_some(Cause::Infrastructure),
     }
 }
 
@@ -133,11 +142,13 @@ mod tests {
             (&[RED, RED], Some(GREEN), Some(Cause::Regression)),
             (&[RED, RED], Some(RED), Some(Cause::RedOnBase)),
             (&[RED, BROKEN], Some(RED), Some(Cause::RedOnBase)),
-            (&[BROKEN, BROKEN], Some(RED), Some(Cause::Infrastructure)),
+            (&[BROKEN, BROKEN], Some(RED), Some(Cause::RedOnBase)),
+            (&[BROKEN, BROKEN], Some(BROKEN), Some(Cause::Infrastructure)),
             (&[BROKEN, BROKEN], None, Some(Cause::Infrastructure)),
             (&[BROKEN, BROKEN], Some(GREEN), Some(Cause::Regression)),
             (&[RED, RED], None, None),
             (&[RED, RED], Some(BROKEN), None),
+            (&[RED, BROKEN], Some(BROKEN), None),
         ] {
             assert_eq!(cause(head, base), expected, "{head:?} {base:?}");
         }
@@ -164,6 +175,36 @@ mod tests {
             (None, false, BROKEN),
         ] {
             assert_eq!(Try::of(&record(code, timed_out)), expected, "{code:?}");
+        }
+    }
+
+    #[test]
+    fn z_22_a_program_that_the_work_is_to_make_and_that_is_not_there_is_red() {
+        for (command, expected) in [
+            ("./check.sh --all", RED),
+            ("scripts/check", RED),
+            ("no-such-tool", BROKEN),
+            ("no-such-tool ./here", BROKEN),
+            ("/opt/no-such-tool", BROKEN),
+            ("", BROKEN),
+        ] {
+            let record = CheckRecord {
+                command: command.to_owned(),
+                ..record(Some(127), false)
+            };
+            assert_eq!(Try::of(&record), expected, "{command}");
+        }
+    }
+
+    #[test]
+    fn z_22_several_tries_are_as_good_as_the_best_of_them() {
+        for (tries, expected) in [
+            (&[RED, BROKEN, GREEN][..], Some(GREEN)),
+            (&[BROKEN, RED], Some(RED)),
+            (&[BROKEN, BROKEN], Some(BROKEN)),
+            (&[], None),
+        ] {
+            assert_eq!(Try::best(tries), expected, "{tries:?}");
         }
     }
 

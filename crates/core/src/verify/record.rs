@@ -151,6 +151,15 @@ pub fn summary(records: &[CheckRecord]) -> String {
     failed.join("; ")
 }
 
+/// Why the checks say nothing about the work: what is red of them never ran to its end because of the surroundings. Nothing when they are green,
+/// or red for any other reason.
+pub fn no_verdict(records: &[CheckRecord]) -> Option<String> {
+    let mut red = (records.iter()).filter(|record| !record.passed && !record.skipped);
+    let is_known = red.any(|record| record.cause != Some(Cause::Infrastructure));
+    let red = summary(records);
+    (!is_known && !red.is_empty()).then(|| format!("the checks could not be run: {red}"))
+}
+
 /// What should be looked at although it passed, in one line: `name: warning; name: warning`.
 pub fn warnings(records: &[CheckRecord]) -> String {
     let warned: Vec<String> = (records.iter())
@@ -244,6 +253,32 @@ mod tests {
         assert_eq!(verdict(&all), "red: why; flaky: at try 2");
         assert_eq!(verdict(&[flaky]), "flaky: at try 2");
         assert_eq!(verdict(&[fine]), "");
+    }
+
+    #[test]
+    fn z_22_checks_that_are_red_because_of_the_surroundings_alone_are_no_verdict() {
+        let now = Timestamp::from_instant(jiff::Timestamp::UNIX_EPOCH);
+        let red = |name: &str, cause| CheckRecord {
+            cause,
+            ..CheckRecord::failed(name, "why", &now)
+        };
+        let broken = red("broken", Some(Cause::Infrastructure));
+        let green = CheckRecord {
+            passed: true,
+            ..red("green", None)
+        };
+        let skipped = CheckRecord {
+            skipped: true,
+            ..red("skipped", None)
+        };
+        let said = no_verdict(&[green.clone(), broken.clone(), skipped.clone()]);
+        let expected = "the checks could not be run: broken: why";
+        assert_eq!(said.as_deref(), Some(expected));
+        for cause in [None, Some(Cause::Regression), Some(Cause::RedOnBase)] {
+            assert_eq!(no_verdict(&[broken.clone(), red("red", cause)]), None);
+        }
+        assert_eq!(no_verdict(&[green, skipped]), None);
+        assert_eq!(no_verdict(&[]), None);
     }
 
     #[test]

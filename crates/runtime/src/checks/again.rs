@@ -1,4 +1,4 @@
-//! A check that failed, run again, here and on the commit that the work began from (`verify.flaky_retries`).
+//! A check that failed, run again, here and as often on the commit that the work began from (`verify.flaky_retries`).
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ pub struct Base<'a> {
     commit: &'a str,
     worktrees: &'a WorktreeSettings,
     place: OnceCell<Option<(TempDir, Utf8PathBuf)>>,
-    /// What became of a check there, by its definition: the base does not change.
+    /// What became of a check there, by its definition: the base does not change. What its surroundings kept from running is not known.
     seen: RefCell<BTreeMap<String, Try>>,
 }
 
@@ -168,7 +168,7 @@ impl Checks<'_> {
         }
         let is_red = !tries.contains(&Try::Green);
         let base = if is_red && !is_over() {
-            self.on_base(number, verifier, time_left, listener)
+            self.on_base(number, verifier, time_left, listener, &is_over)
         } else {
             None
         };
@@ -178,13 +178,14 @@ impl Checks<'_> {
         first.judged(&tries, base)
     }
 
-    /// What becomes of a check on the base; nothing when there is none.
+    /// What becomes of a check on the base, where it may be flaky too; nothing when there is none, or not enough time.
     fn on_base(
         &self,
         number: usize,
         verifier: &Verifier,
         time_left: &dyn Fn() -> Option<Duration>,
         listener: &mut dyn Listener,
+        is_over: &dyn Fn() -> bool,
     ) -> Option<Try> {
         let base = self.again.base?;
         let key = definition(verifier);
@@ -200,10 +201,26 @@ impl Checks<'_> {
             root: base.place(&mut builder)?,
             ..*self
         };
-        let name = format!("verify-{number}-base");
-        let record = there.check(&name, verifier, time_left(), listener);
-        let seen = Try::of(&record);
-        base.seen.borrow_mut().insert(key, seen);
+        let mut tries = Vec::new();
+        for n in 0..=self.again.retries {
+            let name = match n {
+                0 => format!("verify-{number}-base"),
+                n => format!("verify-{number}-base-try-{}", n + 1),
+            };
+            let record = there.check(&name, verifier, time_left(), listener);
+            tries.push(Try::of(&record));
+            if record.passed {
+                break;
+            }
+            // It may have been cut short.
+            if is_over() {
+                return None;
+            }
+        }
+        let seen = Try::best(&tries)?;
+        if seen != Try::Broken {
+            base.seen.borrow_mut().insert(key, seen);
+        }
         Some(seen)
     }
 }

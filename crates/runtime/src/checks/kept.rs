@@ -10,19 +10,24 @@ use crate::files;
 const EVIDENCE: &str = ".ralph/evidence/*/*.json";
 const BESIDE: [&str; 2] = ["runs/**/checks.json*", "worker-audit/**/checks.json*"];
 
-/// Every record of a check that is kept, in the order of the files' names. What cannot be read is left out.
-pub fn kept_records(root: &Utf8Path, beads: &Utf8Path) -> Vec<Value> {
-    let evidence = found(root, EVIDENCE).into_iter().filter_map(|path| {
-        let mut document = read(&path)?;
-        document.get_mut("results").map(Value::take)
-    });
-    let beside = BESIDE.iter().flat_map(|pattern| found(beads, pattern));
-    let beside = beside.filter_map(|path| read(&path));
-    let lists = evidence.chain(beside).filter_map(|list| match list {
-        Value::Array(records) => Some(records),
-        _ => None,
-    });
-    lists.flatten().collect()
+/// Shows every record of a check that is kept, in the order of the files' names, one file after the other: there may be more than fits into
+/// memory. What cannot be read is left out.
+pub fn each_kept_record(root: &Utf8Path, beads: &Utf8Path, mut see: impl FnMut(&Value)) {
+    let mut see_all = |list: Option<&Value>| {
+        let records = list.and_then(Value::as_array).into_iter().flatten();
+        records.for_each(&mut see);
+    };
+    for path in found(root, EVIDENCE) {
+        let document = read(&path);
+        see_all(
+            document
+                .as_ref()
+                .and_then(|document| document.get("results")),
+        );
+    }
+    for path in BESIDE.iter().flat_map(|pattern| found(beads, pattern)) {
+        see_all(read(&path).as_ref());
+    }
 }
 
 fn found(root: &Utf8Path, pattern: &str) -> Vec<Utf8PathBuf> {

@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use beads_ralph_core::agent::{Outcome, Status};
+use beads_ralph_core::agent::Outcome;
 use beads_ralph_core::bead::Timestamp;
 use beads_ralph_core::dod::{
     AgentEnd, DodBead, DodStatus, End, Feedback, Moment, Progress, Pursuit, Settings, Step, prompt,
 };
-use beads_ralph_core::verify::{CheckRecord, is_green, summary};
+use beads_ralph_core::verify::{CheckRecord, is_green, no_verdict, summary};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
 
+use super::agent_end::agent_end;
 use super::beating::Beating;
 use super::keeper::{Keeper, KeeperError, Verdict};
 use super::receipt::{Receipt, exceeded};
@@ -185,7 +186,8 @@ impl Run<'_> {
     }
 
     fn verify(&mut self, iteration: u32) -> Result<Step, KeeperError> {
-        let mut records = match self.directory(iteration) {
+        let n_blind = self.pursuit.n_blind();
+        let mut records = match self.check_directory(iteration) {
             Ok(directory) => self.checked(&directory),
             Err(error) => vec![failed("evidence", &error.to_string())],
         };
@@ -195,9 +197,17 @@ impl Run<'_> {
             records.push(failed("evidence", &reason));
         }
         let (is_green, summary) = (is_green(&records), summary(&records));
+        let no_verdict = no_verdict(&records);
         self.feedback = Feedback::of(&records);
-        self.keeper.checked(iteration, &records)?;
+        // That nothing is known yet is said once.
+        if n_blind == 0 || no_verdict.is_none() {
+            self.keeper.checked(iteration, &records)?;
+        }
         self.progress.checked(records);
+        if let Some(why) = no_verdict {
+            self.save()?;
+            return Ok(self.pursuit.unverified(&why, self.moment()));
+        }
         let step = self.pursuit.verified(is_green, &summary, self.moment());
         if !is_green {
             let tree = Tree::at(self.workshop.root, self.workshop.units);
@@ -293,21 +303,19 @@ impl Run<'_> {
         }
     }
 
+    /// Checks that could not be run are run again in the same iteration; what they said is kept all the same.
+    fn check_directory(&self, iteration: u32) -> Result<Utf8PathBuf, FileError> {
+        let attempt = self.directory(iteration)?;
+        match self.pursuit.n_blind() {
+            0 => Ok(attempt),
+            _ => files::fresh_directory(&attempt.join("verify-again")).map(|(path, _)| path),
+        }
+    }
+
     /// A call that a limit kept from working is made again in the same iteration; what it said is kept all the same.
     fn agent_directory(&self, iteration: u32) -> Result<Utf8PathBuf, FileError> {
         let attempt = self.directory(iteration)?;
-        let mut number = 1;
-        loop {
-            let name = match number {
-                1 => "agent".to_owned(),
-                number => format!("agent-{number}"),
-            };
-            let path = attempt.join(name);
-            if files::create_new_directory(&path)? {
-                return Ok(path);
-            }
-            number += 1;
-        }
+        files::fresh_directory(&attempt.join("agent")).map(|(path, _)| path)
     }
 
     fn save(&mut self) -> Result<(), KeeperError> {
@@ -366,32 +374,6 @@ impl Run<'_> {
             receipt: std::mem::take(&mut self.receipt),
             duration: self.moment().elapsed,
         })
-    }
-}
-
-/// What an agent's outcome means for the loop.
-fn agent_end(outcome: &Outcome, before: &Snapshot, after: &Snapshot) -> AgentEnd {
-    let reason = || outcome.reason.clone();
-    let has_changed = before != after;
-    match outcome.status {
-        // What was forbidden will be forbidden again.
-        Status::Ok if !has_changed && !outcome.denials.is_empty() => AgentEnd::Hopeless(format!(
-            "The agent was not allowed to work: {}",
-            outcome.denials.join(", ")
-        )),
-        Status::Ok => AgentEnd::Done { has_changed },
-        Status::Limit => AgentEnd::Limit {
-            resets_at: outcome.resets_at,
-            reason: reason(),
-        },
-        Status::Auth | Status::Config => AgentEnd::Hopeless(reason()),
-        Status::Denied if !has_changed => AgentEnd::Hopeless(reason()),
-        Status::Denied
-        | Status::Failed
-        | Status::Timeout
-        | Status::Killed
-        | Status::Crashed
-        | Status::NoResult => AgentEnd::Failed(reason()),
     }
 }
 

@@ -73,6 +73,8 @@ pub(super) struct Call<'a> {
     pub limit: Duration,
     /// What its environment has besides.
     pub env: BTreeMap<String, String>,
+    /// What it reads.
+    pub input: Option<&'a Utf8Path>,
     /// Whether the user's hooks may run.
     pub has_hooks: bool,
     /// How long trouble lasts of which nothing else is known.
@@ -86,6 +88,7 @@ impl<'a> Call<'a> {
             arguments: arguments.to_vec(),
             limit: LOCAL_LIMIT,
             env: BTreeMap::new(),
+            input: None,
             has_hooks: false,
             lasting: Lasting::ForBead,
         }
@@ -207,7 +210,7 @@ impl Caller {
             argv: argv(call),
             cwd: call.cwd.to_owned(),
             env: environment(call),
-            stdin: Stdin::Closed,
+            stdin: (call.input).map_or(Stdin::Closed, |path| Stdin::File(path.to_owned())),
             limits: Limits {
                 wall: Some(call.limit),
                 ..Limits::default()
@@ -283,7 +286,7 @@ fn not_started(error: &UnitError) -> Trouble {
     }
 }
 
-fn no_place(error: &dyn std::fmt::Display) -> Trouble {
+pub(super) fn no_place(error: &dyn std::fmt::Display) -> Trouble {
     Trouble::passing(format!("cannot keep what git answered: {error}"))
 }
 

@@ -24,7 +24,7 @@ pub(super) struct Examination<'e> {
     pub(super) worktree: &'e Utf8Path,
     /// What they run on.
     pub(super) ground: Ground<'e>,
-    /// Where what they print is kept.
+    /// Where what they print is kept, with a number behind its name when the stage is done again.
     pub(super) logs: &'e Utf8Path,
     /// What the work began from, where it matters whose fault it is that something does not hold.
     pub(super) base: Option<&'e CommitId>,
@@ -50,7 +50,7 @@ impl Dispatcher<'_> {
                 return Ok(vec![CheckRecord::failed("commands", &reason, &now)]);
             }
         };
-        files::create_directory(examination.logs)?;
+        let (logs, _) = files::fresh_directory(examination.logs)?;
         let base = examination.base;
         let base = base.map(|base| Base::new(self.site.root, &base.0, worktrees));
         let checks = Checks {
@@ -62,7 +62,7 @@ impl Dispatcher<'_> {
             env: &BTreeMap::new(),
             ground: examination.ground,
             mark: &self.site.mark,
-            logs: examination.logs,
+            logs: &logs,
             again: Again {
                 retries: self.site.config.flaky_retries,
                 base: base.as_ref(),
@@ -77,8 +77,7 @@ impl Dispatcher<'_> {
         if self.site.cancel.is_cancelled() {
             return Err(ImplementError::Interrupted.into());
         }
-        let path = examination.logs.join("checks.json");
-        files::write_atomic(&path, &files::to_json(&records))?;
+        files::write_atomic(&logs.join("checks.json"), &files::to_json(&records))?;
         let warnings = warnings(&records);
         if !warnings.is_empty() {
             self.decide("Z-22", warnings);

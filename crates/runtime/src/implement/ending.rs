@@ -153,6 +153,9 @@ pub enum ImplementError {
         /// When it is over, if that is known.
         until: Option<Timestamp>,
     },
+    /// The surroundings kept the commands from running that say whether the work holds.
+    #[error("{0}")]
+    NotRun(String),
     /// Nobody could look at the work.
     #[error("no reviewer could look at the work: {0}")]
     NoReviewer(String),
@@ -171,6 +174,7 @@ impl ImplementError {
             | Self::Trouble(_)
             | Self::NotReady { .. }
             | Self::Limit { .. }
+            | Self::NotRun(_)
             | Self::NoReviewer(_)
             | Self::Interrupted => ErrorCode::ValidationConstraint,
         }
@@ -202,7 +206,7 @@ impl ImplementError {
                 error,
                 StoreError::Busy { .. } | StoreError::Timeout { .. } | StoreError::BdTimeout { .. }
             ),
-            Self::Agent(_) | Self::NotReady { .. } | Self::NoReviewer(_) => false,
+            Self::Agent(_) | Self::NotReady { .. } | Self::NotRun(_) | Self::NoReviewer(_) => false,
         }
     }
 

@@ -152,7 +152,8 @@ impl<'a> RealCrew<'a> {
 
     fn set_up_with(&self, command: &str, bead: &RalphBead, place: &Place) -> Result<bool, Trouble> {
         let directory = self.run.path().join("beads").join(file_name(&bead.id));
-        let logs = fresh(&directory, "setup").map_err(|error| passing(&error))?;
+        let logs = files::fresh_directory(&directory.join("setup"));
+        let (logs, _) = logs.map_err(|error| passing(&error))?;
         let cancel = self.cancel_for(&bead.id)?;
         self.activity.begins(&bead.id, "setup");
         let errand = set_up::Errand {
@@ -169,7 +170,8 @@ impl<'a> RealCrew<'a> {
     }
 
     fn directory(&self, job: Job<'_>, name: &str) -> Result<Utf8PathBuf, FileError> {
-        fresh(&self.run.attempt(&job.bead.id, job.launch.attempt), name)
+        let attempt = self.run.attempt(&job.bead.id, job.launch.attempt);
+        files::fresh_directory(&attempt.join(name)).map(|(path, _)| path)
     }
 }
 
@@ -331,18 +333,6 @@ impl Crew for RealCrew<'_> {
 
 fn passing(error: &FileError) -> Trouble {
     Trouble::passing(error.to_string())
-}
-
-/// A directory that is not there yet: what an earlier run of the same attempt left stays as it is.
-fn fresh(parent: &Utf8Path, name: &str) -> Result<Utf8PathBuf, FileError> {
-    files::create_directory(parent)?;
-    let mut place = parent.join(name);
-    let mut n = 1;
-    while !files::create_new_directory(&place)? {
-        n += 1;
-        place = parent.join(format!("{name}-{n}"));
-    }
-    Ok(place)
 }
 
 /// The mark of everything that a run starts. Runs of two repositories may have begun in the same second and have one id, so the mark

@@ -52,19 +52,10 @@ fn story(id: &str, state: BeadState, attempts: Vec<Attempt>) -> Story {
         "spent": {"micros": 0, "tokens": 0, "turns": 0, "time_ms": 0},
     }))
     .unwrap();
-    Story {
-        task,
-        waited_for: Vec::new(),
-        state,
-        claimed: Some(at(0)),
-        ended: Some(at(200)),
-        attempt: 0,
-        attempts,
-        under_way: Vec::new(),
-        pull: None,
-        merged: None,
-        spent: Spent::default(),
-    }
+    let mut story = Story::of(task);
+    (story.state, story.attempts) = (state, attempts);
+    (story.claimed, story.ended) = (Some(at(0)), Some(at(200)));
+    story
 }
 
 /// One bead closed in two attempts, one given up in its first, one not begun.
@@ -83,6 +74,7 @@ fn chronicle(run: &str) -> Chronicle {
         last: at(400),
         outcome: None,
         state: RunState::Running,
+        is_left: false,
         n_adopted: 0,
         width: 2,
         stories: vec![

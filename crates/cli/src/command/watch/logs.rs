@@ -5,7 +5,7 @@
 use std::time::SystemTime;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::text::visible;
+use beads_ralph_core::text::{visible, without_colour};
 use beads_ralph_runtime::agent::built_in;
 use beads_ralph_runtime::files;
 use beads_ralph_runtime::run::RunDirectory;
@@ -84,19 +84,50 @@ fn read(log: &Seen) -> Vec<String> {
         .len()
         .saturating_sub(usize::try_from(END).unwrap_or(usize::MAX));
     let text = String::from_utf8_lossy(&bytes[start..]);
-    let lines: Vec<String> = text.lines().flat_map(said).collect();
+    let lines = told(&text);
     lines[lines.len().saturating_sub(MAX_LINES)..].to_vec()
 }
 
-/// What people read of a line.
-fn said(line: &str) -> Vec<String> {
-    let plain = || vec![visible(&line.replace('\t', "    "))];
-    if !line.starts_with('{') {
-        return plain();
-    }
-    let Ok(object) = serde_json::from_str(line) else {
-        return plain();
-    };
+/// A log in words: what an agent says in its own JSON, if it is such a log, and otherwise everything.
+fn told(text: &str) -> Vec<String> {
+    let said: Vec<Option<Vec<String>>> = text.lines().map(said).collect();
+    let is_agents = said.iter().flatten().any(|said| !said.is_empty());
+    let lines = text.lines().zip(said);
+    let lines = lines.flat_map(|(line, said)| match said {
+        Some(said) if is_agents => said,
+        _ => {
+            let plain = without_colour(line).replace('\t', "    ");
+            vec![visible(&plain)]
+        }
+    });
+    lines.collect()
+}
+
+/// What an adapter says about a line; nothing when it is no JSON.
+fn said(line: &str) -> Option<Vec<String>> {
+    let object = line.starts_with('{').then(|| serde_json::from_str(line))?;
+    let object = object.ok()?;
     let said = built_in().values().map(|it| it.read.said(&object));
-    said.max_by_key(Vec::len).unwrap_or_default()
+    said.max_by_key(Vec::len)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agents_are_told_in_words_and_the_json_of_others_stays() {
+        let claude = concat!(
+            r#"{"type":"system","subtype":"init","model":"opus"}"#,
+            "\nplain\n",
+            r#"{"type":"assistant","message":{"content":[{"type":"text","text":"I look"},{"type":"tool_use","name":"Bash","input":{"command":"ls"}}]}}"#,
+            "\n",
+            r#"{"type":"user","message":{"content":[]}}"#,
+        );
+        let expected = ["started with opus", "plain", "I look", "Bash: ls"];
+        assert_eq!(told(claude), expected);
+        let verdict = "\u{1b}[31mred\u{1b}[0m\tx\u{7}\n{\"status\": \"pass\"}\n{broken";
+        let expected = ["red    x\\u{7}", "{\"status\": \"pass\"}", "{broken"];
+        assert_eq!(told(verdict), expected);
+    }
 }

@@ -52,6 +52,17 @@ fn commit(env: &TestEnv, script: &str) {
     env.tool("sh", &["-c", &line]).run().exits(0);
 }
 
+/// The agent does what the script says and commits it.
+#[track_caller]
+fn agent(env: &TestEnv, script: &str) {
+    env.write(
+        "../home/agent.sh",
+        format!("#!/bin/sh\n{script}\n{COMMIT}\n"),
+    );
+    let chmod = env.tool("chmod", &["+x", "../home/agent.sh"]);
+    chmod.run().exits(0);
+}
+
 #[test]
 fn z_22_flaky_red_before_and_regression_are_told_apart() {
     let env = with_worktree(1, &planted());
@@ -124,17 +135,14 @@ fn z_22_without_retries_a_check_that_fails_has_failed() {
 #[test]
 fn z_22_the_next_agent_is_told_whose_fault_it_is() {
     let env = with_worktree(1, &planted());
-    let script = format!(
-        "#!/bin/sh\ncat >../home/prompt-$BEADS_RALPH_ATTEMPT\ntouch broken\ndate +%N >>work\n{COMMIT}\n"
+    agent(
+        &env,
+        "cat >../home/prompt-$BEADS_RALPH_ATTEMPT\ntouch broken\ndate +%N >>work",
     );
-    env.write("../home/agent.sh", script);
-    env.tool("chmod", &["+x", "../home/agent.sh"])
-        .run()
-        .exits(0);
     env.run(&["exec", "bd-1"]).exits(1);
     let prompt = env.text("../home/prompt-2");
     for part in [
-        "old: Exit code 1 (expected 0); it fails on the commit that the work began from too",
+        "old: Exit code 1 (expected 0); it fails on a clean checkout of the commit that the work began from too",
         "regression: Exit code 1 (expected 0); it passes on the commit that the work began from: a regression",
         "so that it says nothing about the work",
     ] {
@@ -152,12 +160,10 @@ fn z_22_in_an_exec_all_of_them_are_told_apart_and_the_next_agent_mends_it() {
         .unwrap()
         .retain(|it| it["name"] != "killed");
     let env = with_worktree(1, &planted);
-    let script = format!(
-        "#!/bin/sh\ncat >../home/prompt-$BEADS_RALPH_ATTEMPT\nif [ -e broken ]; then rm broken; touch never; else touch broken; fi\n{COMMIT}\n"
+    agent(
+        &env,
+        "cat >../home/prompt-$BEADS_RALPH_ATTEMPT\nif [ -e broken ]; then rm broken; touch never; else touch broken; fi",
     );
-    env.write("../home/agent.sh", script);
-    let chmod = env.tool("chmod", &["+x", "../home/agent.sh"]);
-    chmod.run().exits(0);
     let live = env.run(&["exec", "bd-1"]).exits(0).stderr;
     let flaky = "flaky: passed at try 2, after: Exit code 1 (expected 0); it passes at one time and not at another: a flaky check";
     assert!(
@@ -165,7 +171,7 @@ fn z_22_in_an_exec_all_of_them_are_told_apart_and_the_next_agent_mends_it() {
         "{live}"
     );
     let bead = env.run(&["show", "bd-1", "--json"]).exits(0).stdout;
-    let red = "attempt 1: checks failed: old: Exit code 1 (expected 0); it fails on the commit that the work began from too, so that this work did not break it; \
+    let red = "attempt 1: checks failed: old: Exit code 1 (expected 0); it fails on a clean checkout of the commit that the work began from too: it was red before this work, or needs something that is not committed; \
                regression: Exit code 1 (expected 0); it passes on the commit that the work began from: a regression; ";
     for words in [
         format!("{red}{flaky}"),
@@ -175,7 +181,7 @@ fn z_22_in_an_exec_all_of_them_are_told_apart_and_the_next_agent_mends_it() {
     }
     let prompt = env.text("../home/prompt-2");
     assert!(
-        prompt.contains("did not break it") && prompt.contains("a regression"),
+        prompt.contains("it was red before this work") && prompt.contains("a regression"),
         "{prompt}"
     );
     let data = env.run(&["qa-report", "--json"]).exits(0).data();
@@ -213,4 +219,44 @@ fn z_22_without_a_worktree_there_is_no_base_and_what_is_flaky_passes() {
     env.write(".ralph/beads/y.json", super::bead(&red));
     let [record] = results(&env, &["verify", "y"]).try_into().unwrap();
     assert_eq!((record.get("cause"), &record["tries"]), (None, &json!(3)));
+}
+
+#[test]
+fn z_22_a_check_that_is_flaky_on_the_base_was_not_red_there() {
+    // Here it always fails; on the base, where nothing is broken, it fails at the first try only.
+    let tricky = json!([{"name": "t", "command": "test ! -e broken && if [ -e seen ]; then true; else touch seen; exit 1; fi"}]);
+    let env = with_worktree(1, &tricky);
+    commit(&env, "touch broken");
+    let [record] = results(&env, &["verify", "bd-1"]).try_into().unwrap();
+    assert_eq!(record["cause"], "regression", "{record}");
+}
+
+#[test]
+fn z_22_a_check_that_cannot_be_run_calls_no_further_agent() {
+    let broken = json!([{"name": "t", "command": "no-such-tool"}]);
+    let env = with_worktree(1, &broken);
+    agent(&env, "echo x >>../home/calls\ndate +%N >>work");
+    let failed = env.run(&["exec", "bd-1"]).exits(1).stderr;
+    assert!(
+        failed.contains("the checks could not be run: t: Exit code 127 (expected 0)"),
+        "{failed}"
+    );
+    assert_eq!(env.text("../home/calls"), "x\n");
+    let bead = env.run(&["show", "bd-1", "--json"]).exits(0).stdout;
+    assert_eq!(
+        bead.matches("attempt 1: checks failed").count(),
+        1,
+        "{bead}"
+    );
+}
+
+#[test]
+fn z_22_what_is_mended_while_an_exec_waits_costs_no_iteration() {
+    // Two tries here and two on the base are killed; then it goes.
+    let mended = json!([{"name": "t", "command": "echo out; n=$HOME/n; echo x >>$n; [ $(wc -l <$n) -gt 4 ] || kill -9 $$"}]);
+    let env = with_worktree(1, &mended);
+    agent(&env, "echo x >>../home/calls\ndate +%N >>work");
+    let data = env.run(&["exec", "bd-1", "--json"]).exits(0).data();
+    assert_eq!(data["iterations"], 1, "{data}");
+    assert_eq!(env.text("../home/calls"), "x\n");
 }

@@ -50,7 +50,7 @@ fn z_22_in_a_stage_a_flaky_command_one_that_was_red_before_and_a_regression_are_
     bench.asks("verify-ac", "closed", "acceptance-not-met");
     let said = notes(&bench.bead(SOURCE)).to_owned();
     for words in [
-        "test -e never: Exit code 1 (expected 0); it fails on the commit that the work began from too",
+        "test -e never: Exit code 1 (expected 0); it fails on a clean checkout of the commit that the work began from too",
         "! -e broken: Exit code 1 (expected 0); it passes on the commit that the work began from: a regression",
     ] {
         assert!(said.contains(words), "{words}: {said}");
@@ -63,4 +63,24 @@ fn z_22_in_a_stage_a_flaky_command_one_that_was_red_before_and_a_regression_are_
     assert!(is_said(&told, "passed at try 2"), "{told:#}");
     let data = bench.world.data(&["qa-report"]);
     assert_eq!(data["flaky_checks"][0]["command"], flaky, "{data}");
+}
+
+#[test]
+fn z_22_a_stage_whose_commands_cannot_be_run_is_given_back() {
+    let bench = Bench::with("diligent", REVIEWERS, "verify: {flaky_retries: 1}\n");
+    bench.source("feature", "");
+    let tool = bench.world.base.join("tool");
+    let acceptance = format!("[m] `{tool}`\n[m] `echo output`");
+    bench.bd(&["update", SOURCE, "--acceptance", &acceptance]);
+    bench.bring_to("verify-ac");
+    commit(&bench, "touch work");
+    for _ in 0..2 {
+        let output = bench.run().exits(1);
+        output.says("the checks could not be run: ");
+        let step = bench.step("verify-ac");
+        assert_eq!(step["status"], "open", "{step:#}");
+        assert_eq!(notes(&bench.bead(SOURCE)), "", "nobody is asked");
+    }
+    bench.world.program("tool", "exit 0");
+    assert_eq!(bench.implement()["ending"], "complete");
 }

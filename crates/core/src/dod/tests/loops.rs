@@ -157,6 +157,55 @@ fn an_agent_that_changed_nothing_while_checks_were_red_is_no_pass() {
 }
 
 #[test]
+fn z_22_checks_that_could_not_be_run_are_run_again_without_an_agent() {
+    let mut pursuit = Pursuit::new(settings());
+    pursuit.begin(at(0));
+    pursuit.agent_ended(DONE, at(1));
+    let mut waits = Vec::new();
+    for n in 1..=5 {
+        waits.push(wait(&pursuit.unverified("no tool", at(2))));
+        assert_eq!(pursuit.n_blind(), n);
+        assert_eq!(pursuit.waited(at(3)), Step::Verify { iteration: 1 });
+    }
+    assert_eq!(waits, [30, 60, 120, 240, 300]);
+    assert_eq!(pursuit.unverified("no tool", at(4)), failed("no tool"));
+    // Once they say something it goes on as ever.
+    let mut mended = Pursuit::new(settings());
+    mended.begin(at(0));
+    mended.agent_ended(DONE, at(1));
+    mended.unverified("no tool", at(2));
+    mended.waited(at(3));
+    assert_eq!(wait(&mended.verified(false, "t: red", at(4))), 30);
+    assert_eq!(mended.n_blind(), 0);
+    assert_eq!(mended.waited(at(5)), Step::Agent { iteration: 2 });
+}
+
+#[test]
+fn z_22_checks_that_could_not_be_run_keep_the_limits_of_the_bead() {
+    let mut pursuit = Pursuit::new(Settings {
+        time_budget: Some(Duration::from_secs(100)),
+        ..settings()
+    });
+    pursuit.begin(at(0));
+    pursuit.agent_ended(DONE, at(1));
+    assert_eq!(wait(&pursuit.unverified("no tool", at(2))), 30);
+    assert_eq!(pursuit.waited(at(100)), failed("Time budget exceeded"));
+    let mut first = Pursuit::new(Settings {
+        verifies_first: true,
+        ..settings()
+    });
+    first.begin(at(0));
+    let step = first.unverified("no tool", at(1));
+    assert_eq!(step, Step::Agent { iteration: 1 });
+    let mut alone = Pursuit::new(Settings {
+        has_agent: false,
+        ..settings()
+    });
+    alone.begin(at(0));
+    assert_eq!(alone.unverified("no tool", at(1)), Step::End(End::Red));
+}
+
+#[test]
 fn v_12_the_time_budget_is_kept() {
     let budget = Settings {
         time_budget: Some(Duration::from_secs(100)),

@@ -2,12 +2,12 @@
 
 use beads_ralph_core::engine::CommitId;
 use beads_ralph_core::implement::{Judge, Mode, Outcome};
-use beads_ralph_core::verify::{is_green, summary};
+use beads_ralph_core::verify::{is_green, no_verdict, summary};
 use camino::Utf8Path;
 
 use super::super::assign::Assignment;
 use super::super::checking::Examination;
-use super::super::ending::Stop;
+use super::super::ending::{ImplementError, Stop};
 use super::super::hold::Held;
 use super::super::settle::Settlement;
 use super::super::{Dispatcher, Site};
@@ -50,7 +50,8 @@ impl Dispatcher<'_> {
         Ok(Some(Settlement::new(Outcome::Complete(reason))))
     }
 
-    /// What does not hold in a worktree, if something does not.
+    /// What does not hold in a worktree, if something does not. Commands that the surroundings keep from running say nothing about it: the step is
+    /// given back.
     pub(super) fn red(
         &mut self,
         assignment: &Assignment,
@@ -73,6 +74,9 @@ impl Dispatcher<'_> {
             base: base.as_ref(),
         };
         let records = self.examined(held, examination)?;
+        if let Some(why) = no_verdict(&records) {
+            return Err(ImplementError::NotRun(why).into());
+        }
         Ok((!is_green(&records)).then(|| summary(&records)))
     }
 

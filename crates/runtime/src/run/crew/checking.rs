@@ -3,11 +3,11 @@
 use beads_ralph_core::bead::{RalphBead, Verifier};
 use beads_ralph_core::engine::{CommitId, Trouble};
 use beads_ralph_core::governor::GATE_LABEL;
-use beads_ralph_core::verify::{is_green, verdict};
+use beads_ralph_core::verify::{is_green, no_verdict, verdict};
 
 use super::super::activity::Watching;
 use super::super::ports::{Checked, Place};
-use super::{RealCrew, fresh, passing};
+use super::{RealCrew, passing};
 use crate::checks::{Again, Base, Checks, Ground};
 use crate::{files, ralph};
 
@@ -43,8 +43,9 @@ impl RealCrew<'_> {
         if verifiers.is_empty() {
             return Ok(unchecked(true, "no machine checks".to_owned()));
         }
-        let logs = fresh(&self.run.attempt(&bead.id, attempt), "checks")
-            .map_err(|error| passing(&error))?;
+        let logs = self.run.attempt(&bead.id, attempt).join("checks");
+        let logs = files::fresh_directory(&logs);
+        let (logs, n_times) = logs.map_err(|error| passing(&error))?;
         let cancel = self.cancel_for(&bead.id)?;
         self.activity.begins(&bead.id, "checks");
         // Nobody works on a gate, so that nothing of it can be anybody's fault.
@@ -73,11 +74,24 @@ impl RealCrew<'_> {
         self.over(&bead.id, &cancel);
         files::write_atomic(&logs.join("checks.json"), &files::to_json(&records))
             .map_err(|error| passing(&error))?;
+        if let Some(why) = no_verdict(&records).filter(|_| !cancel.is_cancelled()) {
+            return Err(self.in_the_way(why, n_times));
+        }
         Ok(Checked {
             is_green: is_green(&records) && !cancel.is_cancelled(),
             summary: verdict(&records),
             is_cut_off: cancel.is_cancelled(),
         })
+    }
+
+    /// The surroundings keep the checks from running: that may be over at the next try, and in the end a person must look at this bead, while
+    /// others, whose checks are others, go on.
+    fn in_the_way(&self, why: String, n_times: u32) -> Trouble {
+        if n_times > self.config.run.network_retries {
+            Trouble::for_bead(why)
+        } else {
+            Trouble::passing(why)
+        }
     }
 }
 

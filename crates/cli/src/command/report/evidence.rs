@@ -1,0 +1,51 @@
+//! Collecting what lies beside a journal. What is not there any more is left out: a page without it is better than none.
+
+use std::sync::Arc;
+
+use beads_ralph_core::chronicle::{Attempt, Chronicle, RunKind};
+use beads_ralph_core::engine::CommitId;
+use beads_ralph_runtime::git::{Git, Settings};
+use beads_ralph_runtime::run::RunDirectory;
+use beads_ralph_runtime::unit::Units;
+use beads_ralph_runtime::{files, repo};
+
+use crate::page::Evidence;
+
+/// The evidence of a run.
+pub(super) fn of(run: &RunDirectory, told: &Chronicle) -> Evidence {
+    let mut evidence = Evidence::default();
+    let mut pairs = Vec::new();
+    for story in &told.stories {
+        for (at, attempt) in story.attempts.iter().enumerate() {
+            let key = (story.task.id.clone(), at);
+            // Attempts of one number were kept in one place, where the last one is.
+            let is_last = !(story.attempts[at + 1..].iter()).any(|it| it.number == attempt.number);
+            if is_last && attempt.runs.iter().any(|it| it.kind == RunKind::Verify) {
+                let directory = run.attempt(&story.task.id, attempt.number);
+                let bytes = files::read(&directory.join("checks").join("checks.json"));
+                let records = bytes.ok().and_then(|it| serde_json::from_slice(&it).ok());
+                evidence
+                    .checks
+                    .extend(records.map(|records| (key, records)));
+            }
+            pairs.extend(ends(attempt));
+        }
+    }
+    evidence.changes = changes(run, &pairs).unwrap_or_default();
+    evidence
+}
+
+fn ends(attempt: &Attempt) -> Option<(&CommitId, &CommitId)> {
+    let (commit, _) = attempt.sealed.as_ref()?;
+    Some((commit, attempt.base.as_ref()?))
+}
+
+fn changes(
+    run: &RunDirectory,
+    pairs: &[(&CommitId, &CommitId)],
+) -> Option<std::collections::HashMap<CommitId, Vec<beads_ralph_runtime::git::Change>>> {
+    let root = repo::root_of(run.path())?;
+    let units = Arc::new(Units::own().ok()?);
+    let git = Git::open(units, &root, Settings::default()).ok()?;
+    git.changes(pairs).ok()
+}

@@ -1,0 +1,99 @@
+//! What lies beside a journal: what became of each check, and what each commit changed.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::engine::CommitId;
+use beads_ralph_runtime::git::Change;
+use serde_json::Value;
+
+use super::words::{escaped, lasting, short};
+use jiff::SignedDuration;
+
+/// How many files of a commit are named.
+const MAX_FILES: usize = 40;
+
+/// How much of what a check printed is shown, of its end.
+const MAX_PRINTED: usize = 1500;
+
+/// The evidence of a run; what is not there any more is left out.
+#[derive(Debug, Default)]
+pub(crate) struct Evidence {
+    /// The records of the checks, by bead and by the place of the attempt.
+    pub(crate) checks: HashMap<(BeadId, usize), Vec<Value>>,
+    /// What differs from what the bead began from, by commit.
+    pub(crate) changes: HashMap<CommitId, Vec<Change>>,
+}
+
+/// The files that a commit changed.
+pub(super) fn files(page: &mut String, changes: &[Change]) {
+    let count = |which: fn((u64, u64)) -> u64| -> u64 {
+        changes.iter().filter_map(|it| it.lines).map(which).sum()
+    };
+    let files = if changes.len() == 1 { "file" } else { "files" };
+    _ = writeln!(
+        page,
+        "<details><summary>{} {files} changed, {} lines added, {} removed</summary><ul class=\"files\">",
+        changes.len(),
+        count(|it| it.0),
+        count(|it| it.1)
+    );
+    for change in changes.iter().take(MAX_FILES) {
+        let lines = match change.lines {
+            Some((added, removed)) => format!("+{added} −{removed}"),
+            None => "no text".to_owned(),
+        };
+        _ = writeln!(
+            page,
+            "<li><code>{}</code> {lines}</li>",
+            escaped(&change.path)
+        );
+    }
+    if changes.len() > MAX_FILES {
+        _ = writeln!(page, "<li>{} more</li>", changes.len() - MAX_FILES);
+    }
+    page.push_str("</ul></details>\n");
+}
+
+/// What became of the checks of an attempt.
+pub(super) fn checks(page: &mut String, records: &[Value]) {
+    page.push_str("<ul class=\"checks\">\n");
+    for record in records {
+        let text = |key: &str| record[key].as_str().unwrap_or_default();
+        let (class, word) = match (record["skipped"] == true, record["passed"] == true) {
+            (true, _) => ("", "skipped"),
+            (false, true) => ("good", "passed"),
+            (false, false) => ("bad", "failed"),
+        };
+        let took = record["duration_ms"].as_i64().unwrap_or(0);
+        let said = [text("reason"), text("warning")]
+            .into_iter()
+            .find(|it| !it.is_empty());
+        _ = write!(
+            page,
+            "<li class=\"{class}\"><b>{word}</b> {} <code>{}</code> {} {}",
+            short(text("name"), 80),
+            short(text("command"), 200),
+            lasting(SignedDuration::from_millis(took)),
+            escaped(said.unwrap_or_default())
+        );
+        if class == "bad" {
+            printed(page, &[text("stdout"), text("stderr")]);
+        }
+        page.push_str("</li>\n");
+    }
+    page.push_str("</ul>\n");
+}
+
+/// The end of what a check printed.
+fn printed(page: &mut String, streams: &[&str]) {
+    let text = streams.join("\n");
+    let text = text.trim();
+    if text.is_empty() {
+        return;
+    }
+    let start = text.char_indices().rev().nth(MAX_PRINTED - 1);
+    let end = &text[start.map_or(0, |(at, _)| at)..];
+    _ = write!(page, "<pre>{}</pre>", escaped(end));
+}
