@@ -14,7 +14,7 @@ use beads_ralph_core::verify::{CheckRecord, Finish, Judge, Kept};
 use camino::{Utf8Path, Utf8PathBuf};
 
 pub use again::{Again, Base};
-pub use kept::each_kept_record;
+pub use kept::{each_kept_record, last_records, printed_by_failed};
 
 use crate::files::{self, FileError};
 use crate::news::{LastLine, Listener, News};

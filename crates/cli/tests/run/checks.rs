@@ -38,3 +38,31 @@ fn z_5_a_check_that_changes_the_work_proves_nothing() {
         assert!(notes.contains(expected), "{check}: {notes}");
     }
 }
+
+#[test]
+fn l_16_the_next_attempt_is_told_what_a_failed_check_printed() {
+    let setup = Setup {
+        config:
+            "verify: {default: ['[ -e work/second ] || { echo it is never there; exit 1; }']}\n"
+                .to_owned(),
+        agent: format!(
+            "{DILIGENT}\nif [ \"$role $attempt\" = \"dev 2\" ]; then touch work/second; fi"
+        ),
+        ..Setup::default()
+    };
+    let world = World::new(&setup);
+    world.run(&["run"]).exits(0);
+    let run = &world.runs()[0];
+    let attempts = run.join("beads/bd-1-1-only-one");
+    let prompt = |n: u32| {
+        let path = attempts.join(format!("attempt-{n}/dev-1/prompt.md"));
+        std::fs::read_to_string(path).unwrap()
+    };
+    // What the check is stands in every prompt; what it printed has a line of its own.
+    assert!(!prompt(1).contains("\n    it is never there"));
+    let second = prompt(2);
+    assert!(
+        second.contains("printed:\n    it is never there\n"),
+        "{second}"
+    );
+}

@@ -122,6 +122,15 @@ fi
 }
 
 #[test]
+fn the_latest_run_is_one_that_had_something_to_do() {
+    let world = world();
+    world.run(&["run"]).exits(0);
+    assert_eq!(world.runs().len(), 2);
+    let data = world.data(&["report", "--output", "run.html"]);
+    assert_eq!(data["beads"], 2);
+}
+
+#[test]
 fn a_run_whose_process_is_gone_is_not_under_way() {
     let world = World::new(&Setup {
         agent: format!("touch \"$base/began\"; sleep 60\n{DILIGENT}"),

@@ -1,6 +1,9 @@
 //! What was recorded of checks, by `exec` and `verify` among the evidence of a bead, by runs beside their logs (Z-37), and by `implement` beside
 //! the reports of its workers.
 
+use std::fmt::Write as _;
+
+use beads_ralph_core::text::without_colour;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 
@@ -9,6 +12,9 @@ use crate::files;
 /// Where records are, from the project's root and from the `.beads` directory. What is old may be compressed.
 const EVIDENCE: &str = ".ralph/evidence/*/*.json";
 const BESIDE: [&str; 2] = ["runs/**/checks.json*", "worker-audit/**/checks.json*"];
+
+/// How much of what a failed check printed is told: its end, where the error mostly is.
+const MAX_PRINTED: usize = 3000;
 
 /// Shows every record of a check that is kept, in the order of the files' names, one file after the other: there may be more than fits into
 /// memory. What cannot be read is left out.
@@ -28,6 +34,37 @@ pub fn each_kept_record(root: &Utf8Path, beads: &Utf8Path, mut see: impl FnMut(&
     for path in BESIDE.iter().flat_map(|pattern| found(beads, pattern)) {
         see_all(read(&path).as_ref());
     }
+}
+
+/// The records of the last time that the checks of an attempt were run; nothing when they never were. `checks`, `checks-2` and so on are below
+/// the attempt's directory.
+pub fn last_records(attempt: &Utf8Path) -> Option<Vec<Value>> {
+    let place = |n: u32| match n {
+        1 => attempt.join("checks"),
+        n => attempt.join(format!("checks-{n}")),
+    };
+    let last = (1..).take_while(|n| place(*n).is_dir()).last()?;
+    let records = read(&place(last).join("checks.json"))?;
+    records.as_array().cloned()
+}
+
+/// What the checks that failed printed last, in lines for whoever is to mend it; nothing when they printed nothing.
+pub fn printed_by_failed(records: &[Value]) -> String {
+    let mut text = String::new();
+    for record in records {
+        if record["passed"] == true || record["skipped"] == true {
+            continue;
+        }
+        let stream = |key: &str| record[key].as_str().unwrap_or_default().trim();
+        let printed = [stream("stdout"), stream("stderr")].join("\n");
+        let start = printed.len().saturating_sub(MAX_PRINTED);
+        let end = printed[printed.ceil_char_boundary(start)..].trim();
+        if !end.is_empty() {
+            let name = record["name"].as_str().unwrap_or("a check");
+            _ = write!(text, "\n\n{name} printed:\n{}", without_colour(end));
+        }
+    }
+    text
 }
 
 fn found(root: &Utf8Path, pattern: &str) -> Vec<Utf8PathBuf> {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use beads_ralph_core::agent::Spent;
 use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::text::without_colour;
 
 use super::main_checkout::MainCheckout;
 use crate::agent::Observer;
@@ -68,7 +69,7 @@ impl Activity {
             .unwrap_or_else(PoisonError::into_inner)
             .get_mut(bead)
         {
-            line.clone_into(&mut doing.line);
+            doing.line = without_colour(line).into_owned();
         }
     }
 

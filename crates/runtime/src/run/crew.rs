@@ -205,7 +205,7 @@ impl Crew for RealCrew<'_> {
             spec,
             job.place.worktree.as_str(),
             &self.checks(job.bead),
-            feedback,
+            self.feedback(job, feedback).as_deref(),
         );
         let who = Who::developer(
             spec,
@@ -239,7 +239,13 @@ impl Crew for RealCrew<'_> {
         let text = if only_pull {
             prompt::propose(job.bead, worktree)
         } else {
-            prompt::lead(job.bead, worktree, &self.checks(job.bead), feedback)
+            let feedback = self.feedback(job, feedback);
+            prompt::lead(
+                job.bead,
+                worktree,
+                &self.checks(job.bead),
+                feedback.as_deref(),
+            )
         };
         let who = Who {
             spec: &job.bead.metadata.scrum_master_agent,

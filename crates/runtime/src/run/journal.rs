@@ -67,11 +67,13 @@ impl RunDirectory {
         runs
     }
 
-    /// A run by its id or the beginning of it; `latest` is the newest.
+    /// A run by its id or the beginning of it; `latest` is the newest that had anything to do, if there is one.
     pub fn find(beads: &Utf8Path, run: &str) -> Result<Self, JournalError> {
         let mut fits: Vec<Self> = Self::all(beads);
         if run == "latest" {
-            fits = fits.pop().into_iter().collect();
+            let last = fits.iter().rposition(|run| !run.had_nothing_to_do());
+            let last = last.or(fits.len().checked_sub(1));
+            fits = last.map(|at| fits.swap_remove(at)).into_iter().collect();
         } else {
             let is_whole = fits.iter().any(|it| it.id() == run);
             fits.retain(|it| {
@@ -131,6 +133,13 @@ impl RunDirectory {
     /// Whether it is over.
     pub fn is_over(&self) -> bool {
         self.0.join("ended.json").exists()
+    }
+
+    /// Whether it is over and met no bead at all.
+    fn had_nothing_to_do(&self) -> bool {
+        let ended = files::read(&self.0.join("ended.json")).unwrap_or_default();
+        let ended: Value = serde_json::from_slice(&ended).unwrap_or_default();
+        ended["beads"] == 0
     }
 
     /// Says that it is over, and how.

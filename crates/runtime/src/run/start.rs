@@ -256,9 +256,11 @@ impl Start<'_> {
             sight: Sight::knowing(known),
         };
         let (outcome, engine) = conductor.conduct(first, &mut *audience)?;
-        begun
-            .run
-            .end(&json!({"outcome": outcome.as_str(), "at": clock::wall().to_string()}))?;
+        begun.run.end(&json!({
+            "outcome": outcome.as_str(),
+            "at": clock::wall().to_string(),
+            "beads": engine.view().beads.len(),
+        }))?;
         drop(begun.lock);
         drop(store.into_inner().unwrap_or_else(PoisonError::into_inner));
         Ok(Ended {

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use beads_ralph_core::chronicle::{Attempt, Chronicle, RunKind};
 use beads_ralph_core::engine::CommitId;
+use beads_ralph_runtime::checks::last_records;
 use beads_ralph_runtime::git::{Git, Settings};
+use beads_ralph_runtime::repo;
 use beads_ralph_runtime::run::RunDirectory;
 use beads_ralph_runtime::unit::Units;
-use beads_ralph_runtime::{files, repo};
 
 use crate::page::Evidence;
 
@@ -22,11 +23,8 @@ pub(super) fn of(run: &RunDirectory, told: &Chronicle) -> Evidence {
             let is_last = !(story.attempts[at + 1..].iter()).any(|it| it.number == attempt.number);
             if is_last && attempt.runs.iter().any(|it| it.kind == RunKind::Verify) {
                 let directory = run.attempt(&story.task.id, attempt.number);
-                let bytes = files::read(&directory.join("checks").join("checks.json"));
-                let records = bytes.ok().and_then(|it| serde_json::from_slice(&it).ok());
-                evidence
-                    .checks
-                    .extend(records.map(|records| (key, records)));
+                let records = last_records(&directory).map(|records| (key, records));
+                evidence.checks.extend(records);
             }
             pairs.extend(ends(attempt));
         }

@@ -6,9 +6,9 @@ use beads_ralph_core::governor::GATE_LABEL;
 use beads_ralph_core::verify::{is_green, no_verdict, verdict};
 
 use super::super::activity::Watching;
-use super::super::ports::{Checked, Place};
+use super::super::ports::{Checked, Job, Place};
 use super::{RealCrew, passing};
-use crate::checks::{Again, Base, Checks, Ground};
+use crate::checks::{Again, Base, Checks, Ground, last_records, printed_by_failed};
 use crate::{files, ralph};
 
 impl RealCrew<'_> {
@@ -82,6 +82,14 @@ impl RealCrew<'_> {
             summary: verdict(&records),
             is_cut_off: cancel.is_cancelled(),
         })
+    }
+
+    /// What went wrong before, with what the checks printed that failed in the last attempt.
+    pub(super) fn feedback(&self, job: Job<'_>, feedback: Option<&str>) -> Option<String> {
+        let before = job.launch.attempt.saturating_sub(1);
+        let records = last_records(&self.run.attempt(&job.bead.id, before));
+        let printed = records.map_or(String::new(), |records| printed_by_failed(&records));
+        Some(format!("{}{printed}", feedback?))
     }
 
     /// The surroundings keep the checks from running: that may be over at the next try, and in the end a person must look at this bead, while
