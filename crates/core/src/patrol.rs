@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::bead::{BeadId, Timestamp};
-use crate::issue::Record;
+use crate::issue::{Claim, Record};
 
 /// The label of what the patrol filed; nothing else is closed by it.
 pub const LABEL: &str = "patrol";
@@ -138,8 +138,14 @@ pub enum Measure {
     },
 }
 
-/// What to do about a check (G-7). `unfinished` are beads that are not finished, whatever their titles.
-pub fn measure(watched: Watched, passed: bool, unfinished: &[Record]) -> Measure {
+/// What to do about a check (G-7). `unfinished` are beads that are not finished, whatever their titles; `is_abandoned` knows whether the holder of a
+/// claim is gone, so that nobody works on the bead.
+pub fn measure(
+    watched: Watched,
+    passed: bool,
+    unfinished: &[Record],
+    is_abandoned: impl Fn(&Claim) -> bool,
+) -> Measure {
     let titled = unfinished
         .iter()
         .filter(|record| record.issue.title() == watched.title());
@@ -148,7 +154,8 @@ pub fn measure(watched: Watched, passed: bool, unfinished: &[Record]) -> Measure
         return known.map_or(Measure::File, |id| Measure::Known(id.clone()));
     }
     let own = titled.filter(|record| record.issue.has_label(LABEL));
-    let (held, free): (Vec<&Record>, Vec<&Record>) = own.partition(|it| it.claim.is_some());
+    let (held, free): (Vec<&Record>, Vec<&Record>) =
+        own.partition(|it| it.claim.as_ref().is_some_and(|claim| !is_abandoned(claim)));
     if held.is_empty() && free.is_empty() {
         return Measure::Nothing;
     }

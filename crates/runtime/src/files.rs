@@ -2,11 +2,13 @@
 
 mod appender;
 mod compressed;
+mod newest;
 mod opening;
 mod piece;
 
 pub use appender::Appender;
 pub use compressed::{compress, compressed_name, is_compressed, plain_name, read_kept};
+pub use newest::keep_newest;
 pub use opening::open_own;
 pub use piece::read_piece;
 

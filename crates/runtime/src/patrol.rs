@@ -3,31 +3,35 @@
 //! Any number of patrols may be on their way at once. A bead gets the next number of its kind, so that of two that file at the
 //! same time one finds the number taken, looks again and sees the other's bead.
 
+mod log;
+
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io;
 use std::time::Duration;
 
 use beads_ralph_core::bead::{BeadId, Expect};
-use beads_ralph_core::issue::{Edit, Entry, Issue, Query};
+use beads_ralph_core::issue::{Claim, Edit, Entry, Issue, Query};
 use beads_ralph_core::patrol::{self, Bug, Check, Measure};
 use beads_ralph_core::text::excerpt;
 use beads_ralph_core::verify::{Finish, Judge};
 use camino::{Utf8Path, Utf8PathBuf};
 use thiserror::Error;
 
+use self::log::Log;
 use crate::checks::finish;
 use crate::config::Config;
 use crate::files::{self, FileError};
 use crate::pour::Numbers;
 use crate::ralph::names;
 use crate::store::{Guard, Stamp, Store, StoreError, Write};
-use crate::unit::{
-    Cancel, Environment, Flow, Limits, Mark, Spec, Stdin, Stream, UnitError, Units, Watch,
-};
-use crate::{clock, repo};
+use crate::unit::{Cancel, Environment, Limits, Mark, Spec, Stdin, UnitError, Units};
+use crate::{clock, host, repo};
 
 /// Where logs are, from the project's root.
 const LOGS: &str = ".ralph/patrol";
+
+/// How many logs of each check are kept: the newest is the one that an open bead names.
+const MAX_LOGS: usize = 20;
 
 /// How often a bead is looked for again because somebody was faster.
 const TURNS: usize = 10;
@@ -54,7 +58,7 @@ pub struct Report {
     pub check: Check,
     /// Why it failed; nothing when it passed.
     pub reason: Option<String>,
-    /// The log of a failure, from the project's root.
+    /// The log of a failure that a bead was filed about, from the project's root.
     pub log: Option<String>,
     /// What was done about it.
     pub done: Done,
@@ -127,14 +131,19 @@ impl Patrol<'_> {
             hear(&check, None);
             let (reason, log) = self.run(&check)?;
             let done = match (&reason, &log) {
-                (Some(reason), Some(log)) => self.broken(store, &check, reason, log)?,
-                _ => self.mended(store, &check)?,
+                (Some(reason), Some(log)) => self.broken(store, &check, reason, log),
+                _ => self.mended(store, &check),
             };
+            // What is known already has a log: one for each cycle would fill the disk while nobody mends it.
+            let is_filed = matches!(done, Ok(Done::Filed(_)));
+            if let Some(log) = log.as_ref().filter(|_| !is_filed) {
+                files::remove_leftover(&self.root.join(log));
+            }
             let report = Report {
                 check,
                 reason,
-                log,
-                done,
+                log: log.filter(|_| is_filed),
+                done: done?,
             };
             hear(&report.check, Some(&report));
             reports.push(report);
@@ -151,7 +160,7 @@ impl Patrol<'_> {
     /// Runs a check. A failure comes with its reason and its log; what passed leaves no log.
     fn run(&self, check: &Check) -> Result<(Option<String>, Option<String>), PatrolError> {
         let (path, file) = self.log(check)?;
-        let mut log = Log { file, fault: None };
+        let mut log = Log::new(file);
         let limit = self.config.patrol.timeout;
         let ended = self
             .units
@@ -168,9 +177,11 @@ impl Patrol<'_> {
         let Some(reason) = reason? else {
             return Ok((None, None));
         };
-        if let Some(error) = log.fault {
+        if let Err(error) = log.end() {
+            files::remove_leftover(&path);
             return Err(FileError::io("write", &path)(error).into());
         }
+        files::keep_newest(&self.root.join(LOGS), &ending(check), MAX_LOGS)?;
         let shown = path.strip_prefix(self.root).unwrap_or(&path);
         Ok((Some(reason), Some(repo::slashed(shown))))
     }
@@ -180,7 +191,7 @@ impl Patrol<'_> {
         let directory = self.root.join(LOGS);
         files::create_directory(&directory)?;
         for name in names(clock::now()) {
-            let path = directory.join(format!("{name}-{}.log", check.watched.as_str()));
+            let path = directory.join(format!("{name}{}", ending(check)));
             match files::stream_into(&path) {
                 Ok(file) => return Ok((path, file)),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -223,7 +234,9 @@ impl Patrol<'_> {
             let kind = format!("patrol-{}", check.watched.as_str());
             let id = Numbers::default().next(store, &kind)?;
             let unfinished = store.find(&Query::default())?;
-            if let Measure::Known(id) = patrol::measure(check.watched, false, &unfinished) {
+            if let Measure::Known(id) =
+                patrol::measure(check.watched, false, &unfinished, |_| false)
+            {
                 return Ok(Done::Known(id));
             }
             let stamp = self.stamp();
@@ -253,8 +266,13 @@ impl Patrol<'_> {
     /// Closes what was filed about a check that passes again. What changes meanwhile is looked at in the next cycle.
     fn mended(&self, store: &mut dyn Store, check: &Check) -> Result<Done, PatrolError> {
         let unfinished = store.find(&Query::default())?;
-        let Measure::Close { closed, mut held } = patrol::measure(check.watched, true, &unfinished)
-        else {
+        let (now, here) = (clock::now(), host::name());
+        let is_abandoned = |claim: &Claim| {
+            let gone = claim.is_abandoned(now, &here, host::liveness);
+            gone.is_some()
+        };
+        let measure = patrol::measure(check.watched, true, &unfinished, is_abandoned);
+        let Measure::Close { closed, mut held } = measure else {
             return Ok(Done::Nothing);
         };
         let mut done = Vec::new();
@@ -266,14 +284,15 @@ impl Patrol<'_> {
             let write = Write::Update {
                 id: record.issue.id().clone(),
                 edits: vec![Edit::Close(reason)],
+                // The claim of one who is gone keeps nobody away; who comes meanwhile changes the version.
                 guard: Guard {
                     version: Some(record.version),
-                    ..Guard::default()
+                    ..Guard::forced()
                 },
             };
             match store.write(&[write], self.stamp()) {
                 Ok(_) => done.push(record.issue.id().clone()),
-                Err(StoreError::Guard { .. } | StoreError::Held { .. }) => {
+                Err(StoreError::Guard { .. }) => {
                     held.push(record.issue.id().clone());
                 }
                 Err(error) => return Err(error.into()),
@@ -297,17 +316,7 @@ fn not_run(check: &Check, error: &UnitError) -> PatrolError {
     }
 }
 
-/// Writes both streams into one file, as they come.
-struct Log {
-    file: File,
-    fault: Option<io::Error>,
-}
-
-impl Watch for Log {
-    fn output(&mut self, _: Stream, bytes: &[u8]) -> Flow {
-        if self.fault.is_none() {
-            self.fault = self.file.write_all(bytes).err();
-        }
-        Flow::GoOn
-    }
+/// How the name of a check's log ends.
+fn ending(check: &Check) -> String {
+    format!("-{}.log", check.watched.as_str())
 }

@@ -178,6 +178,12 @@ impl Ralph {
         places.flat_map(|place| json_files(&place)).collect()
     }
 
+    /// The files of beads that are no gates by their place, and not completed.
+    pub fn todo_files(&self) -> Vec<Utf8PathBuf> {
+        let places = [self.root.join(BEADS), self.store.join(ACTIVE)];
+        places.iter().flat_map(|place| json_files(place)).collect()
+    }
+
     /// Where the evidence about a bead is kept.
     pub fn evidence(&self, id: &str) -> Evidence {
         Evidence::new(self.root.join(".ralph/evidence").join(id))

@@ -1,30 +1,25 @@
 //! The watchdog at work: looks at the beads in progress, reminds, puts back, gives up, and counts (contracts §8.7).
 //!
-//! A bead is changed only if it is still as it was looked at. Two watchdogs take turns by a lock, so that no count is lost.
+//! A bead is changed only if it is still as it was looked at. Two watchdogs take turns by a lock, so that no count is lost. Beads that are to be
+//! begun are for whoever calls: here they are only counted.
 
-use std::collections::HashSet;
+mod filed;
+mod papers;
+mod stored;
+
 use std::time::Duration;
 
-use beads_ralph_core::bead::{self, BeadId};
-use beads_ralph_core::implement::linked_source;
-use beads_ralph_core::issue::{Edit, Order, Query, Record, StatusFilter};
-use beads_ralph_core::watchdog::{self, Counts, Step, WATCHED, Worker};
-use camino::{Utf8Path, Utf8PathBuf};
+use beads_ralph_core::watchdog::{self, Counts, Step, Watched, Worker};
 use jiff::Timestamp;
-use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::files::{self, FileError, Lock};
-use crate::host;
-use crate::ralph::names;
-use crate::store::{Guard, Stamp, Store, StoreError, Write};
+use crate::ralph::{BeadFileError, Ralph};
+use crate::store::{Store, StoreError};
 use crate::unit::Cancel;
 
-/// Where things are, from the project's root.
-const NUDGES: &str = ".ralph/nudges";
-const ALERTS: &str = ".ralph/alerts";
+/// Where figures are, from the project's root.
 const METRICS: &str = ".ralph/metrics";
-const METRICS_FILE: &str = "watchdog-metrics.json";
 
 /// How often another watchdog's turn is waited for, and how long each time.
 const TURNS: usize = 100;
@@ -33,8 +28,8 @@ const TURN: Duration = Duration::from_millis(100);
 /// Where a watchdog looks, and as whom.
 #[derive(Debug, Clone, Copy)]
 pub struct Watchdog<'a> {
-    /// The root of the project.
-    pub root: &'a Utf8Path,
+    /// The project and its beads in files.
+    pub ralph: &'a Ralph,
     /// What ends its waits.
     pub cancel: &'a Cancel,
     /// Who writes.
@@ -49,7 +44,7 @@ pub struct Watchdog<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Seen {
     /// The bead as it was.
-    pub record: Record,
+    pub bead: Watched,
     /// What was decided.
     pub step: Step,
     /// How long it had been silent.
@@ -60,10 +55,22 @@ pub struct Seen {
     pub is_overtaken: bool,
 }
 
+impl Seen {
+    fn new(bead: Watched, worker: Worker, now: Timestamp) -> Self {
+        Self {
+            step: watchdog::decide(&bead, worker, now),
+            silence: bead.silence(now),
+            bead,
+            file: None,
+            is_overtaken: false,
+        }
+    }
+}
+
 /// A pass over all beads in progress.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pass {
-    /// The beads, in order of their ids.
+    /// The beads: those of the store in order of their ids, then those in files.
     pub seen: Vec<Seen>,
     /// What it adds to the metrics.
     pub counts: Counts,
@@ -81,38 +88,49 @@ pub enum WatchdogError {
     /// A file cannot be written.
     #[error(transparent)]
     File(#[from] FileError),
+    /// The file of a bead cannot be written.
+    #[error(transparent)]
+    Bead(#[from] BeadFileError),
     /// The store said no.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 impl Watchdog<'_> {
-    /// Looks at every bead in progress once. The time is handed in: silence is measured against it.
-    pub fn pass(&self, store: &mut dyn Store, now: Timestamp) -> Result<Pass, WatchdogError> {
+    /// Looks at every bead in progress once, in files and in the store where there is one. The time is handed in: silence is measured against it.
+    pub fn pass(
+        &self,
+        store: Option<&mut dyn Store>,
+        now: Timestamp,
+    ) -> Result<Pass, WatchdogError> {
         let _turn = self.turn()?;
-        let records = store.find(&Query {
-            status: StatusFilter::OneOf(WATCHED.map(str::to_owned).to_vec()),
-            order: Order::Id,
-            ..Query::default()
-        })?;
-        let alive = with_living_parts(store, &records, now)?;
-        let mut pass = Pass {
-            seen: Vec::new(),
-            counts: Counts {
-                total_runs: 1,
-                ..Counts::default()
-            },
+        let mut seen = match store {
+            Some(store) => self.look_at_store(store, now)?,
+            None => Vec::new(),
         };
-        for record in records {
-            let worker = worker(&record, &alive, now);
-            let seen = self.look(store, record, worker, now)?;
-            count(&mut pass.counts, &seen);
-            pass.seen.push(seen);
+        seen.extend(self.look_at_files(now)?);
+        let mut counts = Counts {
+            total_runs: 1,
+            ..Counts::default()
+        };
+        for seen in &seen {
+            count(&mut counts, seen);
         }
         if !self.is_dry_run {
-            self.keep(pass.counts, now)?;
+            self.keep(counts, now)?;
         }
-        Ok(pass)
+        Ok(Pass { seen, counts })
+    }
+
+    /// Counts a bead that was begun after a pass, and whether it was given up.
+    pub fn executed(&self, is_given_up: bool, now: Timestamp) -> Result<(), WatchdogError> {
+        let _turn = self.turn()?;
+        let counts = Counts {
+            beads_processed: 1,
+            failures: is_given_up.into(),
+            ..Counts::default()
+        };
+        Ok(self.keep(counts, now)?)
     }
 
     /// Waits until no other watchdog is at work.
@@ -120,7 +138,7 @@ impl Watchdog<'_> {
         if self.is_dry_run {
             return Ok(None);
         }
-        let directory = self.root.join(METRICS);
+        let directory = self.ralph.root().join(METRICS);
         files::create_directory(&directory)?;
         for _ in 0..TURNS {
             if let Some(lock) = files::lock(&directory.join("watchdog.lock"))? {
@@ -132,146 +150,6 @@ impl Watchdog<'_> {
         }
         Err(WatchdogError::Busy)
     }
-
-    fn look(
-        &self,
-        store: &mut dyn Store,
-        record: Record,
-        worker: Worker,
-        now: Timestamp,
-    ) -> Result<Seen, WatchdogError> {
-        let step = watchdog::decide(&record, worker, now);
-        let mut seen = Seen {
-            silence: watchdog::silence(&record, now),
-            step,
-            record,
-            file: None,
-            is_overtaken: false,
-        };
-        if !self.is_dry_run {
-            self.act(store, &mut seen, now)?;
-        }
-        Ok(seen)
-    }
-
-    /// Does what was decided.
-    fn act(
-        &self,
-        store: &mut dyn Store,
-        seen: &mut Seen,
-        now: Timestamp,
-    ) -> Result<(), WatchdogError> {
-        let stamp = bead::Timestamp::from_instant(now);
-        let issue = &seen.record.issue;
-        match &seen.step {
-            Step::Fresh | Step::Nobody => {}
-            Step::Nudge => seen.file = Some(self.nudge(seen, now)?),
-            Step::Restart(why) => {
-                let edits = watchdog::restarted(issue, why, self.actor, &stamp);
-                seen.is_overtaken = !self.change(store, &seen.record, edits, now)?;
-            }
-            Step::GiveUp(why) => {
-                let edits = watchdog::given_up(issue, why, self.actor, &stamp);
-                seen.is_overtaken = !self.change(store, &seen.record, edits, now)?;
-                if !seen.is_overtaken {
-                    seen.file = Some(self.alert(&seen.record, why, now)?);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Changes a bead if it is still as it was looked at; whether it was.
-    fn change(
-        &self,
-        store: &mut dyn Store,
-        seen: &Record,
-        edits: Vec<Edit>,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
-        let write = Write::Update {
-            id: seen.issue.id().clone(),
-            edits,
-            // A claim is a change: a holder who came meanwhile is left alone.
-            guard: Guard {
-                version: Some(seen.version),
-                ..Guard::forced()
-            },
-        };
-        let by = Stamp {
-            actor: self.actor,
-            at: now,
-        };
-        match store.write(&[write], by) {
-            Ok(_) => Ok(true),
-            Err(StoreError::Guard { .. }) => Ok(false),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// A reminder for whoever works on a bead.
-    fn nudge(&self, seen: &Seen, now: Timestamp) -> Result<String, FileError> {
-        let issue = &seen.record.issue;
-        let minutes = seen.silence.map(watchdog::minutes).unwrap_or_default();
-        let holder = seen.record.claim.as_ref().map(|claim| &claim.holder);
-        let last = watchdog::last_activity(&seen.record).map(bead::Timestamp::from_instant);
-        let nudge = json!({
-            "timestamp": bead::Timestamp::from_instant(now),
-            "bead_id": issue.id(),
-            "title": issue.title(),
-            "assignee": issue.assignee(),
-            "holder": holder,
-            "last_activity": last,
-            "message": format!("{} has been silent for {minutes} minutes: say how it stands, or give it back", issue.id()),
-        });
-        self.write_new(NUDGES, issue.id().as_str(), now, &nudge)
-    }
-
-    /// What a person should see.
-    fn alert(&self, record: &Record, why: &str, now: Timestamp) -> Result<String, FileError> {
-        let issue = &record.issue;
-        let alert = json!({
-            "timestamp": bead::Timestamp::from_instant(now),
-            "severity": "critical",
-            "subject": format!("{} was given up: {}", issue.id(), issue.title()),
-            "body": watchdog::failure_reason(issue, why),
-        });
-        self.write_new(ALERTS, "alert", now, &alert)
-    }
-
-    /// Writes `<kind>-<yyyyMMdd-HHmmss>.json`, with a number where that is taken.
-    fn write_new(
-        &self,
-        directory: &str,
-        kind: &str,
-        now: Timestamp,
-        document: &Value,
-    ) -> Result<String, FileError> {
-        files::create_directory(&self.root.join(directory))?;
-        for name in names(now) {
-            let file = format!("{directory}/{kind}-{name}.json");
-            match files::create_new(&self.root.join(&file), &files::to_json(document)) {
-                Err(FileError::Exists { .. }) => {}
-                Err(error) => return Err(error),
-                Ok(()) => return Ok(file),
-            }
-        }
-        let path = self.root.join(directory);
-        Err(FileError::Exists { path })
-    }
-
-    /// Adds a pass to the metrics (G-9). A file that cannot be understood is begun anew: figures must not stop the watchdog.
-    fn keep(&self, counts: Counts, now: Timestamp) -> Result<(), FileError> {
-        let path: Utf8PathBuf = self.root.join(METRICS).join(METRICS_FILE);
-        let before = match files::read(&path) {
-            Ok(bytes) => serde_json::from_slice(&bytes).unwrap_or_default(),
-            Err(FileError::NotFound { .. }) => Value::Null,
-            Err(error) => return Err(error),
-        };
-        let now = bead::Timestamp::from_instant(now);
-        let document = counts.document(&before, &now, self.version);
-        files::write_atomic(&path, &files::to_json(&document))
-    }
 }
 
 fn count(counts: &mut Counts, seen: &Seen) {
@@ -280,49 +158,9 @@ fn count(counts: &mut Counts, seen: &Seen) {
         return;
     }
     match seen.step {
-        Step::Fresh | Step::Nobody => {}
+        Step::Fresh | Step::Nobody | Step::Waits => {}
         Step::Nudge => counts.nudges_sent += 1,
         Step::Restart(_) => counts.restarts_done += 1,
         Step::GiveUp(_) => counts.failures += 1,
     }
-}
-
-/// Who works on a bead, as far as this machine can tell.
-fn worker(record: &Record, alive: &HashSet<BeadId>, now: Timestamp) -> Worker {
-    if alive.contains(record.issue.id()) {
-        return Worker::Alive;
-    }
-    match record.claim.as_ref() {
-        None => Worker::Unknown,
-        Some(claim) => {
-            let gone = claim.is_abandoned(now, &host::name(), host::liveness);
-            gone.map_or(Worker::Alive, Worker::Gone)
-        }
-    }
-}
-
-/// The beads of which somebody who is alive holds a part: parents of what is held, and the bead that a molecule was poured for,
-/// which nobody holds itself.
-fn with_living_parts(
-    store: &dyn Store,
-    records: &[Record],
-    now: Timestamp,
-) -> Result<HashSet<BeadId>, StoreError> {
-    let none = HashSet::new();
-    let held = records.iter().filter(|it| it.claim.is_some());
-    let mut pending: Vec<BeadId> = held
-        .filter(|it| worker(it, &none, now) == Worker::Alive)
-        .flat_map(|it| it.issue.parents().cloned())
-        .collect();
-    let mut alive = HashSet::new();
-    while let Some(id) = pending.pop() {
-        if !alive.insert(id.clone()) {
-            continue;
-        }
-        for record in store.get(&[id])? {
-            pending.extend(record.issue.parents().cloned());
-            pending.extend(linked_source(&record.issue));
-        }
-    }
-    Ok(alive)
 }

@@ -24,6 +24,9 @@ pub(crate) struct WatchdogArgs {
     /// Say what would be done, and do nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// Only watch: begin no bead in a file that is pending
+    #[arg(long)]
+    pub(crate) no_exec: bool,
     /// How long to wait between two passes
     #[arg(long, value_name = "TIME", default_value = "5m", value_parser = duration)]
     pub(crate) interval: Duration,

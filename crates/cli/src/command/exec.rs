@@ -23,6 +23,7 @@ use camino::Utf8Path;
 use serde_json::{Value, json};
 
 use self::answer::answer;
+pub(super) use self::answer::word;
 use self::scratch::Scratch;
 use self::site::Site;
 use self::worker::AgentWorker;

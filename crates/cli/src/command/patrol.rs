@@ -11,7 +11,6 @@ use beads_ralph_core::text::visible;
 use beads_ralph_runtime::config;
 use beads_ralph_runtime::patrol::{Done, Patrol, PatrolError, Report};
 use beads_ralph_runtime::ralph::Ralph;
-use beads_ralph_runtime::store::Store;
 use beads_ralph_runtime::unit::{Cancel, Units};
 use serde_json::{Value, json};
 
@@ -42,7 +41,9 @@ pub(crate) fn run(args: &PatrolArgs, global: &Global, ui: &Ui) -> Result<(), Fai
         return dry_run(&patrol, &beads, ui);
     }
     Ralph::with_store(&root, &beads.directory).prepare()?;
-    let (n_cycles, last) = walk(&patrol, &mut *beads.store, args.once, ui)?;
+    let store = &mut *beads.store;
+    let cycle = || patrol.cycle(store, &mut |check, report| tell(check, report, ui));
+    let (n_cycles, last) = walk(cycle, |n_idle| patrol.wait(n_idle), args.once, ui)?;
     if ui.is_json() {
         let checks: Vec<Value> = last.iter().map(to_json).collect();
         return ui.data(&json!({"cycles": n_cycles, "checks": checks}));
@@ -51,18 +52,23 @@ pub(crate) fn run(args: &PatrolArgs, global: &Global, ui: &Ui) -> Result<(), Fai
 }
 
 /// Goes round until somebody stops it, or once: how often, and what the last cycle came to. A store that cannot be had for a moment is looked at
-/// again.
+/// again, and changes nothing. `wait` is told how many cycles in a row changed nothing, and whether it was stopped is its answer.
 fn walk(
-    patrol: &Patrol<'_>,
-    store: &mut dyn Store,
+    mut cycle: impl FnMut() -> Result<Vec<Report>, PatrolError>,
+    mut wait: impl FnMut(u32) -> bool,
     is_once: bool,
     ui: &Ui,
 ) -> Result<(u64, Vec<Report>), Failure> {
     let (mut n_cycles, mut n_idle) = (0, 0);
     let mut last = Vec::new();
     loop {
-        match patrol.cycle(store, &mut |check, report| tell(check, report, ui)) {
-            Ok(reports) => last = reports,
+        match cycle() {
+            Ok(reports) => {
+                if reports.iter().any(|report| report.done.is_change()) {
+                    n_idle = 0;
+                }
+                last = reports;
+            }
             Err(PatrolError::Interrupted) if !is_once => return Ok((n_cycles, last)),
             Err(PatrolError::Store(error)) if !is_once && is_passing(&error) => {
                 ui.complain(&format!(
@@ -73,10 +79,7 @@ fn walk(
             Err(error) => return Err(error.into()),
         }
         n_cycles += 1;
-        if last.iter().any(|report| report.done.is_change()) {
-            n_idle = 0;
-        }
-        if is_once || patrol.wait(n_idle) {
+        if is_once || wait(n_idle) {
             return Ok((n_cycles, last));
         }
         n_idle = n_idle.saturating_add(1);
@@ -90,9 +93,11 @@ fn tell(check: &Check, report: Option<&Report>, ui: &Ui) {
         ui.say(&format!("{}: {command}\n", check.watched.as_str()));
         return;
     };
-    let what = match (&report.reason, &report.log) {
-        (Some(reason), Some(log)) => format!("failed: {}; see {log}", visible(reason)),
-        _ => "passed".to_owned(),
+    let log = report.log.as_ref();
+    let log = log.map_or(String::new(), |log| format!("; see {log}"));
+    let what = match &report.reason {
+        Some(reason) => format!("failed: {}{log}", visible(reason)),
+        None => "passed".to_owned(),
     };
     let done = match &report.done {
         Done::Nothing => String::new(),
@@ -142,7 +147,7 @@ fn dry_run(patrol: &Patrol<'_>, beads: &Beads, ui: &Ui) -> Result<(), Failure> {
     let unfinished = beads.store.find(&Query::default())?;
     let mut checks = Vec::new();
     for check in patrol.checks()? {
-        let open = match measure(check.watched, false, &unfinished) {
+        let open = match measure(check.watched, false, &unfinished, |_| false) {
             Measure::Known(id) => Some(id),
             Measure::Nothing | Measure::File | Measure::Close { .. } => None,
         };
@@ -180,3 +185,6 @@ impl From<PatrolError> for Failure {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

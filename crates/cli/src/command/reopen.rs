@@ -3,6 +3,7 @@
 //! Results: `{id, reopened: true, status: "open", changed: bool}` for each bead, else `{id, reopened: false, error}`.
 
 use beads_ralph_core::issue::{Edit, Record};
+use beads_ralph_core::watchdog;
 use beads_ralph_runtime::store::Write;
 use serde_json::{Map, json};
 
@@ -25,7 +26,7 @@ pub(crate) fn run(args: &ReopenArgs, global: &Global, ui: &Ui) -> Result<(), Fai
     })
 }
 
-/// Opens a bead, counts its attempts anew and asks no person any more; its history stays.
+/// Opens a bead, counts its attempts and restarts anew and asks no person any more; its history stays.
 pub(super) fn open_again(
     before: &Record,
     deed: &str,
@@ -60,5 +61,6 @@ pub(super) fn opening(before: &Record) -> Vec<Edit> {
         let anew = Map::from_iter([(ATTEMPTS.to_owned(), 0.into())]);
         edits.push(Edit::MergeMetadata(anew));
     }
+    edits.extend(watchdog::forgiven(&before.issue));
     edits
 }

@@ -1,10 +1,14 @@
-//! `watchdog`: beads in progress that have been silent for too long are reminded of, put back to open, or given up (contracts §8.7).
+//! `watchdog`: beads in progress that have been silent for too long are reminded of, put back to open, or given up; then the beads in files that are
+//! pending are worked on (contracts §8.7).
 //!
-//! Data: `{passes, beads: [{id, silent_minutes|null, step, why|null, file|null, overtaken}], dry_run}` of the last pass, where `step` is `fresh`, `nobody`,
-//! `nudge`, `restart` or `give_up`.
+//! Data: `{passes, beads: [{id, silent_minutes|null, step, why|null, file|null, overtaken}], executed: [{id, status, why|null}], dry_run}` of the last
+//! pass. `step` is `fresh`, `nobody`, `waits`, `nudge`, `restart` or `give_up`; `status` is `completed`, `failed` or `interrupted`, or else says why a
+//! bead was not begun: `held_back` by a gate, `busy`, `invalid`, `error`, or `pending` with `--dry-run`.
+
+mod executing;
 
 use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_core::text::visible;
+use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_core::watchdog::{Step, minutes};
 use beads_ralph_runtime::clock;
 use beads_ralph_runtime::ralph::Ralph;
@@ -13,54 +17,89 @@ use beads_ralph_runtime::unit::Cancel;
 use beads_ralph_runtime::watchdog::{Pass, Seen, Watchdog, WatchdogError};
 use serde_json::{Value, json};
 
-use crate::args::{Global, WatchdogArgs};
-use crate::bead_view::named;
-use crate::beads::{Beads, is_passing};
+use self::executing::{Executed, Executor};
+use crate::args::{ExecArgs, Global, WatchdogArgs};
+use crate::beads::{Beads, Writer, is_passing};
 use crate::failure::Failure;
+use crate::governing;
 use crate::ui::{Ui, counted};
 use crate::work;
 
+/// What a watchdog did: how many passes, and what the last one came to.
+#[derive(Default)]
+struct Watch {
+    n_passes: u64,
+    seen: Vec<Seen>,
+    executed: Vec<Executed>,
+}
+
 pub(crate) fn run(args: &WatchdogArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let mut beads = Beads::open(global)?;
-    let root = work::store_root(&beads);
+    let (mut beads, ralph) = place(global)?;
     let cancel = Cancel::on_signals()?;
+    let writer = Writer::new(global);
     let dog = Watchdog {
-        root: &root,
+        ralph: &ralph,
         cancel: &cancel,
-        actor: beads.by.actor(),
+        actor: writer.actor(),
         version: env!("CARGO_PKG_VERSION"),
         is_dry_run: args.dry_run,
     };
     if !args.dry_run {
-        Ralph::with_store(&root, &beads.directory).prepare()?;
+        ralph.prepare()?;
     }
-    let (n_passes, last) = watch(&dog, &mut *beads.store, args, ui)?;
+    let options = ExecArgs::default();
+    let executor = if args.no_exec {
+        None
+    } else {
+        Some(Executor::new(dog, &options, ui)?)
+    };
+    let store = beads.as_mut().map(|beads| &mut *beads.store);
+    let watch = watch(&dog, executor.as_ref(), store, args, ui)?;
     if ui.is_json() {
-        let beads: Vec<Value> = last.iter().map(to_json).collect();
-        return ui.data(&json!({"passes": n_passes, "beads": beads, "dry_run": args.dry_run}));
+        let beads: Vec<Value> = watch.seen.iter().map(to_json).collect();
+        let executed: Vec<Value> = watch.executed.iter().map(Executed::to_json).collect();
+        return ui.data(&json!({
+            "passes": watch.n_passes,
+            "beads": beads,
+            "executed": executed,
+            "dry_run": args.dry_run,
+        }));
     }
     Ok(())
 }
 
-/// Makes passes until somebody stops it, or one: how many, and what the last one saw. A store that cannot be had for a moment is looked at again.
+/// The store, and the beads in files. Where there are such beads, no store is needed.
+fn place(global: &Global) -> Result<(Option<Beads>, Ralph), Failure> {
+    match Beads::open(global) {
+        Ok(beads) => {
+            let root = work::store_root(&beads);
+            let ralph = Ralph::with_store(&root, &beads.directory);
+            Ok((Some(beads), ralph))
+        }
+        Err(failure) if failure.code() == ErrorCode::DatabaseNotInitialized => {
+            let ralph = governing::main_project()?;
+            if ralph.todo_files().is_empty() {
+                return Err(failure);
+            }
+            Ok((None, ralph))
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Makes passes until somebody stops it, or one. A store that cannot be had for a moment is looked at again.
 fn watch(
     dog: &Watchdog<'_>,
-    store: &mut dyn Store,
+    executor: Option<&Executor<'_>>,
+    mut store: Option<&mut (dyn Store + 'static)>,
     args: &WatchdogArgs,
     ui: &Ui,
-) -> Result<(u64, Vec<Seen>), Failure> {
-    let mut n_passes = 0;
-    let mut last = Vec::new();
+) -> Result<Watch, Failure> {
+    let mut watch = Watch::default();
     loop {
-        match dog.pass(store, clock::now()) {
-            Ok(pass) => {
-                n_passes += 1;
-                if !ui.is_json() {
-                    ui.out(&text(&pass, args.dry_run))?;
-                }
-                last = pass.seen;
-            }
-            Err(WatchdogError::Interrupted) if !args.once => return Ok((n_passes, last)),
+        match turn(dog, executor, store.as_deref_mut(), &mut watch, ui) {
+            Ok(()) => {}
+            Err(WatchdogError::Interrupted) if !args.once => return Ok(watch),
             Err(WatchdogError::Store(error)) if !args.once && is_passing(&error) => {
                 ui.complain(&format!(
                     "{}; it is tried again\n",
@@ -70,21 +109,46 @@ fn watch(
             Err(error) => return Err(error.into()),
         }
         if args.once || dog.cancel.wait(args.interval) {
-            return Ok((n_passes, last));
+            return Ok(watch);
         }
     }
+}
+
+/// One pass, and the work after it.
+fn turn(
+    dog: &Watchdog<'_>,
+    executor: Option<&Executor<'_>>,
+    mut store: Option<&mut (dyn Store + 'static)>,
+    watch: &mut Watch,
+    ui: &Ui,
+) -> Result<(), WatchdogError> {
+    let pass = dog.pass(
+        store.as_deref_mut().map(|store| store as &mut dyn Store),
+        clock::now(),
+    )?;
+    // What cannot be written here will not be written at the end either, where it is an error.
+    drop(ui.out(&text(&pass, dog.is_dry_run)));
+    watch.n_passes += 1;
+    watch.seen = pass.seen;
+    watch.executed.clear();
+    let Some(executor) = executor else {
+        return Ok(());
+    };
+    let store = store.map(|store| &*store as &dyn Store);
+    executor.all(store, &mut |executed| watch.executed.push(executed))
 }
 
 fn to_json(seen: &Seen) -> Value {
     let (step, why) = match &seen.step {
         Step::Fresh => ("fresh", None),
         Step::Nobody => ("nobody", None),
+        Step::Waits => ("waits", None),
         Step::Nudge => ("nudge", None),
         Step::Restart(why) => ("restart", Some(why)),
         Step::GiveUp(why) => ("give_up", Some(why)),
     };
     json!({
-        "id": seen.record.issue.id(),
+        "id": seen.bead.id,
         "silent_minutes": seen.silence.map(minutes),
         "step": step,
         "why": why,
@@ -97,7 +161,7 @@ fn text(pass: &Pass, is_dry_run: bool) -> String {
     let would = if is_dry_run { "would be " } else { "" };
     let told = pass.seen.iter().filter_map(|seen| {
         let what = match &seen.step {
-            Step::Fresh => return None,
+            Step::Fresh | Step::Waits => return None,
             _ if seen.is_overtaken => "was changed meanwhile, and is left alone".to_owned(),
             Step::Nobody => "is silent, and nobody is named whom one could ask".to_owned(),
             Step::Nudge => format!(
@@ -109,7 +173,8 @@ fn text(pass: &Pass, is_dry_run: bool) -> String {
         };
         let file = seen.file.as_deref();
         let file = file.map_or(String::new(), |file| format!("; see {}", visible(file)));
-        Some(format!("{} {what}{file}\n", named(&seen.record)))
+        let (id, title) = (visible(&seen.bead.id), excerpt(&seen.bead.title));
+        Some(format!("{id} {title} {what}{file}\n"))
     });
     let lines: String = told.collect();
     let counts = &pass.counts;
@@ -128,6 +193,7 @@ impl From<WatchdogError> for Failure {
         };
         match error {
             WatchdogError::File(error) => error.into(),
+            WatchdogError::Bead(error) => error.into(),
             WatchdogError::Store(error) => error.into(),
             WatchdogError::Busy => failure("see which process holds .ralph/metrics/watchdog.lock"),
             WatchdogError::Interrupted => failure("run the same command again").exit_with(130),

@@ -58,7 +58,18 @@ fn g_7_a_failure_is_filed_once_and_closed_when_it_is_mended() {
     let text = env.run(&["show", &id]).exits(0).stdout;
     assert!(text.contains(LOG), "{text}");
 
-    assert_eq!(patrol(&env)[0]["done"], "known");
+    let checks = patrol(&env);
+    assert_eq!(
+        (&checks[0]["done"], &checks[0]["log"]),
+        (&json!("known"), &Value::Null)
+    );
+    assert_eq!(
+        env.names(".ralph/patrol").len(),
+        1,
+        "what is known leaves no second log"
+    );
+    let told = env.run(&["patrol", "--once"]).exits(0).stdout;
+    assert!(told.starts_with("unit failed: Exit code 1"), "{told}");
     assert_eq!(titled(&env, UNIT).len(), 1);
     env.run(&["verify", &id]).exits(1);
 
@@ -97,6 +108,26 @@ fn g_7_a_bead_that_somebody_works_on_is_left_to_them() {
 }
 
 #[test]
+fn g_7_a_dead_claim_is_nobody_at_work() {
+    let env = project();
+    let checks = patrol(&env);
+    let id = checks[0]["beads"][0].as_str().unwrap();
+    let mut worker = env.tool("sleep", &["60"]).spawn();
+    let pid = worker.id().to_string();
+    env.run(&["claim", id, "--pid", &pid]).exits(0);
+    env.write("good", "");
+    assert_eq!(patrol(&env)[0]["held"], json!([id]));
+    worker.kill().unwrap();
+    worker.wait().unwrap();
+    let checks = patrol(&env);
+    assert_eq!(
+        (&checks[0]["beads"], &checks[0]["held"]),
+        (&json!([id]), &json!([]))
+    );
+    assert_eq!(titled(&env, UNIT)[0]["status"], "closed");
+}
+
+#[test]
 fn g_7_patrols_at_the_same_time_file_one_bead() {
     let env = project();
     // Each waits in its check until all of them are there, so that they file at the same time.
@@ -109,7 +140,11 @@ fn g_7_patrols_at_the_same_time_file_one_bead() {
         crate::env::Output::of(patrol, "patrol".to_owned()).exits(0);
     }
     assert_eq!(titled(&env, UNIT).len(), 1);
-    assert_eq!(env.names(".ralph/patrol").len(), 4, "each has its own log");
+    assert_eq!(
+        env.names(".ralph/patrol").len(),
+        1,
+        "the log of the one that filed"
+    );
 }
 
 #[test]

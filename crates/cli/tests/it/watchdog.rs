@@ -1,5 +1,8 @@
 //! `watchdog` (contracts §8.7): silence is noticed, and the living are left alone.
 
+mod executing;
+mod files;
+
 use serde_json::{Value, json};
 
 use crate::dod::wait_for;
@@ -163,6 +166,90 @@ fn g_8_a_bead_whose_holder_is_alive_is_never_taken_away() {
     let expected = [("part", "restart"), ("whole", "restart")];
     assert_eq!(steps(&env, &[]), owned(&expected));
     env.run(&["claim", "gone"]).exits(0);
+}
+
+#[test]
+fn g_8_what_waits_for_a_person_is_left_alone() {
+    let mut asked = bead("asked", "01:00:00", 0);
+    asked["labels"] = json!(["human"]);
+    let part = |id: &str, whole: &str, labels: Value| {
+        let edge = json!([{"issue_id": id, "depends_on_id": whole, "type": "parent-child"}]);
+        json!({"id": id, "title": id, "status": "open", "labels": labels, "dependencies": edge,
+            "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-02T01:00:00Z"})
+    };
+    let root = |id: &str, source: &str| {
+        json!({"id": id, "title": id, "status": "open", "issue_type": "molecule",
+            "labels": [format!("for-bead-{source}")],
+            "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-02T01:00:00Z"})
+    };
+    let env = with_beads(&[
+        asked,
+        bead("flagged", "01:00:00", 0),
+        root("flagged-mol", "flagged"),
+        part("flagged-step", "flagged-mol", json!(["human"])),
+        bead("worked", "01:00:00", 0),
+        root("worked-mol", "worked"),
+        part("worked-step", "worked-mol", json!([])),
+        bead("left", "01:00:00", 0),
+        root("left-mol", "left"),
+        part("left-step", "left-mol", json!([])),
+    ]);
+    let mut living = env.tool("sleep", &["60"]).spawn();
+    let pid = living.id().to_string();
+    env.run(&["claim", "worked-step", "--pid", &pid]).exits(0);
+    let expected = [
+        ("asked", "waits"),
+        ("flagged", "waits"),
+        ("left", "restart"),
+        ("worked", "nudge"),
+        ("worked-step", "fresh"),
+    ];
+    assert_eq!(steps(&env, &[]), owned(&expected));
+    living.kill().unwrap();
+    living.wait().unwrap();
+    for id in ["asked", "flagged", "worked"] {
+        assert_eq!(shown(&env, id)["status"], "in_progress", "{id}");
+    }
+}
+
+#[test]
+fn g_8_what_a_person_opens_again_is_not_given_up_at_the_first_silence() {
+    let ways: [(&str, &[&str]); 3] = [
+        ("retried", &["retry"]),
+        ("opened", &["reopen"]),
+        ("answered", &["human", "resolve"]),
+    ];
+    let mut beads = ways.map(|(id, _)| bead(id, "01:00:00", 5));
+    beads[2]["labels"] = json!(["implementation-ready"]);
+    let env = with_beads(&beads);
+    steps(&env, &[]);
+    for (id, way) in ways {
+        assert_eq!(shown(&env, id)["status"], "blocked", "{id}");
+        env.run(&[way, &[id]].concat()).exits(0);
+        let bead = shown(&env, id);
+        assert_eq!(bead["status"], "open", "{id}");
+        let meta = &bead["metadata"]["ralph_meta"];
+        assert_eq!(
+            (&meta["restart_count"], &meta["odd"]),
+            (&json!(0), &json!(1)),
+            "{id}"
+        );
+    }
+}
+
+#[test]
+fn g_8_reminders_are_kept_to_a_bounded_number() {
+    let env = with_beads(&[bead("b", "02:30:00", 0)]);
+    for n in 0..120 {
+        env.write(&format!(".ralph/nudges/old-{n}.json"), "{}");
+    }
+    env.write(".ralph/nudges/mine.txt", "");
+    steps(&env, &[]);
+    let names = env.names(".ralph/nudges");
+    assert_eq!(names.len(), 101);
+    for kept in ["b-20260102-030405.json", "mine.txt"] {
+        assert!(names.iter().any(|name| name == kept), "{kept}: {names:?}");
+    }
 }
 
 #[test]

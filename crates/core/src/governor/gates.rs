@@ -90,14 +90,19 @@ impl Gates {
         }
     }
 
-    /// By what beads are sorted to be done (G-5): while a gate is red, what mends one and bugs come first; then by priority, then by id.
+    /// Sorts beads by what to do first.
+    pub fn order(&self, beads: &mut [Applicant]) {
+        beads.sort_by_cached_key(|bead| self.rank(bead));
+    }
+
+    /// By what beads are sorted (G-5): first what mends a red gate, and bugs; then by priority, then by id.
     pub fn rank(&self, bead: &Applicant) -> (bool, i64, String) {
         (!self.is_urgent(bead), bead.priority, bead.id.clone())
     }
 
     fn is_urgent(&self, bead: &Applicant) -> bool {
-        let mends = |gate: &Gate| gate.awaits.contains(&bead.id) || bead.related.contains(&gate.id);
         let mut red = self.gates.iter().filter(|gate| gate.is_red());
-        red.any(|gate| bead.is_bug || mends(gate))
+        let mends = |gate: &Gate| gate.awaits.contains(&bead.id) || bead.related.contains(&gate.id);
+        bead.is_bug || red.any(mends)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::dod::of_issue;
-use crate::issue::{Claim, Fence, Holder, Issue};
+use crate::issue::{Fence, Holder, Issue};
 
 fn commands(names: &[&str], wishes: &Wishes) -> Vec<(&'static str, String)> {
     let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
@@ -119,6 +119,7 @@ fn g_7_there_is_one_open_bead_for_each_title() {
         record("c", unit, &[LABEL], true),
         record("d", unit, &[LABEL], false),
     ];
+    let measure = |watched, passed, beads: &[Record]| measure(watched, passed, beads, |_| false);
     assert_eq!(measure(Watched::Unit, false, &beads[..1]), Measure::File);
     assert_eq!(
         measure(Watched::Unit, false, &beads),
@@ -132,6 +133,20 @@ fn g_7_there_is_one_open_bead_for_each_title() {
             held: vec![id("c")],
         },
         "what a person filed under the same title is the person's"
+    );
+}
+
+#[test]
+fn g_7_a_dead_claim_keeps_no_bead_open() {
+    let bead = record("c", "[PATROL] Unit tests failing", &[LABEL], true);
+    let id = bead.issue.id().clone();
+    assert_eq!(
+        measure(Watched::Unit, true, &[bead], |claim| claim.holder.host
+            == "h"),
+        Measure::Close {
+            closed: vec![id],
+            held: Vec::new(),
+        }
     );
 }
 

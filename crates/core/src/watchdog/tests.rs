@@ -1,7 +1,11 @@
 //! Silence, and what follows from it.
 
+use serde_json::{Map, Value, json};
+
 use super::*;
-use crate::issue::{Claim, Fence, Holder, apply};
+use crate::bead;
+use crate::dod::{self, DodBead};
+use crate::issue::{Claim, Fence, Holder, Issue, Record, apply};
 
 const NOW: &str = "2026-01-02T12:00:00Z";
 
@@ -38,9 +42,14 @@ fn silent_since(time: &str, more: &Value) -> Record {
 }
 
 fn step(record: &Record, worker: Worker) -> &'static str {
-    match decide(record, worker, time(NOW)) {
+    word(&decide(&Watched::of_record(record), worker, time(NOW)))
+}
+
+fn word(step: &Step) -> &'static str {
+    match step {
         Step::Fresh => "fresh",
         Step::Nobody => "nobody",
+        Step::Waits => "waits",
         Step::Nudge => "nudge",
         Step::Restart(_) => "restart",
         Step::GiveUp(_) => "give up",
@@ -67,7 +76,11 @@ fn g_8_the_last_attempt_goes_before_the_last_change_and_that_before_the_making()
         ),
         (json!({}), None),
     ] {
-        assert_eq!(last_activity(&record(&rest)), expected.map(time), "{rest}");
+        assert_eq!(
+            Watched::of_record(&record(&rest)).last_activity,
+            expected.map(time),
+            "{rest}"
+        );
     }
     let mut held = record(&json!({"metadata": meta}));
     held.claim = Some(Claim {
@@ -81,7 +94,7 @@ fn g_8_the_last_attempt_goes_before_the_last_change_and_that_before_the_making()
         lease_until: time(NOW),
     });
     assert_eq!(
-        last_activity(&held),
+        Watched::of_record(&held).last_activity,
         Some(time(changed)),
         "a claim is a sign of life"
     );
@@ -134,26 +147,29 @@ fn g_8_a_bead_is_started_again_five_times_and_then_given_up() {
     let mut now = time(NOW);
     for n in 1..=MAX_RESTARTS {
         assert!(
-            matches!(decide(&bead, Worker::Unknown, now), Step::Restart(_)),
+            matches!(
+                decide(&Watched::of_record(&bead), Worker::Unknown, now),
+                Step::Restart(_)
+            ),
             "{n}"
         );
         let stamp = bead::Timestamp::from_instant(now);
         let edits = restarted(&bead.issue, "why", "dog", &stamp);
         let change = apply(&bead.issue, &edits, &stamp).unwrap().unwrap();
         assert_eq!(
-            (change.issue.status(), restart_count(&change.issue)),
-            ("open", n)
+            (change.issue.status(), restarts(&change.issue)),
+            ("open", json!(n))
         );
         assert_eq!(change.comments.len(), 1);
         bead.issue = change.issue;
         assert_eq!(
-            decide(&bead, Worker::Unknown, now),
+            decide(&Watched::of_record(&bead), Worker::Unknown, now),
             Step::Fresh,
             "it has just begun"
         );
         now += Duration::from_hours(2);
     }
-    let Step::GiveUp(why) = decide(&bead, Worker::Unknown, now) else {
+    let Step::GiveUp(why) = decide(&Watched::of_record(&bead), Worker::Unknown, now) else {
         panic!("it is started again for ever");
     };
     let edits = given_up(&bead.issue, &why, "dog", &at(NOW));
@@ -170,6 +186,119 @@ fn g_8_a_bead_is_started_again_five_times_and_then_given_up() {
     assert!(
         reason.starts_with("given up after 5 restarts: "),
         "{reason}"
+    );
+}
+
+fn restarts(issue: &Issue) -> Value {
+    issue.document()["metadata"]["ralph_meta"]["restart_count"].clone()
+}
+
+#[test]
+fn g_8_what_waits_for_a_person_is_left_alone() {
+    for label in ["human", "merge-ready"] {
+        let waiting = silent_since("01:00", &json!({"labels": [label]}));
+        for worker in [
+            Worker::Unknown,
+            Worker::Alive,
+            Worker::Gone(Abandoned::ProcessDead),
+        ] {
+            assert_eq!(step(&waiting, worker), "waits", "{label} {worker:?}");
+        }
+    }
+    let whole = silent_since("01:00", &json!({}));
+    assert_eq!(
+        step(&whole, Worker::Person),
+        "waits",
+        "a part of it waits for a person"
+    );
+}
+
+#[test]
+fn g_8_restarts_are_counted_anew_when_a_person_has_decided() {
+    let meta = json!({"ralph_meta": {"restart_count": 5, "odd": 1}, "kept": 1});
+    let bead = silent_since("01:00", &json!({"metadata": meta}));
+    let edits: Vec<_> = forgiven(&bead.issue).into_iter().collect();
+    let issue = apply(&bead.issue, &edits, &at(NOW)).unwrap().unwrap().issue;
+    assert_eq!(restarts(&issue), 0);
+    let metadata = &issue.document()["metadata"];
+    assert_eq!(
+        (&metadata["ralph_meta"]["odd"], &metadata["kept"]),
+        (&json!(1), &json!(1))
+    );
+    assert_eq!(forgiven(&issue), None);
+}
+
+/// A bead in a file.
+fn file(more: &Value) -> DodBead {
+    let mut document = json!({"id": "f", "intent": "t", "status": "in_progress",
+        "dod": {"verifiers": [{"name": "v", "command": "true"}]}});
+    for (key, value) in more.as_object().unwrap() {
+        document[key] = value.clone();
+    }
+    dod::read(document, None).unwrap()
+}
+
+fn read(document: Map<String, Value>) -> DodBead {
+    dod::read(document.into(), None).unwrap()
+}
+
+#[test]
+fn g_8_the_times_of_a_file_are_read_in_both_dialects() {
+    let [made, changed, tried] = [
+        "2026-01-01T01:00:00Z",
+        "2026-01-01T03:00:00Z",
+        "2026-01-01T02:00:00Z",
+    ];
+    for (rest, expected) in [
+        (json!({}), None),
+        (json!({"ralph_meta": {"created_at": made}}), Some(made)),
+        (json!({"created_at": made}), Some(made)),
+        (
+            json!({"created_at": made, "updated_at": changed}),
+            Some(changed),
+        ),
+        (
+            json!({"created_at": made, "last_updated": changed}),
+            Some(changed),
+        ),
+        (
+            json!({"last_updated": changed, "ralph_meta": {"last_attempt": tried}}),
+            Some(tried),
+        ),
+    ] {
+        let seen = Watched::of_bead(&file(&rest));
+        assert_eq!(seen.last_activity, expected.map(time), "{rest}");
+    }
+}
+
+#[test]
+fn g_8_a_file_is_started_again_five_times_and_then_failed() {
+    let changed = "2026-01-01T00:00:00Z";
+    let mut bead = file(&json!({"assignee": "a", "last_updated": changed, "odd": 1}));
+    let mut now = time(NOW);
+    for n in 1..=MAX_RESTARTS {
+        let decided = decide(&Watched::of_bead(&bead), Worker::Unknown, now);
+        assert_eq!(word(&decided), "restart", "{n}");
+        bead = read(restarted_file(
+            &bead,
+            "why",
+            &bead::Timestamp::from_instant(now),
+        ));
+        assert_eq!(bead.status, dod::DodStatus::Pending);
+        assert_eq!(bead.meta("restart_count"), Some(&json!(n)));
+        now += Duration::from_hours(2);
+    }
+    let decided = decide(&Watched::of_bead(&bead), Worker::Unknown, now);
+    assert_eq!(word(&decided), "give up");
+    let bead = read(given_up_file(&bead, "why", &at(NOW)));
+    assert_eq!(bead.status, dod::DodStatus::Failed);
+    assert_eq!(
+        bead.meta("failure_reason"),
+        Some(&json!("given up after 5 restarts: why"))
+    );
+    assert_eq!(
+        (&bead.document["odd"], &bead.document["assignee"]),
+        (&json!(1), &json!("a"))
     );
 }
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::engine::Trouble;
-use beads_ralph_core::governor::{Applicant, Gates};
+use beads_ralph_core::governor::{Applicant, Gate, Gates};
 use beads_ralph_core::implement::{Candidate, READY, flag, linked_source, queue};
 use beads_ralph_core::issue::{MOLECULE, Query, Record, StatusFilter};
 
@@ -167,7 +167,9 @@ pub fn candidates(store: &dyn Store, gates: &Gates) -> Result<Vec<Record>, Store
         })
         .collect();
     let mut queue: Vec<Record> = queue(&candidates).into_iter().cloned().collect();
-    queue.sort_by_cached_key(|record| gates.rank(&Applicant::of_issue(&record.issue)));
+    if gates.standing().any(Gate::is_red) {
+        queue.sort_by_cached_key(|record| gates.rank(&Applicant::of_issue(&record.issue)));
+    }
     Ok(queue)
 }
 

@@ -4,13 +4,16 @@ use beads_ralph_core::bead::{FieldError, Timestamp, Verifier, error_code};
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::dod::{self, DodBead, DodStatus, Progress};
 use camino::{Utf8Path, Utf8PathBuf};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use thiserror::Error;
 
 use super::Ralph;
 use crate::digest;
 use crate::files::{self, FileError, Lock};
 use crate::repo::{self, shown};
+
+/// Where locks are, from the root of the main worktree.
+const LOCKS: &str = ".ralph/locks";
 
 /// A bead in a file. What it says was read once, before any agent ran; whatever becomes of the file afterwards, that is what
 /// counts.
@@ -113,24 +116,39 @@ impl BeadFile {
                 meta.insert(key.to_owned(), value);
             }
         }
-        files::replace(&self.target, &self.bytes, &files::to_json(&document))?;
+        self.write_document(&document)
+    }
+
+    /// Writes another document in its place, unless somebody changed the file since it was read. Whoever calls this holds the lock.
+    pub fn write_document(&self, document: &Map<String, Value>) -> Result<(), BeadFileError> {
+        files::replace(&self.target, &self.bytes, &files::to_json(document))?;
         Ok(())
     }
 
     /// Keeps everybody else from working on the bead, wherever they come from, while the lock is held; nothing when somebody
     /// else does. In a repository the lock lies where nothing is committed, outside of one beside the file.
     pub fn lock(&self) -> Result<Option<Lock>, BeadFileError> {
+        if let Some(root) = repo::main_root_of(&self.target) {
+            Ralph::new(&root).prepare()?;
+            files::create_directory(&root.join(LOCKS))?;
+        }
+        Ok(files::lock(&self.lock_place())?)
+    }
+
+    /// Whether somebody works on the bead now. Nothing is written to find out.
+    pub fn is_held(&self) -> Result<bool, BeadFileError> {
+        let place = self.lock_place();
+        Ok(place.is_file() && files::lock(&place)?.is_none())
+    }
+
+    fn lock_place(&self) -> Utf8PathBuf {
         let Some(root) = repo::main_root_of(&self.target) else {
             let name = self.target.file_stem().unwrap_or_default();
-            let beside = self.target.with_file_name(format!(".{name}.lock"));
-            return Ok(files::lock(&beside)?);
+            return self.target.with_file_name(format!(".{name}.lock"));
         };
-        Ralph::new(&root).prepare()?;
-        let locks = root.join(".ralph/locks");
-        files::create_directory(&locks)?;
-        let place = digest::sha256(self.target.as_str().as_bytes());
-        let place = place.get(..16).unwrap_or(&place);
-        Ok(files::lock(&locks.join(place))?)
+        let name = digest::sha256(self.target.as_str().as_bytes());
+        let name = name.get(..16).unwrap_or(&name);
+        root.join(LOCKS).join(name)
     }
 
     /// The bead as it was read.

@@ -49,7 +49,8 @@ pub(super) fn answer(done: &Done, is_scratch: bool, ui: &Ui) -> Result<(), Failu
     Err(failure.with_results(data))
 }
 
-fn word(ending: &Ending) -> &'static str {
+/// How the work ended, in one word.
+pub(in crate::command) fn word(ending: &Ending) -> &'static str {
     match ending {
         Ending::Completed => "completed",
         Ending::Red => "red",

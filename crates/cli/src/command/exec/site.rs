@@ -1,8 +1,9 @@
 //! One bead, taken, worked on and given back.
 
 use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_core::dod::DodBead;
-use beads_ralph_core::issue::{Edit, Holder};
+use beads_ralph_core::dod::{DodBead, DodStatus};
+use beads_ralph_core::issue::Holder;
+use beads_ralph_core::watchdog::RESTART_COUNT;
 use beads_ralph_runtime::checks::{Again, Base};
 use beads_ralph_runtime::exec::{
     self, FileKeeper, Keeper, KeeperError, StoreKeeper, Worker, Workshop,
@@ -17,7 +18,7 @@ use serde_json::json;
 
 use super::governed::OVERRULED;
 use super::{Done, Exec, completed_already};
-use crate::bead_view::HUMAN;
+use crate::command::reopen::opening;
 use crate::failure::Failure;
 use crate::live::Live;
 use crate::ui::counted;
@@ -52,10 +53,14 @@ impl Site<'_> {
             completed_already(&target, self.exec.ui)?;
             return Ok(None);
         }
-        let file = match &self.exec.overruled {
+        let mut file = match &self.exec.overruled {
             Some(reason) => file.noting(OVERRULED, json!(reason)),
             None => file,
         };
+        // Who begins again what was given up has decided about it, and its restarts are counted anew (G-8).
+        if file.bead().status == DodStatus::Failed && file.bead().meta(RESTART_COUNT).is_some() {
+            file = file.noting(RESTART_COUNT, json!(0));
+        }
         let mut keeper = FileKeeper::new(file, self.evidence.clone(), lock);
         self.pursue(&mut keeper, worker, &mark).map(Some)
     }
@@ -153,7 +158,7 @@ fn claim<'a>(stored: &'a mut Stored, exec: &Exec<'_>) -> Result<StoreKeeper<'a>,
     if exec.args.force && matches!(record.issue.status(), "closed" | "blocked") {
         let write = Write::Update {
             id: id.clone(),
-            edits: vec![Edit::Reopen, Edit::RemoveLabel(HUMAN.to_owned())],
+            edits: opening(record),
             guard: Guard::default(),
         };
         beads.store.write(&[write], beads.by.stamp())?;

@@ -170,7 +170,7 @@ fn waiting(
     let (mut held, mut others): (Vec<Applicant>, Vec<Applicant>) =
         ready.partition(|it| gates.permission(it).is_err());
     held.retain(|it| groups.is_empty() || !groups.is_disjoint(&it.groups));
-    others.sort_by_cached_key(|it| gates.rank(it));
+    gates.order(&mut others);
     let ids = |beads: Vec<Applicant>| beads.into_iter().map(|bead| bead.id).collect();
     Ok((ids(held), ids(others)))
 }

@@ -12,6 +12,7 @@ use beads_ralph_core::implement::{
 use beads_ralph_core::issue::{Edit, Label, Record, Standing, new_comment};
 use beads_ralph_core::molecule::Step;
 use beads_ralph_core::text::{excerpt, visible};
+use beads_ralph_core::watchdog;
 use beads_ralph_runtime::store::{Guard, StoreError, Write};
 use beads_ralph_runtime::{clock, files, host};
 use camino::Utf8Path;
@@ -81,8 +82,11 @@ fn turn(
         None => changes(&waiting, answer, args.accept, beads)?,
     };
     let mut batch = Vec::new();
-    for (record, edits) in changes {
+    for (record, mut edits) in changes {
         refuse_held(record, beads.by.actor())?;
+        if waiting.kind == Kind::Implement {
+            edits.extend(watchdog::forgiven(&record.issue));
+        }
         batch.push(write(record, edits, beads));
     }
     // A store that is told bead by bead may be cut off in between: as long as the bead itself waits, nobody goes past a step that waits.
