@@ -40,10 +40,13 @@ pub fn each_kept_record(root: &Utf8Path, beads: &Utf8Path, mut see: impl FnMut(&
 /// the attempt's directory.
 pub fn last_records(attempt: &Utf8Path) -> Option<Vec<Value>> {
     let place = |n: u32| match n {
-        1 => attempt.join("checks"),
+        0 | 1 => attempt.join("checks"),
         n => attempt.join(format!("checks-{n}")),
     };
-    let last = (1..).take_while(|n| place(*n).is_dir()).last()?;
+    let mut last = 0;
+    while place(last + 1).is_dir() {
+        last += 1;
+    }
     let records = read(&place(last).join("checks.json"))?;
     records.as_array().cloned()
 }

@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn files_stand_behind_their_commit() {
         let commit = |name: &str| CommitId(name.to_owned());
-        let found = read("aa\0 1\t0\todd\tname\0-\t-\tpicture\0bb\n\012\t3\tsrc/lib.rs\0");
+        let found = read("aa\0 1\t0\todd\tname\0-\t-\tpicture\0bb\n\x0012\t3\tsrc/lib.rs\0");
         assert_eq!(found[&commit("aa")].len(), 2);
         assert_eq!(found[&commit("aa")][0].path, "odd\tname");
         assert_eq!(found[&commit("aa")][1].lines, None);
