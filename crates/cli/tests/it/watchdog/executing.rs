@@ -40,7 +40,7 @@ fn g_8_pending_files_are_worked_on_in_the_order_of_g_5() {
     bead("f-failed", json!({"status": "failed"}));
     bead("g-gate", json!({"type": "gate", "status": "completed"}));
     write(&env, ".beads/active/h-active.json", &json!({"priority": 3}));
-    env.write(".ralph/beads/i-broken.json", "{");
+    env.write(".ralph/beads/i-broken.json", "{}");
     let expected = |done: &str, failed: &str| {
         super::owned(&[
             ("i-broken", "invalid"),
