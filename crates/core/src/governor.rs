@@ -7,6 +7,7 @@ mod applicant;
 mod gate;
 mod gates;
 mod group;
+mod planned;
 #[cfg(test)]
 mod tests;
 
@@ -15,3 +16,4 @@ pub use applicant::Applicant;
 pub use gate::{Gate, Holds, Light, Why};
 pub use gates::{Denied, Gates};
 pub use group::{CONVOY, GROUP_LABEL, LANE_FEATURE};
+pub use planned::CHECKED_AT;

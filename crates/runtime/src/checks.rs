@@ -266,7 +266,7 @@ fn kept(captured: &Captured, root: &Utf8Path) -> Option<Kept> {
 }
 
 /// By what the definition of a check is known.
-fn definition(verifier: &Verifier) -> String {
+pub(crate) fn definition(verifier: &Verifier) -> String {
     digest::sha256(&serde_json::to_vec(verifier).expect("a verifier can be written"))
 }
 

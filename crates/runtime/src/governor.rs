@@ -4,12 +4,13 @@
 
 use std::io::ErrorKind;
 
-use beads_ralph_core::dod::{DodType, parse_json};
+use beads_ralph_core::dod::{self, DodBead, DodType, parse_json};
 use beads_ralph_core::governor::{GATE_LABEL, Gate, Gates, is_gate};
 use beads_ralph_core::issue::{Order, Query, StatusFilter};
 use camino::Utf8Path;
 use serde_json::Map;
 
+use crate::checks;
 use crate::files::{self, FileError};
 use crate::ralph::{BeadFile, BeadFileError, Ralph, json_files};
 use crate::store::{Store, StoreError};
@@ -43,7 +44,7 @@ fn hidden(place: &Utf8Path) -> Option<Gate> {
 
 fn gate(path: &Utf8Path, is_for_gates: bool) -> Option<Gate> {
     match BeadFile::read(path) {
-        Ok(file) => (file.bead().is_gate).then(|| Gate::of_bead(file.bead())),
+        Ok(file) => (file.bead().is_gate).then(|| current(Gate::of_bead(file.bead()), file.bead())),
         // It was moved meanwhile.
         Err(BeadFileError::File(FileError::NotFound { .. })) => None,
         Err(error) => unusable(path, is_for_gates, &error.to_string()),
@@ -93,10 +94,21 @@ pub fn stored(store: &dyn Store) -> Result<Vec<Gate>, StoreError> {
     for query in [labelled, in_lane, metadata("blocking"), typed] {
         let records = store.find(&query)?;
         let found = records.iter().filter(|record| is_gate(&record.issue));
-        gates.extend(found.map(|record| Gate::of_issue(&record.issue)));
+        gates.extend(found.map(|record| {
+            let gate = Gate::of_issue(&record.issue);
+            match dod::of_issue(&record.issue, &[]) {
+                Ok(bead) => current(gate, &bead),
+                Err(_) => gate,
+            }
+        }));
     }
     // One that is found twice is still one.
     gates.sort_by(|a, b| a.id.cmp(&b.id));
     gates.dedup_by(|later, first| later.id == first.id);
     Ok(gates)
+}
+
+/// A gate as its checks are now: with others than those that passed it is red.
+fn current(gate: Gate, bead: &DodBead) -> Gate {
+    gate.with_checks_of(bead, checks::definition)
 }

@@ -6,6 +6,8 @@ mod enforce;
 mod list;
 mod run;
 
+use beads_ralph_core::governor::Gates;
+
 use crate::args::{GateCommand, Global};
 use crate::failure::Failure;
 use crate::ui::Ui;
@@ -23,4 +25,13 @@ pub(crate) fn run(command: &GateCommand, global: &Global, ui: &Ui) -> Result<(),
 /// Whether a command changes beads; to look at gates changes nothing.
 pub(super) fn changes_beads(command: &GateCommand) -> bool {
     !matches!(command, GateCommand::List | GateCommand::Check(_))
+}
+
+/// What is said where no gate holds features back.
+fn none_stands(gates: &Gates) -> &'static str {
+    if gates.all().is_empty() {
+        "there are no gates"
+    } else {
+        "there are only gates of plans, which `beads-ralph run` runs and which hold only the sprints behind them"
+    }
 }

@@ -1,5 +1,7 @@
 //! Gates in a run (contracts §8.5): those of a plan, and those that hold features back.
 
+use serde_json::{Value, json};
+
 use crate::world::{Setup, World, plan, sprint};
 
 /// A sprint that nobody works on.
@@ -82,6 +84,61 @@ fn v_11_a_gate_of_a_plan_is_run_by_run_alone() {
     world.run(&["exec", &id, "--dry-run"]).exits(0);
     world.run(&["verify", &id]).exits(0);
     assert_eq!(world.statuses(), "1.1 open, 1.2 open, 1.3 open");
+}
+
+/// What `gate list` says of the one gate.
+#[track_caller]
+fn listed(world: &World) -> Value {
+    world.data(&["gate", "list"])["gates"][0].clone()
+}
+
+/// What `gate run` says of a gate that it refuses.
+#[track_caller]
+fn refused(world: &World, id: &str) -> Value {
+    let refused = world.run(&["gate", "run", id, "--json"]).exits(1);
+    let envelope: Value = serde_json::from_str(&refused.stdout).unwrap();
+    envelope["error"]["results"]["gates"][0].clone()
+}
+
+#[test]
+fn v_11_what_is_said_of_a_gate_of_a_plan_is_what_run_saw() {
+    let world = World::new(&gated("test -f ../../mended"));
+    let before = listed(&world);
+    assert_eq!(
+        (&before["why"], &before["last_run"]),
+        (&json!("never run"), &Value::Null)
+    );
+    world.run(&["run"]).exits(1);
+    let red = listed(&world);
+    assert_eq!(red["why"], "failed");
+    let failure = red["failure"].as_str().unwrap();
+    assert!(failure.contains("the checks failed: green"), "{red}");
+    let first = red["last_run"].as_str().unwrap().to_owned();
+    // Nothing else runs it, and what asks a person stays on the list.
+    let id = world.bead("1.2")["id"].as_str().unwrap().to_owned();
+    assert_eq!(refused(&world, &id)["state"], "red");
+    assert_eq!(listed(&world), red);
+    assert_eq!(world.statuses(), "1.1 closed, 1.2 blocked, 1.3 open");
+    for command in [&["human", "list"][..], &["blocked"]] {
+        let list = world.run(command).exits(0).stdout;
+        assert!(list.contains(&id), "{command:?}: {list}");
+    }
+    // It is no gate that holds features back, and that is what is said.
+    let expected = "hold only the sprints behind them";
+    let checked = world.run(&["gate", "check"]).exits(0);
+    assert!(checked.stdout.contains(expected), "{checked:#?}");
+    let ran = world.run(&["gate", "run"]).exits(0);
+    assert!(ran.stderr.contains(expected), "{ran:#?}");
+    world.program("mended", "");
+    world.run(&["retry", &id]).exits(0);
+    world.run(&["run"]).exits(0);
+    let green = listed(&world);
+    assert_eq!(green["state"], "green");
+    assert!(
+        green["last_run"].as_str().unwrap() > first.as_str(),
+        "{first} {green}"
+    );
+    assert_eq!(refused(&world, &id)["state"], "green");
 }
 
 fn with_feature() -> Setup {

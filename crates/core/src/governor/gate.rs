@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::group;
-use crate::bead::{FieldError, IssueType};
+use super::{group, planned};
+use crate::bead::{FieldError, IssueType, Verifier};
 use crate::dod::{self, DodBead, DodStatus};
 use crate::issue::Issue;
 
@@ -50,6 +50,8 @@ pub enum Why {
     Running,
     /// It passed, and was opened again.
     Reopened,
+    /// It passed, with other checks than it has now.
+    Changed,
     /// It cannot be read, so that nobody knows.
     Unreadable,
 }
@@ -81,6 +83,7 @@ impl Why {
             Self::Failed => "failed",
             Self::Running => "being run",
             Self::Reopened => "opened again",
+            Self::Changed => "its checks changed since it last ran",
             Self::Unreadable => "cannot be read",
         }
     }
@@ -118,12 +121,19 @@ impl Gate {
         let awaits = edges.filter(|edge| edge.waits_for_target());
         let gate = match dod::of_issue(issue, &[]) {
             Ok(bead) => Self::of_bead(&bead),
-            Err(_) if issue.status() == "closed" => Self {
-                light: Light::Green,
-                failure: None,
-                ..Self::unreadable(issue.id().as_str(), "")
-            },
-            Err(errors) => Self::unreadable(issue.id().as_str(), &listed(&errors)),
+            Err(errors) => {
+                let meta = issue.metadata().and_then(|it| it.get("ralph_meta"));
+                let gate = Self::unreadable(issue.id().as_str(), &listed(&errors));
+                match issue.status() {
+                    "closed" => gate.passed(meta.filter(|_| !is_planned)),
+                    _ => gate,
+                }
+            }
+        };
+        let gate = if is_planned {
+            planned::seen(gate, issue)
+        } else {
+            gate
         };
         Self {
             title: issue.title().to_owned(),
@@ -149,13 +159,40 @@ impl Gate {
             ..Self::unreadable(text("id").unwrap_or(stem), reason)
         };
         Some(match text("status").map(DodStatus::parse) {
-            Some(Ok(DodStatus::Completed)) => Self {
-                light: Light::Green,
-                failure: None,
-                ..gate
-            },
+            Some(Ok(DodStatus::Completed)) => gate.passed(document.get("ralph_meta")),
             _ => gate,
         })
+    }
+
+    /// One that is done, and whose checks cannot be read: where it is noted which ones passed, they are others now.
+    fn passed(self, meta: Option<&Value>) -> Self {
+        if digests(meta).is_empty() {
+            return Self {
+                light: Light::Green,
+                failure: None,
+                ..self
+            };
+        }
+        Self {
+            light: Light::Red(Why::Changed),
+            ..self
+        }
+    }
+
+    /// The same, but red where it passed with other checks than the bead has now. A gate of which nobody noted what was run stays as it is, and so does
+    /// one of a plan, whose checks are noted elsewhere.
+    #[must_use]
+    pub fn with_checks_of(self, bead: &DodBead, digest: impl Fn(&Verifier) -> String) -> Self {
+        let noted = digests(bead.document.get("ralph_meta"));
+        let is_known = self.holds == Holds::Features && !noted.is_empty();
+        let now: BTreeSet<String> = bead.dod.verifiers.iter().map(digest).collect();
+        if self.is_red() || !is_known || now.iter().eq(noted) {
+            return self;
+        }
+        Self {
+            light: Light::Red(Why::Changed),
+            ..self
+        }
     }
 
     /// A gate of which only its name is known. It is red: what cannot be read cannot be green.
@@ -176,6 +213,16 @@ impl Gate {
     pub fn is_red(&self) -> bool {
         self.light != Light::Green
     }
+}
+
+/// The digests of the checks that were run last, as they were noted.
+fn digests(meta: Option<&Value>) -> BTreeSet<&str> {
+    let results = meta.and_then(|meta| meta.get("verifier_results")?.as_array());
+    let results = results.map(Vec::as_slice).unwrap_or_default().iter();
+    results
+        .filter_map(|it| it.get("verifier_sha256")?.as_str())
+        .filter(|digest| !digest.is_empty())
+        .collect()
 }
 
 fn listed(errors: &[FieldError]) -> String {

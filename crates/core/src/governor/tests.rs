@@ -73,6 +73,57 @@ fn g_1_a_gate_that_cannot_be_read_is_red() {
 }
 
 #[test]
+fn g_1_a_gate_that_passed_with_other_checks_is_red() {
+    let digest = |verifier: &crate::bead::Verifier| verifier.name.clone();
+    let light = |noted: &Value| {
+        let results = json!({"status": "completed", "ralph_meta": {"verifier_results": noted}});
+        let bead = bead(&results);
+        Gate::of_bead(&bead).with_checks_of(&bead, digest).light
+    };
+    let same = json!([{"verifier_sha256": "v"}, {"verifier_sha256": ""}]);
+    // Where nothing is noted, nobody can tell.
+    for noted in [same, json!([]), json!([{"Name": "v"}])] {
+        assert_eq!(light(&noted), Light::Green, "{noted}");
+    }
+    let more = json!([{"verifier_sha256": "v"}, {"verifier_sha256": "w"}]);
+    for noted in [more, json!([{"verifier_sha256": "w"}])] {
+        assert_eq!(light(&noted), Light::Red(Why::Changed), "{noted}");
+    }
+    let mut closed = json!({"labels": ["gate"], "status": "closed", "closed_at": "2026-01-02T03:04:05Z",
+        "metadata": {"dod": {"verifiers": "x"}, "ralph_meta": {"verifier_results": [{"verifier_sha256": "v"}]}}});
+    let read = |document: &Value| Gate::of_issue(&issue(document)).light;
+    assert_eq!(read(&closed), Light::Red(Why::Changed));
+    closed["metadata"]["ralph_meta"] = json!({});
+    assert_eq!(read(&closed), Light::Green);
+}
+
+#[test]
+fn v_11_a_gate_of_a_plan_says_what_run_noted() {
+    let of = |status: &str, metadata: &Value| {
+        let mut metadata = metadata.clone();
+        metadata["dod"] = json!({"verifiers": [{"name": "v", "command": "true"}]});
+        Gate::of_issue(&issue(
+            &json!({"issue_type": "beads-ralph-work", "labels": ["gate"], "status": status,
+            "closed_at": (status == "closed").then_some("2026-01-02T03:04:05Z"), "metadata": metadata}),
+        ))
+    };
+    let red = json!({"scrum_result": {"success": false, "error": "v: no"}, "checked_at": "then"});
+    for status in ["blocked", "open"] {
+        let gate = of(status, &red);
+        assert_eq!(gate.light, Light::Red(Why::Failed));
+        assert_eq!(gate.failure.as_deref(), Some("v: no"));
+        assert_eq!(gate.last_run.as_deref(), Some("then"));
+    }
+    let green =
+        json!({"scrum_result": {"success": true}, "ralph_meta": {"last_attempt": "before"}});
+    let gate = of("closed", &green);
+    assert_eq!(gate.light, Light::Green);
+    assert_eq!(gate.last_run.as_deref(), Some("2026-01-02T03:04:05Z"));
+    assert_eq!(of("open", &green).light, Light::Red(Why::Reopened));
+    assert_eq!(of("open", &json!({})).light, Light::Red(Why::NeverRun));
+}
+
+#[test]
 fn g_1_a_file_that_is_not_valid_is_a_red_gate_if_it_means_to_be_one() {
     let read = |document: &Value| Gate::of_invalid(document.as_object().unwrap(), "stem", "odd");
     for document in [

@@ -11,6 +11,7 @@ use beads_ralph_core::bead::{
 use beads_ralph_core::engine::{
     AgentReport, CommitId, Effect, EffectId, Note, Progress, Pull, Trouble,
 };
+use beads_ralph_core::governor::CHECKED_AT;
 use beads_ralph_core::issue::{Edit, Fence, Label, Record, new_comment};
 use serde_json::{Map, Value, json};
 
@@ -162,7 +163,7 @@ impl Keeping<'_> {
         let mut changed = Map::new();
         let mut edits = Vec::new();
         for note in &progress.notes {
-            take_note(&mut metadata, &mut changed, note);
+            take_note(&mut metadata, &mut changed, note, &now);
             let comment = new_comment(&effect.bead, self.by.actor, &said(note), &now);
             edits.push(Edit::Comment(comment));
         }
@@ -276,7 +277,12 @@ fn is_led_before(metadata: &Map<String, Value>, run: &str) -> bool {
 }
 
 /// Adds an execution to the history of a bead, once.
-fn take_note(metadata: &mut Map<String, Value>, changed: &mut Map<String, Value>, note: &Note) {
+fn take_note(
+    metadata: &mut Map<String, Value>,
+    changed: &mut Map<String, Value>,
+    note: &Note,
+    now: &Written,
+) {
     let (key, agents, execution, report) = match note {
         Note::Developed {
             attempt,
@@ -316,7 +322,10 @@ fn take_note(metadata: &mut Map<String, Value>, changed: &mut Map<String, Value>
             changed.insert(LEADER.to_owned(), session);
             return;
         }
-        Note::Verified { .. } => return,
+        Note::Verified { .. } => {
+            changed.insert(CHECKED_AT.to_owned(), json!(now));
+            return;
+        }
     };
     let list = metadata.entry(key).or_insert_with(|| json!([]));
     if let Value::Array(executions) = list {

@@ -17,6 +17,7 @@ use beads_ralph_runtime::{clock, governor};
 use serde_json::{Value, json};
 
 use super::list::why;
+use super::none_stands;
 use crate::args::{GateCheckArgs, Global};
 use crate::beads::Beads;
 use crate::failure::Failure;
@@ -116,7 +117,10 @@ fn all(
             return ui.data(&json!({"green": true, "red": []}));
         }
         return ui.out(&match n_gates {
-            0 => "there are no gates, so nothing is held back\n".to_owned(),
+            0 if gates.standing().next().is_some() => {
+                "no gate counts for this group, so nothing is held back\n".to_owned()
+            }
+            0 => format!("{}, so no feature is held back\n", none_stands(gates)),
             n_gates => format!("green: {} passed\n", counted(n_gates, "gate", "gates")),
         });
     }

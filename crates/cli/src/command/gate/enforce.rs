@@ -2,7 +2,8 @@
 //!
 //! What somebody works on now is told of and left alone: it is theirs. Only what was blocked here is released here.
 //!
-//! Data: `{"blocked": [{id, reason}], "released": [id…], "held": [{id, reason}]}`; `held` are beads that somebody works on.
+//! Data: `{"blocked": [{id, reason}], "released": [id…], "held": [{id, reason}], "red": [id…]}`; `held` are beads that somebody works on, `red`
+//! the gates that hold features back.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -31,6 +32,7 @@ struct Enforced {
     blocked: BTreeMap<String, String>,
     released: Vec<String>,
     held: BTreeMap<String, String>,
+    red: Vec<String>,
 }
 
 /// What is to be done about a bead.
@@ -61,7 +63,11 @@ pub(super) fn run(global: &Global, ui: &Ui) -> Result<(), Failure> {
     let mut beads = governing::store_if_any(global)?;
     let store = beads.as_ref().map(|beads| &*beads.store as &dyn Store);
     let gates = governor::gates(&ralph, store)?;
-    let mut enforced = Enforced::default();
+    let red = gates.standing().filter(|gate| gate.is_red());
+    let mut enforced = Enforced {
+        red: red.map(|gate| gate.id.clone()).collect(),
+        ..Enforced::default()
+    };
     let mut failures = Vec::new();
     for path in ralph.work_files() {
         // What is no bead is for whoever works on it.
@@ -206,7 +212,12 @@ impl Enforced {
                 .map(|(id, reason)| json!({"id": id, "reason": reason}))
                 .collect()
         };
-        json!({"blocked": each(&self.blocked), "released": self.released, "held": each(&self.held)})
+        json!({
+            "blocked": each(&self.blocked),
+            "released": self.released,
+            "held": each(&self.held),
+            "red": self.red,
+        })
     }
 
     fn text(&self) -> String {
@@ -215,6 +226,10 @@ impl Enforced {
             counted(self.blocked.len(), "feature", "features"),
             self.released.len()
         );
+        if !self.red.is_empty() {
+            let red = self.red.clone();
+            _ = writeln!(text, "{}", Denied { red });
+        }
         for (id, reason) in &self.blocked {
             _ = writeln!(text, "blocked {}: {}", excerpt(id), visible(reason));
         }

@@ -3,7 +3,7 @@
 //! Data: `{"green": bool, "gates": [{id, title, state, why, holds, groups, last_run, failure}]}`; `state` is `green` or `red`, `holds` is `features`, or
 //! `dependents` for a gate of a plan, which holds back by its edges alone.
 
-use beads_ralph_core::governor::{Gate, Holds, Light};
+use beads_ralph_core::governor::{Gate, Holds, Light, Why};
 use serde_json::{Value, json};
 
 use crate::args::Global;
@@ -28,13 +28,22 @@ pub(super) fn run(global: &Global, ui: &Ui) -> Result<(), Failure> {
         table.row(vec![
             gate.id.clone(),
             gate.light.as_str().to_owned(),
-            gate.last_run.clone().unwrap_or_else(|| "never".to_owned()),
+            last_run(gate),
             held(gate),
             gate.title.clone(),
             why(gate),
         ]);
     }
     ui.out(&table.draw(Page::of(ui)))
+}
+
+/// When it last ran. Of one that failed nobody can say that it never did.
+fn last_run(gate: &Gate) -> String {
+    let unknown = match gate.light {
+        Light::Red(Why::Failed | Why::Reopened | Why::Running) => "unknown",
+        _ => "never",
+    };
+    gate.last_run.clone().unwrap_or_else(|| unknown.to_owned())
 }
 
 /// Whom it holds back, as people read it.

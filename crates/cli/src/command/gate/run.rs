@@ -4,7 +4,7 @@
 //! run, which leaves it as it was.
 
 use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_core::governor::Denied;
+use beads_ralph_core::governor::{Denied, Gates};
 use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_core::verify::summary;
 use beads_ralph_runtime::config;
@@ -13,6 +13,7 @@ use beads_ralph_runtime::unit::{Cancel, Units};
 use serde_json::{Value, json};
 
 use super::super::exec::{Done, Exec};
+use super::none_stands;
 use crate::args::{BeadChoice, ExecArgs, GateRunArgs, Global};
 use crate::failure::Failure;
 use crate::governing;
@@ -20,12 +21,16 @@ use crate::ui::{Ui, counted};
 use crate::work::{self, Target};
 
 pub(super) fn run(args: &GateRunArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let ids = named(args, global)?;
+    let gates = governing::gates(global)?;
+    let ids = named(args, &gates);
     if ids.is_empty() {
         if ui.is_json() {
             return ui.data(&json!({"gates": []}));
         }
-        ui.say("there are no gates; `beads-ralph gate create ID --verifier COMMAND` writes one\n");
+        ui.say(&format!(
+            "{}; `beads-ralph gate create ID --verifier COMMAND` writes one that holds features back\n",
+            none_stands(&gates)
+        ));
         return Ok(());
     }
     let ralph = governing::main_project()?;
@@ -57,7 +62,7 @@ pub(super) fn run(args: &GateRunArgs, global: &Global, ui: &Ui) -> Result<(), Fa
             }
             Ok(None) => {}
             Err(failure) => {
-                told.push(json!({"id": id, "state": "red", "error": failure.message()}));
+                told.push(json!({"id": id, "state": state_before(id, &gates), "error": failure.message()}));
                 failures.push(failure);
             }
         }
@@ -81,12 +86,17 @@ fn end(ui: &Ui, told: &[Value], red: Vec<String>, failures: Vec<Failure>) -> Res
 }
 
 /// The gates that are to be run: those that were named, else all that hold features back.
-fn named(args: &GateRunArgs, global: &Global) -> Result<Vec<String>, Failure> {
+fn named(args: &GateRunArgs, gates: &Gates) -> Vec<String> {
     if !args.ids.is_empty() {
-        return Ok(args.ids.clone());
+        return args.ids.clone();
     }
-    let gates = governing::gates(global)?;
-    Ok(gates.standing().map(|gate| gate.id.clone()).collect())
+    gates.standing().map(|gate| gate.id.clone()).collect()
+}
+
+/// What a gate was before: one that could not be run is left so. One that nobody knows is not green.
+fn state_before(id: &str, gates: &Gates) -> &'static str {
+    let gate = gates.all().iter().find(|gate| gate.id == id);
+    gate.map_or("red", |gate| gate.light.as_str())
 }
 
 fn only_gates(target: Target) -> Result<Target, Failure> {

@@ -151,3 +151,19 @@ fn g_4_what_hangs_on_a_hook_is_held_too() {
     turn_green(&env);
     assert_eq!(enforce(&env)["released"], json!(["x", "bd-1"]));
 }
+
+#[test]
+fn g_4_red_gates_are_named_also_when_they_hold_nothing() {
+    let env = with_store();
+    env.run(&["gate", "create", "smoke", "--verifier", "true"])
+        .exits(0);
+    let said = env.run(&["gate", "enforce"]).exits(0).stdout;
+    assert_eq!(
+        said,
+        "0 features blocked, 0 released\nGates are RED: smoke\n"
+    );
+    assert_eq!(enforce(&env)["red"], json!(["smoke"]));
+    env.run(&["gate", "run"]).exits(0);
+    let said = env.run(&["gate", "enforce"]).exits(0).stdout;
+    assert_eq!(said, "0 features blocked, 0 released\n");
+}

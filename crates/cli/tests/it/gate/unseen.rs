@@ -1,6 +1,6 @@
 //! Gates that could be overlooked: without the label, not valid, not to be listed, or two of one id (G-1, Z-28).
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{all, bead, import, states, with_store};
 use crate::env::TestEnv;
@@ -88,4 +88,55 @@ fn g_1_of_two_gates_with_one_id_the_red_one_counts() {
     env.write("works", "");
     env.run(&["gate", "run"]).exits(0);
     assert_eq!(states(&env), all(&[("smoke", "green")]));
+}
+
+#[test]
+fn g_1_a_gate_that_passed_with_other_checks_is_red() {
+    for place in [None, Some("--file")] {
+        let env = with_store();
+        let mut create = vec!["gate", "create", "smoke", "--verifier", "works=true"];
+        create.extend(place);
+        env.run(&create).exits(0);
+        env.run(&["gate", "run"]).exits(0);
+        assert_eq!(states(&env), all(&[("smoke", "green")]));
+        for verifiers in [
+            json!([{"name": "works", "command": "false"}]),
+            json!([{"name": "works", "command": "true", "expect": {"exit_code": 1}}]),
+            json!([{"name": "works", "command": "true"}, {"name": "more", "command": "true"}]),
+            json!("x"),
+        ] {
+            change(&env, place.is_some(), &verifiers);
+            assert_eq!(states(&env), all(&[("smoke", "red")]), "{verifiers}");
+            let list = env.run(&["gate", "list", "--json"]).exits(0).data();
+            let why = "its checks changed since it last ran";
+            assert_eq!(list["gates"][0]["why"], why, "{verifiers}");
+        }
+        // Whoever takes the change back has what passed.
+        change(
+            &env,
+            place.is_some(),
+            &json!([{"name": "works", "command": "true"}]),
+        );
+        assert_eq!(states(&env), all(&[("smoke", "green")]));
+        let others = json!([{"name": "others", "command": "true"}]);
+        change(&env, place.is_some(), &others);
+        env.run(&["gate", "run"]).exits(0);
+        assert_eq!(states(&env), all(&[("smoke", "green")]));
+    }
+}
+
+/// Gives the gate `smoke` other checks.
+#[track_caller]
+fn change(env: &TestEnv, is_file: bool, verifiers: &Value) {
+    let dod = json!({"verifiers": verifiers});
+    if is_file {
+        let path = ".ralph/gates/smoke.json";
+        let mut gate: Value = serde_json::from_str(&env.text(path)).unwrap();
+        gate["dod"] = dod;
+        env.write(path, gate.to_string());
+    } else {
+        let metadata = json!({"dod": dod}).to_string();
+        env.run(&["update", "smoke", "--metadata", &metadata])
+            .exits(0);
+    }
 }
