@@ -162,6 +162,10 @@ impl Dispatcher<'_> {
     /// The step that is current (I-5).
     pub(super) fn step(&mut self, root: &Record) -> Result<(Found, Record), Stop> {
         let steps = store::below(&*self.store, root.issue.id())?;
+        // What a step leaves on the root is written with its end, so that a root which is read after the steps has all of it, whoever did them.
+        let id = root.issue.id().clone();
+        let root = self.store.get(std::slice::from_ref(&id))?.pop();
+        let root = root.ok_or(StoreError::NotFound(id))?;
         let molecule = Molecule::new(root.clone(), steps.clone());
         let current = molecule.current();
         let Some(step) = current.first() else {
@@ -169,7 +173,7 @@ impl Dispatcher<'_> {
             if molecule.unfinished().count() > 1 {
                 return Err(Stop::Ended(Ending::Waiting(waiting(&molecule))));
             }
-            self.close_root(root)?;
+            self.close_root(&root)?;
             return Err(Stop::Ended(Ending::MoleculeDone));
         };
         let step = step.record().clone();
