@@ -125,6 +125,7 @@ Start with:
   beads-ralph plan apply plan.md    put the plan's beads into it
   beads-ralph ready                 see which beads can be started
   beads-ralph run                   let agents work through them until all are done
+  beads-ralph watch                 look at a run on the whole terminal
   beads-ralph formula list          see the templates of work that there are
   beads-ralph create-bead --help    write down one piece of work, and the commands that check it
   beads-ralph exec BEAD             have an agent work on it until the checks pass
