@@ -1,7 +1,7 @@
 //! The board of a run: everything that `watch` shows, as data, and what keys do to it.
 //!
 //! Nothing here reads, waits or writes: a story and a log are handed in, keys are pressed, and what they ask of the outside comes back as a
-//! [`Wish`]. How it looks is in [`draw`].
+//! [`Wish`]. How it looks is in `board::draw`.
 
 mod blockers;
 mod details;
