@@ -28,7 +28,6 @@ use rows::{Row, rows};
 #[derive(Debug)]
 pub(crate) struct Board {
     told: Chronicle,
-    process: Process,
     grouping: Grouping,
     filter: Filter,
     rows: Vec<Row>,
@@ -46,15 +45,6 @@ pub(crate) struct Board {
     is_log_alone: bool,
     mode: Mode,
     said: Option<String>,
-}
-
-/// What is known of the process that runs it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Process {
-    /// It is there, or cannot be seen from here.
-    There,
-    /// It is gone, and the run is not over.
-    Gone,
 }
 
 /// Something that was written for a bead.
@@ -104,7 +94,6 @@ impl Board {
     pub(crate) fn new(told: Chronicle) -> Self {
         let mut board = Self {
             told,
-            process: Process::There,
             grouping: Grouping::Teams,
             filter: Filter::All,
             rows: Vec::new(),
@@ -129,8 +118,9 @@ impl Board {
         self.arrange();
     }
 
-    pub(crate) fn process_is(&mut self, process: Process) {
-        self.process = process;
+    /// Whether the process that runs it is gone.
+    pub(crate) fn note_left(&mut self, is_left: bool) {
+        self.told.is_left = is_left;
     }
 
     /// Says something to whoever looks, until the next key.
@@ -156,7 +146,7 @@ impl Board {
 
     /// Whether a process works on it.
     pub(crate) fn is_going_on(&self) -> bool {
-        !self.is_over() && self.process == Process::There
+        !self.is_over() && !self.told.is_left
     }
 
     pub(crate) fn is_over(&self) -> bool {

@@ -21,8 +21,12 @@ pub(crate) struct Journal {
 
 /// Reads the journal of a run: by its id, the beginning of it, `latest`, or its directory.
 pub(crate) fn read(run: &str) -> Result<Journal, Failure> {
-    let directory = find(run)?;
-    let (head, entries) = read_journal(&directory).map_err(unreadable)?;
+    read_in(&find(run)?)
+}
+
+/// Reads the journal of a run that was found.
+pub(crate) fn read_in(run: &RunDirectory) -> Result<Journal, Failure> {
+    let (head, entries) = read_journal(run).map_err(unreadable)?;
     Ok(Journal { head, entries })
 }
 

@@ -17,9 +17,7 @@ use ratatui::widgets::{Clear, Paragraph};
 use super::details::details;
 use super::look::Look;
 use super::wrap::wrapped;
-use super::{
-    Board, Filter, Grouping, Mode, Process, Question, Row, is_closed, is_for_person, words,
-};
+use super::{Board, Filter, Grouping, Mode, Question, Row, is_closed, is_for_person, words};
 use crate::draw::{columns, cut};
 
 /// From this width on the list and the bead stand side by side.
@@ -55,9 +53,10 @@ const HELP: [&str; 14] = [
 /// Draws the board as it is at a moment, and tells how far down the log can be scrolled ([`Board::was_drawn`]).
 pub(crate) fn draw(frame: &mut Frame<'_>, board: &Board, look: Look, now: Timestamp) -> usize {
     // The clocks of what nobody works on any more stand still.
-    let now = match board.process {
-        Process::There => now,
-        Process::Gone => board.told.last,
+    let now = if board.told.is_left {
+        board.told.last
+    } else {
+        now
     };
     let screen = Screen { board, look, now };
     let area = frame.area();
@@ -118,10 +117,10 @@ impl Screen<'_> {
     /// What the run does as a whole.
     fn state(&self) -> String {
         let told = &self.board.told;
-        match (&told.outcome, &told.state, self.board.process) {
+        match (&told.outcome, &told.state, told.is_left) {
             (Some(Outcome::Fatal(why)), ..) => format!("stopped: {}", visible(why)),
             (Some(outcome), ..) => outcome.as_str().replace('_', " "),
-            (None, _, Process::Gone) => "left: beads-ralph run goes on with it".to_owned(),
+            (None, _, true) => "left: beads-ralph run goes on with it".to_owned(),
             (None, RunState::Paused, _) => "paused".to_owned(),
             (None, RunState::Stopping, _) => "stopping".to_owned(),
             (None, RunState::Failing { reason }, _) => format!("stopping: {}", visible(reason)),

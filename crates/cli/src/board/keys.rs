@@ -3,7 +3,7 @@
 use beads_ralph_core::bead::BeadId;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::{Board, Filter, Grouping, Mode, Process, Question, Row, is_for_person, words};
+use super::{Board, Filter, Grouping, Mode, Question, Row, is_for_person, words};
 
 /// How many lines a page of the log or of the list is.
 const PAGE: usize = 10;
@@ -154,7 +154,7 @@ impl Board {
     fn ask_to_stop(&mut self) {
         if self.is_over() {
             self.say("this run is over");
-        } else if self.process == Process::Gone {
+        } else if self.told.is_left {
             self.say("nothing runs: the process of this run is gone");
         } else {
             self.mode = Mode::Asking(Question::Stop);

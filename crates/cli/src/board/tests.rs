@@ -254,7 +254,7 @@ fn what_changes_something_is_asked_for_twice() {
     assert_eq!(press(&mut board, "sy"), Wish::Stop { now: false });
     assert_eq!(press(&mut board, "s!"), Wish::Stop { now: true });
     assert_eq!(press(&mut board, "p"), Wish::Pause);
-    board.process_is(Process::Gone);
+    board.note_left(true);
     assert_eq!(press(&mut board, "sy"), Wish::Nothing);
     let mut over = told();
     over.outcome = Some(Outcome::Done);
@@ -314,19 +314,19 @@ fn a_log_that_is_read_stays_where_it_is_while_it_grows() {
 #[test]
 fn the_head_says_what_the_run_does() {
     let mut told = told();
-    let state = |told: &Chronicle, process: Process| {
+    let state = |told: &Chronicle, is_left: bool| {
         let mut board = Board::new(told.clone());
-        board.process_is(process);
+        board.note_left(is_left);
         let screen = drawn(&mut board, (120, 20), Charset::Unicode);
         screen.lines().next().unwrap().to_owned()
     };
-    assert!(state(&told, Process::Gone).contains("left: beads-ralph run goes on with it"));
+    assert!(state(&told, true).contains("left: beads-ralph run goes on with it"));
     told.state = RunState::Paused;
-    assert!(state(&told, Process::There).contains("paused"));
+    assert!(state(&told, false).contains("paused"));
     told.state = RunState::Stopping;
-    assert!(state(&told, Process::There).contains("stopping"));
+    assert!(state(&told, false).contains("stopping"));
     told.outcome = Some(Outcome::Fatal("no\u{7} disk".to_owned()));
-    let head = state(&told, Process::Gone);
+    let head = state(&told, true);
     assert!(head.contains("stopped: no\\u{7} disk"), "{head}");
     assert!(
         head.contains("1 min 30 s"),

@@ -16,6 +16,7 @@ use crate::args::MetricsArgs;
 use crate::bead_state;
 use crate::beads::here;
 use crate::failure::Failure;
+use crate::journal;
 use crate::ui::Ui;
 
 pub(crate) fn run(args: &MetricsArgs, ui: &Ui) -> Result<(), Failure> {
@@ -24,13 +25,13 @@ pub(crate) fn run(args: &MetricsArgs, ui: &Ui) -> Result<(), Failure> {
         let beads = store::find(&here()?)?.directory;
         for run in RunDirectory::all(&beads) {
             // A journal that cannot be told, of another version or damaged, keeps the others from nobody.
-            match told(run.path().as_str()) {
+            match told(&run) {
                 Ok(chronicle) => metrics.count(&chronicle),
                 Err(failure) => ui.say(&format!("left out {}: {}\n", run.id(), failure.message())),
             }
         }
     } else {
-        metrics.count(&told(&args.run)?);
+        metrics.count(&told(&journal::find(&args.run)?)?);
     }
     if ui.is_json() {
         return ui.data(&json!({"metrics": metrics.text()}));

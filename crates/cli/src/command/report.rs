@@ -8,6 +8,7 @@ use beads_ralph_core::chronicle::{Chronicle, chronicle};
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::engine::Outcome;
 use beads_ralph_core::issue::Liveness;
+use beads_ralph_runtime::run::RunDirectory;
 use beads_ralph_runtime::{clock, files};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::json;
@@ -23,18 +24,19 @@ pub(crate) fn run(args: &ReportArgs, ui: &Ui) -> Result<(), Failure> {
 
 /// Writes the page of a run: into a file, or to standard output for `-`.
 pub(crate) fn page_of(run: &str, output: Option<&Utf8Path>, ui: &Ui) -> Result<(), Failure> {
-    let told = told(run)?;
-    let evidence = evidence::of(&journal::find(run)?, &told);
+    let run = journal::find(run)?;
+    let told = told(&run)?;
+    let evidence = evidence::of(&run, &told);
     write(&told, &page::html(&told, &evidence), output, ui)
 }
 
 /// The story of a run.
-pub(crate) fn told(run: &str) -> Result<Chronicle, Failure> {
-    let journal = journal::read(run)?;
+pub(crate) fn told(run: &RunDirectory) -> Result<Chronicle, Failure> {
+    let journal = journal::read_in(run)?;
     let told = chronicle(&journal.head, &journal.entries);
     let mut told = told.map_err(|error| journal::unlike(&error))?;
     if told.outcome.is_none() {
-        match journal::find(run)?.liveness() {
+        match run.liveness() {
             // What runs has run until now, whenever something was last written about it.
             Liveness::Alive => told.last = told.last.max(clock::now()),
             Liveness::Dead => told.is_left = true,

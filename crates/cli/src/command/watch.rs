@@ -16,6 +16,7 @@ use beads_ralph_runtime::signals::{self, Signals};
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 
 use self::logs::Logs;
+use self::orders::Order;
 use self::screen::Screen;
 use self::source::Source;
 use crate::args::{Global, WatchArgs};
@@ -28,7 +29,7 @@ use crate::ui::{Stream, Ui};
 const FRAME: Duration = Duration::from_millis(250);
 
 pub(crate) fn run(args: &WatchArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
-    if ui.is_json() || !ui.is_screen() {
+    if !ui.is_screen() {
         let message = "watch needs a terminal that can be drawn on";
         return Err(Failure::new(ErrorCode::ValidationConstraint, message)
             .action("beads-ralph status and beads-ralph run --events are for programs")
@@ -99,11 +100,12 @@ impl Watch<'_> {
                     wish => {
                         self.board.say("…");
                         self.draw(screen)?;
-                        let mut said = orders::carry_out(&wish, self.global);
-                        if matches!(wish, Wish::Retry(_)) && !self.board.is_going_on() {
-                            said.push_str("; beads-ralph run works on it");
-                        }
-                        self.board.say(said);
+                        let order = Order {
+                            run: source.run(),
+                            is_going_on: self.board.is_going_on(),
+                            global: self.global,
+                        };
+                        self.board.say(order.carry_out(&wish));
                     }
                 }
             }

@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::engine::CommitId;
 use beads_ralph_runtime::git::Change;
+use jiff::SignedDuration;
 use serde_json::Value;
 
 use super::words::{escaped, lasting, short};
-use jiff::SignedDuration;
 
 /// How many files of a commit are named.
 const MAX_FILES: usize = 40;

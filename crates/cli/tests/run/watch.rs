@@ -137,6 +137,23 @@ fn a_bead_that_was_given_up_is_tried_again() {
 }
 
 #[test]
+fn keys_ask_nothing_of_the_store_of_another_place() {
+    let (world, running) = patient();
+    let elsewhere = World::new(&Setup::default());
+    let run = world.runs()[0].to_string();
+    let terminal = Terminal::new(&elsewhere, (100, 20), &[PROGRAM, "watch", &run]);
+    terminal.shows("1.1 One");
+    terminal.types("p");
+    terminal.shows("not of the store of this directory");
+    let paused = |world: &World| !world.data(&["status"])["pause"].is_null();
+    assert!(!paused(&world) && !paused(&elsewhere));
+    terminal.types("q");
+    terminal.ends().exits(0);
+    world.touch("go");
+    running.end().exits(0);
+}
+
+#[test]
 fn whatever_ends_it_the_terminal_is_given_back() {
     let (world, running) = patient();
     for signals in [

@@ -39,15 +39,10 @@ pub fn each_kept_record(root: &Utf8Path, beads: &Utf8Path, mut see: impl FnMut(&
 /// The records of the last time that the checks of an attempt were run; nothing when they never were. `checks`, `checks-2` and so on are below
 /// the attempt's directory.
 pub fn last_records(attempt: &Utf8Path) -> Option<Vec<Value>> {
-    let place = |n: u32| match n {
-        0 | 1 => attempt.join("checks"),
-        n => attempt.join(format!("checks-{n}")),
-    };
-    let mut last = 0;
-    while place(last + 1).is_dir() {
-        last += 1;
-    }
-    let records = read(&place(last).join("checks.json"))?;
+    let later = (2..=u32::MAX).map(|n| attempt.join(format!("checks-{n}")));
+    let places = std::iter::once(attempt.join("checks")).chain(later);
+    let last = places.take_while(|place| place.is_dir()).last()?;
+    let records = read(&last.join("checks.json"))?;
     records.as_array().cloned()
 }
 

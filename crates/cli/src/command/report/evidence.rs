@@ -1,11 +1,12 @@
 //! Collecting what lies beside a journal. What is not there any more is left out: a page without it is better than none.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use beads_ralph_core::chronicle::{Attempt, Chronicle, RunKind};
 use beads_ralph_core::engine::CommitId;
 use beads_ralph_runtime::checks::last_records;
-use beads_ralph_runtime::git::{Git, Settings};
+use beads_ralph_runtime::git::{Change, Git, Settings};
 use beads_ralph_runtime::repo;
 use beads_ralph_runtime::run::RunDirectory;
 use beads_ralph_runtime::unit::Units;
@@ -41,7 +42,7 @@ fn ends(attempt: &Attempt) -> Option<(&CommitId, &CommitId)> {
 fn changes(
     run: &RunDirectory,
     pairs: &[(&CommitId, &CommitId)],
-) -> Option<std::collections::HashMap<CommitId, Vec<beads_ralph_runtime::git::Change>>> {
+) -> Option<HashMap<CommitId, Vec<Change>>> {
     let root = repo::root_of(run.path())?;
     let units = Arc::new(Units::own().ok()?);
     let git = Git::open(units, &root, Settings::default()).ok()?;

@@ -8,7 +8,7 @@ use beads_ralph_runtime::store;
 use camino::Utf8PathBuf;
 
 use crate::beads::here;
-use crate::board::{Board, Process};
+use crate::board::Board;
 use crate::failure::Failure;
 use crate::journal;
 
@@ -73,11 +73,7 @@ impl Source {
             board.say(fault.clone());
         }
         let is_gone = !board.is_over() && self.run().liveness() == Liveness::Dead;
-        board.process_is(if is_gone {
-            Process::Gone
-        } else {
-            Process::There
-        });
+        board.note_left(is_gone);
         if let Some(newer) = self.newer(board) {
             *self = newer;
             *board = Board::new(self.told());
