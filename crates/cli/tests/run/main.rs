@@ -33,6 +33,8 @@ mod terminal;
 #[cfg(test)]
 mod together;
 #[cfg(test)]
+mod upgrade;
+#[cfg(test)]
 mod watch;
 #[cfg(test)]
 mod world;

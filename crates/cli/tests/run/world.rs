@@ -133,7 +133,8 @@ impl World {
         world
     }
 
-    fn empty(name: &str) -> Self {
+    /// A world without a repository yet.
+    pub(crate) fn empty(name: &str) -> Self {
         let guard = tempfile::tempdir().unwrap();
         let base = Utf8PathBuf::from_path_buf(guard.path().canonicalize().unwrap()).unwrap();
         Self {
