@@ -28,6 +28,7 @@ pub mod run;
 pub mod scenario;
 pub mod signals;
 pub mod store;
+pub mod terminal;
 pub mod tree;
 pub mod unit;
 pub mod watchdog;

@@ -5,6 +5,8 @@ mod agents;
 #[cfg(test)]
 mod checks;
 #[cfg(test)]
+mod closed;
+#[cfg(test)]
 mod ends;
 #[cfg(test)]
 mod flakes;
