@@ -23,6 +23,7 @@ pub mod news;
 pub mod patrol;
 pub mod pour;
 pub mod ralph;
+pub mod removed;
 pub mod repo;
 pub mod run;
 pub mod scenario;

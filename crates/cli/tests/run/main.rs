@@ -11,6 +11,8 @@ mod ends;
 #[cfg(test)]
 mod flakes;
 #[cfg(test)]
+mod followed;
+#[cfg(test)]
 mod gates;
 #[cfg(test)]
 mod implement;
