@@ -135,3 +135,35 @@ fn a_selection_that_selects_nothing_is_an_error() {
     world.run(&["run", "--sprint", "1.1"]).exits(0);
     assert_eq!(world.statuses(), "1.1 closed, 1.2 open");
 }
+
+#[test]
+fn section_7_9_the_status_of_a_bead_has_its_checks_and_what_it_cost() {
+    let world = World::new(&Setup {
+        plan: plan(&[("1.1", "One")]),
+        agent: "if [ \"$role\" = dev ] && [ \"$attempt\" = 1 ]; then echo x >other; exit 0; fi\n"
+            .to_owned()
+            + DILIGENT,
+        ..Setup::default()
+    });
+    world.run(&["run"]).exits(0);
+    let bead = world.bead("1.1")["id"].as_str().unwrap().to_owned();
+    let status = world.data(&["status", "--bead", &bead]);
+    let checks = status["checks"].as_array().unwrap();
+    let told: Vec<String> = checks
+        .iter()
+        .map(|it| format!("{} {} {}", it["attempt"], it["name"], it["result"]))
+        .collect();
+    assert_eq!(told, ["1 \"there\" \"failed\"", "2 \"there\" \"passed\""]);
+    assert_eq!(checks[0]["command"], "test -f work/1.1.txt");
+    let cost = &status["cost"];
+    assert!(cost["time_ms"].as_u64().unwrap() > 0, "{status:#}");
+    assert_eq!(
+        cost["n_unpriced"], 4,
+        "this agent does not say what it costs"
+    );
+    let shown = world.run(&["status", "--bead", &bead]).exits(0);
+    shown
+        .says("CHECK")
+        .says("passed")
+        .says("cost in all: $0.00 and 4 agent runs that did not say");
+}

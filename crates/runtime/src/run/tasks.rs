@@ -227,6 +227,11 @@ fn is_run(holder: &Holder) -> bool {
     holder.process.is_some()
 }
 
+/// What agents of runs have taken for a bead so far, as the bead says.
+pub fn spent_on(record: &Record) -> Option<Spent> {
+    spent(record.issue.metadata()?.get(RECEIPT)?)
+}
+
 fn spent(value: &Value) -> Option<Spent> {
     serde_json::from_value(value.clone()).ok()
 }
@@ -387,13 +392,10 @@ impl Sight {
         let there: BTreeSet<&BeadId> = records.iter().map(|record| record.issue.id()).collect();
         // What is in doubt is known to the engine too.
         let is_known = |id: &BeadId| self.tasks.contains_key(id) || self.unseen.contains(id);
-        let gone = ids
-            .iter()
-            .filter(|id| !there.contains(id) && is_known(id));
+        let gone = ids.iter().filter(|id| !there.contains(id) && is_known(id));
         let mut gone: Vec<BeadId> = gone.cloned().collect();
-        let (records, others): (Vec<Record>, Vec<Record>) = records
-            .into_iter()
-            .partition(|it| look.wants(it));
+        let (records, others): (Vec<Record>, Vec<Record>) =
+            records.into_iter().partition(|it| look.wants(it));
         // What was for this run and is not any more is gone for it.
         let others = others.iter().map(|record| record.issue.id());
         gone.extend(others.filter(|id| is_known(id)).cloned());
