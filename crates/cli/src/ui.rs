@@ -12,7 +12,7 @@ use std::io::{self, BufRead as _, BufWriter, IsTerminal as _, Write as _};
 
 use beads_ralph_core::diag::{Diagnostic, ErrorCode, sort_by_place};
 use beads_ralph_runtime::env::{self, Variable};
-use beads_ralph_runtime::{repo, terminal};
+use beads_ralph_runtime::{limits, repo, terminal};
 use camino::Utf8Path;
 use serde::Serialize;
 use serde_json::Value;
@@ -300,7 +300,10 @@ fn ignoring_closed_pipe(written: io::Result<()>) -> Result<(), Failure> {
         Err(error)
             if error.kind() != io::ErrorKind::BrokenPipe && !terminal::is_output_closed() =>
         {
-            let message = format!("cannot write to standard output: {error}");
+            let message = format!(
+                "cannot write to standard output: {}",
+                limits::explain(&error)
+            );
             Err(Failure::new(ErrorCode::IoPermissionDenied, message)
                 .action("check the disk and the pipe"))
         }

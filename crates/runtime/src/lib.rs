@@ -19,6 +19,7 @@ pub mod git;
 pub mod governor;
 pub mod host;
 pub mod implement;
+pub mod limits;
 pub mod news;
 pub mod patrol;
 pub mod pour;

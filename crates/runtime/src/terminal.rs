@@ -33,10 +33,7 @@ pub fn is_output_closed() -> bool {
 
 /// Asks for nothing: the end of the other side is always reported.
 fn is_hung_up(stream: impl AsFd) -> bool {
-    let mut asked = [PollFd::from_borrowed_fd(
-        stream.as_fd(),
-        PollFlags::empty(),
-    )];
+    let mut asked = [PollFd::from_borrowed_fd(stream.as_fd(), PollFlags::empty())];
     let at_once = Timespec::default();
     let answered = poll(&mut asked, Some(&at_once)).is_ok_and(|n| n > 0);
     let ends = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;

@@ -6,8 +6,8 @@ use beads_ralph_core::issue::{Issue, apply, is_same_content};
 use beads_ralph_core::plan::{self, Filter};
 use beads_ralph_core::reconcile::{Difference, Reconciliation, Verdict};
 use beads_ralph_core::text::excerpt;
-use beads_ralph_runtime::{files, removed};
 use beads_ralph_runtime::store::{Guard, StoreError, Write};
+use beads_ralph_runtime::{files, removed};
 use camino::Utf8Path;
 use serde_json::{Value, json};
 

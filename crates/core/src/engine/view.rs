@@ -148,7 +148,10 @@ impl Engine {
     /// The beads that were asked for in vain, and are asked for again at another time.
     pub fn refused(&self) -> BTreeSet<BeadId> {
         let deferred = self.deferred.keys();
-        deferred.filter(|id| self.queue.get(id).is_some()).cloned().collect()
+        deferred
+            .filter(|id| self.queue.get(id).is_some())
+            .cloned()
+            .collect()
     }
 
     /// The beads that the run knows.
