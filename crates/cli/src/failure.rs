@@ -2,7 +2,7 @@
 
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::graph::GraphFault;
-use beads_ralph_core::issue::EditError;
+use beads_ralph_core::issue::{EditError, LongTitle};
 use beads_ralph_core::plan::FilterFault;
 use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::config::ConfigError;
@@ -278,6 +278,13 @@ fn what_to_do_about(error: &EditError) -> String {
         EditError::SelfDependency => "name another bead",
     };
     text.to_owned()
+}
+
+impl From<LongTitle> for Failure {
+    fn from(long: LongTitle) -> Self {
+        Self::new(ErrorCode::ValidationConstraint, long.to_string())
+            .action("shorten it, and put the rest into the description")
+    }
 }
 
 impl From<FilterFault> for Failure {

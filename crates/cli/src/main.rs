@@ -32,7 +32,7 @@ mod worker_reports;
 use std::process::ExitCode;
 
 use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_runtime::{env, unit};
+use beads_ralph_runtime::{env, limits, unit};
 use clap::Parser as _;
 
 use crate::args::{Cli, MasonCli};
@@ -48,6 +48,8 @@ fn main() -> ExitCode {
     if let Some(code) = unit::shim() {
         return code;
     }
+    // Where it cannot be taken, the system ends the process instead, as it does with every other program.
+    drop(limits::survive());
     if let Some(typed) = bd_arguments() {
         return bd::run(&typed);
     }

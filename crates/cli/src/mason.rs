@@ -18,6 +18,7 @@ use beads_ralph_core::reconcile::{
 };
 use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::formulas::Formulas;
+use beads_ralph_runtime::removed;
 use beads_ralph_runtime::store::{self, Store};
 
 use crate::args::{Global, SelectionArgs};
@@ -166,6 +167,27 @@ impl Mason {
         let actor = beads.by.actor();
         pour(&self.plan, compiled, &formulas, &given, records, actor)
             .map_err(|findings| ui.refuse(&self.source, findings))
+    }
+
+    /// The name of the plan in its beads.
+    pub(crate) fn plan_file(&self) -> &str {
+        self.surroundings.plan_file()
+    }
+
+    /// What a comparison says about the sprints that the plan has, and those that it no longer has (Z-44).
+    pub(crate) fn sprints(&self, comparison: &Comparison) -> removed::Applied {
+        if self.filter.is_everything() {
+            let differences = comparison.reconciliation.differences.iter();
+            let gone = differences.filter_map(|difference| match difference {
+                Difference::Removed(removed) => Some(removed.sprint.to_string()),
+                Difference::New { .. } | Difference::Changed(_) | Difference::Conflict { .. } => {
+                    None
+                }
+            });
+            return removed::Applied::Whole(gone.collect());
+        }
+        let beads = comparison.compiled.beads.iter();
+        removed::Applied::Some(beads.map(|bead| bead.metadata.sprint.to_string()).collect())
     }
 
     /// Says what was found in the plan beside its beads.

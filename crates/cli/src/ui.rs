@@ -12,7 +12,7 @@ use std::io::{self, BufRead as _, BufWriter, IsTerminal as _, Write as _};
 
 use beads_ralph_core::diag::{Diagnostic, ErrorCode, sort_by_place};
 use beads_ralph_runtime::env::{self, Variable};
-use beads_ralph_runtime::repo;
+use beads_ralph_runtime::{limits, repo, terminal};
 use camino::Utf8Path;
 use serde::Serialize;
 use serde_json::Value;
@@ -110,7 +110,9 @@ impl Ui {
         }
         write_stderr(&format!("{question} [y/N] "));
         let mut answer = String::new();
-        io::stdin().lock().read_line(&mut answer).ok()?;
+        // No line at all: the terminal was closed, or whoever sits there ended the input without an answer.
+        let n_read = io::stdin().lock().read_line(&mut answer).ok()?;
+        (n_read > 0).then_some(())?;
         Some(matches!(answer.trim(), "y" | "Y" | "yes"))
     }
 
@@ -292,11 +294,16 @@ fn write_stdout(text: &str) -> Result<(), Failure> {
     )
 }
 
-/// Whoever closed the pipe has seen enough; anything else is a failure.
+/// Whoever closed the pipe or the terminal has seen enough; anything else is a failure.
 fn ignoring_closed_pipe(written: io::Result<()>) -> Result<(), Failure> {
     match written {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            let message = format!("cannot write to standard output: {error}");
+        Err(error)
+            if error.kind() != io::ErrorKind::BrokenPipe && !terminal::is_output_closed() =>
+        {
+            let message = format!(
+                "cannot write to standard output: {}",
+                limits::explain(&error)
+            );
             Err(Failure::new(ErrorCode::IoPermissionDenied, message)
                 .action("check the disk and the pipe"))
         }

@@ -9,7 +9,7 @@ use beads_ralph_core::issue::Record;
 use beads_ralph_core::text::excerpt;
 use beads_ralph_core::verify::CheckRecord;
 use beads_ralph_runtime::ralph::{BeadFile, BeadFileError, Ralph};
-use beads_ralph_runtime::{repo, store};
+use beads_ralph_runtime::{limits, repo, store};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
 
@@ -270,7 +270,10 @@ pub(crate) fn results(bead: &DodBead, records: &[CheckRecord]) -> Value {
 
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
-        let message = format!("the system refuses what is needed to run programs: {error}");
+        let message = format!(
+            "the system refuses what is needed to run programs: {}",
+            limits::explain(&error)
+        );
         Self::new(ErrorCode::IoPermissionDenied, message)
             .action("look whether too many files or processes are open")
     }

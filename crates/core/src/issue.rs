@@ -19,6 +19,7 @@ mod model;
 mod name;
 mod query;
 mod readiness;
+mod title;
 mod wisp;
 
 pub use claim::{Abandoned, Claim, Fence, Holder, HolderProcess, Liveness};
@@ -39,6 +40,7 @@ pub use model::{HELD_BY_GATES, Issue, MAX_DOCUMENT_BYTES, MAX_DOCUMENT_DEPTH};
 pub use name::{Label, check_id};
 pub use query::{Order, Query, StatusFilter, metadata_text};
 pub use readiness::{Blocker, Neighbours, Standing, Waiting, blockers, is_hidden, is_ready};
+pub use title::{LongTitle, MAX_TITLE, check_title};
 pub use wisp::{WISP_LIFETIME, expiry, is_expired, is_wisp};
 
 /// An issue as a store holds it, with what the store knows about it beside its document.

@@ -22,6 +22,7 @@ use serde::Serialize;
 use tempfile::NamedTempFile;
 use thiserror::Error;
 
+use crate::limits;
 use crate::repo::shown;
 
 /// What can go wrong with a file.
@@ -48,7 +49,7 @@ pub enum FileError {
         path: Utf8PathBuf,
     },
     /// The system said no.
-    #[error("cannot {action} {}: {source}", shown(path))]
+    #[error("cannot {action} {}: {}", shown(path), limits::explain(source))]
     Io {
         /// `read`, `write`, `create`, `remove`.
         action: &'static str,
@@ -411,7 +412,7 @@ fn unsynced_beside(
         });
     }
     // The error would name the temporary file, which means nothing to anybody.
-    let unnamed = |error: io::Error| FileError::io("write", path)(error.kind().into());
+    let unnamed = |error: io::Error| FileError::io("write", path)(limits::without_path(&error));
     let mut temporary = temporary_file(directory).map_err(unnamed)?;
     let file = temporary.as_file_mut();
     let moded = mode.map_or(Ok(()), |mode| file.set_permissions(mode));

@@ -37,4 +37,4 @@ pub use ports::{
     PullRequest, PullState, Repository, Sealed, State, Wanted,
 };
 pub use start::{Begun, Ended, Start, StartError, left_behind, take_over};
-pub use tasks::{GatesOf, Sight, TaskReader};
+pub use tasks::{GatesOf, Sight, TaskReader, spent_on};

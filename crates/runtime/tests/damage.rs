@@ -298,6 +298,7 @@ mod damage {
             Help::Export => export(truth),
         };
         let mended = repair(&path, export, at(20), Options::default()).unwrap();
+        let mended = mended.unwrap_or_else(|| panic!("{case}: nothing was mended"));
         assert_eq!(mended.lost, [], "{case}");
         tally.from_history += mended.from_history.len();
         tally.from_export += mended.from_export.len();

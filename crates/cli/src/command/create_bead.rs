@@ -4,6 +4,7 @@
 
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::dod;
+use beads_ralph_core::issue::check_title;
 use beads_ralph_runtime::files::{self, FileError};
 use beads_ralph_runtime::repo;
 use camino::Utf8PathBuf;
@@ -65,6 +66,9 @@ fn numbered(
 }
 
 fn write(args: &CreateBeadArgs, id: &str, path: &Utf8PathBuf) -> Result<(), Failure> {
+    if let Some(title) = &args.title {
+        check_title(title)?;
+    }
     let document = document(args, id);
     dod::read(document.clone(), None).map_err(|errors| {
         let listed: Vec<String> = errors.iter().map(ToString::to_string).collect();

@@ -62,13 +62,19 @@ fn look_over(args: &DoctorArgs, global: &Global, ui: &Ui) -> Result<(), Failure>
             failure
         }
     })?;
-    let memories = remember(export.memories, &place, &by)?;
+    // Only a store that was rebuilt can lack what the export has.
+    let memories = match &repaired {
+        Some(_) => remember(export.memories, &place, &by)?,
+        None => Vec::new(),
+    };
     let after = store::check(path, options)?;
     if !after.is_healthy() {
         return Err(sick(path, &after, ui));
     }
-    let mended = Mended { repaired, memories };
-    mended.tell(path, &report, ui)
+    match repaired {
+        Some(repaired) => Mended { repaired, memories }.tell(path, &report, ui),
+        None => healthy(path, &after, ui),
+    }
 }
 
 /// Whether the real `bd` answers, and whether it is one that can be worked with. Its database is its own to look after.

@@ -1,14 +1,17 @@
 //! `drive`: the queue of beads that are ready to be implemented, stage by stage, several at once (contracts §9.15).
 //!
-//! Data: `{stages_done, dispatched: […], failures: [{source, message}], interrupted}`, each of `dispatched` as `implement` gives it; with `--dry-run`
-//! `{queue: […]}` of the same.
+//! Data: `{stages_done, dispatched: […], failures: [{source, message}], interrupted, needs_person: [id]}`, each of `dispatched` as `implement`
+//! gives it; with `--dry-run` `{queue: […]}` of the same. When beads of the queue need a person at the end, it ends with 1, as `run` does.
 
+use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::implement::{HUMAN, READY};
+use beads_ralph_core::issue::Query;
 use beads_ralph_core::text::visible;
 use beads_ralph_runtime::implement::drive::{DriveNews, Driven, Driver, Until, candidates};
 use beads_ralph_runtime::implement::{Dispatcher, ImplementError, Site};
 use beads_ralph_runtime::news::Nobody;
-use beads_ralph_runtime::store;
+use beads_ralph_runtime::store::{self, Store};
 use serde_json::{Value, json};
 
 use crate::args::{DriveArgs, Global};
@@ -16,6 +19,9 @@ use crate::beads::Beads;
 use crate::dispatching::{Shop, explained, to_json, words};
 use crate::failure::Failure;
 use crate::ui::{Ui, counted};
+
+/// How many ids are listed for people.
+const MAX_NAMED: usize = 20;
 
 pub(crate) fn run(args: &DriveArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let mut beads = Beads::open(global)?;
@@ -40,7 +46,19 @@ pub(crate) fn run(args: &DriveArgs, global: &Global, ui: &Ui) -> Result<(), Fail
         },
     };
     let driven = driver.drive(&mut |news| tell(news, ui))?;
-    finish(&driven, ui)
+    let waiting = needing_person(&*beads.store)?;
+    finish(&driven, &waiting, ui)
+}
+
+/// The beads of the queue that nothing is done to before somebody answers, whenever that was found.
+fn needing_person(store: &dyn Store) -> Result<Vec<BeadId>, Failure> {
+    let flagged = Query {
+        labels_all: vec![READY.to_owned(), HUMAN.to_owned()],
+        ..Query::default()
+    };
+    let records = store.find(&flagged)?;
+    let ids = records.iter().map(|record| record.issue.id().clone());
+    Ok(ids.collect())
 }
 
 /// What happens, line by line.
@@ -73,9 +91,10 @@ fn tell(news: &DriveNews<'_>, ui: &Ui) {
     ui.say(&line);
 }
 
-fn finish(driven: &Driven, ui: &Ui) -> Result<(), Failure> {
+fn finish(driven: &Driven, waiting: &[BeadId], ui: &Ui) -> Result<(), Failure> {
+    let data = to_data(driven, waiting);
     if driven.is_interrupted {
-        return Err(Failure::from(ImplementError::Interrupted).with_results(to_data(driven)));
+        return Err(Failure::from(ImplementError::Interrupted).with_results(data));
     }
     if driven.n_done == 0
         && let Some((source, message)) = driven.failures.last()
@@ -83,18 +102,33 @@ fn finish(driven: &Driven, ui: &Ui) -> Result<(), Failure> {
         let message = format!("nothing could be done; {source}: {message}");
         return Err(Failure::new(ErrorCode::ValidationConstraint, message)
             .action("see what is said above, then run the same command again")
-            .with_results(to_data(driven)));
-    }
-    if ui.is_json() {
-        return ui.data(&to_data(driven));
+            .with_results(data));
     }
     let stages = counted(driven.n_done, "stage", "stages");
-    ui.out(&format!(
-        "{stages} done; `beads-ralph human list` shows what waits for a person\n"
-    ))
+    if !waiting.is_empty() {
+        let some: Vec<String> = waiting
+            .iter()
+            .take(MAX_NAMED)
+            .map(|id| visible(id.as_str()))
+            .collect();
+        let more = if waiting.len() > MAX_NAMED {
+            ", …"
+        } else {
+            ""
+        };
+        let (beads, ids) = (counted(waiting.len(), "bead", "beads"), some.join(", "));
+        let message = format!("{stages} done, and {beads} need a person: {ids}{more}");
+        return Err(Failure::new(ErrorCode::ValidationConstraint, message)
+            .action("see `beads-ralph human list`, then answer with `beads-ralph human resolve`")
+            .with_results(data));
+    }
+    if ui.is_json() {
+        return ui.data(&data);
+    }
+    ui.out(&format!("{stages} done\n"))
 }
 
-fn to_data(driven: &Driven) -> Value {
+fn to_data(driven: &Driven, waiting: &[BeadId]) -> Value {
     let failures = driven.failures.iter();
     let failures = failures.map(|(id, text)| json!({"source": id, "message": text}));
     json!({
@@ -102,6 +136,7 @@ fn to_data(driven: &Driven) -> Value {
         "dispatched": driven.dispatched.iter().map(to_json).collect::<Vec<Value>>(),
         "failures": failures.collect::<Vec<Value>>(),
         "interrupted": driven.is_interrupted,
+        "needs_person": waiting,
     })
 }
 

@@ -6,8 +6,8 @@ use beads_ralph_core::issue::{Issue, apply, is_same_content};
 use beads_ralph_core::plan::{self, Filter};
 use beads_ralph_core::reconcile::{Difference, Reconciliation, Verdict};
 use beads_ralph_core::text::excerpt;
-use beads_ralph_runtime::files;
 use beads_ralph_runtime::store::{Guard, StoreError, Write};
+use beads_ralph_runtime::{files, removed};
 use camino::Utf8Path;
 use serde_json::{Value, json};
 
@@ -86,6 +86,8 @@ pub(crate) struct AppliedForRun {
     pub(crate) plan_file: String,
     /// The beads that the plan has; with a dry run some of them are not in the store.
     pub(crate) beads: Vec<Value>,
+    /// Which sprints the plan no longer has.
+    pub(crate) sprints: removed::Applied,
 }
 
 /// Applies a plan before its beads are run.
@@ -107,11 +109,9 @@ pub(crate) fn apply_for_run(
     let advice = advice(&applied.comparison.reconciliation);
     ui.say(&format!("{}: {summary}\n{advice}", mason.source.shown()));
     let beads = &applied.comparison.compiled.beads;
-    let first = beads.first();
     Ok(AppliedForRun {
-        plan_file: first
-            .map(|bead| bead.metadata.plan_file.clone())
-            .unwrap_or_default(),
+        plan_file: mason.plan_file().to_owned(),
+        sprints: mason.sprints(&applied.comparison),
         beads: beads
             .iter()
             .map(|bead| bead.to_document(BeadShape::Both))
@@ -156,12 +156,17 @@ fn apply_plan(
             skipped,
         };
         let batch = batch(&mut applied, !is_insert_only);
-        if args.dry_run || batch.is_empty() {
+        if args.dry_run {
+            return Ok(applied);
+        }
+        if batch.is_empty() {
+            remember_removed(mason, &applied, beads)?;
             return Ok(applied);
         }
         match beads.store.write(&batch, beads.by.stamp()) {
             Ok(versions) => {
                 verify(beads, &batch, &versions)?;
+                remember_removed(mason, &applied, beads)?;
                 return Ok(applied);
             }
             Err(StoreError::Guard { .. } | StoreError::Exists(_) | StoreError::Held { .. })
@@ -172,6 +177,14 @@ fn apply_plan(
             Err(error) => return Err(error.into()),
         }
     }
+}
+
+/// Tells runs of the plan, whoever started them, which of its beads they must not begin (Z-44).
+fn remember_removed(mason: &Mason, applied: &Applied, beads: &mut Beads) -> Result<(), Failure> {
+    let sprints = mason.sprints(&applied.comparison);
+    let store = beads.store.as_mut();
+    removed::remember(store, mason.plan_file(), &sprints, beads.by.stamp())?;
+    Ok(())
 }
 
 /// The beads that are there already, whoever they belong to.

@@ -5,6 +5,7 @@
 
 mod preflight;
 mod screen;
+mod selecting;
 pub(crate) mod settings;
 mod story;
 mod summary;
@@ -21,10 +22,10 @@ use beads_ralph_runtime::agent::Finding;
 use beads_ralph_runtime::config::{self, Config};
 use beads_ralph_runtime::forge::{self, Gh, GitHub};
 use beads_ralph_runtime::git::{self, Git};
-use beads_ralph_runtime::run::{Begun, Ended, Forge, Selection, Start, StartError};
+use beads_ralph_runtime::run::{Begun, Ended, Forge, Start, StartError};
 use beads_ralph_runtime::store::{MemoryStore, Store as _, StoreError, Write};
 use beads_ralph_runtime::unit::{Interrupts, Units};
-use beads_ralph_runtime::{repo, run, store};
+use beads_ralph_runtime::{removed, repo, run, store};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 
@@ -80,6 +81,8 @@ fn imagined(beads: &Beads, applied: &AppliedForRun) -> Result<MemoryStore, Failu
     };
     let batch: Result<Vec<Write>, StoreError> = documents.into_iter().map(insert).collect();
     store.write(&batch?, beads.by.stamp())?;
+    let (plan, sprints) = (&applied.plan_file, &applied.sprints);
+    removed::remember(&mut store, plan, sprints, beads.by.stamp())?;
     Ok(store)
 }
 
@@ -95,7 +98,8 @@ pub(crate) fn at(
         return Err(obstacle.into());
     }
     let config = config::load(Some(&root))?;
-    let selection = selection(args, plan, &beads)?;
+    let plan = plan.map(|plan| plan.plan_file);
+    let selection = selecting::selection(args, plan, &beads)?;
     let place = Place::new(root, config)?;
     let git = place.git()?;
     let (forge, mode) = place.integration(args.integration.map(settings::mode), &git)?;
@@ -235,32 +239,6 @@ pub(crate) fn main_root(beads: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
             Failure::new(ErrorCode::ValidationConstraint, message)
                 .action("`git init` it and commit something; work is done in worktrees")
         })
-}
-
-/// Which beads are meant. A plan means its own: what it no longer has stays in the store and is not worked on.
-fn selection(
-    args: &RunArgs,
-    plan: Option<AppliedForRun>,
-    beads: &Beads,
-) -> Result<Selection, Failure> {
-    let ids = args
-        .bead
-        .iter()
-        .map(|text| Ok(beads.resolve(text)?.issue.id().clone()));
-    let mut chosen = ids.collect::<Result<Vec<BeadId>, Failure>>()?;
-    if let (Some(plan), true) = (&plan, chosen.is_empty()) {
-        let named = plan
-            .beads
-            .iter()
-            .filter_map(|bead| BeadId::parse(bead["id"].as_str()?).ok());
-        chosen.extend(named);
-    }
-    Ok(Selection {
-        beads: chosen,
-        teams: args.team.clone(),
-        sprints: args.sprint.clone(),
-        plan: plan.map(|plan| plan.plan_file),
-    })
 }
 
 fn refuse(findings: &[Finding], ui: &Ui) -> Result<(), Failure> {

@@ -5,9 +5,11 @@
 //! and `pause` are what was asked for last, as `{at, by, now}`, or null.
 //! With `--bead`: `{bead: {…}, executions: [{kind, attempt, agent, model, status, message, started_at, completed_at, seconds}], molecules: [{id, formula,
 //! status, done, total, current, worktree, pull_request, steps: [{id, stage, place, status, human, holder, tries, cycles, closed_at, said, reports: [{path,
-//! agent, status, gate, escalations, error}]}]}], part_of, last_error, question}`; molecules are those of `implement`, and `tries` counts how often a step was
+//! agent, status, gate, escalations, error}]}]}], checks: [{run, attempt, name, command, result, duration_ms, remark}], cost: {usd, tokens, turns, time_ms,
+//! n_unpriced} | null, part_of, last_error, question}`; molecules are those of `implement`, and `tries` counts how often a step was
 //! begun.
 
+mod checked;
 mod implementing;
 mod one_bead;
 mod stages;

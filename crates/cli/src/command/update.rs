@@ -4,7 +4,7 @@
 
 use beads_ralph_core::bead::{Invalid, parse_document};
 use beads_ralph_core::diag::{ErrorCode, did_you_mean};
-use beads_ralph_core::issue::{Edit, Label, Record};
+use beads_ralph_core::issue::{Edit, Label, Record, check_title};
 use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::files;
 use beads_ralph_runtime::store::{Guard, Write};
@@ -127,6 +127,9 @@ fn edits(args: &UpdateArgs) -> Result<Vec<Edit>, Failure> {
         ("assignee", &args.assignee),
         ("notes", &args.notes),
     ];
+    if let Some(title) = &args.title {
+        check_title(title)?;
+    }
     for (field, text) in texts {
         let set = |text: &String| Edit::Set(field.to_owned(), text.as_str().into());
         edits.extend(text.as_ref().map(set));

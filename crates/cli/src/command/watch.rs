@@ -1,7 +1,9 @@
 //! `watch`: a run on the whole terminal, live or over: beads, the log of one of them, what holds everything up; with keys to retry, pause and stop.
 //!
 //! It reads the journal along and writes nothing but what keys ask for, so that leaving it changes nothing, and any number may look at once.
+//! Closing the terminal is one more way to leave.
 
+mod keys;
 mod logs;
 mod orders;
 mod screen;
@@ -13,8 +15,10 @@ use std::time::Duration;
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_runtime::clock;
 use beads_ralph_runtime::signals::{self, Signals};
-use ratatui::crossterm::event::{self, Event, KeyEventKind};
+use beads_ralph_runtime::terminal::Terminal;
+use ratatui::crossterm::event::{Event, KeyEventKind};
 
+use self::keys::Keys;
 use self::logs::Logs;
 use self::orders::Order;
 use self::screen::Screen;
@@ -50,12 +54,13 @@ pub(crate) fn run(args: &WatchArgs, global: &Global, ui: &Ui) -> Result<(), Fail
             has_color: style.color,
         },
     };
+    let terminal = Terminal::of_process();
     let signals = Signals::take()?;
-    let mut screen = Screen::take().map_err(lost)?;
-    while watch.show(&mut screen, &mut source, &signals)? == Leaving::ForAWhile {
-        screen.lend(signals::suspend).map_err(lost)?;
+    match watch.stay(&mut source, &signals, &terminal) {
+        // Whoever closed the window wanted to leave, and drawing may notice it first.
+        Err(_) if terminal.is_gone() => Ok(()),
+        left => left,
     }
-    Ok(())
 }
 
 /// Why the screen is left.
@@ -73,13 +78,31 @@ struct Watch<'a> {
 }
 
 impl Watch<'_> {
+    /// Has the terminal until somebody wants to leave.
+    fn stay(
+        &mut self,
+        source: &mut Source,
+        signals: &Signals,
+        terminal: &Terminal,
+    ) -> Result<(), Failure> {
+        let mut screen = Screen::take().map_err(lost)?;
+        let keys = Keys::listen().map_err(lost)?;
+        let is_over = || signals.is_end() || terminal.is_gone();
+        while self.show(&mut screen, source, &keys, signals, &is_over)? == Leaving::ForAWhile {
+            screen.lend(signals::suspend).map_err(lost)?;
+        }
+        Ok(())
+    }
+
     fn show(
         &mut self,
         screen: &mut Screen,
         source: &mut Source,
+        keys: &Keys,
         signals: &Signals,
+        is_over: &impl Fn() -> bool,
     ) -> Result<Leaving, Failure> {
-        while !signals.is_end() {
+        while !is_over() {
             if signals.is_pause() {
                 return Ok(Leaving::ForAWhile);
             }
@@ -91,9 +114,9 @@ impl Watch<'_> {
             self.draw(screen)?;
             // Everything that was typed is heeded before it is drawn again.
             let mut wait = FRAME;
-            while event::poll(wait).map_err(lost)? {
+            while let Some(event) = keys.next(wait).map_err(lost)? {
                 wait = Duration::ZERO;
-                match self.heed(&event::read().map_err(lost)?) {
+                match self.heed(&event) {
                     Wish::Quit => return Ok(Leaving::ForGood),
                     Wish::Suspend => return Ok(Leaving::ForAWhile),
                     Wish::Nothing => {}

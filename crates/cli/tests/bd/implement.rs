@@ -198,7 +198,9 @@ fn i_40_three_beads_are_driven_as_far_as_they_go_on_the_real_bd() {
     create(&world, "tt-2", "epic", "");
     create(&world, "tt-3", "task", ",formula-docs-only");
     files::write_atomic(&beside(&world, "ask"), b"").unwrap();
-    world.ralph(&["drive", "--parallel=3"]);
+    let program = env!("CARGO_BIN_EXE_beads-ralph");
+    let driven = world.run(program, &["drive", "--parallel=3"]);
+    assert_eq!(driven.status.code(), Some(1), "two of them need a person");
     let [bug, epic, docs] = ["tt-1", "tt-2", "tt-3"].map(|id| shown(&world, id));
     for (asked, why) in [(&bug, "Which sum?"), (&epic, "epic")] {
         assert!(has_label(asked, "human"), "{asked:#}");

@@ -1,6 +1,7 @@
 //! Gates and the governor (contracts §8.5): no green, no features.
 
 mod asking;
+mod documented;
 mod enforcing;
 mod unseen;
 

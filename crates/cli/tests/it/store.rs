@@ -6,6 +6,7 @@ mod dep;
 mod hostile;
 mod import;
 mod init;
+mod limits;
 mod looking;
 mod place;
 mod query;

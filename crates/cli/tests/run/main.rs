@@ -5,9 +5,13 @@ mod agents;
 #[cfg(test)]
 mod checks;
 #[cfg(test)]
+mod closed;
+#[cfg(test)]
 mod ends;
 #[cfg(test)]
 mod flakes;
+#[cfg(test)]
+mod followed;
 #[cfg(test)]
 mod gates;
 #[cfg(test)]

@@ -3,11 +3,13 @@
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use beads_ralph_runtime::clock;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::process::Signal;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -26,33 +28,64 @@ pub(crate) struct Terminal {
     before: Termios,
     screen: Arc<Mutex<Parser>>,
     running: Option<Running>,
+    /// Whoever looks at the screen, and how it is told to look away.
+    looking: Option<JoinHandle<()>>,
+    is_closed: Arc<AtomicBool>,
 }
 
 impl Terminal {
     /// Runs a program with a terminal that is its own, as a shell would.
     #[track_caller]
     pub(crate) fn new(world: &World, size: Size, argv: &[&str]) -> Self {
-        let outside = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        Self::with(world, size, &[&["--ctty"], argv].concat())
+    }
+
+    /// Runs a program in front of a terminal that is not its own, so that no signal tells it when the terminal is closed.
+    #[track_caller]
+    pub(crate) fn borrowed(world: &World, size: Size, argv: &[&str]) -> Self {
+        Self::with(world, size, argv)
+    }
+
+    #[track_caller]
+    fn with(world: &World, size: Size, setsid: &[&str]) -> Self {
+        // Other programs that tests start meanwhile would keep a terminal open that is to be closed.
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let outside = openpt(flags).unwrap();
         grantpt(&outside).unwrap();
         unlockpt(&outside).unwrap();
         set_size(&outside, size);
         let name = ptsname(&outside, Vec::new()).unwrap();
-        let flags = OFlags::RDWR | OFlags::NOCTTY;
+        let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
         let inside = rustix::fs::open(&*name, flags, Mode::empty()).unwrap();
         let screen = Arc::new(Mutex::new(Parser::new(size.1, size.0, 0)));
         let before = tcgetattr(&inside).unwrap();
-        let argv = [&["--ctty"], argv].concat();
-        let running = world.tool("setsid", &argv).env("TERM", "xterm-256color");
+        let running = world.tool("setsid", setsid).env("TERM", "xterm-256color");
         let running = running.on(&inside).start();
         let keyboard = File::from(outside);
-        look(keyboard.try_clone().unwrap(), Arc::clone(&screen));
+        let is_closed = Arc::new(AtomicBool::new(false));
+        let looking = look(
+            keyboard.try_clone().unwrap(),
+            Arc::clone(&screen),
+            Arc::clone(&is_closed),
+        );
         Self {
             keyboard,
             inside,
             before,
             screen,
             running: Some(running),
+            looking: Some(looking),
+            is_closed,
         }
+    }
+
+    /// Closes the terminal, as closing its window does, and gives the program that was in front of it.
+    #[track_caller]
+    pub(crate) fn close(mut self) -> Running {
+        self.is_closed.store(true, Ordering::SeqCst);
+        let looking = self.looking.take().expect("it is closed once");
+        looking.join().expect("nothing went wrong while looking");
+        self.running.take().expect("it has not ended yet")
     }
 
     pub(crate) fn types(&self, keys: &str) {
@@ -133,12 +166,27 @@ fn set_size(terminal: &impl std::os::fd::AsFd, (columns, lines): Size) {
     tcsetwinsize(terminal, size).unwrap();
 }
 
-/// Takes everything that is written to the screen, until nobody can write any more.
-fn look(mut outside: File, screen: Arc<Mutex<Parser>>) {
+/// Takes everything that is written to the screen, until nobody can write any more or it is closed.
+fn look(
+    mut outside: File,
+    screen: Arc<Mutex<Parser>>,
+    is_closed: Arc<AtomicBool>,
+) -> JoinHandle<()> {
+    let pause = Timespec {
+        tv_sec: 0,
+        tv_nsec: 20_000_000,
+    };
     thread::spawn(move || {
         let mut bytes = [0; 4096];
-        while let Ok(n @ 1..) = outside.read(&mut bytes) {
+        while !is_closed.load(Ordering::SeqCst) {
+            let mut asked = [PollFd::new(&outside, PollFlags::IN)];
+            if matches!(poll(&mut asked, Some(&pause)), Ok(0)) {
+                continue;
+            }
+            let Ok(n @ 1..) = outside.read(&mut bytes) else {
+                return;
+            };
             screen.lock().unwrap().process(&bytes[..n]);
         }
-    });
+    })
 }

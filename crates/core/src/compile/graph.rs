@@ -93,6 +93,8 @@ pub fn plan_graph<'p>(plan: &'p Plan, known: &KnownIds) -> Result<PlanGraph<'p>,
     let named = sprints.iter().zip(&bead_ids);
     let long = named.filter(|(_, id)| id.as_str().len() > MAX_BEAD_ID);
     findings.extend(long.map(|(sprint, id)| diagnostics::long_bead_id(sprint, id)));
+    let titled = sprints.iter().copied();
+    findings.extend(titled.filter_map(diagnostics::long_title));
     findings.extend(diagnostics::partly_estimated(&sprints));
     findings.extend(overruled(&sprints, known));
     Ok(PlanGraph {

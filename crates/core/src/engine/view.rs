@@ -147,7 +147,11 @@ impl Engine {
 
     /// The beads that were asked for in vain, and are asked for again at another time.
     pub fn refused(&self) -> BTreeSet<BeadId> {
-        self.deferred.keys().cloned().collect()
+        let deferred = self.deferred.keys();
+        deferred
+            .filter(|id| self.queue.get(id).is_some())
+            .cloned()
+            .collect()
     }
 
     /// The beads that the run knows.

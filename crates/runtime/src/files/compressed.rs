@@ -10,6 +10,7 @@ use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 
 use super::{FileError, directory_of, open_own, read_limited, sync_directory, temporary_file};
+use crate::limits;
 
 /// How the name of a compressed file ends.
 const ENDING: &str = ".gz";
@@ -28,7 +29,7 @@ pub fn compress(path: &Utf8Path) -> Result<Utf8PathBuf, FileError> {
     if length.len() > limit {
         return Err(too_large());
     }
-    let unnamed = |error: io::Error| FileError::io("write", &target)(error.kind().into());
+    let unnamed = |error: io::Error| FileError::io("write", &target)(limits::without_path(&error));
     let temporary = temporary_file(directory_of(&target)).map_err(unnamed)?;
     let mut encoder = GzEncoder::new(temporary, Compression::fast());
     let n_bytes = io::copy(&mut source.take(limit + 1), &mut encoder);

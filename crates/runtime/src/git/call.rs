@@ -217,7 +217,8 @@ impl Caller {
             },
             output: output.map(Utf8PathBuf::from),
         };
-        let cancel = Cancel::new().map_err(|error| Trouble::passing(error.to_string()))?;
+        let cancel =
+            Cancel::new().map_err(|error| Trouble::passing(crate::limits::explain(&error)))?;
         let ended = self.units.run(&spec, &cancel, &mut Silent);
         let ended = ended.map_err(|error| not_started(&error))?;
         let name = call.name();

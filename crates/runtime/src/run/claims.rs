@@ -76,6 +76,11 @@ impl Performer<'_> {
 
     fn claim_anew(&self, id: &BeadId) -> Result<Option<Record>, Trouble> {
         let record = fetch(&**self.store(), id)?;
+        // Somebody may have removed its sprint from the plan since the store was looked at (Z-44). What was begun is finished.
+        let is_removed = self.reader.is_removed(&**self.store(), &record);
+        if record.claim.is_none() && is_removed.map_err(trouble)? {
+            return Ok(None);
+        }
         // A gate may have turned red since the store was looked at.
         let denial = self.reader.denial(&**self.store(), &record);
         if denial.map_err(trouble)?.is_some() {

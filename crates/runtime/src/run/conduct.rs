@@ -137,7 +137,13 @@ impl<'a> Conductor<'a> {
             }
             self.decide(&mut events, stage, audience)?;
             if let Some(outcome) = self.engine.outcome() {
-                return Ok(outcome);
+                let is_stopped = matches!(outcome, Outcome::Stopped | Outcome::Fatal(_));
+                if noticed.has_looked || is_stopped {
+                    return Ok(outcome);
+                }
+                // Somebody may have added work since the last look (Z-44).
+                stage.lookout.hurry();
+                continue;
             }
             audience.tick(&self.engine);
             events.extend(stage.wait(self.engine.next_wake(), self.poll));

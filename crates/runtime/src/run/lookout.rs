@@ -45,6 +45,8 @@ pub struct Noticed {
     pub events: Vec<Event>,
     /// Why the store could not be looked at.
     pub warning: Option<String>,
+    /// Whether it was time to look at the store.
+    pub has_looked: bool,
 }
 
 impl Lookout {
@@ -74,6 +76,11 @@ impl Lookout {
         Ok(self.heed(&orders))
     }
 
+    /// Makes it time to look at the store.
+    pub fn hurry(&mut self) {
+        self.polled = None;
+    }
+
     /// Looks at the store, when it is time. It is an error when the store was out of reach for too long.
     pub fn look(
         &mut self,
@@ -83,7 +90,7 @@ impl Lookout {
     ) -> Result<Noticed, StoreError> {
         let mut noticed = Noticed {
             events: self.beat(engine, performer, now),
-            warning: None,
+            ..Noticed::default()
         };
         if self
             .polled
@@ -92,6 +99,7 @@ impl Lookout {
             return Ok(noticed);
         }
         self.polled = Some(now);
+        noticed.has_looked = true;
         // What is worked on stands as the engine knows it. What was worked on, or asked for in vain, is looked at like all others.
         let lost = engine.lost();
         self.sight.doubt(lost.difference(&self.lost).cloned());

@@ -19,6 +19,7 @@ use serde_json::Value;
 use self::features::is_open_feature;
 use super::below::open_steps;
 use super::keeping::{FEEDBACK, PARKED, RECEIPT, SEALED};
+use crate::removed;
 use crate::store::{Control, Store, StoreError};
 
 /// What is needed to make a task of a record.
@@ -63,6 +64,28 @@ impl TaskReader<'_> {
                 }
             }
         }
+    }
+
+    /// The sprints that the plan of this run no longer has (Z-44).
+    fn removed(&self, store: &dyn Store) -> Result<BTreeSet<String>, StoreError> {
+        match &self.selection.plan {
+            Some(plan) => removed::read(store, plan),
+            None => Ok(BTreeSet::new()),
+        }
+    }
+
+    /// Whether a bead is for this run, and its sprint is not among those that the plan no longer has.
+    fn wants(&self, record: &Record, removed: &BTreeSet<String>) -> bool {
+        self.selection.selects(record) && !removed.contains(sprint_of(record))
+    }
+
+    /// Whether the sprint of a bead was removed from the plan of this run.
+    pub(super) fn is_removed(
+        &self,
+        store: &dyn Store,
+        record: &Record,
+    ) -> Result<bool, StoreError> {
+        Ok(self.removed(store)?.contains(sprint_of(record)))
     }
 
     /// A bead that has the number which every bead gets says nothing of its own.
@@ -164,6 +187,12 @@ fn plain(record: &Record, standing: Standing, waits_for: Vec<BeadId>, now: Times
     }
 }
 
+fn sprint_of(record: &Record) -> &str {
+    let metadata = record.issue.metadata();
+    let sprint = metadata.and_then(|it| it.get("sprint")?.as_str());
+    sprint.unwrap_or_default()
+}
+
 /// The commit that the work on a bead began from, as the bead says (Z-6).
 pub(super) fn base_of(record: &Record) -> Option<CommitId> {
     let base = record.issue.metadata()?.get("base_commit")?.as_str()?;
@@ -198,6 +227,11 @@ fn is_run(holder: &Holder) -> bool {
     holder.process.is_some()
 }
 
+/// What agents of runs have taken for a bead so far, as the bead says.
+pub fn spent_on(record: &Record) -> Option<Spent> {
+    spent(record.issue.metadata()?.get(RECEIPT)?)
+}
+
 fn spent(value: &Value) -> Option<Spent> {
     serde_json::from_value(value.clone()).ok()
 }
@@ -212,7 +246,26 @@ pub struct Sight {
     unseen: BTreeSet<BeadId>,
     /// Features that nobody has begun: a gate may turn green or red without any event of theirs.
     features: BTreeSet<BeadId>,
+    /// The sprints that the plan of this run no longer has. They change without any event of their beads.
+    removed: BTreeSet<String>,
     is_begun: bool,
+}
+
+/// One look at the store.
+struct Look<'a> {
+    store: &'a dyn Store,
+    reader: &'a TaskReader<'a>,
+    now: Timestamp,
+    /// Whether this run is working on a bead.
+    is_ours: &'a dyn Fn(&BeadId) -> bool,
+    /// The sprints that the plan of this run no longer has.
+    removed: &'a BTreeSet<String>,
+}
+
+impl Look<'_> {
+    fn wants(&self, record: &Record) -> bool {
+        self.reader.wants(record, self.removed)
+    }
 }
 
 /// How many events are read at once.
@@ -247,11 +300,20 @@ impl Sight {
         let is_first = !self.is_begun;
         // Everything is read before anything is remembered: what a look that fails has read must be read again.
         let rows = store.controls(PARKED)?;
-        let (tasks, gone) = if is_first {
-            self.everything(store, reader, now, is_ours)?
-        } else {
-            self.changes(store, reader, now, is_ours)?
+        let removed = reader.removed(store)?;
+        let look = Look {
+            store,
+            reader,
+            now,
+            is_ours,
+            removed: &removed,
         };
+        let (tasks, gone) = if is_first {
+            self.everything(&look)?
+        } else {
+            self.changes(&look)?
+        };
+        self.removed = removed;
         let parked = self.parked(&rows, now);
         for task in &tasks {
             self.tasks.insert(task.id.clone(), task.clone());
@@ -269,16 +331,11 @@ impl Sight {
     }
 
     /// Everything that is not done, and what became of the beads that the run knows.
-    fn everything(
-        &mut self,
-        store: &dyn Store,
-        reader: &TaskReader<'_>,
-        now: Timestamp,
-        is_ours: &dyn Fn(&BeadId) -> bool,
-    ) -> Result<(Vec<Task>, Vec<BeadId>), StoreError> {
+    fn everything(&mut self, look: &Look<'_>) -> Result<(Vec<Task>, Vec<BeadId>), StoreError> {
+        let (store, reader) = (look.store, look.reader);
         let last_event = last_event(store)?;
         let mut records = store.find(&everything())?;
-        records.retain(|record| reader.selection.selects(record));
+        records.retain(|record| look.wants(record));
         let found: BTreeSet<BeadId> = records
             .iter()
             .map(|record| record.issue.id().clone())
@@ -287,9 +344,7 @@ impl Sight {
         let known: Vec<BeadId> = known.cloned().collect();
         // Of those that are not found any more only what is done is worth knowing; others are for somebody else now (L-5).
         let mut rest = store.get(&known)?;
-        rest.retain(|record| {
-            is_work(record) && (is_done(record) || reader.selection.selects(record))
-        });
+        rest.retain(|record| is_work(record) && (is_done(record) || look.wants(record)));
         let there: BTreeSet<&BeadId> = rest.iter().map(|record| record.issue.id()).collect();
         let gone = known
             .iter()
@@ -297,21 +352,16 @@ impl Sight {
             .cloned()
             .collect();
         records.extend(rest);
-        let tasks = read(store, reader, now, &records)?;
+        let tasks = read(store, reader, look.now, &records)?;
         self.note_features(&records);
         self.last_event = last_event;
-        self.unseen.retain(|id| is_ours(id));
+        self.unseen.retain(|id| (look.is_ours)(id));
         self.is_begun = true;
         Ok((tasks, gone))
     }
 
-    fn changes(
-        &mut self,
-        store: &dyn Store,
-        reader: &TaskReader<'_>,
-        now: Timestamp,
-        is_ours: &dyn Fn(&BeadId) -> bool,
-    ) -> Result<(Vec<Task>, Vec<BeadId>), StoreError> {
+    fn changes(&mut self, look: &Look<'_>) -> Result<(Vec<Task>, Vec<BeadId>), StoreError> {
+        let store = look.store;
         let changes = store.changes(self.last_event, MAX_EVENTS)?;
         let mut ids: BTreeSet<BeadId> = changes.iter().map(|(_, id)| id.clone()).collect();
         for id in ids.clone() {
@@ -330,21 +380,26 @@ impl Sight {
         );
         ids.extend(self.unseen.iter().cloned());
         ids.extend(self.features.iter().cloned());
-        let (ours, ids): (BTreeSet<BeadId>, BTreeSet<BeadId>) = ids.into_iter().partition(is_ours);
+        if *look.removed != self.removed {
+            ids.extend(self.tasks.keys().cloned());
+            let found = store.find(&everything())?;
+            ids.extend(found.iter().map(|record| record.issue.id().clone()));
+        }
+        let (ours, ids): (BTreeSet<BeadId>, BTreeSet<BeadId>) =
+            ids.into_iter().partition(look.is_ours);
         let ids: Vec<BeadId> = ids.into_iter().collect();
         let records: Vec<Record> = store.get(&ids)?.into_iter().filter(is_work).collect();
         let there: BTreeSet<&BeadId> = records.iter().map(|record| record.issue.id()).collect();
-        let gone = ids
-            .iter()
-            .filter(|id| !there.contains(id) && self.tasks.contains_key(id));
+        // What is in doubt is known to the engine too.
+        let is_known = |id: &BeadId| self.tasks.contains_key(id) || self.unseen.contains(id);
+        let gone = ids.iter().filter(|id| !there.contains(id) && is_known(id));
         let mut gone: Vec<BeadId> = gone.cloned().collect();
-        let (records, others): (Vec<Record>, Vec<Record>) = records
-            .into_iter()
-            .partition(|it| reader.selection.selects(it));
+        let (records, others): (Vec<Record>, Vec<Record>) =
+            records.into_iter().partition(|it| look.wants(it));
         // What was for this run and is not any more is gone for it.
         let others = others.iter().map(|record| record.issue.id());
-        gone.extend(others.filter(|id| self.tasks.contains_key(*id)).cloned());
-        let mut tasks = read(store, reader, now, &records)?;
+        gone.extend(others.filter(|id| is_known(id)).cloned());
+        let mut tasks = read(store, look.reader, look.now, &records)?;
         self.note_features(&records);
         tasks.retain(|task| self.tasks.get(&task.id) != Some(task));
         // Whatever was known of a bead before this run worked on it says nothing about what is new afterwards.

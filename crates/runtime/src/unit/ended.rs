@@ -8,6 +8,8 @@ use thiserror::Error;
 
 use beads_ralph_core::text::excerpt;
 
+use crate::limits;
+
 /// How a unit ended, and what it left.
 #[derive(Debug)]
 pub struct Ended {
@@ -114,6 +116,6 @@ pub enum UnitError {
         is_temporary: bool,
     },
     /// The shim cannot be started, or does not answer.
-    #[error("cannot start a process of our own: {0}")]
+    #[error("cannot start a process of our own: {}", limits::explain(.0))]
     Shim(io::Error),
 }

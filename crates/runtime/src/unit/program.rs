@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 
 use crate::env::is_executable;
+use crate::limits;
 
 /// Where programs are when the environment does not say.
 const DEFAULT_PATH: &str = "/bin:/usr/bin";
@@ -51,7 +52,7 @@ impl Refusal {
             Some(Errno::TOOBIG) => {
                 Self::new("its arguments and environment are longer than this system allows")
             }
-            _ => Self::of_system(error.to_string(), error),
+            _ => Self::of_system(limits::explain(error), error),
         }
     }
 
@@ -66,7 +67,8 @@ impl Refusal {
     /// What the system said when a directory was to be entered.
     pub(super) fn of_directory(directory: &OsStr, error: &io::Error) -> Self {
         let directory = Path::new(directory).display();
-        Self::of_system(format!("cannot run in {directory}: {error}"), error)
+        let why = limits::explain(error);
+        Self::of_system(format!("cannot run in {directory}: {why}"), error)
     }
 }
 

@@ -23,7 +23,7 @@ use super::{
     Cancel, Ended, Ending, Environment, Limits, Mark, Silent, Spec, Stdin, Stopped, Stream, Swept,
     UnitError, Watch,
 };
-use crate::{clock, env};
+use crate::{clock, env, limits};
 
 /// Where units are started. Threads may share it.
 ///
@@ -242,7 +242,8 @@ fn open(stdin: &Stdin) -> Result<OwnedFd, Refusal> {
         Stdin::File(path) => (path.as_path(), false),
     };
     let refused = |error: io::Error| {
-        Refusal::of_system(format!("cannot read its input {path}: {error}"), &error)
+        let why = limits::explain(&error);
+        Refusal::of_system(format!("cannot read its input {path}: {why}"), &error)
     };
     if !is_ours && !path.metadata().map_err(refused)?.is_file() {
         return Err(Refusal::new(format!("its input {path} is not a file")));

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use beads_ralph_core::bead::{BeadId, FieldError, FieldErrorKind, error_code};
 use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_core::issue::{Entry, Line, read_line};
+use beads_ralph_core::issue::{Entry, Line, check_title, read_line};
 use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_runtime::repo;
 use camino::Utf8Path;
@@ -91,7 +91,17 @@ fn parse(line: &[u8]) -> Result<Line, Vec<FieldError>> {
             kind: FieldErrorKind::JsonInvalid,
         }]
     })?;
-    read_line(text)
+    let line = read_line(text)?;
+    if let Line::Issue(entry) = &line {
+        check_title(entry.issue.title()).map_err(|long| {
+            vec![FieldError {
+                path: "title".to_owned(),
+                message: long.to_string(),
+                kind: FieldErrorKind::Value,
+            }]
+        })?;
+    }
+    Ok(line)
 }
 
 impl Problems {

@@ -1,4 +1,4 @@
-//! `logs --follow`: what is being written, as it comes, until somebody interrupts.
+//! `logs --follow`: what is being written, as it comes, until somebody interrupts or nobody reads it any more.
 //!
 //! The stream that was written to last is shown; when another one of the run is written to, it is named and shown from where it
 //! was left. Only whole lines are shown, so that no character is cut in two.
@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use beads_ralph_core::text::{visible, visible_lines};
 use beads_ralph_runtime::files::{self, FileError};
+use beads_ralph_runtime::terminal;
 use beads_ralph_runtime::unit::Cancel;
 use camino::Utf8PathBuf;
 
@@ -59,7 +60,7 @@ pub(super) fn follow(run: &Run, wanted: Option<&Log>, ui: &Ui) -> Result<(), Fai
         if let Some(stream) = shown.as_ref().and_then(|name| streams.get_mut(name)) {
             stream.catch_up(ui)?;
         }
-        if cancel.wait(PAUSE) {
+        if cancel.wait(PAUSE) || terminal::is_output_closed() {
             return Ok(());
         }
     }

@@ -10,7 +10,7 @@ use beads_ralph_core::issue::{Query, Record};
 use beads_ralph_runtime::agent::{self, Finding};
 use beads_ralph_runtime::git::{Git, Identity};
 use beads_ralph_runtime::run::{Repository as _, Selection, place};
-use beads_ralph_runtime::{agents, files, repo};
+use beads_ralph_runtime::{agents, files, removed, repo};
 
 use super::Place;
 use crate::beads::Beads;
@@ -35,9 +35,14 @@ impl Preflight<'_> {
         let rules = Rules {
             rig: self.place.config.rig.clone(),
         };
+        let removed = match &selection.plan {
+            Some(plan) => removed::read(&*beads.store, plan)?,
+            None => BTreeSet::new(),
+        };
         let selected = records.iter().filter(|record| selection.selects(record));
         let beads: Vec<RalphBead> = selected
             .filter_map(|it| it.issue.to_ralph_bead(&[], &rules).ok())
+            .filter(|bead| !removed.contains(&bead.metadata.sprint.to_string()))
             .collect();
         let mut findings = self.agents(&beads);
         findings.extend(self.disk());

@@ -6,8 +6,10 @@ use beads_ralph_core::implement::reason;
 use beads_ralph_core::issue::{Issue, Record, Standing};
 use beads_ralph_core::report::{self, AgentRun};
 use beads_ralph_core::text::{excerpt, visible};
+use beads_ralph_runtime::run::spent_on;
 use serde_json::{Value, json};
 
+use super::checked::{self, Checked};
 use super::metadata;
 use super::stages::{self, PartOf, Worked};
 use crate::bead_view::{self, HUMAN, held, named, paragraph, time};
@@ -22,6 +24,8 @@ pub(super) fn run(id: &str, beads: &Beads, ui: &Ui) -> Result<(), Failure> {
     let runs = report::runs(&record.issue);
     let worked = stages::of_bead(beads, &record)?;
     let part_of = stages::part_of(beads, &record)?;
+    let checks = checked::of_bead(&beads.directory, record.issue.id());
+    let spent = spent_on(&record);
     let error = last_error(&record.issue, !worked.is_empty());
     if ui.is_json() {
         let n_dependents = beads.n_dependents(record.issue.id())?;
@@ -29,6 +33,8 @@ pub(super) fn run(id: &str, beads: &Beads, ui: &Ui) -> Result<(), Failure> {
             "bead": bead_view::to_json(&record, n_dependents),
             "executions": runs.iter().map(to_json).collect::<Vec<Value>>(),
             "molecules": worked.iter().map(Worked::to_json).collect::<Vec<Value>>(),
+            "checks": checks.iter().map(Checked::to_json).collect::<Vec<Value>>(),
+            "cost": spent.as_ref().map(checked::cost_json),
             "part_of": part_of,
             "last_error": error,
             "question": report::question(&record.issue),
@@ -43,6 +49,14 @@ pub(super) fn run(id: &str, beads: &Beads, ui: &Ui) -> Result<(), Failure> {
         text.push_str("no agent has come to its end with it yet\n");
     }
     text.push_str(&table(&runs).draw(page));
+    if !checks.is_empty() {
+        text.push('\n');
+        text.push_str(&checked::table(&checks).draw(page));
+    }
+    if let Some(spent) = &spent {
+        let cost = checked::cost(spent);
+        _ = writeln!(text, "\n{}", page.line(&format!("cost in all: {cost}")));
+    }
     for molecule in &worked {
         text.push_str(&molecule.text(page));
     }

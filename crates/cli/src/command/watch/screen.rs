@@ -9,37 +9,47 @@ use ratatui::crossterm::terminal::{EnterAlternateScreen, enable_raw_mode};
 use ratatui::prelude::CrosstermBackend;
 use ratatui::{DefaultTerminal, Frame, Terminal};
 
-/// A terminal that is ours.
-pub(super) struct Screen(DefaultTerminal);
+/// A terminal that is ours; there until it is given back for good.
+pub(super) struct Screen(Option<DefaultTerminal>);
 
 impl Screen {
     pub(super) fn take() -> io::Result<Self> {
         // It may fail when half of it is done.
         ratatui::try_init()
-            .map(Self)
+            .map(|terminal| Self(Some(terminal)))
             .inspect_err(|_| ratatui::restore())
     }
 
     pub(super) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
-        self.0.draw(draw).map(drop)
+        self.terminal().draw(draw).map(drop)
     }
 
     /// Gives it back for the time of something else.
     pub(super) fn lend(&mut self, meanwhile: impl FnOnce()) -> io::Result<()> {
-        self.0.show_cursor()?;
+        self.terminal().show_cursor()?;
         ratatui::try_restore()?;
         meanwhile();
         enable_raw_mode()?;
         execute!(stdout(), EnterAlternateScreen)?;
         // A new one draws everything; clearing the old one would ask the terminal something and wait for its answer.
-        self.0 = Terminal::new(CrosstermBackend::new(stdout()))?;
+        self.0 = Some(Terminal::new(CrosstermBackend::new(stdout()))?);
         Ok(())
+    }
+
+    fn terminal(&mut self) -> &mut DefaultTerminal {
+        self.0.as_mut().expect("it is given back at the end only")
     }
 }
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        drop(self.0.show_cursor());
+        let terminal = self.0.take();
         drop(ratatui::try_restore());
+        if let Some(mut terminal) = terminal
+            && terminal.show_cursor().is_err()
+        {
+            // Nobody sees a cursor on a terminal that is closed. Dropping it would complain about that on the same terminal, and panic.
+            std::mem::forget(terminal);
+        }
     }
 }

@@ -142,10 +142,10 @@ fn a_bead_may_be_big_but_not_without_end() {
             .unwrap()
             .starts_with("in.jsonl:1: ")
     );
-    let title = "t".repeat(1 << 20);
+    let (title, text) = ("t".repeat(500), "d".repeat(1 << 20));
     env.write(
         "in.jsonl",
-        format!("{{\"id\":\"n\",\"title\":\"{title}\"}}"),
+        format!("{{\"id\":\"n\",\"title\":\"{title}\",\"description\":\"{text}\"}}"),
     );
     env.run(&["import", "in.jsonl"]).exits(0);
     assert!(env.run(&["list"]).exits(0).stdout.len() < 4000);

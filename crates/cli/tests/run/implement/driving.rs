@@ -10,6 +10,14 @@ use crate::world::wait_until;
 
 const READY: &str = "implementation-ready,brainstormed";
 
+/// What a driver did that left work for a person.
+#[track_caller]
+fn needing_person(bench: &Bench, args: &[&str]) -> Value {
+    let output = bench.world.run(&[args, &["--json"]].concat()).exits(1);
+    let mut answer: Value = serde_json::from_str(&output.stdout).unwrap();
+    answer["error"]["results"].take()
+}
+
 fn eight(bench: &Bench) -> Vec<String> {
     let ids: Vec<String> = (1..=8).map(|n| format!("many-{n}")).collect();
     for id in &ids {
@@ -125,9 +133,12 @@ fn i_43_what_is_not_labelled_waits_or_is_blocked_is_not_touched_and_what_is_in_p
     bench.create("q-5", "bug", READY);
     bench.bd(&["update", "q-5", "--status", "in_progress"]);
     let before = bench.export();
-    let driven = bench.world.data(&["drive", "--parallel", "4"]);
+    let driven = needing_person(&bench, &["drive", "--parallel", "4"]);
     assert_eq!(driven["dispatched"], serde_json::json!([]), "{driven:#}");
+    assert_eq!(driven["needs_person"], serde_json::json!(["q-1"]));
     assert_eq!(bench.export(), before);
+    bench.bd(&["label", "remove", "q-1", "human"]);
+    bench.bd(&["close", "q-1"]);
     bench.source("bug", "");
     bench.implement();
     assert_eq!(bench.bead(SOURCE)["status"], "in_progress");
@@ -144,7 +155,8 @@ fn i_42_a_bead_that_cannot_be_worked_on_three_times_is_for_a_person_and_the_othe
     );
     bench.create("q-1", "bug", &format!("{READY},ralf:required"));
     bench.create("q-2", "feature", READY);
-    let driven = bench.world.data(&["drive"]);
+    let driven = needing_person(&bench, &["drive"]);
+    assert_eq!(driven["needs_person"], serde_json::json!(["q-1"]));
     let failures = driven["failures"].as_array().unwrap();
     assert_eq!(failures.len(), 3, "{driven:#}");
     assert!(failures.iter().all(|it| it["source"] == "q-1"));
@@ -154,6 +166,19 @@ fn i_42_a_bead_that_cannot_be_worked_on_three_times_is_for_a_person_and_the_othe
         "{bead:#}"
     );
     assert!(has(&bench.bead("q-2"), "merge-ready"));
+}
+
+#[test]
+fn i_42_a_driver_that_leaves_work_for_a_person_ends_with_1_and_names_it() {
+    let bench = Bench::new("diligent");
+    bench.create("q-1", "epic", READY);
+    let driven = bench.world.run(&["drive"]).exits(1);
+    driven.says("q-1").says("beads-ralph human list");
+    assert!(is_human(&bench.bead("q-1")));
+    // As long as nobody answers.
+    bench.world.run(&["drive"]).exits(1).says("q-1");
+    bench.bd(&["close", "q-1"]);
+    bench.world.run(&["drive"]).exits(0);
 }
 
 #[test]

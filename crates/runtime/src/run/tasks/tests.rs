@@ -8,6 +8,7 @@ use beads_ralph_core::governor::Gate;
 use beads_ralph_core::issue::{Edit, Entry};
 
 use super::*;
+use crate::removed::Applied;
 use crate::store::{Guard, MemoryStore, NewClaim, Stamp, Write};
 use failing::Failing;
 
@@ -234,4 +235,79 @@ fn g_3_a_feature_whose_holder_died_goes_on_when_the_gate_turns_green() {
     assert_eq!(look(), [(Standing::Open, true)]);
     is_green.store(true, Ordering::Relaxed);
     assert_eq!(look(), [(Standing::Open, false)]);
+}
+
+/// A store with the bead of a sprint, and a reader for the plan that it is of.
+fn planned() -> (MemoryStore, BeadId, TaskReader<'static>) {
+    let mut store = MemoryStore::new();
+    let document = serde_json::json!({
+        "id": "bd-1", "title": "One", "status": "open", "priority": 1, "issue_type": "beads-ralph-work",
+        "assignee": "beads-ralph-scrum-master", "metadata": {"plan_file": "plan.md", "sprint": "1.1"},
+        "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z",
+    });
+    let entry = Entry::from_document(document).unwrap();
+    let id = entry.issue.id().clone();
+    store.write(&[Write::Insert(Box::new(entry))], BY).unwrap();
+    let selection = Selection {
+        plan: Some("plan.md".to_owned()),
+        ..Selection::default()
+    };
+    let reader = TaskReader {
+        selection,
+        ..reader()
+    };
+    (store, id, reader)
+}
+
+/// Applies the plan without some sprints.
+fn apply_without(store: &mut MemoryStore, sprints: &[&str]) {
+    let removed = sprints.iter().map(|&sprint| sprint.to_owned()).collect();
+    removed::remember(store, "plan.md", &Applied::Whole(removed), BY).unwrap();
+}
+
+/// The beads that are told of, and those that are gone.
+fn told(seen: Option<Event>) -> (usize, Vec<BeadId>) {
+    match seen {
+        Some(Event::Seen { tasks, gone, .. }) => (tasks.len(), gone),
+        _ => (0, Vec::new()),
+    }
+}
+
+#[test]
+fn z_44_a_sprint_is_gone_while_its_plan_lacks_it() {
+    let (mut store, id, reader) = planned();
+    let mut sight = Sight::default();
+    let mut look = |store: &MemoryStore| {
+        let seen = sight.look(store, &reader, BY.at, &|_| false).unwrap();
+        told(seen)
+    };
+    assert_eq!(look(&store), (1, Vec::new()));
+    apply_without(&mut store, &["1.1"]);
+    assert_eq!(look(&store), (0, vec![id]));
+    assert_eq!(look(&store), (0, Vec::new()), "it is told once");
+    apply_without(&mut store, &[]);
+    assert_eq!(look(&store), (1, Vec::new()));
+}
+
+#[test]
+fn z_44_a_sprint_that_is_worked_on_is_not_taken_away() {
+    let (mut store, id, reader) = planned();
+    let mut sight = Sight::default();
+    sight.look(&store, &reader, BY.at, &|_| false).unwrap();
+    apply_without(&mut store, &["1.1"]);
+    let ours = sight.look(&store, &reader, BY.at, &|it| *it == id).unwrap();
+    assert_eq!(told(ours), (0, Vec::new()));
+    let later = sight.look(&store, &reader, BY.at, &|_| false).unwrap();
+    assert_eq!(told(later), (0, vec![id]));
+}
+
+#[test]
+fn z_44_a_bead_that_was_asked_for_in_vain_is_gone_when_it_is_not_for_this_run_any_more() {
+    let (mut store, id, reader) = planned();
+    let mut sight = Sight::default();
+    sight.look(&store, &reader, BY.at, &|_| false).unwrap();
+    apply_without(&mut store, &["1.1"]);
+    sight.doubt([id.clone()]);
+    let seen = sight.look(&store, &reader, BY.at, &|_| false).unwrap();
+    assert_eq!(told(seen), (0, vec![id]));
 }

@@ -60,6 +60,13 @@ impl CheckReport {
 /// Looks over the store in a file. Fails only when somebody else has it, or when it is not ours to look at.
 pub fn check(path: &Utf8Path, options: Options) -> Result<CheckReport, StoreError> {
     let _lock = open::lock(path, Access::Shared, options.busy)?;
+    check_locked(path, options)
+}
+
+/// As above, for whoever has the lock already.
+///
+/// Everything is read in one transaction: what others write meanwhile is not seen, so that two rows that disagree are damage.
+pub(super) fn check_locked(path: &Utf8Path, options: Options) -> Result<CheckReport, StoreError> {
     let mut report = CheckReport::default();
     if !path.exists() {
         report.add("the file is missing");
@@ -73,6 +80,8 @@ pub fn check(path: &Utf8Path, options: Options) -> Result<CheckReport, StoreErro
         }
         Err(error) => return Err(error),
     };
+    let begun = connection.unchecked_transaction();
+    let connection = begun.map_err(|error| Failed::from(error).at(path, BUSY))?;
     match open::check_format(&connection, path, open::FORMAT, BUSY) {
         Ok(0) => report.add("there is nothing in the file"),
         Ok(_) => {}

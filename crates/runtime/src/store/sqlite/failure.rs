@@ -6,6 +6,7 @@ use camino::Utf8Path;
 use rusqlite::ErrorCode;
 use rusqlite::types::FromSqlError;
 
+use crate::limits;
 use crate::store::StoreError;
 
 /// Something went wrong below the store.
@@ -75,6 +76,12 @@ fn of_sql(error: &rusqlite::Error, path: &Utf8Path, busy: Duration) -> StoreErro
     let words = error.to_string();
     let rusqlite::Error::SqliteFailure(code, _) = error else {
         return StoreError::Damaged { path, what: words };
+    };
+    let words = match code.code {
+        ErrorCode::SystemIoFailure | ErrorCode::CannotOpen => {
+            limits::in_the_way_of(&path).unwrap_or(words)
+        }
+        _ => words,
     };
     match code.code {
         ErrorCode::DatabaseBusy

@@ -7,6 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use rusqlite::{Connection, OpenFlags};
 
 use super::failure::Failed;
+use crate::limits;
 use crate::store::StoreError;
 
 /// The formats, each made from the one before by its own step; the newest is what this program writes.
@@ -34,7 +35,7 @@ pub(super) fn lock(path: &Utf8Path, access: Access, busy: Duration) -> Result<Fi
     let beside = path.with_extension("lock");
     let unusable = |error: std::io::Error| StoreError::Unusable {
         path: beside.clone(),
-        why: error.to_string(),
+        why: limits::explain(&error),
     };
     let file = OpenOptions::new()
         .read(true)

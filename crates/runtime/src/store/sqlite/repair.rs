@@ -17,7 +17,7 @@ use rusqlite::{Connection, Transaction, params_from_iter};
 
 use super::BUSY;
 use super::batch::{Batch, State};
-use super::check::{is_told, known_ids};
+use super::check::{check_locked, is_told, known_ids};
 use super::failure::Failed;
 use super::open::{self, Access, MIGRATIONS, Purpose};
 use super::rows::{self, NewEvent};
@@ -44,14 +44,19 @@ pub struct RepairReport {
     pub kept: Option<Utf8PathBuf>,
 }
 
-/// Builds the store in a file anew from what is left of it and from an export.
+/// Builds the store in a file anew from what is left of it and from an export; nothing is done to a store that is whole.
+///
+/// It is looked over again once nobody else has it: since the check that found damage, somebody else may have mended it.
 pub fn repair(
     path: &Utf8Path,
     export: BTreeMap<BeadId, Entry>,
     by: Stamp<'_>,
     options: Options,
-) -> Result<RepairReport, StoreError> {
+) -> Result<Option<RepairReport>, StoreError> {
     let _lock = open::lock(path, Access::Alone, options.busy)?;
+    if check_locked(path, options)?.is_healthy() {
+        return Ok(None);
+    }
     let kept = aside::keep(path)?;
     let mended = Utf8PathBuf::from(format!("{path}.mending"));
     aside::remove(&mended);
@@ -66,7 +71,7 @@ pub fn repair(
     aside::close(new).map_err(|failed| failed.at(&mended, BUSY))?;
     aside::replace(path, &mended)?;
     report.kept = kept;
-    Ok(report)
+    Ok(Some(report))
 }
 
 /// What the damaged file tells besides its rows.

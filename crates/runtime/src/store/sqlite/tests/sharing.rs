@@ -1,6 +1,11 @@
 //! Several connections to one file.
 
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
 use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::issue::new_comment;
 
 use super::*;
 
@@ -137,4 +142,59 @@ fn an_epic_may_have_thousands_of_children() {
     };
     store.write(&[close], by()).unwrap();
     assert!(!store.get(&[id("c-4999")]).unwrap()[0].is_blocked);
+}
+
+/// How often the store is looked over while others write.
+const N_CHECKS: usize = 20;
+
+#[test]
+fn a_check_sees_one_state_while_others_write() {
+    let place = place();
+    let mut store = filled(&place.path);
+    let ids: Vec<String> = (0..300).map(|number| format!("n-{number:03}")).collect();
+    let inserts: Vec<Write> = ids.iter().map(|id| insertion(id, &[])).collect();
+    store.write(&inserts, by()).unwrap();
+    let last = id(ids.last().unwrap());
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let mut store = SqliteStore::open(&place.path).unwrap();
+                while !is_over.load(Ordering::SeqCst) {
+                    let comment = new_comment(&last, "ann", "more", &by().time());
+                    let write = Write::Update {
+                        id: last.clone(),
+                        edits: vec![Edit::Comment(comment)],
+                        guard: Guard::default(),
+                    };
+                    store.write(&[write], by()).unwrap();
+                }
+            });
+        }
+        let reports: Vec<_> = (0..N_CHECKS)
+            .map(|_| check(&place.path, Options::default()))
+            .collect();
+        is_over.store(true, Ordering::SeqCst);
+        for report in reports {
+            assert_eq!(report.unwrap().findings, Vec::<String>::new());
+        }
+    });
+}
+
+#[test]
+fn a_store_that_is_whole_is_not_mended() {
+    let place = place();
+    let store = filled(&place.path);
+    let before = contents(&store).unwrap();
+    drop(store);
+    let mended = repair(&place.path, BTreeMap::new(), by(), AT_ONCE).unwrap();
+    assert_eq!(mended, None);
+    let directory = place.path.parent().unwrap().read_dir_utf8().unwrap();
+    let kept = directory.filter(|entry| {
+        let name = entry.as_ref().unwrap().file_name();
+        name.contains("damaged") || name.contains("mending")
+    });
+    assert_eq!(kept.count(), 0, "no copy is kept of it");
+    let store = SqliteStore::open(&place.path).unwrap();
+    assert_eq!(contents(&store).unwrap(), before);
 }
