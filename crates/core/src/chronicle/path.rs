@@ -34,7 +34,7 @@ fn longest(stories: &[Story], weight: impl Fn(&Story) -> u64) -> CriticalPath {
         (sprint.is_none(), sprint, story.task.id.clone())
     });
     let path = heaviest_path(&before(&stories), |at| weight(stories[at]));
-    let weights = path.iter().map(|at| weight(&stories[*at]));
+    let weights = path.iter().map(|at| weight(stories[*at]));
     CriticalPath {
         took_ms: weights.fold(0, u64::saturating_add),
         beads: path.iter().map(|at| stories[*at].task.id.clone()).collect(),

@@ -1,5 +1,7 @@
 //! The examples of seed 001 (FR-6, FR-7, FR-10, Example 3).
 
+use std::fmt::Write as _;
+
 use serde_json::json;
 
 use super::{n_beads, with};
@@ -165,10 +167,11 @@ fn of_seed_4(formula: &str, variable: &str, stages: &[&str]) -> String {
     let mut before: Option<&str> = None;
     for stage in stages {
         let needs = before.map_or(String::new(), |stage| format!("needs = ['{stage}']\n"));
-        text.push_str(&format!(
+        _ = write!(
+            text,
             "[[steps]]\nid = '{stage}'\nname = '{stage}'\ntitle = '[{stage}] {{{{{variable}}}}}'\n\
              description = 'For {{{{bead-id}}}}; the template `{{{{step_output}}}}` is filled in later.'\n{needs}"
-        ));
+        );
         before = Some(stage);
     }
     text
