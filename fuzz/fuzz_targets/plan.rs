@@ -29,7 +29,7 @@ fn check(text: &str) -> Vec<Diagnostic> {
     let plan = plan::parse(text);
     check_sprints(text, &plan);
     let agents = AgentCatalog::default();
-    let settings = settings(&agents);
+    let settings = settings(&agents, text);
     let findings = compile::check(&plan, &settings);
     let lines = LineIndex::new(text);
     for finding in &findings {
@@ -41,9 +41,10 @@ fn check(text: &str) -> Vec<Diagnostic> {
     findings
 }
 
-fn settings(agents: &AgentCatalog) -> Settings<'_> {
+fn settings<'a>(agents: &'a AgentCatalog, text: &'a str) -> Settings<'a> {
     Settings {
         plan_file: "plan.md",
+        text: Some(text),
         rig: "beads-ralph",
         now: Timestamp::parse("2026-01-01T00:00:00Z").expect("a constant in the right form"),
         agents,

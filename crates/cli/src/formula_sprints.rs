@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use beads_ralph_core::bead::{BeadId, RalphBead};
+use beads_ralph_core::bead::{BeadId, RalphBead, SourceMap};
 use beads_ralph_core::compile::{
     Compiled, KnownIds, Part, PouredSprint, ROOT_KEYS, poured_sprint, remembered_values,
     sprint_values,
@@ -162,6 +162,13 @@ fn changed_root(sprint: &SprintId, wanted: &Issue, record: &Record) -> Option<Di
             });
             edits.insert(key.to_owned(), after);
         }
+    }
+    let place = |issue: &Issue| issue.metadata().and_then(SourceMap::of);
+    if let (Some(after), before) = (place(wanted), place(&record.issue)) {
+        let is_same = before.is_some_and(|before| before.is_same_text(&after));
+        let value = wanted.metadata().and_then(|map| map.get(SourceMap::KEY));
+        let value = value.filter(|_| !is_same || !edits.is_empty());
+        edits.extend(value.map(|value| (SourceMap::KEY.to_owned(), value.clone())));
     }
     if edits.is_empty() {
         return None;

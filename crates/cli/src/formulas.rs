@@ -36,12 +36,17 @@ pub(crate) fn compiled(
     given: Given<'_>,
     reading: ReadingArgs,
 ) -> Result<Compilation, Failure> {
-    let strictness = if reading.lenient {
-        Strictness::Lenient
-    } else {
-        Strictness::Strict
-    };
-    Ok(compile(shelf, name, given, strictness)?)
+    Ok(compile(shelf, name, given, reading.strictness())?)
+}
+
+impl ReadingArgs {
+    pub(crate) fn strictness(self) -> Strictness {
+        if self.lenient {
+            Strictness::Lenient
+        } else {
+            Strictness::Strict
+        }
+    }
 }
 
 impl From<BadValue> for Failure {

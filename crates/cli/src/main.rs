@@ -21,6 +21,7 @@ mod journal;
 mod live;
 mod mason;
 mod molecules;
+mod origin;
 mod outcomes;
 mod page;
 mod plan_source;

@@ -63,6 +63,11 @@ impl Mason {
         })
     }
 
+    /// The name that beads have for this repository.
+    pub(crate) fn rig(&self) -> &str {
+        self.surroundings.rig()
+    }
+
     /// Opens the store, but only after the plan was found to be free of errors (E-11).
     pub(crate) fn open(
         &self,
@@ -84,7 +89,9 @@ impl Mason {
         Settings {
             known_ids,
             formula_sprints: FormulaSprints::Poured,
-            ..self.surroundings.settings(&args.rules, args.skip_completed)
+            ..self
+                .surroundings
+                .settings(&self.source, &args.rules, args.skip_completed)
         }
     }
 

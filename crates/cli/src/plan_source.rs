@@ -183,10 +183,16 @@ impl Surroundings {
         &self.config.rig
     }
 
-    /// The settings of a compilation.
-    pub(crate) fn settings(&self, rules: &RuleArgs, skip_completed: bool) -> Settings<'_> {
+    /// The settings of a compilation of a plan's text.
+    pub(crate) fn settings<'s>(
+        &'s self,
+        source: &'s PlanSource,
+        rules: &RuleArgs,
+        skip_completed: bool,
+    ) -> Settings<'s> {
         Settings {
             plan_file: &self.plan_file,
+            text: Some(source.text()),
             rig: &self.config.rig,
             now: Timestamp::from_instant(clock::now()),
             agents: &self.agents,

@@ -215,7 +215,7 @@ mod tests {
     fn a_cell_is_one_harmless_line() {
         let drawn = table(&[["a", "x\ny\u{1b}[31m\u{202e}", "t"]]).draw(page(None));
         assert_eq!(drawn.lines().count(), 2);
-        assert!(drawn.contains("x\\u{a}y\\u{1b}[31m\\u{202e}"), "{drawn}");
+        assert!(drawn.contains("x\\ny\\u{1b}[31m\\u{202e}"), "{drawn}");
     }
 
     #[test]

@@ -22,6 +22,7 @@ mod read_history;
 mod read_metadata;
 pub(crate) mod reader;
 pub(crate) mod schema;
+mod source_map;
 pub(crate) mod text_type;
 mod timestamp;
 mod translate;
@@ -43,14 +44,16 @@ pub use execution::{DevExecution, QaExecution, QaReport, QaResult, ScrumResult};
 pub use field::{FieldError, FieldErrorKind, Invalid, error_code};
 pub use migrate::{to_both, to_v1, to_v2};
 pub use model::{
-    ASSIGNEE, AgentSpec, BeadShape, DEFAULT_MAX_RETRY_ATTEMPTS, Metadata, QaAgent, RalphBead,
-    standard_output_schema,
+    ASSIGNEE, AgentSpec, BeadShape, DEFAULT_MAX_RETRY_ATTEMPTS, ESTIMATED_MINUTES, Metadata,
+    QaAgent, RalphBead, standard_output_schema,
 };
 pub use pattern::Pattern;
 pub use schema::schemas;
+pub use source_map::SourceMap;
 pub use timestamp::Timestamp;
 pub use validate::{Rules, parse_document, validate};
 pub use words::{DevStatus, IssueType, Model, Priority, QaStatus, Role, Status};
+pub(crate) use write::to_value;
 
 #[cfg(test)]
 mod arbitrary;

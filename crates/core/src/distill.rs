@@ -13,11 +13,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::bead::{BeadShape, RalphBead};
+use crate::bead::{BeadShape, ESTIMATED_MINUTES, RalphBead, SourceMap};
 use crate::formula::Values;
 use crate::number::SprintId;
 
-pub use alike::alike;
+pub use alike::{Alike, alike};
 
 use text::Texts;
 
@@ -98,6 +98,10 @@ fn document(bead: &RalphBead) -> Value {
     let mut document = bead.to_document(BeadShape::Both);
     if let Value::Object(map) = &mut document {
         map.retain(|key, _| key == "priority" || FIELDS.iter().any(|(field, _)| field == key));
+        // Where a sprint stands and how long it takes is for each of them to say, and makes none unlike another.
+        if let Some(metadata) = map.get_mut("metadata").and_then(Value::as_object_mut) {
+            metadata.retain(|key, _| key != SourceMap::KEY && key != ESTIMATED_MINUTES);
+        }
     }
     document
 }

@@ -34,6 +34,6 @@ pub(crate) use bead_ids::shared_bead_ids;
 pub use complete::{CompleteSprint, complete};
 pub use field::Field;
 pub use filter::{Filter, FilterFault};
-pub use model::{Annotation, Body, Estimate, Plan, Sprint, SprintKind};
+pub use model::{Annotation, Body, Estimate, Plan, Sprint, SprintKind, weight};
 pub use parse::{invalid_utf8, parse};
 pub use verifier::VerifierItem;

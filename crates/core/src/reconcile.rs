@@ -117,6 +117,7 @@ fn compare(
     let mut draft = Draft::default();
     bead_fields::compare(&entry.issue, &record.issue, &mut draft);
     memory.compare(&entry.issue, &record.issue, &mut draft);
+    bead_fields::compare_source(&entry.issue, &record.issue, &mut draft);
     let verdict = Verdict::about(record);
     match verdict {
         // Nobody waits for the bookkeeping of a bead that is not touched.
@@ -126,6 +127,7 @@ fn compare(
             if apply(&record.issue, &draft.edits, &context.settings.now)?.is_none() {
                 return Ok(None);
             }
+            draft.details.append(&mut draft.minor);
         }
     }
     Ok(Some(Difference::Changed(Box::new(Changed {

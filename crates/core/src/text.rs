@@ -2,6 +2,7 @@
 
 mod code_span;
 mod colour;
+mod contrast;
 mod duration;
 mod excerpt;
 mod lines;
@@ -10,6 +11,7 @@ mod span;
 
 pub use code_span::{CodeSpan, first_code_span, without_code_marks};
 pub use colour::without_colour;
+pub use contrast::contrast;
 pub use duration::parse_duration;
 pub use excerpt::{
     MAX_EXCERPT_CHARS, excerpt, is_direction_mark, is_unprintable, visible, visible_lines,

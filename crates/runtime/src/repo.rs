@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(shown(Utf8Path::new(&long)), long);
         assert_eq!(
             shown(Utf8Path::new("a\n\u{1b}[31m\u{202e}b")),
-            "a\\u{a}\\u{1b}[31m\\u{202e}b"
+            "a\\n\\u{1b}[31m\\u{202e}b"
         );
     }
 

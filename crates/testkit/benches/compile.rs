@@ -151,6 +151,7 @@ enum Documents {
 fn settings(agents: &AgentCatalog) -> Settings<'_> {
     Settings {
         plan_file: "docs/plan.md",
+        text: None,
         rig: "beads-ralph",
         now: Timestamp::parse("2026-01-01T00:00:00Z").expect("the constant is a timestamp"),
         agents,

@@ -273,6 +273,7 @@ mod tests {
         let agents = AgentCatalog::default();
         let settings = Settings {
             plan_file: "plan.md",
+            text: None,
             rig: "beads-ralph",
             now: Timestamp::parse("2026-01-01T00:00:00Z").unwrap(),
             agents: &agents,

@@ -206,6 +206,7 @@ fn bead() -> RalphBead {
     let agents = AgentCatalog::default();
     let settings = Settings {
         plan_file: "plan.md",
+        text: None,
         rig: "beads-ralph",
         now: Timestamp::parse("2026-11-15T00:00:00Z").expect("a time"),
         agents: &agents,

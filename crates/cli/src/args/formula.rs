@@ -53,6 +53,9 @@ pub(crate) struct FormulaCheckArgs {
     /// How to report
     #[arg(long, value_enum, default_value_t = CheckFormat::Human)]
     pub(crate) format: CheckFormat,
+    /// Refuse text in double braces that is no variable of the formula, instead of warning
+    #[arg(long, conflicts_with = "lenient")]
+    pub(crate) strict: bool,
     #[command(flatten)]
     pub(crate) reading: ReadingArgs,
 }
@@ -74,7 +77,7 @@ pub(crate) struct FormulaGraphArgs {
 /// How formulas are read.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct ReadingArgs {
-    /// Warn about fields that nobody knows, instead of refusing them
+    /// Warn about fields that nobody knows, and about text in double braces that is no variable, instead of refusing them
     #[arg(long)]
     pub(crate) lenient: bool,
 }

@@ -363,5 +363,5 @@ fn attempts_are_told_with_what_went_wrong() {
         screen.contains("attempt 1: develop claude ok 2.0 s; judge claude fail"),
         "{screen}"
     );
-    assert!(screen.contains("tests\\u{a}at all"), "{screen}");
+    assert!(screen.contains("tests\\nat all"), "{screen}");
 }

@@ -4,7 +4,7 @@
 //! gate were red. What merely waits for other beads is shown by `list --blocked`.
 //!
 //! Data: `{"beads": [{id, title, sprint, team_name, status, human, attempt_count, question, last_error, last_failure, branch,
-//! worktree, gates, unmet: [{id, waiting}], dependents, commands: [{command, purpose}]}]}`; texts that nobody wrote are null, and so is
+//! worktree, gates, source, unmet: [{id, waiting}], dependents, commands: [{command, purpose}]}]}`; texts that nobody wrote are null, and so is
 //! `gates` where no gate holds the bead back.
 
 use std::fmt::Write as _;
@@ -25,6 +25,7 @@ use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::governing;
 use crate::molecules;
+use crate::origin::{Origin, Origins};
 use crate::ui::{Ui, counted, quoted};
 
 /// A bead that needs a person.
@@ -36,6 +37,8 @@ struct Stuck {
     is_of_implement: bool,
     /// Which red gates hold it back, in words.
     gates: Option<String>,
+    /// Where its sprint stands in the plan.
+    origin: Option<Origin>,
 }
 
 pub(crate) fn run(global: &Global, ui: &Ui) -> Result<(), Failure> {
@@ -75,6 +78,7 @@ fn find(beads: &Beads, gates: &Gates) -> Result<Vec<Stuck>, Failure> {
     let mut stuck = Vec::new();
     let parts = people_parts(&*beads.store)?;
     let held = held_back(beads, gates)?;
+    let mut origins = Origins::of(&beads.directory);
     for record in records.into_iter().chain(asked).chain(parts).chain(held) {
         let id = record.issue.id();
         let is_open = record.issue.status() == "open" && !record.issue.has_label(HUMAN);
@@ -88,6 +92,7 @@ fn find(beads: &Beads, gates: &Gates) -> Result<Vec<Stuck>, Failure> {
                 .filter(|_| is_open)
                 .map(|it| it.to_string())
                 .or(noted),
+            origin: origins.find(&record.issue),
             record,
         });
     }
@@ -220,6 +225,7 @@ fn to_json(stuck: &Stuck) -> Value {
         "branch": stuck.text_of("branch"),
         "worktree": stuck.text_of("worktree_path"),
         "gates": stuck.gates,
+        "source": stuck.origin.as_ref().map(Origin::to_json),
         "unmet": blockers_to_json(&stuck.unmet),
         "dependents": stuck.n_dependents,
         "commands": stuck.commands().into_iter().map(command).collect::<Vec<Value>>(),
@@ -249,6 +255,9 @@ fn said(stuck: &Stuck) -> String {
             "open" => "  a part of a molecule that no agent does; close it when it is done\n",
             _ => "  nobody said why\n",
         });
+    }
+    if let Some(origin) = &stuck.origin {
+        _ = writeln!(text, "  plan {}", origin.words());
     }
     if let Some(branch) = stuck.text_of("branch") {
         _ = writeln!(text, "  branch {}", excerpt(branch));

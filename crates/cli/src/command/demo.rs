@@ -76,7 +76,7 @@ fn compiled(ui: &Ui) -> Result<Vec<Value>, Failure> {
         strict_agents: false,
         no_agent_check: false,
     };
-    let settings = surroundings.settings(&rules, false);
+    let settings = surroundings.settings(&source, &rules, false);
     let plan = source.parse();
     let compiled =
         build(&plan, &Filter::default(), &settings).map_err(|refusal| match refusal {

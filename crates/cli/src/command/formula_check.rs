@@ -1,6 +1,6 @@
 //! `formula check`: every mistake in some formulas, with places in all the files that they are made of.
 
-use beads_ralph_core::formula::{Compilation, Given, Shelf};
+use beads_ralph_core::formula::{Compilation, Given, Shelf, Strictness, compile};
 use beads_ralph_runtime::formulas::{Formulas, Owner};
 use camino::Utf8Path;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::formula_list::n_steps;
 use crate::args::{CheckFormat, FormulaCheckArgs};
 use crate::failure::Failure;
-use crate::formulas::{Said, compiled, formulas};
+use crate::formulas::{Said, formulas};
 use crate::ui::{JsonDiagnostic, Stream, Ui, counted};
 
 /// What became of one formula.
@@ -87,7 +87,12 @@ fn looked_at(
     is_found: bool,
     args: &FormulaCheckArgs,
 ) -> Result<Checked, Failure> {
-    let compilation = compiled(shelf, name, Given::NotYet, args.reading)?;
+    let strictness = if args.strict {
+        Strictness::Exact
+    } else {
+        args.reading.strictness()
+    };
+    let compilation = compile(shelf, name, Given::NotYet, strictness)?;
     Ok(Checked {
         name: name.to_owned(),
         is_found,

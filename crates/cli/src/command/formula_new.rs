@@ -81,7 +81,7 @@ fn from_plan(
         strict_agents: false,
         no_agent_check: false,
     };
-    let settings: Settings<'_> = surroundings.settings(&rules, false);
+    let settings: Settings<'_> = surroundings.settings(&source, &rules, false);
     let compiled = build(&source.parse(), &filter, &settings);
     let compiled = compiled.map_err(|refusal| match refusal {
         Refusal::Findings(findings) => ui.refuse(&source, findings),

@@ -11,6 +11,7 @@ use beads_ralph_runtime::{files, removed};
 use camino::Utf8Path;
 use serde_json::{Value, json};
 
+use super::plan_build::{documents, validation_json};
 use super::plan_diff::{advice, picture, summary, to_json};
 use crate::args::{Global, PlanApplyArgs, RunArgs};
 use crate::beads::Beads;
@@ -129,6 +130,8 @@ fn apply_plan(
     let mut turn = 1;
     loop {
         let comparison = mason.compare(&args.selection, beads, ui)?;
+        // Everything that would be written is valid, or nothing is (E-10).
+        documents(&comparison.compiled.beads, BeadShape::Both, mason.rig())?;
         if args.require_deps_in_store {
             check_external(&*beads.store, &comparison.compiled)?;
         }
@@ -363,6 +366,7 @@ fn data(applied: &Applied, args: &PlanApplyArgs, annotated: &Annotated) -> Value
         "external_dependencies": compiled.external.iter().map(BeadId::as_str).collect::<Vec<_>>(),
         "skipped_existing": applied.skipped,
         "beads_updated": applied.updated,
+        "validation": compiled.beads.iter().map(|bead| validation_json(bead, &[])).collect::<Vec<_>>(),
     });
     if !molecules.is_empty() {
         data["formulas_created"] = 0.into();

@@ -16,7 +16,7 @@ use crate::ui::{Stream, Ui, counted, lines, pretty, render};
 pub(crate) fn run(args: &PlanBuildArgs, ui: &Ui) -> Result<(), Failure> {
     let source = PlanSource::read(&args.plan)?;
     let surroundings = Surroundings::of(&source)?;
-    let settings = surroundings.settings(&args.rules, args.skip_completed);
+    let settings = surroundings.settings(&source, &args.rules, args.skip_completed);
     let filter = Filter::parse(args.sprint_filter.as_deref().unwrap_or_default())?;
     let plan = source.parse();
     let mut compiled = build(&plan, &filter, &settings).map_err(|refusal| match refusal {
@@ -91,7 +91,8 @@ pub(super) fn documents(
     .with_validation(Value::Array(validation)))
 }
 
-fn validation_json(bead: &RalphBead, errors: &[FieldError]) -> Value {
+/// What the validator says of one bead (Z-33).
+pub(super) fn validation_json(bead: &RalphBead, errors: &[FieldError]) -> Value {
     let errors: Vec<String> = errors.iter().map(FieldError::to_string).collect();
     json!({"id": bead.id.as_str(), "valid": errors.is_empty(), "errors": errors})
 }

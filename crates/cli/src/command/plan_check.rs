@@ -1,10 +1,11 @@
 //! `plan check`: every mistake in some plans, with places and fixes.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 use beads_ralph_core::compile::{FormulaSprints, Refusal, Settings, build, check};
 use beads_ralph_core::diag::{Diagnostic, ErrorCode, apply_fixes, sort_by_place};
-use beads_ralph_core::distill::alike;
+use beads_ralph_core::distill::{Alike, alike};
 use beads_ralph_core::formula::Values;
 use beads_ralph_core::number::SprintId;
 use beads_ralph_core::plan::{Filter, Plan, parse};
@@ -34,7 +35,7 @@ struct Checked {
     n_fixed: usize,
     findings: Vec<Diagnostic>,
     /// Sprints that could be one formula (FR-6).
-    alike: Vec<Vec<SprintId>>,
+    alike: Vec<Alike>,
 }
 
 pub(crate) fn run(args: &PlanCheckArgs, ui: &Ui) -> Result<(), Failure> {
@@ -63,15 +64,15 @@ pub(crate) fn run(args: &PlanCheckArgs, ui: &Ui) -> Result<(), Failure> {
 fn check_one(path: &Utf8Path, args: &PlanCheckArgs) -> Result<Checked, Failure> {
     let mut source = PlanSource::read(path)?;
     let surroundings = Surroundings::of(&source)?;
-    let settings = surroundings.settings(&args.rules, false);
     let n_fixed = if args.fix {
-        fix(&source, &settings)?
+        fix(&source, &surroundings.settings(&source, &args.rules, false))?
     } else {
         0
     };
     if n_fixed > 0 {
         source = PlanSource::read(path)?;
     }
+    let settings = surroundings.settings(&source, &args.rules, false);
     let plan = source.parse();
     let given = values(&args.var)?;
     let (mut findings, alike) = look_at(&plan, &settings, &surroundings, &given)?;
@@ -91,7 +92,7 @@ fn look_at(
     settings: &Settings<'_>,
     surroundings: &Surroundings,
     given: &Values,
-) -> Result<(Vec<Diagnostic>, Vec<Vec<SprintId>>), Failure> {
+) -> Result<(Vec<Diagnostic>, Vec<Alike>), Failure> {
     let settings = Settings {
         formula_sprints: FormulaSprints::Poured,
         ..settings.clone()
@@ -129,7 +130,11 @@ fn fix(source: &PlanSource, settings: &Settings<'_>) -> Result<usize, Failure> {
     let mut text = Cow::Borrowed(source.text());
     let mut n_fixed = 0;
     for _ in 0..MAX_FIX_ROUNDS {
-        let (fixed, n) = apply_fixes(&text, &check(&parse(&text), settings));
+        let settings = Settings {
+            text: Some(&text),
+            ..settings.clone()
+        };
+        let (fixed, n) = apply_fixes(&text, &check(&parse(&text), &settings));
         if n == 0 {
             break;
         }
@@ -170,7 +175,7 @@ fn show(checked: &Checked, format: CheckFormat, ui: &Ui) -> Result<(), Failure> 
         ),
     });
     for group in &checked.alike {
-        ui.say(&hint(group, source));
+        ui.say(&note(group, source));
     }
     let fixable = findings
         .iter()
@@ -188,13 +193,24 @@ fn show(checked: &Checked, format: CheckFormat, ui: &Ui) -> Result<(), Failure> 
     Ok(())
 }
 
-/// What sprints that say the same could become (FR-6).
-fn hint(group: &[SprintId], source: &PlanSource) -> String {
-    let sprints: Vec<&str> = group.iter().map(SprintId::as_str).collect();
+/// How many sprints of a group are named in a note; its command names all.
+const MAX_NAMED: usize = 6;
+
+/// What sprints that share their shape could become (Z-47).
+fn note(group: &Alike, source: &PlanSource) -> String {
+    let sprints: Vec<&str> = group.sprints.iter().map(SprintId::as_str).collect();
+    let mut named = sprints[..sprints.len().min(MAX_NAMED)].join(", ");
+    if sprints.len() > MAX_NAMED {
+        _ = write!(named, " and {} more", sprints.len() - MAX_NAMED);
+    }
+    let how = if group.is_exact {
+        "differ only in number, title, branch and worktree"
+    } else {
+        "share their shape: the same agents, and tasks that differ in a few words"
+    };
     format!(
-        "hint: sprints {} differ only in number, title, branch and worktree; they could be one formula:\n  \
+        "note: sprints {named} {how}; they could be one formula:\n  \
          beads-ralph formula new NAME --from-plan {} --sprints {}\n",
-        sprints.join(", "),
         quoted(source.path()),
         sprints.join(",")
     )
@@ -236,7 +252,7 @@ fn summary(checked: &[Checked]) -> Summary {
             warnings,
             fixed: one.n_fixed,
             could_be_formulas: (one.alike.iter())
-                .map(|group| group.iter().map(ToString::to_string).collect())
+                .map(|group| group.sprints.iter().map(ToString::to_string).collect())
                 .collect(),
         }
     };

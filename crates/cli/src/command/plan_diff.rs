@@ -1,7 +1,7 @@
 //! `plan diff`: what applying a plan would change in the store, and what it would not dare to (Z-10).
 
 use beads_ralph_core::reconcile::{Changed, Detail, Difference, Reconciliation, Verdict};
-use beads_ralph_core::text::excerpt;
+use beads_ralph_core::text::{contrast, excerpt};
 use serde_json::{Value, json};
 
 use crate::args::{Global, SelectionArgs};
@@ -121,19 +121,23 @@ fn changed_lines(changed: &Changed, id: &str) -> String {
             )
         }
     };
+    // Only what the bead knows about its place in the plan is another (Z-45).
+    let nothing = changed.details.is_empty().then(|| {
+        "the work is the same; only what the bead notes about its plan changes".to_owned()
+    });
     let shown = changed.details.iter().take(MAX_DETAILS).map(detail_line);
     let more = changed.details.len().saturating_sub(MAX_DETAILS);
     let more = (more > 0).then(|| format!("and {more} more"));
-    let parts: Vec<String> = [head].into_iter().chain(shown).chain(more).collect();
+    let parts: Vec<String> = [head]
+        .into_iter()
+        .chain(nothing)
+        .chain(shown)
+        .chain(more)
+        .collect();
     parts.join("\n    ")
 }
 
 fn detail_line(detail: &Detail) -> String {
-    let shown = |value: Option<&Value>| match value {
-        None => "nothing".to_owned(),
-        Some(Value::String(text)) => format!("\"{}\"", excerpt(text)),
-        Some(value) => excerpt(&value.to_string()),
-    };
     match detail {
         Detail::Field {
             field,
@@ -141,7 +145,8 @@ fn detail_line(detail: &Detail) -> String {
             after,
         } => {
             let (field, before, after) = narrowed(field, before.as_ref(), after.as_ref());
-            format!("{}: {} → {}", excerpt(&field), shown(before), shown(after))
+            let (before, after) = side_by_side(before, after);
+            format!("{}: {before} → {after}", excerpt(&field))
         }
         Detail::LabelAdded(label) => format!("label + {}", excerpt(label)),
         Detail::LabelRemoved(label) => format!("label - {}", excerpt(label)),
@@ -154,6 +159,21 @@ fn detail_line(detail: &Detail) -> String {
             )
         }
     }
+}
+
+/// Two values, cut so that it is seen where they differ.
+fn side_by_side(before: Option<&Value>, after: Option<&Value>) -> (String, String) {
+    let text = |value: Option<&Value>| match value {
+        None => "nothing".to_owned(),
+        Some(Value::String(text)) => text.clone(),
+        Some(value) => value.to_string(),
+    };
+    let (shown_before, shown_after) = contrast(&text(before), &text(after));
+    let quoted = |value: Option<&Value>, shown: String| match value {
+        Some(Value::String(_)) => format!("\"{shown}\""),
+        _ => shown,
+    };
+    (quoted(before, shown_before), quoted(after, shown_after))
 }
 
 /// The one place inside of a value where it is different, so that two long values do not look the same.

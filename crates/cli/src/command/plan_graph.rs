@@ -130,7 +130,8 @@ fn to_json<'g>(
         why: Why { graph, node },
     };
     GraphJson {
-        sprints: graph.nodes().map(sprint).collect(),
+        // The order in which `plan build` emits beads (D-8).
+        sprints: graph.order().into_iter().map(sprint).collect(),
         waves: graph.waves().iter().map(|wave| ids(wave)).collect(),
         critical_path: ids(&plan.critical_path()),
         warnings: findings.iter().map(|finding| &*finding.message).collect(),

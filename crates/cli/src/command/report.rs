@@ -15,6 +15,7 @@ use serde_json::json;
 
 use crate::args::ReportArgs;
 use crate::failure::Failure;
+use crate::origin::Origins;
 use crate::ui::Ui;
 use crate::{journal, page};
 
@@ -25,9 +26,20 @@ pub(crate) fn run(args: &ReportArgs, ui: &Ui) -> Result<(), Failure> {
 /// Writes the page of a run: into a file, or to standard output for `-`.
 pub(crate) fn page_of(run: &str, output: Option<&Utf8Path>, ui: &Ui) -> Result<(), Failure> {
     let run = journal::find(run)?;
-    let told = told(&run)?;
+    let mut told = told(&run)?;
+    locate(&mut told, &run);
     let evidence = evidence::of(&run, &told);
     write(&told, &page::html(&told, &evidence), output, ui)
+}
+
+/// The places of sprints as their plans stand now, so that whoever reads the page finds them (Z-45).
+fn locate(told: &mut Chronicle, run: &RunDirectory) {
+    let mut origins = Origins::of_run(run);
+    for story in &mut told.stories {
+        if let Some(source) = &mut story.task.source {
+            *source = origins.locate(source, &story.task.sprint).place;
+        }
+    }
 }
 
 /// The story of a run.

@@ -2,7 +2,8 @@
 //!
 //! Data: `{"beads": […]}`. A bead is its document with `bd`'s counts, its `comments`, its `version`, its `fence`,
 //! its `claim` or null, `is_blocked`, its `blockers` as `{id, waiting: open|missing|children|parent}` and its
-//! `dependents` as `{id, type}`.
+//! `dependents` as `{id, type}`; what a plan made has its `source`: `{file, line, column, digest, state: same|changed|removed|unknown}`, the
+//! place of its sprint as the plan stands now.
 
 use std::fmt::Write as _;
 
@@ -15,6 +16,7 @@ use crate::args::{Global, ShowArgs};
 use crate::bead_view::{self, blockers_to_json, held, paragraph};
 use crate::beads::{Beads, n_blocking};
 use crate::failure::Failure;
+use crate::origin::{Origin, Origins};
 use crate::table::Page;
 use crate::ui::Ui;
 
@@ -27,13 +29,15 @@ struct Whole {
     comments: Vec<Comment>,
     blockers: Vec<Blocker>,
     dependents: Vec<(BeadId, String)>,
+    origin: Option<Origin>,
 }
 
 pub(crate) fn run(args: &ShowArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let beads = Beads::open(global)?;
+    let mut origins = Origins::of(&beads.directory);
     let mut shown = Vec::new();
     for id in &args.ids {
-        shown.push(read(id, &beads)?);
+        shown.push(read(id, &beads, &mut origins)?);
     }
     if ui.is_json() {
         let json: Vec<Value> = shown.iter().map(to_json).collect();
@@ -49,7 +53,7 @@ pub(crate) fn run(args: &ShowArgs, global: &Global, ui: &Ui) -> Result<(), Failu
     Ok(())
 }
 
-fn read(id: &str, beads: &Beads) -> Result<Whole, Failure> {
+fn read(id: &str, beads: &Beads, origins: &mut Origins) -> Result<Whole, Failure> {
     let record = beads.resolve(id)?;
     let id = record.issue.id();
     // What the record says that there is none of is not asked for: programs call this often.
@@ -65,6 +69,7 @@ fn read(id: &str, beads: &Beads) -> Result<Whole, Failure> {
             Vec::new()
         },
         dependents: beads.store.dependents(id)?,
+        origin: origins.find(&record.issue),
         record,
     })
 }
@@ -85,6 +90,9 @@ fn to_json(whole: &Whole) -> Value {
         blockers_to_json(&whole.blockers).into(),
     );
     json.insert("dependents".to_owned(), dependents.into());
+    if let Some(origin) = &whole.origin {
+        json.insert("source".to_owned(), origin.to_json());
+    }
     Value::Object(json)
 }
 
@@ -94,7 +102,7 @@ fn text(whole: &Whole, args: &ShowArgs, beads: &Beads, page: Page) -> Result<Str
         "{}\n",
         page.line(&format!("{} {}", issue.id(), issue.title()))
     );
-    for (name, value) in facts(&whole.record) {
+    for (name, value) in facts(&whole.record, whole.origin.as_ref()) {
         _ = writeln!(text, "{}", page.line(&format!("  {name:<9} {value}")));
     }
     waits(&mut text, whole, beads, page)?;
@@ -116,7 +124,7 @@ fn text(whole: &Whole, args: &ShowArgs, beads: &Beads, page: Page) -> Result<Str
 }
 
 /// What is said about every bead, one fact a line.
-fn facts(record: &Record) -> Vec<(&'static str, String)> {
+fn facts(record: &Record, origin: Option<&Origin>) -> Vec<(&'static str, String)> {
     let issue = &record.issue;
     let of = |key: &str| issue.text(key).filter(|text| !text.is_empty());
     let mut status = issue.status().to_owned();
@@ -132,6 +140,9 @@ fn facts(record: &Record) -> Vec<(&'static str, String)> {
     if !labels.is_empty() {
         facts.push(("labels", labels.join(", ")));
     }
+    facts.extend(origin.map(|origin| ("plan", origin.words())));
+    let estimate = issue.estimated_minutes().filter(|minutes| *minutes > 0);
+    facts.extend(estimate.map(|minutes| ("estimate", format!("{minutes} min"))));
     for (name, key) in [
         ("assignee", "assignee"),
         ("owner", "owner"),

@@ -31,6 +31,9 @@ fn bead(page: &mut String, story: &Story, evidence: &Evidence) {
         ("team", escaped(&story.task.team)),
         ("branch", escaped(&story.task.branch)),
     ];
+    if let Some(source) = &story.task.source {
+        facts.push(("plan", escaped(&source.to_string())));
+    }
     if !story.waited_for.is_empty() {
         let ids = story.waited_for.iter().map(|id| {
             let id = escaped(id.as_str());

@@ -8,6 +8,7 @@ mod mason;
 mod minimum;
 mod order;
 mod rewritten;
+mod source;
 mod together;
 
 use serde_json::Value;

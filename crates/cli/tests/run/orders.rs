@@ -233,3 +233,19 @@ fn l_10_a_dry_run_does_nothing() {
     assert_eq!((world.log().len(), world.runs().len()), (0, 0));
     assert_eq!(world.statuses(), "1.1 open");
 }
+
+#[test]
+fn z_41_what_takes_longest_is_begun_first() {
+    let world = World::new(&Setup {
+        plan: sprint("1.1a", "Short", "**Estimate**: 5m\n")
+            + &sprint("1.1b", "Long", "**Estimate**: 60m\n"),
+        ..Setup::default()
+    });
+    world.run(&["run", "--max-parallel", "1"]).exits(0);
+    let begun: Vec<String> = world
+        .log()
+        .into_iter()
+        .filter(|line| line.starts_with("dev"))
+        .collect();
+    assert_eq!(begun, ["dev 1.1b 1", "dev 1.1a 1"]);
+}

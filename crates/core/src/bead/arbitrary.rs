@@ -110,6 +110,17 @@ fn qa_agent() -> impl Strategy<Value = QaAgent> {
     })
 }
 
+fn source_map() -> impl Strategy<Value = SourceMap> {
+    (filled(), 1..9u32, 1..9u32, "sha256:[0-9a-f]{2}").prop_map(|(file, line, column, digest)| {
+        SourceMap {
+            file,
+            line,
+            column,
+            digest,
+        }
+    })
+}
+
 fn metadata() -> impl Strategy<Value = Metadata> {
     let names = (
         "[1-9][a-c]{0,2}",
@@ -134,6 +145,7 @@ fn metadata() -> impl Strategy<Value = Metadata> {
         option::of(text()),
         option::of(text()),
         option::of(dod()),
+        option::of(source_map()),
     );
     (names, texts, agents, lists, counts, history, ids).prop_map(
         |(names, texts, agents, lists, counts, history, ids)| Metadata {
@@ -163,6 +175,7 @@ fn metadata() -> impl Strategy<Value = Metadata> {
             scrum_result: history.2,
             acceptance_criteria: lists.2,
             dod: ids.3,
+            source_map: ids.4,
         },
     )
 }
@@ -177,7 +190,12 @@ pub(super) fn bead() -> impl Strategy<Value = RalphBead> {
         option::of(text()),
     );
     let lists = (vec(filled(), 0..3), vec(text(), 0..3), vec(unknown(), 0..2));
-    let times = (timestamp(), timestamp(), option::of(timestamp()));
+    let times = (
+        timestamp(),
+        timestamp(),
+        option::of(timestamp()),
+        option::of(0..10_000u32),
+    );
     (words, texts, lists, times, metadata()).prop_map(|(words, texts, lists, times, metadata)| {
         RalphBead {
             id: BeadId::parse(&texts.0).unwrap(),
@@ -196,6 +214,7 @@ pub(super) fn bead() -> impl Strategy<Value = RalphBead> {
             comments: lists.2,
             metadata,
             external_ref: texts.4,
+            estimated_minutes: times.3,
             created_at: times.0,
             updated_at: times.1,
             closed_at: times.2,

@@ -11,11 +11,14 @@ use crate::number::{PhaseId, SprintId};
 
 use super::{
     AgentPath, BeadId, BranchName, DevExecution, Dod, IssueType, Model, Priority, QaExecution,
-    Role, ScrumResult, Status, Timestamp,
+    Role, ScrumResult, SourceMap, Status, Timestamp,
 };
 
 /// Who every bead of ours is assigned to; a role, not a person (Z-3).
 pub const ASSIGNEE: &str = "beads-ralph-scrum-master";
+
+/// The key of the estimate, in a bead and in its metadata (Z-41).
+pub const ESTIMATED_MINUTES: &str = "estimated_minutes";
 
 /// How many attempts a bead gets unless it says otherwise (contracts §3.2).
 pub const DEFAULT_MAX_RETRY_ATTEMPTS: u32 = 3;
@@ -47,6 +50,8 @@ pub struct RalphBead {
     pub metadata: Metadata,
     /// The pull request's address once there is one.
     pub external_ref: Option<String>,
+    /// How many minutes it is thought to take (Z-41).
+    pub estimated_minutes: Option<u32>,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it was last changed.
@@ -110,6 +115,8 @@ pub struct Metadata {
     pub acceptance_criteria: Option<Vec<String>>,
     /// What machines check before the bead counts as done.
     pub dod: Option<Dod>,
+    /// The place in the plan that it was compiled from (Z-45).
+    pub source_map: Option<SourceMap>,
 }
 
 /// Which agent to run and how (contracts §3.3).

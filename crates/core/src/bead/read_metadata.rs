@@ -11,7 +11,7 @@ use super::reader::{Errors, Fields, Node};
 use super::validate::Rules;
 use super::{
     AgentPath, AgentSpec, BranchName, DEFAULT_MAX_RETRY_ATTEMPTS, DevExecution, Metadata, Model,
-    QaAgent, QaExecution, Role, ScrumResult, read_agent, read_dod, read_history,
+    QaAgent, QaExecution, Role, ScrumResult, SourceMap, read_agent, read_dod, read_history,
 };
 
 /// The pattern of a phase (N-1).
@@ -77,6 +77,7 @@ pub(super) fn metadata(
         node.strings(errors)
     });
     let dod = fields.optional(errors, "dod", read_dod::dod);
+    let source_map = fields.optional(errors, SourceMap::KEY, SourceMap::read);
     let (agents, progress) = (agents?, progress?);
     Some(Metadata {
         rig: rig?,
@@ -105,6 +106,7 @@ pub(super) fn metadata(
         scrum_result: progress.scrum_result,
         acceptance_criteria: acceptance_criteria?,
         dod: dod?,
+        source_map: source_map?,
     })
 }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::field::{FieldError, FieldErrorKind, Invalid};
 use super::read_metadata::metadata;
 use super::reader::{Errors, Fields, Node, Path, ROOT};
-use super::{ASSIGNEE, BeadId, IssueType, Priority, RalphBead, Status};
+use super::{ASSIGNEE, BeadId, ESTIMATED_MINUTES, IssueType, Priority, RalphBead, Status};
 
 /// What a repository may configure about validation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +63,7 @@ fn bead(node: Node<'_, '_>, rules: &Rules, errors: &mut Errors) -> Option<RalphB
         metadata(node, rules, text, errors)
     });
     let external_ref = fields.optional_text(errors, "external_ref");
+    let estimated_minutes = estimated_minutes(fields, errors);
     let created_at = fields.required(errors, "created_at", |node, errors| node.timestamp(errors));
     let updated_at = fields.required(errors, "updated_at", |node, errors| node.timestamp(errors));
     let closed_at = fields.optional(errors, "closed_at", |node, errors| node.timestamp(errors));
@@ -80,10 +81,32 @@ fn bead(node: Node<'_, '_>, rules: &Rules, errors: &mut Errors) -> Option<RalphB
         comments: comments?,
         metadata: metadata?,
         external_ref: external_ref?,
+        estimated_minutes: estimated_minutes?,
         created_at: created_at?,
         updated_at: updated_at?,
         closed_at: closed_at?,
     })
+}
+
+/// The estimate of the bead itself, else of its metadata (Z-41).
+#[expect(
+    clippy::option_option,
+    reason = "the outer one says whether it could be read"
+)]
+fn estimated_minutes(fields: Fields<'_, '_>, errors: &mut Errors) -> Option<Option<u32>> {
+    let own = fields.optional(errors, ESTIMATED_MINUTES, minutes)?;
+    let in_metadata = fields.map.get("metadata").and_then(Value::as_object);
+    let Some(map) = in_metadata else {
+        return Some(own);
+    };
+    let path = fields.path.key("metadata");
+    let metadata = Fields { map, path: &path };
+    let planned = metadata.optional(errors, ESTIMATED_MINUTES, minutes)?;
+    Some(own.or(planned))
+}
+
+fn minutes(node: Node<'_, '_>, errors: &mut Errors) -> Option<u32> {
+    node.integer(errors, ESTIMATED_MINUTES, 0)
 }
 
 fn priority(node: Node<'_, '_>, errors: &mut Errors) -> Option<Priority> {

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::read_metadata::{PHASE_PATTERN, SPRINT_PATTERN};
 use super::{
     AgentPath, AgentSpec, BeadId, BranchName, DevExecution, Dod, IssueType, Model, Priority,
-    QaExecution, ScrumResult, Status, Timestamp,
+    QaExecution, ScrumResult, SourceMap, Status, Timestamp,
 };
 
 /// A bead of beads-ralph.
@@ -50,6 +50,9 @@ pub(super) struct WireBead<'a> {
     pub(super) metadata: WireMetadata<'a>,
     /// The pull request's address once there is one.
     pub(super) external_ref: Option<&'a str>,
+    /// How many minutes it is thought to take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) estimated_minutes: Option<u32>,
     /// When it was made.
     pub(super) created_at: &'a Timestamp,
     /// When it was last changed.
@@ -138,6 +141,12 @@ pub(super) struct WireMetadata<'a> {
     /// What machines check before the bead counts as done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) dod: Option<&'a Dod>,
+    /// How many minutes the plan thinks it takes, for readers that know the metadata only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) estimated_minutes: Option<u32>,
+    /// The place in the plan that the bead was compiled from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) source_map: Option<&'a SourceMap>,
     /// Stands for the fields that are skipped above: which of them are required depends on the generation.
     #[serde(skip_serializing)]
     #[schemars(flatten, with = "Generations")]

@@ -30,8 +30,11 @@ impl RalphBead {
             dependencies: &self.dependencies,
             labels: &self.labels,
             comments: &self.comments,
-            metadata: self.metadata.wire(&self.title, shape),
+            metadata: self
+                .metadata
+                .wire(&self.title, self.estimated_minutes, shape),
             external_ref: self.external_ref.as_deref(),
+            estimated_minutes: self.estimated_minutes,
             created_at: &self.created_at,
             updated_at: &self.updated_at,
             closed_at: self.closed_at.as_ref(),
@@ -40,13 +43,18 @@ impl RalphBead {
 }
 
 /// Turns one of our own structs into a document.
-pub(super) fn to_value(wire: &impl Serialize) -> Value {
+pub(crate) fn to_value(wire: &impl Serialize) -> Value {
     serde_json::to_value(wire)
         .expect("wire structs have string keys only, so they always serialize")
 }
 
 impl Metadata {
-    fn wire(&self, title: &str, shape: BeadShape) -> WireMetadata<'_> {
+    fn wire(
+        &self,
+        title: &str,
+        estimated_minutes: Option<u32>,
+        shape: BeadShape,
+    ) -> WireMetadata<'_> {
         let one = matches!(shape, BeadShape::V1 | BeadShape::Both);
         let two = matches!(shape, BeadShape::V2 | BeadShape::Both);
         let first = self.dev_agents.first().filter(|_| one);
@@ -84,6 +92,8 @@ impl Metadata {
             scrum_result: self.scrum_result.as_ref(),
             acceptance_criteria: self.acceptance_criteria.as_deref(),
             dod: self.dod.as_ref(),
+            estimated_minutes,
+            source_map: self.source_map.as_ref(),
             generations: (),
         }
     }

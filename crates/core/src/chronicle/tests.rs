@@ -227,3 +227,17 @@ fn what_is_tried_again_after_it_was_given_up_has_attempts_of_its_own() {
     let numbers: Vec<u32> = story.attempts.iter().map(|it| it.number).collect();
     assert_eq!(numbers, [1, 2, 1, 2]);
 }
+
+#[test]
+fn z_41_of_ways_of_one_length_the_first_in_the_natural_order_of_sprints_is_taken() {
+    let of = |name: &str, sprint: &str| {
+        let mut story = story(name, &[], 5, 60);
+        story.task.sprint = sprint.to_owned();
+        story
+    };
+    let chronicle = told(vec![of("bd-1-10", "1.10"), of("bd-1-2", "1.2")]);
+    let (planned, actual) = critical_paths(&chronicle);
+    let names = |path: &CriticalPath| path.beads.iter().map(BeadId::to_string).collect::<Vec<_>>();
+    assert_eq!(names(&planned), ["bd-1-2"], "as in the graph of a plan");
+    assert_eq!(names(&actual), ["bd-1-2"]);
+}

@@ -9,8 +9,8 @@ use super::graph::PlanGraph;
 use super::settings::{AgentCheck, FormulaSprints, Settings};
 use crate::bead::{
     AgentPath, AgentSpec, BeadId, DEFAULT_MAX_RETRY_ATTEMPTS, Dod, Expect, IssueType, Metadata,
-    Model, Priority, QaAgent, RalphBead, Status, Verifier, default_qa_prompt, description, labels,
-    plan_agent, scrum_master, standard_output_schema, team_name,
+    Model, Priority, QaAgent, RalphBead, SourceMap, Status, Verifier, default_qa_prompt,
+    description, labels, plan_agent, scrum_master, standard_output_schema, team_name,
 };
 use crate::diag::{Diagnostic, has_errors};
 use crate::governor::GATE_LABEL;
@@ -179,6 +179,7 @@ impl Compiler<'_, '_> {
             comments: Vec::new(),
             metadata,
             external_ref: None,
+            estimated_minutes: sprint.estimated_minutes(),
             created_at: self.settings.now.clone(),
             updated_at: self.settings.now.clone(),
             closed_at: None,
@@ -297,8 +298,24 @@ impl Compiler<'_, '_> {
             scrum_result: None,
             acceptance_criteria: (!acceptance.is_empty()).then_some(acceptance),
             dod: dod(&body.verifiers),
+            source_map: source_map(sprint, settings),
         }
     }
+}
+
+/// Where the sprint stands (Z-45). A heading begins its line but for a byte order mark, which takes no column, and for
+/// up to three spaces.
+fn source_map(sprint: &Sprint, settings: &Settings<'_>) -> Option<SourceMap> {
+    let text = settings.text?;
+    let heading = sprint.heading.span.slice(text);
+    let heading = heading.strip_prefix('\u{feff}').unwrap_or(heading);
+    let indent = heading.chars().take_while(|c| *c != '#').count();
+    Some(SourceMap {
+        file: settings.plan_file.to_owned(),
+        line: sprint.line.try_into().unwrap_or(u32::MAX),
+        column: u32::try_from(indent).unwrap_or(0).saturating_add(1),
+        digest: sprint.digest(text),
+    })
 }
 
 /// Whether nobody works on a sprint.

@@ -55,13 +55,7 @@ impl<'p> PlanGraph<'p> {
 
     /// The sprints on the critical path: minutes where there is an estimate, one unit where there is none.
     pub fn critical_path(&self) -> Vec<Node> {
-        self.graph.critical_path(|node| {
-            self.sprint(node)
-                .body()
-                .estimate
-                .as_ref()
-                .map_or(1, |e| e.value.minutes())
-        })
+        self.graph.critical_path(|node| self.sprint(node).weight())
     }
 }
 

@@ -8,9 +8,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use crate::bead::{ASSIGNEE, BeadId, FieldError, Priority, RalphBead};
+use crate::bead::{ASSIGNEE, BeadId, FieldError, Priority, RalphBead, SourceMap, to_value};
 use crate::distill::offered;
 use crate::formula::{Molecule, Need, Pouring, StepBead, Values, Wait};
+use crate::graph::in_order;
 use crate::issue::{Dependency, Issue};
 
 /// The key of the values in the root's metadata.
@@ -113,7 +114,9 @@ pub fn poured_sprint(
             let part = part(step, &issue, &bead.id);
             poured.parts.insert(id.clone(), part);
             let is_first = outline.begins(step);
-            poured.work.push(step_bead(bead, step, id, is_first));
+            let mut work = step_bead(bead, step, id, is_first);
+            work.estimated_minutes = outline.share(bead.estimated_minutes, step);
+            poured.work.push(work);
         } else {
             poured.rest.push(issue);
         }
@@ -125,15 +128,53 @@ pub fn poured_sprint(
 struct Outline<'m> {
     steps: HashMap<&'m str, &'m StepBead>,
     parents: HashSet<&'m str>,
+    /// How many steps of the loop stand before each of them, at the most.
+    depths: HashMap<&'m str, u32>,
 }
 
 impl<'m> Outline<'m> {
     fn of(molecule: &'m Molecule) -> Self {
         let steps = molecule.steps.iter();
-        Self {
+        let mut outline = Self {
             steps: steps.clone().map(|step| (step.id.as_str(), step)).collect(),
             parents: steps.filter_map(|step| step.parent.as_deref()).collect(),
+            depths: HashMap::new(),
+        };
+        outline.measure(molecule);
+        outline
+    }
+
+    /// Finds how many steps of the loop stand before each of them, at the most.
+    fn measure(&mut self, molecule: &'m Molecule) {
+        let steps = &molecule.steps;
+        let places: HashMap<&str, usize> = (steps.iter().enumerate())
+            .map(|(at, step)| (step.id.as_str(), at))
+            .collect();
+        let needs = |step: &StepBead| {
+            let needs = step.needs.iter().map(|need| need.step.as_str());
+            needs.filter_map(|id| places.get(id).copied()).collect()
+        };
+        let needs: Vec<Vec<usize>> = steps.iter().map(needs).collect();
+        let mut depths = vec![0; steps.len()];
+        for at in in_order(&needs) {
+            let before = needs[at].iter();
+            let before = before.map(|to| depths[*to] + u32::from(self.is_work(&steps[*to])));
+            depths[at] = before.max().unwrap_or(0);
         }
+        let pairs = steps.iter().zip(depths);
+        let pairs = pairs.filter(|(step, _)| self.is_work(step));
+        let pairs: Vec<(&str, u32)> = pairs.map(|(step, n)| (step.id.as_str(), n)).collect();
+        self.depths.extend(pairs);
+    }
+
+    /// The part of a sprint's estimate that falls to one of its steps: the longest chain of steps takes as long as the sprint is
+    /// thought to take (Z-41).
+    fn share(&self, minutes: Option<u32>, step: &StepBead) -> Option<u32> {
+        let minutes = minutes?;
+        let depth = *self.depths.get(step.id.as_str())?;
+        let longest = self.depths.values().max()? + 1;
+        let (each, rest) = (minutes / longest, minutes % longest);
+        Some((each + u32::from(depth < rest)).max(1))
     }
 
     /// A step begins when it waits for nothing of its molecule but a gate, and neither does what it is a part of.
@@ -162,6 +203,9 @@ fn with_identity(root: Issue, bead: &RalphBead, given: &Values) -> Result<Issue,
         .or_insert_with(|| Map::new().into());
     metadata["plan_file"] = bead.metadata.plan_file.as_str().into();
     metadata["sprint"] = bead.metadata.sprint.as_str().into();
+    if let Some(map) = &bead.metadata.source_map {
+        metadata[SourceMap::KEY] = to_value(map);
+    }
     let pairs = given.names().filter_map(|name| {
         let value = given.get(name)?;
         Some((name.to_owned(), Value::from(value)))

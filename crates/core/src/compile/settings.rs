@@ -14,6 +14,8 @@ pub type KnownIds = BTreeMap<SprintId, BeadId>;
 pub struct Settings<'a> {
     /// The plan's path as it goes into the beads.
     pub plan_file: &'a str,
+    /// The plan's text, so that beads can say what they were compiled from (Z-45). Without it they do not.
+    pub text: Option<&'a str>,
     /// The repository's name, `metadata.rig`.
     pub rig: &'a str,
     /// The time that goes into the beads.

@@ -17,6 +17,7 @@ use crate::plan::{Filter, parse};
 fn settings(agents: &AgentCatalog) -> Settings<'_> {
     Settings {
         plan_file: "plan.md",
+        text: None,
         rig: "beads-ralph",
         now: Timestamp::parse("2026-11-15T08:00:00Z").unwrap(),
         agents,

@@ -191,6 +191,8 @@ codes! {
         FormulaVapor = "formula-vapor",
         /// A value for a variable that the formula does not declare (F-3).
         UndeclaredVariable = "undeclared-variable",
+        /// Text in double braces that is no variable of its formula (Z-43).
+        UndeclaredPlaceholder = "undeclared-placeholder",
         /// A carriage return that ends no line.
         LoneCarriageReturn = "lone-carriage-return",
         /// A bead id in the plan that is not the one that the sprint has in the store (Z-10).

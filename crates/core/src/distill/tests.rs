@@ -14,6 +14,7 @@ fn beads(text: &str) -> Vec<RalphBead> {
     let agents = AgentCatalog::default();
     let settings = Settings {
         plan_file: "plan.md",
+        text: None,
         rig: "r",
         now: Timestamp::parse("2026-01-01T00:00:00Z").unwrap(),
         agents: &agents,
@@ -208,12 +209,72 @@ fn three_sprints_that_say_the_same_are_alike() {
         + &same("1.3", "Three")
         + &sprint("1.4", "Four", "opus", &["else"]);
     let groups = alike(&beads(&plan));
-    let groups: Vec<Vec<&str>> = groups
-        .iter()
-        .map(|group| group.iter().map(SprintId::as_str).collect())
-        .collect();
-    assert_eq!(groups, [["1.1", "1.2", "1.3"]]);
+    assert_eq!(numbers(&groups), [["1.1", "1.2", "1.3"]]);
+    assert!(groups[0].is_exact);
     assert!(alike(&beads(&(same("1.1", "One") + &same("1.2", "Two")))).is_empty());
+}
+
+fn numbers(groups: &[Alike]) -> Vec<Vec<&str>> {
+    let groups = groups.iter().map(|group| group.sprints.iter());
+    groups
+        .map(|sprints| sprints.map(SprintId::as_str).collect())
+        .collect()
+}
+
+#[test]
+fn z_47_sprints_of_one_shape_with_most_words_in_common_are_alike() {
+    let of = |id: &str, title: &str, what: &str, model: &str| {
+        let tasks = [
+            format!("Write the failing tests for the {what}"),
+            format!("Make the tests of the {what} pass"),
+        ];
+        sprint(id, title, model, &tasks.each_ref().map(String::as_str))
+    };
+    let plan = of("1.1", "One", "parser", "sonnet")
+        + &of("1.2", "Two", "lexer and the scanner", "sonnet")
+        + &of("1.3", "Three", "printer", "sonnet")
+        + &of("1.4", "Four", "linter", "opus");
+    let found = beads(&plan);
+    let groups = alike(&found);
+    assert_eq!(
+        numbers(&groups),
+        [["1.1", "1.2", "1.3"]],
+        "the fourth has another model"
+    );
+    assert!(!groups[0].is_exact);
+    let members: Vec<&RalphBead> = found.iter().take(3).collect();
+    assert!(distill("f", &members).is_ok(), "the formula can be made");
+}
+
+#[test]
+fn z_47_sprints_that_only_begin_alike_are_not_told_of() {
+    let plan = sprint(
+        "1.1",
+        "One",
+        "sonnet",
+        &["Write a parser", "Test all of it"],
+    ) + &sprint(
+        "1.2",
+        "Two",
+        "sonnet",
+        &["Write down the results", "Test with people"],
+    ) + &sprint(
+        "1.3",
+        "Three",
+        "sonnet",
+        &["Write less code", "Test Windows"],
+    );
+    assert!(alike(&beads(&plan)).is_empty());
+    let one_task = |id: &str, title: &str, what: &str| {
+        let task = format!("Write the {what}");
+        sprint(id, title, "sonnet", &[task.as_str()])
+    };
+    let plan =
+        one_task("1.1", "One", "a") + &one_task("1.2", "Two", "b") + &one_task("1.3", "Three", "c");
+    assert!(
+        alike(&beads(&plan)).is_empty(),
+        "one task says too little about a shape"
+    );
 }
 
 proptest! {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{CommitId, Spent};
-use crate::bead::BeadId;
+use crate::bead::{BeadId, SourceMap};
 
 /// A bead as the loop sees it: what decides when it runs, and nothing of what is done in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +20,9 @@ pub struct Task {
     pub priority: i64,
     /// How long it is thought to take, in minutes; 1 where nobody said.
     pub weight: u64,
+    /// Where its sprint stood in the plan when it was applied (Z-45).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<SourceMap>,
     /// Its branch.
     pub branch: String,
     /// Where it is worked on; two beads of one place take turns.

@@ -65,6 +65,7 @@ pub(crate) fn task(name: &str, waits_for: &[&str]) -> Task {
         waits_for: waits_for.iter().map(|name| id(name)).collect(),
         is_put_off: false,
         is_gate: false,
+        source: None,
         held_back: None,
         fault: None,
         developers: vec!["claude".to_owned()],

@@ -9,7 +9,7 @@ use super::machine::{Engine, Outcome};
 use super::task::{Standing, Task};
 use super::work::{End, Phase, Work};
 use super::{EffectId, Spent};
-use crate::bead::BeadId;
+use crate::bead::{BeadId, SourceMap};
 use crate::issue::Fence;
 
 /// A run at one moment.
@@ -61,6 +61,9 @@ pub struct BeadView {
     pub sprint: String,
     /// Its team.
     pub team: String,
+    /// Where its sprint stood in the plan when it was applied (Z-45).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<SourceMap>,
     /// Its branch.
     pub branch: String,
     /// Where it stands.
@@ -236,6 +239,7 @@ impl Engine {
             title: task.title.clone(),
             sprint: task.sprint.clone(),
             team: task.team.clone(),
+            source: task.source.clone(),
             branch: task.branch.clone(),
             state,
             attempt: work.map_or(task.attempts, |work| work.attempt),

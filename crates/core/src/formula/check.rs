@@ -7,10 +7,11 @@ use super::model::{Formula, Step};
 use super::molecule::gate_id;
 use super::name::StepId;
 use super::place::{Findings, Place, Placed};
+use super::read::Strictness;
 use super::rewrite::each_saying;
 use super::template;
 use super::values::Bindings;
-use crate::diag::{ErrorCode, did_you_mean};
+use crate::diag::{ErrorCode, WarningCode, did_you_mean};
 use crate::text::{Span, excerpt};
 
 /// No two steps of a file have one name, and what is needed is there, also before anything is put in the place of a step.
@@ -214,7 +215,9 @@ fn find_circle<'s>(
     None
 }
 
-/// Every placeholder has a variable (F-3): what nobody declares and nobody gave would stay in the text.
+/// A placeholder that nobody declares and nobody gave a value stays in the text as it is written. Where the formula declares
+/// variables at all, or is read leniently, that is a warning: texts have double braces for other reasons too (Z-43). Where it
+/// declares none, its author forgot to (F-3). What a condition asks for must always be there.
 pub(super) fn placeholders(
     formula: &Formula,
     steps: &[Step],
@@ -225,36 +228,73 @@ pub(super) fn placeholders(
         .map(|variable| variable.name.value.as_str())
         .collect();
     let is_known = |name: &str| bindings.get(name).is_some() || declared.contains(&name);
-    let mut unknown: Vec<(Place, String, String)> = Vec::new();
-    let mut look = |place: Place, text: &str| {
+    let mut asked: Vec<Unknown> = Vec::new();
+    let mut said: Vec<Unknown> = Vec::new();
+    let look = |place: Place, text: &str, unknown: &mut Vec<Unknown>| {
         for placeholder in template::placeholders(text) {
             if !is_known(placeholder.name) {
-                let (written, name) = (placeholder.written.to_owned(), placeholder.name.to_owned());
-                unknown.push((place, written, name));
+                unknown.push(Unknown {
+                    place,
+                    written: placeholder.written.to_owned(),
+                    name: placeholder.name.to_owned(),
+                });
             }
         }
     };
     if let Some(description) = &formula.description {
-        look(description.place, &description.value);
+        look(description.place, &description.value, &mut said);
     }
     for step in steps {
         step.walk(&mut |part| {
             for condition in &part.conditions {
                 let variable = format!("{{{{{}}}}}", condition.value.variable);
-                look(condition.place, &variable);
+                look(condition.place, &variable, &mut asked);
             }
             let mut part = part.clone();
-            each_saying(&mut part, &mut |text, place| look(place, text));
+            each_saying(&mut part, &mut |text, place| look(place, text, &mut said));
         });
     }
-    for (place, written, name) in unknown {
-        let place = narrowed(place, &written, library);
-        let message = format!("the formula has no variable `{}`", excerpt(&name));
-        let help = match did_you_mean(&name, declared.iter().copied()) {
+    let is_error = match library.strictness {
+        Strictness::Exact => true,
+        Strictness::Strict => declared.is_empty(),
+        Strictness::Lenient => false,
+    };
+    for unknown in asked {
+        unknown.tell(&declared, true, library);
+    }
+    for unknown in said {
+        unknown.tell(&declared, is_error, library);
+    }
+}
+
+/// A placeholder without a variable.
+struct Unknown {
+    place: Place,
+    written: String,
+    name: String,
+}
+
+impl Unknown {
+    fn tell(&self, declared: &[&str], is_error: bool, library: &mut Library<'_>) {
+        let name = &self.name;
+        let place = narrowed(self.place, &self.written, library);
+        let near = did_you_mean(name, declared.iter().copied());
+        if is_error {
+            let message = format!("the formula has no variable `{}`", excerpt(name));
+            let help = match near {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("declare it under `vars`, or pass --var {name}=VALUE"),
+            };
+            (library.findings).error(ErrorCode::FormulaMissingVar, place, message, &help);
+            return;
+        }
+        let written = excerpt(&self.written);
+        let message = format!("`{written}` names no variable of the formula and stays as it is");
+        let help = match near {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("declare it under `vars`, or pass --var {name}=VALUE"),
+            None => format!("if it is meant to be filled in, declare `{name}` under `vars`"),
         };
-        (library.findings).error(ErrorCode::FormulaMissingVar, place, message, &help);
+        (library.findings).warn(WarningCode::UndeclaredPlaceholder, place, message, &help);
     }
 }
 

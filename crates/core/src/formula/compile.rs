@@ -9,7 +9,7 @@ use super::library::{Absent, Library, Shelf};
 use super::model::{Formula, Kind, Phase, Step, Variable};
 use super::molecule::{Molecule, step_beads};
 use super::place::{Finding, Findings, Place, Sheet};
-use super::read::Strictness;
+use super::read::{NOT_POURED_HELP, Strictness, not_poured};
 use super::template::substitute;
 use super::values::{Bindings, Given, bind};
 use super::{advise, compose, expand, inherit, omit, repeat};
@@ -51,6 +51,24 @@ pub fn compile(
 ) -> Result<Compilation, Absent> {
     let mut library = Library::new(shelf, strictness);
     let own = library.open(name)?;
+    if let Some(own) = &own
+        && own.kind != Kind::Workflow
+        && !matches!(given, Given::NotYet)
+    {
+        // Whatever else is odd about it, this is why it cannot be poured (Z-43).
+        library.findings = Findings::default();
+        let message = not_poured(own.kind);
+        library
+            .findings
+            .refuse(own.name.place, message, NOT_POURED_HELP);
+        let (files, findings) = library.close();
+        return Ok(Compilation {
+            files,
+            findings: findings.into_vec(),
+            formula: Some(Formula::clone(own)),
+            molecule: None,
+        });
+    }
     let formula = own.and_then(|own| whole(&own, &mut library));
     let molecule = (formula.as_ref()).and_then(|formula| {
         let is_sound = !library.findings.has_errors();
@@ -77,16 +95,7 @@ fn whole(own: &Rc<Formula>, library: &mut Library<'_>) -> Option<Formula> {
 
 /// The beads of a formula. Formulas that only others use are checked as far as they can be.
 fn molecule(formula: &Formula, given: Given<'_>, library: &mut Library<'_>) -> Option<Molecule> {
-    let is_pour = !matches!(given, Given::NotYet);
     if formula.kind != Kind::Workflow {
-        if is_pour {
-            let message = format!(
-                "a formula of type {} cannot be poured",
-                formula.kind.as_str()
-            );
-            let help = "only a workflow can; others use it with `extends`, `expand` or `aspects`";
-            library.findings.refuse(formula.name.place, message, help);
-        }
         return None;
     }
     let place = formula.name.place;

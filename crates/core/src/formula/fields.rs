@@ -143,7 +143,7 @@ pub const FIELDS: &[Field] = fields! {
     }
     Variable {
         "description" Honoured "what it is for",
-        "required" Honoured "a value must be given, and not an empty one",
+        "required" Honoured "a value must be given, and not an empty one; with a `default` it need not be",
         "default" Honoured "the value when none is given; numbers and booleans become texts",
         "pattern" Honoured "a regular expression that is found somewhere in the value; defaults are checked too",
         "enum" Honoured "the values that are allowed; defaults are checked too",
@@ -151,7 +151,7 @@ pub const FIELDS: &[Field] = fields! {
     }
     Step {
         "id" Honoured "its name, part of the bead's id, `metadata.stage` and the label `stage-<id>`",
-        "name" Honoured "the title where there is no `title`; beside one it is an error",
+        "name" Honoured "the title where there is no `title`; beside one it is kept as `metadata.name`",
         "title" Honoured "the bead's title",
         "description" Honoured "the bead's description",
         "notes" Honoured "the bead's notes, also in loops and expansions",

@@ -25,7 +25,7 @@ pub(super) struct Broken;
 /// What was read so far.
 pub(super) struct Library<'s> {
     shelf: &'s dyn Shelf,
-    strictness: Strictness,
+    pub(super) strictness: Strictness,
     files: Vec<Sheet>,
     formulas: HashMap<String, Option<Rc<Formula>>>,
     /// Formulas with what they extend; none for those that cannot be put together.

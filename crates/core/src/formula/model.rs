@@ -117,6 +117,12 @@ pub struct Variable {
 }
 
 impl Variable {
+    /// Whether it has no value unless somebody gives one. An empty default is none for what is required.
+    pub fn must_be_given(&self) -> bool {
+        let default = self.default.as_ref().map(|default| &*default.value);
+        self.is_required && default.is_none_or(str::is_empty)
+    }
+
     /// Whether the pattern is found in a value. A pattern that is none was refused when it was read.
     pub fn has_pattern(&self, value: &str) -> bool {
         let pattern = self.pattern.as_ref().map(|pattern| &*pattern.value);
@@ -161,6 +167,8 @@ pub struct Step {
     pub id: Placed<String>,
     /// What it is about.
     pub title: Placed<String>,
+    /// Its `name` where it has a `title` besides (Z-43).
+    pub name: Option<Placed<String>>,
     /// What is to be done.
     pub description: Option<Placed<String>>,
     /// More about it.
@@ -199,6 +207,7 @@ impl Step {
         Self {
             id,
             title,
+            name: None,
             description: None,
             notes: None,
             kind: None,

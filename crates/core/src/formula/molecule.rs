@@ -175,6 +175,10 @@ fn metadata(step: &Step, findings: &mut Findings) -> Map<String, Value> {
         }
         metadata.extend(own.value.clone());
     }
+    if let Some(name) = &step.name {
+        let kept = metadata.entry("name");
+        kept.or_insert_with(|| name.value.as_str().into());
+    }
     metadata.insert(STAGE.to_owned(), step.id.value.as_str().into());
     metadata
 }

@@ -21,8 +21,10 @@ pub enum Strictness {
     /// A field that nobody knows is an error.
     #[default]
     Strict,
-    /// It is a warning (`--lenient`).
+    /// It is a warning, and so is a placeholder that nobody declares (`--lenient`).
     Lenient,
+    /// As strict, and a placeholder that nobody declares is an error too (`formula check --strict`).
+    Exact,
 }
 
 /// Reads one file. `stem` is the name under which it was found.
@@ -75,7 +77,7 @@ impl Reader<'_> {
     fn object_to(&mut self, span: Span, message: String, help: &str) {
         let place = self.place(span);
         match self.strictness {
-            Strictness::Strict => self.findings.refuse(place, message, help),
+            Strictness::Strict | Strictness::Exact => self.findings.refuse(place, message, help),
             Strictness::Lenient => {
                 self.findings
                     .warn(WarningCode::FormulaField, place, message, help);
@@ -84,6 +86,10 @@ impl Reader<'_> {
     }
 
     fn formula(&mut self, node: &Node, stem: &str) -> Option<Formula> {
+        // What is never poured here is for other programs, which know more fields.
+        if self.strictness == Strictness::Strict && is_for_others(node) {
+            self.strictness = Strictness::Lenient;
+        }
         let table = self.table(node, Object::Formula)?;
         let name = self.formula_name(table, stem);
         let formula = Formula {
@@ -144,10 +150,14 @@ impl Reader<'_> {
     fn check_purpose(&mut self, formula: &Formula) {
         let span = formula.name.place.span;
         match formula.kind {
-            Kind::Workflow | Kind::Convoy | Kind::Task | Kind::Patrol => {
-                if formula.steps.is_empty() && formula.extends.is_empty() {
-                    self.refuse(span, "the formula has no steps", "add `steps`");
-                }
+            Kind::Workflow if formula.steps.is_empty() && formula.extends.is_empty() => {
+                self.refuse(span, "the formula has no steps", "add `steps`");
+            }
+            Kind::Workflow => {}
+            Kind::Convoy | Kind::Task | Kind::Patrol => {
+                let message = not_poured(formula.kind);
+                let place = formula.name.place;
+                (self.findings).warn(WarningCode::FormulaField, place, message, NOT_POURED_HELP);
             }
             Kind::Expansion if formula.template.is_empty() && formula.extends.is_empty() => {
                 let message = "the expansion has no template";
@@ -253,10 +263,6 @@ impl Reader<'_> {
 
     fn check_variable(&mut self, variable: &Variable) {
         let name = &variable.name.value;
-        if let Some(default) = variable.default.as_ref().filter(|_| variable.is_required) {
-            let message = format!("the variable `{name}` is required and has a default");
-            self.refuse(default.place.span, message, "leave one of the two out");
-        }
         if let Some(pattern) = &variable.pattern
             && let Err(error) = regex::Regex::new(&pattern.value)
         {
@@ -283,6 +289,28 @@ impl Reader<'_> {
             aspects: self.texts(table, "aspects"),
         })
     }
+}
+
+/// What is said about a formula whose kind keeps it from being poured (Z-43).
+pub(super) fn not_poured(kind: Kind) -> String {
+    format!("a formula of type {} cannot be poured", kind.as_str())
+}
+
+/// What can be done about it.
+pub(super) const NOT_POURED_HELP: &str =
+    "only a workflow can; others use it with `extends`, `expand` or `aspects`";
+
+/// Whether a file says that it is of a kind that only other programs work with.
+fn is_for_others(node: &Node) -> bool {
+    let Tree::Table(entries) = &node.tree else {
+        return false;
+    };
+    let kind = entries.iter().find(|(key, _)| key.value == "type");
+    let others = [Kind::Convoy, Kind::Task, Kind::Patrol];
+    kind.is_some_and(|(_, node)| {
+        let is_it = |kind: &Kind| node.tree == Tree::Text(kind.as_str().to_owned());
+        others.iter().any(is_it)
+    })
 }
 
 /// A single value as a text.

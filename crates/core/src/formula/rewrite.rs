@@ -111,6 +111,7 @@ pub(super) fn each_saying(step: &mut Step, change: &mut impl FnMut(&mut String, 
     let mut placed = |text: &mut Placed<String>| change(&mut text.value, text.place);
     placed(&mut step.title);
     let optional = [
+        &mut step.name,
         &mut step.description,
         &mut step.notes,
         &mut step.kind,

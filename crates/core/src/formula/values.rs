@@ -166,8 +166,8 @@ fn bind_one(
             }
             value
         }
-        None if variable.is_required && bindings.is_partial => return,
-        None if variable.is_required => {
+        None if variable.must_be_given() && bindings.is_partial => return,
+        None if variable.must_be_given() => {
             let message = format!("the variable `{name}` is required and has no value");
             findings.error(
                 ErrorCode::FormulaMissingVar,

@@ -138,6 +138,16 @@ impl Issue {
         priority.unwrap_or(2)
     }
 
+    /// How many minutes it is thought to take: what it says itself, else what its plan said (Z-41).
+    pub fn estimated_minutes(&self) -> Option<u64> {
+        let own = self.document.get(bead::ESTIMATED_MINUTES);
+        let planned = self
+            .metadata()
+            .and_then(|map| map.get(bead::ESTIMATED_MINUTES));
+        let minutes = own.and_then(Value::as_u64);
+        minutes.or_else(|| planned.and_then(Value::as_u64))
+    }
+
     /// The role that it is for (Z-3), if any.
     pub fn assignee(&self) -> Option<&str> {
         self.text("assignee")

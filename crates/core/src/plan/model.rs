@@ -1,5 +1,7 @@
 //! What a plan says, with the place of everything that it says.
 
+use sha2::{Digest as _, Sha256};
+
 use super::agent::AgentItem;
 use super::field::Field;
 use super::verifier::VerifierItem;
@@ -59,6 +61,40 @@ impl Sprint {
     pub fn body(&self) -> &Body {
         static EMPTY: Body = Body::empty();
         self.fields.as_deref().unwrap_or(&EMPTY)
+    }
+
+    /// How many minutes the plan says it takes (Z-41).
+    pub fn estimated_minutes(&self) -> Option<u32> {
+        let estimate = self.body().estimate.as_ref()?.value;
+        Some(estimate.minutes().try_into().unwrap_or(u32::MAX))
+    }
+
+    /// What it counts in the order and in the critical path: its minutes, or one where nobody said.
+    pub fn weight(&self) -> u64 {
+        weight(self.estimated_minutes().map(u64::from))
+    }
+
+    /// The digest of its section in the plan's text (Z-45). Annotations do not count, because we write them ourselves, nor do
+    /// white space at the end, which belongs to what comes after, and the kind of line ends (P-25).
+    pub fn digest(&self, text: &str) -> String {
+        let section = text.get(self.section.start()..self.section.end());
+        let mut at = self.section.start();
+        let mut said = String::new();
+        for line in section.unwrap_or_default().split_inclusive('\n') {
+            let range = at..at + line.len();
+            at = range.end;
+            let is_ours = |it: &Annotation| range.contains(&it.line.start());
+            if self.annotations.iter().any(is_ours) {
+                continue;
+            }
+            match line.strip_suffix("\r\n") {
+                Some(line) => said.extend([line, "\n"]),
+                None => said.push_str(line),
+            }
+        }
+        let hash = Sha256::digest(said.trim_end());
+        let digits = hash.iter().map(|byte| format!("{byte:02x}"));
+        format!("sha256:{}", digits.collect::<String>())
     }
 
     /// The annotation that stands directly after the heading.
@@ -179,4 +215,9 @@ impl Estimate {
     pub fn minutes(self) -> u64 {
         self.0.div_ceil(60_000).max(1)
     }
+}
+
+/// What a number of minutes counts in the order of work and in critical paths; everybody who orders uses this (Z-41).
+pub fn weight(minutes: Option<u64>) -> u64 {
+    minutes.unwrap_or(1).max(1)
 }

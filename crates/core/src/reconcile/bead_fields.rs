@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::difference::Draft;
 use super::items::merged;
 use super::present;
+use crate::bead::{ESTIMATED_MINUTES, SourceMap};
 use crate::issue::{Edit, Issue};
 
 /// Fields that are always as the plan says.
@@ -51,9 +52,69 @@ pub(super) fn compare(wanted: &Issue, issue: &Issue, draft: &mut Draft) {
             draft.edits.push(Edit::Set(field.to_owned(), value.clone()));
         }
     }
+    compare_estimate(wanted, issue, draft);
     let none = Map::new();
     let wanted = wanted.metadata().unwrap_or(&none);
     compare_metadata(wanted, issue.metadata().unwrap_or(&none), draft);
+}
+
+/// The estimate stands twice (Z-41): in the bead, where people may change it, and in the metadata, where only plans write. So
+/// the metadata remember what the plan said, and an estimate that no plan gave stays.
+fn compare_estimate(wanted: &Issue, issue: &Issue, draft: &mut Draft) {
+    let of = |map: Option<&Map<String, Value>>| {
+        let value = map.and_then(|map| map.get(ESTIMATED_MINUTES));
+        value.filter(|value| !value.is_null()).cloned()
+    };
+    let after = of(Some(wanted.document()));
+    let (own, planned) = (of(Some(issue.document())), of(issue.metadata()));
+    if after == own && after == planned {
+        return;
+    }
+    let key = || ESTIMATED_MINUTES.to_owned();
+    match &after {
+        Some(minutes) => {
+            if own != after {
+                draft.edits.push(Edit::Set(key(), minutes.clone()));
+            }
+            let map = Map::from_iter([(key(), minutes.clone())]);
+            draft.edits.push(Edit::MergeMetadata(map));
+        }
+        None if planned.is_some() => {
+            if own == planned {
+                draft.edits.push(Edit::Unset(key()));
+            }
+            draft.edits.push(Edit::UnsetMetadata(key()));
+        }
+        None => return,
+    }
+    if after == own {
+        return;
+    }
+    // Beads of version 0.1.0 have no estimate; one that is begun or done does not miss it.
+    if planned.is_some() || own.is_some() {
+        draft.field(ESTIMATED_MINUTES, own.as_ref(), after.as_ref());
+    } else {
+        draft.minor_field(ESTIMATED_MINUTES, None, after.as_ref());
+    }
+}
+
+/// Notes where in the plan the bead comes from (Z-45). A sprint that only moved is the same: its line is looked up in the plan
+/// when somebody asks, so editing the top of a plan writes nothing to the beads below. It is noted anew when the sprint's text is
+/// another, or when the bead is written anyway.
+pub(super) fn compare_source(wanted: &Issue, issue: &Issue, draft: &mut Draft) {
+    let Some(after) = wanted.metadata().and_then(SourceMap::of) else {
+        return;
+    };
+    let before = issue.metadata().and_then(SourceMap::of);
+    let is_same_text = before
+        .as_ref()
+        .is_some_and(|before| before.is_same_text(&after));
+    let is_noted = before.as_ref() == Some(&after) || (is_same_text && draft.edits.is_empty());
+    let value = wanted.metadata().and_then(|map| map.get(SourceMap::KEY));
+    if let Some(value) = value.filter(|_| !is_noted) {
+        let map = Map::from_iter([(SourceMap::KEY.to_owned(), value.clone())]);
+        draft.edits.push(Edit::MergeMetadata(map));
+    }
 }
 
 fn compare_metadata(wanted: &Map<String, Value>, own: &Map<String, Value>, draft: &mut Draft) {

@@ -106,6 +106,16 @@ pub enum Detail {
     },
 }
 
+impl Detail {
+    fn field(field: &str, before: Option<&Value>, after: Option<&Value>) -> Self {
+        Self::Field {
+            field: field.to_owned(),
+            before: before.cloned(),
+            after: after.cloned(),
+        }
+    }
+}
+
 /// Whether a change may be made (Z-10).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
@@ -172,16 +182,24 @@ pub struct Unfit {
 #[derive(Debug, Default)]
 pub(super) struct Draft {
     pub(super) details: Vec<Detail>,
+    /// What is different and no loss where the bead may not be touched.
+    pub(super) minor: Vec<Detail>,
     pub(super) edits: Vec<Edit>,
 }
 
 impl Draft {
     /// Notes that a field is different.
     pub(super) fn field(&mut self, field: &str, before: Option<&Value>, after: Option<&Value>) {
-        self.details.push(Detail::Field {
-            field: field.to_owned(),
-            before: before.cloned(),
-            after: after.cloned(),
-        });
+        self.details.push(Detail::field(field, before, after));
+    }
+
+    /// Notes that a field is different which nobody misses.
+    pub(super) fn minor_field(
+        &mut self,
+        field: &str,
+        before: Option<&Value>,
+        after: Option<&Value>,
+    ) {
+        self.minor.push(Detail::field(field, before, after));
     }
 }

@@ -82,6 +82,7 @@ impl Store {
         let agents = AgentCatalog::default();
         let settings = Settings {
             plan_file,
+            text: Some(text),
             rig: "beads-ralph",
             now: now(),
             agents: &agents,

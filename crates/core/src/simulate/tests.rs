@@ -49,6 +49,7 @@ fn task(n: usize, waits_for: &[usize]) -> Task {
         waits_for: waits_for.iter().map(|n| id(*n)).collect(),
         is_put_off: false,
         is_gate: false,
+        source: None,
         held_back: None,
         fault: None,
         developers: vec!["claude".to_owned()],

@@ -39,11 +39,14 @@ pub fn visible_lines(text: &str) -> String {
     visible
 }
 
+/// Line ends and tabs as everybody writes them in quotes; everything else that cannot be printed by its number.
 fn push_visible(text: &mut String, character: char) {
-    if is_unprintable(character) {
-        text.extend(character.escape_unicode());
-    } else {
-        text.push(character);
+    match character {
+        '\n' => text.push_str("\\n"),
+        '\r' => text.push_str("\\r"),
+        '\t' => text.push_str("\\t"),
+        character if is_unprintable(character) => text.extend(character.escape_unicode()),
+        character => text.push(character),
     }
 }
 
@@ -70,12 +73,16 @@ mod tests {
     #[test]
     fn lines_and_columns_are_shown_as_they_are() {
         let text = "a\tb\r\n\u{1b}]0;title\u{7}é\n";
-        assert_eq!(visible_lines(text), "a\tb\\u{d}\n\\u{1b}]0;title\\u{7}é\n");
+        assert_eq!(visible_lines(text), "a\tb\\r\n\\u{1b}]0;title\\u{7}é\n");
     }
 
     #[test]
     fn a_quotation_is_short_and_harmless() {
         assert_eq!(excerpt("plain é"), "plain é");
+        assert_eq!(
+            visible("two\r\nlines\tand more"),
+            "two\\r\\nlines\\tand more"
+        );
         assert_eq!(excerpt("a\u{1b}[31m\u{202e}"), "a\\u{1b}[31m\\u{202e}");
         assert_eq!(
             excerpt(&"x".repeat(100)).chars().count(),

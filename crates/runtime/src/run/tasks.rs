@@ -5,7 +5,7 @@ mod features;
 use std::collections::{BTreeMap, BTreeSet};
 
 use beads_ralph_core::bead::{
-    AgentSpec, BeadId, DEFAULT_MAX_RETRY_ATTEMPTS, IssueType, RalphBead, Rules, Status,
+    AgentSpec, BeadId, DEFAULT_MAX_RETRY_ATTEMPTS, IssueType, RalphBead, Rules, SourceMap, Status,
 };
 use beads_ralph_core::engine::{CommitId, Event, Selection, Spent, Standing, Task};
 use beads_ralph_core::governor::{Gates, is_gate};
@@ -13,6 +13,7 @@ use beads_ralph_core::issue::{
     Abandoned, Claim, Dependency, Effect, Holder, Query, Record, Standing as StoreStanding,
     StatusFilter, is_made_of_parts,
 };
+use beads_ralph_core::plan::weight;
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -59,7 +60,7 @@ impl TaskReader<'_> {
             Err(errors) => {
                 let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
                 Task {
-                    fault: Some(format!("the bead is not valid: {}", errors.join("; "))),
+                    fault: Some(fault(record, &errors)),
                     ..self.plain(record, waits_for, now)
                 }
             }
@@ -145,14 +146,19 @@ impl TaskReader<'_> {
     }
 }
 
+/// What is wrong with a bead, and the line of the plan that it was made from (Z-45).
+fn fault(record: &Record, errors: &[String]) -> String {
+    let errors = errors.join("; ");
+    match record.issue.metadata().and_then(SourceMap::of) {
+        Some(place) => format!("the bead is not valid: {errors}; it was made from {place}"),
+        None => format!("the bead is not valid: {errors}"),
+    }
+}
+
 /// What can be told of any record.
 fn plain(record: &Record, standing: Standing, waits_for: Vec<BeadId>, now: Timestamp) -> Task {
     let issue = &record.issue;
     let metadata = |key: &str| issue.metadata().and_then(|metadata| metadata.get(key));
-    let weight = issue
-        .document()
-        .get("estimated_minutes")
-        .and_then(Value::as_u64);
     let is_deferred = issue.time("defer_until").is_some_and(|until| until > now);
     Task {
         id: issue.id().clone(),
@@ -160,7 +166,8 @@ fn plain(record: &Record, standing: Standing, waits_for: Vec<BeadId>, now: Times
         sprint: String::new(),
         team: "default-team".to_owned(),
         priority: issue.priority(),
-        weight: weight.unwrap_or(1).max(1),
+        weight: weight(issue.estimated_minutes()),
+        source: issue.metadata().and_then(SourceMap::of),
         branch: String::new(),
         worktree: issue.id().to_string(),
         is_merge: false,

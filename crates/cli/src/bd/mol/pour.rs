@@ -171,7 +171,7 @@ impl<'c> Wish<'c> {
             return Some(Refusal::plain(message));
         }
         let missing: Vec<&str> = (variables.iter())
-            .filter(|variable| variable.is_required)
+            .filter(|variable| variable.must_be_given())
             .map(|variable| variable.name.value.as_str())
             .filter(|name| self.values.get(name).is_none())
             .collect();

@@ -240,12 +240,27 @@ impl Preflight<'_> {
             Err(trouble) => vec![trouble.message],
         };
         let clashes = clashes.into_iter().map(|it| {
-            error(
-                it,
-                "name another branch or worktree in the plan, or remove what is in the way",
-            )
+            let action = format!(
+                "name another branch or worktree in the plan{}, or remove what is in the way",
+                places_of(&it, beads)
+            );
+            error(it, &action)
         });
         missing.chain(clashes).collect()
+    }
+}
+
+/// Where the beads that a message names stand in their plans (Z-45).
+fn places_of(message: &str, beads: &[RalphBead]) -> String {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let words: BTreeSet<&str> = message.split(|c: char| !is_part(c)).collect();
+    let named = beads.iter().filter(|bead| words.contains(bead.id.as_str()));
+    let places = named.filter_map(|bead| bead.metadata.source_map.as_ref());
+    let places: Vec<String> = places.map(ToString::to_string).collect();
+    if places.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", places.join(", "))
     }
 }
 

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::Place;
 use crate::beads::Beads;
 use crate::failure::Failure;
+use crate::origin::Origins;
 use crate::table::{Page, Table};
 use crate::ui::{Ui, counted};
 use crate::work::seconds;
@@ -86,7 +87,7 @@ pub(super) fn show(ended: &Ended, prints_events: bool, ui: &Ui) -> Result<(), Fa
         view.spent.tokens,
         seconds(view.spent.time_ms)
     );
-    push_people(&mut text, &view.beads);
+    push_people(&mut text, &view.beads, &mut Origins::of_run(&ended.run));
     if prints_events {
         ui.say(&text);
         return Ok(());
@@ -94,7 +95,7 @@ pub(super) fn show(ended: &Ended, prints_events: bool, ui: &Ui) -> Result<(), Fa
     ui.out(&text)
 }
 
-fn push_people(text: &mut String, beads: &[BeadView]) {
+fn push_people(text: &mut String, beads: &[BeadView], origins: &mut Origins) {
     let needing: Vec<(&BeadView, &str)> = (beads.iter())
         .filter_map(|bead| match &bead.state {
             BeadState::Ended(End::NeedsPerson { reason }) => Some((bead, reason.as_str())),
@@ -111,6 +112,10 @@ fn push_people(text: &mut String, beads: &[BeadView]) {
     text.push_str("\nThese need a person:\n");
     for (bead, reason) in needing {
         _ = writeln!(text, "  {}: {}", bead.id, visible(reason));
+        if let Some(source) = &bead.source {
+            let origin = origins.locate(source, &bead.sprint);
+            _ = writeln!(text, "    {}", origin.words());
+        }
         _ = writeln!(
             text,
             "    beads-ralph logs {0}   |   beads-ralph retry {0}   |   beads-ralph close {0}",

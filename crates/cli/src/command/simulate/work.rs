@@ -1,6 +1,6 @@
 //! What is simulated: beads as tasks, how the run decides, and the world as numbers.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use beads_ralph_core::bead::{AgentSpec, BeadId, BeadShape, RalphBead, Rules};
 use beads_ralph_core::compile::{Refusal, build};
@@ -8,7 +8,7 @@ use beads_ralph_core::diag::{ErrorCode, sort_by_place};
 use beads_ralph_core::engine::{Event, Integration, Settings, Task};
 use beads_ralph_core::governor::Gates;
 use beads_ralph_core::issue::{Abandoned, Claim, Entry, Query, StatusFilter};
-use beads_ralph_core::plan::{Filter, Plan};
+use beads_ralph_core::plan::Filter;
 use beads_ralph_core::simulate::{Lessons, Model, Recorded};
 use beads_ralph_runtime::config::{self, Config, IntegrationMode};
 use beads_ralph_runtime::run::{RunDirectory, Selection, Sight, TaskReader, read_journal};
@@ -123,7 +123,11 @@ fn of_plan(
     let surroundings = Surroundings::of(&source)?;
     let filter = Filter::parse(args.sprint_filter.as_deref().unwrap_or_default())?;
     let plan = source.parse();
-    let built = build(&plan, &filter, &surroundings.settings(&args.rules, false));
+    let built = build(
+        &plan,
+        &filter,
+        &surroundings.settings(&source, &args.rules, false),
+    );
     let mut compiled = built.map_err(|refusal| match refusal {
         Refusal::Findings(findings) => ui.refuse(&source, findings),
         Refusal::Filter(fault) => fault.into(),
@@ -131,8 +135,7 @@ fn of_plan(
     sort_by_place(&mut compiled.findings);
     ui.say(&render(&source, &compiled.findings, ui.style(Stream::Err)));
     let config = surroundings.config();
-    let mut tasks = tasks(&stored(&compiled.beads)?, config)?;
-    estimate(&plan, &mut tasks);
+    let tasks = tasks(&stored(&compiled.beads)?, config)?;
     Ok((tasks, settings(config)))
 }
 
@@ -154,20 +157,6 @@ fn stored(beads: &[RalphBead]) -> Result<MemoryStore, Failure> {
     }
     store.write(&batch, by)?;
     Ok(store)
-}
-
-fn estimate(plan: &Plan, tasks: &mut [Task]) {
-    let estimates: BTreeMap<&str, u64> = (plan.unique())
-        .filter_map(|sprint| {
-            let estimate = sprint.body().estimate.as_ref()?.value;
-            Some((sprint.id.value.as_str(), estimate.minutes()))
-        })
-        .collect();
-    for task in tasks {
-        if let Some(minutes) = estimates.get(task.sprint.as_str()) {
-            task.weight = *minutes;
-        }
-    }
 }
 
 fn rules(config: &Config) -> Rules {

@@ -16,6 +16,7 @@ use crate::bead_view::{self, HUMAN, held, named, paragraph, time};
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::figures::seconds;
+use crate::origin::{Origin, Origins};
 use crate::table::{Page, Table};
 use crate::ui::Ui;
 
@@ -41,7 +42,8 @@ pub(super) fn run(id: &str, beads: &Beads, ui: &Ui) -> Result<(), Failure> {
         }));
     }
     let page = Page::of(ui);
-    let mut text = about(&record, part_of.as_ref(), page);
+    let origin = Origins::of(&beads.directory).find(&record.issue);
+    let mut text = about(&record, part_of.as_ref(), origin.as_ref(), page);
     if let Some(part_of) = &part_of {
         let bead = visible(part_of.bead.as_str());
         _ = writeln!(text, "how it went: beads-ralph status --bead {bead}");
@@ -106,7 +108,7 @@ fn to_json(run: &AgentRun) -> Value {
 }
 
 /// The bead itself, and where its work is.
-fn about(record: &Record, part_of: Option<&PartOf>, page: Page) -> String {
+fn about(record: &Record, part_of: Option<&PartOf>, origin: Option<&Origin>, page: Page) -> String {
     let issue = &record.issue;
     let mut text = format!("{}\n", named(record));
     let mut status = issue.status().to_owned();
@@ -117,6 +119,10 @@ fn about(record: &Record, part_of: Option<&PartOf>, page: Page) -> String {
     if let Some(part_of) = part_of {
         let PartOf { molecule, bead } = part_of;
         let line = format!("  part of   molecule {molecule} for {bead}");
+        _ = writeln!(text, "{}", page.line(&line));
+    }
+    if let Some(origin) = origin {
+        let line = format!("  plan      {}", origin.words());
         _ = writeln!(text, "{}", page.line(&line));
     }
     for (name, key) in [

@@ -160,7 +160,8 @@ fn z_10_a_poured_sprint_is_found_again_and_follows_its_plan() {
     let changed = apply(&env, "plan.md");
     assert_eq!(
         strings(&changed["beads_updated"]),
-        ["bd-work-sprint-001-work"]
+        ["bd-work-sprint-001", "bd-work-sprint-001-work"],
+        "the root notes that the sprint's text is another"
     );
     let work = show(&env, "bd-work-sprint-001-work");
     assert_eq!(

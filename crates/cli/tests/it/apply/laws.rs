@@ -141,7 +141,8 @@ impl World {
 
     /// What applying the plan would do; nothing when the plan has errors.
     fn compare(&mut self) -> Option<Reconciliation> {
-        let plan = parse(&self.text());
+        let text = self.text();
+        let plan = parse(&text);
         let mut records = self.records(Some(FILE));
         let add = |records: &mut Vec<Record>, ids: Vec<BeadId>| {
             let is_missing = |id: &BeadId| !records.iter().any(|record| record.issue.id() == id);
@@ -152,6 +153,7 @@ impl World {
         let agents = AgentCatalog::default();
         let settings = Settings {
             plan_file: FILE,
+            text: Some(&text),
             rig: "beads-ralph",
             now: Timestamp::parse("2026-11-15T08:00:00Z").unwrap(),
             agents: &agents,

@@ -110,13 +110,14 @@ fn essence(env: &TestEnv, id: &str) -> Value {
         "version",
         "is_blocked",
         "blockers",
+        "source",
     ];
     for key in own {
         map.shift_remove(key);
     }
     map.retain(|_, value| !value.is_null());
     let metadata = map["metadata"].as_object_mut().unwrap();
-    for key in ["stage", "plan_applied"] {
+    for key in ["stage", "plan_applied", "source_map"] {
         metadata.shift_remove(key);
     }
     map["labels"]
@@ -168,6 +169,40 @@ fn fr_6_plan_check_hints_at_sprints_that_could_be_one_formula() {
         checked["plans"][0]["could_be_formulas"],
         json!([["2.1", "2.2", "2.3"]])
     );
+}
+
+#[test]
+fn z_47_plan_check_notes_sprints_that_share_their_shape_and_the_formula_can_be_made() {
+    let env = with(&[]);
+    let like = |id: &str, title: &str, what: &str| {
+        let tasks = format!("write the tests of the {what}\n- make the tests of the {what} pass");
+        sprint(id, title, "").replace(&format!("work on {id}"), &tasks)
+    };
+    let estimate = "\n**Estimate**: 20m\n";
+    env.write(
+        "plan.md",
+        like("2.1", "Backend", "server")
+            + estimate
+            + &like("2.2", "Frontend", "page")
+            + &like("2.3", "Docs", "manual"),
+    );
+    let said = env.run(&["plan", "check", "plan.md"]).exits(0);
+    let line = "formula new NAME --from-plan plan.md --sprints 2.1,2.2,2.3";
+    assert!(said.stderr.contains("share their shape"), "{}", said.stderr);
+    assert!(said.stderr.contains(line), "{}", said.stderr);
+    let made = data(
+        &env,
+        &[
+            "formula",
+            "new",
+            "x",
+            "--from-plan",
+            "plan.md",
+            "--sprints",
+            "2.1,2.2,2.3",
+        ],
+    );
+    assert_eq!(made["formulas_created"], 1);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The examples of seed 001 (FR-6, FR-7, FR-10, Example 3).
 
+use std::fmt::Write as _;
+
 use serde_json::json;
 
 use super::{n_beads, with};
@@ -155,4 +157,64 @@ fn the_failures_of_fr_7_have_their_codes() {
         "FORMULA.NOT_FOUND"
     );
     assert_eq!(n_beads(&env), 0);
+}
+
+/// A formula of seed 004's shape: `name` and `title` on each step, and the variables that the seed passes.
+fn of_seed_4(formula: &str, variable: &str, stages: &[&str]) -> String {
+    let mut text = format!(
+        "formula = '{formula}'\n[vars.{variable}]\nrequired = true\n[vars.bead-id]\nrequired = true\n"
+    );
+    let mut before: Option<&str> = None;
+    for stage in stages {
+        let needs = before.map_or(String::new(), |stage| format!("needs = ['{stage}']\n"));
+        _ = write!(
+            text,
+            "[[steps]]\nid = '{stage}'\nname = '{stage}'\ntitle = '[{stage}] {{{{{variable}}}}}'\n\
+             description = 'For {{{{bead-id}}}}; the template `{{{{step_output}}}}` is filled in later.'\n{needs}"
+        );
+        before = Some(stage);
+    }
+    text
+}
+
+#[test]
+fn z_43_formulas_of_the_shape_of_seed_4_are_poured() {
+    for (formula, variable, stages) in [
+        (
+            "implement-feature",
+            "feature",
+            &["red-tests", "green-loop", "review-cycle"][..],
+        ),
+        ("fix-bug", "bug", &["diagnose", "red-tests", "green-loop"]),
+        ("docs-only", "topic", &["docs-edits"]),
+    ] {
+        let file = format!("{formula}.formula.toml");
+        let text = of_seed_4(formula, variable, stages);
+        let env = with(&[(file.as_str(), text.as_str())]);
+        let value = format!("{variable}=A thing");
+        let poured = env
+            .run(&[
+                "mol",
+                "pour",
+                formula,
+                "--var",
+                &value,
+                "--var",
+                "bead-id=bd-7",
+                "--json",
+            ])
+            .exits(0);
+        let answer = poured.data();
+        assert_eq!(answer["steps_created"], stages.len());
+        let step = &data(&env, &["show", &format!("bd-{formula}-001-{}", stages[0])])["beads"][0];
+        assert_eq!(step["title"], format!("[{}] A thing", stages[0]));
+        assert_eq!(step["metadata"]["name"], stages[0]);
+        assert_eq!(
+            step["description"],
+            "For bd-7; the template `{{step_output}}` is filled in later."
+        );
+        env.run(&["formula", "check", formula]).exits(0);
+        let strict = error(&env, &["formula", "check", "--strict", formula], 1);
+        assert_eq!(strict["code"], "FORMULA.MISSING_VAR");
+    }
 }

@@ -37,11 +37,12 @@ impl Reader<'_> {
         let expand = self
             .text(table, "expand")
             .filter(|name| !name.value.is_empty());
-        let title = self.title(table, id.as_ref(), expand.is_some());
+        let (title, name) = self.title(table, id.as_ref(), expand.is_some());
         let (depends_on, needs) = (self.texts(table, "depends_on"), self.texts(table, "needs"));
         let waits_for = self.waits_for(table, needs.first().or(depends_on.first()));
         let conditions = self.condition(table);
         let step = Step {
+            name,
             description: self.text(table, "description"),
             notes: self.text(table, "notes"),
             kind: (self.text(table, "type")).filter(|kind| !kind.value.trim().is_empty()),
@@ -79,23 +80,19 @@ impl Reader<'_> {
         Some(id)
     }
 
-    /// The title; a step that is replaced needs none.
+    /// The title, and the name beside one (Z-43). A step that is replaced needs neither.
     fn title(
         &mut self,
         table: Table<'_>,
         id: Option<&Placed<String>>,
         is_replaced: bool,
-    ) -> Option<Placed<String>> {
+    ) -> (Option<Placed<String>>, Option<Placed<String>>) {
         let (title, name) = (table.get("title"), self.text(table, "name"));
         match (title, name) {
-            (Some(_), Some(name)) => {
-                let message = "a step has a `title` or a `name`, not both";
-                self.refuse(name.place.span, message, "");
-                None
-            }
-            (None, Some(name)) => Some(name),
-            (None, None) if is_replaced => id.map(|id| id.with(String::new())),
-            (_, None) => self.required_text(table, "title"),
+            (Some(_), name) => (self.required_text(table, "title"), name),
+            (None, Some(name)) => (Some(name), None),
+            (None, None) if is_replaced => (id.map(|id| id.with(String::new())), None),
+            (None, None) => (self.required_text(table, "title"), None),
         }
     }
 

@@ -68,7 +68,10 @@ fn f_5_broken_graphs_are_refused() {
         ),
         ("[[steps]]\nid = 'b'\ntitle = ' '\n", "`title` is empty"),
         ("[[steps]]\nid = 'b'\n", "a step needs `title`"),
-        ("[[steps]]\nid = 'b'\ntitle = 'B'\nname = 'C'\n", "not both"),
+        (
+            "[[steps]]\nid = 'b'\ntitle = ''\nname = 'C'\n",
+            "`title` is empty",
+        ),
         (
             "[[steps]]\nid = 'b'\ntitle = 'B'\npriority = 9\n",
             "`priority` is a whole number from 0 to 4, not 9",

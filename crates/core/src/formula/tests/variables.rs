@@ -94,10 +94,6 @@ fn f_4_a_pattern_is_searched_and_defaults_are_checked() {
             "FORMULA.INVALID_VAR",
         ),
         ("[vars.v]\npattern = '('\n", "FORMULA.POUR_FAILED"),
-        (
-            "[vars.v]\nrequired = true\ndefault = 'x'\n",
-            "FORMULA.POUR_FAILED",
-        ),
         ("[vars.v]\ntype = 'strng'\n", "FORMULA.POUR_FAILED"),
         ("[vars]\n'a b' = 'x'\n", "FORMULA.POUR_FAILED"),
     ] {
@@ -128,26 +124,135 @@ fn f_4_types_are_checked() {
     );
 }
 
+/// A formula with placeholders that it does not declare, in a text, a label and a condition.
+const ODD: &str = "[[steps]]\nid = 'a'\ntitle = 'A {{ nmae }} {{#if x}}'\nlabels = ['{{l}}']\n";
+
 #[test]
-fn f_3_a_placeholder_without_a_variable_is_an_error_at_its_place() {
-    let shelf = main_with(
-        "description = 'of {{gone}}'\n[vars]\nname = 'n'\n[[steps]]\nid = 'a'\ntitle = 'A {{ nmae }} {{#if x}}'\nlabels = ['{{l}}']\ncondition = '{{c}}'\n",
-    );
+fn f_3_a_placeholder_of_a_formula_without_variables_is_an_error_at_its_place() {
+    let shelf = main_with(&format!("description = 'of {{{{gone}}}}'\n{ODD}"));
     let missing = said(&pour(&shelf, &["extra=1"]));
     let lines = [
-        "undeclared-variable [\"main\"] the formula declares no variable `extra`; it declares name",
+        "undeclared-variable [\"main\"] the formula declares no variable `extra`; it declares none",
         "FORMULA.MISSING_VAR [{{gone}}] the formula has no variable `gone`; declare it under `vars`, or pass --var gone=VALUE",
-        "FORMULA.MISSING_VAR [{{c}}] the formula has no variable `c`; declare it under `vars`, or pass --var c=VALUE",
-        "FORMULA.MISSING_VAR [{{ nmae }}] the formula has no variable `nmae`; did you mean `name`?",
+        "FORMULA.MISSING_VAR [{{ nmae }}] the formula has no variable `nmae`; declare it under `vars`, or pass --var nmae=VALUE",
         "FORMULA.MISSING_VAR [{{l}}] the formula has no variable `l`; declare it under `vars`, or pass --var l=VALUE",
     ];
     assert_eq!(missing, lines);
-    let given = pour(&shelf, &["gone=1", "nmae=2", "l=3", "c=yes"]);
+    let given = pour(&shelf, &["gone=1", "nmae=2", "l=3"]);
     assert_eq!(
         given.molecule.as_ref().unwrap().steps[0].title,
         "A 2 {{#if x}}",
         "what is given is enough: {:?}",
         said(&given)
+    );
+}
+
+#[test]
+fn z_43_a_placeholder_that_is_not_declared_stays_where_others_are() {
+    let shelf = main_with(&format!(
+        "[vars]\nname = 'n'\n{ODD}description = '{{{{name}}}}'\n"
+    ));
+    let poured = pour(&shelf, &[]);
+    assert_eq!(
+        said(&poured),
+        [
+            "undeclared-placeholder [{{ nmae }}] `{{ nmae }}` names no variable of the formula and stays as it is; did you mean `name`?",
+            "undeclared-placeholder [{{l}}] `{{l}}` names no variable of the formula and stays as it is; if it is meant to be filled in, declare `l` under `vars`",
+        ]
+    );
+    let step = &poured.molecule.as_ref().unwrap().steps[0];
+    assert_eq!(step.title, "A {{ nmae }} {{#if x}}");
+    assert_eq!(step.description, "n");
+    assert!(step.labels.contains(&"{{l}}".to_owned()));
+    let exact = compile(&shelf, "main", Given::NotYet, Strictness::Exact).unwrap();
+    assert!(exact.has_errors(), "--strict refuses them");
+}
+
+#[test]
+fn z_43_a_lenient_reader_lets_placeholders_stay_also_without_any_variable() {
+    let shelf = main_with(ODD);
+    let none = Values::default();
+    let poured = compile(&shelf, "main", Given::Values(&none), Strictness::Lenient).unwrap();
+    assert!(!poured.has_errors(), "{:?}", said(&poured));
+    assert!(poured.molecule.is_some());
+    assert!(pour(&shelf, &[]).molecule.is_none(), "others do not");
+}
+
+#[test]
+fn z_43_a_condition_needs_its_variable_in_any_case() {
+    let shelf =
+        main_with("[vars]\nname = 'n'\n[[steps]]\nid = 'a'\ntitle = 'A'\ncondition = '{{c}}'\n");
+    let none = Values::default();
+    let poured = compile(&shelf, "main", Given::Values(&none), Strictness::Lenient).unwrap();
+    assert_eq!(
+        said(&poured),
+        [
+            "FORMULA.MISSING_VAR [{{c}}] the formula has no variable `c`; declare it under `vars`, or pass --var c=VALUE"
+        ]
+    );
+}
+
+#[test]
+fn z_43_a_required_variable_with_a_default_is_not_missing() {
+    let with = |declaration: &str| {
+        main_with(&format!(
+            "[vars.v]\nrequired = true\n{declaration}\n[[steps]]\nid = 'a'\ntitle = 'A {{{{v}}}}'\n"
+        ))
+    };
+    assert_eq!(molecule(&with("default = 'x'")).steps[0].title, "A x");
+    let empty = pour(&with("default = ''"), &[]);
+    assert!(
+        said(&empty)[0].contains("is required and has no value"),
+        "an empty default is none"
+    );
+}
+
+#[test]
+fn z_43_a_step_keeps_its_name_beside_its_title() {
+    let shelf = main_with(
+        "[vars]\nbug = 'B'\n[[steps]]\nid = 'a'\nname = 'red-tests {{bug}}'\ntitle = 'Write tests for {{bug}}'\n\
+         [[steps]]\nid = 'b'\nname = 'only'\n\
+         [[steps]]\nid = 'c'\nname = 'n'\ntitle = 'C'\nmetadata = { name = 'own' }\n",
+    );
+    let steps = molecule(&shelf).steps;
+    let seen: Vec<(&str, Option<&str>)> = (steps.iter())
+        .map(|step| {
+            (
+                step.title.as_str(),
+                step.metadata.get("name").and_then(|name| name.as_str()),
+            )
+        })
+        .collect();
+    assert_eq!(
+        seen,
+        [
+            ("Write tests for B", Some("red-tests B")),
+            ("only", None),
+            ("C", Some("own"))
+        ]
+    );
+}
+
+#[test]
+fn z_43_what_cannot_be_poured_is_told_so_by_its_kind() {
+    for (kind, rest) in [
+        ("convoy", "[[legs]]\nid = 'x'\n"),
+        ("expansion", ""),
+        ("aspect", ""),
+        ("patrol", ""),
+    ] {
+        let shelf = main_with(&format!("type = '{kind}'\n{rest}"));
+        let said = said(&pour(&shelf, &[]));
+        let wanted =
+            format!("FORMULA.POUR_FAILED [\"main\"] a formula of type {kind} cannot be poured;");
+        assert!(said.len() == 1 && said[0].starts_with(&wanted), "{said:?}");
+    }
+    let convoy = main_with("type = 'convoy'\n[[legs]]\nid = 'x'\n");
+    let looked_at = compile(&convoy, "main", Given::NotYet, Strictness::Strict).unwrap();
+    assert!(
+        !looked_at.has_errors(),
+        "its fields are for others to know: {:?}",
+        said(&looked_at)
     );
 }
 

@@ -68,7 +68,7 @@ pub fn read(text: &str, agent: &Agent) -> Result<Read, Malformed> {
         faults: Vec::new(),
     };
     let status = reader.status()?;
-    let note = reader.optional_text("root_cause_note");
+    let note = reader.optional_prose("root_cause_note");
     reader.check_note(agent, status, note.as_deref())?;
     let comment_fix = reader.comment_fix(agent)?;
     let mut report = Report {
@@ -78,7 +78,7 @@ pub fn read(text: &str, agent: &Agent) -> Result<Read, Malformed> {
         discovered: reader.list("discovered_work", Reader::discovered),
         commits: reader.commits(),
         root_cause_note: note,
-        reproduction_steps: reader.optional_text("reproduction_steps"),
+        reproduction_steps: reader.optional_prose("reproduction_steps"),
         docs_edits: (*agent == Agent::DocsEditsTeam).then(|| reader.docs_edits()),
         comment_fix,
     };
@@ -221,10 +221,28 @@ impl<'n> Reader<'n> {
         }
     }
 
-    /// A text of the mapping; anything else is a fault.
+    /// A word of the mapping; anything else is a fault.
     fn optional_text(&mut self, key: &str) -> Option<String> {
         let node = self.root.get(key)?;
         self.text_of(node, key)
+    }
+
+    /// A text of the mapping that people read, which may be written as a list.
+    fn optional_prose(&mut self, key: &str) -> Option<String> {
+        let node = self.root.get(key)?;
+        self.prose_of(node, key)
+    }
+
+    /// A text that people read. Agents often write several things to say as a list, so that is one too, an item to a line (Z-46).
+    fn prose_of(&mut self, node: &Node, what: &str) -> Option<String> {
+        match &node.tree {
+            Tree::List(items) => {
+                let lines = items.iter().filter_map(line_of);
+                let lines: Vec<String> = lines.map(|line| format!("- {line}")).collect();
+                Some(lines.join("\n"))
+            }
+            _ => self.text_of(node, what),
+        }
     }
 
     fn text_of(&mut self, node: &Node, what: &str) -> Option<String> {
@@ -334,7 +352,7 @@ impl<'n> Reader<'n> {
             });
         }
         let mut text = |key: &str| {
-            let text = node.get(key).and_then(|value| self.text_of(value, key));
+            let text = node.get(key).and_then(|value| self.prose_of(value, key));
             if text.is_none() {
                 self.fault(node.place, format!("an escalation has no `{key}`"));
             }
@@ -391,7 +409,7 @@ impl<'n> Reader<'n> {
             kind: kind.unwrap_or(DiscoveredType::Task),
             priority: priority.unwrap_or(2),
             detail: (node.get("detail"))
-                .and_then(|detail| self.text_of(detail, "detail"))
+                .and_then(|detail| self.prose_of(detail, "detail"))
                 .unwrap_or_default(),
         })
     }
@@ -419,7 +437,7 @@ impl<'n> Reader<'n> {
                 reader.text_of(node, "files_changed")
             }),
             commit: commit(&sha),
-            summary: self.optional_text("summary").unwrap_or_default(),
+            summary: self.optional_prose("summary").unwrap_or_default(),
             skipped: self.list("skipped_items", |reader, node| {
                 let mut text = |key: &str| {
                     let text = node.get(key).and_then(|value| reader.text_of(value, key));
@@ -456,6 +474,29 @@ impl<'n> Reader<'n> {
                 place,
                 "tests without counts go with the escalation `tests-runner-unparseable`",
             );
+        }
+    }
+}
+
+/// An item of a list that stands for a text. `- Run: it` is a mapping to YAML and a sentence to its author.
+fn line_of(node: &Node) -> Option<String> {
+    match &node.tree {
+        Tree::Null => None,
+        Tree::Bool(value) => Some(value.to_string()),
+        Tree::Integer(number) => Some(number.to_string()),
+        Tree::Float(number) => Some(number.to_string()),
+        Tree::Text(text) => Some(text.trim_end().replace('\n', "\n  ")),
+        Tree::List(items) => {
+            let items: Vec<String> = items.iter().filter_map(line_of).collect();
+            Some(items.join("; "))
+        }
+        Tree::Map(entries) => {
+            let entries = entries.iter();
+            let entries = entries.map(|(key, value)| match line_of(value) {
+                Some(value) => format!("{key}: {value}"),
+                None => key.clone(),
+            });
+            Some(entries.collect::<Vec<String>>().join("; "))
         }
     }
 }

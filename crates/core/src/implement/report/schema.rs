@@ -90,6 +90,8 @@ fn general(name: &str) -> Value {
 /// What the reports of one kind of worker have besides.
 fn own(name: &str) -> (Vec<(&'static str, Value)>, Vec<&'static str>) {
     let text = || json!({"type": "string"});
+    // A list is read as a text, an item to a line (Z-46).
+    let prose = || json!({"type": ["string", "array"], "items": {"type": "string"}});
     match name {
         "bug-diagnoser-report" => (
             vec![
@@ -97,7 +99,7 @@ fn own(name: &str) -> (Vec<(&'static str, Value)>, Vec<&'static str>) {
                     "root_cause_note",
                     json!({"type": "string", "pattern": "\\S"}),
                 ),
-                ("reproduction_steps", text()),
+                ("reproduction_steps", prose()),
                 ("commits", json!({"type": "array", "maxItems": 0})),
             ],
             vec!["root_cause_note"],
@@ -109,7 +111,7 @@ fn own(name: &str) -> (Vec<(&'static str, Value)>, Vec<&'static str>) {
                     "commit_sha",
                     json!({"type": "string", "pattern": "^([0-9a-f]{40})?$"}),
                 ),
-                ("summary", text()),
+                ("summary", prose()),
                 (
                     "skipped_items",
                     json!({"type": "array", "items": {"type": "object",

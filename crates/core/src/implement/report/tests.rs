@@ -240,3 +240,25 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn z_46_a_list_is_read_where_a_text_may_stand() {
+    let text = "status: needs_human\nroot_cause_note:\n- the parser\n- eats a line\nreproduction_steps:\n- run it\n- Expect: 2\n- |\n  two\n  lines\n- [a, b]\n\
+                evidence: {}\nescalations:\n- reason: unclear\n  detail: [one, 2, true]\ndiscovered_work:\n- {title: t, type: bug, priority: 1, detail: [x, z]}\ncommits: []\n";
+    let read = read(text, &Agent::BugDiagnoser).unwrap();
+    assert!(read.faults.is_empty(), "{:?}", read.faults);
+    let report = read.report;
+    assert_eq!(
+        report.root_cause_note.as_deref(),
+        Some("- the parser\n- eats a line")
+    );
+    assert_eq!(
+        report.reproduction_steps.as_deref(),
+        Some("- run it\n- Expect: 2\n- two\n  lines\n- a; b")
+    );
+    assert_eq!(report.escalations[0].detail, "- one\n- 2\n- true");
+    assert_eq!(report.discovered[0].detail, "- x\n- z");
+    // A word is still a word.
+    let title = "status: complete\nevidence: {}\nescalations: []\ndiscovered_work:\n- {title: [t], type: bug, priority: 1}\ncommits: []\n";
+    assert!(faults(title, &Agent::TddRedTeam)[0].contains("`title` is a list, not a text"));
+}

@@ -314,3 +314,108 @@ fn e_10_a_bead_that_no_store_takes_stops_everything() {
         .unwrap_err();
     assert!(unfit[0].error.to_string().contains("8 MiB"), "{unfit:?}");
 }
+
+fn with_estimate(estimate: &str) -> String {
+    sprint("1.1", "A") + estimate + &sprint("1.2", "B")
+}
+
+#[test]
+fn z_41_the_estimate_is_in_the_bead_twice_and_follows_the_plan() {
+    let mut store = Store::default();
+    let apply = |store: &mut Store, estimate: &str| {
+        let found = store.compare(&with_estimate(estimate));
+        store.apply(&found);
+        assert!(
+            store
+                .compare(&with_estimate(estimate))
+                .differences
+                .is_empty()
+        );
+        let document = store.document(ONE);
+        let of = |value: &Value| value.get("estimated_minutes").cloned();
+        (of(&document), of(&document["metadata"]))
+    };
+    let both = |minutes: u32| (Some(json!(minutes)), Some(json!(minutes)));
+    assert_eq!(apply(&mut store, "\n**Estimate**: 1h\n"), both(60));
+    assert_eq!(apply(&mut store, "\n**Estimate**: 90m\n"), both(90));
+    assert_eq!(apply(&mut store, ""), (None, None));
+}
+
+#[test]
+fn z_41_an_estimate_that_no_plan_gave_stays_and_the_plan_wins_over_it() {
+    let mut store = Store::default();
+    store.apply(&store.compare(&two()));
+    store.alter(ONE, |document| document["estimated_minutes"] = json!(7));
+    assert!(store.compare(&two()).differences.is_empty());
+    let planned = with_estimate("\n**Estimate**: 5m\n");
+    let found = changed(&store, &planned);
+    let field = Detail::Field {
+        field: "estimated_minutes".to_owned(),
+        before: Some(json!(7)),
+        after: Some(json!(5)),
+    };
+    assert!(found.details.contains(&field), "{found:?}");
+}
+
+#[test]
+fn z_41_a_bead_without_an_estimate_that_is_done_does_not_refuse_one() {
+    let mut store = Store::default();
+    store.apply(&store.compare(&two()));
+    store.edit(ONE, &[Edit::Close(String::new())]);
+    let planned = with_estimate("\n**Estimate**: 5m\n");
+    assert!(store.compare(&planned).differences.is_empty());
+    // One that it has and that the plan changes is told of, as every other field is.
+    store.alter(ONE, |document| {
+        document["estimated_minutes"] = json!(7);
+        document["metadata"]["estimated_minutes"] = json!(7);
+    });
+    let found = changed(&store, &planned);
+    assert_eq!(found.verdict, Verdict::Refused(RefusedBecause::Closed));
+}
+
+fn source(store: &mut Store, id: &str) -> Value {
+    store.document(id)["metadata"]["source_map"].clone()
+}
+
+#[test]
+fn z_45_a_sprint_that_only_moved_changes_nothing() {
+    let mut store = Store::default();
+    store.apply(&store.compare(&two()));
+    let first = source(&mut store, ONE);
+    assert_eq!(
+        (&first["file"], &first["line"], &first["column"]),
+        (&json!("plan.md"), &json!(1), &json!(1))
+    );
+    let moved = format!("# A plan\n\nWith words.\n\n{}", two());
+    assert!(store.compare(&moved).differences.is_empty());
+    // With its next change the bead says where it stands now.
+    let changed = moved.replace("Sprint 1.1: A", "Sprint 1.1: New");
+    store.apply(&store.compare(&changed));
+    let second = source(&mut store, ONE);
+    assert_eq!(second["line"], json!(5));
+    assert_ne!(second["digest"], first["digest"]);
+    assert!(store.compare(&changed).differences.is_empty());
+}
+
+#[test]
+fn z_45_annotations_and_blank_lines_do_not_change_the_digest() {
+    let mut store = Store::default();
+    store.apply(&store.compare(&two()));
+    let plan = two();
+    let heading = plan.lines().next().unwrap();
+    let annotated = plan.replace(heading, &format!("{heading}\n<!-- beads-ralph: {ONE} -->"));
+    assert!(store.compare(&annotated).differences.is_empty());
+    assert!(store.compare(&(annotated + "\n\n")).differences.is_empty());
+}
+
+#[test]
+fn z_45_words_around_a_sprint_that_is_done_are_no_change_of_it() {
+    let mut store = Store::default();
+    store.apply(&store.compare(&two()));
+    let plan = two();
+    let heading = plan.lines().next().unwrap();
+    let worded = plan.replace(heading, &format!("{heading}\n\nSome words.\n"));
+    assert_eq!(changed(&store, &worded).verdict, Verdict::Safe);
+    store.edit(ONE, &[Edit::Close(String::new())]);
+    assert!(store.compare(&worded).differences.is_empty());
+}

@@ -4,6 +4,7 @@
 //! the issue's own fields is one call, guarded by the status that was seen, and the last one: until it happened nothing is done
 //! that cannot be done again.
 
+use beads_ralph_core::bead::ESTIMATED_MINUTES;
 use beads_ralph_core::issue::{Comment, Dependency, Issue, KEPT_KEY};
 use serde_json::{Map, Value, json};
 
@@ -202,6 +203,7 @@ fn flag(field: &str, old: &Issue, new: &Issue) -> Result<Vec<Argument>, StoreErr
         // What is left out means the same as these.
         None | Some(Value::Null) if field == "priority" => new.priority().to_string(),
         None | Some(Value::Null) if field == "issue_type" => new.issue_type().to_owned(),
+        None | Some(Value::Null) if field == ESTIMATED_MINUTES => "0".to_owned(),
         None | Some(Value::Null) => String::new(),
         Some(Value::String(text)) => text.clone(),
         Some(other) => other.to_string(),
@@ -220,7 +222,7 @@ fn flag(field: &str, old: &Issue, new: &Issue) -> Result<Vec<Argument>, StoreErr
         "issue_type" => "type",
         "external_ref" => "external-ref",
         "spec_id" => "spec-id",
-        "estimated_minutes" => "estimate",
+        ESTIMATED_MINUTES => "estimate",
         "due_at" => "due",
         "defer_until" => "defer",
         "ephemeral" => {

@@ -2,7 +2,7 @@
 //!
 //! What `bd` has no room for, the claim and its fence, is kept in the metadata (`core::issue::Kept`); readers never see it there.
 
-use beads_ralph_core::bead::{FieldError, Timestamp};
+use beads_ralph_core::bead::{ESTIMATED_MINUTES, FieldError, Timestamp};
 use beads_ralph_core::issue::{
     Claim, Comment, EditError, Entry, Fence, Issue, KEPT_KEY, Kept, Line, read_line,
 };
@@ -87,6 +87,10 @@ pub(super) fn from_bd(mut value: Value) -> Result<Option<Row>, StoreError> {
     };
     let kept = value.as_object_mut().and_then(|document| {
         document.shift_remove("revision");
+        // `bd` cannot forget an estimate, only set it to nothing.
+        if document.get(ESTIMATED_MINUTES).and_then(Value::as_u64) == Some(0) {
+            document.shift_remove(ESTIMATED_MINUTES);
+        }
         Kept::take(document)
     });
     let Line::Issue(mut entry) = read_line(&value.to_string()).map_err(refused)? else {
