@@ -7,7 +7,7 @@ use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Holder, Record};
 use beads_ralph_runtime::env::{self, Variable};
 use beads_ralph_runtime::git::Person;
-use beads_ralph_runtime::store::{self, Kind, Stamp, Store, StoreError, Write};
+use beads_ralph_runtime::store::{self, Kind, Place, Stamp, Store, StoreError, Write};
 use beads_ralph_runtime::unit::Units;
 use beads_ralph_runtime::{clock, host};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -32,10 +32,23 @@ pub(super) struct Call<'c> {
     pub(super) typed: &'c [String],
 }
 
+/// The store that `--db` names, or else the one of the working directory.
+pub(super) fn place(here: &Utf8Path, named: Option<&str>) -> Result<Place, StoreError> {
+    match named {
+        Some(path) => store::find_by(&here.join(path)),
+        None => store::find(here),
+    }
+}
+
 impl Call<'_> {
-    /// Opens the store of the working directory.
+    /// Where the store is.
+    pub(super) fn place(&self) -> Result<Place, StoreError> {
+        place(&self.here, self.arguments.filled("db"))
+    }
+
+    /// Opens the store.
     pub(super) fn open(&self) -> Result<Opened, Refusal> {
-        let place = store::find(&self.here).map_err(|error| {
+        let place = self.place().map_err(|error| {
             let directory = self.arguments.filled("directory");
             match (directory, &error) {
                 (Some(directory), StoreError::NotInitialized { .. }) => Refusal::plain(format!(
