@@ -194,7 +194,12 @@ fn find_flag(
     is_wanted: impl Fn(&Flag) -> bool,
 ) -> Option<&'static Flag> {
     let own = command.map_or(ROOT_FLAGS, |command| command.flags);
-    own.iter().chain(GLOBAL_FLAGS).find(|flag| is_wanted(flag))
+    // A flag of the command that is not served is not taken for a global one with the same name.
+    let not_served = command.map_or(&[] as &[&str], |command| command.not_served);
+    let global = GLOBAL_FLAGS
+        .iter()
+        .filter(|flag| !not_served.contains(&flag.long));
+    own.iter().chain(global).find(|flag| is_wanted(flag))
 }
 
 fn read_flags(

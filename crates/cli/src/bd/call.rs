@@ -32,6 +32,14 @@ pub(super) struct Call<'c> {
     pub(super) typed: &'c [String],
 }
 
+/// Whether a text names a database of a server, which only the real `bd` has, and not a path.
+fn is_database(text: &str, here: &Utf8Path) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && text.chars().all(is_part)
+        && !here.join(text).exists()
+}
+
 /// The store that `--db` names, or else the one of the working directory.
 pub(super) fn place(here: &Utf8Path, named: Option<&str>) -> Result<Place, StoreError> {
     match named {
@@ -48,6 +56,12 @@ impl Call<'_> {
 
     /// Opens the store.
     pub(super) fn open(&self) -> Result<Opened, Refusal> {
+        let named = self.arguments.filled("db");
+        if named.is_some_and(|named| is_database(named, &self.here)) {
+            return Err(Refusal::plain(
+                "--database (or a --db value naming a database) is only supported in proxied-server mode",
+            ));
+        }
         let place = self.place().map_err(|error| {
             let directory = self.arguments.filled("directory");
             match (directory, &error) {

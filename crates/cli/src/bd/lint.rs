@@ -139,7 +139,7 @@ fn named(call: &Call<'_>, opened: &Opened) -> Result<Vec<Record>, Refusal> {
             Some(record) => records.push(record),
             None => call
                 .output
-                .aside(&format!("Error getting {word}: issue not found: {word}\n")),
+                .aside(&format!("Error getting {word}: not found: issue {word}\n")),
         }
     }
     Ok(records)
