@@ -40,8 +40,12 @@ fn is_database(text: &str, here: &Utf8Path) -> bool {
         && !here.join(text).exists()
 }
 
-/// The store that `--db` names, or else the one of the working directory.
+/// The store that `--db` or the environment names, or else the one of the working directory.
 pub(super) fn place(here: &Utf8Path, named: Option<&str>) -> Result<Place, StoreError> {
+    let named = named.map(str::to_owned);
+    let named = named
+        .or_else(|| env::get(Variable::BeadsDb))
+        .or_else(|| env::get(Variable::BdDb));
     match named {
         Some(path) => store::find_by(&here.join(path)),
         None => store::find(here),
@@ -58,6 +62,7 @@ impl Call<'_> {
     pub(super) fn open(&self) -> Result<Opened, Refusal> {
         let named = self.arguments.filled("db");
         if named.is_some_and(|named| is_database(named, &self.here)) {
+            store::find(&self.here)?;
             return Err(Refusal::plain(
                 "--database (or a --db value naming a database) is only supported in proxied-server mode",
             ));

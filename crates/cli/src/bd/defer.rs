@@ -1,7 +1,7 @@
 //! `bd defer` and `bd undefer`: beads that are put off, and brought back.
 
 use beads_ralph_core::bead::{BeadId, Timestamp};
-use beads_ralph_core::issue::{Edit, Record};
+use beads_ralph_core::issue::{Edit, Query, Record, StatusFilter};
 use beads_ralph_runtime::store::Write;
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use super::arguments::{Arguments, quoted};
 use super::call::{Call, Opened};
 use super::failure::Refusal;
 use super::tree::{Access, Arity, Command, IDS, text};
-use super::{create, holding, ids, issue_json, times};
+use super::{create, holding, ids, issue_json, times, unit};
 
 const DEFERRED: &str = "deferred";
 
@@ -60,9 +60,7 @@ fn defer(call: &mut Call<'_>) -> Result<(), Refusal> {
         }
         let id = record.issue.id();
         match write(&mut opened, id, edits) {
-            Err(why) => call
-                .output
-                .aside(&format!("Error deferring {id}: {why}\n")),
+            Err(why) => call.output.aside(&format!("Error deferring {id}: {why}\n")),
             Ok(now) => {
                 if !call.output.is_json() {
                     call.output.raw(&format!("* Deferred {id}\n"))?;
@@ -119,7 +117,8 @@ fn undefer(call: &mut Call<'_>) -> Result<(), Refusal> {
                 .aside(&format!("Error undeferring {id}: {why}\n")),
             Ok(now) => {
                 if !call.output.is_json() {
-                    call.output.raw(&format!("* Undeferred {id} (now open)\n"))?;
+                    call.output
+                        .raw(&format!("* Undeferred {id} (now open)\n"))?;
                 }
                 changed.push(now);
             }
@@ -134,6 +133,38 @@ fn resolve(opened: &Opened, words: &[String]) -> Result<Vec<Record>, Refusal> {
         ids::resolve(opened, word).map_err(|why| Refusal::plain(why.message().to_owned()))
     };
     words.iter().map(resolve).collect()
+}
+
+/// Brings back what was put off until a moment that is over. Whoever may only read leaves it as it is.
+pub(super) fn wake(call: &Call<'_>, opened: &mut Opened) -> Result<(), Refusal> {
+    if call.arguments.is_on("readonly") || unit::Place::here() != unit::Place::Outside {
+        return Ok(());
+    }
+    let query = Query {
+        status: StatusFilter::OneOf(vec![DEFERRED.to_owned()]),
+        includes_hidden: true,
+        ..Query::default()
+    };
+    let is_over = |record: &Record| {
+        let until = record.issue.time("defer_until");
+        until.is_some_and(|until| until <= opened.now)
+    };
+    let mut records = opened.store.find(&query)?;
+    records.retain(is_over);
+    let batch: Vec<Write> = (records.iter())
+        .map(|record| Write::Update {
+            id: record.issue.id().clone(),
+            edits: vec![
+                Edit::Status("open".to_owned()),
+                Edit::Unset("defer_until".to_owned()),
+            ],
+            guard: holding::guard(opened, record),
+        })
+        .collect();
+    if batch.is_empty() {
+        return Ok(());
+    }
+    Ok(opened.write(&batch)?)
 }
 
 /// Changes a bead as it is now: it may have been named twice.

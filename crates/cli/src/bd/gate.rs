@@ -128,8 +128,7 @@ fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
     let opened = call.open()?;
     let is_all = call.arguments.is_on("all");
     let limit = call.arguments.number("limit").unwrap_or(LIMIT);
-    let target = call.arguments.words.first();
-    let mut gates = match target {
+    let mut gates = match call.arguments.words.first() {
         Some(text) => gates_of(&opened, text)?,
         None => {
             let filter = Filter {
@@ -144,10 +143,10 @@ fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
         gates.truncate(limit);
     }
     if call.output.is_json() {
-        // For one bead, an empty list is null.
-        let values = match (target, gates.as_slice()) {
-            (Some(_), []) => Value::Null,
-            (_, gates) => gates.iter().map(value).collect(),
+        // An empty list is null in this answer.
+        let values = match gates.as_slice() {
+            [] => Value::Null,
+            gates => gates.iter().map(value).collect(),
         };
         return call.output.value(values);
     }

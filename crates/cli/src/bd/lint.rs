@@ -76,9 +76,9 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     }
     if found.is_empty() {
         let n = records.len();
-        return call
-            .output
-            .raw(&format!("✓ No template warnings found ({n} issues checked)\n"));
+        return call.output.raw(&format!(
+            "✓ No template warnings found ({n} issues checked)\n"
+        ));
     }
     let n = found.len();
     let mut page = format!("Template warnings ({n} issues, {n_missing} warnings):\n\n");

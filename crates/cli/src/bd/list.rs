@@ -11,7 +11,7 @@ use super::call::{Call, Opened};
 use super::failure::Refusal;
 use super::filter::{self, Filter, INFRA_TYPES, SORTS};
 use super::tree::{Arity, Command, Flag, list_of, number, switch, text as text_flag, texts};
-use super::{input, issue_json, prose, ready, text};
+use super::{defer, input, issue_json, prose, ready, text};
 
 pub(super) const COMMAND: Command = Command {
     name: "list",
@@ -109,7 +109,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     if !arguments.words.is_empty() {
         return Err(words(&arguments.words));
     }
-    let opened = call.open()?;
+    let mut opened = call.open()?;
     let sort = arguments.filled("sort").unwrap_or_default();
     let filter = read(&opened, arguments)?;
     if !sort.is_empty() && !SORTS.contains(&sort) {
@@ -121,6 +121,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     }
     check_ready_scope(arguments)?;
     let mut records = if arguments.is_on("ready") {
+        defer::wake(call, &mut opened)?;
         ready::for_list(&opened, &filter)?
     } else {
         filter.find(&opened)?

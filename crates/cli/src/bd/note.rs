@@ -31,6 +31,7 @@ pub(super) const COMMAND: Command = Command {
         text("file", "Read the text from a file"),
         switch("stdin", "Read the text from standard input"),
     ],
+    exclusive: &[&["stdin", "file"]],
     access: Access::Writes,
     run: Some(run),
     ..Command::NONE

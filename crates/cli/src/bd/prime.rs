@@ -24,7 +24,10 @@ pub(super) const COMMAND: Command = Command {
     name: "prime",
     about: "What an agent must know, for the beginning of its session",
     flags: &[
-        switch("export", "The text of the program, also where there is a PRIME.md"),
+        switch(
+            "export",
+            "The text of the program, also where there is a PRIME.md",
+        ),
         switch("full", "The long text"),
         switch("hook-json", "As JSON for a hook of an agent"),
         switch("mcp", "The short text, for agents that have other tools"),

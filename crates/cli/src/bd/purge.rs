@@ -14,8 +14,8 @@ use super::arguments::{Arguments, quoted};
 use super::call::{Call, Opened};
 use super::failure::Refusal;
 use super::filter::Filter;
-use super::holding;
 use super::tree::{Access, Command, switch, text};
+use super::{holding, output};
 
 /// The command.
 pub(super) const COMMAND: Command = Command {
@@ -120,9 +120,8 @@ impl Sweep {
 
 /// The moment before which a bead must have been closed.
 fn cutoff(now: Timestamp, age: &str) -> Result<Timestamp, Refusal> {
-    let wrong = |why: String| {
-        Refusal::json(format!("invalid --older-than value {}: {why}", quoted(age)))
-    };
+    let wrong =
+        |why: String| Refusal::json(format!("invalid --older-than value {}: {why}", quoted(age)));
     let days = days(age.trim()).map_err(wrong)?;
     let utc = now.to_zoned(jiff::tz::TimeZone::UTC);
     let then = utc.checked_sub(days.days());
@@ -201,7 +200,7 @@ fn preview(call: &Call<'_>, sweep: &Sweep) -> Result<(), Refusal> {
         let mut figures = figures(sweep);
         figures["dry_run"] = true.into();
         figures["purge_count"] = n.into();
-        return call.output.value(figures);
+        return call.output.value(output::sorted(figures));
     }
     let (edges, labels, events) = (sweep.n_edges, sweep.n_labels, sweep.n_events);
     let pinned = match sweep.n_pinned {
@@ -236,7 +235,7 @@ fn told(call: &Call<'_>, sweep: &Sweep) -> Result<(), Refusal> {
     if call.output.is_json() {
         let mut figures = figures(sweep);
         figures["purged_count"] = n.into();
-        return call.output.value(figures);
+        return call.output.value(output::sorted(figures));
     }
     let (edges, labels, events) = (sweep.n_edges, sweep.n_labels, sweep.n_events);
     let pinned = match sweep.n_pinned {

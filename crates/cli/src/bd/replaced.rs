@@ -107,7 +107,11 @@ fn replace(call: &Call<'_>, way: &Way) -> Result<(String, String), Refusal> {
     };
     opened.write(&[write]).map_err(|error| {
         let why = dep::not_added(error, way.kind);
-        Refusal::plain(format!("failed to add {} link: {}", way.link, why.message()))
+        Refusal::plain(format!(
+            "failed to add {} link: {}",
+            way.link,
+            why.message()
+        ))
     })?;
     Ok((old_id.to_string(), new_id.to_string()))
 }

@@ -98,7 +98,10 @@ fn beads_mcp_works_over_the_face() {
     let second = second["id"].as_str().unwrap().to_owned();
 
     let ready = call("ready", &json!({})).to_string();
-    assert!(ready.contains(&first) && !ready.contains(&second), "{ready}");
+    assert!(
+        ready.contains(&first) && !ready.contains(&second),
+        "{ready}"
+    );
     let blocked = call("blocked", &json!({})).to_string();
     assert!(blocked.contains(&second), "{blocked}");
     call("claim", &json!({"issue_id": first}));
@@ -108,14 +111,20 @@ fn beads_mcp_works_over_the_face() {
     call("comment", &json!({"issue_id": first, "text": "A word"}));
     let comments = call("comments", &json!({"issue_id": first})).to_string();
     assert!(comments.contains("A word"), "{comments}");
-    call("update", &json!({"issue_id": second, "title": "Second, renamed"}));
+    call(
+        "update",
+        &json!({"issue_id": second, "title": "Second, renamed"}),
+    );
     let listed = call("list", &json!({"status": "open"})).to_string();
     assert!(listed.contains("Second, renamed"), "{listed}");
     call("close", &json!({"issue_id": first, "reason": "Done"}));
     assert_eq!(place.bead(&first)["close_reason"], "Done");
     call("reopen", &json!({"issue_ids": [first]}));
     assert_eq!(place.bead(&first)["status"], "open");
-    call("dep", &json!({"issue_id": first, "depends_on_id": second, "dep_type": "related"}));
+    call(
+        "dep",
+        &json!({"issue_id": first, "depends_on_id": second, "dep_type": "related"}),
+    );
     let stats = call("stats", &json!({})).to_string();
     assert!(stats.contains("\"total_issues\":2"), "{stats}");
     let shown = call("show", &json!({"issue_id": second})).to_string();
@@ -130,13 +139,19 @@ fn beads_village_works_over_the_face() {
     server.initialize();
     let joined = server.call("init", &json!({"ws": place.work(), "leader": true}));
     assert_eq!(joined["ok"], 1, "{joined}");
-    let added = server.call("add", &json!({"title": "First", "typ": "bug", "pri": 0, "tags": ["be"]}));
+    let added = server.call(
+        "add",
+        &json!({"title": "First", "typ": "bug", "pri": 0, "tags": ["be"]}),
+    );
     let first = added["id"].as_str().unwrap().to_owned();
     let added = server.call("add", &json!({"title": "Second", "deps": [first]}));
     let second = added["id"].as_str().unwrap().to_owned();
 
     let ready = server.call("ls", &json!({"status": "ready"})).to_string();
-    assert!(ready.contains(&first) && !ready.contains(&second), "{ready}");
+    assert!(
+        ready.contains(&first) && !ready.contains(&second),
+        "{ready}"
+    );
     let claimed = server.call("claim", &json!({}));
     assert_eq!(claimed["id"], first.as_str(), "{claimed}");
     assert_eq!(place.bead(&first)["status"], "in_progress");
@@ -189,7 +204,8 @@ fn beads_ui_works_over_the_face() {
     assert_eq!(ids(&list(&mut socket, "blocked-issues")), ["tt-w1"]);
     assert!(ids(&list(&mut socket, "ready-issues")).contains(&"tt-e1.1".to_owned()));
 
-    let made = json!({"title": "From a browser", "type": "bug", "priority": 0, "description": "Words"});
+    let made =
+        json!({"title": "From a browser", "type": "bug", "priority": 0, "description": "Words"});
     socket.ask("create-issue", &made);
     let found: Value =
         serde_json::from_str(&place.bd(&["list", "--type", "bug", "--json"])).unwrap();
@@ -199,7 +215,10 @@ fn beads_ui_works_over_the_face() {
     assert_eq!(ids(&list(&mut socket, "in-progress-issues")), [id.clone()]);
     socket.ask("update-assignee", &json!({"id": id, "assignee": "tester"}));
     socket.ask("update-priority", &json!({"id": id, "priority": 3}));
-    socket.ask("edit-text", &json!({"id": id, "field": "title", "value": "Renamed"}));
+    socket.ask(
+        "edit-text",
+        &json!({"id": id, "field": "title", "value": "Renamed"}),
+    );
     socket.ask("label-add", &json!({"id": id, "label": "ui"}));
     socket.ask("dep-add", &json!({"a": id, "b": "tt-e1.1", "view_id": id}));
     let detail = socket.list("issue-detail", &json!({"id": id}));
@@ -209,7 +228,10 @@ fn beads_ui_works_over_the_face() {
         (&json!("Renamed"), &json!(3), &json!(["ui"])),
         "{detail}"
     );
-    socket.ask("dep-remove", &json!({"a": id, "b": "tt-e1.1", "view_id": id}));
+    socket.ask(
+        "dep-remove",
+        &json!({"a": id, "b": "tt-e1.1", "view_id": id}),
+    );
     socket.ask("update-status", &json!({"id": id, "status": "closed"}));
     assert_eq!(ids(&list(&mut socket, "closed-issues")), [id.clone()]);
     let comments = socket.ask("get-comments", &json!({"id": id}));

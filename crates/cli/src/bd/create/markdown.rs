@@ -35,14 +35,14 @@ struct Template {
 pub(super) fn create(call: &Call<'_>, path: &str) -> Result<(), Refusal> {
     check(call.arguments)?;
     let mut opened = call.open()?;
-    let templates = read(path)
-        .map_err(|why| Refusal::plain(format!("parsing markdown file: {why}")))?;
+    let templates =
+        read(path).map_err(|why| Refusal::plain(format!("parsing markdown file: {why}")))?;
     for warning in templates.iter().flat_map(|template| &template.warnings) {
         call.output.aside(warning);
     }
     let made = carry_out(&mut opened, call.arguments, &templates)?;
     if call.output.is_json() {
-        let made = made.iter().map(issue_json::issue);
+        let made = made.iter().map(issue_json::with_edges);
         return call.output.value(made.map(Value::Object).collect());
     }
     let mut page = format!("✓ Created {} issues from {path}:\n", made.len());
@@ -67,7 +67,9 @@ fn check(arguments: &Arguments) -> Result<(), Refusal> {
         return Err(Refusal::plain("cannot specify both title and --file flag"));
     }
     if arguments.is_on("dry-run") {
-        return Err(Refusal::plain("--dry-run is not supported with --file flag"));
+        return Err(Refusal::plain(
+            "--dry-run is not supported with --file flag",
+        ));
     }
     let more = ["due", "defer", "silent", "estimate", "force"];
     let mut single = graph::SINGLE.iter().chain(&more);
@@ -85,9 +87,7 @@ fn read(path: &str) -> Result<Vec<Template>, String> {
     }
     let small = path.to_lowercase();
     if !small.ends_with(".md") && !small.ends_with(".markdown") {
-        return Err(
-            "invalid file type: only .md and .markdown files are supported".to_owned(),
-        );
+        return Err("invalid file type: only .md and .markdown files are supported".to_owned());
     }
     let bytes = input::read_file(path)
         .map_err(|why| format!("cannot access file: {}", why.replacen("open ", "stat ", 1)))?;
@@ -119,9 +119,7 @@ fn parse(text: &str) -> Result<Vec<Template>, String> {
     }
     finish(&mut templates, section);
     if templates.is_empty() {
-        return Err(
-            "no issues found in markdown file (expected ## Issue Title format)".to_owned(),
-        );
+        return Err("no issues found in markdown file (expected ## Issue Title format)".to_owned());
     }
     Ok(templates)
 }
@@ -180,8 +178,8 @@ fn carry_out(
     let mut batch = Vec::new();
     let mut made = Vec::new();
     for (index, template) in templates.iter().enumerate() {
-        let (id, document) = document(opened, arguments, template, index)
-            .map_err(|why| why.with(&failed, index))?;
+        let (id, document) =
+            document(opened, arguments, template, index).map_err(|why| why.told(&failed))?;
         let issue = Issue::without_comments(Value::Object(document)).map_err(|errors| {
             let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
             failed(&format!(
@@ -211,10 +209,10 @@ enum Wrong {
 }
 
 impl Wrong {
-    fn with(self, failed: &dyn Fn(&str) -> Refusal, index: usize) -> Refusal {
+    fn told(self, failed: &dyn Fn(&str) -> Refusal) -> Refusal {
         match self {
             Self::Before(why) => Refusal::plain(why),
-            Self::Other(why) => failed(&format!("item {index}: {why}")),
+            Self::Other(why) => failed(&why),
         }
     }
 }
@@ -226,12 +224,12 @@ fn document(
     index: usize,
 ) -> Result<(BeadId, Map<String, Value>), Wrong> {
     let other = |why: String| Wrong::Other(why);
-    let edges = edges(opened, template)?;
     let prefix = opened.prefix().map_err(|error| other(error.to_string()))?;
     // Two beads of one file may have the same words.
     let words = format!("{index}|{}", template.description);
     let id = ids::new_id(opened, &prefix, &template.title, &words)
         .map_err(|why| other(why.message().to_owned()))?;
+    let edges = edges(opened, template, &id)?;
     let mut document = Map::new();
     let mut put = |key: &str, value: Value| {
         document.insert(key.to_owned(), value);
@@ -250,7 +248,10 @@ fn document(
     }
     put("status", "open".into());
     put("priority", template.priority.unwrap_or(2).into());
-    put("issue_type", template.kind.as_deref().unwrap_or("task").into());
+    put(
+        "issue_type",
+        template.kind.as_deref().unwrap_or("task").into(),
+    );
     if let Some(owner) = opened.owner() {
         put("owner", owner.into());
     }
@@ -271,7 +272,7 @@ fn document(
     Ok((id, document))
 }
 
-fn edges(opened: &Opened, template: &Template) -> Result<Vec<Dependency>, Wrong> {
+fn edges(opened: &Opened, template: &Template, id: &BeadId) -> Result<Vec<Dependency>, Wrong> {
     let mut edges = Vec::new();
     let mut targets = HashSet::new();
     for given in &template.dependencies {
@@ -292,8 +293,7 @@ fn edges(opened: &Opened, template: &Template) -> Result<Vec<Dependency>, Wrong>
         };
         let Some(found) = found else {
             return Err(Wrong::Other(format!(
-                "dependency target {} not found",
-                quoted(target)
+                "validation failed: create: dependencies could not be created: {id} -> {target} (target not found): not found"
             )));
         };
         if targets.insert(found.issue.id().clone()) {

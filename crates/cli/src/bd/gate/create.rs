@@ -18,12 +18,19 @@ pub(super) const COMMAND: Command = Command {
     about: "Hold a bead back by a gate",
     arity: Arity::Any,
     flags: &[
-        text("await-id", "What is waited for: a run, a pull request, a bead"),
+        text(
+            "await-id",
+            "What is waited for: a run, a pull request, a bead",
+        ),
         text("blocks", "The bead that is held back (required)"),
         text("reason", "Why").short('r'),
         text("timeout", "How long it holds at the most: 2h, 30m"),
         text("title", "Its title"),
-        text("type", "human, timer, bead, gh:run or gh:pr (default human)").short('t'),
+        text(
+            "type",
+            "human, timer, bead, gh:run or gh:pr (default human)",
+        )
+        .short('t'),
     ],
     access: Access::Writes,
     run: Some(run),
@@ -101,7 +108,10 @@ fn insert(
     let document = document(opened, arguments, wanted, target)?;
     let issue = Issue::without_comments(Value::Object(document)).map_err(|errors| {
         let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        Refusal::json(format!("creating gate: validation failed: {}", errors.join("; ")))
+        Refusal::json(format!(
+            "creating gate: validation failed: {}",
+            errors.join("; ")
+        ))
     })?;
     let id = issue.id().clone();
     let edge = dep::edge(opened, &id, "blocks")?;

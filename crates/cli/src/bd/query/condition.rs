@@ -101,11 +101,17 @@ impl Reader {
             "status" => self.status(comparison),
             "priority" => self.priority(comparison),
             "type" => self.word(comparison, "type", |issue| issue.issue_type().to_owned()),
-            "assignee" => self.name(comparison, "assignee"),
+            "assignee" => self.assignee(comparison),
             "owner" if self.mode == Mode::Asked => {
                 Err("owner filtering requires predicate mode".to_owned())
             }
-            "owner" => self.name(comparison, "owner"),
+            "owner" => {
+                let is_equal = self.is_equal(comparison, "owner", "= operator", false)?;
+                let owner = comparison.value.clone();
+                Ok(Box::new(move |issue| {
+                    (issue.text("owner").unwrap_or_default() == owner) == is_equal
+                }))
+            }
             "label" | "labels" => self.label(comparison),
             "title" => self.part(comparison, "title", " (use title contains pattern)"),
             "description" | "desc" => {
@@ -172,7 +178,9 @@ impl Reader {
         if self.mode == Mode::Asked && !input::STATUSES.contains(&status.as_str()) {
             return Err(format!("invalid status: {}", comparison.value));
         }
-        Ok(Box::new(move |issue| (issue.status() == status) == is_equal))
+        Ok(Box::new(move |issue| {
+            (issue.status() == status) == is_equal
+        }))
     }
 
     fn word(
@@ -199,7 +207,10 @@ impl Reader {
             if !(0..=4).contains(&wanted) {
                 return Err("priority must be between 0 and 4".to_owned());
             }
-            let is_none = matches!((operator, wanted), (Operator::Less, 0) | (Operator::More, 4));
+            let is_none = matches!(
+                (operator, wanted),
+                (Operator::Less, 0) | (Operator::More, 4)
+            );
             if is_none {
                 let sign = operator.sign();
                 return Err(format!("priority {sign} {wanted} matches nothing"));
@@ -222,12 +233,11 @@ impl Reader {
     }
 
     /// Somebody, or nobody.
-    fn name(&self, comparison: &Comparison, field: &'static str) -> Result<Test, String> {
-        let is_equal = self.is_equal(comparison, field, "= operator", false)?;
+    fn assignee(&self, comparison: &Comparison) -> Result<Test, String> {
+        let is_equal = self.is_equal(comparison, "assignee", "= operator", false)?;
         let value = named(&comparison.value);
         Ok(Box::new(move |issue| {
-            let name = issue.text(field).unwrap_or_default();
-            (name == value) == is_equal
+            (issue.assignee().unwrap_or_default() == value) == is_equal
         }))
     }
 
@@ -315,9 +325,7 @@ impl Reader {
             return at.ok_or_else(|| format!("not a compact duration: {text:?}"));
         }
         times::parse(text, self.now).ok_or_else(|| {
-            format!(
-                "cannot parse time expression: {text:?} (examples: +6h, tomorrow, 2025-01-15)"
-            )
+            format!("cannot parse time expression: {text:?} (examples: +6h, tomorrow, 2025-01-15)")
         })
     }
 
@@ -378,10 +386,7 @@ impl Reader {
                     Mode::Asked => format!(" for {field}"),
                     Mode::Looked => String::new(),
                 };
-                return Err(format!(
-                    "invalid boolean value{of}: {}",
-                    comparison.value
-                ));
+                return Err(format!("invalid boolean value{of}: {}", comparison.value));
             }
         };
         let is_equal = self.is_equal(comparison, "boolean field", "= operator", false)?;

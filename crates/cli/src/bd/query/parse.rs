@@ -155,10 +155,7 @@ impl Parser<'_> {
         };
         self.advance()?;
         let kind = self.current.kind;
-        if !matches!(
-            kind,
-            Kind::Name | Kind::Quoted | Kind::Number | Kind::Span
-        ) {
+        if !matches!(kind, Kind::Name | Kind::Quoted | Kind::Number | Kind::Span) {
             return Err(self.wrong("value"));
         }
         let value = self.current.text.clone();
@@ -203,13 +200,22 @@ mod tests {
     fn what_is_wrong_is_told_with_its_place() {
         for (text, why) in [
             ("", "empty query"),
-            ("status", "expected comparison operator at position 6, got EOF"),
+            (
+                "status",
+                "expected comparison operator at position 6, got EOF",
+            ),
             ("status=", "expected value at position 7, got EOF"),
             ("=open", "expected field name at position 0, got ="),
             ("(a=1", "expected ')' at position 4, got EOF"),
-            ("a=1 b=2", "unexpected token \"b\" at position 4 (expected end of query)"),
+            (
+                "a=1 b=2",
+                "unexpected token \"b\" at position 4 (expected end of query)",
+            ),
             ("a=\"x", "unterminated string starting at position 2"),
-            ("a!1", "unexpected character '!' at position 1 (did you mean '!=' or 'NOT'?)"),
+            (
+                "a!1",
+                "unexpected character '!' at position 1 (did you mean '!=' or 'NOT'?)",
+            ),
         ] {
             assert_eq!(parse(text).unwrap_err(), why, "{text}");
         }

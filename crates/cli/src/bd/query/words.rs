@@ -147,7 +147,10 @@ impl<'t> Words<'t> {
         let rest = &self.text[at..];
         let is_signed = rest.starts_with(['-', '+']);
         let digits = &rest[usize::from(is_signed)..];
-        let n_digits = digits.len() - digits.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let n_digits = digits.len()
+            - digits
+                .trim_start_matches(|c: char| c.is_ascii_digit())
+                .len();
         if n_digits == 0 {
             return Err(format!(
                 "expected digit at position {}",
