@@ -128,15 +128,14 @@ fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
     let opened = call.open()?;
     let is_all = call.arguments.is_on("all");
     let limit = call.arguments.number("limit").unwrap_or(LIMIT);
-    let mut gates = match call.arguments.words.first() {
-        Some(text) => gates_of(&opened, text)?,
-        None => {
-            let filter = Filter {
-                issue_type: Some(GATE.to_owned()),
-                ..Filter::default()
-            };
-            filter.find(&opened)?
-        }
+    let mut gates = if let Some(text) = call.arguments.words.first() {
+        gates_of(&opened, text)?
+    } else {
+        let filter = Filter {
+            issue_type: Some(GATE.to_owned()),
+            ..Filter::default()
+        };
+        filter.find(&opened)?
     };
     gates.retain(|gate| is_all || gate.issue.status() != "closed");
     if let Ok(limit @ 1..) = usize::try_from(limit) {
@@ -231,7 +230,7 @@ fn go_text(nanoseconds: u64) -> String {
     if seconds == 0 {
         let (unit, size) = match rest {
             0 => return "0s".to_owned(),
-            0..1_000 => ("ns", 1),
+            1..1_000 => ("ns", 1),
             1_000..1_000_000 => ("µs", 1_000),
             _ => ("ms", 1_000_000),
         };

@@ -30,7 +30,10 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
                 path.push(command.name);
                 found = Some(command);
             }
-            None if found.is_none() => return unknown(call),
+            None if found.is_none() => {
+                unknown(call);
+                return Ok(());
+            }
             // What stands behind a command is not asked about.
             None => break,
         }
@@ -41,11 +44,11 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     })
 }
 
-fn unknown(call: &Call<'_>) -> Result<(), Refusal> {
+/// The real `bd` does not take this for a failure.
+fn unknown(call: &Call<'_>) {
     let topics: Vec<String> = (call.arguments.words.iter())
         .map(|word| format!("`{word}`"))
         .collect();
     let said = format!("Unknown help topic [{}]\n", topics.join(" "));
     call.output.aside(&(said + &usage::overview()));
-    Ok(())
 }

@@ -14,6 +14,7 @@ use super::arguments::{Arguments, quoted};
 use super::call::{Call, Opened};
 use super::failure::Refusal;
 use super::filter::Filter;
+use super::text::push;
 use super::tree::{Access, Command, switch, text};
 use super::{holding, output};
 
@@ -174,10 +175,13 @@ fn nothing(call: &Call<'_>) -> Result<(), Refusal> {
             .value(json!({"message": message, "purged_count": 0}));
     }
     if let Some(age) = call.arguments.filled("older-than") {
-        message += &format!(" (older than {age})");
+        push(&mut message, format_args!(" (older than {age})"));
     }
     if let Some(pattern) = call.arguments.filled("pattern") {
-        message += &format!(" (matching {})", quoted(pattern));
+        push(
+            &mut message,
+            format_args!(" (matching {})", quoted(pattern)),
+        );
     }
     call.output.raw(&format!("{message}\n"))
 }
@@ -217,13 +221,16 @@ fn unconfirmed(call: &Call<'_>, sweep: &Sweep) -> Result<Refusal, Refusal> {
     let n = sweep.records.len();
     let mut page = format!("Found {n} closed ephemeral bead(s) to purge\n");
     if sweep.n_pinned > 0 {
-        page += &format!("Skipping {} pinned bead(s)\n", sweep.n_pinned);
+        push(
+            &mut page,
+            format_args!("Skipping {} pinned bead(s)\n", sweep.n_pinned),
+        );
     }
     call.output.raw(&page)?;
     let mut again = "bd purge --force".to_owned();
     for flag in ["older-than", "pattern"] {
         if let Some(value) = call.arguments.filled(flag) {
-            again += &format!(" --{flag} {value}");
+            push(&mut again, format_args!(" --{flag} {value}"));
         }
     }
     let hint = format!("Use --force to confirm or --dry-run to preview.\n  {again}");

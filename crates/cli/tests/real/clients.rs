@@ -166,6 +166,17 @@ fn beads_village_works_over_the_face() {
     assert!(open.contains(&second), "{open}");
 }
 
+/// The ids of a list, in order.
+#[track_caller]
+fn ids(items: &Value) -> Vec<String> {
+    let items = items.as_array().unwrap().iter();
+    let mut ids: Vec<String> = items
+        .map(|item| item["id"].as_str().unwrap().to_owned())
+        .collect();
+    ids.sort();
+    ids
+}
+
 #[test]
 #[ignore = "needs the real beads-ui: scripts/real-tools beads-ui"]
 fn beads_ui_works_over_the_face() {
@@ -181,46 +192,43 @@ fn beads_ui_works_over_the_face() {
     let server = server.env("HOST", "127.0.0.1");
     let _server = server.env("PORT", &port.to_string()).start();
     let mut socket = Socket::connect(port);
+    look_at_lists(&mut socket);
+    change_a_bead(&place, &mut socket);
+}
 
-    let list = |socket: &mut Socket, kind: &str| socket.list(kind, &json!({}));
-    let ids = |items: &Value| -> Vec<String> {
-        let items = items.as_array().unwrap().iter();
-        let mut ids: Vec<String> = items
-            .map(|item| item["id"].as_str().unwrap().to_owned())
-            .collect();
-        ids.sort();
-        ids
-    };
-    assert_eq!(
-        ids(&list(&mut socket, "all-issues")),
-        ["tt-e1", "tt-e1.1", "tt-w1"]
-    );
-    let epics = list(&mut socket, "epics");
+/// The lists that the page of beads-ui shows.
+fn look_at_lists(socket: &mut Socket) {
+    let mut list = |kind: &str| socket.list(kind, &json!({}));
+    assert_eq!(ids(&list("all-issues")), ["tt-e1", "tt-e1.1", "tt-w1"]);
+    let epics = list("epics");
     assert_eq!(
         (&epics[0]["id"], &epics[0]["total_children"]),
         (&json!("tt-e1"), &json!(1)),
         "{epics}"
     );
-    assert_eq!(ids(&list(&mut socket, "blocked-issues")), ["tt-w1"]);
-    assert!(ids(&list(&mut socket, "ready-issues")).contains(&"tt-e1.1".to_owned()));
+    assert_eq!(ids(&list("blocked-issues")), ["tt-w1"]);
+    assert!(ids(&list("ready-issues")).contains(&"tt-e1.1".to_owned()));
+}
 
+/// What a person does on the page of beads-ui.
+fn change_a_bead(place: &Place, socket: &mut Socket) {
+    let none = json!({});
     let made =
         json!({"title": "From a browser", "type": "bug", "priority": 0, "description": "Words"});
     socket.ask("create-issue", &made);
     let found: Value =
         serde_json::from_str(&place.bd(&["list", "--type", "bug", "--json"])).unwrap();
-    let id = found[0]["id"].as_str().unwrap().to_owned();
+    let id = found[0]["id"].as_str().unwrap();
     assert_eq!(found[0]["description"], "Words");
     socket.ask("update-status", &json!({"id": id, "status": "in_progress"}));
-    assert_eq!(ids(&list(&mut socket, "in-progress-issues")), [id.clone()]);
+    assert_eq!(ids(&socket.list("in-progress-issues", &none)), [id]);
     socket.ask("update-assignee", &json!({"id": id, "assignee": "tester"}));
     socket.ask("update-priority", &json!({"id": id, "priority": 3}));
-    socket.ask(
-        "edit-text",
-        &json!({"id": id, "field": "title", "value": "Renamed"}),
-    );
+    let text = json!({"id": id, "field": "title", "value": "Renamed"});
+    socket.ask("edit-text", &text);
     socket.ask("label-add", &json!({"id": id, "label": "ui"}));
-    socket.ask("dep-add", &json!({"a": id, "b": "tt-e1.1", "view_id": id}));
+    let edge = json!({"a": id, "b": "tt-e1.1", "view_id": id});
+    socket.ask("dep-add", &edge);
     let detail = socket.list("issue-detail", &json!({"id": id}));
     let now = &detail[0];
     assert_eq!(
@@ -228,17 +236,12 @@ fn beads_ui_works_over_the_face() {
         (&json!("Renamed"), &json!(3), &json!(["ui"])),
         "{detail}"
     );
-    socket.ask(
-        "dep-remove",
-        &json!({"a": id, "b": "tt-e1.1", "view_id": id}),
-    );
+    socket.ask("dep-remove", &edge);
     socket.ask("update-status", &json!({"id": id, "status": "closed"}));
-    assert_eq!(ids(&list(&mut socket, "closed-issues")), [id.clone()]);
+    assert_eq!(ids(&socket.list("closed-issues", &none)), [id]);
     let comments = socket.ask("get-comments", &json!({"id": id}));
     assert_eq!(comments, json!([]));
     socket.ask("delete-issue", &json!({"id": id}));
-    assert_eq!(
-        ids(&list(&mut socket, "all-issues")),
-        ["tt-e1", "tt-e1.1", "tt-w1"]
-    );
+    let left = socket.list("all-issues", &none);
+    assert_eq!(ids(&left), ["tt-e1", "tt-e1.1", "tt-w1"]);
 }

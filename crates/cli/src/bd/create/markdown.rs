@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Dependency, Entry, Fence, Issue, Record};
 use beads_ralph_runtime::store::{StoreError, Write};
+use camino::Utf8Path;
 use serde_json::{Map, Value};
 
 use super::super::arguments::{Arguments, quoted};
@@ -85,8 +86,8 @@ fn read(path: &str) -> Result<Vec<Template>, String> {
     if path.contains("..") {
         return Err("invalid file path: directory traversal not allowed".to_owned());
     }
-    let small = path.to_lowercase();
-    if !small.ends_with(".md") && !small.ends_with(".markdown") {
+    let extension = Utf8Path::new(path).extension().map(str::to_lowercase);
+    if !matches!(extension.as_deref(), Some("md" | "markdown")) {
         return Err("invalid file type: only .md and .markdown files are supported".to_owned());
     }
     let bytes = input::read_file(path)
