@@ -12,12 +12,16 @@ mod comments;
 mod config;
 mod count;
 mod create;
+mod defer;
 mod delete;
 mod dep;
+mod epic;
 mod export;
 mod failure;
 mod filter;
+mod gate;
 mod heartbeat;
+mod help;
 mod holding;
 mod human;
 mod ids;
@@ -28,13 +32,20 @@ mod input;
 mod issue_json;
 mod kinds;
 mod label;
+mod lint;
 mod list;
 mod mol;
+mod note;
 mod output;
+mod prime;
 mod prose;
+mod purge;
+mod query;
+mod quickstart;
 mod ready;
 mod reclaim;
 mod reopen;
+mod replaced;
 mod said;
 mod search;
 mod show;
@@ -88,7 +99,7 @@ fn work(typed: &[String], output: &mut Output) -> Result<(), Refusal> {
         path,
         arguments,
     } = arguments::read(typed)?;
-    output.is_json = arguments.is_on("json");
+    output.is_json = arguments.is_on("json") || is_json_by_format(command, &arguments);
     output.is_quiet = arguments.is_on("quiet");
     let Some(command) = command else {
         if arguments.is_on("version") {
@@ -123,6 +134,16 @@ fn work(typed: &[String], output: &mut Output) -> Result<(), Refusal> {
         unit::Place::here().check(&path, &arguments)?;
     }
     run(&mut call)
+}
+
+/// Whether `--format json` was given to a command that has no `--format` of its own.
+fn is_json_by_format(command: Option<&Command>, arguments: &Arguments) -> bool {
+    let is_own = command.is_some_and(|command| {
+        let mut flags = command.flags.iter();
+        flags.any(|flag| flag.long == "format")
+    });
+    let is_json = |format: &str| format.eq_ignore_ascii_case("json");
+    !is_own && arguments.text("format").is_some_and(is_json)
 }
 
 fn is_writing(command: &Command, arguments: &Arguments) -> bool {
@@ -192,12 +213,14 @@ fn env_session(arguments: &Arguments) -> Option<String> {
 /// handed over.
 fn kept_by_bd(typed: &[String]) -> Option<store::Place> {
     let mut words = typed.iter().map(String::as_str);
-    let (mut directory, mut command) = (None, None);
+    let (mut directory, mut named, mut command) = (None, None, None);
     while let Some(word) = words.next() {
         match word {
             "-C" | "--directory" => directory = words.next(),
+            "--db" => named = words.next(),
             word if word.starts_with('-') => {
                 directory = word.strip_prefix("--directory=").or(directory);
+                named = word.strip_prefix("--db=").or(named);
             }
             word => command = command.or(Some(word)),
         }
@@ -206,7 +229,8 @@ fn kept_by_bd(typed: &[String]) -> Option<store::Place> {
     if command == Some("version") || typed.iter().any(|word| is_version(word)) {
         return None;
     }
-    let place = store::find(&here(directory).ok()?).ok()?;
+    let named = named.filter(|path| !path.is_empty());
+    let place = call::place(&here(directory).ok()?, named).ok()?;
     (place.kind == Kind::Bd).then_some(place)
 }
 

@@ -28,6 +28,10 @@ pub enum Variable {
     Home,
     /// The `.beads` directory, when it is not to be searched for.
     BeadsDir,
+    /// For the `bd` face: a path to the store, as its `--db`.
+    BeadsDb,
+    /// As [`Variable::BeadsDb`], by its older name.
+    BdDb,
     /// Who writes, when no flag says so.
     BeadsActor,
     /// The user, when nothing else says who writes.
@@ -73,6 +77,8 @@ impl Variable {
             Self::Path => "PATH",
             Self::Home => "HOME",
             Self::BeadsDir => "BEADS_DIR",
+            Self::BeadsDb => "BEADS_DB",
+            Self::BdDb => "BD_DB",
             Self::BeadsActor => "BEADS_ACTOR",
             Self::User => "USER",
             Self::StoreTimeout => "BEADS_RALPH_STORE_TIMEOUT",

@@ -20,7 +20,8 @@ pub use family::below;
 pub use lease::{Control, Lease};
 pub use memory::MemoryStore;
 pub use place::{
-    Initialized, Kind, Moved, Place, Scratch, find, init, init_from_bd, init_in, options, root_of,
+    Initialized, Kind, Moved, Place, Scratch, find, find_by, find_in, init, init_from_bd, init_in,
+    options, root_of,
 };
 pub use sqlite::{CheckReport, Opened, Options, RepairReport, SqliteStore, check, repair};
 

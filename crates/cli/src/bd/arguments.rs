@@ -118,6 +118,9 @@ fn find_command(words: &[String]) -> Result<Found, Refusal> {
     while let Some(word) = words.next() {
         let is_flag = word.starts_with('-') && word.len() > 1;
         if !is_walking || is_flag {
+            if is_walking {
+                check_served(command, word)?;
+            }
             let takes_next = is_walking && takes_next_word(command, word);
             is_walking &= word != "--";
             rest.push(word.clone());
@@ -141,6 +144,17 @@ fn find_command(words: &[String]) -> Result<Found, Refusal> {
         }
     }
     Ok((command, path, called_as, rest))
+}
+
+/// Refuses a global flag that is not served. Nobody knows here whether it takes the next word, so nothing after it can be read.
+fn check_served(command: Option<&'static Command>, word: &str) -> Result<(), Refusal> {
+    let long = word.strip_prefix("--").unwrap_or_default();
+    let long = long.split_once('=').map_or(long, |(long, _)| long);
+    let is_own = find_flag(command, |flag| flag.long == long).is_some();
+    if is_own || !GLOBAL_NOT_SERVED.contains(&long) {
+        return Ok(());
+    }
+    Err(unknown_flag(command, long))
 }
 
 fn unknown_command(word: &str, parent: &str) -> Refusal {
@@ -180,7 +194,12 @@ fn find_flag(
     is_wanted: impl Fn(&Flag) -> bool,
 ) -> Option<&'static Flag> {
     let own = command.map_or(ROOT_FLAGS, |command| command.flags);
-    own.iter().chain(GLOBAL_FLAGS).find(|flag| is_wanted(flag))
+    // A flag of the command that is not served is not taken for a global one with the same name.
+    let not_served = command.map_or(&[] as &[&str], |command| command.not_served);
+    let global = GLOBAL_FLAGS
+        .iter()
+        .filter(|flag| !not_served.contains(&flag.long));
+    own.iter().chain(global).find(|flag| is_wanted(flag))
 }
 
 fn read_flags(

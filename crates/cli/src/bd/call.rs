@@ -7,7 +7,7 @@ use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Holder, Record};
 use beads_ralph_runtime::env::{self, Variable};
 use beads_ralph_runtime::git::Person;
-use beads_ralph_runtime::store::{self, Kind, Stamp, Store, StoreError, Write};
+use beads_ralph_runtime::store::{self, Kind, Place, Stamp, Store, StoreError, Write};
 use beads_ralph_runtime::unit::Units;
 use beads_ralph_runtime::{clock, host};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -32,10 +32,42 @@ pub(super) struct Call<'c> {
     pub(super) typed: &'c [String],
 }
 
+/// Whether a text names a database of a server, which only the real `bd` has, and not a path.
+fn is_database(text: &str, here: &Utf8Path) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && text.chars().all(is_part)
+        && !here.join(text).exists()
+}
+
+/// The store that `--db` or the environment names, or else the one of the working directory.
+pub(super) fn place(here: &Utf8Path, named: Option<&str>) -> Result<Place, StoreError> {
+    let named = named.map(str::to_owned);
+    let named = named
+        .or_else(|| env::get(Variable::BeadsDb))
+        .or_else(|| env::get(Variable::BdDb));
+    match named {
+        Some(path) => store::find_by(&here.join(path)),
+        None => store::find(here),
+    }
+}
+
 impl Call<'_> {
-    /// Opens the store of the working directory.
+    /// Where the store is.
+    pub(super) fn place(&self) -> Result<Place, StoreError> {
+        place(&self.here, self.arguments.filled("db"))
+    }
+
+    /// Opens the store.
     pub(super) fn open(&self) -> Result<Opened, Refusal> {
-        let place = store::find(&self.here).map_err(|error| {
+        let named = self.arguments.filled("db");
+        if named.is_some_and(|named| is_database(named, &self.here)) {
+            store::find(&self.here)?;
+            return Err(Refusal::plain(
+                "--database (or a --db value naming a database) is only supported in proxied-server mode",
+            ));
+        }
+        let place = self.place().map_err(|error| {
             let directory = self.arguments.filled("directory");
             match (directory, &error) {
                 (Some(directory), StoreError::NotInitialized { .. }) => Refusal::plain(format!(

@@ -3,6 +3,7 @@
 mod draft;
 mod edges;
 mod graph;
+mod markdown;
 mod told;
 mod whole;
 
@@ -42,7 +43,6 @@ pub(super) const COMMAND: Command = Command {
         "event-category",
         "event-payload",
         "event-target",
-        "file",
         "mol-type",
         "no-history",
         "repo",
@@ -98,6 +98,7 @@ const FLAGS: &[Flag] = &[
     switch("ephemeral", "A bead that does not last"),
     number("estimate", "How many minutes it takes").short('e'),
     text_flag("external-ref", "What it is called elsewhere"),
+    text_flag("file", "Create one for each heading of a Markdown file").short('f'),
     switch("force", "Take an id with another prefix"),
     text_flag(
         "graph",
@@ -122,6 +123,9 @@ const FLAGS: &[Flag] = &[
 
 fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let arguments = call.arguments;
+    if let Some(path) = arguments.filled("file") {
+        return markdown::create(call, path);
+    }
     if let Some(path) = arguments.filled("graph") {
         return graph::create(call, path);
     }

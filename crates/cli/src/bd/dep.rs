@@ -17,7 +17,7 @@ use super::tree::{Access, Arity, Command, Positional, switch, text};
 use super::{blocked, holding, ids, usage};
 
 /// The longest name of a type of edges in the real `bd`.
-const MAX_TYPE: usize = 32;
+pub(super) const MAX_TYPE: usize = 32;
 
 /// The types of edges, with how a sentence about one goes.
 const KINDS: [(&str, &str); 19] = [
@@ -344,6 +344,16 @@ fn is_part_by_id(edge: &Edge) -> bool {
     edge.kind != Dependency::PARENT_CHILD || !is_direct
 }
 
+/// A new edge of the actor.
+pub(super) fn edge(opened: &Opened, to: &BeadId, kind: &str) -> Result<Dependency, Refusal> {
+    let edge = Dependency::new(to.clone(), kind);
+    let edge = edge.map_err(|error| Refusal::json(error.to_string()))?;
+    Ok(edge
+        .with("created_at", opened.time().into())
+        .with("created_by", opened.actor().into())
+        .with("metadata", "{}".into()))
+}
+
 /// Adds edges, all of them or none.
 fn write(opened: &mut Opened, edges: &[Edge], is_checked_at_end: bool) -> Result<(), Refusal> {
     let mut batch = Vec::new();
@@ -363,11 +373,7 @@ fn write(opened: &mut Opened, edges: &[Edge], is_checked_at_end: bool) -> Result
                 "{from} cannot be blocked by its descendant {to}: blocked status cascades to descendants, so {to} would inherit the block and never close"
             )));
         }
-        let dependency = Dependency::new(edge.to.clone(), &edge.kind)
-            .map_err(|error| Refusal::json(error.to_string()))?
-            .with("created_at", opened.time().into())
-            .with("created_by", opened.actor().into())
-            .with("metadata", "{}".into());
+        let dependency = self::edge(opened, &edge.to, &edge.kind)?;
         batch.push(Write::Update {
             id: from.clone(),
             edits: vec![Edit::AddDependency(dependency)],
@@ -406,13 +412,25 @@ fn refusal(error: StoreError, edges: &[Edge], is_checked_at_end: bool) -> Refusa
             let edge = edges
                 .iter()
                 .find(|edge| *edge.from.issue.id() == id && edge.to == target);
-            let asked = edge.map_or("", |edge| edge.kind.as_str());
-            Refusal::json(format!(
-                "dependency {id} -> {target} already exists with type {} (requested {}); remove it first with 'bd dep remove' then re-add",
-                quoted(&kind),
-                quoted(asked)
-            ))
+            let asked = edge.map_or("", |edge| edge.kind.as_str()).to_owned();
+            let error = EditError::OtherType { target, kind };
+            not_added(StoreError::Edit { id, error }, &asked)
         }
+        other => other.into(),
+    }
+}
+
+/// Why an edge of a kind was not added.
+pub(super) fn not_added(error: StoreError, asked: &str) -> Refusal {
+    match error {
+        StoreError::Edit {
+            id,
+            error: EditError::OtherType { target, kind },
+        } => Refusal::json(format!(
+            "dependency {id} -> {target} already exists with type {} (requested {}); remove it first with 'bd dep remove' then re-add",
+            quoted(&kind),
+            quoted(asked)
+        )),
         other => other.into(),
     }
 }

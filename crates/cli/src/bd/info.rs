@@ -1,6 +1,6 @@
 //! `bd info` and `bd where`: where the store is, and how it stands.
 
-use beads_ralph_runtime::store::{self, Kind, StoreError};
+use beads_ralph_runtime::store::{Kind, StoreError};
 use camino::Utf8PathBuf;
 use serde_json::json;
 
@@ -51,7 +51,7 @@ fn info(call: &mut Call<'_>) -> Result<(), Refusal> {
 
 /// The file that the beads are in.
 fn database(call: &Call<'_>) -> Result<Utf8PathBuf, Refusal> {
-    let place = store::find(&call.here)?;
+    let place = call.place()?;
     Ok(match place.kind {
         Kind::Sqlite(file) => file,
         Kind::Bd => place.directory,
@@ -59,7 +59,7 @@ fn database(call: &Call<'_>) -> Result<Utf8PathBuf, Refusal> {
 }
 
 fn place(call: &mut Call<'_>) -> Result<(), Refusal> {
-    if let Err(StoreError::NotInitialized { .. }) = store::find(&call.here) {
+    if let Err(StoreError::NotInitialized { .. }) = call.place() {
         if call.output.is_json() {
             call.output.value(json!({
                 "error": "no_beads_directory", "hint": NO_STORE_HINT, "message": NO_STORE,

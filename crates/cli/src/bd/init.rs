@@ -66,6 +66,9 @@ pub(super) const COMMAND: Command = Command {
 };
 
 fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
+    if call.arguments.has("db") {
+        return Err(Refusal::not_served("init --db; name the repository by -C"));
+    }
     match store::find(&call.here) {
         Err(StoreError::NotInitialized { .. }) => {}
         Err(error) => return Err(error.into()),

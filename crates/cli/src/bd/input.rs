@@ -24,7 +24,7 @@ pub(super) const STATUSES: [&str; 7] = [
 ];
 
 /// The types that the real `bd` has of itself.
-const TYPES: [&str; 13] = [
+pub(super) const TYPES: [&str; 13] = [
     "bug",
     "feature",
     "task",

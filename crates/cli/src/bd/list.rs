@@ -11,7 +11,7 @@ use super::call::{Call, Opened};
 use super::failure::Refusal;
 use super::filter::{self, Filter, INFRA_TYPES, SORTS};
 use super::tree::{Arity, Command, Flag, list_of, number, switch, text as text_flag, texts};
-use super::{input, issue_json, prose, ready, text};
+use super::{defer, input, issue_json, prose, ready, text};
 
 pub(super) const COMMAND: Command = Command {
     name: "list",
@@ -34,17 +34,14 @@ pub(super) const COMMAND: Command = Command {
         "long",
         "max-rows",
         "mol-type",
-        "no-pager",
         "no-pinned",
         "offset",
         "overdue",
         "pinned",
-        "pretty",
         "repo",
         "skip-labels",
         "spec",
         "state",
-        "tree",
         "watch",
         "wisp-type",
     ],
@@ -79,9 +76,11 @@ const FLAGS: &[Flag] = &[
     ),
     switch("no-assignee", "For nobody"),
     switch("no-labels", "Without labels"),
+    switch("no-pager", "No pager; there is none in any case"),
     switch("no-parent", "Not a part of anything"),
     text_flag("notes-contains", "With this in the notes"),
     text_flag("parent", "Parts of this one"),
+    switch("pretty", "As a tree"),
     text_flag("priority", "With this priority").short('p'),
     text_flag("priority-max", "With this priority number or a smaller one"),
     text_flag("priority-min", "With this priority number or a greater one"),
@@ -94,6 +93,7 @@ const FLAGS: &[Flag] = &[
     text_flag("status", "With one of these statuses, or all").short('s'),
     text_flag("title", "With this in the title"),
     text_flag("title-contains", "With this in the title"),
+    switch("tree", "As a tree (default; --tree=false for none)"),
     text_flag("type", "Of this type").short('t'),
     text_flag("updated-after", "Changed after a moment"),
     text_flag("updated-before", "Changed before a moment"),
@@ -109,7 +109,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     if !arguments.words.is_empty() {
         return Err(words(&arguments.words));
     }
-    let opened = call.open()?;
+    let mut opened = call.open()?;
     let sort = arguments.filled("sort").unwrap_or_default();
     let filter = read(&opened, arguments)?;
     if !sort.is_empty() && !SORTS.contains(&sort) {
@@ -121,6 +121,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     }
     check_ready_scope(arguments)?;
     let mut records = if arguments.is_on("ready") {
+        defer::wake(call, &mut opened)?;
         ready::for_list(&opened, &filter)?
     } else {
         filter.find(&opened)?
@@ -138,7 +139,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
             .output
             .value(with_counts(&opened, &records, is_brief)?.into());
     }
-    if arguments.is_on("flat") {
+    if !is_tree(arguments) {
         return call.output.raw(&flat(&opened, &records)?);
     }
     let is_ready = arguments.is_on("ready");
@@ -151,6 +152,12 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         return call.output.raw(&tree_view::below(&opened, parent)?);
     }
     call.output.raw(&tree_view::of(&records, is_cut, is_ready))
+}
+
+/// Whether the beads are drawn as a tree, which they are unless that is turned off.
+fn is_tree(arguments: &Arguments) -> bool {
+    let is_off = arguments.has("tree") && !arguments.is_on("tree") || arguments.is_on("flat");
+    arguments.is_on("pretty") || !is_off
 }
 
 fn words(words: &[String]) -> Refusal {

@@ -12,7 +12,7 @@ use super::call::{Call, Opened};
 use super::failure::Refusal;
 use super::filter::Filter;
 use super::tree::{Access, Command, list_of, number, switch, text as text_flag, texts};
-use super::{holding, input, issue_json, list, text};
+use super::{defer, holding, input, issue_json, list, text};
 
 pub(super) const COMMAND: Command = Command {
     name: "ready",
@@ -68,6 +68,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let mut opened = call.open()?;
     let filter = read(arguments)?;
     let sort = sort(arguments)?;
+    defer::wake(call, &mut opened)?;
     if arguments.is_on("claim") {
         return claim(call, &mut opened, filter, sort);
     }

@@ -10,7 +10,7 @@ use super::arguments::Arguments;
 use super::failure::Refusal;
 
 /// What a scrum-master may use on its own bead.
-const ALLOWED: [&str; 4] = ["update", "label", "comment", "comments"];
+const ALLOWED: [&str; 5] = ["update", "label", "comment", "comments", "note"];
 
 /// What it must leave to the run even then: who has the bead and where it stands.
 const KEPT: [&str; 5] = ["claim", "status", "assignee", "parent", "set-labels"];

@@ -232,10 +232,8 @@ fn refused(
     arguments: &Arguments,
 ) -> Option<String> {
     let issue = &record.issue;
-    if issue.flag("is_template") {
-        return Some(format!(
-            "cannot modify template {id}: templates are read-only; use 'bd mol pour' to create a work item"
-        ));
+    if let Some(why) = template(record, id) {
+        return Some(why);
     }
     let assignee = changes.assignee()?;
     let is_free =
@@ -250,6 +248,15 @@ fn refused(
         "cannot reassign {id}: held by {} (in_progress); coordinate with the holder (bd mail {holder}) — pass --force only if their claim is abandoned (crashed agent, expired lease), or use bd reclaim",
         quoted(holder)
     ))
+}
+
+/// Why a template must not be touched, as the real `bd` says it.
+pub(super) fn template(record: &Record, id: &str) -> Option<String> {
+    record.issue.flag("is_template").then(|| {
+        format!(
+            "cannot modify template {id}: templates are read-only; use 'bd mol pour' to create a work item"
+        )
+    })
 }
 
 enum Wrong {

@@ -4,6 +4,7 @@
 
 mod changing;
 mod creating;
+mod global;
 mod looking;
 mod unit;
 

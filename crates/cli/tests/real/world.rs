@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -258,6 +258,21 @@ impl Invocation {
             child: Some(child),
             group,
         }
+    }
+
+    /// Starts a process that is talked to: it runs until the test is over.
+    #[track_caller]
+    pub(crate) fn talk(mut self) -> (Running, ChildStdin, ChildStdout) {
+        // Nobody reads what it complains about, and a full pipe would stop it.
+        self.command.stdin(Stdio::piped()).stderr(Stdio::null());
+        let mut child = self.command.spawn().unwrap();
+        let (stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let group = Pid::from_child(&child);
+        let running = Running {
+            child: Some(child),
+            group,
+        };
+        (running, stdin, stdout)
     }
 }
 

@@ -116,6 +116,18 @@ pub fn find(from: &Utf8Path) -> Result<Place, StoreError> {
     let directory = directory_for(from).ok_or_else(|| StoreError::NotInitialized {
         from: from.to_owned(),
     })?;
+    match find_in(directory) {
+        Err(StoreError::NotInitialized { .. }) if env::get(Variable::BeadsDir).is_none() => {
+            Err(StoreError::NotInitialized {
+                from: from.to_owned(),
+            })
+        }
+        found => found,
+    }
+}
+
+/// The store in a `.beads` directory.
+pub fn find_in(directory: Utf8PathBuf) -> Result<Place, StoreError> {
     let marker = directory.join(MARKER);
     if marker.exists() {
         let file = read_marker(&marker)?;
@@ -128,9 +140,24 @@ pub fn find(from: &Utf8Path) -> Result<Place, StoreError> {
             kind: Kind::Bd,
         });
     }
-    let is_named = env::get(Variable::BeadsDir).is_some();
+    Err(StoreError::NotInitialized { from: directory })
+}
+
+/// The store that a path leads to: its `.beads` directory, or a file or directory in or below the one that has it.
+pub fn find_by(path: &Utf8Path) -> Result<Place, StoreError> {
+    for directory in path.ancestors() {
+        // A directory with another name may have files that only look like those of a store.
+        let is_named = directory.file_name() == Some(DIRECTORY) || directory.join(MARKER).exists();
+        let own = is_named.then(|| directory.to_owned());
+        for candidate in own.into_iter().chain([directory.join(DIRECTORY)]) {
+            match find_in(candidate) {
+                Err(StoreError::NotInitialized { .. }) => {}
+                found => return found,
+            }
+        }
+    }
     Err(StoreError::NotInitialized {
-        from: if is_named { directory } else { from.to_owned() },
+        from: path.to_owned(),
     })
 }
 

@@ -20,7 +20,7 @@ use super::super::{holding, ids, input, text};
 const NOTE: &str = "dry-run validates the graph structure only; live create may still reject parent-child blocking paths after resolving stored dependencies";
 
 /// Flags that are about one bead.
-const SINGLE: [&str; 23] = [
+pub(super) const SINGLE: [&str; 23] = [
     "title",
     "priority",
     "type",

@@ -5,7 +5,6 @@ use std::os::unix::fs::FileTypeExt as _;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Dependency, Entry, Issue};
-use beads_ralph_runtime::store;
 use serde_json::{Map, Value};
 
 use super::super::call::{Call, Opened};
@@ -50,7 +49,7 @@ pub(super) fn source(call: &Call<'_>) -> Result<Option<(String, Lines)>, Refusal
             ));
         }
         None => {
-            default = store::find(&call.here)?.directory.join("issues.jsonl");
+            default = call.place()?.directory.join("issues.jsonl");
             default.as_str()
         }
     };

@@ -18,7 +18,18 @@ fn z_18_inside_a_unit_the_face_is_read_only() {
     let env = world();
     done(&env, &["create", "A", "--id", "tt-1"]);
     let agent = [("BEADS_RALPH_BEAD", "tt-1"), ("BEADS_RALPH_FENCE", "")];
-    for reading in [&["show", "tt-1"][..], &["list"], &["ready"], &["version"]] {
+    for reading in [
+        &["show", "tt-1"][..],
+        &["list"],
+        &["ready"],
+        &["version"],
+        &["query", "status=open"],
+        &["epic", "status"],
+        &["gate", "list"],
+        &["prime"],
+        &["quickstart"],
+        &["help"],
+    ] {
         inside(&env, &agent, reading).exits(0);
     }
     for writing in [
@@ -32,6 +43,19 @@ fn z_18_inside_a_unit_the_face_is_read_only() {
         &["heartbeat", "tt-1"],
         &["reclaim"],
         &["init"],
+        &["note", "tt-1", "x"],
+        &["defer", "tt-1"],
+        &["undefer", "tt-1"],
+        &["duplicate", "tt-1", "--of", "tt-2"],
+        &["supersede", "tt-1", "--with", "tt-2"],
+        &["epic", "close-eligible"],
+        &["gate", "create", "--blocks", "tt-1"],
+        &["gate", "resolve", "tt-1"],
+        &["gate", "add-waiter", "tt-1", "x"],
+        &["gate", "check"],
+        &["purge", "--force"],
+        &["create", "-f", "plan.md"],
+        &["--sandbox", "--db", ".beads", "create", "x"],
     ] {
         let refused = inside(&env, &agent, writing).exits(1);
         assert!(
@@ -56,6 +80,9 @@ fn z_18_a_leader_writes_into_its_own_bead_under_its_fence() {
     let leader = [("BEADS_RALPH_BEAD", "tt-1"), ("BEADS_RALPH_FENCE", "1")];
     inside(&env, &leader, &["update", "tt-1", "--set-metadata", "k=v"]).exits(0);
     assert_eq!(answer(&env, &["show", "tt-1"])[0]["metadata"]["k"], "v");
+    inside(&env, &leader, &["note", "tt-1", "half done"]).exits(0);
+    assert_eq!(answer(&env, &["show", "tt-1"])[0]["notes"], "half done");
+    inside(&env, &leader, &["note", "tt-2", "half done"]).exits(1);
     let refused = inside(&env, &leader, &["update", "tt-2", "--title", "x"]).exits(1);
     assert!(
         refused.stderr.contains("(Z-18) is tt-2, not tt-1"),
@@ -100,4 +127,17 @@ fn z_18_what_a_run_holds_is_not_changed_from_outside() {
             "a remark is always welcome",
         ],
     );
+}
+
+#[test]
+fn z_18_a_ready_list_inside_a_unit_wakes_nothing() {
+    let env = world();
+    done(&env, &["create", "A", "--id", "tt-1"]);
+    done(&env, &["defer", "tt-1", "--until", "2020-01-01"]);
+    let agent = [("BEADS_RALPH_BEAD", "tt-1"), ("BEADS_RALPH_FENCE", "")];
+    inside(&env, &agent, &["ready"]).exits(0);
+    done(&env, &["--readonly", "ready"]);
+    assert_eq!(answer(&env, &["show", "tt-1"])[0]["status"], "deferred");
+    assert_eq!(answer(&env, &["ready"])[0]["id"], "tt-1");
+    assert_eq!(answer(&env, &["show", "tt-1"])[0]["status"], "open");
 }

@@ -10,7 +10,7 @@ use regex::Regex;
 use super::pair::Seen;
 
 /// How many differences there may be.
-pub(crate) const MAX: usize = 15;
+pub(crate) const MAX: usize = 18;
 
 /// What is still compared where a difference shows.
 #[derive(Debug, Clone, Copy)]
@@ -41,6 +41,7 @@ pub(crate) const ALL: &[(u8, Rest)] = &[
         4,
         Rest::Without(&[
             "(?m)^.*(compact|daemon_running|Git hooks not installed|bd hooks install).*$",
+            "(?m)^Debug: loaded config .*$",
         ]),
     ),
     (5, Rest::Without(&[r#"(?m)^ *"unknown_key": .*$"#])),
@@ -53,7 +54,11 @@ pub(crate) const ALL: &[(u8, Rest)] = &[
     (12, Rest::Nothing),
     (
         13,
-        Rest::Without(&[r#"events(_removed)?": [0-9]+"#, r"[0-9]+ event(s|\(s\))"]),
+        Rest::Without(&[
+            r#"events(_removed)?": [0-9]+"#,
+            r"[0-9]+ event(s|\(s\))",
+            "Events( removed)?: +[0-9]+",
+        ]),
     ),
     (
         14,
@@ -65,6 +70,9 @@ pub(crate) const ALL: &[(u8, Rest)] = &[
         ]),
     ),
     (15, Rest::Code),
+    (20, Rest::Code),
+    (21, Rest::Nothing),
+    (22, Rest::Code),
 ];
 
 /// What is compared of a call that differs so.

@@ -1,0 +1,191 @@
+//! `bd defer` and `bd undefer`: beads that are put off, and brought back.
+
+use beads_ralph_core::bead::{BeadId, Timestamp};
+use beads_ralph_core::issue::{Edit, Query, Record, StatusFilter};
+use beads_ralph_runtime::store::Write;
+use serde_json::Value;
+
+use super::arguments::{Arguments, quoted};
+use super::call::{Call, Opened};
+use super::failure::Refusal;
+use super::tree::{Access, Arity, Command, IDS, text};
+use super::{create, holding, ids, issue_json, times, unit};
+
+const DEFERRED: &str = "deferred";
+
+/// The command that puts off.
+pub(super) const COMMAND: Command = Command {
+    name: "defer",
+    about: "Put beads off",
+    positionals: IDS,
+    arity: Arity::AtLeast(1),
+    flags: &[
+        text("reason", "Why; it is added to the notes"),
+        text(
+            "until",
+            "When they come back by themselves: +1h, tomorrow, next monday, 2025-01-15",
+        ),
+    ],
+    access: Access::Writes,
+    run: Some(defer),
+    ..Command::NONE
+};
+
+/// The command that brings back.
+pub(super) const UNDO: Command = Command {
+    name: "undefer",
+    about: "Bring back beads that were put off",
+    positionals: IDS,
+    arity: Arity::AtLeast(1),
+    access: Access::Writes,
+    run: Some(undefer),
+    ..Command::NONE
+};
+
+fn defer(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let mut opened = call.open()?;
+    let until = until(call, &opened)?;
+    let reason = reason(call.arguments)?;
+    let records = resolve(&opened, &call.arguments.words)?;
+    let mut changed = Vec::new();
+    for record in &records {
+        let mut edits = vec![
+            Edit::Status(DEFERRED.to_owned()),
+            Edit::Unset("closed_by_session".to_owned()),
+        ];
+        edits.extend(reason.clone().map(Edit::AppendNotes));
+        if let Some(until) = until {
+            let until = Timestamp::from_instant(until).as_str().into();
+            edits.push(Edit::Set("defer_until".to_owned(), until));
+        }
+        let id = record.issue.id();
+        match write(&mut opened, id, edits) {
+            Err(why) => call.output.aside(&format!("Error deferring {id}: {why}\n")),
+            Ok(now) => {
+                if !call.output.is_json() {
+                    call.output.raw(&format!("* Deferred {id}\n"))?;
+                }
+                changed.push(now);
+            }
+        }
+    }
+    told(call, &changed)
+}
+
+fn until(call: &Call<'_>, opened: &Opened) -> Result<Option<jiff::Timestamp>, Refusal> {
+    let Some(given) = call.arguments.filled("until") else {
+        return Ok(None);
+    };
+    let Some(at) = times::parse(given, opened.now) else {
+        return Err(Refusal::plain(format!(
+            "invalid --until format {}. Examples: +1h, tomorrow, next monday, 2025-01-15",
+            quoted(given)
+        )));
+    };
+    if at < opened.now && !call.output.is_json() {
+        let warning = create::past(at).replace("--defer", "--until");
+        call.output.aside(&warning);
+    }
+    Ok(Some(at))
+}
+
+fn reason(arguments: &Arguments) -> Result<Option<String>, Refusal> {
+    match arguments.text("reason").map(str::trim) {
+        Some("") => Err(Refusal::plain("reason cannot be empty")),
+        reason => Ok(reason.map(str::to_owned)),
+    }
+}
+
+fn undefer(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let mut opened = call.open()?;
+    let records = resolve(&opened, &call.arguments.words)?;
+    let mut changed = Vec::new();
+    for record in &records {
+        let (id, status) = (record.issue.id(), record.issue.status());
+        if status != DEFERRED {
+            let said = format!("{id} is not deferred (status: {status})\n");
+            call.output.aside(&said);
+            continue;
+        }
+        let edits = vec![
+            Edit::Status("open".to_owned()),
+            Edit::Unset("defer_until".to_owned()),
+        ];
+        match write(&mut opened, id, edits) {
+            Err(why) => call
+                .output
+                .aside(&format!("Error undeferring {id}: {why}\n")),
+            Ok(now) => {
+                if !call.output.is_json() {
+                    call.output
+                        .raw(&format!("* Undeferred {id} (now open)\n"))?;
+                }
+                changed.push(now);
+            }
+        }
+    }
+    told(call, &changed)
+}
+
+/// The beads that were named: all of them, or nothing is done.
+fn resolve(opened: &Opened, words: &[String]) -> Result<Vec<Record>, Refusal> {
+    let resolve = |word: &String| {
+        ids::resolve(opened, word).map_err(|why| Refusal::plain(why.message().to_owned()))
+    };
+    words.iter().map(resolve).collect()
+}
+
+/// Brings back what was put off until a moment that is over. Whoever may only read leaves it as it is.
+pub(super) fn wake(call: &Call<'_>, opened: &mut Opened) -> Result<(), Refusal> {
+    if call.arguments.is_on("readonly") || unit::Place::here() != unit::Place::Outside {
+        return Ok(());
+    }
+    let query = Query {
+        status: StatusFilter::OneOf(vec![DEFERRED.to_owned()]),
+        includes_hidden: true,
+        ..Query::default()
+    };
+    let is_over = |record: &Record| {
+        let until = record.issue.time("defer_until");
+        until.is_some_and(|until| until <= opened.now)
+    };
+    let mut records = opened.store.find(&query)?;
+    records.retain(is_over);
+    let batch: Vec<Write> = (records.iter())
+        .map(|record| Write::Update {
+            id: record.issue.id().clone(),
+            edits: vec![
+                Edit::Status("open".to_owned()),
+                Edit::Unset("defer_until".to_owned()),
+            ],
+            guard: holding::guard(opened, record),
+        })
+        .collect();
+    if batch.is_empty() {
+        return Ok(());
+    }
+    Ok(opened.write(&batch)?)
+}
+
+/// Changes a bead as it is now: it may have been named twice.
+fn write(opened: &mut Opened, id: &BeadId, edits: Vec<Edit>) -> Result<Record, String> {
+    let gone = || format!("issue {id} not found");
+    let record = opened.record(id).map_err(|error| error.to_string())?;
+    let record = record.ok_or_else(gone)?;
+    let write = Write::Update {
+        id: id.clone(),
+        edits,
+        guard: holding::guard(opened, &record),
+    };
+    opened.write(&[write]).map_err(|error| error.to_string())?;
+    let now = opened.record(id).map_err(|error| error.to_string())?;
+    now.ok_or_else(gone)
+}
+
+fn told(call: &Call<'_>, changed: &[Record]) -> Result<(), Refusal> {
+    if !call.output.is_json() || changed.is_empty() {
+        return Ok(());
+    }
+    let changed = changed.iter().map(issue_json::issue);
+    call.output.value(changed.map(Value::Object).collect())
+}

@@ -1,0 +1,193 @@
+//! `bd epic`: how far epics are, and closing those that are done.
+
+use beads_ralph_core::issue::{Dependency, Edit, Query, Record, StatusFilter};
+use beads_ralph_runtime::store::Write;
+use serde_json::{Value, json};
+
+use super::arguments::quoted;
+use super::call::{Call, Opened};
+use super::failure::Refusal;
+use super::text::push;
+use super::tree::{Access, Command, switch, text};
+use super::{holding, issue_json};
+
+/// Why an epic is closed when nobody says.
+const REASON: &str = "All children completed";
+
+/// The group.
+pub(super) const COMMAND: Command = Command {
+    name: "epic",
+    about: "Epics and how far they are",
+    children: &[
+        &Command {
+            name: "close-eligible",
+            about: "Close epics whose children are all closed",
+            flags: &[
+                switch("dry-run", "Show what would be closed"),
+                text("reason", "Why").short('r'),
+            ],
+            access: Access::Writes,
+            run: Some(close_eligible),
+            ..Command::NONE
+        },
+        &Command {
+            name: "status",
+            about: "How many children of each open epic are closed",
+            flags: &[switch(
+                "eligible-only",
+                "Only epics whose children are all closed",
+            )],
+            run: Some(status),
+            ..Command::NONE
+        },
+    ],
+    ..Command::NONE
+};
+
+/// An epic with children.
+struct Epic {
+    record: Record,
+    n_children: usize,
+    n_closed: usize,
+}
+
+impl Epic {
+    fn is_eligible(&self) -> bool {
+        self.n_children == self.n_closed
+    }
+
+    fn value(&self) -> Value {
+        let mut epic = issue_json::issue(&self.record);
+        epic.shift_remove("is_blocked");
+        json!({
+            "epic": epic,
+            "total_children": self.n_children,
+            "closed_children": self.n_closed,
+            "eligible_for_close": self.is_eligible(),
+        })
+    }
+}
+
+/// The open epics that have children, in order of their ids.
+fn epics(opened: &Opened) -> Result<Vec<Epic>, Refusal> {
+    let query = Query {
+        status: StatusFilter::Any,
+        types: vec!["epic".to_owned()],
+        includes_hidden: true,
+        ..Query::default()
+    };
+    let mut records = opened.store.find(&query)?;
+    records.retain(|record| record.issue.status() != "closed" && !record.issue.flag("ephemeral"));
+    records.sort_by(|a, b| a.issue.id().cmp(b.issue.id()));
+    let mut epics = Vec::new();
+    for record in records {
+        let dependents = opened.store.dependents(record.issue.id())?;
+        let children = dependents
+            .into_iter()
+            .filter(|(_, kind)| kind == Dependency::PARENT_CHILD);
+        let children: Vec<_> = children.map(|(id, _)| id).collect();
+        if children.is_empty() {
+            continue;
+        }
+        let records = opened.store.get(&children)?;
+        let closed = (records.iter()).filter(|child| child.issue.status() == "closed");
+        epics.push(Epic {
+            n_children: children.len(),
+            n_closed: closed.count(),
+            record,
+        });
+    }
+    Ok(epics)
+}
+
+fn status(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let opened = call.open()?;
+    let mut epics = epics(&opened)?;
+    if call.arguments.is_on("eligible-only") {
+        epics.retain(Epic::is_eligible);
+    }
+    if call.output.is_json() {
+        return call.output.value(epics.iter().map(Epic::value).collect());
+    }
+    if epics.is_empty() {
+        return call.output.raw("No open epics found\n");
+    }
+    let mut page = String::new();
+    for epic in &epics {
+        let (issue, done, all) = (&epic.record.issue, epic.n_closed, epic.n_children);
+        let mark = if epic.is_eligible() { "✓" } else { "○" };
+        let percent = done * 100 / all;
+        push(
+            &mut page,
+            format_args!(
+                "{mark} {} {}\n   Progress: {done}/{all} children closed ({percent}%)\n",
+                issue.id(),
+                issue.title()
+            ),
+        );
+        if epic.is_eligible() {
+            page.push_str("   Eligible for closure\n");
+        }
+        page.push('\n');
+    }
+    call.output.raw(&page)
+}
+
+fn close_eligible(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let mut opened = call.open()?;
+    let reason = call.arguments.text("reason");
+    let reason = reason.filter(|reason| !reason.trim().is_empty());
+    let reason = reason.unwrap_or(REASON);
+    let mut epics = epics(&opened)?;
+    epics.retain(Epic::is_eligible);
+    if epics.is_empty() && !call.output.is_json() {
+        return call.output.raw("No epics eligible for closure\n");
+    }
+    if call.arguments.is_on("dry-run") && !epics.is_empty() {
+        return preview(call, &epics, reason);
+    }
+    let mut closed = Vec::new();
+    for epic in &epics {
+        let id = epic.record.issue.id();
+        let write = Write::Update {
+            id: id.clone(),
+            edits: vec![Edit::Close(reason.to_owned())],
+            guard: holding::guard(&opened, &epic.record),
+        };
+        match opened.write(&[write]) {
+            Ok(()) => closed.push(id.as_str()),
+            Err(error) => call.output.aside(&format!("Error closing {id}: {error}\n")),
+        }
+    }
+    if call.output.is_json() {
+        return call
+            .output
+            .value(json!({"closed": closed, "count": closed.len(), "reason": reason}));
+    }
+    let mut page = String::new();
+    for id in &closed {
+        push(&mut page, format_args!("  - {id}\n"));
+    }
+    let (n, reason) = (closed.len(), quoted(reason));
+    push(
+        &mut page,
+        format_args!("✓ Closed {n} epic(s) with reason {reason}\n"),
+    );
+    call.output.raw(&page)
+}
+
+fn preview(call: &Call<'_>, epics: &[Epic], reason: &str) -> Result<(), Refusal> {
+    if call.output.is_json() {
+        return call.output.value(epics.iter().map(Epic::value).collect());
+    }
+    let (n, reason) = (epics.len(), quoted(reason));
+    let mut page = format!("Would close {n} epic(s) with reason {reason}:\n");
+    for epic in epics {
+        let issue = &epic.record.issue;
+        push(
+            &mut page,
+            format_args!("  - {}: {}\n", issue.id(), issue.title()),
+        );
+    }
+    call.output.raw(&page)
+}

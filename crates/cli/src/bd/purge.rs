@@ -1,0 +1,255 @@
+//! `bd purge`: deletes closed beads that were not meant to last.
+
+mod glob;
+
+use std::collections::HashSet;
+
+use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::issue::Record;
+use beads_ralph_runtime::store::Write;
+use jiff::{Timestamp, ToSpan as _};
+use serde_json::json;
+
+use super::arguments::{Arguments, quoted};
+use super::call::{Call, Opened};
+use super::failure::Refusal;
+use super::filter::Filter;
+use super::text::push;
+use super::tree::{Access, Command, switch, text};
+use super::{holding, output};
+
+/// The command.
+pub(super) const COMMAND: Command = Command {
+    name: "purge",
+    about: "Delete closed beads that do not last",
+    flags: &[
+        switch("dry-run", "Show what would be deleted"),
+        switch("force", "Delete; without it only say how many there are").short('f'),
+        text(
+            "older-than",
+            "Only those that were closed so long ago: 7d, 2w, 24h",
+        ),
+        text("pattern", "Only those whose ids match, such as *-wisp-*"),
+    ],
+    access: Access::Writes,
+    run: Some(run),
+    ..Command::NONE
+};
+
+/// What is deleted, and what goes with it.
+struct Sweep {
+    records: Vec<Record>,
+    n_pinned: usize,
+    n_edges: usize,
+    n_labels: usize,
+    n_events: usize,
+}
+
+fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let arguments = call.arguments;
+    let mut opened = call.open()?;
+    let sweep = Sweep::new(&opened, arguments)?;
+    if sweep.records.is_empty() {
+        return nothing(call);
+    }
+    if arguments.is_on("dry-run") {
+        return preview(call, &sweep);
+    }
+    if !arguments.is_on("force") {
+        return Err(unconfirmed(call, &sweep)?);
+    }
+    let batch: Vec<Write> = (sweep.records.iter())
+        .map(|record| Write::Delete {
+            id: record.issue.id().clone(),
+            guard: holding::guard(&opened, record),
+        })
+        .collect();
+    opened
+        .write(&batch)
+        .map_err(|error| Refusal::json(format!("purge failed: {error}")))?;
+    told(call, &sweep)
+}
+
+impl Sweep {
+    fn new(opened: &Opened, arguments: &Arguments) -> Result<Self, Refusal> {
+        let before = arguments.filled("older-than");
+        let before = before.map(|age| cutoff(opened.now, age)).transpose()?;
+        let pattern = arguments.filled("pattern").unwrap_or("*");
+        if !glob::is_valid(pattern) {
+            return Err(Refusal::json(format!(
+                "purge failed: validation failed: --pattern {} is not a valid glob: syntax error in pattern",
+                quoted(pattern)
+            )));
+        }
+        let filter = Filter {
+            statuses: vec!["closed".to_owned()],
+            before: before.map(|at| ("closed_at", at)).into_iter().collect(),
+            ..Filter::default()
+        };
+        let mut records = filter.find(opened)?;
+        records.retain(|record| {
+            let issue = &record.issue;
+            let is_short_lived = issue.flag("ephemeral") || issue.text("wisp_type").is_some();
+            is_short_lived && glob::matches(pattern, issue.id().as_str())
+        });
+        let n_all = records.len();
+        records.retain(|record| !record.issue.flag("pinned"));
+        let mut sweep = Self {
+            n_pinned: n_all - records.len(),
+            n_edges: 0,
+            n_labels: 0,
+            n_events: 0,
+            records,
+        };
+        sweep.count(opened)?;
+        Ok(sweep)
+    }
+
+    fn count(&mut self, opened: &Opened) -> Result<(), Refusal> {
+        let going: HashSet<&BeadId> = self.records.iter().map(|r| r.issue.id()).collect();
+        for record in &self.records {
+            let issue = &record.issue;
+            self.n_labels += issue.labels().count();
+            self.n_events += opened.store.events(Some(issue.id()), 0, usize::MAX)?.len();
+            self.n_edges += issue.dependencies().len();
+            let others = opened.store.dependents(issue.id())?;
+            self.n_edges += others.iter().filter(|(id, _)| !going.contains(id)).count();
+        }
+        Ok(())
+    }
+}
+
+/// The moment before which a bead must have been closed.
+fn cutoff(now: Timestamp, age: &str) -> Result<Timestamp, Refusal> {
+    let wrong =
+        |why: String| Refusal::json(format!("invalid --older-than value {}: {why}", quoted(age)));
+    let days = days(age.trim()).map_err(wrong)?;
+    let utc = now.to_zoned(jiff::tz::TimeZone::UTC);
+    let then = utc.checked_sub(days.days());
+    then.map(|then| then.timestamp())
+        .map_err(|_| wrong("duration is out of range".to_owned()))
+}
+
+/// A number of days: `7d`, `2w`, `48h`, `30`. The error is a sentence.
+fn days(text: &str) -> Result<i64, String> {
+    let positive = |n: i64| match n {
+        1.. => Ok(n),
+        _ => Err("duration must be positive".to_owned()),
+    };
+    if let Ok(days) = text.parse::<i64>() {
+        return positive(days).and_then(in_range);
+    }
+    let Some(unit) = text.chars().next_back() else {
+        return Err("empty duration".to_owned());
+    };
+    let amount = &text[..text.len() - unit.len_utf8()];
+    let n = amount
+        .parse::<i64>()
+        .map_err(|_| format!("invalid number {}", quoted(amount)))?;
+    let n = positive(n)?;
+    match unit {
+        'h' | 'H' => Ok((n / 24).max(1)),
+        'd' | 'D' => Ok(n),
+        'w' | 'W' => Ok(n.saturating_mul(7)),
+        unit => Err(format!(
+            "unknown unit {} (use h, d, or w)",
+            quoted(&unit.to_string())
+        )),
+    }
+    .and_then(in_range)
+}
+
+fn in_range(days: i64) -> Result<i64, String> {
+    const LONGEST: i64 = 1_000_000;
+    if days > LONGEST {
+        return Err(format!("duration is over {LONGEST} days"));
+    }
+    Ok(days)
+}
+
+fn nothing(call: &Call<'_>) -> Result<(), Refusal> {
+    let mut message = "No closed ephemeral beads to purge".to_owned();
+    if call.output.is_json() {
+        return call
+            .output
+            .value(json!({"message": message, "purged_count": 0}));
+    }
+    if let Some(age) = call.arguments.filled("older-than") {
+        push(&mut message, format_args!(" (older than {age})"));
+    }
+    if let Some(pattern) = call.arguments.filled("pattern") {
+        push(
+            &mut message,
+            format_args!(" (matching {})", quoted(pattern)),
+        );
+    }
+    call.output.raw(&format!("{message}\n"))
+}
+
+fn figures(sweep: &Sweep) -> serde_json::Value {
+    let mut figures = json!({
+        "dependencies": sweep.n_edges,
+        "labels": sweep.n_labels,
+        "events": sweep.n_events,
+    });
+    if sweep.n_pinned > 0 {
+        figures["pinned_skipped"] = sweep.n_pinned.into();
+    }
+    figures
+}
+
+fn preview(call: &Call<'_>, sweep: &Sweep) -> Result<(), Refusal> {
+    let n = sweep.records.len();
+    if call.output.is_json() {
+        let mut figures = figures(sweep);
+        figures["dry_run"] = true.into();
+        figures["purge_count"] = n.into();
+        return call.output.value(output::sorted(figures));
+    }
+    let (edges, labels, events) = (sweep.n_edges, sweep.n_labels, sweep.n_events);
+    let pinned = match sweep.n_pinned {
+        0 => String::new(),
+        n => format!("  Pinned (skipped): {n}\n"),
+    };
+    call.output.raw(&format!(
+        "Would purge {n} closed ephemeral bead(s)\n  Dependencies: {edges}\n  Labels:       {labels}\n  Events:       {events}\n{pinned}\n(Dry-run mode — no changes made)\n"
+    ))
+}
+
+/// What is said when nobody has agreed yet.
+fn unconfirmed(call: &Call<'_>, sweep: &Sweep) -> Result<Refusal, Refusal> {
+    let n = sweep.records.len();
+    let mut page = format!("Found {n} closed ephemeral bead(s) to purge\n");
+    if sweep.n_pinned > 0 {
+        push(
+            &mut page,
+            format_args!("Skipping {} pinned bead(s)\n", sweep.n_pinned),
+        );
+    }
+    call.output.raw(&page)?;
+    let mut again = "bd purge --force".to_owned();
+    for flag in ["older-than", "pattern"] {
+        if let Some(value) = call.arguments.filled(flag) {
+            push(&mut again, format_args!(" --{flag} {value}"));
+        }
+    }
+    let hint = format!("Use --force to confirm or --dry-run to preview.\n  {again}");
+    Ok(Refusal::json_aside(format!("would purge {n} bead(s)")).hint(hint))
+}
+
+fn told(call: &Call<'_>, sweep: &Sweep) -> Result<(), Refusal> {
+    let n = sweep.records.len();
+    if call.output.is_json() {
+        let mut figures = figures(sweep);
+        figures["purged_count"] = n.into();
+        return call.output.value(output::sorted(figures));
+    }
+    let (edges, labels, events) = (sweep.n_edges, sweep.n_labels, sweep.n_events);
+    let pinned = match sweep.n_pinned {
+        0 => String::new(),
+        n => format!("  Pinned (skipped):     {n}\n"),
+    };
+    call.output.raw(&format!(
+        "✓ Purged {n} closed ephemeral bead(s)\n  Dependencies removed: {edges}\n  Labels removed:       {labels}\n  Events removed:       {events}\n{pinned}"
+    ))
+}

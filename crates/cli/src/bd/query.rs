@@ -1,0 +1,161 @@
+//! `bd query`: beads by an expression such as `status=open AND (priority<2 OR label=urgent)`.
+
+mod condition;
+mod parse;
+mod words;
+
+use beads_ralph_core::issue::{Query, Record, StatusFilter};
+use serde_json::Value;
+
+use super::call::{Call, Opened};
+use super::failure::Refusal;
+use super::issue_json::{self, sorted_labels};
+use super::text::{icon, push};
+use super::tree::{Arity, Command, Flag, Positional, number, switch, text};
+use super::{filter, usage};
+
+use condition::Condition;
+
+/// How many beads are shown when nobody says.
+const LIMIT: i64 = 50;
+
+const FLAGS: &[Flag] = &[
+    switch("all", "Closed ones too").short('a'),
+    number("limit", "At most so many (default 50, 0 for all)").short('n'),
+    switch("long", "Several lines for each"),
+    switch("parse-only", "Only show how the expression is read"),
+    switch("reverse", "The other way round").short('r'),
+    text(
+        "sort",
+        "priority, created, updated, closed, status, id, title, type or assignee",
+    ),
+];
+
+/// The command.
+pub(super) const COMMAND: Command = Command {
+    name: "query",
+    about: "Find beads by an expression",
+    positionals: &[Positional {
+        name: "expression",
+        is_required: true,
+        is_many: true,
+    }],
+    arity: Arity::Any,
+    flags: FLAGS,
+    not_served: &["offset"],
+    run: Some(run),
+    ..Command::NONE
+};
+
+fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let arguments = call.arguments;
+    if arguments.words.is_empty() {
+        call.output.aside("Error: query expression is required\n\n");
+        call.output.raw(&usage::of(&COMMAND, &["query"]))?;
+        return Err(Refusal::silent(1));
+    }
+    let expression = arguments.words.join(" ");
+    let opened = call.open()?;
+    let wrong = |why: String| Refusal::json(format!("invalid query expression: {why}"));
+    if arguments.is_on("parse-only") {
+        let node = parse::parse(&expression).map_err(wrong)?;
+        return call.output.raw(&format!("Parsed query: {node}\n"));
+    }
+    let limit = arguments.number("limit").unwrap_or(LIMIT);
+    let Ok(limit) = usize::try_from(limit) else {
+        return Err(Refusal::json(format!(
+            "invalid limit {limit}: a query limit must be zero or greater; 0 means unlimited"
+        )));
+    };
+    if expression.trim().is_empty() {
+        return Err(wrong("an expression is required".to_owned()));
+    }
+    let node = parse::parse(&expression).map_err(wrong)?;
+    let condition = Condition::new(&node, opened.now).map_err(wrong)?;
+    let hides_closed = !arguments.is_on("all") && !node.mentions("status");
+    let mut records = find(&opened, &condition, hides_closed)?;
+    let by = arguments.filled("sort").unwrap_or_default();
+    filter::sort(&mut records, by, arguments.is_on("reverse"));
+    if limit > 0 {
+        records.truncate(limit);
+    }
+    if call.output.is_json() {
+        return call.output.value(found(&opened, &records)?);
+    }
+    let page = shown(&records, &expression, arguments.is_on("long"));
+    call.output.raw(&page)
+}
+
+fn find(
+    opened: &Opened,
+    condition: &Condition,
+    hides_closed: bool,
+) -> Result<Vec<Record>, Refusal> {
+    let query = Query {
+        status: StatusFilter::Any,
+        includes_hidden: true,
+        includes_ephemeral: true,
+        ..Query::default()
+    };
+    let mut records = opened.store.find(&query)?;
+    records.retain(|record| {
+        let is_hidden = hides_closed && record.issue.status() == "closed";
+        !is_hidden && condition.holds(&record.issue)
+    });
+    Ok(records)
+}
+
+fn found(opened: &Opened, records: &[Record]) -> Result<Value, Refusal> {
+    let ids: Vec<_> = records
+        .iter()
+        .map(|record| record.issue.id().clone())
+        .collect();
+    let counts = opened.store.count_blocked_by(&ids)?;
+    let value = |(record, n): (&Record, usize)| Value::Object(issue_json::with_counts(record, n));
+    Ok(records.iter().zip(counts).map(value).collect())
+}
+
+fn shown(records: &[Record], expression: &str, is_long: bool) -> String {
+    if records.is_empty() {
+        return format!("No issues found matching query: {expression}\n");
+    }
+    let n = records.len();
+    let mut page = if is_long {
+        format!("\nFound {n} issues:\n\n")
+    } else {
+        format!("Found {n} issues:\n")
+    };
+    for record in records {
+        let issue = &record.issue;
+        let (id, priority, kind) = (issue.id(), issue.priority(), issue.issue_type());
+        let (status, title) = (issue.status(), issue.title());
+        let labels = sorted_labels(issue).join(" ");
+        let assignee = issue.assignee().unwrap_or_default();
+        if is_long {
+            push(
+                &mut page,
+                format_args!("{id} [P{priority}] [{kind}] {status}\n  {title}\n"),
+            );
+            if !assignee.is_empty() {
+                push(&mut page, format_args!("  Assignee: {assignee}\n"));
+            }
+            if !labels.is_empty() {
+                push(&mut page, format_args!("  Labels: [{labels}]\n"));
+            }
+            page.push('\n');
+            continue;
+        }
+        push(
+            &mut page,
+            format_args!("{} {id} [P{priority}] [{kind}]", icon(status)),
+        );
+        if !assignee.is_empty() {
+            push(&mut page, format_args!(" @{assignee}"));
+        }
+        if !labels.is_empty() {
+            push(&mut page, format_args!(" [{labels}]"));
+        }
+        push(&mut page, format_args!(" - {title}\n"));
+    }
+    page
+}
