@@ -60,6 +60,8 @@ mod update;
 mod usage;
 mod version;
 
+pub(crate) use call::custom_types;
+
 use std::process::ExitCode;
 
 use beads_ralph_runtime::env::{self, Variable};
@@ -88,7 +90,7 @@ pub(crate) fn run(typed: &[String]) -> ExitCode {
 
 fn work(typed: &[String], output: &mut Output) -> Result<(), Refusal> {
     if typed.first().is_some_and(|word| word == TREE) {
-        return output.raw(&output::encode(&tree::describe()));
+        return output.encoded(&output::encode(&tree::describe()));
     }
     if let Some(place) = kept_by_bd(typed) {
         check_reading(typed)?;
@@ -103,9 +105,9 @@ fn work(typed: &[String], output: &mut Output) -> Result<(), Refusal> {
     output.is_quiet = arguments.is_on("quiet");
     let Some(command) = command else {
         if arguments.is_on("version") {
-            return output.raw(&usage::version_line());
+            return output.text(&usage::version_line());
         }
-        return output.raw(&usage::overview());
+        return output.text(&usage::overview());
     };
     let Some(run) = command.run.filter(|_| !arguments.is_on("help")) else {
         if let Some(word) = arguments.words.first()
@@ -114,7 +116,7 @@ fn work(typed: &[String], output: &mut Output) -> Result<(), Refusal> {
             let what = format!("the command {} {word}", path.join(" "));
             return Err(Refusal::not_served(&what));
         }
-        return output.raw(&usage::of(command, &path));
+        return output.text(&usage::of(command, &path));
     };
     let mut call = Call {
         arguments: &arguments,

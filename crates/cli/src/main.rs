@@ -25,6 +25,7 @@ mod origin;
 mod outcomes;
 mod page;
 mod plan_source;
+mod registered_types;
 mod table;
 mod ui;
 mod work;

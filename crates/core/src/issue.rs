@@ -36,7 +36,10 @@ pub use event::{
     Event, EventKind, Facts, FoldError, Folded, Side, Told, difference, fold, removal,
 };
 pub use kept::{KEPT_KEY, Kept};
-pub use model::{HELD_BY_GATES, Issue, MAX_DOCUMENT_BYTES, MAX_DOCUMENT_DEPTH};
+pub use model::{
+    BUILT_IN_TYPES, HELD_BY_GATES, Issue, LEASE_FIELDS, MAX_DOCUMENT_BYTES, MAX_DOCUMENT_DEPTH,
+    forget_lease,
+};
 pub use name::{Label, check_id};
 pub use query::{Order, Query, StatusFilter, metadata_text};
 pub use readiness::{Blocker, Neighbours, Standing, Waiting, blockers, is_hidden, is_ready};

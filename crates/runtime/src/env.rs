@@ -38,6 +38,10 @@ pub enum Variable {
     User,
     /// How long to wait for other processes that keep the store, such as `5s`; 30 seconds when it is not set.
     StoreTimeout,
+    /// What this store is called among its replicas: the `bd` face notes it in leases that it grants.
+    BeadsNodeId,
+    /// As [`Variable::BeadsNodeId`], when that is unset.
+    BdNodeId,
     /// As [`Variable::BeadsActor`], by the name that older versions of `bd` knew.
     BdActor,
     /// Whose address stands in new beads, when git's settings are not to say it.
@@ -82,6 +86,8 @@ impl Variable {
             Self::BeadsActor => "BEADS_ACTOR",
             Self::User => "USER",
             Self::StoreTimeout => "BEADS_RALPH_STORE_TIMEOUT",
+            Self::BeadsNodeId => "BEADS_NODE_ID",
+            Self::BdNodeId => "BD_NODE_ID",
             Self::BdActor => "BD_ACTOR",
             Self::GitAuthorEmail => "GIT_AUTHOR_EMAIL",
             Self::BdJsonEnvelope => "BD_JSON_ENVELOPE",

@@ -35,7 +35,7 @@ mod worktrees;
 
 pub use changes::Change;
 pub(crate) use copied::copy_into;
-pub use identity::{Identity, Person};
+pub use identity::{Identity, Person, branch_of};
 pub use worktrees::Worktree;
 
 use std::collections::{BTreeMap, HashMap};

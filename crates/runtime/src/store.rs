@@ -25,6 +25,8 @@ pub use place::{
 };
 pub use sqlite::{CheckReport, Opened, Options, RepairReport, SqliteStore, check, repair};
 
+use std::collections::BTreeSet;
+
 use beads_ralph_core::bead::{BeadId, Timestamp};
 use beads_ralph_core::issue::{
     Abandoned, Blocker, Claim, Comment, Dependency, Edit, Entry, Event, Fence, Holder, Query,
@@ -239,6 +241,14 @@ pub trait Store: Send {
 
     /// Ids that start with a text, at most `limit`, in order.
     fn ids_with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<BeadId>, StoreError>;
+
+    /// Ids that start with a text and that an issue has or once had, in order. Deleted issues keep theirs in the history.
+    fn ids_ever_with_prefix(&self, prefix: &str) -> Result<Vec<BeadId>, StoreError> {
+        let events = self.events(None, 0, usize::MAX)?;
+        let ids = events.into_iter().map(|event| event.issue);
+        let ids: BTreeSet<BeadId> = ids.filter(|id| id.as_str().starts_with(prefix)).collect();
+        Ok(ids.into_iter().collect())
+    }
 
     /// What was said about an issue, oldest first.
     fn comments(&self, id: &BeadId) -> Result<Vec<Comment>, StoreError>;

@@ -8,7 +8,7 @@ use super::failure::Refusal;
 use super::filter::Filter;
 use super::input;
 use super::issue_json;
-use super::text::push;
+use super::text::{push, title_of};
 use super::tree::{Command, list_of, text};
 
 /// The command.
@@ -55,12 +55,12 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         return call.output.value(blocked.iter().map(value).collect());
     }
     if blocked.is_empty() {
-        return call.output.raw("\n✨ No blocked issues\n\n");
+        return call.output.text("\n✨ No blocked issues\n\n");
     }
     let mut text = format!("\n🚫 Blocked issues ({}):\n\n", blocked.len());
     for (record, by) in &blocked {
         let issue = &record.issue;
-        let (priority, id, title) = (issue.priority(), issue.id(), issue.title());
+        let (priority, id, title) = (issue.priority(), issue.id(), title_of(issue));
         let (n, by) = (by.len(), by.join(" "));
         push(
             &mut text,
@@ -69,7 +69,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
             ),
         );
     }
-    call.output.raw(&text)
+    call.output.text(&text)
 }
 
 /// What a bead waits for: open beads that block it, or else the parent that is held back itself.

@@ -182,10 +182,7 @@ impl Opened {
 
     /// A setting.
     pub(super) fn config(&self, key: &str) -> Result<Option<String>, StoreError> {
-        let name = format!("{CONFIG}{key}");
-        let rows = self.store.controls(&name)?;
-        let row = rows.into_iter().find(|row| row.key == name);
-        Ok(row.and_then(|row| row.value.as_str().map(str::to_owned)))
+        setting(&*self.store, key)
     }
 
     /// All settings, in order.
@@ -222,9 +219,7 @@ impl Opened {
 
     /// The types that were added by settings.
     pub(super) fn custom_types(&self) -> Result<Vec<String>, StoreError> {
-        let set = self.config("types.custom")?.unwrap_or_default();
-        let types = set.split(',').map(str::trim);
-        Ok(types.filter(|t| !t.is_empty()).map(str::to_owned).collect())
+        custom_types(&*self.store)
     }
 
     /// The statuses that were added by settings, each with what it counts as.
@@ -237,6 +232,20 @@ impl Opened {
         };
         Ok(parts.map(status).collect())
     }
+}
+
+fn setting(store: &dyn Store, key: &str) -> Result<Option<String>, StoreError> {
+    let name = format!("{CONFIG}{key}");
+    let rows = store.controls(&name)?;
+    let row = rows.into_iter().find(|row| row.key == name);
+    Ok(row.and_then(|row| row.value.as_str().map(str::to_owned)))
+}
+
+/// The types that the settings of a store add.
+pub(crate) fn custom_types(store: &dyn Store) -> Result<Vec<String>, StoreError> {
+    let set = setting(store, "types.custom")?.unwrap_or_default();
+    let types = set.split(',').map(str::trim);
+    Ok(types.filter(|t| !t.is_empty()).map(str::to_owned).collect())
 }
 
 /// The prefix of a directory that names none: its own name.

@@ -1,7 +1,8 @@
 //! `bd close`: beads that are done.
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::{Edit, Order, Query, Record, StatusFilter};
+use beads_ralph_core::implement::HUMAN;
+use beads_ralph_core::issue::{Dependency, Edit, Order, Query, Record, StatusFilter};
 use beads_ralph_runtime::store::Write;
 use serde_json::{Value, json};
 
@@ -146,13 +147,13 @@ fn close_one(
             "cannot modify pinned issue {id} (use --force to override)"
         ));
     }
-    if let Some(assignee) = issue.assignee()
+    if let Some(holder) = holding::holder(record)
         && !is_forced
-        && !holding::is_same_actor(assignee, opened.actor())
+        && !holding::is_same_actor(holder, opened.actor())
     {
         return Err(format!(
             "cannot close {id}: assignee is {}, actor is {}; reclaim or use --force to override",
-            quoted(assignee),
+            quoted(holder),
             quoted(opened.actor())
         ));
     }
@@ -222,7 +223,10 @@ pub(super) fn check(opened: &Opened, record: &Record, is_forced: bool) -> Result
             .store
             .blockers(id)
             .map_err(|error| error.to_string())?;
-        let mut blockers: Vec<&str> = blockers.iter().map(|blocker| blocker.id.as_str()).collect();
+        let mut blockers: Vec<String> = blockers
+            .iter()
+            .map(|blocker| named_blocker(record, &blocker.id))
+            .collect();
         blockers.sort_unstable();
         if !blockers.is_empty() {
             return Err(format!(
@@ -232,6 +236,16 @@ pub(super) fn check(opened: &Opened, record: &Record, is_forced: bool) -> Result
         }
     }
     Ok(n_open)
+}
+
+/// A blocker as the real `bd` names it: with the type of the edge unless it is a plain one.
+fn named_blocker(record: &Record, blocker: &BeadId) -> String {
+    let mut edges = record.issue.dependencies().iter();
+    let edge = edges.find(|edge| edge.target() == blocker);
+    match edge.map(Dependency::kind) {
+        Some(kind) if kind != Dependency::BLOCKS => format!("{blocker} ({kind})"),
+        _ => blocker.to_string(),
+    }
 }
 
 fn open_children(opened: &Opened, id: &BeadId, is_forced: bool) -> Result<usize, String> {
@@ -284,7 +298,7 @@ fn finish(call: &Call<'_>, opened: &mut Opened, closed: &[Record]) -> Result<(),
                 let (told, priority) = (text::feedback(&record.issue), record.issue.priority());
                 text::push(&mut page, format_args!("  • {told} (P{priority})\n"));
             }
-            call.output.raw(&page)?;
+            call.output.text(&page)?;
         }
     }
     let claimed = if arguments.is_on("claim-next") {
@@ -328,12 +342,15 @@ fn unblocked_by(opened: &Opened, id: &BeadId) -> Result<Vec<Record>, Refusal> {
 fn claim_next(opened: &mut Opened) -> Result<Option<Record>, Refusal> {
     let query = Query {
         status: StatusFilter::OneOf(vec!["open".to_owned()]),
-        is_unassigned: true,
         ready_at: Some(opened.now),
+        labels_none: vec![HUMAN.to_owned()],
         order: Order::PriorityOldest,
         ..Query::default()
     };
     for record in opened.store.find(&query)? {
+        if holding::holder(&record).is_some() {
+            continue;
+        }
         if let Ok(claimed) = holding::claim(opened, &record) {
             return Ok(Some(claimed));
         }

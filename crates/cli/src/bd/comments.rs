@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::call::{Call, Opened};
 use super::failure::Refusal;
-use super::text::{feedback, push};
+use super::text::{feedback, line, push};
 use super::tree::{Access, Arity, Command, ID, Positional, switch, text};
 use super::{holding, ids, issue_json, prose, said};
 
@@ -134,7 +134,7 @@ fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
         return call.output.value(comments.map(value).collect());
     }
     if comments.is_empty() {
-        return call.output.raw(&format!("No comments on {id}\n"));
+        return call.output.text(&format!("No comments on {id}\n"));
     }
     let zone = if call.arguments.is_on("local-time") {
         TimeZone::system()
@@ -153,7 +153,10 @@ fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
             .to_string();
         push(
             &mut shown,
-            format_args!("[{}] at {time}\n", comment.author().unwrap_or_default()),
+            format_args!(
+                "[{}] at {time}\n",
+                line(comment.author().unwrap_or_default())
+            ),
         );
         let text = prose::rendered(comment.text().unwrap_or_default());
         for line in text.trim_end_matches('\n').split('\n') {
@@ -161,7 +164,7 @@ fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
         }
         shown.push('\n');
     }
-    call.output.raw(&shown)
+    call.output.text(&shown)
 }
 
 fn add(call: &mut Call<'_>) -> Result<(), Refusal> {
@@ -180,7 +183,7 @@ fn add(call: &mut Call<'_>) -> Result<(), Refusal> {
         return call.output.value(comment);
     }
     let id = record.issue.id();
-    call.output.raw(&format!("Comment added to {id}\n"))
+    call.output.text(&format!("Comment added to {id}\n"))
 }
 
 fn add_shortly(call: &mut Call<'_>) -> Result<(), Refusal> {
@@ -200,7 +203,7 @@ fn add_shortly(call: &mut Call<'_>) -> Result<(), Refusal> {
         return call.output.value(comment);
     }
     let id = feedback(&record.issue);
-    call.output.raw(&format!("✓ Comment added to {id}\n"))
+    call.output.text(&format!("✓ Comment added to {id}\n"))
 }
 
 /// Adds a comment, and gives it as it is told.

@@ -183,7 +183,7 @@ fn set(call: &mut Call<'_>) -> Result<(), Refusal> {
     if call.output.is_json() {
         return call.output.value(json!({"key": key, "value": value}));
     }
-    call.output.raw(&format!("Set {key} = {value}\n"))
+    call.output.text(&format!("Set {key} = {value}\n"))
 }
 
 fn unset(call: &mut Call<'_>) -> Result<(), Refusal> {
@@ -196,7 +196,7 @@ fn unset(call: &mut Call<'_>) -> Result<(), Refusal> {
     if call.output.is_json() {
         return call.output.value(json!({"key": key}));
     }
-    call.output.raw(&format!("Unset {key}\n"))
+    call.output.text(&format!("Unset {key}\n"))
 }
 
 fn get(call: &mut Call<'_>) -> Result<(), Refusal> {
@@ -211,7 +211,7 @@ fn get(call: &mut Call<'_>) -> Result<(), Refusal> {
     if call.output.is_json() {
         return call.output.value(json!({"key": key, "value": value}));
     }
-    call.output.raw(&match value.as_str() {
+    call.output.text(&match value.as_str() {
         "" => format!("{key} (not set)\n"),
         value => format!("{value}\n"),
     })
@@ -238,7 +238,7 @@ fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
         );
     }
     text.push_str("\nTip: Run 'bd config show' for all effective config with provenance.\n");
-    call.output.raw(&text)
+    call.output.text(&text)
 }
 
 /// All settings, in order of their keys.

@@ -73,7 +73,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         return if call.output.is_json() {
             call.output.value(json!({"count": total}))
         } else {
-            call.output.raw(&format!("{total}\n"))
+            call.output.text(&format!("{total}\n"))
         };
     };
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
@@ -93,7 +93,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     for (group, n) in counts {
         push(&mut text, format_args!("{group}: {n}\n"));
     }
-    call.output.raw(&text)
+    call.output.text(&text)
 }
 
 fn read_group(call: &Call<'_>) -> Result<Option<Group>, Refusal> {

@@ -19,6 +19,7 @@ use draft::Draft;
 use super::arguments::{Arguments, quoted};
 use super::call::{Call, Opened};
 use super::failure::Refusal;
+use super::filter::INFRA_TYPES;
 use super::issue_json;
 use super::tree::{
     Access, Arity, Command, Flag, Positional, list_of, number, switch, text as text_flag,
@@ -153,10 +154,13 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     };
     let specs = edges::resolve(&opened, specs).map_err(Refusal::json)?;
     let shown_id = id.as_ref().map(BeadId::to_string).unwrap_or_default();
-    if !input::is_type(&opened, &draft.kind)? {
+    let mut wrong = input::wrong_title(&title);
+    if wrong.is_none() && !input::is_type(&opened, &draft.kind)? {
+        wrong = Some(format!("invalid issue type: {}", draft.kind));
+    }
+    if let Some(why) = wrong {
         return Err(Refusal::json(format!(
-            "validation failed: validation failed for issue {shown_id}: invalid issue type: {}",
-            draft.kind
+            "validation failed: validation failed for issue {shown_id}: {why}"
         )));
     }
     let id = if let Some(id) = id {
@@ -167,6 +171,10 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         ids::new_id(&opened, &prefix, &title, description)?
     };
     let mut document = draft.document(&opened, id.as_str(), &title, &labels);
+    // Messages and the like are bookkeeping, which does not last.
+    if INFRA_TYPES.contains(&draft.kind.as_str()) {
+        document.insert("ephemeral".to_owned(), true.into());
+    }
     let own = edges::own(&opened, &shown_id, parent.as_ref(), &specs).map_err(Refusal::json)?;
     if !own.is_empty() {
         let records = own.iter().map(|edge| edge.to_value(&id)).collect();

@@ -63,7 +63,7 @@ fn defer(call: &mut Call<'_>) -> Result<(), Refusal> {
             Err(why) => call.output.aside(&format!("Error deferring {id}: {why}\n")),
             Ok(now) => {
                 if !call.output.is_json() {
-                    call.output.raw(&format!("* Deferred {id}\n"))?;
+                    call.output.text(&format!("* Deferred {id}\n"))?;
                 }
                 changed.push(now);
             }
@@ -118,7 +118,7 @@ fn undefer(call: &mut Call<'_>) -> Result<(), Refusal> {
             Ok(now) => {
                 if !call.output.is_json() {
                     call.output
-                        .raw(&format!("* Undeferred {id} (now open)\n"))?;
+                        .text(&format!("* Undeferred {id} (now open)\n"))?;
                 }
                 changed.push(now);
             }

@@ -127,7 +127,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         return Err(Refusal::not_served(&format!("the command dep {word}")));
     }
     let Some(blocked) = call.arguments.filled("blocks") else {
-        return call.output.raw(&usage::of(&COMMAND, &["dep"]));
+        return call.output.text(&usage::of(&COMMAND, &["dep"]));
     };
     let Some(blocker) = call.arguments.words.first() else {
         return Err(Refusal::json(
@@ -153,7 +153,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     }
     let (blocker, blocked) = (feedback_in_brackets(blocker), feedback_in_brackets(blocked));
     call.output
-        .raw(&format!("✓ Added dependency: {blocker} blocks {blocked}\n"))
+        .text(&format!("✓ Added dependency: {blocker} blocks {blocked}\n"))
 }
 
 fn add(call: &mut Call<'_>) -> Result<(), Refusal> {
@@ -186,7 +186,7 @@ fn add(call: &mut Call<'_>) -> Result<(), Refusal> {
     let phrase = phrase.map_or(edge.kind.as_str(), |(_, phrase)| phrase);
     let (from, to) = (feedback_in_brackets(issue), named(&opened, &edge.to)?);
     let kind = &edge.kind;
-    call.output.raw(&format!(
+    call.output.text(&format!(
         "✓ Added dependency: {from} {phrase} {to} ({kind})\n"
     ))
 }
@@ -249,7 +249,7 @@ fn remove(call: &mut Call<'_>) -> Result<(), Refusal> {
     }
     let (from, to) = (feedback_in_brackets(&from.issue), named(&opened, &to)?);
     call.output
-        .raw(&format!("✓ Removed dependency: {from} → {to}\n"))
+        .text(&format!("✓ Removed dependency: {from} → {to}\n"))
 }
 
 /// A bead by the text that means it.

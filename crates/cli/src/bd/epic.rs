@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::arguments::quoted;
 use super::call::{Call, Opened};
 use super::failure::Refusal;
-use super::text::push;
+use super::text::{push, title_of};
 use super::tree::{Access, Command, switch, text};
 use super::{holding, issue_json};
 
@@ -110,7 +110,7 @@ fn status(call: &mut Call<'_>) -> Result<(), Refusal> {
         return call.output.value(epics.iter().map(Epic::value).collect());
     }
     if epics.is_empty() {
-        return call.output.raw("No open epics found\n");
+        return call.output.text("No open epics found\n");
     }
     let mut page = String::new();
     for epic in &epics {
@@ -122,7 +122,7 @@ fn status(call: &mut Call<'_>) -> Result<(), Refusal> {
             format_args!(
                 "{mark} {} {}\n   Progress: {done}/{all} children closed ({percent}%)\n",
                 issue.id(),
-                issue.title()
+                title_of(issue)
             ),
         );
         if epic.is_eligible() {
@@ -130,7 +130,7 @@ fn status(call: &mut Call<'_>) -> Result<(), Refusal> {
         }
         page.push('\n');
     }
-    call.output.raw(&page)
+    call.output.text(&page)
 }
 
 fn close_eligible(call: &mut Call<'_>) -> Result<(), Refusal> {
@@ -141,7 +141,7 @@ fn close_eligible(call: &mut Call<'_>) -> Result<(), Refusal> {
     let mut epics = epics(&opened)?;
     epics.retain(Epic::is_eligible);
     if epics.is_empty() && !call.output.is_json() {
-        return call.output.raw("No epics eligible for closure\n");
+        return call.output.text("No epics eligible for closure\n");
     }
     if call.arguments.is_on("dry-run") && !epics.is_empty() {
         return preview(call, &epics, reason);
@@ -173,7 +173,7 @@ fn close_eligible(call: &mut Call<'_>) -> Result<(), Refusal> {
         &mut page,
         format_args!("✓ Closed {n} epic(s) with reason {reason}\n"),
     );
-    call.output.raw(&page)
+    call.output.text(&page)
 }
 
 fn preview(call: &Call<'_>, epics: &[Epic], reason: &str) -> Result<(), Refusal> {
@@ -186,8 +186,8 @@ fn preview(call: &Call<'_>, epics: &[Epic], reason: &str) -> Result<(), Refusal>
         let issue = &epic.record.issue;
         push(
             &mut page,
-            format_args!("  - {}: {}\n", issue.id(), issue.title()),
+            format_args!("  - {}: {}\n", issue.id(), title_of(issue)),
         );
     }
-    call.output.raw(&page)
+    call.output.text(&page)
 }

@@ -60,7 +60,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         0
     };
     let Some(path) = arguments.filled("output") else {
-        return call.output.raw(&lines);
+        return call.output.encoded(&lines);
     };
     write(call, path, &lines)?;
     let memories = match n_memories {

@@ -100,12 +100,12 @@ impl Refusal {
             Way::Json if output.is_json() => {
                 // Standard output may be what is broken: then people are told.
                 let text = output::encode(&self.object(output));
-                if output.raw(&text).is_err() {
-                    output.aside(&text);
+                if output.encoded(&text).is_err() {
+                    output.encoded_aside(&text);
                 }
             }
             Way::JsonAside if output.is_json() => {
-                output.aside(&output::encode(&self.object(output)));
+                output.encoded_aside(&output::encode(&self.object(output)));
             }
             Way::Plain | Way::Json | Way::JsonAside => {
                 output.aside(&format!("Error: {}\n", self.message));

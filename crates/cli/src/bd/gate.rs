@@ -149,7 +149,7 @@ fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
         };
         return call.output.value(values);
     }
-    call.output.raw(&page(&gates))
+    call.output.text(&page(&gates))
 }
 
 /// The gates that a bead waits for.
@@ -291,7 +291,7 @@ fn show(call: &mut Call<'_>) -> Result<(), Refusal> {
             format_args!("  Description: {}\n", text("description")),
         );
     }
-    call.output.raw(&page)
+    call.output.text(&page)
 }
 
 fn waiters(gate: &Issue) -> Vec<String> {
@@ -312,7 +312,7 @@ fn resolve(call: &mut Call<'_>) -> Result<(), Refusal> {
     if !reason.is_empty() {
         push(&mut page, format_args!("  Reason: {reason}\n"));
     }
-    call.output.raw(&page)
+    call.output.text(&page)
 }
 
 fn add_waiter(call: &mut Call<'_>) -> Result<(), Refusal> {
@@ -325,14 +325,14 @@ fn add_waiter(call: &mut Call<'_>) -> Result<(), Refusal> {
     if waiters.contains(waiter) {
         return call
             .output
-            .raw(&format!("Waiter already registered on gate {id}\n"));
+            .text(&format!("Waiter already registered on gate {id}\n"));
     }
     waiters.push(waiter.clone());
     let edits = vec![Edit::Set("waiters".to_owned(), waiters.into())];
     write(&mut opened, &record, edits)
         .map_err(|why| Refusal::plain(format!("updating gate: {why}")))?;
     call.output
-        .raw(&format!("✓ Added waiter to gate {id}: {waiter}\n"))
+        .text(&format!("✓ Added waiter to gate {id}: {waiter}\n"))
 }
 
 #[cfg(test)]

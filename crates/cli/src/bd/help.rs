@@ -38,7 +38,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
             None => break,
         }
     }
-    call.output.raw(&match found {
+    call.output.text(&match found {
         Some(command) => usage::of(command, &path),
         None => usage::overview(),
     })

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::call::{Call, Opened};
 use super::failure::Refusal;
 use super::filter::Filter;
-use super::text::push;
+use super::text::{push, title_of};
 use super::tree::{Access, Arity, Command, Positional, switch, text};
 use super::{comments, holding, ids, issue_json, output, said, status_filter};
 
@@ -105,17 +105,17 @@ fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
             [] => Value::Null,
             some => some.iter().map(value).collect(),
         };
-        return call.output.raw(&output::encode(&values));
+        return call.output.encoded(&output::encode(&values));
     }
     if questions.is_empty() {
-        return call.output.raw("No human-needed beads found.\n");
+        return call.output.text("No human-needed beads found.\n");
     }
     let mut text = format!("\nHuman-needed beads ({} found)\n\n", questions.len());
     for record in &questions {
         let issue = &record.issue;
         push(
             &mut text,
-            format_args!("  {} {}\n", issue.id(), issue.title()),
+            format_args!("  {} {}\n", issue.id(), title_of(issue)),
         );
         if issue.status() != "open" {
             push(&mut text, format_args!("    Status: {}\n", issue.status()));
@@ -125,7 +125,7 @@ fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
             format_args!("    Priority: P{}\n\n", issue.priority()),
         );
     }
-    call.output.raw(&text)
+    call.output.text(&text)
 }
 
 fn stats(call: &mut Call<'_>) -> Result<(), Refusal> {
@@ -142,7 +142,7 @@ fn stats(call: &mut Call<'_>) -> Result<(), Refusal> {
     let (n_closed, n_dismissed) = (closed.clone().count(), closed.filter(reason).count());
     let (total, n_answered) = (questions.len(), n_closed - n_dismissed);
     let pending = total - n_closed;
-    call.output.raw(&format!(
+    call.output.text(&format!(
         "\nHuman Beads Stats\n\n  Total:      {total}\n  Pending:    {pending}\n  Responded:  {n_answered}\n  Dismissed:  {n_dismissed}\n\n"
     ))
 }
@@ -191,7 +191,7 @@ fn respond(call: &mut Call<'_>) -> Result<(), Refusal> {
     close(&mut opened, &record, edits)?;
     let id = record.issue.id();
     call.output
-        .raw(&format!("✔ Bead {id} closed with response.\n"))
+        .text(&format!("✔ Bead {id} closed with response.\n"))
 }
 
 fn dismiss(call: &mut Call<'_>) -> Result<(), Refusal> {
@@ -207,5 +207,5 @@ fn dismiss(call: &mut Call<'_>) -> Result<(), Refusal> {
     let record = question(call, &opened)?;
     close(&mut opened, &record, vec![Edit::Close(reason)])?;
     let id = record.issue.id();
-    call.output.raw(&format!("✔ Bead {id} dismissed.\n"))
+    call.output.text(&format!("✔ Bead {id} dismissed.\n"))
 }

@@ -138,10 +138,11 @@ fn base36(bytes: &[u8], length: usize) -> String {
     digits.iter().rev().collect()
 }
 
-/// The next id below a parent. Numbers that were once given stay taken while a child with a greater one is there.
+/// The next id below a parent. An id that a bead once had is never given again, also when the bead was deleted: its history and
+/// what others wrote about it belong to that one.
 pub(super) fn next_child(opened: &Opened, parent: &BeadId) -> Result<BeadId, Refusal> {
     let start = format!("{parent}.");
-    let below = opened.store.ids_with_prefix(&start, usize::MAX)?;
+    let below = opened.store.ids_ever_with_prefix(&start)?;
     let number = |id: &BeadId| id.as_str().strip_prefix(&start)?.parse::<u64>().ok();
     let last = below.iter().filter_map(number).max().unwrap_or_default();
     let id = format!("{start}{}", last.saturating_add(1));

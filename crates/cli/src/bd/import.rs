@@ -12,7 +12,7 @@ use beads_ralph_runtime::store::{Stamp, StoreError, Write};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-use self::merge::{changes, merged};
+use self::merge::{changes, merged, with_lease};
 use self::read::Lines;
 use super::call::{Call, Opened};
 use super::failure::Refusal;
@@ -215,6 +215,7 @@ fn update(
     }
     report.taken.push(id.to_string());
     let merged = merged(&record.issue, &entry.issue, replaces)?;
+    let merged = with_lease(record, merged, opened.now)?;
     let known = opened.store.comments(id)?;
     let mut edits = Vec::new();
     if merged != record.issue {

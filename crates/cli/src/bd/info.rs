@@ -44,7 +44,7 @@ fn info(call: &mut Call<'_>) -> Result<(), Refusal> {
             "mode": "direct",
         }));
     }
-    call.output.raw(&format!(
+    call.output.text(&format!(
         "\nBeads Database Information\n===========================\nDatabase: {path}\nMode: direct\n\nIssue Count: {n}\n\n"
     ))
 }
@@ -75,7 +75,7 @@ fn place(call: &mut Call<'_>) -> Result<(), Refusal> {
             "path": path.as_str(), "prefix": prefix, "database_path": database.as_str(),
         }));
     }
-    call.output.raw(&format!(
+    call.output.text(&format!(
         "{path}\n  prefix: {prefix}\n  database: {database}\n"
     ))
 }

@@ -4,6 +4,7 @@
 use std::io::{self, BufRead as _, Read as _};
 
 use beads_ralph_core::issue::Label;
+use beads_ralph_runtime::store::StoreError;
 use beads_ralph_runtime::{env, files};
 use camino::Utf8Path;
 use serde_json::Value;
@@ -11,6 +12,7 @@ use serde_json::Value;
 use super::arguments::{Arguments, quoted};
 use super::call::Opened;
 use super::failure::Refusal;
+use crate::registered_types::RegisteredTypes;
 
 /// The statuses that the real `bd` has of itself.
 pub(super) const STATUSES: [&str; 7] = [
@@ -22,26 +24,6 @@ pub(super) const STATUSES: [&str; 7] = [
     "pinned",
     "hooked",
 ];
-
-/// The types that the real `bd` has of itself.
-pub(super) const TYPES: [&str; 13] = [
-    "bug",
-    "feature",
-    "task",
-    "epic",
-    "chore",
-    "decision",
-    "message",
-    "molecule",
-    "gate",
-    "spike",
-    "story",
-    "milestone",
-    "event",
-];
-
-/// The types of our own beads, which need no setting in our own store.
-const OWN_TYPES: [&str; 2] = ["beads-ralph-work", "beads-ralph-merge"];
 
 /// Flags that give the description.
 pub(super) const DESCRIPTION_FLAGS: [&str; 6] = [
@@ -203,14 +185,35 @@ pub(super) fn known_type(text: &str) -> String {
 
 /// Whether a type can be used here.
 pub(super) fn is_type(opened: &Opened, kind: &str) -> Result<bool, Refusal> {
-    let is_own = TYPES.contains(&kind) || OWN_TYPES.contains(&kind);
-    Ok(is_own || opened.custom_types()?.iter().any(|own| own == kind))
+    Ok(RegisteredTypes::of(&*opened.store)?.is_known(kind))
+}
+
+/// The longest title, in bytes.
+const LONGEST_TITLE: usize = 500;
+
+/// What is wrong with a title, in the words of the real `bd`, which counts bytes and calls them characters.
+pub(super) fn wrong_title(title: &str) -> Option<String> {
+    let n = title.len();
+    (n > LONGEST_TITLE)
+        .then(|| format!("title must be {LONGEST_TITLE} characters or less (got {n})"))
 }
 
 /// Whether a status can be used here.
 pub(super) fn is_status(opened: &Opened, status: &str) -> Result<bool, Refusal> {
     let is_own = STATUSES.contains(&status);
     Ok(is_own || (opened.custom_statuses()?.iter()).any(|(name, _)| name == status))
+}
+
+/// Whether a status was added by the settings, in a category.
+pub(super) fn has_category(
+    opened: &Opened,
+    status: &str,
+    category: &str,
+) -> Result<bool, StoreError> {
+    let custom = opened.custom_statuses()?;
+    Ok(custom
+        .iter()
+        .any(|(name, own)| name == status && own == category))
 }
 
 /// Labels without spaces around them, each once.

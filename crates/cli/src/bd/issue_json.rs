@@ -7,13 +7,16 @@ use beads_ralph_runtime::digest;
 use jiff::SignedDuration;
 use serde_json::{Map, Value, json};
 
-use super::output;
+use super::{holding, output};
 
 /// How long a claim of the face lasts without a word, as the real `bd` has it.
 pub(super) const LEASE: SignedDuration = SignedDuration::from_mins(5);
 
 /// The time of something of which no time is known.
 pub(super) const ZERO_TIME: &str = "0001-01-01T00:00:00Z";
+
+/// Who holds a bead whose assignee is a role; the real `bd` has no such key.
+const HELD_BY: &str = "held_by";
 
 /// An object with its fields in order.
 pub(super) type Object = Map<String, Value>;
@@ -53,7 +56,7 @@ const FIELDS: [(&str, Field); 52] = [
     ("closed_by_session", Field::Plain),
     ("lease_expires_at", Field::Special),
     ("heartbeat_at", Field::Special),
-    ("lease_granted_node", Field::Plain),
+    ("lease_granted_node", Field::Special),
     ("due_at", Field::Time),
     ("defer_until", Field::Time),
     ("external_ref", Field::Plain),
@@ -87,7 +90,7 @@ const FIELDS: [(&str, Field); 52] = [
 
 /// Those that come last, and those that others compute and that mean nothing in a document.
 const LAST: [&str; 3] = ["actor", "target", "payload"];
-const COMPUTED: [&str; 8] = [
+const COMPUTED: [&str; 9] = [
     "_type",
     "is_blocked",
     "claim_fence",
@@ -96,6 +99,7 @@ const COMPUTED: [&str; 8] = [
     "comment_count",
     "parent",
     "schema_version",
+    HELD_BY,
 ];
 
 /// What stands in an issue besides its own fields.
@@ -139,6 +143,7 @@ pub(super) fn with_counts(record: &Record, n_dependents: usize) -> Object {
 pub(super) fn exported(record: &Record, comments: Vec<Value>, n_dependents: usize) -> Object {
     let mut counted = with_counts(record, n_dependents);
     counted.shift_remove("parent");
+    counted.shift_remove(HELD_BY);
     if let Some(Value::Array(edges)) = counted.get_mut("dependencies") {
         let target = |edge: &Value| edge["depends_on_id"].as_str().map(str::to_owned);
         edges.sort_by_key(target);
@@ -321,6 +326,38 @@ pub(super) fn parent(issue: &Issue) -> Option<&BeadId> {
         .map(Dependency::target)
 }
 
+/// How long a holder counts as alive, as the real `bd` tells it.
+#[derive(Debug)]
+pub(super) struct Lease<'r> {
+    pub(super) end: jiff::Timestamp,
+    /// The last sign of life.
+    pub(super) beat: Option<jiff::Timestamp>,
+    /// The replica that granted it.
+    pub(super) node: Option<&'r str>,
+}
+
+/// The lease of a bead: that of its claim, or the one that it was imported with.
+pub(super) fn lease(record: &Record) -> Option<Lease<'_>> {
+    let issue = &record.issue;
+    let node = issue.text("lease_granted_node");
+    let node = node.filter(|node| !node.is_empty());
+    if let Some(claim) = &record.claim {
+        let end = claim.lease_until;
+        let beat = end.checked_sub(LEASE).unwrap_or(claim.claimed_at);
+        return Some(Lease {
+            end,
+            beat: Some(beat.max(claim.claimed_at)),
+            node,
+        });
+    }
+    let is_held = issue.status() == "in_progress" && issue.assignee().is_some();
+    Some(Lease {
+        end: issue.time("lease_expires_at").filter(|_| is_held)?,
+        beat: issue.time("heartbeat_at"),
+        node,
+    })
+}
+
 fn write(record: &Record, lists: Lists) -> Object {
     let issue = &record.issue;
     let document = issue.document();
@@ -333,6 +370,11 @@ fn write(record: &Record, lists: Lists) -> Object {
         };
         if let Some(value) = value {
             object.insert(key.to_owned(), value);
+        }
+        if key == "assignee"
+            && let Some(holder) = holding::holder_of_role(record)
+        {
+            object.insert(HELD_BY.to_owned(), holder.into());
         }
     }
     let plain = |key: &str| document.get(key).filter(|value| !is_empty(value)).cloned();
@@ -357,12 +399,6 @@ fn write(record: &Record, lists: Lists) -> Object {
 fn special(record: &Record, key: &str, lists: Lists) -> Option<Value> {
     let issue = &record.issue;
     let time = |key| time_of(issue, key).unwrap_or_else(|| ZERO_TIME.to_owned());
-    let lease = || {
-        let claim = record.claim.as_ref()?;
-        let end = claim.lease_until;
-        let beat = end.checked_sub(LEASE).unwrap_or(claim.claimed_at);
-        Some((beat.max(claim.claimed_at), end))
-    };
     let moment = |at| Value::from(Timestamp::from_instant(at).as_str());
     match key {
         "id" => Some(issue.id().as_str().into()),
@@ -381,8 +417,9 @@ fn special(record: &Record, key: &str, lists: Lists) -> Option<Value> {
             let updated = time_of(issue, "updated_at");
             Some(updated.unwrap_or_else(|| time("created_at")).into())
         }
-        "lease_expires_at" => lease().map(|(_, end)| moment(end)),
-        "heartbeat_at" => lease().map(|(beat, _)| moment(beat)),
+        "lease_expires_at" => lease(record).map(|lease| moment(lease.end)),
+        "heartbeat_at" => lease(record).and_then(|lease| lease.beat).map(moment),
+        "lease_granted_node" => lease(record).and_then(|lease| lease.node).map(Value::from),
         "labels" if lists != Lists::None => {
             let labels = sorted_labels(issue);
             (!labels.is_empty()).then(|| labels.into())

@@ -112,7 +112,7 @@ fn types(call: &mut Call<'_>) -> Result<(), Refusal> {
             push(&mut text, format_args!("  {name}\n"));
         }
     }
-    call.output.raw(&text)
+    call.output.text(&text)
 }
 
 fn sections(call: &Call<'_>) -> Result<(), Refusal> {
@@ -131,7 +131,7 @@ fn sections(call: &Call<'_>) -> Result<(), Refusal> {
         };
         push(&mut text, format_args!("  {name:<14} {sections}\n"));
     }
-    call.output.raw(&text)
+    call.output.text(&text)
 }
 
 fn statuses(call: &mut Call<'_>) -> Result<(), Refusal> {
@@ -176,5 +176,5 @@ fn statuses(call: &mut Call<'_>) -> Result<(), Refusal> {
             );
         }
     }
-    call.output.raw(&text)
+    call.output.text(&text)
 }

@@ -174,7 +174,7 @@ fn edit(
             format_args!("✓ {verb} {noun} '{labels}' {preposition} {id}\n"),
         );
     }
-    call.output.raw(&text)
+    call.output.text(&text)
 }
 
 fn write(opened: &mut Opened, records: &[Record], edits: &[Edit]) -> Result<(), Refusal> {
@@ -209,11 +209,12 @@ fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
     }
     let id = record.issue.id();
     if labels.is_empty() {
-        return call.output.raw(&format!("\n{id} has no labels\n"));
+        return call.output.text(&format!("\n{id} has no labels\n"));
     }
     let lines = labels.iter().map(|label| format!("  - {label}\n"));
     let lines: String = lines.collect();
-    call.output.raw(&format!("\n🏷 Labels for {id}:\n{lines}\n"))
+    call.output
+        .text(&format!("\n🏷 Labels for {id}:\n{lines}\n"))
 }
 
 fn list_all(call: &mut Call<'_>) -> Result<(), Refusal> {
@@ -231,7 +232,7 @@ fn list_all(call: &mut Call<'_>) -> Result<(), Refusal> {
         return call.output.value(rows.collect());
     }
     if counts.is_empty() {
-        return call.output.raw("\nNo labels found in database\n");
+        return call.output.text("\nNo labels found in database\n");
     }
     let width = counts.keys().map(String::len).max().unwrap_or_default();
     let mut text = format!("\n🏷 All labels ({} unique):\n", counts.len());
@@ -243,7 +244,7 @@ fn list_all(call: &mut Call<'_>) -> Result<(), Refusal> {
         );
     }
     text.push('\n');
-    call.output.raw(&text)
+    call.output.text(&text)
 }
 
 fn propagate(call: &mut Call<'_>) -> Result<(), Refusal> {
@@ -275,12 +276,12 @@ fn propagate(call: &mut Call<'_>) -> Result<(), Refusal> {
     if children.is_empty() {
         return call
             .output
-            .raw(&format!("No children found for {parent}\n"));
+            .text(&format!("No children found for {parent}\n"));
     }
     let line = |child: &Record| {
         let (label, id) = (&labels[0], child.issue.id());
         format!("✓ Propagated label '{label}' to {id}\n")
     };
     call.output
-        .raw(&children.iter().map(line).collect::<String>())
+        .text(&children.iter().map(line).collect::<String>())
 }

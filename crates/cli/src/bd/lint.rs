@@ -8,7 +8,7 @@ use super::call::{Call, Opened};
 use super::failure::Refusal;
 use super::filter::Filter;
 use super::output;
-use super::text::push;
+use super::text::{push, title_of};
 use super::tree::{Arity, Command, Positional, text};
 
 /// The command.
@@ -72,25 +72,27 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         .collect();
     let n_missing: usize = found.iter().map(|(_, missing)| missing.len()).sum();
     if call.output.is_json() {
-        return call.output.raw(&output::encode(&report(&found, n_missing)));
+        return call
+            .output
+            .encoded(&output::encode(&report(&found, n_missing)));
     }
     if found.is_empty() {
         let n = records.len();
-        return call.output.raw(&format!(
+        return call.output.text(&format!(
             "✓ No template warnings found ({n} issues checked)\n"
         ));
     }
     let n = found.len();
     let mut page = format!("Template warnings ({n} issues, {n_missing} warnings):\n\n");
     for (issue, missing) in &found {
-        let (id, kind, title) = (issue.id(), issue.issue_type(), issue.title());
+        let (id, kind, title) = (issue.id(), issue.issue_type(), title_of(issue));
         push(&mut page, format_args!("{id} [{kind}]: {title}\n"));
         for section in missing {
             push(&mut page, format_args!("  ⚠ Missing: ## {section}\n"));
         }
         page.push('\n');
     }
-    call.output.raw(&page)?;
+    call.output.text(&page)?;
     Err(Refusal::silent(1))
 }
 

@@ -140,7 +140,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
             .value(with_counts(&opened, &records, is_brief)?.into());
     }
     if !is_tree(arguments) {
-        return call.output.raw(&flat(&opened, &records)?);
+        return call.output.text(&flat(&opened, &records)?);
     }
     let is_ready = arguments.is_on("ready");
     if let Some(parent) = arguments.filled("parent").filter(|_| !is_ready) {
@@ -149,9 +149,9 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
                 "--parent with --pretty cannot be combined with --brief; the hierarchical walk is a different query",
             ));
         }
-        return call.output.raw(&tree_view::below(&opened, parent)?);
+        return call.output.text(&tree_view::below(&opened, parent)?);
     }
-    call.output.raw(&tree_view::of(&records, is_cut, is_ready))
+    call.output.text(&tree_view::of(&records, is_cut, is_ready))
 }
 
 /// Whether the beads are drawn as a tree, which they are unless that is turned off.
@@ -247,8 +247,9 @@ pub(super) fn invalid_status(
     if is_one_of_many && status == "all" {
         return Refusal::plain("status \"all\" cannot be combined with other statuses");
     }
-    let mut valid: Vec<&str> = input::STATUSES.to_vec();
-    valid.extend(custom.iter().map(|(name, _)| name.as_str()));
+    let mut custom: Vec<&str> = custom.iter().map(|(name, _)| name.as_str()).collect();
+    custom.sort_unstable();
+    let valid = [input::STATUSES.as_slice(), &custom].concat();
     let among = if is_one_of_many {
         " in multi-status filter"
     } else {
@@ -394,7 +395,7 @@ fn flat_line(opened: &Opened, record: &Record) -> Result<String, Refusal> {
         format!(" ({})", around.join(", "))
     };
     if prose::is_agent() {
-        return Ok(format!("{}: {}{around}", issue.id(), issue.title()));
+        return Ok(format!("{}: {}{around}", issue.id(), text::title_of(issue)));
     }
     let status = if !blocked_by.is_empty() && issue.status() == "open" {
         "blocked"
@@ -413,7 +414,7 @@ fn flat_text(issue: &Issue, status: &str, around: &str) -> String {
     };
     let assignee = issue
         .assignee()
-        .map_or_else(String::new, |name| format!(" @{name}"));
+        .map_or_else(String::new, |name| format!(" @{}", text::line(name)));
     let pin = if issue.flag("pinned") { "📌 " } else { "" };
     format!(
         "{} {pin}{} [P{}] [{}]{assignee}{labels} - {}{around}",
@@ -421,7 +422,7 @@ fn flat_text(issue: &Issue, status: &str, around: &str) -> String {
         issue.id(),
         issue.priority(),
         issue.issue_type(),
-        issue.title()
+        text::title_of(issue)
     )
 }
 

@@ -64,7 +64,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         return call.output.value(Value::Object(issue_json::issue(&now)));
     }
     let told = feedback(&now.issue);
-    call.output.raw(&format!("✓ Note added to {told}\n"))
+    call.output.text(&format!("✓ Note added to {told}\n"))
 }
 
 /// What the real `bd` says to whoever takes `note` for a group of commands: the word would be looked up as an id, and the

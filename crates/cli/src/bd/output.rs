@@ -5,6 +5,7 @@
 
 use std::io;
 
+use beads_ralph_core::text::visible_lines;
 use serde::Serialize as _;
 use serde_json::ser::{CharEscape, Formatter, PrettyFormatter, Serializer};
 use serde_json::{Map, Value, json};
@@ -27,10 +28,22 @@ impl Output {
         self.is_json
     }
 
-    /// Prints text as it is.
+    /// Prints text for people. Beads hold text of others, so whatever could steer a terminal is shown escaped (C-11).
     #[expect(clippy::unused_self, reason = "whoever prints does it through this")]
-    pub(super) fn raw(self, text: &str) -> Result<(), Refusal> {
+    pub(super) fn text(self, text: &str) -> Result<(), Refusal> {
+        Ok(ui::raw_out(&visible_lines(text))?)
+    }
+
+    /// Prints text with marks of ours for a terminal. Whoever puts text of others into it escapes that.
+    #[expect(clippy::unused_self, reason = "whoever prints does it through this")]
+    pub(super) fn styled(self, text: &str) -> Result<(), Refusal> {
         Ok(ui::raw_out(text)?)
+    }
+
+    /// Prints JSON that is already encoded. Programs read it, so it stays as it is.
+    #[expect(clippy::unused_self, reason = "whoever prints does it through this")]
+    pub(super) fn encoded(self, json: &str) -> Result<(), Refusal> {
+        Ok(ui::raw_out(json)?)
     }
 
     /// Prints text unless nobody wants to hear it.
@@ -38,18 +51,24 @@ impl Output {
         if self.is_quiet {
             return Ok(());
         }
-        self.raw(text)
+        self.text(text)
     }
 
-    /// Prints text on standard error.
+    /// Prints text for people on standard error, escaped as [`Output::text`] does it.
     #[expect(clippy::unused_self, reason = "whoever prints does it through this")]
     pub(super) fn aside(self, text: &str) {
-        ui::raw_err(text);
+        ui::raw_err(&visible_lines(text));
+    }
+
+    /// Prints encoded JSON on standard error.
+    #[expect(clippy::unused_self, reason = "whoever prints does it through this")]
+    pub(super) fn encoded_aside(self, json: &str) {
+        ui::raw_err(json);
     }
 
     /// Prints a value: an object or a list.
     pub(super) fn value(self, value: Value) -> Result<(), Refusal> {
-        self.raw(&encode(&self.wrapped(value)))
+        self.encoded(&encode(&self.wrapped(value)))
     }
 
     /// Prints a list of which there is more than is shown.
@@ -60,7 +79,7 @@ impl Output {
                 "pagination": {"returned": returned, "total": total, "truncated": true},
                 "schema_version": SCHEMA_VERSION,
             });
-            self.raw(&encode(&page))
+            self.encoded(&encode(&page))
         } else {
             self.value(items)
         }

@@ -86,13 +86,13 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         Ok(place) => text(call, &place.directory)?,
     };
     if !call.arguments.is_on("hook-json") {
-        return call.output.raw(&text);
+        return call.output.text(&text);
     }
     let envelope = json!({"hookSpecificOutput": {
         "hookEventName": "SessionStart", "additionalContext": text,
     }});
     call.output
-        .raw(&format!("{}\n", output::encode_line(&envelope)))
+        .encoded(&format!("{}\n", output::encode_line(&envelope)))
 }
 
 fn text(call: &Call<'_>, directory: &Utf8Path) -> Result<String, Refusal> {

@@ -183,7 +183,7 @@ fn nothing(call: &Call<'_>) -> Result<(), Refusal> {
             format_args!(" (matching {})", quoted(pattern)),
         );
     }
-    call.output.raw(&format!("{message}\n"))
+    call.output.text(&format!("{message}\n"))
 }
 
 fn figures(sweep: &Sweep) -> serde_json::Value {
@@ -211,7 +211,7 @@ fn preview(call: &Call<'_>, sweep: &Sweep) -> Result<(), Refusal> {
         0 => String::new(),
         n => format!("  Pinned (skipped): {n}\n"),
     };
-    call.output.raw(&format!(
+    call.output.text(&format!(
         "Would purge {n} closed ephemeral bead(s)\n  Dependencies: {edges}\n  Labels:       {labels}\n  Events:       {events}\n{pinned}\n(Dry-run mode — no changes made)\n"
     ))
 }
@@ -226,7 +226,7 @@ fn unconfirmed(call: &Call<'_>, sweep: &Sweep) -> Result<Refusal, Refusal> {
             format_args!("Skipping {} pinned bead(s)\n", sweep.n_pinned),
         );
     }
-    call.output.raw(&page)?;
+    call.output.text(&page)?;
     let mut again = "bd purge --force".to_owned();
     for flag in ["older-than", "pattern"] {
         if let Some(value) = call.arguments.filled(flag) {
@@ -249,7 +249,7 @@ fn told(call: &Call<'_>, sweep: &Sweep) -> Result<(), Refusal> {
         0 => String::new(),
         n => format!("  Pinned (skipped):     {n}\n"),
     };
-    call.output.raw(&format!(
+    call.output.text(&format!(
         "✓ Purged {n} closed ephemeral bead(s)\n  Dependencies removed: {edges}\n  Labels removed:       {labels}\n  Events removed:       {events}\n{pinned}"
     ))
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::call::{Call, Opened};
 use super::failure::Refusal;
 use super::issue_json::{self, sorted_labels};
-use super::text::{icon, push};
+use super::text::{icon, line, push, title_of};
 use super::tree::{Arity, Command, Flag, Positional, number, switch, text};
 use super::{filter, usage};
 
@@ -51,7 +51,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let arguments = call.arguments;
     if arguments.words.is_empty() {
         call.output.aside("Error: query expression is required\n\n");
-        call.output.raw(&usage::of(&COMMAND, &["query"]))?;
+        call.output.text(&usage::of(&COMMAND, &["query"]))?;
         return Err(Refusal::silent(1));
     }
     let expression = arguments.words.join(" ");
@@ -59,7 +59,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let wrong = |why: String| Refusal::json(format!("invalid query expression: {why}"));
     if arguments.is_on("parse-only") {
         let node = parse::parse(&expression).map_err(wrong)?;
-        return call.output.raw(&format!("Parsed query: {node}\n"));
+        return call.output.text(&format!("Parsed query: {node}\n"));
     }
     let limit = arguments.number("limit").unwrap_or(LIMIT);
     let Ok(limit) = usize::try_from(limit) else {
@@ -83,7 +83,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         return call.output.value(found(&opened, &records)?);
     }
     let page = shown(&records, &expression, arguments.is_on("long"));
-    call.output.raw(&page)
+    call.output.text(&page)
 }
 
 fn find(
@@ -128,9 +128,9 @@ fn shown(records: &[Record], expression: &str, is_long: bool) -> String {
     for record in records {
         let issue = &record.issue;
         let (id, priority, kind) = (issue.id(), issue.priority(), issue.issue_type());
-        let (status, title) = (issue.status(), issue.title());
+        let (status, title) = (issue.status(), title_of(issue));
         let labels = sorted_labels(issue).join(" ");
-        let assignee = issue.assignee().unwrap_or_default();
+        let assignee = line(issue.assignee().unwrap_or_default());
         if is_long {
             push(
                 &mut page,

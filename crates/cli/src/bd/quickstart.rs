@@ -45,5 +45,5 @@ Programs add --json to any of these. `bd help` lists the other commands, and
 "###;
 
 fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
-    call.output.raw(TEXT)
+    call.output.text(TEXT)
 }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::implement::HUMAN;
 use beads_ralph_core::issue::{Dependency, Order, Query, Record, StatusFilter};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -70,7 +71,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let sort = sort(arguments)?;
     defer::wake(call, &mut opened)?;
     if arguments.is_on("claim") {
-        return claim(call, &mut opened, filter, sort);
+        return claim(call, &mut opened, &filter, sort);
     }
     let mut records = find(&opened, &filter, arguments, sort)?;
     let total = records.len();
@@ -91,7 +92,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         return Ok(());
     }
     if records.is_empty() {
-        return call.output.raw(&nothing(&opened)?);
+        return call.output.text(&nothing(&opened)?);
     }
     let mut page = if arguments.is_on("plain") {
         plain(&records)
@@ -107,7 +108,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
             ),
         );
     }
-    call.output.raw(&page)
+    call.output.text(&page)
 }
 
 fn check(arguments: &Arguments, is_json: bool) -> Result<(), Refusal> {
@@ -175,6 +176,7 @@ fn find(
         includes_deferred: arguments.is_on("include-deferred"),
         types: filter.issue_type.iter().cloned().collect(),
         includes_ephemeral: arguments.is_on("include-ephemeral"),
+        labels_none: left_to_people(filter),
         order: if is_hybrid { Order::Oldest } else { order },
         parent: None,
         ..filter.query()
@@ -189,6 +191,15 @@ fn find(
         hybrid(&mut records, opened.now);
     }
     Ok(records)
+}
+
+/// The label of what waits for a person, which is not ready (Z-42) unless it is asked for.
+fn left_to_people(filter: &Filter) -> Vec<String> {
+    let mut asked = filter.labels.iter().chain(&filter.labels_any);
+    if asked.any(|label| label == HUMAN) {
+        return Vec::new();
+    }
+    vec![HUMAN.to_owned()]
 }
 
 /// Sorts what is the oldest first: what is new by its priority, then the rest by its age.
@@ -206,6 +217,7 @@ pub(super) fn for_list(opened: &Opened, filter: &Filter) -> Result<Vec<Record>, 
     let query = Query {
         ready_at: Some(opened.now),
         types: filter.issue_type.iter().cloned().collect(),
+        labels_none: left_to_people(filter),
         order: Order::Oldest,
         ..filter.query()
     };
@@ -241,14 +253,13 @@ fn descendants(opened: &Opened, parent: &str) -> Result<HashSet<BeadId>, Refusal
 fn claim(
     call: &Call<'_>,
     opened: &mut Opened,
-    filter: Filter,
+    filter: &Filter,
     order: Order,
 ) -> Result<(), Refusal> {
-    let filter = Filter {
-        is_unassigned: true,
-        ..filter
-    };
-    for record in find(opened, &filter, call.arguments, order)? {
+    for record in find(opened, filter, call.arguments, order)? {
+        if holding::holder(&record).is_some() {
+            continue;
+        }
         let Ok(claimed) = holding::claim(opened, &record) else {
             continue;
         };
@@ -256,7 +267,7 @@ fn claim(
             let items = list::with_counts(opened, &[claimed], false)?;
             return call.output.value(items.into());
         }
-        return call.output.raw(&format!(
+        return call.output.text(&format!(
             "✓ Claimed issue: {}\n",
             text::feedback(&claimed.issue)
         ));
@@ -264,7 +275,7 @@ fn claim(
     if call.output.is_json() {
         return call.output.value(Value::Array(Vec::new()));
     }
-    call.output.raw("\n○ No ready work to claim\n\n")
+    call.output.text("\n○ No ready work to claim\n\n")
 }
 
 fn nothing(opened: &Opened) -> Result<String, Refusal> {
@@ -299,13 +310,17 @@ fn plain(records: &[Record]) -> String {
             issue.priority(),
             issue.issue_type(),
             issue.id(),
-            issue.title()
+            text::title_of(issue)
         ));
         let estimate = issue.document().get("estimated_minutes");
         lines.extend(
             (estimate.and_then(Value::as_i64)).map(|minutes| format!("   Estimate: {minutes} min")),
         );
-        lines.extend(issue.assignee().map(|name| format!("   Assignee: {name}")));
+        lines.extend(
+            issue
+                .assignee()
+                .map(|name| format!("   Assignee: {}", text::line(name))),
+        );
     }
     lines.push(String::new());
     crate::ui::lines(lines)
@@ -320,7 +335,7 @@ fn pretty(opened: &Opened, records: &[Record]) -> Result<String, Refusal> {
             && parent.issue.issue_type() == "epic"
         {
             line.push_str(" ← ");
-            line.push_str(parent.issue.title());
+            line.push_str(&text::title_of(&parent.issue));
         }
         lines.push(line);
     }

@@ -1,22 +1,28 @@
 //! `bd reclaim`: beads whose holder has said nothing for too long are open again.
 
-use beads_ralph_core::issue::{Edit, Query, Record, StatusFilter};
+use std::collections::BTreeMap;
+
+use beads_ralph_core::issue::{Query, Record, StatusFilter, forget_lease};
 use beads_ralph_runtime::host;
 use beads_ralph_runtime::store::{Guard, Stamp, Write};
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::arguments::Arguments;
+use super::arguments::{Arguments, quoted};
 use super::call::{Call, Opened};
 use super::failure::Refusal;
-use super::text;
-use super::tree::{Access, Arity, Command, duration, list_of};
+use super::tree::{Access, Arity, Command, duration, list_of, switch};
+use super::{holding, issue_json, text};
 
 pub(super) const COMMAND: Command = Command {
     name: "reclaim",
     about: "Open beads again whose holder is gone",
     arity: Arity::None,
     flags: &[
+        switch(
+            "any-replica",
+            "Also leases that another replica granted (BEADS_NODE_ID)",
+        ),
         list_of("assignee", "Held by one of these").short('a'),
         list_of("exclude-label", "Without any of these labels"),
         list_of("id", "One of these ids"),
@@ -27,7 +33,6 @@ pub(super) const COMMAND: Command = Command {
             "Whose lease has been over for so long (default 10m0s)",
         ),
     ],
-    not_served: &["any-replica"],
     access: Access::Writes,
     run: Some(run),
     ..Command::NONE
@@ -54,12 +59,23 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         includes_ephemeral: true,
         ..Query::default()
     };
+    let node = holding::node();
+    let guarded = node.as_deref().filter(|_| !arguments.is_on("any-replica"));
+    let then = opened.now.checked_sub(grace).unwrap_or(opened.now);
+    let mut foreign = Foreign::default();
     for record in opened.store.find(&query)? {
-        if scope.matches(&record)
-            && let Some(owner) = reclaim(&mut opened, &record, grace)?
-        {
+        if !scope.matches(&record) || foreign.takes(&record, guarded, then) {
+            continue;
+        }
+        if let Some(owner) = reclaim(&mut opened, &record, grace)? {
+            if let Some(said) = overridden(&record, &owner, node.as_deref()) {
+                call.output.aside(&said);
+            }
             reclaimed.push((record.issue.id().to_string(), owner));
         }
+    }
+    if let Some(said) = foreign.told(guarded).filter(|_| !call.output.is_quiet) {
+        call.output.aside(&said);
     }
     if call.output.is_json() {
         let items = reclaimed
@@ -98,7 +114,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
             text::push(&mut page, format_args!("  {id} (was held by {owner})\n"));
         }
     }
-    call.output.raw(&page)
+    call.output.text(&page)
 }
 
 /// Which beads may be taken back.
@@ -151,7 +167,7 @@ impl Scope {
         let has = |label: &String| issue.has_label(label);
         (self.ids.is_empty() || is_in(&self.ids, issue.id().as_str()))
             && (self.assignees.is_empty()
-                || is_in(&self.assignees, issue.assignee().unwrap_or_default()))
+                || is_in(&self.assignees, holding::holder(record).unwrap_or_default()))
             && self.labels.iter().all(has)
             && (self.labels_any.is_empty() || self.labels_any.iter().any(has))
             && !self.excluded_labels.iter().any(has)
@@ -164,10 +180,19 @@ fn reclaim(
     record: &Record,
     grace: SignedDuration,
 ) -> Result<Option<String>, Refusal> {
-    let Some(claim) = &record.claim else {
-        return Ok(None);
-    };
+    let owner = holding::holder(record).unwrap_or_default().to_owned();
     let then = opened.now.checked_sub(grace).unwrap_or(opened.now);
+    let Some(claim) = &record.claim else {
+        if lease_end(record).is_none_or(|end| end >= then) {
+            return Ok(None);
+        }
+        let guard = Guard {
+            version: Some(record.version),
+            ..Guard::default()
+        };
+        free(opened, record, guard)?;
+        return Ok(Some(owner));
+    };
     let Some(why) = claim.is_abandoned(then, &host::name(), host::liveness) else {
         return Ok(None);
     };
@@ -177,19 +202,105 @@ fn reclaim(
         at: opened.now,
     };
     let id = record.issue.id();
-    opened.store.reclaim(id, claim.fence, why, by)?;
-    let owner = record.issue.assignee().unwrap_or_default().to_owned();
-    // A run's beads are for a role (Z-3), which stays; what somebody took by hand is nobody's again.
-    if claim.holder.process.is_none() && !owner.is_empty() {
-        let write = Write::Update {
-            id: id.clone(),
-            edits: vec![Edit::Unset("assignee".to_owned())],
-            guard: Guard {
-                status: Some("open".to_owned()),
-                ..Guard::default()
-            },
+    let now = opened.store.reclaim(id, claim.fence, why, by)?;
+    if claim.holder.process.is_none() {
+        let guard = Guard {
+            status: Some("open".to_owned()),
+            ..Guard::default()
         };
-        opened.write(&[write])?;
+        free(opened, &now, guard)?;
     }
     Ok(Some(owner))
+}
+
+fn lease_end(record: &Record) -> Option<Timestamp> {
+    issue_json::lease(record).map(|lease| lease.end)
+}
+
+/// What is said of a lease that another replica granted and that was taken back all the same.
+fn overridden(record: &Record, owner: &str, node: Option<&str>) -> Option<String> {
+    let node = node?;
+    let granted = issue_json::lease(record)?
+        .node
+        .filter(|other| *other != node)?;
+    Some(format!(
+        "reclaim: --any-replica reverted {} (held by {owner}) — lease was granted by replica {}, not this node ({})\n",
+        record.issue.id(),
+        quoted(granted),
+        quoted(node)
+    ))
+}
+
+/// Makes a bead one that nobody has begun. A role stays the assignee (Z-3); what somebody took by hand is nobody's again.
+fn free(opened: &mut Opened, record: &Record, guard: Guard) -> Result<(), Refusal> {
+    let mut document = record.issue.document().clone();
+    document.insert("status".to_owned(), "open".into());
+    document.shift_remove("started_at");
+    forget_lease(&mut document);
+    if !record.issue.assignee().is_some_and(holding::is_role) {
+        document.shift_remove("assignee");
+    }
+    document.insert("updated_at".to_owned(), opened.time().into());
+    let edit =
+        holding::replaced(document).map_err(|why| Refusal::json(format!("reclaim: {why}")))?;
+    let write = Write::Update {
+        id: record.issue.id().clone(),
+        edits: vec![edit],
+        guard,
+    };
+    opened.write(&[write])?;
+    Ok(())
+}
+
+/// Leases that other replicas granted, which may be alive there: their names and how many each has.
+#[derive(Default)]
+struct Foreign(BTreeMap<String, usize>);
+
+impl Foreign {
+    /// How many replicas are named.
+    const NAMED: usize = 3;
+
+    /// Whether a lease is to be left to the replica that granted it. It is counted if it is over.
+    fn takes(&mut self, record: &Record, node: Option<&str>, then: Timestamp) -> bool {
+        let granted = issue_json::lease(record).and_then(|lease| lease.node);
+        let (Some(node), Some(granted)) = (node, granted) else {
+            return false;
+        };
+        if granted == node {
+            return false;
+        }
+        if lease_end(record).is_some_and(|end| end < then) {
+            *self.0.entry(granted.to_owned()).or_default() += 1;
+        }
+        true
+    }
+
+    /// What is said of them on standard error.
+    fn told(&self, node: Option<&str>) -> Option<String> {
+        let node = node.filter(|_| !self.0.is_empty())?;
+        let mut groups: Vec<(&String, &usize)> = self.0.iter().collect();
+        groups.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
+        let total: usize = self.0.values().sum();
+        let (named, rest) = groups.split_at(groups.len().min(Self::NAMED));
+        let mut names: Vec<String> = (named.iter())
+            .map(|(name, n)| format!("{} ({n})", quoted(name)))
+            .collect();
+        if !rest.is_empty() {
+            let n: usize = rest.iter().map(|(_, n)| **n).sum();
+            let replicas = plural(rest.len(), "replica", "replicas");
+            names.push(format!("and {} more {replicas} ({n})", rest.len()));
+        }
+        Some(format!(
+            "reclaim: skipped {total} stale {} granted by {} — {}, not this node ({}). Reap {} on the granting replica, or pass --any-replica --id <id> if that replica is gone. (bd -v lists up to 20 of them.)\n",
+            plural(total, "lease", "leases"),
+            plural(groups.len(), "another replica", "other replicas"),
+            names.join(", "),
+            quoted(node),
+            plural(total, "it", "them"),
+        ))
+    }
+}
+
+fn plural(n: usize, one: &'static str, many: &'static str) -> &'static str {
+    if n == 1 { one } else { many }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::call::Call;
 use super::failure::Refusal;
 use super::tree::{Access, Arity, Command, IDS, text as text_flag};
-use super::{holding, ids, issue_json};
+use super::{holding, ids, input, issue_json};
 
 pub(super) const COMMAND: Command = Command {
     name: "reopen",
@@ -39,6 +39,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         let id = record.issue.id();
         match record.issue.status() {
             "closed" => {}
+            status if input::has_category(&opened, status, "done")? => {}
             "open" => {
                 call.output.aside(&format!("{id} is already open\n"));
                 continue;
@@ -51,7 +52,11 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
             }
         }
         // The real `bd` tells the reason back and keeps it nowhere that it could be shown.
-        let edits = vec![Edit::Reopen, Edit::Unset("closed_by_session".to_owned())];
+        let edits = vec![
+            Edit::Reopen,
+            Edit::Unset("closed_by_session".to_owned()),
+            Edit::Unset("defer_until".to_owned()),
+        ];
         let write = Write::Update {
             id: id.clone(),
             edits,
@@ -68,7 +73,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
             reopened.push(Value::Object(issue_json::issue(&now)));
         } else {
             let why = reason.map_or_else(String::new, |reason| format!(": {reason}"));
-            call.output.raw(&format!("↻ Reopened {id}{why}\n"))?;
+            call.output.text(&format!("↻ Reopened {id}{why}\n"))?;
         }
     }
     if call.output.is_json() && !reopened.is_empty() {

@@ -57,7 +57,7 @@ fn duplicate(call: &mut Call<'_>) -> Result<(), Refusal> {
             .value(json!({"canonical": new, "duplicate": old, "status": "closed"}));
     }
     call.output
-        .raw(&format!("✓ Marked {old} as duplicate of {new} (closed)\n"))
+        .text(&format!("✓ Marked {old} as duplicate of {new} (closed)\n"))
 }
 
 fn supersede(call: &mut Call<'_>) -> Result<(), Refusal> {
@@ -74,7 +74,7 @@ fn supersede(call: &mut Call<'_>) -> Result<(), Refusal> {
             .value(json!({"replacement": new, "status": "closed", "superseded": old}));
     }
     call.output
-        .raw(&format!("✓ Marked {old} as superseded by {new} (closed)\n"))
+        .text(&format!("✓ Marked {old} as superseded by {new} (closed)\n"))
 }
 
 /// Links and closes, both or neither. Gives both ids.

@@ -7,7 +7,7 @@ use super::call::{Call, Opened};
 use super::failure::Refusal;
 use super::filter::{self, Filter};
 use super::issue_json::{self, sorted_labels};
-use super::text::push;
+use super::text::{line, push, title_of};
 use super::tree::{Arity, Command, Flag, Positional, list_of, number, switch, text, texts};
 use super::{status_filter, usage};
 
@@ -79,7 +79,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         words
     };
     if query.is_empty() {
-        call.output.raw(&usage::of(&COMMAND, &["search"]))?;
+        call.output.text(&usage::of(&COMMAND, &["search"]))?;
         return Err(Refusal::plain("search query is required"));
     }
     let opened = call.open()?;
@@ -101,7 +101,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         return call.output.value(found(&opened, &records)?);
     }
     call.output
-        .raw(&shown(&records, &query, arguments.is_on("long")))
+        .text(&shown(&records, &query, arguments.is_on("long")))
 }
 
 /// Sorts, and leaves those alone that are equal.
@@ -183,7 +183,7 @@ fn shown(records: &[Record], query: &str, is_long: bool) -> String {
     for record in records {
         let issue = &record.issue;
         let (id, priority, kind) = (issue.id(), issue.priority(), issue.issue_type());
-        let (status, title) = (issue.status(), issue.title());
+        let (status, title) = (issue.status(), title_of(issue));
         let labels = sorted_labels(issue);
         let assignee = issue.assignee().filter(|name| !name.is_empty());
         if is_long {
@@ -202,7 +202,7 @@ fn shown(records: &[Record], query: &str, is_long: bool) -> String {
             }
             text.push('\n');
         } else {
-            let assignee = assignee.map_or(String::new(), |name| format!(" @{name}"));
+            let assignee = assignee.map_or(String::new(), |name| format!(" @{}", line(name)));
             let labels = match labels.as_slice() {
                 [] => String::new(),
                 labels => format!(" [{}]", labels.join(" ")),

@@ -67,11 +67,11 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         n_found += 1;
         if arguments.is_on("short") {
             call.output
-                .raw(&format!("{}\n", text::one_line(&record.issue)))?;
+                .text(&format!("{}\n", text::one_line(&record.issue)))?;
         } else if call.output.is_json() {
             found.push(Value::Object(details(&opened, &record, call)?));
         } else {
-            call.output.raw(&page::of(&opened, &record, index > 0)?)?;
+            call.output.text(&page::of(&opened, &record, index > 0)?)?;
         }
     }
     if call.output.is_json() {

@@ -9,7 +9,7 @@ use super::failure::Refusal;
 use super::filter::Filter;
 use super::input;
 use super::issue_json::{self, LEASE};
-use super::text::push;
+use super::text::{push, title_of};
 use super::tree::{Command, list_of, number, text};
 
 /// After how many days, and how many beads, when nobody says.
@@ -73,7 +73,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         };
         return call.output.value(records.iter().map(value).collect());
     }
-    call.output.raw(&shown(&records, days, opened.now))
+    call.output.text(&shown(&records, days, opened.now))
 }
 
 fn updated(record: &Record) -> Option<Timestamp> {
@@ -102,7 +102,7 @@ fn shown(records: &[Record], days: i64, now: Timestamp) -> String {
         let issue = &record.issue;
         let age = updated(record).map_or(0, |at| now.duration_since(at).as_hours() / 24);
         let (number, priority, id) = (index + 1, issue.priority(), issue.id());
-        let (title, status) = (issue.title(), issue.status());
+        let (title, status) = (title_of(issue), issue.status());
         push(
             &mut text,
             format_args!(

@@ -52,7 +52,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         }
         return call.output.value(answer);
     }
-    call.output.raw(&summary.to_text())
+    call.output.text(&summary.to_text())
 }
 
 fn of_all(opened: &Opened, is_without_blocked: bool) -> Result<Summary, Refusal> {

@@ -3,9 +3,20 @@
 use std::fmt::{Arguments, Write as _};
 
 use beads_ralph_core::issue::Issue;
+use beads_ralph_core::text::visible;
 
 /// The longest title that is told back.
 const TITLE_LENGTH: usize = 255;
+
+/// A text of others that belongs on one line: a line end in it would look like a line of ours.
+pub(super) fn line(text: &str) -> String {
+    visible(text)
+}
+
+/// The title of a bead on one line.
+pub(super) fn title_of(issue: &Issue) -> String {
+    line(issue.title())
+}
 
 /// The mark of a status.
 pub(super) fn icon(status: &str) -> &'static str {
@@ -22,20 +33,20 @@ pub(super) fn icon(status: &str) -> &'static str {
 
 /// An id with its title, as commands tell it back.
 pub(super) fn feedback(issue: &Issue) -> String {
-    let (id, title) = (issue.id(), issue.title());
+    let (id, title) = (issue.id(), title_of(issue));
     if title.is_empty() {
         return id.to_string();
     }
-    format!("{id} — {}", shortened(title, TITLE_LENGTH))
+    format!("{id} — {}", shortened(&title, TITLE_LENGTH))
 }
 
 /// An id with its title in brackets, for commands about several beads.
 pub(super) fn feedback_in_brackets(issue: &Issue) -> String {
-    let (id, title) = (issue.id(), issue.title());
+    let (id, title) = (issue.id(), title_of(issue));
     if title.is_empty() {
         return id.to_string();
     }
-    format!("{id} ({})", shortened(title, TITLE_LENGTH))
+    format!("{id} ({})", shortened(&title, TITLE_LENGTH))
 }
 
 /// A text of so many characters at the most.
@@ -50,7 +61,7 @@ fn shortened(text: &str, most: usize) -> String {
 /// An issue on one line.
 pub(super) fn one_line(issue: &Issue) -> String {
     let (icon, id, priority) = (icon(issue.status()), issue.id(), issue.priority());
-    let (kind, title) = (issue.issue_type(), issue.title());
+    let (kind, title) = (issue.issue_type(), title_of(issue));
     if issue.status() == "closed" {
         return format!("{icon} {id} P{priority} {kind} {title}");
     }

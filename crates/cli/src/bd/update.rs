@@ -2,7 +2,7 @@
 
 mod change;
 
-use beads_ralph_core::issue::{Edit, Record};
+use beads_ralph_core::issue::{Edit, LEASE_FIELDS, Record};
 use beads_ralph_runtime::store::{StoreError, Write};
 use serde_json::{Value, json};
 
@@ -120,7 +120,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let mut opened = call.open()?;
     let changes = Changes::read(&opened, arguments, call.output)?;
     if changes.is_empty() && !arguments.is_on("claim") {
-        return call.output.raw("No updates specified\n");
+        return call.output.text("No updates specified\n");
     }
     changes.check_guards(&opened, arguments)?;
     let mut updated = Vec::new();
@@ -238,10 +238,11 @@ fn refused(
     let assignee = changes.assignee()?;
     let is_free =
         arguments.is_on("claim") || arguments.is_on("force") || arguments.has("if-assignee");
-    let holder = issue.assignee()?;
+    let holder = holding::holder(record)?;
     let is_own =
         holding::is_same_actor(holder, opened.actor()) || holding::is_same_actor(holder, assignee);
-    if is_free || is_own || issue.status() != "in_progress" {
+    let is_pooled = holding::is_pool(opened, holder).unwrap_or(false);
+    if is_free || is_own || is_pooled || issue.status() != "in_progress" {
         return None;
     }
     Some(format!(
@@ -274,7 +275,7 @@ fn apply(
     let other = |error: StoreError| Wrong::Other(error.to_string());
     let mut record = record;
     Changes::check_expected(&record, arguments).map_err(Wrong::Guard)?;
-    changes.check_types(opened).map_err(Wrong::Other)?;
+    changes.check_values(opened).map_err(Wrong::Other)?;
     let edits = changes
         .edits(opened, &record, arguments)
         .map_err(Wrong::Other)?;
@@ -293,6 +294,11 @@ fn apply(
             edits.push(Edit::Status("in_progress".to_owned()));
         }
         record = freed;
+    }
+    let holder = record.issue.assignee();
+    if record.claim.is_none() && changes.assignee().is_some_and(|name| Some(name) != holder) {
+        // The lease was that of whoever it was for.
+        edits.extend(LEASE_FIELDS.map(|field| Edit::Unset(field.to_owned())));
     }
     if !edits.is_empty() {
         let mut guard = holding::guard(opened, &record);
@@ -336,7 +342,7 @@ fn report(call: &Call<'_>, failures: &[Failed]) -> Refusal {
             json!({"error": inner["error"], "failed": inner["failed"], "schema_version": 1})
         };
         call.output
-            .aside(&format!("{}\n", output::encode_line(&payload)));
+            .encoded_aside(&format!("{}\n", output::encode_line(&payload)));
     } else {
         call.output.aside(&format!("Error: {message}\n"));
         for failure in failures {

@@ -1,5 +1,10 @@
 //! `bd version`: whose surface this is, and that it is ours (Z-26).
 
+use std::sync::Arc;
+
+use beads_ralph_runtime::git::branch_of;
+use beads_ralph_runtime::store;
+use beads_ralph_runtime::unit::Units;
 use serde_json::json;
 
 use super::call::Call;
@@ -17,9 +22,15 @@ pub(super) const COMMAND: Command = Command {
 
 fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     if call.output.is_json() {
-        return call
-            .output
-            .value(json!({"build": BUILD, "version": VERSION}));
+        let mut answer = json!({"build": BUILD, "version": VERSION});
+        // The branch of the project that is asked in, as the real `bd` has it where its build knows none.
+        let is_project = store::find(&call.here).is_ok();
+        let units = Units::own().ok().filter(|_| is_project);
+        let branch = units.and_then(|units| branch_of(Arc::new(units), &call.here));
+        if let Some(branch) = branch {
+            answer["branch"] = branch.into();
+        }
+        return call.output.value(answer);
     }
-    call.output.raw(&version_line())
+    call.output.text(&version_line())
 }

@@ -4,7 +4,7 @@
 //! `fence` and `lease_until`.
 
 use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_core::implement::{HUMAN, READY};
+use beads_ralph_core::implement::HUMAN;
 use beads_ralph_core::issue::{Query, Record};
 use beads_ralph_runtime::store::{NewClaim, StoreError};
 use serde_json::json;
@@ -41,10 +41,10 @@ pub(crate) fn run(args: &ReadyArgs, global: &Global, ui: &Ui) -> Result<(), Fail
     listed.show(&beads, ui)
 }
 
-/// What is to be implemented and waits for a person is not ready (I-31), unless it is asked for.
+/// What waits for a person is not ready (I-31, Z-42), unless it is asked for.
 fn pause(query: &mut Query) {
-    let asks = |label: &str| query.labels_all.iter().any(|own| own == label);
-    if asks(READY) && !asks(HUMAN) {
+    let mut asked = query.labels_all.iter().chain(&query.labels_any);
+    if !asked.any(|label| label == HUMAN) {
         query.labels_none.push(HUMAN.to_owned());
     }
 }

@@ -5,6 +5,8 @@
 mod changing;
 mod creating;
 mod global;
+mod holding;
+mod hostile;
 mod looking;
 mod unit;
 

@@ -155,7 +155,7 @@ pub const FIELDS: &[Field] = fields! {
         "title" Honoured "the bead's title",
         "description" Honoured "the bead's description",
         "notes" Honoured "the bead's notes, also in loops and expansions",
-        "type" Honoured "the bead's type; without one `task`, or `epic` for a step with children",
+        "type" Honoured "the bead's type; without one `task`, or `epic` for a step with children. A type that is neither one of `bd` nor registered (`bd config set types.custom`) becomes the same, with a warning",
         "priority" Honoured "0 to 4; 2 without one",
         "labels" Honoured "the bead's labels",
         "metadata" Honoured "the bead's metadata; variables are filled in its texts",

@@ -1,6 +1,6 @@
 //! What a pour makes: one root and a bead for each step and each gate (F-6).
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
@@ -26,6 +26,27 @@ pub struct Molecule {
     pub intent: Option<String>,
     /// Its steps and gates in the order of the formula; parents before their children.
     pub steps: Vec<StepBead>,
+}
+
+impl Molecule {
+    /// Turns types that a store does not take into `epic` for steps with children and `task` for others, and gives their names.
+    pub fn flatten_types(&mut self, is_known: impl Fn(&str) -> bool) -> BTreeSet<String> {
+        let parents: HashSet<String> = (self.steps.iter())
+            .filter_map(|step| step.parent.clone())
+            .collect();
+        let mut flattened = BTreeSet::new();
+        for step in &mut self.steps {
+            if !is_known(&step.issue_type) {
+                let plain = if parents.contains(&step.id) {
+                    "epic"
+                } else {
+                    "task"
+                };
+                flattened.insert(std::mem::replace(&mut step.issue_type, plain.to_owned()));
+            }
+        }
+        flattened
+    }
 }
 
 /// A bead of a molecule without its id.

@@ -6,7 +6,7 @@ use thiserror::Error;
 use super::comment::Comment;
 use super::dependency::Dependency;
 use super::event::EventKind;
-use super::model::{HELD_BY_GATES, Issue, check_status};
+use super::model::{HELD_BY_GATES, Issue, check_status, forget_lease};
 use super::name::Label;
 use crate::bead::{BeadId, FieldError, Invalid, Timestamp};
 use crate::diag::ErrorCode;
@@ -233,6 +233,7 @@ fn close(document: &mut Map<String, Value>, reason: &str, now: &Timestamp) {
     document.insert("status".to_owned(), "closed".into());
     if !is_closed {
         forget_gates(document);
+        forget_lease(document);
         document.insert("closed_at".to_owned(), now.as_str().into());
         document.insert("close_reason".to_owned(), reason.into());
     }
@@ -252,6 +253,7 @@ fn set_status(document: &mut Map<String, Value>, status: &str) {
     if was.unwrap_or("open") != status {
         document.insert("status".to_owned(), status.into());
         forget_gates(document);
+        forget_lease(document);
     }
     // Null is how beads say that they are not closed; what was absent stays absent.
     if document.contains_key("closed_at") {

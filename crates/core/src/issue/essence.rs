@@ -10,12 +10,13 @@ use super::model::Issue;
 use crate::bead::Timestamp;
 
 /// Fields that a keeper sets by its own clock.
-const OWN_CLOCK: [&str; 5] = [
+const OWN_CLOCK: [&str; 6] = [
     "updated_at",
     "started_at",
     "closed_at",
     "lease_expires_at",
     "heartbeat_at",
+    "lease_granted_node",
 ];
 
 /// What a keeper adds to a document that does not say it.

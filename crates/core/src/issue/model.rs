@@ -18,11 +18,39 @@ use crate::text::excerpt;
 /// Where an issue says that the governor blocked it, and why: under `metadata` in a store, in `ralph_meta` in a file (G-4).
 pub const HELD_BY_GATES: &str = "held_by_gates";
 
+/// The types that the real `bd` has of itself. Others must be registered in a store (`types.custom`) before it takes them.
+pub const BUILT_IN_TYPES: [&str; 13] = [
+    "bug",
+    "feature",
+    "task",
+    "epic",
+    "chore",
+    "decision",
+    "message",
+    "molecule",
+    "gate",
+    "spike",
+    "story",
+    "milestone",
+    "event",
+];
+
+/// What the real `bd` notes of a lease in its documents: until when, the last sign of life, and the replica that granted it.
+/// Here the claim says so; only a bead whose claim was made elsewhere has them in its document.
+pub const LEASE_FIELDS: [&str; 3] = ["lease_expires_at", "heartbeat_at", "lease_granted_node"];
+
 /// The most that a document may hold, counted in bytes of its texts and numbers.
 pub const MAX_DOCUMENT_BYTES: usize = 8 * 1024 * 1024;
 
 /// The deepest nesting of a document, which every JSON reader can follow.
 pub const MAX_DOCUMENT_DEPTH: usize = 100;
+
+/// Removes what a document says of a lease. A lease ends with the claim that it belongs to.
+pub fn forget_lease(document: &mut Map<String, Value>) {
+    for field in LEASE_FIELDS {
+        document.shift_remove(field);
+    }
+}
 
 /// Fields that are texts where they are present; null counts as absent.
 const TEXTS: [&str; 9] = [

@@ -61,6 +61,17 @@ impl Git {
     }
 }
 
+/// The branch that is checked out in a directory; nothing where there is none, or no repository.
+pub fn branch_of(units: Arc<Units>, directory: &Utf8Path) -> Option<String> {
+    let arguments = ["symbolic-ref", "--short", "HEAD"];
+    let call = Call {
+        limit: ASKING_LIMIT,
+        ..Call::new(directory, &arguments)
+    };
+    let branch = Caller::new(units).act(&call).ok()?.line();
+    (!branch.is_empty()).then_some(branch)
+}
+
 /// Who the user is by git's settings in a directory, which need not be a repository.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Person {

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use beads_ralph_core::bead::{BeadId, FieldError, FieldErrorKind};
 use beads_ralph_core::issue::{
-    Claim, Dependency, Edit, Effect, Event, EventKind, Fence, Issue, Record, Standing,
+    Claim, Dependency, Edit, Effect, Event, EventKind, Fence, Issue, Record, Standing, forget_lease,
 };
 use beads_ralph_core::text::excerpt;
 use serde_json::Value;
@@ -228,6 +228,7 @@ fn with_status(
 ) -> Result<Issue, StoreError> {
     let mut document = issue.document().clone();
     document.insert("status".to_owned(), status.into());
+    forget_lease(&mut document);
     // Compared is what would be written, which has whole seconds.
     let now = by.time();
     if (issue.time("updated_at")).is_none_or(|was| was <= now.instant()) {

@@ -262,6 +262,10 @@ impl Store for SqliteStore {
         self.reading(|connection| find::ids_with_prefix(connection, prefix, limit))
     }
 
+    fn ids_ever_with_prefix(&self, prefix: &str) -> Result<Vec<BeadId>, StoreError> {
+        self.reading(|connection| find::ids_ever_with_prefix(connection, prefix))
+    }
+
     fn comments(&self, id: &BeadId) -> Result<Vec<Comment>, StoreError> {
         self.reading(|connection| match rows::load(connection, id)? {
             Some(record) => rows::comments(connection, id, record.n_comments),

@@ -76,11 +76,12 @@ impl Draft {
         let texts = texts
             .into_iter()
             .filter_map(|(key, flag)| Some((key, arguments.filled(flag)?.to_owned())));
+        let kind = input::new_type(arguments.text("type").unwrap_or("task"));
         Ok(Self {
             description,
             design,
             priority,
-            kind: input::new_type(arguments.text("type").unwrap_or("task")),
+            kind,
             status: status.unwrap_or_else(|| first.to_owned()),
             labels,
             due,

@@ -14,6 +14,7 @@ use plan::{Node, Plan};
 use super::super::arguments::quoted;
 use super::super::call::{Call, Opened};
 use super::super::failure::Refusal;
+use super::super::filter::INFRA_TYPES;
 use super::super::{holding, ids, input, text};
 
 /// What a dry run cannot know.
@@ -76,7 +77,7 @@ pub(super) fn create(call: &Call<'_>, path: &str) -> Result<(), Refusal> {
     for (key, id) in &made {
         text::push(&mut page, format_args!("  {key} -> {id}\n"));
     }
-    call.output.raw(&page)
+    call.output.text(&page)
 }
 
 fn preview(call: &Call<'_>, plan: &Plan) -> Result<(), Refusal> {
@@ -139,7 +140,7 @@ fn preview(call: &Call<'_>, plan: &Plan) -> Result<(), Refusal> {
         }
         page.push('\n');
     }
-    call.output.raw(&page)
+    call.output.text(&page)
 }
 
 /// Makes the beads, and gives their ids by the keys of the plan.
@@ -269,6 +270,8 @@ fn entry(opened: &Opened, node: &Node, id: &BeadId, own: &[Dependency]) -> Resul
     );
     put("priority", Some(node.priority.unwrap_or(2).into()));
     let kind = input::new_type(node.kind.as_deref().unwrap_or("task"));
+    let is_ephemeral = INFRA_TYPES.contains(&kind.as_str());
+    put("ephemeral", is_ephemeral.then(|| true.into()));
     put("issue_type", Some(kind.into()));
     put(
         "owner",

@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::{Dependency, Entry, Fence, Issue, Record};
+use beads_ralph_core::issue::{BUILT_IN_TYPES, Dependency, Entry, Fence, Issue, Record};
 use beads_ralph_runtime::store::{StoreError, Write};
 use camino::Utf8Path;
 use serde_json::{Map, Value};
@@ -49,14 +49,14 @@ pub(super) fn create(call: &Call<'_>, path: &str) -> Result<(), Refusal> {
     let mut page = format!("✓ Created {} issues from {path}:\n", made.len());
     for record in &made {
         let issue = &record.issue;
-        let (id, title) = (issue.id(), issue.title());
+        let (id, title) = (issue.id(), text::title_of(issue));
         let (priority, kind) = (issue.priority(), issue.issue_type());
         text::push(
             &mut page,
             format_args!("  {id}: {title} [P{priority}, {kind}]\n"),
         );
     }
-    call.output.raw(&page)
+    call.output.text(&page)
 }
 
 /// Flags that are about one bead do not go with a file.
@@ -150,7 +150,7 @@ fn finish(templates: &mut [Template], section: Option<(String, Vec<&str>)>) {
         "priority" => template.priority = input::priority(&text).ok().or(template.priority),
         "type" => {
             let kind = input::known_type(&text);
-            if input::TYPES.contains(&kind.as_str()) {
+            if BUILT_IN_TYPES.contains(&kind.as_str()) {
                 template.kind = Some(kind);
             } else {
                 template.warnings.push(format!(

@@ -49,7 +49,7 @@ pub(super) fn preview(
     if !deps.is_empty() {
         lines.push(format!("  Dependencies: {}", deps.join(", ")));
     }
-    call.output.raw(&crate::ui::lines(lines))
+    call.output.text(&crate::ui::lines(lines))
 }
 
 /// A document that is in no store, as the answer to `--dry-run` has it.
@@ -79,7 +79,7 @@ pub(super) fn answer(
         return call.output.value(Value::Object(object));
     }
     if call.arguments.is_on("silent") {
-        return call.output.raw(&format!("{id}\n"));
+        return call.output.text(&format!("{id}\n"));
     }
     let issue = &record.issue;
     call.output.say(&format!(

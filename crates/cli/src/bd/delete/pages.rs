@@ -83,7 +83,7 @@ fn page(named: &[Record], plan: &Plan, hanging: Option<&str>, call: &Call<'_>) -
         let issue = &record.issue;
         text::push(
             &mut page,
-            format_args!("  {}: {}\n", issue.id(), issue.title()),
+            format_args!("  {}: {}\n", issue.id(), text::title_of(issue)),
         );
     }
     if is_cascade {
@@ -127,7 +127,7 @@ fn one_page(
     let id = issue.id();
     let mut page = format!(
         "\n⚠️  DELETE PREVIEW\n\nIssue to delete:\n  {id}: {}\n",
-        issue.title()
+        text::title_of(issue)
     );
     let dependents = opened.store.dependents(id)?;
     let n_edges = issue.dependencies().len() + dependents.len();
@@ -156,7 +156,7 @@ fn one_page(
                 let issue = &other.issue;
                 text::push(
                     &mut page,
-                    format_args!("  {}: {}\n", issue.id(), issue.title()),
+                    format_args!("  {}: {}\n", issue.id(), text::title_of(issue)),
                 );
             }
         }
@@ -199,7 +199,7 @@ pub(super) fn told(
                 "references_updated": n_updated,
             }));
         }
-        return call.output.raw(&format!(
+        return call.output.text(&format!(
             "✓ Deleted {id}\n  Removed {} dependency link(s)\n  Updated text references in {n_updated} issue(s)\n",
             plan.n_edges
         ));
@@ -238,5 +238,5 @@ pub(super) fn told(
             ),
         );
     }
-    call.output.raw(&page)
+    call.output.text(&page)
 }

@@ -51,7 +51,7 @@ pub(super) fn add(call: &Call<'_>, file: &str, default_kind: &str) -> Result<(),
         }));
     }
     call.output
-        .raw(&format!("✓ Added {} dependencies\n", edges.len()))
+        .text(&format!("✓ Added {} dependencies\n", edges.len()))
 }
 
 fn read(file: &str) -> Result<String, String> {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::super::call::{Call, Opened};
 use super::super::failure::Refusal;
-use super::super::text::push;
+use super::super::text::{push, title_of};
 use super::super::tree::{Arity, Command, IDS, text};
 use super::super::{ids, issue_json};
 
@@ -40,7 +40,7 @@ fn cycles(call: &mut Call<'_>) -> Result<(), Refusal> {
     if call.output.is_json() {
         return call.output.value(json!([]));
     }
-    call.output.raw("\n✓ No dependency cycles detected\n\n")
+    call.output.text("\n✓ No dependency cycles detected\n\n")
 }
 
 fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
@@ -162,7 +162,7 @@ fn show(
         return call.output.value(related.iter().map(value).collect());
     }
     if related.is_empty() {
-        return call.output.raw(&match records {
+        return call.output.text(&match records {
             [one] if is_up => format!("\nNo issues depend on {}\n", one.issue.id()),
             [one] => format!("\n{} has no dependencies\n", one.issue.id()),
             _ => "\nNo dependencies found\n".to_owned(),
@@ -171,7 +171,7 @@ fn show(
     let mut text = String::new();
     for (record, kind) in related {
         let issue = &record.issue;
-        let (id, title, priority) = (issue.id(), issue.title(), issue.priority());
+        let (id, title, priority) = (issue.id(), title_of(issue), issue.priority());
         let status = issue.status();
         push(
             &mut text,
@@ -179,7 +179,7 @@ fn show(
         );
     }
     text.push('\n');
-    call.output.raw(&text)
+    call.output.text(&text)
 }
 
 /// The edges of several beads as they are.
@@ -228,5 +228,5 @@ fn edges(call: &Call<'_>, records: Vec<Record>, kind: Option<&str>) -> Result<()
         }
     }
     text.push('\n');
-    call.output.raw(&text)
+    call.output.text(&text)
 }

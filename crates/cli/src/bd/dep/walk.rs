@@ -1,13 +1,14 @@
 //! `bd dep tree`: what a bead depends on, and what that depends on, as a picture.
 
 use beads_ralph_core::issue::Record;
+use beads_ralph_core::text::visible;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::call::{Call, Opened};
 use super::super::failure::Refusal;
 use super::super::issue_json;
-use super::super::text::push;
+use super::super::text::{push, title_of};
 use super::super::tree::{Arity, Command, ID, number, switch, text};
 use super::resolve;
 
@@ -68,7 +69,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let root = resolve(&opened, &arguments.words[0])?;
     let nodes = walk(&opened, &root, direction, depth, arguments.filled("status"))?;
     if arguments.filled("format") == Some("mermaid") {
-        return call.output.raw(&flowchart(&nodes, &arguments.words[0]));
+        return call.output.text(&flowchart(&nodes, &arguments.words[0]));
     }
     let is_json = arguments
         .filled("format")
@@ -76,7 +77,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     if call.output.is_json() || is_json {
         return call.output.value(nodes.iter().map(value).collect());
     }
-    call.output.raw(&drawn(&nodes, &root, direction))
+    call.output.styled(&drawn(&nodes, &root, direction))
 }
 
 fn walk(
@@ -215,7 +216,7 @@ fn flowchart(nodes: &[Node], root: &str) -> String {
                 "closed" => "☑",
                 _ => "?",
             };
-            let label = format!("{mark} {id}: {}", issue.title());
+            let label = format!("{mark} {id}: {}", title_of(issue));
             let label = label.replace('\\', "\\\\").replace('"', "\\\"");
             push(&mut text, format_args!("  {id}[\"{label}\"]\n"));
         }
@@ -324,12 +325,14 @@ impl<'a> Picture<'a> {
 
 fn line(node: &Node, below: &[&Node]) -> String {
     let issue = &node.record.issue;
-    let (id, title, priority) = (issue.id(), issue.title(), issue.priority());
+    let (id, title, priority) = (issue.id(), title_of(issue), issue.priority());
     let status = issue.status();
     let mut line = format!("{id}: {title} [P{priority}] ({status})");
     if node.depth > 0 && !node.edge.is_empty() {
         push(&mut line, format_args!(" [{}]", node.edge));
     }
+    // The page is printed with our own marks, so what came from others is escaped before they are added.
+    let mut line = visible(&line);
     if node.depth == 0 && status == "open" {
         let is_open = |node: &Node| matches!(node.record.issue.status(), "open" | "in_progress");
         let is_blocked = below

@@ -45,7 +45,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let wanted = call.arguments.filled("type");
     let gates = gates(call, &opened, wanted)?;
     if gates.is_empty() {
-        return call.output.raw(&match wanted {
+        return call.output.text(&match wanted {
             Some(kind) => format!("No open gates of type '{kind}' found.\n"),
             None => "No open gates found.\n".to_owned(),
         });
@@ -58,7 +58,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         n_checked += 1;
         let id = gate.issue.id();
         match found {
-            Found::Pending(why) => call.output.raw(&format!("○ {id}: pending - {why}\n"))?,
+            Found::Pending(why) => call.output.text(&format!("○ {id}: pending - {why}\n"))?,
             Found::Unknown(why) => {
                 n_errors += 1;
                 let said = format!("✗ {id}: error checking - {why}\n");
@@ -68,11 +68,11 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
                 n_met += 1;
                 if is_dry {
                     let said = format!("✓ {id}: would resolve - {why}\n");
-                    call.output.raw(&said)?;
+                    call.output.text(&said)?;
                     continue;
                 }
                 match write(&mut opened, gate, vec![Edit::Close(why.clone())]) {
-                    Ok(()) => call.output.raw(&format!("✓ {id}: resolved - {why}\n"))?,
+                    Ok(()) => call.output.text(&format!("✓ {id}: resolved - {why}\n"))?,
                     Err(why) => {
                         n_errors += 1;
                         let said = format!("✗ {id}: error closing - {why}\n");
@@ -82,7 +82,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
             }
         }
     }
-    call.output.raw(&format!(
+    call.output.text(&format!(
         "\nChecked {n_checked} gates: {n_met} resolved, 0 escalated, {n_errors} errors\n"
     ))?;
     if !call.output.is_json() {

@@ -82,7 +82,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         &mut page,
         format_args!("\nResolve with: bd gate resolve {id}\n"),
     );
-    call.output.raw(&page)
+    call.output.text(&page)
 }
 
 fn timeout(arguments: &Arguments) -> Result<u64, Refusal> {

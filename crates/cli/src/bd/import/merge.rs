@@ -1,10 +1,11 @@
 //! A bead and a line about it: what is different, and what becomes of both.
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::Issue;
+use beads_ralph_core::issue::{Issue, LEASE_FIELDS, Record};
 use serde_json::{Map, Value};
 
 use super::super::failure::Refusal;
+use super::super::issue_json;
 use super::super::output::sorted;
 
 /// Fields that are only told by their names when they differ.
@@ -90,6 +91,28 @@ pub(super) fn merged(here: &Issue, line: &Issue, replaces: bool) -> Result<Issue
         }
     }
     put_list(&mut document, "dependencies", edges);
+    made(document)
+}
+
+/// The bead with the lease that counts: one that runs here is worth more than what somebody else saw of it.
+pub(super) fn with_lease(
+    here: &Record,
+    merged: Issue,
+    now: jiff::Timestamp,
+) -> Result<Issue, Refusal> {
+    let is_same = merged.status() == "in_progress" && merged.assignee() == here.issue.assignee();
+    let runs = issue_json::lease(here).is_some_and(|lease| lease.end >= now);
+    let comes = merged.text(LEASE_FIELDS[0]).is_some();
+    if !is_same || (comes && !runs) {
+        return Ok(merged);
+    }
+    let mut document = merged.document().clone();
+    for field in LEASE_FIELDS {
+        document.shift_remove(field);
+        if let Some(value) = here.issue.document().get(field) {
+            document.insert(field.to_owned(), value.clone());
+        }
+    }
     made(document)
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, Read as _};
 use std::os::unix::fs::FileTypeExt as _;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::{Dependency, Entry, Issue};
+use beads_ralph_core::issue::{Dependency, Entry, Issue, forget_lease};
 use serde_json::{Map, Value};
 
 use super::super::call::{Call, Opened};
@@ -12,7 +12,7 @@ use super::super::failure::Refusal;
 use super::super::{ids, input};
 
 /// Keys that an export computes and that an import leaves aside.
-const COMPUTED: [&str; 8] = [
+const COMPUTED: [&str; 9] = [
     "_type",
     "claim_fence",
     "dependency_count",
@@ -21,6 +21,7 @@ const COMPUTED: [&str; 8] = [
     "parent",
     "revision",
     "schema_version",
+    "held_by",
 ];
 
 /// What a file holds.
@@ -183,8 +184,20 @@ fn fill(opened: &Opened, document: &mut Map<String, Value>) -> Result<(), Refusa
     }
     if text(document, "status") == "closed" && document.get("closed_at").is_none_or(Value::is_null)
     {
-        let updated = document.get("updated_at").cloned().unwrap_or(now);
+        let updated = document
+            .get("updated_at")
+            .cloned()
+            .unwrap_or_else(|| now.clone());
         document.insert("closed_at".to_owned(), updated);
+    }
+    let is_held =
+        text(document, "status") == "in_progress" && !text(document, "assignee").is_empty();
+    if !is_held {
+        forget_lease(document);
+    } else if document.contains_key("lease_expires_at") {
+        document
+            .entry("heartbeat_at")
+            .or_insert_with(|| now.clone());
     }
     fill_edges(opened, document);
     fill_comments(&id, document);
@@ -228,6 +241,9 @@ fn fill_comments(id: &str, document: &mut Map<String, Value>) {
 
 fn check(opened: &Opened, issue: &Issue) -> Result<(), Refusal> {
     let id = BeadId::as_str(issue.id());
+    if let Some(why) = input::wrong_title(issue.title()) {
+        return Err(invalid(id, &why));
+    }
     if !input::is_type(opened, issue.issue_type())? {
         let kind = issue.issue_type();
         return Err(invalid(id, &format!("invalid issue type: {kind}")));

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::super::call::{Call, Opened};
 use super::super::failure::Refusal;
-use super::super::text::push;
+use super::super::text::{push, title_of};
 use super::{family, found};
 
 /// What is directly below a root, by edges, of the same kind: the steps of a wisp are wisps.
@@ -72,7 +72,7 @@ pub(super) fn progress(call: &mut Call<'_>) -> Result<(), Refusal> {
             call.output.value(json!([]))
         } else {
             call.output
-                .raw("No molecules in progress.\n\nUse: bd mol progress <molecule-id>\n")
+                .text("No molecules in progress.\n\nUse: bd mol progress <molecule-id>\n")
         };
     };
     let issue = &root.issue;
@@ -92,10 +92,10 @@ pub(super) fn progress(call: &mut Call<'_>) -> Result<(), Refusal> {
         }
         return call.output.value(object);
     }
-    call.output.raw(&format!(
+    call.output.text(&format!(
         "Molecule: {} ({})\nProgress: {} / {} ({:.1}%)\n{}",
         issue.id(),
-        issue.title(),
+        title_of(issue),
         grouped(figures.n_done),
         grouped(figures.n_all),
         figures.percent(),
@@ -118,7 +118,7 @@ fn grouped(number: usize) -> String {
 
 /// What people are told of a molecule with very many steps.
 pub(super) fn summary(opened: &Opened, root: &Record) -> Result<String, Refusal> {
-    let (id, title) = (root.issue.id(), root.issue.title());
+    let (id, title) = (root.issue.id(), title_of(&root.issue));
     let figures = Figures::of(opened, id)?;
     let (n_done, n_all, percent) = (figures.n_done, figures.n_all, figures.percent());
     let mut page = format!(
@@ -162,7 +162,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     };
     let at = Timestamp::from_instant(at);
     if !call.output.is_json() {
-        return call.output.raw(&format!("{}\n", at.as_str()));
+        return call.output.text(&format!("{}\n", at.as_str()));
     }
     let mut object = json!({
         "molecule_id": root.issue.id().as_str(), "last_activity": at.as_str(), "source": source,

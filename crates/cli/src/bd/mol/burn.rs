@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::super::call::{Call, Opened};
 use super::super::failure::Refusal;
-use super::super::text::push;
+use super::super::text::{push, title_of};
 use super::super::{delete, holding, input};
 use super::family::Family;
 use super::resolved;
@@ -26,11 +26,11 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         family.all.retain(|record| record.issue.flag("ephemeral"));
     }
     if arguments.is_on("dry-run") {
-        return call.output.raw(&preview(&family, is_wisp));
+        return call.output.text(&preview(&family, is_wisp));
     }
     let is_asked = !arguments.is_on("force") && !arguments.is_on("yes") && !call.output.is_json();
     if is_asked && !confirmed(call, &family, is_wisp)? {
-        return call.output.raw("Canceled.\n");
+        return call.output.text("Canceled.\n");
     }
     if is_wisp {
         burn(call, &mut opened, &family)
@@ -56,7 +56,7 @@ fn burn(call: &Call<'_>, opened: &mut Opened, family: &Family) -> Result<(), Ref
             "molecule_id": root.as_str(), "deleted_ids": ids, "deleted_count": n,
         }));
     }
-    call.output.raw(&format!(
+    call.output.text(&format!(
         "✓ Burned wisp: {n} issues deleted\n  Ephemeral: {root}\n  No digest created.\n"
     ))
 }
@@ -71,12 +71,12 @@ fn preview(family: &Family, is_wisp: bool) -> String {
     let mut page = format!(
         "\nDry run: would burn {kind} {}\n\nRoot: {}\n\n{what} to delete ({n} total):\n",
         root.id(),
-        root.title()
+        title_of(root)
     );
     for (at, record) in family.all.iter().enumerate() {
         let (status, title, id) = (
             record.issue.status(),
-            record.issue.title(),
+            title_of(&record.issue),
             record.issue.id(),
         );
         let mark = if at == 0 { " [ROOT]" } else { "" };
@@ -104,7 +104,7 @@ fn confirmed(call: &Call<'_>, family: &Family, is_wisp: bool) -> Result<bool, Re
             "Note: Persistent mol - deletions sync to remotes.\n",
         )
     };
-    call.output.raw(&format!(
+    call.output.text(&format!(
         "About to burn {kind} {id} ({n} issues)\nThis will permanently delete all {data} data with no digest.\n{note}Use 'bd mol squash' instead if you want to preserve a summary.\n\nContinue? [y/N] "
     ))?;
     Ok(matches!(input::word().as_str(), "y" | "Y"))

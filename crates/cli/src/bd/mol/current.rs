@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::super::call::{Call, Opened};
 use super::super::failure::Refusal;
 use super::super::filter::Filter;
-use super::super::text::push;
+use super::super::text::{push, title_of};
 use super::family::{self, Family};
 use super::{found, issue};
 
@@ -49,7 +49,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let root = found(&opened, named)?;
     let n_children = super::activity::direct(&opened, root.issue.id())?.len();
     if n_children > LARGE && limit == 0 && range.is_none() && !call.output.is_json() {
-        return call.output.raw(&super::activity::summary(&opened, &root)?);
+        return call.output.text(&super::activity::summary(&opened, &root)?);
     }
     let mut standing = Standing::of(&Family::load(&opened, root)?);
     if let Some((first, last)) = range {
@@ -72,7 +72,7 @@ fn own(call: &Call<'_>, opened: &Opened) -> Result<(), Refusal> {
         roots = hooked(opened, whose)?;
     }
     if roots.is_empty() && !call.output.is_json() {
-        return call.output.raw(&format!(
+        return call.output.text(&format!(
             "No molecules in progress for {whose}.\n\nTo start work on a molecule:\n  bd mol wisp create <proto-id>  # Instantiate as ephemeral wisp\n  bd update <step-id> --claim  # Claim a step\n"
         ));
     }
@@ -240,14 +240,14 @@ impl Standing {
         let mut page = format!(
             "You're working on molecule {}\n  {}\n",
             root.id(),
-            root.title()
+            title_of(root)
         );
         if let Some(assignee) = root.assignee() {
             push(&mut page, format_args!("  Assigned to: {assignee}\n"));
         }
         page.push('\n');
         for Step { record, place } in &self.steps {
-            let (id, title) = (record.issue.id(), record.issue.title());
+            let (id, title) = (record.issue.id(), title_of(&record.issue));
             let here = if *place == "current" {
                 " <- YOU ARE HERE"
             } else {
@@ -261,7 +261,7 @@ impl Standing {
             format_args!("\nProgress: {n_done}/{n_all} steps complete\n"),
         );
         if let Some(next) = self.next.as_ref().filter(|_| self.current.is_none()) {
-            let (id, title) = (next.issue.id(), next.issue.title());
+            let (id, title) = (next.issue.id(), title_of(&next.issue));
             push(
                 &mut page,
                 format_args!(
@@ -287,5 +287,5 @@ fn shown(call: &Call<'_>, all: &[Standing]) -> Result<(), Refusal> {
             .value(all.iter().map(Standing::to_json).collect());
     }
     let pages: Vec<String> = all.iter().map(Standing::page).collect();
-    call.output.raw(&pages.join("\n"))
+    call.output.text(&pages.join("\n"))
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::super::call::{Call, Opened};
 use super::super::failure::Refusal;
 use super::super::filter::Filter;
-use super::super::text::push;
+use super::super::text::{push, title_of};
 use super::{family, issue};
 
 /// A molecule, the gate that is closed, and the step that can be started.
@@ -41,7 +41,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     if gated.is_empty() {
         return call
             .output
-            .raw("\n No molecules ready for gate-resume dispatch\n\n");
+            .text("\n No molecules ready for gate-resume dispatch\n\n");
     }
     let mut page = format!(
         "\n Molecules ready for gate-resume dispatch ({}):\n\n",
@@ -56,15 +56,15 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
                 "{}. {}: {}\n   Gate closed: {} ({awaited})\n   Ready step: {} - {}\n\n",
                 at + 1,
                 root.id(),
-                root.title(),
+                title_of(root),
                 gate.id(),
                 step.id(),
-                step.title()
+                title_of(step)
             ),
         );
     }
     page.push_str("To dispatch a molecule:\n  bd sling <agent> --mol <molecule-id>\n");
-    call.output.raw(&page)
+    call.output.text(&page)
 }
 
 fn all(opened: &Opened) -> Result<Vec<Gated>, Refusal> {

@@ -18,12 +18,14 @@ use super::super::failure::Refusal;
 use super::super::text::push;
 use super::super::{tree, usage};
 use crate::formulas::Said;
+use crate::registered_types::RegisteredTypes;
 
 /// What a call asks for.
 struct Wish<'c> {
     call: &'c Call<'c>,
     formulas: Formulas,
     values: Values,
+    types: RegisteredTypes,
     is_wisp: bool,
 }
 
@@ -49,7 +51,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         })?);
     }
     if call.arguments.is_on("dry-run") {
-        return call.output.raw(&poured_dry(call, &main, &attached));
+        return call.output.text(&poured_dry(call, &main, &attached));
     }
     let poured = wish.pour(&mut opened, &main, &attached)?;
     let n_attached: usize = poured.iter().skip(1).map(|one| one.parts.len() + 1).sum();
@@ -70,7 +72,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
             format_args!("  Attached: {n_attached} issues from {n} protos\n"),
         );
     }
-    call.output.raw(&page)
+    call.output.text(&page)
 }
 
 /// `bd mol wisp NAME`; without a name the help.
@@ -81,7 +83,7 @@ pub(super) fn wisp_or_help(call: &mut Call<'_>) -> Result<(), Refusal> {
     let path = ["mol", "wisp"];
     let group = tree::named(super::COMMAND.children, "wisp");
     let help = group.map_or_else(String::new, |group| usage::of(group, &path));
-    call.output.raw(&help)
+    call.output.text(&help)
 }
 
 /// `bd mol wisp NAME` and `bd mol wisp create NAME`.
@@ -102,14 +104,14 @@ pub(super) fn wisp(call: &mut Call<'_>) -> Result<(), Refusal> {
         main.steps.clear();
     }
     if call.arguments.is_on("dry-run") {
-        return call.output.raw(&wisp_dry(call, &main, n_steps));
+        return call.output.text(&wisp_dry(call, &main, n_steps));
     }
     let poured = wish.pour(&mut opened, &main, &[])?;
     if call.output.is_json() {
         return call.output.value(answer(&main, &poured, "vapor"));
     }
     let root = &poured[0].root;
-    call.output.raw(&format!(
+    call.output.text(&format!(
         "✓ Created wisp: {} issues\n  Root issue: {root}\n  Phase: vapor (ephemeral, not synced via git)\n\n\
          Next steps:\n  bd close {root}.<step>       # Complete steps\n  \
          bd mol squash {root}         # Condense to digest (promotes to persistent)\n  \
@@ -132,6 +134,7 @@ impl<'c> Wish<'c> {
             call,
             formulas: Formulas::of(Some(&opened.directory), checkout.as_deref()),
             values,
+            types: RegisteredTypes::of(&*opened.store)?,
             is_wisp,
         })
     }
@@ -153,7 +156,13 @@ impl<'c> Wish<'c> {
             self.call.output.aside(&format!("Warning: {warning}\n"));
         }
         let nothing = || Refusal::plain(format!("the formula {name} makes no steps"));
-        compilation.molecule.ok_or_else(nothing)
+        let mut molecule = compilation.molecule.ok_or_else(nothing)?;
+        let flattened = molecule.flatten_types(|kind| self.types.is_known(kind));
+        if !flattened.is_empty() && !self.call.arguments.is_on("dry-run") {
+            let warning = RegisteredTypes::flattened(&flattened);
+            self.call.output.aside(&format!("Warning: {warning}\n"));
+        }
+        Ok(molecule)
     }
 
     /// What is wrong, in the words of the real `bd` where it has some.

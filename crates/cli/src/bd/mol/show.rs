@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::super::call::Call;
 use super::super::failure::Refusal;
 use super::super::issue_json;
-use super::super::text::push;
+use super::super::text::{push, title_of};
 use super::family::Family;
 use super::{found, issue};
 
@@ -60,7 +60,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let (root, n_beads) = (&family.root().issue, family.all.len());
     let mut page = format!(
         "\n🧪 Molecule: {}\n   ID: {}\n   Steps: {n_beads}\n",
-        root.title(),
+        title_of(root),
         root.id()
     );
     let variables = all_variables(&family);
@@ -72,11 +72,11 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     }
     push(
         &mut page,
-        format_args!("\n🌲 Structure:\n   {} (root)\n", root.title()),
+        format_args!("\n🌲 Structure:\n   {} (root)\n", title_of(root)),
     );
     tree(&family, &mut page);
     page.push('\n');
-    call.output.raw(&page)
+    call.output.text(&page)
 }
 
 /// The steps below each other, each once.
@@ -103,8 +103,8 @@ fn tree(family: &Family, page: &mut String) {
     while let Some((depth, is_last, record)) = left.pop() {
         let indent = "  ".repeat(depth);
         let connector = if is_last { "└──" } else { "├──" };
-        let title = record.issue.title();
-        let names = variables(title);
+        let title = title_of(&record.issue);
+        let names = variables(&title);
         let names = if names.is_empty() {
             String::new()
         } else {

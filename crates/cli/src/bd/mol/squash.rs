@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::call::{Call, Opened};
 use super::super::failure::Refusal;
-use super::super::text::push;
+use super::super::text::{push, title_of};
 use super::super::{holding, ids};
 use super::family::Family;
 use super::resolved;
@@ -32,12 +32,12 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
             }))
         } else {
             let said = format!("No ephemeral children found for molecule {id}\n");
-            call.output.raw(&said)
+            call.output.text(&said)
         };
     }
     let is_kept = arguments.is_on("keep-children");
     if arguments.is_on("dry-run") {
-        return call.output.raw(&preview(family.root(), &wisps, is_kept));
+        return call.output.text(&preview(family.root(), &wisps, is_kept));
     }
     let summary = arguments.filled("summary").map(str::to_owned);
     let digest = summary.unwrap_or_else(|| digest(family.root(), &wisps));
@@ -122,18 +122,18 @@ fn told(
     if is_wisp {
         push(&mut page, format_args!("  Root auto-closed: {id}\n"));
     }
-    call.output.raw(&page)
+    call.output.text(&page)
 }
 
 fn preview(root: &Record, wisps: &[&Record], is_kept: bool) -> String {
-    let (id, title, n) = (root.issue.id(), root.issue.title(), wisps.len());
+    let (id, title, n) = (root.issue.id(), title_of(&root.issue), wisps.len());
     let mut page = format!(
         "\nDry run: would squash {n} ephemeral children of {id}\n\nRoot: {title}\n\nWisp children to squash:\n"
     );
     for record in wisps {
         let (status, title, id) = (
             record.issue.status(),
-            record.issue.title(),
+            title_of(&record.issue),
             record.issue.id(),
         );
         push(&mut page, format_args!("  - [{status}] {title} ({id})\n"));

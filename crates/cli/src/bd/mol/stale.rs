@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::super::call::{Call, Opened};
 use super::super::failure::Refusal;
 use super::super::filter::Filter;
-use super::super::text::push;
+use super::super::text::{push, title_of};
 
 /// An epic that could be closed.
 struct Stale {
@@ -35,7 +35,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         }));
     }
     if stale.is_empty() {
-        return call.output.raw("No stale molecules found.\n");
+        return call.output.text("No stale molecules found.\n");
     }
     let mut page = if arguments.is_on("blocking") {
         "⚠ Stale molecules (complete but unclosed, blocking work):\n\n".to_owned()
@@ -53,7 +53,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         );
     }
     page.push('\n');
-    call.output.raw(&page)
+    call.output.text(&page)
 }
 
 fn all(opened: &Opened) -> Result<Vec<Stale>, Refusal> {
@@ -109,7 +109,7 @@ fn to_json(it: &Stale) -> Value {
 }
 
 fn paragraph(it: &Stale, page: &mut String) {
-    let (id, title, n) = (it.epic.issue.id(), it.epic.issue.title(), it.n_children);
+    let (id, title, n) = (it.epic.issue.id(), title_of(&it.epic.issue), it.n_children);
     let n_blocked = it.blocked.len();
     let blocking = if n_blocked > 0 {
         format!(" [blocking {n_blocked}]")

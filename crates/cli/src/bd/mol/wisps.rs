@@ -13,7 +13,7 @@ use super::super::delete;
 use super::super::failure::Refusal;
 use super::super::filter::{Filter, INFRA_TYPES};
 use super::super::issue_json;
-use super::super::text::push;
+use super::super::text::{push, title_of};
 
 /// From when on a wisp counts as old in a list.
 const OLD: SignedDuration = SignedDuration::from_hours(24);
@@ -59,7 +59,7 @@ pub(super) fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
         return call.output.value(object);
     }
     if found.is_empty() {
-        return call.output.raw("No wisps found\n");
+        return call.output.text("No wisps found\n");
     }
     let mut page = format!(
         "Wisps ({}):\n\n{:<12} {:<10} {:<4} {:<10} {:<46} UPDATED\n{}\n",
@@ -82,7 +82,7 @@ pub(super) fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
                 issue.status(),
                 issue.priority(),
                 issue.issue_type(),
-                shortened(issue.title()),
+                shortened(&title_of(issue)),
                 ago(issue.time("updated_at").unwrap_or_default(), opened.now)
             ),
         );
@@ -95,7 +95,7 @@ pub(super) fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
             ),
         );
     }
-    call.output.raw(&page)
+    call.output.text(&page)
 }
 
 fn item(record: &Record, is_old: bool) -> Value {
@@ -222,7 +222,7 @@ fn preview(call: &Call<'_>, gone: &[Record], now: Timestamp) -> Result<(), Refus
         return call.output.value(object);
     }
     if gone.is_empty() {
-        return call.output.raw("No abandoned wisps found\n");
+        return call.output.text("No abandoned wisps found\n");
     }
     let n = gone.len();
     let mut page = format!("Dry run: would clean {n} abandoned wisp(s):\n\n");
@@ -234,10 +234,10 @@ fn preview(call: &Call<'_>, gone: &[Record], now: Timestamp) -> Result<(), Refus
             format_args!(
                 "  {}: {} (last updated: {when})\n",
                 issue.id(),
-                issue.title()
+                title_of(issue)
             ),
         );
     }
     page.push_str("\nRun without --dry-run to delete these wisps.\n");
-    call.output.raw(&page)
+    call.output.text(&page)
 }

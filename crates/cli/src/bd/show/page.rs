@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use super::super::call::Opened;
 use super::super::failure::Refusal;
-use super::super::{issue_json, output, prose, text};
+use super::super::text::push;
+use super::super::{holding, issue_json, output, prose, text};
 use super::{depends_on, with_records};
 
 /// The width that texts are wrapped to.
@@ -90,16 +91,20 @@ fn header(issue: &Issue) -> String {
         _ => "",
     };
     let (icon, status) = (text::icon(issue.status()), issue.status().to_uppercase());
-    let (id, title, priority) = (issue.id(), issue.title(), issue.priority());
+    let (id, title, priority) = (issue.id(), text::title_of(issue), issue.priority());
     format!("{icon} {id}{badge} · {title}   [P{priority} · {status}]")
 }
 
 fn facts(opened: &Opened, record: &Record) -> String {
     let issue = &record.issue;
-    let filled = |key: &str| issue.text(key).filter(|text| !text.is_empty());
+    let filled = |key: &str| {
+        let text = issue.text(key).filter(|text| !text.is_empty());
+        text.map(text::line)
+    };
     let mut who = Vec::new();
     who.extend(filled("created_by").map(|by| format!("Created by: {by}")));
     who.extend(filled("assignee").map(|by| format!("Assignee: {by}")));
+    who.extend(holding::holder_of_role(record).map(|by| format!("Held by: {by}")));
     who.push(format!("Type: {}", issue.issue_type()));
     let created = issue.time("created_at").unwrap_or_default();
     let mut when = vec![format!("Created: {}", day(created))];
@@ -112,7 +117,8 @@ fn facts(opened: &Opened, record: &Record) -> String {
     lines.extend(lease(opened, record));
     let mut below = String::new();
     if issue.status() == "closed"
-        && let Some(reason) = filled("close_reason")
+        && let Some(reason) = issue
+            .text("close_reason")
             .map(str::trim)
             .filter(|r| !r.is_empty())
     {
@@ -130,13 +136,24 @@ fn facts(opened: &Opened, record: &Record) -> String {
 }
 
 fn lease(opened: &Opened, record: &Record) -> Option<String> {
-    let claim = record.claim.as_ref()?;
-    let beat = claim.lease_until.checked_sub(issue_json::LEASE).ok()?;
-    Some(format!(
-        "Lease: expires {} (heartbeat {})",
-        until(claim.lease_until, opened.now),
-        ago(beat.max(claim.claimed_at), opened.now)
-    ))
+    let lease = issue_json::lease(record)?;
+    let mut line = format!("Lease: expires {}", until(lease.end, opened.now));
+    if let Some(beat) = lease.beat {
+        push(
+            &mut line,
+            format_args!(" (heartbeat {})", ago(beat, opened.now)),
+        );
+    }
+    // Only a replica with a name leaves the leases of others alone.
+    if let (Some(here), Some(granted)) = (holding::node(), lease.node)
+        && here != granted
+    {
+        push(
+            &mut line,
+            format_args!(" — granted by replica {}", text::line(granted)),
+        );
+    }
+    Some(line)
 }
 
 fn until(at: Timestamp, now: Timestamp) -> String {
@@ -251,7 +268,7 @@ fn links_section(page: &mut String, heading: &str, mark: &str, others: &[Record]
             _ => "",
         };
         let (icon, id) = (text::icon(issue.status()), issue.id());
-        let (title, priority) = (issue.title(), issue.priority());
+        let (title, priority) = (text::title_of(issue), issue.priority());
         text::push(
             page,
             format_args!("  {mark} {icon} {id}: {badge}{title} P{priority}\n"),

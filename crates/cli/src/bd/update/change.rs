@@ -303,8 +303,11 @@ impl Changes {
         Ok(())
     }
 
-    /// Whether the new type is one. The error is a sentence.
-    pub(super) fn check_types(&self, opened: &Opened) -> Result<(), String> {
+    /// Whether the new title and the new type can be taken. The error is a sentence.
+    pub(super) fn check_values(&self, opened: &Opened) -> Result<(), String> {
+        if let Some(why) = self.field("title").and_then(input::wrong_title) {
+            return Err(format!("validation failed: update title: {why}"));
+        }
         let Some(kind) = &self.issue_type else {
             return Ok(());
         };

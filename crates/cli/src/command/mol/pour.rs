@@ -2,6 +2,8 @@
 //!
 //! Data: E-4 with `id` and `steps_created` of the seeds (F-7), `phase`, and `steps` with the name of each bead in its formula.
 
+use std::collections::BTreeSet;
+
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::formula::{Given, Molecule, Values, vapor_warning};
 use beads_ralph_core::text::visible;
@@ -13,6 +15,7 @@ use crate::args::{Global, MakingArgs, PourArgs, ReadingArgs};
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::formulas::{Said, compiled, formulas, values};
+use crate::registered_types::RegisteredTypes;
 use crate::ui::{Ui, counted, lines};
 
 /// What is asked for, by either command.
@@ -64,11 +67,21 @@ fn make(wish: &Wish<'_>, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let formulas = formulas()?;
     let values = values(wish.vars)?;
     let mut warnings = Vec::new();
-    let main = molecule(wish.formula, wish, &formulas, &values, &mut warnings, ui)?;
-    let attached = (wish.attached.iter())
+    let mut main = molecule(wish.formula, wish, &formulas, &values, &mut warnings, ui)?;
+    let mut attached = (wish.attached.iter())
         .map(|name| molecule(name, wish, &formulas, &values, &mut warnings, ui))
         .collect::<Result<Vec<Molecule>, Failure>>()?;
     let mut beads = Beads::open(global)?;
+    let types = RegisteredTypes::of(&*beads.store)?;
+    let flattened: BTreeSet<String> = std::iter::once(&mut main)
+        .chain(&mut attached)
+        .flat_map(|molecule| molecule.flatten_types(|kind| types.is_known(kind)))
+        .collect();
+    if !flattened.is_empty() {
+        let warning = RegisteredTypes::flattened(&flattened);
+        ui.say(&format!("warning: {}\n", visible(&warning)));
+        warnings.push(warning);
+    }
     let order = Order {
         molecule: &main,
         attached: &attached,

@@ -214,3 +214,33 @@ fn deleting_takes_edges_and_names_with_it() {
     done(&env, &["create", "Again", "--id", "tt-1"]);
     env.run(&["doctor"]).exits(0);
 }
+
+#[test]
+fn reopening_ends_a_postponement() {
+    let env = one();
+    done(&env, &["update", "tt-1", "--defer", "2031-01-01"]);
+    done(&env, &["close", "tt-1"]);
+    assert_eq!(
+        answer(&env, &["reopen", "tt-1"])[0].get("defer_until"),
+        None
+    );
+    assert_eq!(ids(&answer(&env, &["ready"])), ["tt-1"]);
+}
+
+#[test]
+fn a_blocker_is_named_with_the_kind_of_its_edge() {
+    let env = one();
+    done(&env, &["create", "B", "--id", "tt-2"]);
+    done(
+        &env,
+        &["dep", "add", "tt-1", "tt-2", "-t", "conditional-blocks"],
+    );
+    let refused = bd(&env, &["close", "tt-1"]).exits(1);
+    assert!(
+        refused
+            .stderr
+            .contains("tt-1 is blocked by [tt-2 (conditional-blocks)]"),
+        "{}",
+        refused.stderr
+    );
+}

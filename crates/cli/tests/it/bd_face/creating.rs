@@ -176,3 +176,117 @@ fn what_cannot_be_created_is_refused_in_bds_words() {
         "Error: resolving --deps target \"nope\": no issue found matching \"nope\"\n"
     );
 }
+
+#[test]
+fn the_id_of_a_deleted_child_is_never_given_again() {
+    let env = world();
+    done(&env, &["create", "P", "--id", "tt-p"]);
+    let child = || {
+        let made = bd(&env, &["create", "c", "--parent", "tt-p", "--silent"]).exits(0);
+        made.stdout.trim().to_owned()
+    };
+    assert_eq!([child(), child(), child()], ["tt-p.1", "tt-p.2", "tt-p.3"]);
+    done(&env, &["delete", "tt-p.3", "--force"]);
+    assert_eq!(child(), "tt-p.4");
+    done(&env, &["create", "far", "--id", "tt-p.9"]);
+    done(&env, &["delete", "tt-p.9", "tt-p.4", "--force"]);
+    assert_eq!(child(), "tt-p.10");
+}
+
+#[test]
+fn a_title_has_at_most_500_bytes() {
+    let env = world();
+    let (fits, long, wide) = ("x".repeat(500), "x".repeat(501), "é".repeat(251));
+    done(&env, &["create", &fits, "--id", "tt-1"]);
+    for (title, n) in [(&long, 501), (&wide, 502)] {
+        let said = format!("title must be 500 characters or less (got {n})");
+        let graph = json!({"nodes": [{"key": "a", "title": title}]}).to_string();
+        env.write("graph.json", graph);
+        env.write(
+            "one.jsonl",
+            json!({"id": "tt-9", "title": title}).to_string() + "\n",
+        );
+        for call in [
+            &["create", title.as_str()][..],
+            &["update", "tt-1", "--title", title],
+            &["import", "one.jsonl"],
+            &["create", "--graph", "graph.json"],
+        ] {
+            let refused = bd(&env, call).exits(1);
+            assert!(refused.stderr.contains(&said), "{}", refused.stderr);
+        }
+    }
+    assert_eq!(ids(&answer(&env, &["list"])), ["tt-1"]);
+}
+
+#[test]
+fn a_message_does_not_last() {
+    let env = world();
+    let made = answer(&env, &["create", "Hello", "-t", "message", "--id", "tt-1"]);
+    assert_eq!(made["ephemeral"], true);
+    assert_eq!(ids(&answer(&env, &["list"])), [""; 0]);
+    assert_eq!(bd(&env, &["export"]).exits(0).stdout, "");
+}
+
+const ODD_TYPES: &str = r#"
+formula = "odd"
+description = "Types that nobody registered"
+version = 1
+type = "workflow"
+
+[[steps]]
+id = "look"
+title = "Look"
+type = "research"
+
+[[steps]]
+id = "all"
+title = "All"
+type = "campaign"
+needs = ["look"]
+
+[[steps.children]]
+id = "part"
+title = "Part"
+type = "bug"
+"#;
+
+#[test]
+fn what_a_pour_makes_can_be_exported_and_imported_again() {
+    let warning = "flattening unregistered issue type(s) to task (epic for steps with children): campaign, research";
+    for pour in [&["bd", "mol", "pour", "odd"][..], &["mol", "pour", "odd"]] {
+        let env = world();
+        env.write(".beads/formulas/odd.formula.toml", ODD_TYPES);
+        let poured = env.run(pour).exits(0);
+        assert!(poured.stderr.contains(warning), "{}", poured.stderr);
+        let types = || {
+            let list = answer(&env, &["list", "--all"]);
+            let mut types: Vec<String> = (list.as_array().unwrap().iter())
+                .map(|bead| format!("{} {}", bead["title"], bead["issue_type"]).replace('"', ""))
+                .collect();
+            types.sort();
+            types
+        };
+        let expected = ["All epic", "Look task", "Part bug", "odd molecule"];
+        assert_eq!(types(), expected, "{pour:?}");
+        let exported = bd(&env, &["export"]).exits(0).stdout;
+        let other = world();
+        other.write("all.jsonl", exported);
+        let imported = bd(&other, &["import", "all.jsonl"]).exits(0);
+        assert_eq!(imported.stderr, "Imported 4 issues from all.jsonl\n");
+    }
+}
+
+#[test]
+fn a_registered_type_survives_a_pour() {
+    let env = world();
+    env.write(".beads/formulas/odd.formula.toml", ODD_TYPES);
+    done(
+        &env,
+        &["config", "set", "types.custom", "research,campaign"],
+    );
+    let poured = bd(&env, &["mol", "pour", "odd"]).exits(0);
+    assert_eq!(poured.stderr, "");
+    let research = answer(&env, &["list", "-t", "research"]);
+    assert_eq!(ids(&research), ["bd-odd-001-look"]);
+}

@@ -73,6 +73,16 @@ pub(crate) const ALL: &[(u8, Rest)] = &[
     (20, Rest::Code),
     (21, Rest::Nothing),
     (22, Rest::Code),
+    (
+        16,
+        Rest::Without(&[
+            r#""assignee": ?"[^"]*","#,
+            r#""held_by": ?"[^"]*","#,
+            "Assignee: [^ ]+ · (Held by: [^ ]+ · )?",
+        ]),
+    ),
+    (17, Rest::Code),
+    (18, Rest::Without(&["[\u{7}\u{1b}]", r"\\u\{(7|1b)\}"])),
 ];
 
 /// What is compared of a call that differs so.

@@ -16,7 +16,7 @@ use crate::store::{Capability, StoreError};
 const MAX_ARGUMENT: usize = 100_000;
 
 /// Fields that are kept by `bd` itself when the others change.
-const BY_BD: [&str; 8] = [
+const BY_BD: [&str; 11] = [
     "updated_at",
     "started_at",
     "closed_at",
@@ -25,6 +25,9 @@ const BY_BD: [&str; 8] = [
     "dependencies",
     "metadata",
     "status",
+    "lease_expires_at",
+    "heartbeat_at",
+    "lease_granted_node",
 ];
 
 /// Fields that `bd` adds where they are missing.

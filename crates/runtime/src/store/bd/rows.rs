@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::store::{Capability, StoreError};
 
 /// The fields that `bd` keeps.
-const FIELDS: [&str; 46] = [
+const FIELDS: [&str; 47] = [
     "id",
     "title",
     "description",
@@ -58,6 +58,7 @@ const FIELDS: [&str; 46] = [
     "payload",
     "lease_expires_at",
     "heartbeat_at",
+    "lease_granted_node",
 ];
 
 /// The fields that are moments.

@@ -180,6 +180,23 @@ pub(super) fn ids_with_prefix(
     Ok(ids)
 }
 
+pub(super) fn ids_ever_with_prefix(
+    connection: &Connection,
+    prefix: &str,
+) -> Result<Vec<BeadId>, Failed> {
+    // The history has every id that there ever was, and an index by it.
+    let mut statement = connection.prepare_cached(
+        "SELECT DISTINCT issue_id FROM events
+         WHERE issue_id >= ?1 AND (?2 = '' OR issue_id < ?2) ORDER BY issue_id",
+    )?;
+    let mut rows = statement.query((prefix, after_prefix(prefix)))?;
+    let mut ids = Vec::new();
+    while let Some(row) = rows.next()? {
+        ids.extend(BeadId::parse(&row.get::<_, String>(0)?).ok());
+    }
+    Ok(ids)
+}
+
 /// The least text that is greater than every text with a prefix; empty when there is none.
 pub(super) fn after_prefix(prefix: &str) -> String {
     let mut characters: Vec<char> = prefix.chars().collect();

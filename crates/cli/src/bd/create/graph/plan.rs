@@ -166,6 +166,8 @@ pub(super) fn check(opened: &Opened, plan: &Plan) -> Result<Option<String>, Refu
             format!("duplicate node key {key}")
         } else if node.title.is_empty() {
             format!("node {key} has empty title")
+        } else if let Some(why) = input::wrong_title(&node.title) {
+            format!("node {key}: {why}")
         } else if !input::is_type(opened, &input::new_type(kind))? {
             format!("node {key}: invalid issue type {}", quoted(kind))
         } else if let Some(parent) =

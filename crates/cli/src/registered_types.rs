@@ -1,0 +1,36 @@
+//! The types of beads that a store takes by the rules of `bd`: its own, ours, and those that its settings name.
+
+use std::collections::BTreeSet;
+
+use beads_ralph_core::issue::BUILT_IN_TYPES;
+use beads_ralph_runtime::store::{Store, StoreError};
+
+use crate::bd;
+
+/// The types of our own beads, which need no setting in our own store.
+const OWN_TYPES: [&str; 2] = ["beads-ralph-work", "beads-ralph-merge"];
+
+/// The types that a store takes.
+#[derive(Debug)]
+pub(crate) struct RegisteredTypes(Vec<String>);
+
+impl RegisteredTypes {
+    pub(crate) fn of(store: &dyn Store) -> Result<Self, StoreError> {
+        Ok(Self(bd::custom_types(store)?))
+    }
+
+    pub(crate) fn is_known(&self, kind: &str) -> bool {
+        BUILT_IN_TYPES.contains(&kind)
+            || OWN_TYPES.contains(&kind)
+            || self.0.iter().any(|own| own == kind)
+    }
+
+    /// What is said of the types of a formula that were turned into plain ones.
+    pub(crate) fn flattened(names: &BTreeSet<String>) -> String {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        format!(
+            "flattening unregistered issue type(s) to task (epic for steps with children): {} (register with bd config set types.custom to keep them)",
+            names.join(", ")
+        )
+    }
+}
