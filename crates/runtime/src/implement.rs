@@ -117,7 +117,7 @@ impl<'a> Dispatcher<'a> {
             self.permit(&source)?;
             let molecule = self.molecule(&source)?;
             let step = self.step(&molecule)?;
-            let assignment = self.assign(source, &molecule, step)?;
+            let assignment = self.assign(source, step)?;
             if self.is_dry {
                 return Ok(Ending::DryRun);
             }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Barrier;
 use std::thread;
+use std::time::Duration;
 
 use beads_ralph_core::engine::CommitId;
 use beads_ralph_runtime::git::Git;
@@ -103,6 +104,28 @@ fn z_11_eight_commits_are_integrated_at_once() {
             panic!("{answer:?}");
         };
         assert!(merges.contains(&commit));
+    }
+}
+
+/// Whoever asks just before the other one makes the branch must not take its own commit for merged.
+#[test]
+fn z_11_the_branch_that_another_makes_meanwhile_is_not_taken_for_one_with_the_commit() {
+    let world = World::new();
+    let commits = ["one", "two"].map(|name| world.worked(name, name, "1").1);
+    // The later it asks, the closer to the moment at which the other one makes the branch.
+    for delay in 0..40 {
+        let target = format!("ralph/plan-{delay}");
+        together(&world, |git, number| {
+            if number < 2 {
+                thread::sleep(Duration::from_micros(500 * delay * number as u64));
+                git.integrate(&target, "main", &commits[number], "in")
+                    .unwrap();
+            }
+        });
+        let head = world.commit_of(&target);
+        for commit in &commits {
+            assert!(world.git.is_in(commit, &head).unwrap(), "delay {delay}");
+        }
     }
 }
 

@@ -110,7 +110,10 @@ impl Git {
         let (mut found, mut has_commit) = (self.find_target(&full, &[&without])?, false);
         if found.is_none() {
             found = self.find_target(&full, &[])?;
-            has_commit = found.is_some();
+            // Not because the first question left it out: somebody may have made the branch since.
+            if let Some((head, _)) = &found {
+                has_commit = self.contains(head, commit)?;
+            }
         }
         if let Some((head, checked_out)) = found {
             return Ok(Target {

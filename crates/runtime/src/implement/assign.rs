@@ -85,10 +85,10 @@ impl Dispatcher<'_> {
     pub(super) fn assign(
         &mut self,
         source: Record,
-        root: &Record,
         (found, step): (Found, Record),
     ) -> Result<Assignment, Stop> {
         let human = |rule, note: String| Stop::human(rule, note);
+        let root = found.molecule.root();
         let mode = mode_of(&source.issue, &root.issue).map_err(|note| human("I-14", note))?;
         let policy = Policy::of(&source.issue).map_err(|it| human("§9.13", it.to_string()))?;
         let stage = stage(&step.issue)?;
