@@ -307,7 +307,7 @@ fn e_10_a_bead_that_no_store_takes_stops_everything() {
     store.alter(ONE, |bead| {
         bead["notes"] = Value::from("x".repeat(8 * 1024 * 1024 - 4096));
     });
-    let long = sprint("1.1", &"long ".repeat(1000)) + &sprint("1.2", "B");
+    let long = sprint("1.1", "A").replace("do it", &"long ".repeat(1000)) + &sprint("1.2", "B");
     let unfit = store
         .try_compare(&long, "", "plan.md")
         .unwrap()
