@@ -10,7 +10,7 @@ mod ready;
 mod run;
 
 pub use built_in::built_in;
-pub(crate) use built_in::built_in_names;
+pub(crate) use built_in::{built_in_named, built_in_names};
 pub use probe::{Login, Probed, Support, probe};
 pub use ready::{Finding, Resolved, account, is_installed, program, ready, resolve, takes_modes};
 pub use run::{AgentError, DRAIN, Job, Observer, Quiet, new_session_id, run, session_id_from};

@@ -1,35 +1,58 @@
 //! The agents that we know.
 
-use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use beads_ralph_core::agent::Adapter;
 
-const FILES: [(&str, &str); 6] = [
-    ("claude", include_str!("adapters/claude.yaml")),
-    ("codex", include_str!("adapters/codex.yaml")),
-    ("gemini", include_str!("adapters/gemini.yaml")),
-    ("opencode", include_str!("adapters/opencode.yaml")),
-    ("command", include_str!("adapters/command.yaml")),
-    ("scripted", include_str!("adapters/scripted.yaml")),
+/// One of them. It is read when somebody asks for it: its patterns take long to compile, and most commands need one agent or none.
+struct BuiltIn {
+    name: &'static str,
+    text: &'static str,
+    adapter: OnceLock<Adapter>,
+}
+
+static ALL: [BuiltIn; 6] = [
+    BuiltIn::new("claude", include_str!("adapters/claude.yaml")),
+    BuiltIn::new("codex", include_str!("adapters/codex.yaml")),
+    BuiltIn::new("gemini", include_str!("adapters/gemini.yaml")),
+    BuiltIn::new("opencode", include_str!("adapters/opencode.yaml")),
+    BuiltIn::new("command", include_str!("adapters/command.yaml")),
+    BuiltIn::new("scripted", include_str!("adapters/scripted.yaml")),
 ];
 
-/// The agents that we know, by name. `command` is a kind only: it has no program.
-pub fn built_in() -> &'static BTreeMap<String, Adapter> {
-    static BUILT_IN: LazyLock<BTreeMap<String, Adapter>> = LazyLock::new(|| {
-        let read = |(name, text): (&str, &str)| {
-            let adapter: Adapter = serde_saphyr::from_str(text)
+impl BuiltIn {
+    const fn new(name: &'static str, text: &'static str) -> Self {
+        let adapter = OnceLock::new();
+        Self {
+            name,
+            text,
+            adapter,
+        }
+    }
+
+    fn adapter(&'static self) -> &'static Adapter {
+        self.adapter.get_or_init(|| {
+            let name = self.name;
+            let adapter: Adapter = serde_saphyr::from_str(self.text)
                 .unwrap_or_else(|error| panic!("the adapter {name} is not valid: {error}"));
-            (name.to_owned(), adapter.named(name))
-        };
-        FILES.map(read).into()
-    });
-    &BUILT_IN
+            adapter.named(name)
+        })
+    }
+}
+
+/// The agents that we know. `command` is a kind only: it has no program.
+pub fn built_in() -> impl Iterator<Item = &'static Adapter> {
+    ALL.iter().map(BuiltIn::adapter)
+}
+
+/// One of them by its name.
+pub(crate) fn built_in_named(name: &str) -> Option<&'static Adapter> {
+    ALL.iter().find(|it| it.name == name).map(BuiltIn::adapter)
 }
 
 /// Their names, for which no file need be read.
 pub(crate) fn built_in_names() -> impl Iterator<Item = &'static str> {
-    FILES.iter().map(|(name, _)| *name)
+    ALL.iter().map(|it| it.name)
 }
 
 #[cfg(test)]
@@ -38,9 +61,8 @@ mod tests {
 
     #[test]
     fn every_adapter_can_be_read() {
-        for (name, adapter) in built_in() {
-            assert_eq!((&adapter.name, &adapter.kind), (name, name));
+        for (name, adapter) in built_in_names().zip(built_in()) {
+            assert_eq!((&*adapter.name, &*adapter.kind), (name, name));
         }
-        assert_eq!(built_in().len(), FILES.len());
     }
 }

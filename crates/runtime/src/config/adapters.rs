@@ -10,7 +10,7 @@ use serde_saphyr::Spanned;
 
 use super::document::AgentsKey;
 use super::error::meant;
-use crate::agent::{built_in, built_in_names};
+use crate::agent::{built_in_named, built_in_names};
 
 /// What a program that nobody knows is run as.
 const ANY_COMMAND: &str = "command";
@@ -20,15 +20,16 @@ const USUAL: [&str; 4] = ["claude", "codex", "gemini", "opencode"];
 
 /// The agents that there are, and how they are run.
 ///
-/// What is configured is checked when it is read, and put together with what is built in when somebody asks: that takes
-/// longer than most commands, and most commands run no agent.
+/// What is configured is checked when it is read. Each agent is put together when somebody asks for it: that takes
+/// longer than most commands, and most commands run one agent or none.
 #[derive(Debug, Clone)]
 pub struct Agents {
     /// The chosen one.
     default: Option<String>,
     /// What is configured about some of them, by name.
     sections: BTreeMap<String, Overrides>,
-    adapters: OnceLock<BTreeMap<String, Adapter>>,
+    /// Those that are built in, and those that are configured.
+    adapters: BTreeMap<String, OnceLock<Adapter>>,
     /// Names of variables that are kept from agents; one that ends in `*` stands for all that begin so.
     pub withhold_env: Vec<String>,
 }
@@ -61,10 +62,13 @@ impl Agents {
             let section: &mut Overrides = sections.entry(name.to_owned()).or_default();
             section.options.get_or_insert(options);
         }
+        let names = sections.keys().cloned();
+        let names = names.chain(built_in_names().map(str::to_owned));
+        let adapters = names.map(|name| (name, OnceLock::new())).collect();
         Ok(Self {
             default,
             sections,
-            adapters: OnceLock::new(),
+            adapters,
             withhold_env: key.withhold_env.unwrap_or_default(),
         })
     }
@@ -74,27 +78,24 @@ impl Agents {
         check(key, chosen, &self.sections)
     }
 
-    fn adapters(&self) -> &BTreeMap<String, Adapter> {
-        self.adapters.get_or_init(|| {
-            let mut adapters = built_in().clone();
-            for (name, section) in &self.sections {
-                let base = &built_in()[kind(name, section)];
-                adapters.insert(name.clone(), base.with(name, section.clone()));
-            }
-            adapters
-        })
-    }
-
     /// All agents, by name. The kind `command` is none by itself: it has no program.
     pub fn all(&self) -> impl Iterator<Item = &Adapter> {
-        let adapters = self.adapters().values();
-        adapters.filter(|adapter| !adapter.executable.is_empty())
+        self.adapters.keys().filter_map(|name| self.get(name))
     }
 
     /// An agent by its name.
     pub fn get(&self, name: &str) -> Option<&Adapter> {
-        let adapter = self.adapters().get(name);
-        adapter.filter(|adapter| !adapter.executable.is_empty())
+        let adapter = self.adapters.get(name)?;
+        let adapter = adapter.get_or_init(|| self.assemble(name));
+        (!adapter.executable.is_empty()).then_some(adapter)
+    }
+
+    fn assemble(&self, name: &str) -> Adapter {
+        let built_in = |name: &str| built_in_named(name).expect("only what is known is a kind");
+        match self.sections.get(name) {
+            Some(section) => built_in(kind(name, section)).with(name, section.clone()),
+            None => built_in(name).clone(),
+        }
     }
 
     /// The name that was probably meant by one that is unknown, as the end of a sentence.

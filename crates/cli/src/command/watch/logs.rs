@@ -107,7 +107,7 @@ fn told(text: &str) -> Vec<String> {
 fn said(line: &str) -> Option<Vec<String>> {
     let object = line.starts_with('{').then(|| serde_json::from_str(line))?;
     let object = object.ok()?;
-    let said = built_in().values().map(|it| it.read.said(&object));
+    let said = built_in().map(|it| it.read.said(&object));
     said.max_by_key(Vec::len)
 }
 
