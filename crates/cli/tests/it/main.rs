@@ -1,6 +1,6 @@
 //! The program as people and scripts meet it: arguments in; output, files and exit codes out.
 //!
-//! Tests are named for the rules of the contracts that they hold the program to.
+//! Tests are named for the rules in `docs/spec` that they hold the program to.
 
 #[cfg(test)]
 mod agents;
@@ -46,6 +46,8 @@ mod output;
 mod patrol;
 #[cfg(test)]
 mod pour;
+#[cfg(test)]
+mod rules;
 #[cfg(test)]
 mod schema;
 #[cfg(test)]
