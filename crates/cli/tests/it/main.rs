@@ -57,6 +57,8 @@ mod simulate;
 #[cfg(test)]
 mod store;
 #[cfg(test)]
+mod surface;
+#[cfg(test)]
 mod tidy;
 #[cfg(test)]
 mod verify;

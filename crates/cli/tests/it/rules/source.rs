@@ -10,36 +10,36 @@ use regex::Regex;
 use crate::tidy;
 
 /// One Rust file.
-pub(super) struct Source {
-    pub(super) path: Utf8PathBuf,
+pub(crate) struct Source {
+    pub(crate) path: Utf8PathBuf,
     /// The text with comments and literals blanked; places are those of the file.
-    pub(super) code: String,
-    pub(super) comments: Vec<Piece>,
-    pub(super) strings: Vec<Piece>,
+    pub(crate) code: String,
+    pub(crate) comments: Vec<Piece>,
+    pub(crate) strings: Vec<Piece>,
     /// Which parts are test code.
     tests: Vec<Range<usize>>,
 }
 
 /// A comment, or what is between the quotes of a string literal.
-pub(super) struct Piece {
-    pub(super) start: usize,
-    pub(super) text: String,
+pub(crate) struct Piece {
+    pub(crate) start: usize,
+    pub(crate) text: String,
 }
 
 impl Source {
-    pub(super) fn is_test(&self, place: usize) -> bool {
+    pub(crate) fn is_test(&self, place: usize) -> bool {
         self.tests.iter().any(|range| range.contains(&place))
     }
 
     /// File and line of a place, as editors take them.
-    pub(super) fn line(&self, place: usize) -> String {
+    pub(crate) fn line(&self, place: usize) -> String {
         let n_lines = self.code[..place].matches('\n').count();
         format!("{}:{}", self.path, n_lines + 1)
     }
 }
 
 /// Every Rust file below `crates/`.
-pub(super) static SOURCES: LazyLock<Vec<Source>> = LazyLock::new(sources);
+pub(crate) static SOURCES: LazyLock<Vec<Source>> = LazyLock::new(sources);
 
 fn sources() -> Vec<Source> {
     let mut sources: Vec<Source> = tidy::sources()
