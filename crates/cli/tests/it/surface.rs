@@ -270,8 +270,42 @@ const LABELS: [&str; 26] = [
     "worktree-path-",
 ];
 
+/// Statuses of issues, of beads with a Definition of Done, of worker reports and of judges.
+const STATUSES: [&str; 17] = [
+    "open",
+    "in_progress",
+    "blocked",
+    "deferred",
+    "closed",
+    "pinned",
+    "hooked",
+    "pending",
+    "completed",
+    "failed",
+    "RED",
+    "GREEN",
+    "complete",
+    "needs_human",
+    "pass",
+    "fail",
+    "stop",
+];
+
+const ISSUE_TYPES: [&str; 10] = [
+    "beads-ralph-work",
+    "beads-ralph-merge",
+    "molecule",
+    "task",
+    "bug",
+    "feature",
+    "chore",
+    "epic",
+    "gate",
+    "message",
+];
+
 #[test]
-fn labels_keep_their_names() {
+fn labels_statuses_and_types_keep_their_names() {
     let literals: Vec<&str> = SOURCES
         .iter()
         .flat_map(|source| source.strings.iter().filter(|it| !source.is_test(it.start)))
@@ -282,6 +316,7 @@ fn labels_keep_their_names() {
         let mut found = literals.iter();
         found.any(|text| text == label || is_prefix && text.starts_with(label))
     };
-    let lost: Vec<&str> = LABELS.into_iter().filter(|label| !is_used(label)).collect();
+    let words = LABELS.into_iter().chain(STATUSES).chain(ISSUE_TYPES);
+    let lost: Vec<&str> = words.filter(|word| !is_used(word)).collect();
     assert!(lost.is_empty(), "no literal of the program says {lost:?}");
 }
