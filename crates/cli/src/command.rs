@@ -158,7 +158,7 @@ fn check_unit(command: &Command) -> Result<(), Failure> {
     if found.and_then(real) != real(store.into()) {
         return Ok(());
     }
-    let message = "the beads of a run are read-only for its agents (Z-18)";
+    let message = "the beads of a run are read-only for its agents";
     Err(Failure::new(ErrorCode::ValidationConstraint, message)
         .action("say what you found in your report, and the run writes it into the bead"))
 }

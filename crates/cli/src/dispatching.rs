@@ -160,11 +160,11 @@ pub(crate) fn words(told: &Dispatched) -> String {
     text
 }
 
-/// Every decision with its rule.
+/// Every decision. Its rule is for programs.
 pub(crate) fn explained(told: &Dispatched) -> String {
     let mut text = String::new();
     for decision in &told.decisions {
-        _ = writeln!(text, "  {:<7} {}", decision.rule, visible(&decision.text));
+        _ = writeln!(text, "  - {}", visible(&decision.text));
     }
     text
 }

@@ -92,7 +92,7 @@ impl Place {
 
 fn other(bead: &BeadId, found: &BeadId) -> StoreError {
     StoreError::Guard {
-        what: "the bead that a leader writes into (Z-18)".to_owned(),
+        what: "the bead that a leader writes into".to_owned(),
         expected: bead.to_string(),
         found: found.to_string(),
     }
@@ -100,6 +100,6 @@ fn other(bead: &BeadId, found: &BeadId) -> StoreError {
 
 pub(super) fn refused(what: &str) -> Refusal {
     Refusal::plain(format!(
-        "beads are read-only inside a run (Z-18): {what}; say what you found in your report, and the run writes it into the bead"
+        "beads are read-only inside a run: {what}; say what you found in your report, and the run writes it into the bead"
     ))
 }

@@ -185,7 +185,7 @@ fn l_21_a_conflict_whose_merge_was_cut_off_is_found_again() {
 }
 
 #[test]
-fn z_7_locks_of_a_git_that_was_killed_are_removed_and_others_are_not() {
+fn z_7_c_9_locks_of_a_git_that_was_killed_are_removed_and_others_are_not() {
     let world = World::new();
     let (place, prepared) = world.prepare("a", &[]);
     let own = git_of(&place);

@@ -134,6 +134,30 @@ fn a_6_a_second_run_does_not_touch_the_file() {
 }
 
 #[test]
+fn a_9_a_plan_is_written_only_when_that_is_asked_for() {
+    let env = TestEnv::with_demo();
+    let then = set_old(&env);
+    for args in [
+        &["init", "--permissions", "ask-none"][..],
+        &["plan", "check", "plan.md"],
+        &["plan", "graph", "plan.md"],
+        &["plan", "build", "--out-dir", "beads", "plan.md"],
+        &["plan", "diff", "plan.md"],
+        &["plan", "apply", "plan.md"],
+    ] {
+        env.run(args).exits(0);
+        assert_eq!(
+            (env.text("plan.md").as_str(), modified(&env)),
+            (DEMO, then),
+            "{args:?}"
+        );
+    }
+    env.run(&["plan", "apply", "--annotate", "plan.md"])
+        .exits(0);
+    assert_ne!(modified(&env), then);
+}
+
+#[test]
 fn a_7_errors_leave_the_file_as_it_was() {
     for (plan, code) in [
         ("# T\n", "PARSE.MARKDOWN"),

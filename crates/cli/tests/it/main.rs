@@ -1,6 +1,6 @@
 //! The program as people and scripts meet it: arguments in; output, files and exit codes out.
 //!
-//! Tests are named for the rules of the contracts that they hold the program to.
+//! Tests are named for the rules in `docs/spec` that they hold the program to.
 
 #[cfg(test)]
 mod agents;
@@ -47,6 +47,8 @@ mod patrol;
 #[cfg(test)]
 mod pour;
 #[cfg(test)]
+mod rules;
+#[cfg(test)]
 mod schema;
 #[cfg(test)]
 mod scripted_agent;
@@ -54,6 +56,8 @@ mod scripted_agent;
 mod simulate;
 #[cfg(test)]
 mod store;
+#[cfg(test)]
+mod surface;
 #[cfg(test)]
 mod tidy;
 #[cfg(test)]

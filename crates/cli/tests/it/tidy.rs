@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 /// How long a source file may be.
 const MAX_LINES: usize = 800;
 
-fn root() -> Utf8PathBuf {
+pub(crate) fn root() -> Utf8PathBuf {
     Utf8Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
         .canonicalize_utf8()
@@ -14,7 +14,7 @@ fn root() -> Utf8PathBuf {
 }
 
 /// Every Rust file below `crates/`, with its text.
-fn sources() -> Vec<(Utf8PathBuf, String)> {
+pub(crate) fn sources() -> Vec<(Utf8PathBuf, String)> {
     let root = root();
     let mut found = Vec::new();
     let mut pending = vec![root.join("crates")];

@@ -159,7 +159,7 @@ fn it_tries_again_after_a_429() {
 
 #[test]
 #[ignore = "needs the real claude: scripts/real-tools claude"]
-fn a_429_for_ever_is_a_success_that_is_an_error() {
+fn being_limited_for_ever_is_a_success_that_is_an_error() {
     let (_world, ended) = run(
         "rules: [{sessions: [[{fail: {status: 429, retry_after: 0}}]]}]",
         &[],

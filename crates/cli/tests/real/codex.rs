@@ -152,7 +152,7 @@ fn it_tries_again_after_a_429_and_an_error_event_is_not_the_end() {
 
 #[test]
 #[ignore = "needs the real codex: scripts/real-tools codex"]
-fn a_429_for_ever_fails_the_turn() {
+fn being_limited_for_ever_fails_the_turn() {
     let (_world, ended) = run(
         "rules: [{sessions: [[{fail: {status: 429, retry_after: 0}}]]}]",
         &[],

@@ -17,6 +17,31 @@ fn z_29_what_was_copied_into_a_worktree_is_no_change_of_the_work() {
 }
 
 #[test]
+fn z_9_each_end_of_an_agent_and_each_verdict_is_a_comment() {
+    let world = World::new(&Setup {
+        agent: format!(
+            "if [ $role:$attempt = qa:1 ]; then echo '{{\"status\": \"fail\", \"message\": \"too short\"}}'; exit 0; fi\n{DILIGENT}\n[ $role = qa ] || echo $attempt >>work/again.txt\n"
+        ),
+        ..Setup::default()
+    });
+    world.run(&["run"]).exits(0);
+    let bead = world.bead("1.1");
+    let comments = bead["comments"].as_array().unwrap().iter();
+    let comments: Vec<&str> = comments.map(|it| it["text"].as_str().unwrap()).collect();
+    let expected = [
+        "attempt 1: claude ok: ",
+        "attempt 1: QA claude fail: too short",
+        "attempt 2: claude ok: ",
+        "attempt 2: QA claude pass: fine",
+        "attempt 2: the checks passed",
+    ];
+    assert_eq!(comments.len(), expected.len(), "{comments:#?}");
+    for (comment, begin) in comments.iter().zip(expected) {
+        assert!(comment.starts_with(begin), "{begin}: {comments:#?}");
+    }
+}
+
+#[test]
 fn z_5_a_check_that_changes_the_work_proves_nothing() {
     for check in [
         "echo more >>work/1.1.txt",

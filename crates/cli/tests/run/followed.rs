@@ -114,7 +114,7 @@ fn z_44_what_would_be_begun_of_a_plan_is_without_its_removed_sprints() {
 }
 
 #[test]
-fn a_selection_that_selects_nothing_is_an_error() {
+fn u_17_a_selection_that_selects_nothing_is_an_error() {
     let world = world("100ms");
     world.run(&["plan", "apply", "plan.md"]).exits(0);
     let asked = world.run(&["run", "--sprint", "9.9"]).exits(1);

@@ -32,7 +32,7 @@ pub struct DevExecution {
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The model that the adapter made of the tier (Z-30).
+    /// The model that the adapter made of the tier.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_id: Option<String>,
 }
@@ -63,7 +63,7 @@ pub struct QaExecution {
     /// The session, under the name that agent specs use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
-    /// The model that the adapter made of the tier (Z-30).
+    /// The model that the adapter made of the tier.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_id: Option<String>,
 }

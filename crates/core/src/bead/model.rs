@@ -128,7 +128,7 @@ pub struct AgentSpec {
     // The extension is a rule of generation 2 only, hence here and not in the type (B-16).
     #[schemars(extend("allOf" = [{"pattern": "^claude$|\\.md$"}]))]
     pub agent: AgentPath,
-    /// The tier of its model; absent means that B-20 decides.
+    /// The tier of its model; absent means that the agent's file or the configuration names it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<Model>,
     /// The program to run; absent means the adapter's own.
@@ -146,7 +146,7 @@ pub struct AgentSpec {
     /// Further environment variables.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub env: Option<BTreeMap<String, String>>,
-    /// The adapter that runs the agent, when it is not the default one (Z-30).
+    /// The adapter that runs the agent, when it is not the default one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adapter: Option<String>,
 }

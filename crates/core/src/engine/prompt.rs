@@ -196,8 +196,8 @@ mod tests {
     use super::*;
     use crate::bead::{Rules, standard_output_schema, validate};
 
-    #[test]
-    fn l_3a_each_dev_agent_is_told_the_tasks_and_its_own_part() {
+    /// A sprint with two developers.
+    fn login() -> RalphBead {
         let agent = |name: &str, context: &str| {
             let path = format!(".claude/agents/{name}.md");
             json!({"role": "polecat", "agent": path, "model": "sonnet", "context": context})
@@ -209,6 +209,7 @@ mod tests {
                 "rig": "beads-ralph", "worktree_path": "../w", "branch": "feature/x", "source_branch": "main",
                 "phase": "1", "sprint": "1.2", "plan_file": "p.md", "plan_section": "### Sprint 1.2: Login",
                 "plan_sprint_id": "1.2", "team_name": "t", "dev_prompts": ["Check passwords", "Check tokens"],
+                "acceptance_criteria": ["Nobody gets in without one"],
                 "dev_agents": [agent("back", "The server's side"), agent("front", "Login")],
                 "scrum_master_agent": agent("beads-ralph-scrum-master", "x"),
                 "qa_agents": [{
@@ -218,7 +219,32 @@ mod tests {
             },
             "created_at": "2026-02-07T10:00:00Z", "updated_at": "2026-02-07T10:00:00Z",
         });
-        let bead = validate(&document, &Rules::default()).unwrap();
+        validate(&document, &Rules::default()).unwrap()
+    }
+
+    #[test]
+    fn z_9_acceptance_criteria_are_in_every_prompt_and_in_the_input_of_judges() {
+        let bead = login();
+        let criterion = "- Nobody gets in without one\n";
+        let asked = develop(&bead, &bead.metadata.dev_agents[0], "/w", &[], None);
+        assert!(asked.contains(criterion), "{asked}");
+        let asked = resolve(&bead, "/w", "main", &["a".to_owned()]);
+        assert!(asked.contains(criterion), "{asked}");
+        let asked = judge(&bead, &bead.metadata.qa_agents[0], "/w", &[]);
+        assert!(asked.contains(criterion), "{asked}");
+        let (_, input) = asked.split_once("## Input").unwrap();
+        let (_, input) = input.split_once("```json\n").unwrap();
+        let (input, _) = input.split_once("```").unwrap();
+        let input: Value = serde_json::from_str(input).unwrap();
+        assert_eq!(
+            input["acceptance_criteria"],
+            json!(["Nobody gets in without one"])
+        );
+    }
+
+    #[test]
+    fn l_3a_each_dev_agent_is_told_the_tasks_and_its_own_part() {
+        let bead = login();
         let asked = |n: usize| develop(&bead, &bead.metadata.dev_agents[n], "/w", &[], None);
         let back = asked(0);
         for words in [

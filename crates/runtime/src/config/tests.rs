@@ -126,6 +126,16 @@ fn z_22_unknown_keys_are_refused_wherever_they_stand() {
 }
 
 #[test]
+fn l_2_a_session_that_is_shorter_than_an_attempt_is_warned_of() {
+    assert_eq!(Timeouts::default().warning(), None);
+    let warning = |text: &str| loaded(text).unwrap().timeouts.warning();
+    let said = warning("timeouts: {scrum_master: 29m}\n").unwrap();
+    assert!(said.contains("timeouts.scrum_master"), "{said}");
+    assert_eq!(warning("timeouts: {scrum_master: 30m}\n"), None);
+    assert!(warning("dev_agent_timeout: 21m\n").is_some());
+}
+
+#[test]
 fn l_1_a_duration_is_positive_and_in_the_style_of_go() {
     let timeouts = |text: &str| loaded(text).map(|config| config.timeouts);
     assert_eq!(timeouts("rig: x\n").unwrap(), Timeouts::default());
@@ -138,11 +148,6 @@ fn l_1_a_duration_is_positive_and_in_the_style_of_go() {
         "the nested one wins"
     );
     assert_eq!(both.qa_agent, Duration::from_secs(90));
-    assert!(
-        both.warning().unwrap().contains("timeouts.scrum_master"),
-        "L-2"
-    );
-    assert_eq!(Timeouts::default().warning(), None);
     for wrong in ["0s", "-5m", "5", "soon", "[5m]"] {
         let error = timeouts(&format!("rig: x\ntimeouts: {{qa_agent: {wrong}}}\n"));
         let error = error.unwrap_err().to_string();

@@ -126,7 +126,7 @@ fn i_6_what_programs_read_has_every_key() {
 }
 
 #[test]
-fn i_6_a_dry_run_changes_nothing_and_names_its_rules() {
+fn i_6_a_dry_run_changes_nothing_and_explains_itself() {
     let bench = Bench::new("diligent");
     bench.source("bug", "ralf:required");
     for stage in ["preflight", "diagnose", "red-tests", "green-loop"] {
@@ -142,7 +142,14 @@ fn i_6_a_dry_run_changes_nothing_and_names_its_rules() {
             .world
             .run(&["implement", SOURCE, "--dry-run"])
             .exits(0);
-        assert!(said.stdout.contains(first), "{said:#?}");
+        let decisions = told["decisions"].as_array().unwrap().iter();
+        for decision in decisions.map(|it| it["text"].as_str().unwrap()) {
+            assert!(said.stdout.contains(decision), "{decision}: {said:#?}");
+        }
+        assert!(
+            !said.stdout.contains(first),
+            "rules are for programs: {said:#?}"
+        );
         assert_eq!((bench.export(), bench.ran().len()), before);
     }
     // Also where a person would be asked.

@@ -103,7 +103,7 @@ fn b_14_the_scrum_master_takes_the_configured_model() {
 }
 
 #[test]
-fn t_34_a_filter_keeps_external_dependencies() {
+fn t_34_d_7_a_filter_keeps_external_dependencies() {
     let ids = ["1.1", "1.2a", "1.2b", "1.3", "2.1"];
     let text: String = ids.iter().map(|id| sprint(id, "Work")).collect();
     let compiled = compiled(&text, "1.2a, 1.2b ,1.3").unwrap();
