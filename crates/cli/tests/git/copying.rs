@@ -4,7 +4,7 @@ use beads_ralph_core::engine::Lasting;
 use beads_ralph_runtime::git::Settings;
 use beads_ralph_runtime::run::Repository as _;
 
-use super::world::{World, commit_all, git, git_of, origin, read, write};
+use super::world::{World, commit_all, git, origin, own_of, read, write};
 
 fn world(patterns: &[&str]) -> World {
     let settings = Settings {
@@ -100,7 +100,7 @@ fn z_5_what_the_agent_commits_of_it_is_not_handed_over() {
 fn z_5_a_copy_that_was_cut_off_is_made_again() {
     let world = world(&["conf"]);
     let (place, _) = world.prepare("a", &[]);
-    let list = git_of(&place).join("beads-ralph-copied");
+    let list = own_of(&place).join("beads-ralph-copied");
     write(&list, &read(&list).replace("true", "false"));
     write(&place.worktree.join("conf/own.yml"), "ha");
     world.git.prepare(&place, &origin(&[])).unwrap();

@@ -68,6 +68,15 @@ impl World {
         self.look = look(&self.root);
     }
 
+    /// The main checkout must be as it was, right now.
+    #[track_caller]
+    pub(crate) fn check_same(&self) {
+        assert!(
+            look(&self.root) == self.look,
+            "the main checkout was changed"
+        );
+    }
+
     pub(crate) fn place(&self, name: &str) -> Place {
         Place {
             bead: BeadId::parse(&format!("bd-{name}")).unwrap(),
@@ -217,6 +226,15 @@ pub(crate) fn try_git(cwd: &Utf8Path, arguments: &[&str]) -> (bool, String) {
 /// The git directory of a worktree.
 pub(crate) fn git_of(place: &Place) -> Utf8PathBuf {
     git(&place.worktree, &["rev-parse", "--absolute-git-dir"]).into()
+}
+
+/// What the program keeps of a worktree.
+pub(crate) fn own_of(place: &Place) -> Utf8PathBuf {
+    let git = git_of(place);
+    let common = git.parent().and_then(Utf8Path::parent).unwrap();
+    common
+        .join("beads-ralph/worktrees")
+        .join(git.file_name().unwrap())
 }
 
 /// Writes a file, with the directories above it.
