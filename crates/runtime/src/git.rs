@@ -23,6 +23,7 @@ mod index;
 mod integrate;
 mod locks;
 mod occupants;
+mod onlooker;
 mod prepare;
 mod push;
 mod refname;
@@ -40,6 +41,8 @@ mod worktrees;
 pub use changes::Change;
 pub(crate) use copied::copy_into;
 pub use identity::{Identity, Person, branch_of};
+pub(crate) use onlooker::{Sight, hold, look};
+pub(crate) use view::View;
 pub use worktrees::Worktree;
 
 use std::collections::{BTreeMap, HashMap};
