@@ -120,7 +120,7 @@ fn c_3_what_a_qa_agent_hides_closes_no_bead() {
         );
         let world = World::new(&Setup {
             plan: format!("# Plan: a test\n\n{}", checked_by_script()),
-            config: "integration: merge\nralph: {poll_interval: 100ms, max_iterations: 1}\n"
+            config: "integration: merge\nralph: {poll_interval: 100ms}\nretry: {max_attempts: 1}\n"
                 .to_owned(),
             agent,
             ..Setup::default()
@@ -175,7 +175,7 @@ fn c_2_filters_run_without_what_is_withheld_and_as_they_were_at_the_start() {
         config: "  withhold_env: [SECRET]\nintegration: merge\nralph: {poll_interval: 100ms}\n"
             .to_owned(),
         agent: format!(
-            "{DILIGENT}\n[ $role = dev ] && git config filter.up.clean 'echo evil' && echo text >work/a.up\n"
+            "{DILIGENT}\nif [ $role = dev ]; then git config filter.up.clean 'echo evil'; echo text >work/a.up; fi\n"
         ),
         ..Setup::default()
     });
@@ -198,19 +198,26 @@ fn c_2_filters_run_without_what_is_withheld_and_as_they_were_at_the_start() {
 
 #[test]
 fn c_3_two_beads_at_once_reach_neither_each_other_nor_the_user() {
-    let evil = "if [ $role = dev ]; then for other in ../*; do [ \"$(basename \"$other\")\" = \"$(basename \"$PWD\")\" ] || cp \"$other/.git\" .git; done; fi\n";
+    let wait = |name: &str| format!("while ! [ -e \"$base/{name}\" ]; do sleep 0.02; done");
+    let evil = format!(
+        "if [ $role$sprint = dev1.1a ]; then touch \"$base/one\"; {}; fi\n\
+         if [ $role$sprint = dev1.1b ]; then {}; cp ../1-1a-one/.git .git; touch \"$base/two\"; fi\n",
+        wait("two"),
+        wait("one")
+    );
     let world = World::new(&Setup {
-        plan: plan(&[("1.1", "One"), ("1.2", "Two")]),
-        config: "integration: merge\nralph: {poll_interval: 100ms, max_iterations: 1}\n".to_owned(),
-        agent: format!("{DILIGENT}\n[ $sprint = 1.2 ] && {{ {evil} }}\n"),
+        plan: plan(&[("1.1a", "One"), ("1.1b", "Two")]),
+        config: "integration: merge\nralph: {poll_interval: 100ms}\nretry: {max_attempts: 1}\n"
+            .to_owned(),
+        agent: format!("{DILIGENT}\n{evil}"),
         ..Setup::default()
     });
     with_user_files(&world);
     let ended = world.run(&["run"]);
     assert_ne!(ended.code, Some(0));
     check_user_files(&world);
-    assert_eq!(world.bead("1.1")["status"], "closed");
-    assert_ne!(world.bead("1.2")["status"], "closed");
-    let made = ["diff-tree", "-r", "--name-only", "main", "feature/1-1-one"];
-    assert_eq!(world.git(&made), "work/1.1.txt");
+    assert_eq!(world.bead("1.1a")["status"], "closed");
+    assert_ne!(world.bead("1.1b")["status"], "closed");
+    let made = ["diff-tree", "-r", "--name-only", "main", "feature/1-1a-one"];
+    assert_eq!(world.git(&made), "work/1.1a.txt");
 }
