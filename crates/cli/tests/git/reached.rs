@@ -2,11 +2,16 @@
 //!
 //! Each test first lets the agent do something and then does what a run does. The world looks whether the main checkout stayed as it was.
 
+use std::io::Write as _;
+
+use beads_ralph_core::engine::Lasting;
 use beads_ralph_runtime::git::Settings;
 use beads_ralph_runtime::run::{Place, Prepared, Repository as _};
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::world::{World, commit_all, git, git_of, origin, read, try_git, write};
+use super::world::{
+    World, commit_all, git, git_of, git_with, origin, own_of, read, try_git, write,
+};
 
 /// What an agent does to git, in a worktree whose `t.sh` it then changes without telling.
 type Attack = fn(&World, &Place);
@@ -206,8 +211,8 @@ fn c_3_what_is_hidden_from_git_is_seen_and_committed() {
         attack(&world, &place);
         // As long as before, at the time of before.
         let time = std::fs::metadata(&script).unwrap().modified().unwrap();
-        std::fs::write(&script, "exit 0\n").unwrap();
-        let file = std::fs::File::options().append(true).open(&script).unwrap();
+        let mut file = std::fs::File::options().write(true).open(&script).unwrap();
+        file.write_all(b"exit 0\n").unwrap();
         file.set_modified(time).unwrap();
         world.settle();
         let state = world.git.state(&place).unwrap();
@@ -452,7 +457,7 @@ fn c_2_a_link_to_another_worktree_is_not_followed() {
     let (other, at) = world.worked("other", "precious.txt", "1");
     write(&other.worktree.join("loose.txt"), "not committed");
     let link = read(&other.worktree.join(".git"));
-    std::fs::write(place.worktree.join(".git"), link).unwrap();
+    write(&place.worktree.join(".git"), &link);
     assert!(world.git.seal(&place, &prepared.head, "no").is_err());
     assert!(world.git.restore(&place, &prepared.head, 1).is_err());
     // Nor is a directory that is a link to another worktree.
@@ -614,6 +619,53 @@ fn c_2_a_sparse_checkout_stays_sparse_and_hides_nothing_that_is_there() {
     assert!(!place.worktree.join("out").exists(), "it is sparse again");
     assert_eq!(world.git.state(&place).unwrap().dirt, None);
     world.settle();
+}
+
+#[test]
+fn c_2_what_we_keep_of_a_worktree_is_not_believed_when_somebody_changed_it() {
+    let world = World::new();
+    let (place, prepared) = with_script(&world);
+    let index = own_of(&place).join("index");
+    let arguments = ["update-index", "--assume-unchanged", "t.sh"];
+    let with_ours = [("GIT_INDEX_FILE", index.as_str())];
+    git_with(&place.worktree, &with_ours, &arguments);
+    write(&place.worktree.join("t.sh"), "exit 0\n");
+    let dirt = world.git.state(&place).unwrap().dirt.unwrap_or_default();
+    assert!(dirt.contains("t.sh"), "{dirt}");
+    // What was copied in would be left out of what is compared.
+    let list = own_of(&place).join("beads-ralph-copied");
+    write(&list, r#"{"is_done": true, "paths": ["t.sh"]}"#);
+    let trouble = world.git.seal(&place, &prepared.head, "no").unwrap_err();
+    assert!(trouble.message.contains(list.as_str()), "{trouble}");
+}
+
+#[test]
+fn c_2_after_a_kill_our_index_is_made_anew() {
+    let world = World::new();
+    let (place, _) = with_script(&world);
+    let index = own_of(&place).join("index");
+    let arguments = ["update-index", "--assume-unchanged", "t.sh"];
+    let with_ours = [("GIT_INDEX_FILE", index.as_str())];
+    git_with(&place.worktree, &with_ours, &arguments);
+    write(&place.worktree.join("t.sh"), "exit 0\n");
+    // What a process that was killed leaves.
+    write(&world.root.join(".git/beads-ralph/users/1-0"), "");
+    let dirt = world.again().state(&place).unwrap().dirt;
+    assert!(dirt.unwrap_or_default().contains("t.sh"));
+}
+
+#[test]
+fn c_2_settings_that_somebody_changed_stop_the_run() {
+    let world = World::new();
+    let (place, prepared) = with_script(&world);
+    let view = world.root.join(".git/beads-ralph/view");
+    append(&view.join("config"), "[filter \"x\"]\n\tclean = false\n");
+    let trouble = world.git.seal(&place, &prepared.head, "no").unwrap_err();
+    assert_eq!(trouble.lasting, Lasting::ForRun);
+    assert!(trouble.message.contains(view.as_str()), "{trouble}");
+    // Whoever comes next begins with what the user has.
+    let sealed = world.again().seal(&place, &prepared.head, "yes").unwrap();
+    assert!(sealed.changed_files.is_empty());
 }
 
 #[test]

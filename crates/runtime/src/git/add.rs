@@ -77,7 +77,7 @@ impl Git {
             Start::Base(base) => (base.commit, base.from),
         };
         let linked = Linked::at(&place.worktree, &self.common)?;
-        self.fill(&linked)?;
+        self.fill(&linked, Some(&head))?;
         Ok(Ready {
             linked,
             head,
@@ -87,7 +87,7 @@ impl Git {
     }
 
     /// Makes the files of a worktree that has none yet, with our index of them.
-    fn fill(&self, linked: &Linked) -> Result<(), Trouble> {
+    fn fill(&self, linked: &Linked, head: Option<&CommitId>) -> Result<(), Trouble> {
         if linked.own.exists() {
             // That of another one, which had the same name.
             let removed = files::remove_directory(&linked.own);
@@ -95,10 +95,11 @@ impl Git {
         }
         let made = files::create_directory(&linked.own);
         made.map_err(|error| Trouble::for_run(error.to_string()))?;
+        self.caller.wrote(&linked.copied());
         let arguments = ["reset", "--quiet", "--hard", "--no-recurse-submodules"];
         self.caller
             .act(&Call::inside(linked, &arguments).for_run())?;
-        linked.index_is_at(None);
+        linked.index_is_at(head);
         linked.give_index(true)?;
         files::remove_leftover(&linked.git.join("locked"));
         Ok(())
@@ -182,7 +183,7 @@ impl Git {
         }
         let call = Call::inside(linked, &["symbolic-ref", "HEAD", &branch]);
         self.caller.act(&call.for_run())?;
-        self.fill(linked)
+        self.fill(linked, None)
     }
 
     /// A worktree that was there, if it is what it should be (Z-7).

@@ -6,14 +6,16 @@
 //! A call in a repository names its directories and reads the user's settings from our [`View`], so that nothing that an agent wrote
 //! into a git directory leads it elsewhere or starts anything.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Deref;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use beads_ralph_core::engine::{Lasting, Trouble};
 use camino::{Utf8Path, Utf8PathBuf};
 use tempfile::TempDir;
 
+use super::index::recognised;
 use super::site::Linked;
 use super::view::View;
 use super::{fault, locks};
@@ -84,6 +86,8 @@ struct Known {
     view: View,
     /// Names of variables that what git starts must not have.
     withheld: Vec<String>,
+    /// What our files about worktrees looked like when we had last written them.
+    written: Mutex<HashMap<Utf8PathBuf, Option<String>>>,
 }
 
 /// Which directories git is told.
@@ -267,11 +271,33 @@ impl<U: Deref<Target = Units>> Caller<U> {
             common: common.to_owned(),
             view,
             withheld: withheld.to_vec(),
+            written: Mutex::default(),
         };
         Ok(Self {
             repository: Some(repository),
             ..self
         })
+    }
+
+    /// Notes what a file of ours looks like after we have written it.
+    pub(super) fn wrote(&self, file: &Utf8Path) {
+        if let Some(known) = &self.repository {
+            let mut written = known.written.lock().unwrap_or_else(PoisonError::into_inner);
+            written.insert(file.to_owned(), recognised(file));
+        }
+    }
+
+    /// Whether somebody else has changed a file of ours since we wrote it; nothing where an earlier process did.
+    pub(super) fn is_changed(&self, file: &Utf8Path) -> Option<bool> {
+        let known = self.repository.as_ref()?;
+        let written = known.written.lock().unwrap_or_else(PoisonError::into_inner);
+        written.get(file).map(|look| *look != recognised(file))
+    }
+
+    /// Whether somebody who worked here was killed before they could look at what their agents did.
+    pub(super) fn is_after_a_kill(&self) -> bool {
+        let known = self.repository.as_ref();
+        known.is_some_and(|known| known.view.is_after_a_kill())
     }
 
     /// Whether the user checks out only parts of the repository.
@@ -335,6 +361,9 @@ impl<U: Deref<Target = Units>> Caller<U> {
         let Ending::Exited(code) = ended.ending else {
             return Err(Trouble::passing(format!("{name} was killed")));
         };
+        if let At::Inside(linked) = call.at {
+            self.wrote(&linked.index());
+        }
         let mut stderr = ended.stderr.text();
         if let Some(known) = self.repository.as_ref().filter(|_| code != 0) {
             stderr = stderr.replace(known.view.home().as_str(), known.common.as_str());

@@ -13,13 +13,22 @@ use camino::Utf8Path;
 use super::Git;
 use super::call::{Call, parts};
 use super::site::Linked;
+use super::status::Status;
 
 /// A file this large is not looked through.
 const MAX_LOOKED_AT: u64 = 64 << 20;
 
 impl Git {
     /// The files whose conflicts nobody solved.
-    pub(super) fn unresolved(&self, linked: &Linked) -> Result<Vec<String>, Trouble> {
+    pub(super) fn unresolved(
+        &self,
+        linked: &Linked,
+        status: &Status,
+    ) -> Result<Vec<String>, Trouble> {
+        if status.entries.is_empty() && linked.merge_head().is_none() {
+            // The files are just the commit, whatever an index says.
+            return Ok(Vec::new());
+        }
         let unmerged = self.caller.unmerged(linked);
         if !unmerged.is_empty() {
             let edited = self.edited(linked, &unmerged)?;

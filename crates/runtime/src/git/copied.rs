@@ -16,9 +16,6 @@ use super::site::Linked;
 use super::status::is_left_out;
 use crate::files;
 
-/// The name of the list.
-const LIST: &str = "beads-ralph-copied";
-
 /// What was copied into a worktree.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Record {
@@ -33,7 +30,7 @@ pub(super) fn of(linked: &Linked) -> Vec<String> {
 }
 
 fn read(linked: &Linked) -> Record {
-    let bytes = fs::read(linked.own.join(LIST)).unwrap_or_default();
+    let bytes = fs::read(linked.copied()).unwrap_or_default();
     serde_json::from_slice(&bytes).unwrap_or_default()
 }
 
@@ -151,7 +148,7 @@ fn write(linked: &Linked, record: &Record, is_done: bool) -> Result<(), Trouble>
         is_done,
         paths: record.paths.clone(),
     };
-    let list = linked.own.join(LIST);
+    let list = linked.copied();
     let written = files::create_directory(&linked.own)
         .and_then(|()| files::write_atomic(&list, &files::to_json(&record)));
     written.map_err(|error| Trouble::for_run(error.to_string()))

@@ -17,6 +17,7 @@ use super::call::{Call, Caller, no_place, parts};
 use super::site::Linked;
 use super::status::{Entry, Kind, Status};
 use crate::files;
+use crate::repo::shown;
 use crate::unit::Units;
 
 /// The commit that the index was made for.
@@ -32,6 +33,17 @@ impl<U: Deref<Target = Units>> Caller<U> {
         own.map_err(|error| Trouble::for_run(error.to_string()))?;
         // Whoever holds the turn is the only one; what lies there is of one that was killed.
         files::remove_leftover(&linked.own.join("index.lock"));
+        // What somebody else made of our index is not believed.
+        let is_changed = self.is_changed(&linked.index());
+        if is_changed.unwrap_or_else(|| self.is_after_a_kill()) {
+            files::remove_leftover(&linked.index());
+        }
+        if self.is_changed(&linked.copied()) == Some(true) {
+            return Err(Trouble::for_bead(format!(
+                "{} was changed by somebody else, so it is not known which files were copied in; see what the agent did, then retry the bead",
+                shown(&linked.copied())
+            )));
+        }
         let at = linked.index_at();
         let guess = head_of(linked);
         if at.is_none() || (guess.is_some() && guess != at) {
@@ -176,7 +188,7 @@ impl Linked {
         files::remove_leftover(&given);
         let bytes = fs::read(self.index()).map_err(|error| unwritten(&error))?;
         files::write_passing(&self.their_index(), &bytes).map_err(|error| unwritten(&error))?;
-        if is_merged && let Some(look) = look(&self.their_index()) {
+        if is_merged && let Some(look) = recognised(&self.their_index()) {
             drop(files::write_passing(&given, look.as_bytes()));
         }
         Ok(())
@@ -185,12 +197,12 @@ impl Linked {
     /// Whether the index of whoever works there is still the one that we gave them.
     fn is_given(&self) -> bool {
         let given = fs::read_to_string(self.own.join(GIVEN)).ok();
-        given.is_some() && given == look(&self.their_index())
+        given.is_some() && given == recognised(&self.their_index())
     }
 }
 
 /// What a file is recognised by; nobody can set the time of its change.
-fn look(file: &Utf8Path) -> Option<String> {
+pub(super) fn recognised(file: &Utf8Path) -> Option<String> {
     let it = fs::symlink_metadata(file).ok()?;
     let (seconds, nanos) = (it.ctime(), it.ctime_nsec());
     Some(format!("{} {} {seconds} {nanos}", it.ino(), it.len()))

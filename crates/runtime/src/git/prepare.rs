@@ -6,6 +6,7 @@ use beads_ralph_core::engine::{CommitId, Lasting, Trouble};
 
 use super::call::{Call, Said};
 use super::site::Linked;
+use super::status::Status;
 use super::{Git, copied};
 use crate::files;
 use crate::run::{Origin, Place, Prepared, Wanted};
@@ -14,7 +15,7 @@ use crate::run::{Origin, Place, Prepared, Wanted};
 pub(super) const MERGING: &str = "beads-ralph-merging";
 
 /// How long the name of a commit is, at least.
-const FULL_NAME: usize = 40;
+pub(super) const FULL_NAME: usize = 40;
 
 impl Git {
     pub(super) fn prepare_place(
@@ -24,6 +25,7 @@ impl Git {
     ) -> Result<Prepared, Trouble> {
         let ready = self.ready(place, origin)?;
         copied::copy(&self.root, &ready.linked, &self.settings.copy)?;
+        self.caller.wrote(&ready.linked.copied());
         let mut prepared = Prepared {
             head: ready.head,
             from: ready.from,
@@ -33,7 +35,7 @@ impl Git {
         let mut is_clean = match &ready.status {
             None => true,
             Some(status) => {
-                if self.report_conflict(&ready.linked, origin, &mut prepared)? {
+                if self.report_conflict(&ready.linked, status, origin, &mut prepared)? {
                     return Ok(prepared);
                 }
                 status.dirt(&copied::of(&ready.linked)).is_none()
@@ -50,10 +52,11 @@ impl Git {
     fn report_conflict(
         &self,
         linked: &Linked,
+        status: &Status,
         origin: &Origin,
         prepared: &mut Prepared,
     ) -> Result<bool, Trouble> {
-        prepared.conflicts = self.unresolved(linked)?;
+        prepared.conflicts = self.unresolved(linked, status)?;
         if prepared.conflicts.is_empty() {
             return Ok(false);
         }

@@ -6,6 +6,7 @@
 use beads_ralph_core::engine::{CommitId, Trouble};
 
 use super::call::Call;
+use super::prepare::FULL_NAME;
 use super::site::Linked;
 use super::status::{OURS, Status};
 use super::{Git, copied, refname};
@@ -154,7 +155,9 @@ impl Git {
         let mut arguments = vec!["clean", "--quiet", "--force", "-d"];
         arguments.extend(left_out.iter().map(String::as_str));
         self.caller.act(&Call::inside(linked, &arguments))?;
-        linked.index_is_at(None);
+        let is_name = commit.len() >= FULL_NAME;
+        let at = is_name.then(|| CommitId(commit.to_owned()));
+        linked.index_is_at(at.as_ref());
         linked.give_index(true)?;
         self.put_submodules_back(linked)
     }

@@ -28,7 +28,7 @@ impl Git {
         let copied = copied::of(&linked);
         let status = self.caller.look(&linked)?;
         let head = self.on_branch(&linked, place, &status)?;
-        let unresolved = self.unresolved(&linked)?;
+        let unresolved = self.unresolved(&linked, &status)?;
         if !unresolved.is_empty() {
             return self.sealed(&linked, Some(head), base, unresolved);
         }

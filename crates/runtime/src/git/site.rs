@@ -129,6 +129,11 @@ impl Linked {
         self.own.join("index")
     }
 
+    /// The list of what was copied into it.
+    pub(super) fn copied(&self) -> Utf8PathBuf {
+        self.own.join("beads-ralph-copied")
+    }
+
     /// The index of whoever works in it.
     pub(super) fn their_index(&self) -> Utf8PathBuf {
         self.git.join("index")

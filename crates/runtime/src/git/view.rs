@@ -68,6 +68,7 @@ const MAX_HOOKS: usize = 1000;
 pub(crate) struct View {
     home: Utf8PathBuf,
     is_sparse: bool,
+    is_after_a_kill: bool,
     /// What its files looked like when it was opened.
     seen: Vec<Option<Look>>,
     /// That we use it.
@@ -99,14 +100,14 @@ impl View {
         let home = base.join("view");
         let others = files::names(&users).map_err(|error| broken(&error))?;
         let user = User::new(&users)?;
+        let is_after_a_kill = forget_dead(&users, &others);
         if others.is_empty() || !home.join("config").is_file() {
             let setup = Setup::of(units, root, common)?;
             take(&setup, common, &home).map_err(|error| broken(&error))?;
-        } else {
-            forget_dead(&users, &others);
         }
         Ok(Self {
             seen: look(&home),
+            is_after_a_kill,
             is_sparse: setup::is_sparse(&home),
             home,
             user,
@@ -123,6 +124,11 @@ impl View {
         self.home.join(setup::GLOBAL)
     }
 
+    /// Whether somebody who used it was killed: nobody looked at what agents did then.
+    pub(crate) fn is_after_a_kill(&self) -> bool {
+        self.is_after_a_kill
+    }
+
     /// Whether the user checks out only parts of the repository.
     pub(crate) fn is_sparse(&self) -> bool {
         self.is_sparse
@@ -133,6 +139,8 @@ impl View {
         if look(&self.home) == self.seen && self.user.path.exists() {
             return Ok(());
         }
+        // Whoever comes next takes it anew.
+        drop(files::remove_directory(&self.home));
         Err(Trouble::for_run(format!(
             "git's settings in {} were changed during the run, and nobody but this program may do that; see what your agents did, then run again",
             shown(&self.home)
@@ -151,14 +159,16 @@ impl User {
     }
 }
 
-/// Removes what users left that were killed. From now on we are the one who keeps the view.
-fn forget_dead(users: &Utf8Path, others: &[String]) {
-    for other in others {
-        let path = users.join(other);
+/// Removes what users left that were killed, and says whether there were any. From now on we are the one who keeps the view.
+fn forget_dead(users: &Utf8Path, others: &[String]) -> bool {
+    let mut is_any = false;
+    for path in others.iter().map(|other| users.join(other)) {
         if let Ok(Some(_lock)) = files::lock(&path) {
             files::remove_leftover(&path);
+            is_any = true;
         }
     }
+    is_any
 }
 
 fn turn(path: &Utf8Path) -> Result<Lock, Trouble> {
