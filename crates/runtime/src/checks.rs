@@ -34,6 +34,8 @@ pub struct Checks<'a> {
     pub cancel: &'a Cancel,
     /// Where they run.
     pub root: &'a Utf8Path,
+    /// The main checkout of the repository, which may be the same.
+    pub home: &'a Utf8Path,
     /// What runs a command line: a program and its arguments, to which the command is added (V-3).
     pub shell: &'a [String],
     /// Names of variables that are kept from them: what they run is what an agent wrote.
@@ -81,7 +83,7 @@ impl Checks<'_> {
         listener: &mut dyn Listener,
     ) -> Vec<CheckRecord> {
         const CLEAN: &str = "clean worktree";
-        let tree = Tree::at(self.root, self.units);
+        let tree = Tree::at(self.root, self.home, self.units);
         match self.ground {
             Ground::Clean => {}
             Ground::AsItIs => {

@@ -26,6 +26,8 @@ pub enum Variable {
     Path,
     /// The user's directory, where formulas of the user are.
     Home,
+    /// Where the user's programs have their settings, when that is not `~/.config`.
+    ConfigHome,
     /// The `.beads` directory, when it is not to be searched for.
     BeadsDir,
     /// For the `bd` face: a path to the store, as its `--db`.
@@ -80,6 +82,7 @@ impl Variable {
             Self::Lang => "LANG",
             Self::Path => "PATH",
             Self::Home => "HOME",
+            Self::ConfigHome => "XDG_CONFIG_HOME",
             Self::BeadsDir => "BEADS_DIR",
             Self::BeadsDb => "BEADS_DB",
             Self::BdDb => "BD_DB",

@@ -28,6 +28,7 @@ use self::run::Run;
 use crate::checks::Again;
 use crate::news::Listener;
 use crate::ralph::{Evidence, LogDirectory};
+use crate::tree::Tree;
 use crate::unit::{Cancel, Mark, Units};
 
 /// Somebody who can be asked to work on a bead.
@@ -65,6 +66,8 @@ pub struct Workshop<'a> {
     pub cancel: &'a Cancel,
     /// Where agent and checks run.
     pub root: &'a Utf8Path,
+    /// The main checkout of the repository, which may be the same.
+    pub home: &'a Utf8Path,
     /// What runs a command line.
     pub shell: &'a [String],
     /// Where evidence is kept.
@@ -125,5 +128,7 @@ pub fn pursue<'a>(
     settings: Settings,
     listener: &'a mut dyn Listener,
 ) -> Result<Report, KeeperError> {
+    let tree = Tree::at(workshop.root, workshop.home, workshop.units);
+    let _settings = tree.keep_settings();
     Run::new(workshop, keeper, worker, settings, listener).until_the_end()
 }

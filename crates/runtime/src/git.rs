@@ -19,23 +19,30 @@ mod copied;
 mod fault;
 mod history;
 mod identity;
+mod index;
 mod integrate;
 mod locks;
 mod occupants;
+mod onlooker;
 mod prepare;
 mod push;
 mod refname;
 mod restore;
 mod seal;
+mod setup;
 mod site;
 mod status;
+mod submodules;
 mod turn;
+mod view;
 mod worktree_view;
 mod worktrees;
 
 pub use changes::Change;
 pub(crate) use copied::copy_into;
 pub use identity::{Identity, Person, branch_of};
+pub(crate) use onlooker::{Sight, hold, look};
+pub(crate) use view::View;
 pub use worktrees::Worktree;
 
 use std::collections::{BTreeMap, HashMap};
@@ -51,7 +58,6 @@ use crate::run::{Integrated, Origin, Place, Prepared, Repository, Sealed, State}
 use crate::unit::Units;
 use call::{Call, Caller};
 use site::Linked;
-use status::Status;
 
 /// What can be set about how git is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +70,8 @@ pub struct Settings {
     pub network_limit: Duration,
     /// How long what was fetched counts as new.
     pub fetch_every: Duration,
+    /// Names of variables that filters and the like must not have, when git starts them for work on a bead.
+    pub withhold: Vec<String>,
 }
 
 impl Default for Settings {
@@ -73,6 +81,7 @@ impl Default for Settings {
             remote: "origin".to_owned(),
             network_limit: Duration::from_mins(2),
             fetch_every: base::FETCH_EVERY,
+            withhold: Vec::new(),
         }
     }
 }
@@ -83,7 +92,7 @@ struct Memory {
     /// Whether the first commit is in the history of the second.
     ancestry: HashMap<(CommitId, CommitId), bool>,
     /// The files that differ between two commits: each attempt asks for the same several times.
-    changes: HashMap<(CommitId, CommitId), Vec<String>>,
+    changes: HashMap<(CommitId, CommitId), seal::Between>,
 }
 
 /// When a branch was fetched, and what kept it from coming.
@@ -92,7 +101,7 @@ type Fetched = HashMap<String, (Instant, Option<String>)>;
 /// A git repository. Threads may share it.
 #[derive(Debug)]
 pub struct Git {
-    caller: Caller,
+    caller: Caller<Arc<Units>>,
     /// The root of the main worktree.
     root: Utf8PathBuf,
     /// The git directory that all worktrees share.
@@ -127,7 +136,7 @@ impl Git {
             )));
         };
         Ok(Self {
-            caller: caller.in_repository(common.into()),
+            caller: caller.in_repository(root, Utf8Path::new(common), &settings.withhold)?,
             root: root.to_owned(),
             common: Utf8PathBuf::from(common),
             is_shallow: is_shallow == "true",
@@ -176,8 +185,11 @@ impl Repository for Git {
     }
 
     fn state(&self, place: &Place) -> Result<State, Trouble> {
-        let linked = Linked::at(&place.worktree, &self.common)?;
-        let status = Status::of(&self.caller, &linked.path)?;
+        let (linked, status) = self.at(&place.worktree, || {
+            let linked = Linked::at(&place.worktree, &self.common)?;
+            let status = self.caller.look(&linked)?;
+            Ok((linked, status))
+        })?;
         let dirt = status.dirt(&copied::of(&linked));
         let dirt = dirt.or_else(|| linked.is_in_the_middle());
         match status.head {

@@ -1,6 +1,6 @@
 //! What a directory of work looks like: whether it changed, what is checked out, what was not committed.
 //!
-//! In a git repository git is asked, so that ignored files do not count. Elsewhere every file counts, by its size and the
+//! In a git repository git is asked, by an index of ours, so that ignored files do not count and hidden ones do. Elsewhere every file counts, by its size and the
 //! time of its last change; beads need no git (Z-29).
 
 use std::fs;
@@ -9,8 +9,9 @@ use std::time::{Duration, UNIX_EPOCH};
 use camino::{Utf8Path, Utf8PathBuf};
 use twox_hash::XxHash3_64;
 
+use crate::git::{self, Sight, View};
 use crate::repo;
-use crate::unit::{Captured, Ending, Units};
+use crate::unit::{Ending, Units};
 
 /// How long git may take to say what changed.
 const GIT_LIMIT: Duration = Duration::from_mins(2);
@@ -34,46 +35,59 @@ pub struct Snapshot {
 pub struct Tree<'a> {
     units: &'a Units,
     root: &'a Utf8Path,
-    is_git: bool,
+    home: &'a Utf8Path,
 }
 
+/// Git's settings, kept as they are for as long as this is held: what an agent sets meanwhile changes nothing that trees say (C-2).
+#[derive(Debug)]
+pub struct Kept(#[expect(dead_code, reason = "it is held, not read")] Option<View>);
+
 impl<'a> Tree<'a> {
-    /// Looks whether it belongs to a git repository.
-    pub fn at(root: &'a Utf8Path, units: &'a Units) -> Self {
-        Self {
-            units,
-            root,
-            is_git: repo::root_of(root).is_some(),
-        }
+    /// A directory, which may be in the main checkout of a repository, whose root is given, or in a worktree of it.
+    pub fn at(root: &'a Utf8Path, home: &'a Utf8Path, units: &'a Units) -> Self {
+        Self { units, root, home }
+    }
+
+    /// Keeps git's settings as they are now.
+    pub fn keep_settings(&self) -> Kept {
+        Kept(self.top().and_then(|_| git::hold(self.units, self.home)))
     }
 
     /// The commit that is checked out; nothing without git or before the first commit.
     pub fn head(&self) -> Option<String> {
-        let head = self.git(&["rev-parse", "--verify", "--quiet", "HEAD"])?;
-        let head = str::from_utf8(&head.head).ok()?.trim();
-        (!head.is_empty()).then(|| head.to_owned())
+        self.top()?;
+        let argv = ["git", "rev-parse", "--verify", "--quiet", "HEAD"];
+        let ended = self.units.output(&argv, self.root, GIT_LIMIT).ok()?;
+        let is_said = ended.ending == Ending::Exited(0) && ended.stopped.is_none();
+        let head = str::from_utf8(&ended.stdout.head).ok()?.trim();
+        (is_said && !head.is_empty()).then(|| head.to_owned())
     }
 
     /// What it looks like now.
     pub fn snapshot(&self) -> Snapshot {
-        let head = self.head();
-        let files = match self.status() {
-            Some(status) => self.changed_files(&status),
-            None => self.all_files(),
-        };
-        Snapshot { head, files }
+        match self.sight() {
+            Some(sight) => Snapshot {
+                files: self.changed_files(&sight),
+                head: sight.head,
+            },
+            None => Snapshot {
+                head: self.head(),
+                files: self.all_files(),
+            },
+        }
     }
 
     /// Why what is checked out is not just a commit (Z-29): something is not committed, ignored files apart, or git does not
     /// say. What cannot be known is no reason to believe it.
     pub fn is_not_a_commit(&self) -> Option<String> {
-        let (Some(_), Some(status)) = (self.head(), self.status()) else {
+        let sight = self.sight().filter(|sight| sight.head.is_some());
+        let Some(sight) = sight else {
             return Some(
                 "git does not say what is checked out and whether all of it is committed"
                     .to_owned(),
             );
         };
-        let files = paths(&status.head);
+        let files = &sight.changed;
         let named: Vec<&str> = files.iter().take(MAX_NAMED).map(String::as_str).collect();
         let more = if files.len() > named.len() {
             ", …"
@@ -81,39 +95,31 @@ impl<'a> Tree<'a> {
             ""
         };
         let reason = format!("Not everything is committed: {}{more}", named.join(", "));
-        (status.n_bytes > 0).then_some(reason)
+        (!files.is_empty()).then_some(reason)
     }
 
-    fn status(&self) -> Option<Captured> {
-        // Ours is left out, so that a log that we write is no change of the agent's.
-        self.git(&[
-            "status",
-            "--porcelain",
-            "-z",
-            "--untracked-files=all",
-            "--no-renames",
-            "--",
-            ".",
-            ":(exclude,top).ralph",
-            ":(exclude,top).beads",
-        ])
+    /// The root of the worktree that it is in.
+    fn top(&self) -> Option<Utf8PathBuf> {
+        repo::root_of(self.root)
     }
 
-    fn git(&self, arguments: &[&str]) -> Option<Captured> {
-        if !self.is_git {
-            return None;
-        }
-        let argv = [&["git", "--no-optional-locks"], arguments].concat();
-        let ended = self.units.output(&argv, self.root, GIT_LIMIT).ok()?;
-        (ended.ending == Ending::Exited(0) && ended.stopped.is_none()).then_some(ended.stdout)
+    /// What git says of it, as far as that is in the directory.
+    fn sight(&self) -> Option<Sight> {
+        let top = self.top()?;
+        let mut sight = git::look(self.units, &top, self.home).ok()?;
+        let root = self.root.canonicalize_utf8().ok()?;
+        let inside = root.strip_prefix(&top).ok()?;
+        sight
+            .changed
+            .retain(|path| Utf8Path::new(path).starts_with(inside));
+        Some(sight)
     }
 
-    /// The state of what differs from the commit. Of very many files only the first are looked at one by one; that there are
-    /// others, and which, is in the hash of what git said.
-    fn changed_files(&self, status: &Captured) -> u64 {
-        let top = repo::root_of(self.root).unwrap_or_else(|| self.root.to_owned());
-        let mut look = status.sha256.clone().into_bytes();
-        for path in paths(&status.head) {
+    /// The state of what differs from the commit.
+    fn changed_files(&self, sight: &Sight) -> u64 {
+        let top = self.top().unwrap_or_else(|| self.root.to_owned());
+        let mut look = Vec::new();
+        for path in &sight.changed {
             describe(&top.join(path), &mut look);
         }
         XxHash3_64::oneshot(&look)
@@ -139,15 +145,6 @@ impl<'a> Tree<'a> {
         }
         XxHash3_64::oneshot(&look)
     }
-}
-
-/// The paths of `git status --porcelain -z`.
-fn paths(status: &[u8]) -> Vec<String> {
-    let entries = status.split(|byte| *byte == 0);
-    entries
-        .filter_map(|entry| entry.get(3..))
-        .map(|path| String::from_utf8_lossy(path).into_owned())
-        .collect()
 }
 
 fn describe(path: &Utf8Path, look: &mut Vec<u8>) {

@@ -231,6 +231,10 @@ fn answered(answer: &Result<Answer, Trouble>) -> String {
         }) => format!("{}: {}", verdict.status, verdict.message),
         Ok(Answer::Judged { report, .. }) => format!("no verdict: {}", report.reason),
         Ok(Answer::Sealed {
+            refused: Some(reason),
+            ..
+        }) => format!("refused: {reason}"),
+        Ok(Answer::Sealed {
             commit, n_changed, ..
         }) => format!(
             "{} at {}",

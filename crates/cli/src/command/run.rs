@@ -187,6 +187,7 @@ impl Place {
         let settings = git::Settings {
             copy: self.config.worktrees.copy.clone(),
             network_limit: self.config.run.network_timeout,
+            withhold: self.config.agents.withhold_env.clone(),
             ..git::Settings::default()
         };
         Git::open(Arc::clone(&self.units), &self.root, settings).map_err(|trouble| {

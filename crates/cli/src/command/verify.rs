@@ -34,11 +34,12 @@ pub(crate) fn run(args: &VerifyArgs, global: &Global, ui: &Ui) -> Result<(), Fai
     let commit = target.base_commit();
     let base = commit.as_deref();
     let base = base.map(|base| Base::new(&main, base, &config.worktrees));
-    let head = Tree::at(&root, &units).head();
+    let head = Tree::at(&root, &main, &units).head();
     let checks = Checks {
         units: &units,
         cancel: &cancel,
         root: &root,
+        home: &main,
         shell: &config.shell,
         withhold: &config.agents.withhold_env,
         env: &BTreeMap::new(),

@@ -4,14 +4,17 @@ use beads_ralph_core::engine::Lasting;
 use beads_ralph_runtime::git::Settings;
 use beads_ralph_runtime::run::Repository as _;
 
-use super::world::{World, commit_all, git, git_of, origin, read, write};
+use super::world::{World, commit_all, git, origin, own_of, read, write};
 
-fn world(patterns: &[&str]) -> World {
-    let settings = Settings {
+fn settings(patterns: &[&str]) -> Settings {
+    Settings {
         copy: patterns.iter().map(|&pattern| pattern.to_owned()).collect(),
         ..Settings::default()
-    };
-    World::with(settings, |root| {
+    }
+}
+
+fn world(patterns: &[&str]) -> World {
+    World::with(settings(patterns), |root| {
         for (name, text) in [
             (".env", "SECRET=1"),
             (".env.[local]", "SECRET=2"),
@@ -100,10 +103,11 @@ fn z_5_what_the_agent_commits_of_it_is_not_handed_over() {
 fn z_5_a_copy_that_was_cut_off_is_made_again() {
     let world = world(&["conf"]);
     let (place, _) = world.prepare("a", &[]);
-    let list = git_of(&place).join("beads-ralph-copied");
+    let list = own_of(&place).join("beads-ralph-copied");
     write(&list, &read(&list).replace("true", "false"));
     write(&place.worktree.join("conf/own.yml"), "ha");
-    world.git.prepare(&place, &origin(&[])).unwrap();
+    let again = world.again_with(settings(&["conf"]));
+    again.prepare(&place, &origin(&[])).unwrap();
     assert_eq!(read(&place.worktree.join("conf/own.yml")), "own");
     assert!(read(&list).contains("true"));
 }

@@ -5,7 +5,7 @@ use beads_ralph_runtime::files;
 use beads_ralph_runtime::run::{Place, Repository as _};
 use camino::Utf8Path;
 
-use super::world::{World, git, git_of, origin, read, write};
+use super::world::{World, git, git_of, origin, own_of, read, write};
 
 /// After whatever happened, a bead is prepared as if nothing had.
 #[track_caller]
@@ -147,7 +147,7 @@ fn z_6_a_merge_of_ours_that_was_killed_is_done_again() {
         let (place, prepared) = world.prepare(name, &[&one]);
         assert_eq!(prepared.head, one);
         if name != "commit" {
-            write(&git_of(&place).join("beads-ralph-merging"), "");
+            write(&own_of(&place).join("beads-ralph-merging"), "");
         }
         match name {
             "files" => write(&place.worktree.join("two.txt"), "half"),
@@ -174,9 +174,8 @@ fn z_6_a_merge_of_ours_that_was_killed_is_done_again() {
 fn l_21_a_conflict_whose_merge_was_cut_off_is_found_again() {
     let world = World::new();
     let (place, origin, prepared) = world.conflict();
-    let own = git_of(&place);
-    files::remove_leftover(&own.join("MERGE_HEAD"));
-    write(&own.join("beads-ralph-merging"), "");
+    files::remove_leftover(&git_of(&place).join("MERGE_HEAD"));
+    write(&own_of(&place).join("beads-ralph-merging"), "");
     let again = world.git.prepare(&place, &origin).unwrap();
     assert_eq!(
         (again.conflicts, again.merging),
@@ -194,29 +193,24 @@ fn z_7_c_9_locks_of_a_git_that_was_killed_are_removed_and_others_are_not() {
         own.join("HEAD.lock"),
         world.root.join(".git/refs/heads/feature/a.lock"),
     ];
-    let leave = |is_old: bool| {
-        for lock in &locks {
-            write(lock, "");
-            if is_old {
-                let file = std::fs::File::options().write(true).open(lock).unwrap();
-                file.set_modified(std::time::UNIX_EPOCH).unwrap();
-            }
-        }
-    };
-    leave(false);
+    let leave = || locks.iter().for_each(|lock| write(lock, ""));
     write(&place.worktree.join("new.txt"), "1");
-    let trouble = world.git.seal(&place, &prepared.head, "no").unwrap_err();
-    assert_eq!(trouble.lasting, Lasting::Passing, "{trouble}");
-    leave(true);
-    let held = std::fs::File::open(&locks[0]).unwrap();
-    let trouble = world.git.seal(&place, &prepared.head, "no").unwrap_err();
-    assert_eq!(trouble.lasting, Lasting::Passing, "{trouble}");
-    drop(held);
+    for lock in &locks {
+        leave();
+        let held = std::fs::File::open(lock).unwrap();
+        let trouble = world.git.seal(&place, &prepared.head, "no").unwrap_err();
+        assert_eq!(trouble.lasting, Lasting::Passing, "{trouble}");
+        let own = format!("process {} ", std::process::id());
+        assert!(trouble.message.contains(&own), "{trouble}");
+        assert!(trouble.message.contains(lock.as_str()), "{trouble}");
+        drop(held);
+    }
+    leave();
     let sealed = world.git.seal(&place, &prepared.head, "work").unwrap();
     assert_eq!(sealed.changed_files, ["new.txt"]);
-    leave(true);
+    leave();
     world.git.prepare(&place, &origin(&[])).unwrap();
-    leave(true);
+    leave();
     world.git.restore(&place, &prepared.head, 1).unwrap();
     assert_eq!(world.git.state(&place).unwrap().head, prepared.head);
 }

@@ -16,6 +16,8 @@ mod integrating;
 #[cfg(test)]
 mod preparing;
 #[cfg(test)]
+mod reached;
+#[cfg(test)]
 mod remotes;
 #[cfg(test)]
 mod removing;

@@ -11,7 +11,16 @@ use super::world::{World, commit_all, failing_hook, git, try_git, write};
 
 /// A world whose repository has a remote, and another clone of that.
 fn with_remote(settings: Settings) -> (World, Utf8PathBuf, Utf8PathBuf) {
+    with_remote_and(settings, |_| {})
+}
+
+/// The same, changed before anybody opens it.
+fn with_remote_and(
+    settings: Settings,
+    change: impl FnOnce(&Utf8Path),
+) -> (World, Utf8PathBuf, Utf8PathBuf) {
     let world = World::with(settings, |root| {
+        change(root);
         let remote = remote_of(root);
         git(
             root,
@@ -230,8 +239,8 @@ fn l_18_a_remote_that_never_answers_is_given_up() {
 
 #[test]
 fn l_18_a_hook_of_the_user_may_refuse_a_push() {
-    let (world, remote, _) = with_remote(Settings::default());
-    failing_hook(&world.root, "pre-push");
+    let hook = |root: &Utf8Path| failing_hook(root, "pre-push");
+    let (world, remote, _) = with_remote_and(Settings::default(), hook);
     let (_, verified) = world.worked("a", "a.txt", "1");
     let trouble = world.git.push("feature/a", &verified).unwrap_err();
     assert_eq!(trouble.lasting, Lasting::ForBead);
@@ -242,6 +251,28 @@ fn l_18_a_hook_of_the_user_may_refuse_a_push() {
         "{trouble}"
     );
     assert!(!try_git(&remote, &["rev-parse", "--verify", "feature/a"]).0);
+}
+
+#[test]
+fn c_2_a_hook_and_a_remote_that_an_agent_set_are_not_used_for_a_push() {
+    let (mut world, remote, _) = with_remote(Settings::default());
+    let (place, verified) = world.worked("a", "a.txt", "1");
+    failing_hook(&world.root, "pre-push");
+    let elsewhere = world.base.join("elsewhere.git");
+    git(
+        &world.base,
+        &["init", "--quiet", "--bare", elsewhere.as_str()],
+    );
+    for key in ["remote.origin.url", "remote.origin.pushurl"] {
+        git(&place.worktree, &["config", key, elsewhere.as_str()]);
+    }
+    let shorter = format!("url.{elsewhere}.insteadOf");
+    git(&place.worktree, &["config", &shorter, remote.as_str()]);
+    world.settle();
+    world.git.push("feature/a", &verified).unwrap();
+    let there = git(&remote, &["rev-parse", "--verify", "feature/a"]);
+    assert_eq!(there, verified.0);
+    assert!(!try_git(&elsewhere, &["rev-parse", "--verify", "feature/a"]).0);
 }
 
 #[test]

@@ -63,9 +63,23 @@ impl World {
         open(&self.root, Settings::default())
     }
 
+    /// The same, with other settings.
+    pub(crate) fn again_with(&self, settings: Settings) -> Git {
+        open(&self.root, settings)
+    }
+
     /// Takes what the main checkout looks like now for what it should.
     pub(crate) fn settle(&mut self) {
         self.look = look(&self.root);
+    }
+
+    /// The main checkout must be as it was, right now.
+    #[track_caller]
+    pub(crate) fn check_same(&self) {
+        assert!(
+            look(&self.root) == self.look,
+            "the main checkout was changed"
+        );
     }
 
     pub(crate) fn place(&self, name: &str) -> Place {
@@ -182,8 +196,19 @@ pub(crate) fn git(cwd: &Utf8Path, arguments: &[&str]) -> String {
     said
 }
 
+/// Runs git with more in its environment, and it must succeed.
+#[track_caller]
+pub(crate) fn git_with(cwd: &Utf8Path, env: &[(&str, &str)], arguments: &[&str]) {
+    let (is_ok, said) = try_git_with(cwd, env, arguments);
+    assert!(is_ok, "git {arguments:?}: {said}");
+}
+
 /// Runs git, and says whether it succeeded.
 pub(crate) fn try_git(cwd: &Utf8Path, arguments: &[&str]) -> (bool, String) {
+    try_git_with(cwd, &[], arguments)
+}
+
+fn try_git_with(cwd: &Utf8Path, env: &[(&str, &str)], arguments: &[&str]) -> (bool, String) {
     #[expect(clippy::disallowed_methods, reason = "tests look at git with git")]
     let mut command = Command::new("git");
     let output = command
@@ -197,6 +222,7 @@ pub(crate) fn try_git(cwd: &Utf8Path, arguments: &[&str]) -> (bool, String) {
         .args(arguments)
         .env("LC_ALL", "C")
         .env_remove("GIT_DIR")
+        .envs(env.iter().copied())
         .output()
         .unwrap();
     let said = [
@@ -217,6 +243,15 @@ pub(crate) fn try_git(cwd: &Utf8Path, arguments: &[&str]) -> (bool, String) {
 /// The git directory of a worktree.
 pub(crate) fn git_of(place: &Place) -> Utf8PathBuf {
     git(&place.worktree, &["rev-parse", "--absolute-git-dir"]).into()
+}
+
+/// What the program keeps of a worktree.
+pub(crate) fn own_of(place: &Place) -> Utf8PathBuf {
+    let git = git_of(place);
+    let common = git.parent().and_then(Utf8Path::parent).unwrap();
+    common
+        .join("beads-ralph/worktrees")
+        .join(git.file_name().unwrap())
 }
 
 /// Writes a file, with the directories above it.

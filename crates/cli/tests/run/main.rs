@@ -29,6 +29,8 @@ mod picture;
 #[cfg(test)]
 mod places;
 #[cfg(test)]
+mod reached;
+#[cfg(test)]
 mod replayed;
 #[cfg(test)]
 mod report;

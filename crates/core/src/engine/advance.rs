@@ -80,9 +80,14 @@ impl Engine {
                     tree,
                     n_changed,
                     unresolved,
+                    refused,
                 },
             ) => {
-                self.sealed(now, &id, (commit, tree), *n_changed, unresolved);
+                if let Some(reason) = refused {
+                    self.refuse_work(now, &id, reason);
+                } else {
+                    self.sealed(now, &id, (commit, tree), *n_changed, unresolved);
+                }
             }
             (Action::Record { .. }, Answer::Done) => match self.work(&id).after_record {
                 AfterRecord::Judge => self.judge(now, &id),

@@ -322,6 +322,13 @@ impl Engine {
         self.issue(id, Action::Seal { attempt, base });
     }
 
+    /// The work cannot be taken as it is: the next attempt hears why.
+    pub(super) fn refuse_work(&mut self, now: Timestamp, id: &BeadId, reason: &str) {
+        let work = self.work(id);
+        work.needs_prepare |= work.phase == Phase::Resolving;
+        self.fail_attempt(now, id, reason);
+    }
+
     pub(super) fn sealed(
         &mut self,
         now: Timestamp,

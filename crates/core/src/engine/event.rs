@@ -124,6 +124,9 @@ pub enum Answer {
         /// Files whose conflicts are unsolved; then nothing was committed.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         unresolved: Vec<String>,
+        /// Why it cannot be taken as it is, such as a repository inside it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        refused: Option<String>,
     },
     /// The checks were run.
     Verified {

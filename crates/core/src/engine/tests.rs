@@ -146,6 +146,7 @@ fn well(effect: &Effect) -> Answer {
             tree: format!("tree-{made}"),
             n_changed: 1,
             unresolved: Vec::new(),
+            refused: None,
         },
         Action::Judge { .. } => judged(QaStatus::Pass, "fine"),
         Action::Verify { commit, .. } => Answer::Verified {

@@ -172,6 +172,7 @@ impl<'m> World<'m> {
             commit,
             n_changed: 1,
             unresolved: Vec::new(),
+            refused: None,
         }
     }
 

@@ -113,7 +113,7 @@ impl Run<'_> {
             Err(error) => return Ok(self.after_agent(AgentEnd::Failed(error.to_string()))),
         };
         let prompt = prompt(&self.bead, self.workshop.must_be_clean, &self.feedback);
-        let tree = Tree::at(self.workshop.root, self.workshop.units);
+        let tree = Tree::at(self.workshop.root, self.workshop.home, self.workshop.units);
         let before = tree.snapshot();
         let began = self.moment();
         let outcome = self.call(iteration, &prompt, &directory, began);
@@ -210,7 +210,7 @@ impl Run<'_> {
         }
         let step = self.pursuit.verified(is_green, &summary, self.moment());
         if !is_green {
-            let tree = Tree::at(self.workshop.root, self.workshop.units);
+            let tree = Tree::at(self.workshop.root, self.workshop.home, self.workshop.units);
             self.seen_red = Some(tree.snapshot());
             self.save()?;
         }
@@ -222,6 +222,7 @@ impl Run<'_> {
             units: self.workshop.units,
             cancel: self.workshop.cancel,
             root: self.workshop.root,
+            home: self.workshop.home,
             shell: self.workshop.shell,
             withhold: self.workshop.withhold,
             env: &BTreeMap::new(),

@@ -9,7 +9,7 @@ use beads_ralph_core::engine::{CommitId, Trouble};
 use super::base::Start;
 use super::call::{Call, Said};
 use super::prepare::MERGING;
-use super::site::{Linked, Site};
+use super::site::{INITIALIZING, Linked, Site};
 use super::status::Status;
 use super::{Git, refname};
 use crate::files;
@@ -32,7 +32,7 @@ impl Git {
         match Site::look(&place.worktree, &self.common) {
             Site::Linked(linked) => {
                 linked.check_nobody_works()?;
-                linked.remove_stale_locks(&self.branch_lock(&place.branch));
+                linked.remove_stale_locks(&self.branch_lock(&place.branch))?;
                 if linked.is_unfinished() {
                     self.finish_worktree(&linked, place)?;
                 }
@@ -54,23 +54,17 @@ impl Git {
     fn add_worktree(&self, place: &Place, origin: &Origin) -> Result<Ready, Trouble> {
         let (path, branch) = (place.worktree.as_str(), place.branch.as_str());
         let start = self.start(branch, &origin.source)?;
-        let arguments = match &start {
-            Start::Branch(_) => vec!["worktree", "add", "--quiet", "--", path, branch],
+        let mut arguments = vec!["worktree", "add", "--quiet", "--no-checkout"];
+        // As git does while it makes one, so that one that was cut off is known.
+        arguments.extend(["--lock", "--reason", INITIALIZING]);
+        match &start {
+            Start::Branch(_) => arguments.extend(["--", path, branch]),
             Start::Base(base) => {
                 let commit = base.commit.0.as_str();
-                let new = [
-                    "worktree",
-                    "add",
-                    "--quiet",
-                    "--no-track",
-                    "-b",
-                    branch,
-                    "--",
-                ];
-                [new.as_slice(), &[path, commit]].concat()
+                arguments.extend(["--no-track", "-b", branch, "--", path, commit]);
             }
-        };
-        let call = Call::new(&self.root, &arguments).for_run();
+        }
+        let call = Call::new(&self.root, &arguments).of_worktrees().for_run();
         // Those of this process take turns: one that meets another which is half made fails, and would have to try again.
         let turn = self.adding.lock().unwrap_or_else(PoisonError::into_inner);
         let said = self.caller.say(&call)?;
@@ -82,12 +76,33 @@ impl Git {
             Start::Branch(commit) => (commit, format!("{branch}, which was there")),
             Start::Base(base) => (base.commit, base.from),
         };
+        let linked = Linked::at(&place.worktree, &self.common)?;
+        self.fill(&linked, Some(&head))?;
         Ok(Ready {
-            linked: Linked::at(&place.worktree, &self.common)?,
+            linked,
             head,
             from,
             status: None,
         })
+    }
+
+    /// Makes the files of a worktree that has none yet, with our index of them.
+    fn fill(&self, linked: &Linked, head: Option<&CommitId>) -> Result<(), Trouble> {
+        if linked.own.exists() {
+            // That of another one, which had the same name.
+            let removed = files::remove_directory(&linked.own);
+            removed.map_err(|error| Trouble::for_run(error.to_string()))?;
+        }
+        let made = files::create_directory(&linked.own);
+        made.map_err(|error| Trouble::for_run(error.to_string()))?;
+        self.caller.wrote(&linked.copied());
+        let arguments = ["reset", "--quiet", "--hard", "--no-recurse-submodules"];
+        self.caller
+            .act(&Call::inside(linked, &arguments).for_run())?;
+        linked.index_is_at(head);
+        linked.give_index(true)?;
+        files::remove_leftover(&linked.git.join("locked"));
+        Ok(())
     }
 
     /// Why git made no worktree. What can be mended is mended, and then it is worth another try.
@@ -145,8 +160,8 @@ impl Git {
                     )));
                 }
                 let arguments = ["worktree", "unlock", "--", worktree.path.as_str()];
-                self.caller
-                    .act(&Call::new(&self.root, &arguments).for_run())?;
+                let call = Call::new(&self.root, &arguments).of_worktrees();
+                self.caller.act(&call.for_run())?;
             }
         }
         self.prune()?;
@@ -162,30 +177,18 @@ impl Git {
         if self.resolve(&branch)?.is_none() {
             let path = linked.path.as_str();
             let arguments = ["worktree", "remove", "--force", "--force", "--", path];
-            self.caller
-                .act(&Call::new(&self.root, &arguments).for_run())?;
+            let call = Call::new(&self.root, &arguments).of_worktrees();
+            self.caller.act(&call.for_run())?;
             return Err(Trouble::passing("a worktree was begun without its branch"));
         }
-        for arguments in [
-            ["symbolic-ref", "HEAD", &branch].as_slice(),
-            &[
-                "reset",
-                "--quiet",
-                "--hard",
-                "--no-recurse-submodules",
-                "HEAD",
-            ],
-            &["worktree", "unlock", "--", "."],
-        ] {
-            self.caller
-                .act(&Call::new(&linked.path, arguments).for_run())?;
-        }
-        Ok(())
+        let call = Call::inside(linked, &["symbolic-ref", "HEAD", &branch]);
+        self.caller.act(&call.for_run())?;
+        self.fill(linked, None)
     }
 
     /// A worktree that was there, if it is what it should be (Z-7).
     fn used_again(&self, linked: Linked, place: &Place, origin: &Origin) -> Result<Ready, Trouble> {
-        let mut status = Status::of(&self.caller, &linked.path)?;
+        let mut status = self.caller.look(&linked)?;
         let where_ = shown(&linked.path);
         match &status.branch {
             Some(branch) if *branch == place.branch => {}
@@ -209,12 +212,12 @@ impl Git {
             )));
         };
         self.check_related(&head, place, origin)?;
-        if linked.has(MERGING) && linked.merge_head().is_none() {
+        if linked.own.join(MERGING).exists() && linked.merge_head().is_none() {
             // A merge of ours was cut off before it came to anything.
             self.make_clean(&linked, "HEAD")?;
             status.entries.clear();
         }
-        files::remove_leftover(&linked.git.join(MERGING));
+        files::remove_leftover(&linked.own.join(MERGING));
         Ok(Ready {
             linked,
             head,

@@ -169,6 +169,7 @@ impl Git {
         let call = Call {
             limit: self.settings.network_limit,
             env: self.network_environment().clone(),
+            is_remote: true,
             ..Call::new(&self.root, &arguments)
         };
         let words = match self.caller.say(&call) {

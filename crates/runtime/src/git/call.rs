@@ -2,15 +2,22 @@
 //!
 //! Git never asks anybody, speaks English, runs none of the user's hooks unless it is told to, signs nothing and starts nothing
 //! in the background. Every call has a limit, and its answer is whole or an error.
+//!
+//! A call in a repository names its directories and reads the user's settings from our [`View`], so that nothing that an agent wrote
+//! into a git directory leads it elsewhere or starts anything.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Deref;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use beads_ralph_core::engine::{Lasting, Trouble};
 use camino::{Utf8Path, Utf8PathBuf};
 use tempfile::TempDir;
 
+use super::index::recognised;
+use super::site::Linked;
+use super::view::View;
 use super::{fault, locks};
 use crate::files;
 use crate::unit::{
@@ -22,7 +29,7 @@ use crate::unit::{
 const LOCAL_LIMIT: Duration = Duration::from_mins(10);
 
 /// What the user may have set and we cannot use.
-const SETTINGS: [&str; 13] = [
+const SETTINGS: [&str; 19] = [
     // A file system monitor and maintenance would go on behind our back.
     "core.fsmonitor=false",
     "gc.auto=0",
@@ -30,6 +37,14 @@ const SETTINGS: [&str; 13] = [
     "commit.gpgSign=false",
     "merge.verifySignatures=false",
     "rerere.enabled=false",
+    // What a file is compared by, and what is remembered of it.
+    "core.trustctime=true",
+    "core.checkStat=default",
+    "core.ignoreStat=false",
+    "core.untrackedCache=false",
+    "core.splitIndex=false",
+    // A cache of the history that anybody can write.
+    "core.commitGraph=false",
     // Line ends are changed as the user wants, but none of it is an error.
     "core.safecrlf=false",
     "core.pager=cat",
@@ -54,12 +69,42 @@ const WITHHELD: [&str; 6] = [
     "GIT_MERGE_VERBOSITY",
 ];
 
-/// How git is called in one repository.
+/// How git is called in one repository. What starts it is owned or borrowed.
 #[derive(Debug)]
-pub(super) struct Caller {
-    units: Arc<Units>,
-    /// The git directory that all worktrees share, once it is known.
-    common: Option<Utf8PathBuf>,
+pub(super) struct Caller<U> {
+    units: U,
+    repository: Option<Known>,
+}
+
+/// A repository that is known.
+#[derive(Debug)]
+struct Known {
+    /// The root of the main checkout.
+    root: Utf8PathBuf,
+    /// The git directory that all worktrees share.
+    common: Utf8PathBuf,
+    view: View,
+    /// Names of variables that what git starts must not have.
+    withheld: Vec<String>,
+    /// What our files about worktrees looked like when we had last written them.
+    written: Mutex<HashMap<Utf8PathBuf, Option<String>>>,
+}
+
+/// Which directories git is told.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum At<'a> {
+    /// Those of the repository.
+    Repository,
+    /// Those that git finds.
+    Elsewhere,
+    /// Those of the repository, and all of its worktrees as they are. Only for what starts nothing and looks at no file.
+    Worktrees,
+    /// Those of a worktree, with the index that is ours.
+    Inside(&'a Linked),
+    /// Those of a worktree, with the index that whoever works there has.
+    Theirs(&'a Linked),
+    /// A repository inside a worktree: its git directory.
+    Module(&'a Utf8Path),
 }
 
 /// One call.
@@ -77,13 +122,18 @@ pub(super) struct Call<'a> {
     pub input: Option<&'a Utf8Path>,
     /// Whether the user's hooks may run.
     pub has_hooks: bool,
+    /// Whether it speaks to a remote, for which it may need what is withheld from everything else.
+    pub is_remote: bool,
     /// How long trouble lasts of which nothing else is known.
     pub lasting: Lasting,
+    pub at: At<'a>,
 }
 
 impl<'a> Call<'a> {
     pub(super) fn new(cwd: &'a Utf8Path, arguments: &[&'a str]) -> Self {
         Self {
+            is_remote: false,
+            at: At::Repository,
             cwd,
             arguments: arguments.to_vec(),
             limit: LOCAL_LIMIT,
@@ -91,6 +141,46 @@ impl<'a> Call<'a> {
             input: None,
             has_hooks: false,
             lasting: Lasting::ForBead,
+        }
+    }
+
+    /// In a worktree, with our index.
+    pub(super) fn inside(linked: &'a Linked, arguments: &[&'a str]) -> Self {
+        Self {
+            at: At::Inside(linked),
+            ..Self::new(&linked.path, arguments)
+        }
+    }
+
+    /// In a worktree, with the index of whoever works there. It says what they did, and nothing is believed that hangs on it.
+    pub(super) fn with_their_index(linked: &'a Linked, arguments: &[&'a str]) -> Self {
+        Self {
+            at: At::Theirs(linked),
+            ..Self::new(&linked.path, arguments)
+        }
+    }
+
+    /// In a repository inside a worktree.
+    pub(super) fn in_module(path: &'a Utf8Path, git: &'a Utf8Path, arguments: &[&'a str]) -> Self {
+        Self {
+            at: At::Module(git),
+            ..Self::new(path, arguments)
+        }
+    }
+
+    /// The same, in whatever repository is there.
+    pub(super) fn elsewhere(self) -> Self {
+        Self {
+            at: At::Elsewhere,
+            ..self
+        }
+    }
+
+    /// The same, about worktrees, of which the view knows only half.
+    pub(super) fn of_worktrees(self) -> Self {
+        Self {
+            at: At::Worktrees,
+            ..self
         }
     }
 
@@ -160,20 +250,60 @@ impl Said {
     }
 }
 
-impl Caller {
-    pub(super) fn new(units: Arc<Units>) -> Self {
+impl<U: Deref<Target = Units>> Caller<U> {
+    pub(super) fn new(units: U) -> Self {
         Self {
             units,
-            common: None,
+            repository: None,
         }
     }
 
-    /// The same, in a repository whose git directory is known.
-    pub(super) fn in_repository(self, common: Utf8PathBuf) -> Self {
-        Self {
-            common: Some(common),
+    /// The same, in a repository that is known: its root, and the git directory that all worktrees share. From now on it is worked in.
+    pub(super) fn in_repository(
+        self,
+        root: &Utf8Path,
+        common: &Utf8Path,
+        withheld: &[String],
+    ) -> Result<Self, Trouble> {
+        let view = View::open(&self.units, root, common)?;
+        let repository = Known {
+            root: root.to_owned(),
+            common: common.to_owned(),
+            view,
+            withheld: withheld.to_vec(),
+            written: Mutex::default(),
+        };
+        Ok(Self {
+            repository: Some(repository),
             ..self
+        })
+    }
+
+    /// Notes what a file of ours looks like after we have written it.
+    pub(super) fn wrote(&self, file: &Utf8Path) {
+        if let Some(known) = &self.repository {
+            let mut written = known.written.lock().unwrap_or_else(PoisonError::into_inner);
+            written.insert(file.to_owned(), recognised(file));
         }
+    }
+
+    /// Whether somebody else has changed a file of ours since we wrote it; nothing where an earlier process did.
+    pub(super) fn is_changed(&self, file: &Utf8Path) -> Option<bool> {
+        let known = self.repository.as_ref()?;
+        let written = known.written.lock().unwrap_or_else(PoisonError::into_inner);
+        written.get(file).map(|look| *look != recognised(file))
+    }
+
+    /// Whether somebody who worked here was killed before they could look at what their agents did.
+    pub(super) fn is_after_a_kill(&self) -> bool {
+        let known = self.repository.as_ref();
+        known.is_some_and(|known| known.view.is_after_a_kill())
+    }
+
+    /// Whether the user checks out only parts of the repository.
+    pub(super) fn is_sparse(&self) -> bool {
+        let known = self.repository.as_ref();
+        known.is_some_and(|known| known.view.is_sparse())
     }
 
     /// Calls git, whatever comes of it. That it could not be called, or did not end, is trouble.
@@ -209,7 +339,7 @@ impl Caller {
             mark: Mark::unique(),
             argv: argv(call),
             cwd: call.cwd.to_owned(),
-            env: environment(call),
+            env: self.environment(call)?,
             stdin: (call.input).map_or(Stdin::Closed, |path| Stdin::File(path.to_owned())),
             limits: Limits {
                 wall: Some(call.limit),
@@ -231,9 +361,15 @@ impl Caller {
         let Ending::Exited(code) = ended.ending else {
             return Err(Trouble::passing(format!("{name} was killed")));
         };
-        let stderr = ended.stderr.text();
-        if let Some(common) = self.common.as_ref().filter(|_| code != 0) {
-            locks::remove_named(&stderr, common);
+        if let At::Inside(linked) = call.at {
+            self.wrote(&linked.index());
+        }
+        let mut stderr = ended.stderr.text();
+        if let Some(known) = self.repository.as_ref().filter(|_| code != 0) {
+            stderr = stderr.replace(known.view.home().as_str(), known.common.as_str());
+            if let Some(remedy) = locks::remove_named(&stderr, &known.common) {
+                stderr = remedy;
+            }
         }
         Ok(Said {
             code,
@@ -255,6 +391,57 @@ fn argv(call: &Call<'_>) -> Vec<String> {
     argv
 }
 
+impl<U> Caller<U> {
+    fn environment(&self, call: &Call<'_>) -> Result<Environment, Trouble> {
+        let mut environment = environment(call);
+        let Some(known) = &self.repository else {
+            return Ok(environment);
+        };
+        known.view.check()?;
+        let mut set = |name: &str, path: &Utf8Path| {
+            environment.with.insert(name.to_owned(), path.to_string());
+        };
+        set("GIT_CONFIG_GLOBAL", &known.view.global());
+        match call.at {
+            At::Elsewhere => {}
+            At::Repository | At::Worktrees => {
+                set("GIT_DIR", &known.common);
+                if call.cwd == known.root && known.root.join(".git").exists() {
+                    set("GIT_WORK_TREE", &known.root);
+                }
+            }
+            At::Inside(linked) | At::Theirs(linked) => {
+                set("GIT_DIR", &linked.git);
+                set("GIT_WORK_TREE", &linked.path);
+            }
+            At::Module(git) => {
+                set("GIT_DIR", git);
+                set("GIT_WORK_TREE", call.cwd);
+            }
+        }
+        match call.at {
+            At::Inside(linked) => set("GIT_INDEX_FILE", &linked.index()),
+            At::Theirs(linked) => set("GIT_INDEX_FILE", &linked.their_index()),
+            At::Repository | At::Worktrees | At::Module(_) | At::Elsewhere => {}
+        }
+        match call.at {
+            At::Repository | At::Inside(_) | At::Theirs(_) => {
+                set("GIT_COMMON_DIR", known.view.home());
+            }
+            At::Worktrees | At::Module(_) | At::Elsewhere => {}
+        }
+        if let At::Inside(_) = call.at {
+            // The index is ours: what was learned of the files is kept.
+            let name = "GIT_OPTIONAL_LOCKS".to_owned();
+            environment.with.insert(name, "1".to_owned());
+        }
+        if !call.is_remote {
+            environment.without.extend(known.withheld.iter().cloned());
+        }
+        Ok(environment)
+    }
+}
+
 fn environment(call: &Call<'_>) -> Environment {
     let fixed = [
         ("LC_ALL", "C"),
@@ -264,6 +451,8 @@ fn environment(call: &Call<'_>) -> Environment {
         ("GIT_EDITOR", ":"),
         ("GIT_SEQUENCE_EDITOR", ":"),
         ("GIT_MERGE_AUTOEDIT", "no"),
+        // Commits and files are what their names say.
+        ("GIT_NO_REPLACE_OBJECTS", "1"),
     ];
     let fixed = fixed.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let mut with = BTreeMap::from(fixed);

@@ -2,7 +2,8 @@
 //!
 //! What git still holds for unmerged counts as solved when somebody changed the file since the merge stopped, and no
 //! conflict markers are in it: people and agents often edit and forget to say `git add`. What git holds for merged counts as
-//! unsolved while the markers are still there.
+//! unsolved while the markers are still there. All of that is asked of the index of whoever works there: it tells what they did, and what is
+//! committed is what lies in the files.
 
 use std::fs;
 
@@ -24,7 +25,11 @@ impl Git {
         linked: &Linked,
         status: &Status,
     ) -> Result<Vec<String>, Trouble> {
-        let unmerged = status.unmerged();
+        if status.entries.is_empty() && linked.merge_head().is_none() {
+            // The files are just the commit, whatever an index says.
+            return Ok(Vec::new());
+        }
+        let unmerged = self.caller.unmerged(linked);
         if !unmerged.is_empty() {
             let edited = self.edited(linked, &unmerged)?;
             let is_open =
@@ -49,16 +54,21 @@ impl Git {
             .map(|path| format!(":(literal){path}"))
             .collect();
         let mut arguments = vec!["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff"];
-        arguments.extend(["AUTO_MERGE", "--"]);
+        // Nothing is started in a repository inside.
+        arguments.extend(["--ignore-submodules=dirty", "AUTO_MERGE", "--"]);
         arguments.extend(literal.iter().map(String::as_str));
-        let answer = self.caller.ask(&Call::new(&linked.path, &arguments))?;
+        let answer = self
+            .caller
+            .ask(&Call::with_their_index(linked, &arguments))?;
         Ok(parts(&answer).collect())
     }
 
     /// The files that were in conflict before somebody added them.
     fn once_unmerged(&self, linked: &Linked) -> Result<Vec<String>, Trouble> {
         let arguments = ["ls-files", "--resolve-undo", "-z"];
-        let answer = self.caller.ask(&Call::new(&linked.path, &arguments))?;
+        let answer = self
+            .caller
+            .ask(&Call::with_their_index(linked, &arguments))?;
         let mut paths: Vec<String> = parts(&answer)
             .filter_map(|line| line.split_once('\t').map(|(_, path)| path.to_owned()))
             .collect();

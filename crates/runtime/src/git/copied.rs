@@ -1,7 +1,7 @@
 //! The files that are copied from the main checkout into worktrees: what work needs and git does not keep, such as `.env`.
 //!
-//! They are never committed (Z-5). What was copied is listed in the worktree's own git directory, so that a file of the same name
-//! that git does keep stays the agent's. Only what is missing is copied. The list is written before anything is copied, and says
+//! They are never committed (Z-5). What was copied is listed beside our index of the worktree, so that a file of the same name
+//! that git does keep stays the agent's, and no agent adds to the list. Only what is missing is copied. The list is written before anything is copied, and says
 //! whether that was finished: after a crash everything on it is copied again.
 
 use std::collections::BTreeSet;
@@ -15,9 +15,6 @@ use serde::{Deserialize, Serialize};
 use super::site::Linked;
 use super::status::is_left_out;
 use crate::files;
-
-/// The name of the list.
-const LIST: &str = "beads-ralph-copied";
 
 /// What was copied into a worktree.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -33,7 +30,7 @@ pub(super) fn of(linked: &Linked) -> Vec<String> {
 }
 
 fn read(linked: &Linked) -> Record {
-    let bytes = fs::read(linked.git.join(LIST)).unwrap_or_default();
+    let bytes = fs::read(linked.copied()).unwrap_or_default();
     serde_json::from_slice(&bytes).unwrap_or_default()
 }
 
@@ -75,6 +72,8 @@ pub(crate) fn copy_into(
     let linked = Linked {
         path: clone.to_owned(),
         git: clone.join(".git"),
+        common: clone.join(".git"),
+        own: clone.join(".git"),
     };
     copy(root, &linked, patterns)
 }
@@ -149,7 +148,8 @@ fn write(linked: &Linked, record: &Record, is_done: bool) -> Result<(), Trouble>
         is_done,
         paths: record.paths.clone(),
     };
-    let list = linked.git.join(LIST);
-    let written = files::write_atomic(&list, &files::to_json(&record));
+    let list = linked.copied();
+    let written = files::create_directory(&linked.own)
+        .and_then(|()| files::write_atomic(&list, &files::to_json(&record)));
     written.map_err(|error| Trouble::for_run(error.to_string()))
 }

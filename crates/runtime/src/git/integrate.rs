@@ -144,7 +144,7 @@ impl Git {
     ) -> Result<Option<(CommitId, Option<String>)>, Trouble> {
         let format = "--format=%(refname) %(objectname) %(worktreepath)";
         let arguments = [&["for-each-ref", format], filter, &[full]].concat();
-        let call = Call::new(&self.root, &arguments).for_run();
+        let call = Call::new(&self.root, &arguments).of_worktrees().for_run();
         let answer = steadily(|| self.caller.ask(&call))?;
         let answer = String::from_utf8_lossy(&answer);
         let mut lines = answer.lines().map(|line| line.splitn(3, ' '));

@@ -1,37 +1,86 @@
 //! Locks that a git left which was killed: git itself never removes them, and whoever needs the ref waits for ever.
 //!
 //! Only locks of branches, of our own refs and of linked worktrees are removed, never those of the main checkout. A lock counts as left
-//! when it is old and no process has it open.
+//! when no process has it open and no git lives that could be its owner, or when it is old. Any other is named, with what to do.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::time::Duration;
 
+use beads_ralph_core::engine::Trouble;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::occupants;
+use crate::repo::shown;
 use crate::{clock, files};
 
 /// A lock this old, that nobody holds open in a place where nobody works, was left by a git that was killed.
 const STALE: Duration = Duration::from_secs(10);
 
+/// How often it is looked whether a lock is gone.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
 /// Where locks may be removed, below the git directory that all worktrees share.
 const PLACES: [&str; 3] = ["refs/heads", "refs/beads-ralph", "worktrees"];
 
-/// Removes the lock that git complains of, if it was left; git can then be asked again.
-pub(super) fn remove_named(words: &str, common: &Utf8Path) {
+/// Removes the lock that git complains of, if it was left; git can then be asked again. Otherwise the answer is what to say of it.
+pub(super) fn remove_named(words: &str, common: &Utf8Path) -> Option<String> {
+    let mut said = None;
     for lock in named(words) {
         let is_place = PLACES
             .iter()
             .any(|place| lock.starts_with(common.join(place)));
         if is_place && is_left(&lock) {
-            files::remove_leftover(&lock);
+            remove(&lock);
+        } else if lock.exists() {
+            said = Some(remedy(&lock));
+        }
+    }
+    said
+}
+
+/// What to do about a lock that is not ours to remove.
+fn remedy(lock: &Utf8Path) -> String {
+    let path = shown(lock);
+    let what = format!("Unable to create '{path}': File exists");
+    match occupants::holder_of(lock.as_std_path()) {
+        Some(holder) => format!("{what}; {holder} has it open; wait until it ends, or end it"),
+        None => {
+            format!("{what}; no process has it open; if no git runs here, remove it: rm '{path}'")
         }
     }
 }
 
-/// Whether a lock was left by a git that was killed.
+/// Whether a lock was left by a git that was killed: no git lives that could be its owner, or it is old. Nobody sets the time of a change.
 pub(super) fn is_left(lock: &Utf8Path) -> bool {
-    age(lock).is_some_and(|age| age >= STALE) && !occupants::is_open(lock.as_std_path())
+    let is_old = || age(lock).is_some_and(|age| age >= STALE);
+    occupants::holder_of(lock.as_std_path()).is_none() && (occupants::is_no_other_git() || is_old())
+}
+
+/// Removes a lock that was left in a worktree where nobody works, and waits for one that another git may hold.
+pub(super) fn clear(lock: &Utf8Path, is_of_worktree: bool) -> Result<(), Trouble> {
+    let until = clock::monotonic() + STALE;
+    while fs::symlink_metadata(lock).is_ok() {
+        let is_held = occupants::holder_of(lock.as_std_path()).is_some();
+        let is_free = is_of_worktree && occupants::can_see() && !is_held;
+        if is_free || is_left(lock) {
+            remove(lock);
+        } else if is_held || clock::monotonic() >= until {
+            return Err(Trouble::passing(remedy(lock)));
+        } else {
+            std::thread::sleep(LOOK_EVERY);
+        }
+    }
+    Ok(())
+}
+
+fn remove(lock: &Utf8Path) {
+    let is_directory = fs::symlink_metadata(lock).is_ok_and(|it| it.is_dir());
+    if is_directory {
+        drop(files::remove_directory(lock));
+    } else {
+        files::remove_leftover(lock);
+    }
 }
 
 /// The locks in git's words: `Unable to create '/repo/.git/refs/heads/a.lock': File exists.`
@@ -44,11 +93,12 @@ fn named(words: &str) -> impl Iterator<Item = Utf8PathBuf> {
         .filter(move |path| is_lock(path))
 }
 
-/// How long ago a file was written.
+/// How long ago a file was changed.
 fn age(file: &Utf8Path) -> Option<Duration> {
-    let written = fs::metadata(file).ok()?.modified().ok()?;
-    let written = jiff::Timestamp::try_from(written).ok()?;
-    Duration::try_from(clock::wall().duration_since(written)).ok()
+    let it = fs::symlink_metadata(file).ok()?;
+    let changed = Duration::from_secs(u64::try_from(it.ctime()).ok()?);
+    let now = clock::wall().as_duration();
+    Duration::try_from(now).ok()?.checked_sub(changed)
 }
 
 #[cfg(test)]

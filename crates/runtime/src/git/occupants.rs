@@ -42,16 +42,36 @@ pub(super) fn somebody_in(directory: &Utf8Path) -> Option<Occupant> {
     })
 }
 
-/// Whether some process has a file open.
-pub(super) fn is_open(file: &Path) -> bool {
-    let Ok(file) = file.canonicalize() else {
-        return false;
-    };
-    let mut links = pids().flat_map(|pid| {
+/// Whether it can be seen here who is at work.
+pub(super) fn can_see() -> bool {
+    parent(std::process::id()).is_some()
+}
+
+/// The process that has a file open, if there is one.
+pub(super) fn holder_of(file: &Path) -> Option<Occupant> {
+    let file = file.canonicalize().ok()?;
+    let has_open = |pid: &u32| {
         let open = fs::read_dir(format!("/proc/{pid}/fd"));
-        open.into_iter().flatten().flatten()
-    });
-    links.any(|link| fs::read_link(link.path()).is_ok_and(|target| target == file))
+        let mut links = open.into_iter().flatten().flatten();
+        links.any(|link| fs::read_link(link.path()).is_ok_and(|target| target == file))
+    };
+    let pid = pids().find(has_open)?;
+    Some(Occupant {
+        pid,
+        name: name(pid),
+    })
+}
+
+/// Whether no git lives but those that we started ourselves.
+pub(super) fn is_no_other_git() -> bool {
+    can_see() && !pids().any(|pid| name(pid).starts_with("git") && !is_ours(pid))
+}
+
+/// Whether we started a process, by a shim or without one; what an agent started is further away.
+fn is_ours(pid: u32) -> bool {
+    let own = Some(std::process::id());
+    let above = parent(pid);
+    above == own || above.and_then(parent) == own
 }
 
 fn pids() -> impl Iterator<Item = u32> {

@@ -11,11 +11,11 @@ use super::{Git, copied};
 use crate::files;
 use crate::run::{Origin, Place, Prepared, Wanted};
 
-/// The file in a worktree's git directory that says: a merge of ours is under way, and the worktree was clean before.
+/// The file beside our index of a worktree that says: a merge of ours is under way, and the worktree was clean before.
 pub(super) const MERGING: &str = "beads-ralph-merging";
 
 /// How long the name of a commit is, at least.
-const FULL_NAME: usize = 40;
+pub(super) const FULL_NAME: usize = 40;
 
 impl Git {
     pub(super) fn prepare_place(
@@ -25,6 +25,7 @@ impl Git {
     ) -> Result<Prepared, Trouble> {
         let ready = self.ready(place, origin)?;
         copied::copy(&self.root, &ready.linked, &self.settings.copy)?;
+        self.caller.wrote(&ready.linked.copied());
         let mut prepared = Prepared {
             head: ready.head,
             from: ready.from,
@@ -74,10 +75,13 @@ impl Git {
             return Ok(None);
         };
         let message = merge_message(&named(&commit, origin).name, branch);
-        let status = Status::of(&self.caller, &linked.path)?;
+        let status = self.caller.look(linked)?;
         self.add_all(linked, &status, &copied::of(linked))?;
         self.commit(linked, &message)?;
-        self.head_of(linked).map(Some)
+        let head = self.head_of(linked)?;
+        linked.index_is_at(Some(&head));
+        linked.give_index(true)?;
+        Ok(Some(head))
     }
 
     /// Merges what is wanted, one by one, until one does not fit.
@@ -89,7 +93,7 @@ impl Git {
         is_clean: bool,
         mut prepared: Prepared,
     ) -> Result<Prepared, Trouble> {
-        let mark = linked.git.join(MERGING);
+        let mark = linked.own.join(MERGING);
         let mut is_moved = false;
         let mut at = None;
         for wanted in &origin.wanted {
@@ -109,12 +113,14 @@ impl Git {
                 }
                 continue;
             }
-            let status = Status::of(&self.caller, &linked.path)?;
-            prepared.conflicts = status.unmerged();
+            // From now on ours is that of the commit, and whoever works there has the one with both sides.
+            linked.index_is_at(None);
+            linked.give_index(false)?;
+            prepared.conflicts = self.caller.unmerged(linked);
             if prepared.conflicts.is_empty() {
                 return Err(self.not_merged(linked, wanted, place, &said));
             }
-            prepared.head = status.head.unwrap_or(prepared.head);
+            prepared.head = self.head_of(linked)?;
             prepared.merging = Some(wanted.clone());
             files::remove_leftover(&mark);
             return Ok(prepared);
@@ -124,6 +130,10 @@ impl Git {
                 Some(head) => head,
                 None => self.head_of(linked)?,
             };
+            linked.index_is_at(Some(&prepared.head));
+        }
+        if is_moved || is_clean {
+            linked.give_index(true)?;
         }
         files::remove_leftover(&mark);
         Ok(prepared)
@@ -151,7 +161,7 @@ impl Git {
             &message,
             &wanted.commit.0,
         ]);
-        self.caller.say(&Call::new(&linked.path, &arguments))
+        self.caller.say(&Call::inside(linked, &arguments))
     }
 
     fn not_merged(&self, linked: &Linked, wanted: &Wanted, place: &Place, said: &Said) -> Trouble {
@@ -163,7 +173,7 @@ impl Git {
         };
         // A merge that did not begin leaves nothing behind.
         if linked.merge_head().is_none() && trouble.lasting != Lasting::Passing {
-            files::remove_leftover(&linked.git.join(MERGING));
+            files::remove_leftover(&linked.own.join(MERGING));
         }
         Trouble {
             message: format!(

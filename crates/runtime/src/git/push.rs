@@ -31,6 +31,7 @@ impl Git {
             limit: self.settings.network_limit,
             env: self.network_environment().clone(),
             has_hooks: true,
+            is_remote: true,
             ..Call::new(&self.root, &arguments)
         };
         let said = self.caller.say(&call)?;

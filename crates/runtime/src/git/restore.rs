@@ -6,6 +6,7 @@
 use beads_ralph_core::engine::{CommitId, Trouble};
 
 use super::call::Call;
+use super::prepare::FULL_NAME;
 use super::site::Linked;
 use super::status::{OURS, Status};
 use super::{Git, copied, refname};
@@ -21,8 +22,8 @@ impl Git {
     ) -> Result<Option<CommitId>, Trouble> {
         let linked = Linked::at(&place.worktree, &self.common)?;
         linked.check_nobody_works()?;
-        linked.remove_stale_locks(&self.branch_lock(&place.branch));
-        let status = Status::of(&self.caller, &linked.path)?;
+        linked.remove_stale_locks(&self.branch_lock(&place.branch))?;
+        let status = self.caller.look(&linked)?;
         let branch = refname::branch(&place.branch);
         let keeper = refname::interrupted(&place.bead, attempt);
         let mut refs = self.refs(&[&branch, &keeper])?;
@@ -81,7 +82,7 @@ impl Git {
     fn tree_of_everything(&self, found: &Found<'_>, copied: &[String]) -> Result<String, Trouble> {
         let linked = found.linked;
         self.add_all(linked, found.status, copied)?;
-        let said = self.caller.act(&Call::new(&linked.path, &["write-tree"]))?;
+        let said = self.caller.act(&Call::inside(linked, &["write-tree"]))?;
         Ok(said.line())
     }
 
@@ -102,7 +103,7 @@ impl Git {
     fn reset(&self, found: &Found<'_>, branch: &str, commit: &CommitId) -> Result<(), Trouble> {
         let Found { linked, status, .. } = found;
         let act = |arguments: &[&str]| {
-            let call = Call::new(&linked.path, arguments);
+            let call = Call::inside(linked, arguments);
             self.caller.act(&call).map(drop)
         };
         match linked.unfinished() {
@@ -119,7 +120,7 @@ impl Git {
             act(&["symbolic-ref", "HEAD", branch])?;
         }
         self.make_clean(linked, &commit.0)?;
-        files::remove_leftover(&linked.git.join(super::prepare::MERGING));
+        files::remove_leftover(&linked.own.join(super::prepare::MERGING));
         Ok(())
     }
 
@@ -145,7 +146,7 @@ impl Git {
             "--no-recurse-submodules",
             commit,
         ];
-        self.caller.act(&Call::new(&linked.path, &arguments))?;
+        self.caller.act(&Call::inside(linked, &arguments))?;
         let copied = copied::of(linked);
         let left_out = OURS.into_iter().chain(copied.iter().map(String::as_str));
         let left_out: Vec<String> = left_out
@@ -153,19 +154,12 @@ impl Git {
             .collect();
         let mut arguments = vec!["clean", "--quiet", "--force", "-d"];
         arguments.extend(left_out.iter().map(String::as_str));
-        self.caller.act(&Call::new(&linked.path, &arguments))?;
-        if linked.path.join(".gitmodules").is_file() {
-            // What is not there cannot be checked out, and git says so each time it is asked; the agent then sees it, too.
-            let arguments = [
-                "submodule",
-                "--quiet",
-                "update",
-                "--no-fetch",
-                "--recursive",
-            ];
-            drop(self.caller.say(&Call::new(&linked.path, &arguments))?);
-        }
-        Ok(())
+        self.caller.act(&Call::inside(linked, &arguments))?;
+        let is_name = commit.len() >= FULL_NAME;
+        let at = is_name.then(|| CommitId(commit.to_owned()));
+        linked.index_is_at(at.as_ref());
+        linked.give_index(true)?;
+        self.put_submodules_back(linked)
     }
 
     /// Makes a commit that no branch has.

@@ -4,7 +4,7 @@ use beads_ralph_core::engine::{CommitId, Trouble};
 
 use super::call::{Call, parts};
 use super::site::Linked;
-use super::status::{Kind, Status, is_below};
+use super::status::{Entry, Status, is_below};
 use super::{Git, copied, refname};
 use crate::repo::shown;
 use crate::run::{Place, Sealed};
@@ -12,6 +12,9 @@ use crate::run::{Place, Sealed};
 /// How many pairs of commits are remembered with what differs between them, and how many files there may be to each.
 const MAX_REMEMBERED_CHANGES: usize = 100;
 const MAX_REMEMBERED_FILES: usize = 1000;
+
+/// The mode of a link to another repository.
+const REPOSITORY: &str = "160000";
 
 impl Git {
     pub(super) fn seal_place(
@@ -21,18 +24,22 @@ impl Git {
         message: &str,
     ) -> Result<Sealed, Trouble> {
         let linked = Linked::at(&place.worktree, &self.common)?;
-        linked.remove_stale_locks(&self.branch_lock(&place.branch));
+        linked.remove_stale_locks(&self.branch_lock(&place.branch))?;
         let copied = copied::of(&linked);
-        let status = Status::of(&self.caller, &linked.path)?;
+        let status = self.caller.look(&linked)?;
         let head = self.on_branch(&linked, place, &status)?;
         let unresolved = self.unresolved(&linked, &status)?;
         if !unresolved.is_empty() {
             return self.sealed(&linked, Some(head), base, unresolved);
         }
+        if let Some(path) = status.repositories(&copied).next() {
+            let refused = Some(inside(path.trim_end_matches('/')));
+            let sealed = self.sealed(&linked, Some(head), base, Vec::new())?;
+            return Ok(Sealed { refused, ..sealed });
+        }
         let has_work = status.work(&copied).next().is_some();
         let is_merging = linked.merge_head().is_some();
         let head = if has_work || is_merging {
-            self.unstage(&linked, &status, &copied)?;
             self.add_all(&linked, &status, &copied)?;
             self.commit(&linked, message)?;
             None
@@ -41,6 +48,8 @@ impl Git {
         };
         let sealed = self.sealed(&linked, head, base, Vec::new())?;
         check_nothing_copied(&sealed, &copied)?;
+        linked.index_is_at(Some(&sealed.commit));
+        linked.give_index(true)?;
         Ok(sealed)
     }
 
@@ -81,48 +90,20 @@ impl Git {
             ["update-ref", &branch, &head.0, &old.0].as_slice(),
             &["symbolic-ref", "HEAD", &branch],
         ] {
-            self.caller.act(&Call::new(&linked.path, arguments))?;
+            self.caller.act(&Call::inside(linked, arguments))?;
         }
         Ok(head)
     }
 
-    /// Takes what was copied in out of the index, if the agent put it there.
-    fn unstage(&self, linked: &Linked, status: &Status, copied: &[String]) -> Result<(), Trouble> {
-        let is_copied = |path: &str| copied.iter().any(|directory| is_below(path, directory));
-        let staged = status
-            .entries
-            .iter()
-            .filter(|entry| entry.kind == Kind::Staged);
-        let staged: Vec<String> = staged
-            .filter(|entry| is_copied(&entry.path))
-            .map(|entry| format!(":(literal){}", entry.path))
-            .collect();
-        if staged.is_empty() {
-            return Ok(());
-        }
-        let mut arguments = vec!["reset", "--quiet", "--"];
-        arguments.extend(staged.iter().map(String::as_str));
-        self.caller
-            .act(&Call::new(&linked.path, &arguments))
-            .map(drop)
-    }
-
-    /// Puts everything that is work into the index. Git is not told to leave out what it ignores anyway: it would take that for a mistake.
+    /// Puts everything that is work into our index.
     pub(super) fn add_all(
         &self,
         linked: &Linked,
         status: &Status,
         copied: &[String],
     ) -> Result<(), Trouble> {
-        let left_out: Vec<String> = status
-            .left_out(copied)
-            .map(|path| format!(":(exclude,literal){path}"))
-            .collect();
-        let mut arguments = vec!["add", "--all", "--", "."];
-        arguments.extend(left_out.iter().map(String::as_str));
-        self.caller
-            .act(&Call::new(&linked.path, &arguments))
-            .map(drop)
+        let work: Vec<&Entry> = status.work(copied).collect();
+        self.caller.put(linked, &work)
     }
 
     /// Commits the index. That there is nothing to commit is no error.
@@ -139,7 +120,7 @@ impl Git {
             "-m",
             message,
         ]);
-        let said = self.caller.say(&Call::new(&linked.path, &arguments))?;
+        let said = self.caller.say(&Call::inside(linked, &arguments))?;
         let is_nothing = said.code == 1 && said.stderr.trim().is_empty();
         if said.is_ok() || is_nothing {
             Ok(())
@@ -151,7 +132,7 @@ impl Git {
     /// What is checked out in a worktree.
     pub(super) fn head_of(&self, linked: &Linked) -> Result<CommitId, Trouble> {
         let arguments = ["rev-parse", "--verify", "HEAD"];
-        let said = self.caller.act(&Call::new(&linked.path, &arguments))?;
+        let said = self.caller.act(&Call::inside(linked, &arguments))?;
         Ok(CommitId(said.line()))
     }
 
@@ -170,22 +151,29 @@ impl Git {
             }
             _ => self.head_on(linked, base)?,
         };
+        let changes = self.between(base, &commit)?;
         Ok(Sealed {
-            changed_files: self.files_between(base, &commit)?,
+            refused: changes.repositories.first().map(|path| inside(path)),
+            changed_files: changes.files,
             commit,
             tree,
             unresolved,
         })
     }
 
-    /// The files that differ between two commits. It never changes, so it is remembered for a while.
+    /// The files that differ between two commits.
     pub(super) fn files_between(
         &self,
         base: &CommitId,
         commit: &CommitId,
     ) -> Result<Vec<String>, Trouble> {
+        Ok(self.between(base, commit)?.files)
+    }
+
+    /// What differs between two commits. It never changes, so it is remembered for a while.
+    fn between(&self, base: &CommitId, commit: &CommitId) -> Result<Between, Trouble> {
         if base == commit {
-            return Ok(Vec::new());
+            return Ok(Between::default());
         }
         let key = (base.clone(), commit.clone());
         if let Some(known) = self.memory().changes.get(&key) {
@@ -195,28 +183,28 @@ impl Git {
             "diff-tree",
             "-r",
             "-z",
-            "--name-only",
+            "--raw",
             "--no-renames",
             "--no-ext-diff",
             &base.0,
             &commit.0,
         ];
         let answer = self.caller.ask(&Call::new(&self.root, &arguments))?;
-        let files: Vec<String> = parts(&answer).collect();
-        if files.len() <= MAX_REMEMBERED_FILES {
+        let changes = Between::read(&answer);
+        if changes.files.len() <= MAX_REMEMBERED_FILES {
             let mut memory = self.memory();
             if memory.changes.len() >= MAX_REMEMBERED_CHANGES {
                 memory.changes.clear();
             }
-            memory.changes.insert(key, files.clone());
+            memory.changes.insert(key, changes.clone());
         }
-        Ok(files)
+        Ok(changes)
     }
 
     fn tree_of(&self, linked: &Linked, commit: &CommitId) -> Result<String, Trouble> {
         let tree = format!("{commit}^{{tree}}");
         let arguments = ["rev-parse", "--verify", &tree];
-        let said = self.caller.act(&Call::new(&linked.path, &arguments))?;
+        let said = self.caller.act(&Call::inside(linked, &arguments))?;
         Ok(said.line())
     }
 
@@ -232,7 +220,7 @@ impl Git {
             &without,
             "--",
         ];
-        let answer = self.caller.ask(&Call::new(&linked.path, &arguments))?;
+        let answer = self.caller.ask(&Call::inside(linked, &arguments))?;
         let answer = String::from_utf8_lossy(&answer);
         let goes_on = |line: &str| line.split(' ').skip(2).any(|parent| parent == base.0);
         let first = answer.lines().next().and_then(|line| {
@@ -258,6 +246,38 @@ impl Git {
     }
 }
 
+/// What differs between two commits.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Between {
+    pub files: Vec<String>,
+    /// The repositories that were none before: no submodules of the user's.
+    repositories: Vec<String>,
+}
+
+impl Between {
+    /// What `git diff-tree --raw -z` says.
+    fn read(answer: &[u8]) -> Self {
+        let mut found = Self::default();
+        let mut parts = parts(answer);
+        while let (Some(modes), Some(path)) = (parts.next(), parts.next()) {
+            let mut modes = modes.trim_start_matches(':').split(' ');
+            let (before, after) = (modes.next(), modes.next());
+            if after == Some(REPOSITORY) && before != Some(REPOSITORY) {
+                found.repositories.push(path.clone());
+            }
+            found.files.push(path);
+        }
+        found
+    }
+}
+
+/// Why work with a repository inside is not taken (C-2).
+fn inside(path: &str) -> String {
+    format!(
+        "'{path}' is a git repository of its own, and a commit would hold only a link to it; remove its '.git' or the whole of '{path}' (from your commits too), or ignore it"
+    )
+}
+
 /// An error if the agent committed what was copied in: it may be secret, and it is never to be pushed.
 fn check_nothing_copied(sealed: &Sealed, copied: &[String]) -> Result<(), Trouble> {
     let is_copied = |path: &&String| copied.iter().any(|directory| is_below(path, directory));
@@ -266,5 +286,18 @@ fn check_nothing_copied(sealed: &Sealed, copied: &[String]) -> Result<(), Troubl
         Some(path) => Err(Trouble::for_bead(format!(
             "the agent committed '{path}', which worktrees.copy had put there and which must not be committed; add it to .gitignore"
         ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn c_2_only_repositories_that_are_new_are_found() {
+        let answer = b":100644 160000 a b T\0turned\0:160000 160000 a b M\0lib\0:000000 160000 0 b A\0new one\0:160000 000000 a 0 D\0gone\0";
+        let found = Between::read(answer);
+        assert_eq!(found.files, ["turned", "lib", "new one", "gone"]);
+        assert_eq!(found.repositories, ["turned", "new one"]);
     }
 }

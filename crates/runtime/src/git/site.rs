@@ -9,12 +9,12 @@ use std::io::ErrorKind;
 use beads_ralph_core::engine::Trouble;
 use camino::{Utf8Path, Utf8PathBuf};
 
+use super::view::HOME;
 use super::{locks, occupants};
-use crate::files;
 use crate::repo::shown;
 
 /// What git writes as the reason of its own lock while it makes a worktree.
-const INITIALIZING: &str = "initializing";
+pub(super) const INITIALIZING: &str = "initializing";
 
 /// What is at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,11 +36,18 @@ pub(super) struct Linked {
     pub path: Utf8PathBuf,
     /// Its own git directory.
     pub git: Utf8PathBuf,
+    /// The git directory that all worktrees share.
+    pub common: Utf8PathBuf,
+    /// Where we keep what we know of it.
+    pub own: Utf8PathBuf,
 }
 
 impl Site {
     /// Looks at a path; `common` is the repository's git directory.
     pub(super) fn look(path: &Utf8Path, common: &Utf8Path) -> Self {
+        if fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink()) && path.exists() {
+            return Self::Taken("a link to something else".to_owned());
+        }
         let metadata = match fs::metadata(path) {
             Ok(metadata) => metadata,
             Err(error) if error.kind() == ErrorKind::NotFound => return without_anything(path),
@@ -84,10 +91,10 @@ fn behind(path: &Utf8Path, link: &Utf8Path, common: &Utf8Path) -> Site {
     };
     let has_only_link = n_entries(path) == Some(1);
     match git {
-        Some(git) if is_ours(&git) && is_whole(&git) => Site::Linked(Linked {
-            path: path.to_owned(),
-            git,
-        }),
+        Some(git) if is_ours(&git) && is_whole(&git) => match Linked::of(path, &git, common) {
+            Some(linked) => Site::Linked(linked),
+            None => Site::Taken("a worktree whose link leads to another one".to_owned()),
+        },
         Some(git) if has_only_link && (is_ours(&git) || git.starts_with(common)) => Site::Stub,
         None if has_only_link && text.trim().is_empty() => Site::Stub,
         Some(git) if is_ours(&git) => Site::Taken("a worktree that git no longer knows".to_owned()),
@@ -101,6 +108,37 @@ fn n_entries(path: &Utf8Path) -> Option<usize> {
 }
 
 impl Linked {
+    /// A worktree and its git directory, which must name each other.
+    fn of(path: &Utf8Path, git: &Utf8Path, common: &Utf8Path) -> Option<Self> {
+        let name = git.file_name()?;
+        let git = common.join("worktrees").join(name);
+        let is_directory = fs::symlink_metadata(&git).is_ok_and(|it| it.is_dir());
+        let back = fs::read_to_string(git.join("gitdir")).ok()?;
+        let back = git.join(back.trim()).parent()?.canonicalize_utf8().ok()?;
+        let is_same = path.canonicalize_utf8().is_ok_and(|path| path == back);
+        (is_directory && is_same).then(|| Self {
+            path: path.to_owned(),
+            git,
+            common: common.to_owned(),
+            own: common.join(HOME).join("worktrees").join(name),
+        })
+    }
+
+    /// Our index of it.
+    pub(super) fn index(&self) -> Utf8PathBuf {
+        self.own.join("index")
+    }
+
+    /// The list of what was copied into it.
+    pub(super) fn copied(&self) -> Utf8PathBuf {
+        self.own.join("beads-ralph-copied")
+    }
+
+    /// The index of whoever works in it.
+    pub(super) fn their_index(&self) -> Utf8PathBuf {
+        self.git.join("index")
+    }
+
     /// The worktree at a path, which must be one.
     pub(super) fn at(path: &Utf8Path, common: &Utf8Path) -> Result<Self, Trouble> {
         let what = match Site::look(path, common) {
@@ -160,17 +198,15 @@ impl Linked {
         }
     }
 
-    /// Removes the locks that a git left which was killed; those of a git that lives are left alone.
-    pub(super) fn remove_stale_locks(&self, branch_lock: &Utf8Path) {
-        let locks = [
-            self.git.join("index.lock"),
-            self.git.join("HEAD.lock"),
-            branch_lock.to_owned(),
-        ];
-        for lock in locks.iter().filter(|lock| lock.exists()) {
-            if occupants::somebody_in(&self.path).is_none() && locks::is_left(lock) {
-                files::remove_leftover(lock);
-            }
+    /// Removes the locks that a git left which was killed; an error while one that lives has them.
+    pub(super) fn remove_stale_locks(&self, branch_lock: &Utf8Path) -> Result<(), Trouble> {
+        let own = ["index.lock", "HEAD.lock"].map(|name| self.git.join(name));
+        let is_there = |lock: &&Utf8Path| fs::symlink_metadata(lock).is_ok();
+        let locks = own.iter().map(Utf8PathBuf::as_path).chain([branch_lock]);
+        for lock in locks.filter(is_there) {
+            self.check_nobody_works()?;
+            locks::clear(lock, lock != branch_lock)?;
         }
+        Ok(())
     }
 }

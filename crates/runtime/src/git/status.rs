@@ -1,12 +1,19 @@
 //! What `git status` says of a worktree: what is checked out, and what is not committed.
 
+use std::ops::Deref;
+
 use beads_ralph_core::engine::{CommitId, Trouble};
 use camino::Utf8Path;
 
 use super::call::{Call, Caller, parts};
+use super::site::Linked;
+use crate::unit::Units;
 
 /// What is ours and no work of an agent, wherever it is written.
 pub(super) const OURS: [&str; 2] = [".ralph", ".beads"];
+
+/// The files that say how git treats those beside them.
+const ATTRIBUTES: &str = ".gitattributes";
 
 /// How many files a sentence names.
 const MAX_NAMED: usize = 5;
@@ -40,12 +47,17 @@ pub(super) enum Kind {
     Unmerged,
     /// Git does not know it.
     Untracked,
+    /// A repository inside, which is never looked into.
+    Repository,
 }
 
 impl Status {
-    /// Looks at a worktree.
-    pub(super) fn of(caller: &Caller, worktree: &Utf8Path) -> Result<Self, Trouble> {
-        // What is not committed inside of a submodule cannot be committed here.
+    /// What our index says of a worktree; git then starts nothing in submodules.
+    pub(super) fn by_index<U>(caller: &Caller<U>, linked: &Linked) -> Result<Self, Trouble>
+    where
+        U: Deref<Target = Units>,
+    {
+        // What is not committed inside of a submodule cannot be committed here. What is ignored is only looked at for attributes.
         let arguments = [
             "status",
             "--porcelain=v2",
@@ -54,9 +66,10 @@ impl Status {
             "--no-ahead-behind",
             "--no-renames",
             "--untracked-files=all",
+            "--ignored=matching",
             "--ignore-submodules=dirty",
         ];
-        Ok(read(&caller.ask(&Call::new(worktree, &arguments))?))
+        Ok(read(&caller.ask(&Call::inside(linked, &arguments))?))
     }
 
     /// The files that are the agent's: neither ours, nor copied in.
@@ -65,22 +78,15 @@ impl Status {
         self.entries.iter().filter(is_work)
     }
 
-    /// What of ours, and of what was copied in, git would take for work.
-    pub(super) fn left_out<'a>(&'a self, copied: &'a [String]) -> impl Iterator<Item = &'a str> {
-        let all = OURS.into_iter().chain(copied.iter().map(String::as_str));
-        all.filter(|directory| {
-            let mut entries = self.entries.iter();
-            entries.any(|entry| is_below(&entry.path, directory))
-        })
-    }
-
-    /// The files of which two versions do not agree.
-    pub(super) fn unmerged(&self) -> Vec<String> {
-        let unmerged = self
-            .entries
-            .iter()
-            .filter(|entry| entry.kind == Kind::Unmerged);
-        unmerged.map(|entry| entry.path.clone()).collect()
+    /// The repositories inside that are no submodules.
+    pub(super) fn repositories<'a>(
+        &'a self,
+        copied: &'a [String],
+    ) -> impl Iterator<Item = &'a str> {
+        let found = self
+            .work(copied)
+            .filter(|entry| entry.kind == Kind::Repository);
+        found.map(|entry| entry.path.as_str())
     }
 
     /// Why the worktree is not just a commit.
@@ -126,11 +132,18 @@ fn read(answer: &[u8]) -> Status {
                 push(&mut status, rest.splitn(8, ' ').nth(7), kind);
             }
             "u" => push(&mut status, rest.splitn(10, ' ').nth(9), Kind::Unmerged),
+            "?" if rest.ends_with('/') => push(&mut status, Some(rest), Kind::Repository),
             "?" => push(&mut status, Some(rest), Kind::Untracked),
+            // Attributes say how files are compared, so those that are no part of the commit are no secret.
+            "!" if is_attributes(rest) => push(&mut status, Some(rest), Kind::Untracked),
             _ => {}
         }
     }
     status
+}
+
+fn is_attributes(path: &str) -> bool {
+    Utf8Path::new(path).file_name() == Some(ATTRIBUTES) && !path.ends_with('/')
 }
 
 fn push(status: &mut Status, path: Option<&str>, kind: Kind) {
@@ -161,11 +174,11 @@ mod tests {
             1 .M N... 100644 100644 100644 1 1 with space.txt\0\
             1 A. N... 000000 100644 100644 0 1 new\0\
             u UU N... 100644 100644 100644 100644 1 2 3 both sides\0\
-            ? a/ü\0? .ralph/x\0? env/x\0";
+            ? a/ü\0? sub/\0? .ralph/x\0? env/x\0\
+            ! target/\0! x.o\0! d/.gitattributes\0";
         let status = read(answer.as_bytes());
         assert_eq!(status.head, Some(CommitId("abc".to_owned())));
         assert_eq!(status.branch.as_deref(), Some("feature/a b"));
-        assert_eq!(status.unmerged(), ["both sides"]);
         let copied = ["env".to_owned()];
         let work: Vec<(&str, Kind)> = (status.work(&copied))
             .map(|entry| (entry.path.as_str(), entry.kind))
@@ -175,6 +188,8 @@ mod tests {
             ("new", Kind::Staged),
             ("both sides", Kind::Unmerged),
             ("a/ü", Kind::Untracked),
+            ("sub/", Kind::Repository),
+            ("d/.gitattributes", Kind::Untracked),
         ];
         assert_eq!(work, expected);
         let detached = read(b"# branch.oid (initial)\0# branch.head (detached)\0");

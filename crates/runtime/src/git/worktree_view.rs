@@ -5,24 +5,26 @@ use camino::Utf8Path;
 
 use super::call::Call;
 use super::site::Site;
-use super::status::Status;
 use super::{Git, copied, refname};
 
 impl Git {
-    /// Whether a path is a worktree of this repository beside the main one, as git says, too (I-11).
+    /// Whether a path is a worktree of this repository beside the main one (I-11).
     pub fn is_own_worktree(&self, path: &Utf8Path) -> Result<bool, Trouble> {
-        if !matches!(Site::look(path, &self.common), Site::Linked(_)) {
+        let Site::Linked(linked) = Site::look(path, &self.common) else {
             return Ok(false);
-        }
+        };
         let arguments = ["rev-parse", "--is-inside-work-tree"];
-        let said = self.caller.say(&Call::new(path, &arguments))?;
+        let said = self.caller.say(&Call::inside(&linked, &arguments))?;
         Ok(said.is_ok() && said.line() == "true")
     }
 
     /// What is checked out at a path; nothing before the first commit.
     pub fn checked_out_at(&self, path: &Utf8Path) -> Result<Option<CommitId>, Trouble> {
         let arguments = ["rev-parse", "--verify", "--quiet", "HEAD"];
-        let said = self.caller.say(&Call::new(path, &arguments))?;
+        let said = match Site::look(path, &self.common) {
+            Site::Linked(linked) => self.caller.say(&Call::inside(&linked, &arguments))?,
+            _ => self.caller.say(&Call::new(path, &arguments).elsewhere())?,
+        };
         match said.code {
             0 => Ok(Some(CommitId(said.line()))),
             1 => Ok(None),
@@ -35,7 +37,7 @@ impl Git {
         let Site::Linked(linked) = Site::look(path, &self.common) else {
             return Ok(None);
         };
-        let status = Status::of(&self.caller, &linked.path)?;
+        let status = self.at(path, || self.caller.look(&linked))?;
         let dirt = status.dirt(&copied::of(&linked));
         Ok(dirt.or_else(|| linked.is_in_the_middle()))
     }

@@ -5,7 +5,6 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::call::Call;
 use super::site::{Linked, Site};
-use super::status::Status;
 use super::turn::steadily;
 use super::{Git, copied, refname};
 use crate::files::{self, FileError};
@@ -41,8 +40,8 @@ impl Git {
     pub fn worktrees(&self) -> Result<Vec<Worktree>, Trouble> {
         let arguments = ["worktree", "list", "--porcelain", "-z"];
         let answer = steadily(|| {
-            let call = Call::new(&self.root, &arguments).for_run();
-            self.caller.ask(&call)
+            let call = Call::new(&self.root, &arguments).of_worktrees();
+            self.caller.ask(&call.for_run())
         })?;
         Ok(read(&answer))
     }
@@ -50,7 +49,7 @@ impl Git {
     /// Makes git forget worktrees that are gone (L-10).
     pub fn prune(&self) -> Result<(), Trouble> {
         let arguments = ["worktree", "prune", "--expire", "now"];
-        let call = Call::new(&self.root, &arguments).for_run();
+        let call = Call::new(&self.root, &arguments).of_worktrees().for_run();
         steadily(|| self.caller.act(&call).map(drop))
     }
 
@@ -95,6 +94,9 @@ impl Git {
                 self.check_removable(&linked, place)?;
                 files::rename_directory(path, &aside).map_err(|error| not_removed(&error))?;
                 remove_aside(&aside)?;
+                if linked.own.exists() {
+                    files::remove_directory(&linked.own).map_err(|error| not_removed(&error))?;
+                }
                 self.prune()
             }
             Site::Free | Site::Stub => self.forget(path),
@@ -109,7 +111,8 @@ impl Git {
     /// Makes git forget a worktree that is not there, or only its beginning.
     fn forget(&self, path: &Utf8Path) -> Result<(), Trouble> {
         let arguments = ["worktree", "remove", "--force", "--", path.as_str()];
-        let said = self.caller.say(&Call::new(&self.root, &arguments))?;
+        let call = Call::new(&self.root, &arguments).of_worktrees();
+        let said = self.caller.say(&call)?;
         if said.is_ok() || said.stderr.contains("is not a working tree") {
             Ok(())
         } else {
@@ -125,8 +128,8 @@ impl Git {
             )));
         }
         linked.check_nobody_works()?;
-        linked.remove_stale_locks(&self.branch_lock(&place.branch));
-        let status = Status::of(&self.caller, &linked.path)?;
+        linked.remove_stale_locks(&self.branch_lock(&place.branch))?;
+        let status = self.caller.look(linked)?;
         let dirt = status.dirt(&copied::of(linked));
         let dirt = dirt.or_else(|| linked.is_in_the_middle());
         if let Some(dirt) = dirt {

@@ -139,7 +139,7 @@ impl Dispatcher<'_> {
         let cancel = Cancel::new()
             .map_err(|error| ImplementError::Trouble(Trouble::passing(error.to_string())))?;
         let is_apart = Utf8Path::new(&job.call.worktree) != self.site.root;
-        let main = Tree::at(self.site.root, self.site.units);
+        let main = Tree::at(self.site.root, self.site.root, self.site.units);
         let before = is_apart.then(|| main.snapshot());
         let mut watchman = Watchman {
             store: &mut *self.store,

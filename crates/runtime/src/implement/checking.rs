@@ -57,6 +57,7 @@ impl Dispatcher<'_> {
             units: self.site.units,
             cancel: self.site.cancel,
             root: examination.worktree,
+            home: self.site.root,
             shell: &self.site.config.shell,
             withhold: &self.site.config.agents.withhold_env,
             env: &BTreeMap::new(),

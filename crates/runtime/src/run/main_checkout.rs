@@ -52,7 +52,7 @@ impl MainCheckout {
         if seen.snapshot.is_some() && now.saturating_duration_since(seen.at) < EVERY {
             return (seen.n_changes, false);
         }
-        let snapshot = Tree::at(&self.root, units).snapshot();
+        let snapshot = Tree::at(&self.root, &self.root, units).snapshot();
         let is_changed = seen
             .snapshot
             .as_ref()

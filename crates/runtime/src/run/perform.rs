@@ -350,6 +350,7 @@ impl<'a> Performer<'a> {
             tree: sealed.tree,
             n_changed: sealed.changed_files.len(),
             unresolved: sealed.unresolved,
+            refused: sealed.refused,
         })
     }
 

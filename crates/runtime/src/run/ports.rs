@@ -62,6 +62,8 @@ pub struct Sealed {
     pub changed_files: Vec<String>,
     /// Files with conflicts that nobody solved; then nothing was committed.
     pub unresolved: Vec<String>,
+    /// Why the work cannot be taken as it is, such as a repository inside it (C-2).
+    pub refused: Option<String>,
 }
 
 /// What a worktree looks like.

@@ -236,6 +236,7 @@ impl Git {
             changed_files: self.changed(base, &commit),
             commit,
             unresolved,
+            refused: None,
         })
     }
 

@@ -22,7 +22,7 @@ use crate::command::reopen::opening;
 use crate::failure::Failure;
 use crate::live::Live;
 use crate::ui::counted;
-use crate::work::{Stored, Target};
+use crate::work::{self, Stored, Target};
 
 /// Who we are, for the bead.
 const VERSION: &str = concat!("beads-ralph ", env!("CARGO_PKG_VERSION"));
@@ -115,6 +115,7 @@ impl Site<'_> {
             units: self.units,
             cancel: self.cancel,
             root: self.root,
+            home: &work::main_root(self.exec.ralph.root()),
             shell: &config.shell,
             evidence: &self.evidence,
             logs: &logs,

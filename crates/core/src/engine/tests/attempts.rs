@@ -116,6 +116,7 @@ fn the_same_work_with_the_same_failure_ends_a_bead_early() {
             tree: "same".to_owned(),
             n_changed: 1,
             unresolved: Vec::new(),
+            refused: None,
         }),
         Action::Judge { .. } => otherwise(judged(QaStatus::Fail, "no")),
         _ => Fate::Well,
@@ -143,6 +144,7 @@ fn an_empty_diff_is_not_done_except_for_a_merge() {
                 tree: "t".to_owned(),
                 n_changed: 0,
                 unresolved: Vec::new(),
+                refused: None,
             }),
             _ => Fate::Well,
         });
@@ -201,11 +203,29 @@ fn l_21_conflicts_that_stay_are_listed_when_it_is_given_up() {
             tree: "t".to_owned(),
             n_changed: 0,
             unresolved: vec!["src/f".to_owned()],
+            refused: None,
         }),
         _ => Fate::Well,
     });
     assert_eq!(stage.times("a", "resolve"), 3);
     assert!(reason(&stage.state("a")).contains("src/f"));
+}
+
+#[test]
+fn c_2_work_that_is_refused_fails_the_attempt_and_the_next_one_hears_why() {
+    let mut stage = Stage::new(settings(), vec![task("a", &[])]);
+    stage.play(|effect, n| match effect.action {
+        Action::Seal { .. } if n == 1 => otherwise(Answer::Sealed {
+            commit: commit("base"),
+            tree: "t".to_owned(),
+            n_changed: 0,
+            unresolved: Vec::new(),
+            refused: Some("there is a repository in sub".to_owned()),
+        }),
+        _ => Fate::Well,
+    });
+    assert_eq!(stage.times("a", "develop"), 2);
+    assert!(is_closed(&stage.state("a")));
 }
 
 #[test]

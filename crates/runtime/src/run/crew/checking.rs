@@ -55,6 +55,7 @@ impl RealCrew<'_> {
             units: self.units,
             cancel: &cancel,
             root: &place.worktree,
+            home: &self.root,
             shell: &self.config.shell,
             withhold: &self.config.agents.withhold_env,
             env: &self.ports.variables(&bead.id),
