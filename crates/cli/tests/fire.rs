@@ -27,7 +27,7 @@ mod fire {
     impl Place {
         /// A directory with a store of open beads `bd-0`, `bd-1`, ….
         fn with_beads(n_beads: usize) -> Self {
-            let directory = tempfile::tempdir().unwrap();
+            let directory = beads_ralph_testkit::scratch();
             let root = Utf8PathBuf::from_path_buf(directory.path().to_owned()).unwrap();
             let place = Self {
                 _directory: directory,

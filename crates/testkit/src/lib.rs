@@ -8,7 +8,9 @@ pub mod exposition;
 pub mod github;
 mod http;
 mod plans;
+mod scratch;
 pub mod scripted_model;
 pub mod store_contract;
 
 pub use plans::generated_plan;
+pub use scratch::scratch;

@@ -226,7 +226,7 @@ fn l_15_a_bare_repository_has_worktrees_too() {
 
 #[test]
 fn l_15_what_is_no_repository_or_has_no_commit_is_said() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = beads_ralph_testkit::scratch();
     let root = camino::Utf8Path::from_path(directory.path()).unwrap();
     let open = || {
         let units = Units::with_shim(env!("CARGO_BIN_EXE_beads-ralph"));

@@ -29,7 +29,7 @@ impl World {
 
     /// A world that is changed before anybody opens it.
     pub(crate) fn with(settings: Settings, change: impl FnOnce(&Utf8Path)) -> Self {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = beads_ralph_testkit::scratch();
         let base = directory.path().canonicalize().unwrap();
         let base = Utf8PathBuf::from_path_buf(base).unwrap();
         let root = base.join("my répo");

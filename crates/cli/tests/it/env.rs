@@ -36,7 +36,7 @@ impl TestEnv {
     #[must_use]
     #[track_caller]
     pub(crate) fn new() -> Self {
-        let guard = tempfile::tempdir().unwrap();
+        let guard = beads_ralph_testkit::scratch();
         let root = Utf8PathBuf::from_path_buf(guard.path().canonicalize().unwrap()).unwrap();
         std::fs::create_dir(root.join("home")).unwrap();
         std::fs::create_dir(root.join("work")).unwrap();

@@ -16,7 +16,7 @@ struct Desk {
 
 impl Desk {
     fn new() -> Self {
-        let guard = tempfile::tempdir().unwrap();
+        let guard = beads_ralph_testkit::scratch();
         let base = Utf8PathBuf::from_path_buf(guard.path().to_owned()).unwrap();
         Self {
             _guard: guard,

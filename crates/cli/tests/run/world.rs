@@ -135,7 +135,7 @@ impl World {
 
     /// A world without a repository yet.
     pub(crate) fn empty(name: &str) -> Self {
-        let guard = tempfile::tempdir().unwrap();
+        let guard = beads_ralph_testkit::scratch();
         let base = Utf8PathBuf::from_path_buf(guard.path().canonicalize().unwrap()).unwrap();
         Self {
             root: base.join(name),

@@ -137,7 +137,7 @@ pub(crate) struct Place {
 impl Place {
     pub(crate) fn new() -> Self {
         Self {
-            directory: tempfile::tempdir().unwrap(),
+            directory: beads_ralph_testkit::scratch(),
         }
     }
 

@@ -278,6 +278,9 @@ fn z_47_sprints_that_only_begin_alike_are_not_told_of() {
 }
 
 proptest! {
+    // Each case compiles plans over and over.
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases / 4, ..ProptestConfig::default() })]
+
     #[test]
     fn z_27_a_plan_becomes_a_formula_that_gives_its_beads_back(
         titles in proptest::collection::vec("[A-Za-z][A-Za-z0-9 .{}-]{0,12}[a-z]", 1..6),

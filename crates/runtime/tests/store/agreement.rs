@@ -14,8 +14,8 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::directory;
 use super::operation::{IDS, Step, step};
+use beads_ralph_testkit::scratch;
 
 /// Some questions that touch every condition that a store may answer by an index.
 fn questions() -> Vec<Query> {
@@ -115,14 +115,14 @@ proptest! {
 
     #[test]
     fn memory_and_sqlite_agree_after_every_step(steps in prop::collection::vec(step(), 1..40)) {
-        let directory = directory();
+        let directory = scratch();
         check(&Utf8Path::from_path(directory.path()).unwrap().join("x.db"), &steps);
     }
 }
 
 #[test]
 fn who_asks_whether_something_is_free_is_told_what_the_batch_did_before() {
-    let directory = directory();
+    let directory = scratch();
     let path = Utf8Path::from_path(directory.path()).unwrap().join("x.db");
     let stores: [Box<dyn Store>; 2] = [
         Box::new(MemoryStore::new()),

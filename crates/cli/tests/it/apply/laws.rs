@@ -386,7 +386,7 @@ proptest! {
 
     #[test]
     fn z_10_applying_settles_any_history_once_in_a_file(history in history()) {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = beads_ralph_testkit::scratch();
         let path = camino::Utf8PathBuf::from_path_buf(directory.path().join("s.db")).unwrap();
         let (store, _) = SqliteStore::open_or_create(&path).unwrap();
         live(Box::new(store), &history)?;

@@ -142,7 +142,9 @@ fn z_26_a_second_name_of_the_program_is_not_bd() {
     env.make_directory("bin");
     // A hard link needs both names on one disk.
     let own = env.path("bin/beads-ralph");
-    std::fs::copy(env!("CARGO_BIN_EXE_beads-ralph"), &own).unwrap();
+    // Copied by another process: a child that this one forks meanwhile would hold the copy open for writing.
+    let copied = env.tool("cp", &[env!("CARGO_BIN_EXE_beads-ralph"), own.as_str()]);
+    copied.run().exits(0);
     std::fs::hard_link(&own, env.path("bin/bd")).unwrap();
     let init = env.tool(own.as_str(), &["init", "--json"]);
     let made = init.env("PATH", env.path("bin").as_str()).run().data();
