@@ -78,6 +78,8 @@ pub enum Condition {
     TypeIsNot(Vec<String>),
     /// It has one of these ids.
     IdIs(Vec<String>),
+    /// It has one of these flags.
+    With(Vec<Flag>),
     /// It has none of these flags.
     Without(Vec<Flag>),
     /// It has no labels.
@@ -106,6 +108,7 @@ impl Condition {
             Self::StatusIsNot(statuses) => !is_in(statuses, issue.status()),
             Self::TypeIsNot(types) => !is_in(types, issue.issue_type()),
             Self::IdIs(ids) => is_in(ids, issue.id().as_str()),
+            Self::With(flags) => flags.iter().any(|flag| issue.flag(flag.key())),
             Self::Without(flags) => !flags.iter().any(|flag| issue.flag(flag.key())),
             Self::HasNoLabels => issue.labels().next().is_none(),
             Self::HasNoParent => issue.parents().next().is_none(),

@@ -32,6 +32,8 @@ pub struct Query {
     pub assignee: Option<String>,
     /// The name under which somebody must hold it.
     pub holder: Option<String>,
+    /// Whether somebody must hold it.
+    pub is_held: bool,
     /// Whether it must be for nobody in particular.
     pub is_unassigned: bool,
     /// The least and the greatest priority number.
@@ -145,6 +147,7 @@ impl Query {
                 .is_none_or(|a| issue.assignee() == Some(a))
             && (!self.is_unassigned || issue.assignee().is_none())
             && self.matches_holder(record)
+            && (!self.is_held || record.claim.is_some())
             && self
                 .priorities
                 .is_none_or(|(low, high)| (low..=high).contains(&issue.priority()))

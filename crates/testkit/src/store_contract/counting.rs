@@ -170,7 +170,7 @@ fn condition(random: &mut Random) -> Condition {
         Moment::Touched,
     ];
     let moment = moments[random.below(moments.len())];
-    match random.below(12) {
+    match random.below(13) {
         0 => Condition::StatusIsNot(random.some_of(&STATUSES)),
         1 => Condition::TypeIsNot(random.some_of(&TYPES)),
         2 => Condition::IdIs(vec![name(random.below(N_ISSUES)), name(3), "none".into()]),
@@ -188,6 +188,11 @@ fn condition(random: &mut Random) -> Condition {
         }
         8 => Condition::IsNamed(random.one_of(&["login", "bd-0", "of 1", "3\nfix", "none"])),
         9 => Condition::After(moment, at(random.seconds())),
+        11 => Condition::With(
+            (Flag::ALL.into_iter())
+                .filter(|_| random.is_one_in(2))
+                .collect(),
+        ),
         10 => Condition::Before(moment, at(random.seconds())),
         _ => Condition::HasSome(vec!["dev_agent_executions", "qa_agent_executions"]),
     }
@@ -234,6 +239,7 @@ fn query(random: &mut Random) -> Query {
     if random.is_one_in(8) {
         query.holder = Some("run-1".to_owned());
     }
+    query.is_held = random.is_one_in(8);
     if random.is_one_in(rarely) {
         query.priorities = Some((0, 1));
     }

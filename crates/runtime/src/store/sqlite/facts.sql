@@ -34,6 +34,7 @@ CREATE INDEX facts_blocked ON facts (priority, created DESC, id) WHERE blocked =
 CREATE INDEX facts_by_status ON facts (status, priority, created DESC, id);
 CREATE INDEX facts_by_kind ON facts (kind, priority, created DESC, id) WHERE kind <> 'task';
 CREATE INDEX facts_stalest ON facts (touched, priority, created DESC, id) WHERE status <> 'closed' AND status <> 'pinned';
+CREATE INDEX facts_flagged ON facts (flags) WHERE flags <> 0;
 CREATE INDEX facts_deferred ON facts (deferred) WHERE deferred IS NOT NULL;
 
 -- Metadata that issues are found by.
