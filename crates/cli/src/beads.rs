@@ -224,6 +224,11 @@ impl Beads {
         failed.map_or(Ok(()), Err)
     }
 
+    /// Reads what a query selects once, so that damage is met before the one answer to a program is begun.
+    pub(crate) fn look_over(&self, query: &Query) -> Result<(), Failure> {
+        self.each(query, |_| Ok(ControlFlow::Continue(())))
+    }
+
     /// All beads, in order of their ids.
     pub(crate) fn everything() -> Query {
         Query {

@@ -60,6 +60,7 @@ pub(crate) fn run(args: &ExportArgs, global: &Global, ui: &Ui) -> Result<(), Fai
 
 fn print(beads: &Beads, is_all: bool, ui: &Ui) -> Result<(), Failure> {
     if ui.is_json() {
+        beads.look_over(&Beads::everything())?;
         let lines = Streamed::new(|see: &mut dyn FnMut(Value) -> ControlFlow<()>| {
             export(beads, is_all, &mut |line| Ok(see(line))).map(drop)
         });

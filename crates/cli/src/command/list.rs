@@ -127,6 +127,7 @@ impl Listed {
 /// Shows beads as they are read, because nobody knows how many there are.
 fn show_all(beads: &Beads, query: &Query, ui: &Ui) -> Result<(), Failure> {
     if ui.is_json() {
+        beads.look_over(query)?;
         let all = Streamed::new(
             |see: &mut dyn FnMut(JsonBead<'static>) -> ControlFlow<()>| {
                 beads.each(query, |record| {

@@ -40,23 +40,27 @@ impl<'i> Facts<'i> {
     pub(super) fn of(issue: &'i Issue) -> Self {
         let micros = |moment: Moment| moment.of(issue).map(jiff::Timestamp::as_microsecond);
         let set = Flag::ALL.into_iter().filter(|flag| issue.flag(flag.key()));
+        let deferred = micros(Moment::Deferred);
         Self {
             status: issue.status().into(),
             priority: issue.priority(),
             kind: issue.issue_type().into(),
             assignee: issue.assignee().unwrap_or_default().into(),
-            flags: set.map(bit).sum(),
+            flags: set.map(bit).sum::<i64>() + if deferred.is_some() { PUT_OFF } else { 0 },
             created: micros(Moment::Created).unwrap_or(0),
             updated: micros(Moment::Updated).unwrap_or(0),
             touched: micros(Moment::Touched).unwrap_or(0),
             closed: micros(Moment::Closed),
-            deferred: micros(Moment::Deferred),
+            deferred,
             name: format!("{}\n{}", issue.id(), issue.title())
                 .to_lowercase()
                 .into(),
         }
     }
 }
+
+/// The bit of what was put off until some moment, which may be over.
+pub(super) const PUT_OFF: i64 = 16;
 
 /// The bit of a flag.
 pub(super) fn bit(flag: Flag) -> i64 {

@@ -10,7 +10,7 @@ ALTER TABLE issues DROP COLUMN created;
 ALTER TABLE issues DROP COLUMN updated;
 ALTER TABLE issues DROP COLUMN plan;
 
--- Times are microseconds. `name` is the id and the title in small letters; `flags` has a bit for each flag.
+-- Times are microseconds. `name` is the id and the title in small letters; `flags` has a bit for each flag, and one for what was put off.
 CREATE TABLE facts (
     id TEXT NOT NULL UNIQUE REFERENCES issues (id),
     status TEXT NOT NULL,
@@ -33,6 +33,7 @@ CREATE INDEX facts_unfinished ON facts (priority, created DESC, id) WHERE status
 CREATE INDEX facts_blocked ON facts (priority, created DESC, id) WHERE blocked = 1;
 CREATE INDEX facts_by_status ON facts (status, priority, created DESC, id);
 CREATE INDEX facts_by_kind ON facts (kind, priority, created DESC, id) WHERE kind <> 'task';
+CREATE INDEX facts_oldest ON facts (created, id) WHERE status <> 'closed' AND status <> 'pinned';
 CREATE INDEX facts_stalest ON facts (touched, priority, created DESC, id) WHERE status <> 'closed' AND status <> 'pinned';
 CREATE INDEX facts_flagged ON facts (flags) WHERE flags <> 0;
 CREATE INDEX facts_deferred ON facts (deferred) WHERE deferred IS NOT NULL;

@@ -11,9 +11,23 @@ use jiff::Timestamp;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Rows, params_from_iter};
 
+use super::facts::PUT_OFF;
 use super::failure::{Failed, Fault};
-use super::narrow::Narrowed;
+use super::narrow::{Exceptions, Narrowed};
 use super::rows::{self, Sought};
+
+/// From how many issues on a label is one that many have.
+const MANY: i64 = 1000;
+
+fn narrowed(connection: &Connection, query: &Query) -> Narrowed {
+    Narrowed::new(query, |label| {
+        let sql = "SELECT count(*) FROM (SELECT 1 FROM labels WHERE label = ?1 LIMIT ?2)";
+        let count = (connection.prepare_cached(sql))
+            .and_then(|mut statement| statement.query_row((label, MANY), |row| row.get(0)));
+        // Only the way to the answer depends on it.
+        count.is_ok_and(|n: i64| n >= MANY)
+    })
+}
 
 /// Shows the records that a query selects, in its order, until enough is seen.
 pub(super) fn visit(
@@ -25,7 +39,7 @@ pub(super) fn visit(
     if left == 0 {
         return Ok(());
     }
-    let (sql, values) = Narrowed::new(query).ids(query);
+    let (sql, values) = narrowed(connection, query).ids(query);
     let mut statement = connection.prepare(&sql)?;
     let rows = statement.query(params_from_iter(values))?;
     let mut ids = Ids::new(rows, query.order);
@@ -51,7 +65,7 @@ pub(super) fn visit(
 /// How many issues a query selects.
 pub(super) fn count(connection: &Connection, query: &Query) -> Result<usize, Failed> {
     let limit = query.limit.unwrap_or(usize::MAX);
-    let narrowed = Narrowed::new(query);
+    let narrowed = self::narrowed(connection, query);
     if !narrowed.is_exact {
         let mut n = 0;
         visit(connection, query, &mut |_| {
@@ -69,22 +83,30 @@ fn exact_count(connection: &Connection, narrowed: &Narrowed) -> Result<usize, Fa
         let sql = format!("SELECT count(*) FROM facts f WHERE {}", all.all());
         return number(connection, &sql, all.values);
     }
-    let (counted, excepted) = narrowed.tallied();
+    let counted = narrowed.counted();
     let conditions = counted.all();
-    let sql = format!("SELECT coalesce(sum(n), 0) FROM tallies WHERE {conditions}");
-    let n = number(connection, &sql, counted.values.clone())?;
-    let Some(excepted) = excepted else {
+    let Exceptions { unwanted, now } = narrowed.exceptions();
+    let put_off = now.map_or(String::new(), |_| format!(" AND flags & {PUT_OFF} = 0"));
+    let sql = format!("SELECT coalesce(sum(n), 0) FROM tallies WHERE {conditions}{put_off}");
+    let mut n = number(connection, &sql, counted.values.clone())?;
+    if let Some(now) = now {
+        // What was put off until a moment that is over.
+        let sql = format!(
+            "SELECT count(*) FROM facts f WHERE deferred IS NOT NULL AND deferred <= ? AND {conditions}"
+        );
+        let values = std::iter::once(Value::from(now)).chain(counted.values.clone());
+        n += number(connection, &sql, values.collect())?;
+    }
+    let Some(unwanted) = unwanted else {
         return Ok(n);
     };
-    let ids = excepted.all();
-    let sql = format!("SELECT count(*) FROM facts f WHERE {ids} AND {conditions}");
-    let values = excepted.values.into_iter();
-    let n_excepted = number(
-        connection,
-        &sql,
-        values.chain(counted.values.clone()).collect(),
-    )?;
-    Ok(n.saturating_sub(n_excepted))
+    let sql = format!(
+        "SELECT count(*) FROM facts f WHERE {} AND {conditions}",
+        unwanted.all()
+    );
+    let values = unwanted.values.into_iter().chain(counted.values.clone());
+    let n_unwanted = number(connection, &sql, values.collect())?;
+    Ok(n.saturating_sub(n_unwanted))
 }
 
 fn number(connection: &Connection, sql: &str, values: Vec<Value>) -> Result<usize, Failed> {
@@ -99,7 +121,7 @@ pub(super) fn count_by(
     query: &Query,
     grouping: Grouping,
 ) -> Result<BTreeMap<String, usize>, Failed> {
-    let narrowed = Narrowed::new(query);
+    let narrowed = self::narrowed(connection, query);
     let column = match grouping {
         Grouping::Status => Some("status"),
         Grouping::Priority => Some("priority"),
@@ -119,9 +141,10 @@ pub(super) fn count_by(
             Ok(counts)
         }
         Some(column) => {
-            let (counted, excepted) = narrowed.tallied();
-            let (table, n, all) = if narrowed.is_tallied() && excepted.is_none() {
-                ("tallies", "sum(n)", counted.clone())
+            let Exceptions { unwanted, now } = narrowed.exceptions();
+            let is_tallied = narrowed.is_tallied() && unwanted.is_none() && now.is_none();
+            let (table, n, all) = if is_tallied {
+                ("tallies", "sum(n)", narrowed.counted().clone())
             } else {
                 ("facts f", "count(*)", narrowed.conditions())
             };

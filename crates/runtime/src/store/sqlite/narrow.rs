@@ -51,14 +51,26 @@ pub(super) struct Narrowed {
     counted: Sql,
     /// What only the facts and the tables beside them know.
     other: Sql,
-    /// Queries for the ids of issues that are not wanted, few of a store in most cases.
+    /// What must not be so, and needs a look at other tables.
+    unless: Sql,
+    /// Queries for the ids of the issues of which that is so: few of a store in most cases.
     excepted: Sql,
+    /// The moment until which something may be put off.
+    now: Option<i64>,
     /// Whether these say everything, so that no document need be read to decide.
     pub(super) is_exact: bool,
     /// Whether a flag is asked for, which few issues have.
     is_flagged: bool,
     /// Whether something is asked for by name that few issues may have.
     is_picky: bool,
+}
+
+/// What must be looked up to count what tallies only nearly tell.
+pub(super) struct Exceptions {
+    /// Issues that are counted and not wanted.
+    pub(super) unwanted: Option<Sql>,
+    /// Until when what was put off waits.
+    pub(super) now: Option<i64>,
 }
 
 /// The bits of some flags.
@@ -73,7 +85,8 @@ fn marks(n: usize) -> String {
 }
 
 impl Narrowed {
-    pub(super) fn new(query: &Query) -> Self {
+    /// `is_common` says of a label whether many issues have it.
+    pub(super) fn new(query: &Query, is_common: impl Fn(&str) -> bool) -> Self {
         let mut narrowed = Self {
             is_exact: true,
             ..Self::default()
@@ -82,7 +95,7 @@ impl Narrowed {
         if let Some(now) = query.ready_at {
             narrowed.ready(query, now);
         }
-        narrowed.labels(query);
+        narrowed.labels(query, is_common);
         if !query.types.is_empty() {
             narrowed.one_of("kind", &query.types);
             narrowed.is_picky = true;
@@ -161,27 +174,36 @@ impl Narrowed {
             .collect();
         self.none_of("kind", &not_asked);
         if !query.includes_deferred {
-            let deferred = "SELECT id FROM facts WHERE deferred IS NOT NULL AND deferred > ?";
-            let now = Value::from(now.as_microsecond());
-            self.excepted.add(deferred, [now.clone()]);
-            let below = format!(
-                "SELECT issue_id FROM edges WHERE kind = 'parent-child' AND target IN ({deferred})"
+            let now = now.as_microsecond();
+            self.now = Some(now);
+            self.unless.add(
+                "EXISTS (SELECT 1 FROM edges e CROSS JOIN facts p ON p.id = e.target \
+                 WHERE e.issue_id = f.id AND e.kind = 'parent-child' AND p.deferred > ?)",
+                [now.into()],
             );
-            self.excepted.add(below, [now]);
+            self.excepted.add(
+                "SELECT issue_id FROM edges WHERE kind = 'parent-child' AND target IN \
+                 (SELECT id FROM facts WHERE deferred IS NOT NULL AND deferred > ?)",
+                [now.into()],
+            );
         }
     }
 
-    fn labels(&mut self, query: &Query) {
+    fn labels(&mut self, query: &Query, is_common: impl Fn(&str) -> bool) {
         let mut all = query.labels_all.clone();
         all.sort_unstable();
         all.dedup();
         self.is_exact &= all.len() <= MAX_WORDS;
         for label in all.into_iter().take(MAX_WORDS) {
-            self.other.add_texts(
-                "id IN (SELECT issue_id FROM labels WHERE label = ?)",
-                [label],
-            );
-            self.is_picky = true;
+            // Going through issues that mostly have it beats sorting all that have it.
+            let is_common = is_common(&label);
+            let text = if is_common {
+                "(SELECT count(*) FROM labels WHERE issue_id = f.id AND label = ?) > 0"
+            } else {
+                "id IN (SELECT issue_id FROM labels WHERE label = ?)"
+            };
+            self.other.add_texts(text, [label]);
+            self.is_picky |= !is_common;
         }
         let labelled = |n| format!("SELECT issue_id FROM labels WHERE label IN ({})", marks(n));
         match query.labels_any.len() {
@@ -198,7 +220,12 @@ impl Narrowed {
             0 => {}
             n if n <= MAX_WORDS => {
                 let none = query.labels_none.iter().cloned();
-                self.excepted.add_texts(labelled(n), none);
+                self.excepted.add_texts(labelled(n), none.clone());
+                let unless = format!(
+                    "EXISTS (SELECT 1 FROM labels WHERE issue_id = f.id AND label IN ({}))",
+                    marks(n)
+                );
+                self.unless.add_texts(unless, none);
             }
             _ => self.is_exact = false,
         }
@@ -360,27 +387,44 @@ impl Narrowed {
         self.is_exact && self.other.text.is_empty()
     }
 
-    /// What tallies can be asked, and the exceptions that they do not know.
-    pub(super) fn tallied(&self) -> (&Sql, Option<Sql>) {
-        (&self.counted, self.exceptions("IN"))
+    /// What facts and tallies can both be asked.
+    pub(super) fn counted(&self) -> &Sql {
+        &self.counted
     }
 
-    /// The exceptions as one condition.
-    fn exceptions(&self, how: &str) -> Option<Sql> {
+    /// What the tallies alone cannot tell.
+    pub(super) fn exceptions(&self) -> Exceptions {
         let each = &self.excepted.text;
-        (!each.is_empty()).then(|| Sql {
-            text: vec![format!("id {how} ({})", each.join(" UNION ALL "))],
+        let mut unwanted = (!each.is_empty()).then(|| Sql {
+            text: vec![format!("id IN ({})", each.join(" UNION ALL "))],
             values: self.excepted.values.clone(),
-        })
+        });
+        if let Some(unwanted) = &mut unwanted {
+            unwanted.add_all(&self.not_put_off());
+        }
+        Exceptions {
+            unwanted,
+            now: self.now,
+        }
+    }
+
+    fn not_put_off(&self) -> Sql {
+        let mut sql = Sql::default();
+        if let Some(now) = self.now {
+            sql.add("(deferred IS NULL OR deferred <= ?)", [now.into()]);
+        }
+        sql
     }
 
     /// Everything that the facts can be asked.
     pub(super) fn conditions(&self) -> Sql {
         let mut all = self.counted.clone();
         all.add_all(&self.other);
-        if let Some(exceptions) = self.exceptions("NOT IN") {
-            all.add_all(&exceptions);
+        all.add_all(&self.not_put_off());
+        for unless in &self.unless.text {
+            all.text.push(format!("NOT {unless}"));
         }
+        all.values.extend(self.unless.values.iter().cloned());
         all
     }
 
@@ -417,9 +461,13 @@ impl Narrowed {
             Order::Priority | Order::PrioritySeconds if is_unfinished => Some("facts_unfinished"),
             Order::PriorityOldest if is_ready => Some("facts_ready_oldest"),
             Order::Stalest if is_unfinished => Some("facts_stalest"),
+            Order::Oldest if is_unfinished && !is_ready => Some("facts_oldest"),
             _ => None,
         };
-        if matches!(index, Some("facts_unfinished" | "facts_stalest")) {
+        if matches!(
+            index,
+            Some("facts_unfinished" | "facts_stalest" | "facts_oldest")
+        ) {
             all.add("status <> 'closed' AND status <> 'pinned'", []);
         }
         let hint = index.map_or(String::new(), |index| format!(" INDEXED BY {index}"));

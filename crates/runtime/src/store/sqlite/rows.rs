@@ -62,7 +62,11 @@ impl Sought {
         if self.words.is_empty() {
             return true;
         }
-        let document = document.to_lowercase();
+        let document = if document.is_ascii() {
+            document.to_ascii_lowercase()
+        } else {
+            document.to_lowercase()
+        };
         self.words.iter().all(|word| document.contains(word))
     }
 }

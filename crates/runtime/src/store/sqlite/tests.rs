@@ -7,6 +7,7 @@ use super::*;
 use crate::store::Guard;
 
 mod damage;
+mod finding;
 mod opening;
 mod sharing;
 
