@@ -59,8 +59,14 @@ pub(super) struct Narrowed {
     now: Option<i64>,
     /// Whether these say everything, so that no document need be read to decide.
     pub(super) is_exact: bool,
+    /// Whether types are asked for that are not that of most issues.
+    is_odd_kind: bool,
+    /// Whether what was put off until a moment is asked for.
+    is_deferral: bool,
     /// Whether a flag is asked for, which few issues have.
     is_flagged: bool,
+    /// Whether the ids of what is asked for stand in another table.
+    is_driven: bool,
     /// Whether something is asked for by name that few issues may have.
     is_picky: bool,
 }
@@ -99,6 +105,12 @@ impl Narrowed {
         if !query.types.is_empty() {
             narrowed.one_of("kind", &query.types);
             narrowed.is_picky = true;
+            narrowed.is_odd_kind =
+                query.types.len() <= MAX_WORDS && !query.types.iter().any(|kind| kind == "task");
+            if narrowed.is_odd_kind {
+                // SQLite sees by this that the index of such types will do.
+                (narrowed.counted).add("kind <> 'task'", []);
+            }
         }
         narrowed.people(query);
         if let Some((low, high)) = query.priorities {
@@ -204,6 +216,7 @@ impl Narrowed {
             };
             self.other.add_texts(text, [label]);
             self.is_picky |= !is_common;
+            self.is_driven |= !is_common;
         }
         let labelled = |n| format!("SELECT issue_id FROM labels WHERE label IN ({})", marks(n));
         match query.labels_any.len() {
@@ -267,27 +280,31 @@ impl Narrowed {
 
     fn metadata(&mut self, query: &Query) {
         for (key, value) in query.metadata.iter().take(MAX_WORDS) {
-            if FOUND_BY.contains(&key.as_str()) {
-                self.other.add_texts(
-                    "id IN (SELECT issue_id FROM fields WHERE key = ? AND value IN (?, ''))",
-                    [key.clone(), value.clone()],
-                );
-            }
-            self.is_picky = true;
+            self.field(key, " AND value IN (?, '')", Some(value));
             self.is_exact = false;
         }
         self.is_exact &= query.metadata_keys.len() <= MAX_WORDS;
         for key in query.metadata_keys.iter().take(MAX_WORDS) {
-            if FOUND_BY.contains(&key.as_str()) {
-                self.other.add_texts(
-                    "id IN (SELECT issue_id FROM fields WHERE key = ?)",
-                    [key.clone()],
-                );
-            } else {
-                self.is_exact = false;
-            }
-            self.is_picky = true;
+            self.is_exact &= FOUND_BY.contains(&key.as_str());
+            self.field(key, "", None);
         }
+    }
+
+    /// Metadata that issues are found by; what others have is in their documents.
+    fn field(&mut self, key: &str, more: &str, value: Option<&String>) {
+        self.is_picky = true;
+        if !FOUND_BY.contains(&key) {
+            return;
+        }
+        let text = if self.is_odd_kind {
+            // Few are of such a type, and very many may have the key.
+            format!("(SELECT count(*) FROM fields WHERE issue_id = f.id AND key = ?{more}) > 0")
+        } else {
+            self.is_driven = true;
+            format!("id IN (SELECT issue_id FROM fields WHERE key = ?{more})")
+        };
+        let values = std::iter::once(key.to_owned()).chain(value.cloned());
+        self.other.add_texts(text, values);
     }
 
     fn hidden(&mut self, query: &Query) {
@@ -315,6 +332,7 @@ impl Narrowed {
                     n if n <= MAX_WORDS => {
                         let text = format!("id IN ({})", marks(n));
                         self.other.add_texts(text, ids.iter().cloned());
+                        self.is_driven = true;
                     }
                     _ => self.is_exact = false,
                 }
@@ -378,6 +396,10 @@ impl Narrowed {
         };
         let at = Value::from(at.as_microsecond());
         (self.other).add(format!("{column} {comparison} ?"), [at]);
+        if moment == Moment::Deferred {
+            self.other.add("deferred IS NOT NULL", []);
+            self.is_deferral = true;
+        }
         self.is_exact = false;
         self.is_picky |= moment != Moment::Touched;
     }
@@ -451,6 +473,9 @@ impl Narrowed {
         }
         let index = match query.order {
             _ if self.is_flagged => Some("facts_flagged"),
+            _ if self.is_deferral => Some("facts_deferred"),
+            // Something rarer may be asked for as well, and then SQLite chooses.
+            _ if self.is_odd_kind && !self.is_driven => Some("facts_by_kind"),
             Order::Priority | Order::PrioritySeconds if is_ready => Some("facts_ready"),
             Order::Priority | Order::PrioritySeconds if query.is_blocked == Some(true) => {
                 Some("facts_blocked")
