@@ -56,14 +56,18 @@ fn document(number: usize) -> Value {
     let is_rare = number < FEW;
     let mut labels = vec!["common", ["api", "ui", "data"][number % 3]];
     let (status, issue_type) = match kind {
-        _ if is_rare && number % 3 == 0 => ("open", "gate"),
+        _ if is_rare && number.is_multiple_of(3) => ("open", "gate"),
         0..4 => ("closed", "task"),
         4 => ("open", "bug"),
         5 => ("deferred", "task"),
         _ => ("open", "task"),
     };
     if is_rare {
-        labels.push(if number % 2 == 0 { "rare" } else { "human" });
+        labels.push(if number.is_multiple_of(2) {
+            "rare"
+        } else {
+            "human"
+        });
     }
     let day = number % 28 + 1;
     let mut document = json!({
@@ -83,7 +87,7 @@ fn document(number: usize) -> Value {
         let closed = format!("2026-03-{day:02}T08:00:00Z");
         fields.insert("closed_at".to_owned(), closed.into());
     }
-    if kind % 2 == 0 {
+    if kind.is_multiple_of(2) {
         fields.insert("assignee".to_owned(), ["ann", "bob"][number / 2 % 2].into());
     }
     // Every fifth waits for one that is not done.

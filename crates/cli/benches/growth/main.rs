@@ -8,6 +8,7 @@
 mod beads;
 mod commands;
 #[path = "../common/figures.rs"]
+#[expect(dead_code, reason = "the targets are not all ratios here")]
 mod figures;
 mod processes;
 

@@ -32,11 +32,12 @@ pub(super) fn below(opened: &Opened, parent: &str) -> Result<String, Refusal> {
         let id = ids[next].clone();
         next += 1;
         for (child, kind) in opened.store.dependents(&id)? {
-            if kind == "parent-child" && seen.insert(child.clone()) {
-                if let Some(record) = opened.record(&child)? {
-                    tree.add(&record.issue);
-                    ids.push(child);
-                }
+            if kind == "parent-child"
+                && seen.insert(child.clone())
+                && let Some(record) = opened.record(&child)?
+            {
+                tree.add(&record.issue);
+                ids.push(child);
             }
         }
     }

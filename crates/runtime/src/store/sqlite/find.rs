@@ -92,21 +92,15 @@ fn exact_count(connection: &Connection, narrowed: &Narrowed) -> Result<usize, Fa
     if let Some(now) = now {
         // What was put off until a moment that is over.
         let sql = format!(
-            "SELECT count(*) FROM facts f WHERE deferred IS NOT NULL AND deferred <= ? AND {conditions}"
+            "SELECT count(*) FROM facts f INDEXED BY facts_deferred WHERE deferred IS NOT NULL AND deferred <= ? AND {conditions}"
         );
         let values = std::iter::once(Value::from(now)).chain(counted.values.clone());
         n += number(connection, &sql, values.collect())?;
     }
-    let Some(unwanted) = unwanted else {
-        return Ok(n);
-    };
-    let sql = format!(
-        "SELECT count(*) FROM facts f WHERE {} AND {conditions}",
-        unwanted.all()
-    );
-    let values = unwanted.values.into_iter().chain(counted.values.clone());
-    let n_unwanted = number(connection, &sql, values.collect())?;
-    Ok(n.saturating_sub(n_unwanted))
+    if let Some((sql, values)) = unwanted {
+        n = n.saturating_sub(number(connection, &sql, values)?);
+    }
+    Ok(n)
 }
 
 fn number(connection: &Connection, sql: &str, values: Vec<Value>) -> Result<usize, Failed> {

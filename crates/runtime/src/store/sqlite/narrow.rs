@@ -73,8 +73,8 @@ pub(super) struct Narrowed {
 
 /// What must be looked up to count what tallies only nearly tell.
 pub(super) struct Exceptions {
-    /// Issues that are counted and not wanted.
-    pub(super) unwanted: Option<Sql>,
+    /// The question how many issues are counted and not wanted.
+    pub(super) unwanted: Option<(String, Vec<Value>)>,
     /// Until when what was put off waits.
     pub(super) now: Option<i64>,
 }
@@ -417,13 +417,20 @@ impl Narrowed {
     /// What the tallies alone cannot tell.
     pub(super) fn exceptions(&self) -> Exceptions {
         let each = &self.excepted.text;
-        let mut unwanted = (!each.is_empty()).then(|| Sql {
-            text: vec![format!("id IN ({})", each.join(" UNION ALL "))],
-            values: self.excepted.values.clone(),
+        let unwanted = (!each.is_empty()).then(|| {
+            // SQLite would go through all that is open; the exceptions are fewer. Each counts once.
+            let mut values = self.excepted.values.clone();
+            let rest = self.not_put_off();
+            values.extend(rest.values.iter().cloned());
+            values.extend(self.counted.values.iter().cloned());
+            let text = format!(
+                "SELECT count(*) FROM (SELECT DISTINCT issue_id FROM ({})) u CROSS JOIN facts f ON f.id = u.issue_id WHERE {} AND {}",
+                each.join(" UNION ALL "),
+                rest.all(),
+                self.counted.all()
+            );
+            (text, values)
         });
-        if let Some(unwanted) = &mut unwanted {
-            unwanted.add_all(&self.not_put_off());
-        }
         Exceptions {
             unwanted,
             now: self.now,

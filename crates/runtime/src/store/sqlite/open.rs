@@ -11,12 +11,15 @@ use super::failure::Failed;
 use crate::limits;
 use crate::store::StoreError;
 
+/// Derives what a format adds from what is there.
+type Derive = fn(&Transaction<'_>) -> Result<(), Failed>;
+
 /// What makes a format from the one before.
 #[derive(Clone, Copy)]
 pub(super) struct Step {
     sql: &'static str,
     /// What is derived afterwards from what is there.
-    derive: Option<fn(&Transaction<'_>) -> Result<(), Failed>>,
+    derive: Option<Derive>,
 }
 
 impl Step {
