@@ -1,6 +1,5 @@
 //! Several connections to one file.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
