@@ -1,5 +1,6 @@
 //! How beads look: to programs as `bd`'s JSON, to people as rows and paragraphs.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use beads_ralph_core::bead;
@@ -49,7 +50,7 @@ pub(crate) fn all_to_json<'r>(
         .iter()
         .zip(counts)
         .map(|(record, n_dependents)| JsonBead {
-            record,
+            record: Cow::Borrowed(record),
             extras: extras(record, n_dependents),
         });
     Ok(json.collect())
@@ -57,8 +58,18 @@ pub(crate) fn all_to_json<'r>(
 
 /// What [`to_json`] gives, without a copy of the document.
 pub(crate) struct JsonBead<'r> {
-    record: &'r Record,
+    record: Cow<'r, Record>,
     extras: Map<String, Value>,
+}
+
+impl JsonBead<'static> {
+    /// One bead of many that are not held at once.
+    pub(crate) fn new(record: Record, n_dependents: usize) -> Self {
+        Self {
+            extras: extras(&record, n_dependents),
+            record: Cow::Owned(record),
+        }
+    }
 }
 
 impl Serialize for JsonBead<'_> {
@@ -72,20 +83,30 @@ impl Serialize for JsonBead<'_> {
 /// Beads for people, one a line. The holder has a column when there is one.
 pub(crate) fn rows(records: &[Record], page: Page) -> String {
     let is_held = records.iter().any(|record| record.claim.is_some());
-    let mut names = vec!["ID", "P", "STATUS", "TYPE", "TITLE…"];
-    if is_held {
-        names.insert(3, "HOLDER");
-    }
-    let mut table = Table::new(&names);
+    let mut table = Table::new(heads(is_held));
     for record in records {
-        let mut cells = row(record);
-        if is_held {
-            let holder = record.claim.as_ref().map(|claim| claim.holder.run.clone());
-            cells.insert(3, holder.unwrap_or_default());
-        }
-        table.row(cells);
+        table.row(held_row(record, is_held));
     }
     table.draw(page)
+}
+
+/// The columns of such a table.
+pub(crate) fn heads(is_held: bool) -> &'static [&'static str] {
+    if is_held {
+        &["ID", "P", "STATUS", "HOLDER", "TYPE", "TITLE…"]
+    } else {
+        &["ID", "P", "STATUS", "TYPE", "TITLE…"]
+    }
+}
+
+/// A row of such a table.
+pub(crate) fn held_row(record: &Record, is_held: bool) -> Vec<String> {
+    let mut cells = row(record);
+    if is_held {
+        let holder = record.claim.as_ref().map(|claim| claim.holder.run.clone());
+        cells.insert(3, holder.unwrap_or_default());
+    }
+    cells
 }
 
 /// Beads that wait, with what they wait for.

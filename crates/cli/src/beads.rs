@@ -1,8 +1,10 @@
 //! The store as commands meet it: opened, with who writes and when, and with ids as people type them.
 
+use std::ops::ControlFlow;
+
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::diag::{ErrorCode, did_you_mean};
-use beads_ralph_core::issue::{Dependency, Fence, Holder, Record};
+use beads_ralph_core::issue::{Dependency, Fence, Holder, Order, Query, Record, StatusFilter};
 use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::env::{self, Variable};
 use beads_ralph_runtime::store::{self, Guard, Stamp, Store, StoreError, Write};
@@ -18,9 +20,6 @@ const MAX_NAMED: usize = 5;
 
 /// Among how many ids a misspelt one is looked for.
 const MAX_CANDIDATES: usize = 50_000;
-
-/// How many records are read at once by those that go through all of them.
-const CHUNK: usize = 500;
 
 /// How often a command looks again because somebody else changed the bead before it could write.
 const TURNS: usize = 10;
@@ -208,18 +207,36 @@ impl Beads {
         }
     }
 
-    /// Goes through all beads in order of their ids without holding all of them at once.
+    /// Goes through what a query selects without holding all of it at once.
     pub(crate) fn each(
         &self,
-        mut visit: impl FnMut(Record) -> Result<(), Failure>,
+        query: &Query,
+        mut see: impl FnMut(Record) -> Result<ControlFlow<()>, Failure>,
     ) -> Result<(), Failure> {
-        let ids = self.store.ids_with_prefix("", usize::MAX)?;
-        for chunk in ids.chunks(CHUNK) {
-            for record in self.store.get(chunk)? {
-                visit(record)?;
+        let mut failed = None;
+        self.store.visit(query, &mut |record| match see(record) {
+            Ok(flow) => flow,
+            Err(failure) => {
+                failed = Some(failure);
+                ControlFlow::Break(())
             }
+        })?;
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// Reads what a query selects once, so that damage is met before the one answer to a program is begun.
+    pub(crate) fn look_over(&self, query: &Query) -> Result<(), Failure> {
+        self.each(query, |_| Ok(ControlFlow::Continue(())))
+    }
+
+    /// All beads, in order of their ids.
+    pub(crate) fn everything() -> Query {
+        Query {
+            status: StatusFilter::Any,
+            includes_hidden: true,
+            order: Order::Id,
+            ..Query::default()
         }
-        Ok(())
     }
 
     /// How many beads block on this one, as `bd` counts them.

@@ -26,6 +26,8 @@ pub(crate) struct Failure {
     results: Option<Box<Value>>,
     /// Whether people have been told already, so that it is not said twice.
     is_told: bool,
+    /// Whether it came when some of the data was printed already.
+    is_late: bool,
     /// An exit code other than the one that the code implies.
     exit_code: Option<u8>,
 }
@@ -41,6 +43,7 @@ impl Failure {
             validation: None,
             results: None,
             is_told: false,
+            is_late: false,
             exit_code: None,
         }
     }
@@ -98,6 +101,17 @@ impl Failure {
 
     pub(crate) fn message(&self) -> &str {
         &self.message
+    }
+
+    /// A failure after which no other answer can be printed.
+    #[must_use]
+    pub(crate) fn late(mut self) -> Self {
+        self.is_late = true;
+        self
+    }
+
+    pub(crate) fn is_late(&self) -> bool {
+        self.is_late
     }
 
     pub(crate) fn is_told(&self) -> bool {

@@ -27,7 +27,7 @@ pub(crate) struct Table {
     rows: Vec<Vec<String>>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Head {
     name: &'static str,
     gives_way: bool,
@@ -99,39 +99,71 @@ impl Table {
         if self.rows.is_empty() {
             return String::new();
         }
-        let rows: Vec<Vec<String>> = (self.rows.iter())
-            .map(|row| row.iter().map(|cell| page.shown(cell, MAX_CELL)).collect())
-            .collect();
-        let widths = self.widths(&rows, page);
-        let heads: Vec<String> = self.heads.iter().map(|head| head.name.to_owned()).collect();
-        let head = drawn(&heads, &widths, page);
-        let mut text = if page.is_bold {
-            format!("\u{1b}[1m{head}\u{1b}[0m\n")
-        } else {
-            format!("{head}\n")
-        };
-        for row in &rows {
-            text.push_str(&drawn(row, &widths, page));
-            text.push('\n');
+        let mut columns = Columns::of(self.heads.clone());
+        for row in &self.rows {
+            columns.measure(row, page);
+        }
+        let mut text = columns.head(page);
+        for row in &self.rows {
+            text.push_str(&columns.row(row, page));
         }
         text
     }
+}
 
-    /// The width of each column: as wide as its cells, but for those that have to give way.
-    fn widths(&self, rows: &[Vec<String>], page: Page) -> Vec<usize> {
-        let mut widths: Vec<usize> = (self.heads.iter().enumerate())
-            .map(|(at, head)| {
-                let cells = rows.iter().map(|row| columns(&row[at]));
-                cells.max().unwrap_or(0).max(columns(head.name))
-            })
-            .collect();
+/// The columns of a table whose rows are not kept: each is measured first and drawn later.
+#[derive(Debug)]
+pub(crate) struct Columns {
+    heads: Vec<Head>,
+    widths: Vec<usize>,
+}
+
+impl Columns {
+    /// Columns named as those of a table are.
+    pub(crate) fn new(names: &[&'static str]) -> Self {
+        Self::of(Table::new(names).heads)
+    }
+
+    fn of(heads: Vec<Head>) -> Self {
+        let widths = heads.iter().map(|head| columns(head.name)).collect();
+        Self { heads, widths }
+    }
+
+    /// Makes room for a row.
+    pub(crate) fn measure(&mut self, cells: &[String], page: Page) {
+        for (width, cell) in self.widths.iter_mut().zip(cells) {
+            *width = (*width).max(columns(&page.shown(cell, MAX_CELL)));
+        }
+    }
+
+    /// The heading, once all rows are measured.
+    pub(crate) fn head(&mut self, page: Page) -> String {
+        self.give_way(page);
+        let heads: Vec<String> = self.heads.iter().map(|head| head.name.to_owned()).collect();
+        let head = drawn(&heads, &self.widths, page);
+        if page.is_bold {
+            format!("\u{1b}[1m{head}\u{1b}[0m\n")
+        } else {
+            format!("{head}\n")
+        }
+    }
+
+    /// A row as a line.
+    pub(crate) fn row(&self, cells: &[String], page: Page) -> String {
+        let shown = cells.iter().map(|cell| page.shown(cell, MAX_CELL));
+        let shown: Vec<String> = shown.collect();
+        drawn(&shown, &self.widths, page) + "\n"
+    }
+
+    /// Makes columns narrower until a row fits the page.
+    fn give_way(&mut self, page: Page) {
         let Some(page) = page.width else {
-            return widths;
+            return;
         };
-        let gaps = GAP.len() * widths.len().saturating_sub(1);
-        let mut excess = (widths.iter().sum::<usize>() + gaps).saturating_sub(page);
+        let gaps = GAP.len() * self.widths.len().saturating_sub(1);
+        let mut excess = (self.widths.iter().sum::<usize>() + gaps).saturating_sub(page);
         while excess > 0 {
-            let widest = (widths.iter_mut().zip(&self.heads))
+            let widest = (self.widths.iter_mut().zip(&self.heads))
                 .filter(|(width, head)| head.gives_way && **width > MIN_CELL)
                 .map(|(width, _)| width)
                 .max();
@@ -141,7 +173,6 @@ impl Table {
             *width -= 1;
             excess -= 1;
         }
-        widths
     }
 }
 

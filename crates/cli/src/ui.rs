@@ -7,14 +7,18 @@ pub(crate) use diagnostics::{
     render_short,
 };
 
+use std::cell::Cell;
 use std::fmt::Display;
 use std::io::{self, BufRead as _, BufWriter, IsTerminal as _, Write as _};
+use std::marker::PhantomData;
+use std::ops::ControlFlow;
 
 use beads_ralph_core::diag::{Diagnostic, ErrorCode, sort_by_place};
 use beads_ralph_runtime::env::{self, Variable};
 use beads_ralph_runtime::{limits, repo, terminal};
 use camino::Utf8Path;
-use serde::Serialize;
+use serde::ser::{Error as _, SerializeSeq as _};
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::args::{Cli, ColorChoice};
@@ -134,7 +138,10 @@ impl Ui {
 
     /// Reports a failure in the form that was asked for.
     pub(crate) fn failure(&self, failure: &Failure) {
-        if self.is_json {
+        if self.is_json && failure.is_late() {
+            // Half of an answer is printed; another one behind it would help nobody.
+            write_stderr(&failure.sentence());
+        } else if self.is_json {
             let envelope = Envelope::<()> {
                 success: false,
                 data: None,
@@ -227,6 +234,62 @@ struct Envelope<'e, D> {
     success: bool,
     data: Option<&'e D>,
     error: Option<ErrorObject<'e>>,
+}
+
+/// A list for programs that is written as it comes, so that it is never held as a whole.
+pub(crate) struct Streamed<T, E> {
+    each: Cell<Option<E>>,
+    failed: Cell<Option<Failure>>,
+    item: PhantomData<fn(T)>,
+}
+
+impl<T, E> Streamed<T, E>
+where
+    T: Serialize,
+    E: FnOnce(&mut dyn FnMut(T) -> ControlFlow<()>) -> Result<(), Failure>,
+{
+    /// The items that a function gives, one after the other.
+    pub(crate) fn new(each: E) -> Self {
+        Self {
+            each: Cell::new(Some(each)),
+            failed: Cell::new(None),
+            item: PhantomData,
+        }
+    }
+
+    /// What became of a list that was printed: what made it end too early comes before what printing says.
+    pub(crate) fn ended(&self, printed: Result<(), Failure>) -> Result<(), Failure> {
+        self.failed
+            .take()
+            .map_or(printed, |failure| Err(failure.late()))
+    }
+}
+
+impl<T, E> Serialize for Streamed<T, E>
+where
+    T: Serialize,
+    E: FnOnce(&mut dyn FnMut(T) -> ControlFlow<()>) -> Result<(), Failure>,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let each = self.each.take().expect("a list is printed once");
+        let mut list = serializer.serialize_seq(None)?;
+        let mut unwritten = None;
+        let seen = each(&mut |item| match list.serialize_element(&item) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                unwritten = Some(error);
+                ControlFlow::Break(())
+            }
+        });
+        if let Some(error) = unwritten {
+            return Err(error);
+        }
+        if let Err(failure) = seen {
+            self.failed.set(Some(failure));
+            return Err(S::Error::custom("the list ended too early"));
+        }
+        list.end()
+    }
 }
 
 /// A document as it is written to files and to people: indented, with a line end.

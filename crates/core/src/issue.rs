@@ -9,6 +9,7 @@
 mod claim;
 mod comment;
 mod completion;
+mod condition;
 mod dependency;
 mod edit;
 mod entry;
@@ -28,6 +29,7 @@ pub use completion::{
     ALL_STEPS_COMPLETE, Family, MOLECULE, Member, Parts, STAGE, close_completed, is_made_of_parts,
     is_step,
 };
+pub use condition::{Condition, Flag, Grouping, Moment};
 pub use dependency::{Dependency, Effect};
 pub use edit::{Change, Edit, EditError, apply, new_comment};
 pub use entry::{Entry, Line, counts, read_line};
@@ -42,7 +44,9 @@ pub use model::{
 };
 pub use name::{Label, check_id};
 pub use query::{Order, Query, StatusFilter, metadata_text};
-pub use readiness::{Blocker, Neighbours, Standing, Waiting, blockers, is_hidden, is_ready};
+pub use readiness::{
+    Blocker, HIDDEN, NOT_WORK, Neighbours, Standing, Waiting, blockers, is_hidden, is_ready,
+};
 pub use title::{LongTitle, MAX_TITLE, check_title};
 pub use wisp::{WISP_LIFETIME, expiry, is_expired, is_wisp};
 

@@ -13,7 +13,7 @@ pub use opening::open_own;
 pub use piece::read_piece;
 
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
-use std::io::{self, Read, Seek as _, Write as _};
+use std::io::{self, BufWriter, Read, Seek as _, Write as _};
 
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::text::Span;
@@ -138,6 +138,28 @@ pub fn read_limited(source: impl Read, path: &Utf8Path) -> Result<Vec<u8>, FileE
 /// Writes a file in one step: whoever reads it sees the old bytes or the new ones, also after a crash.
 pub fn write_atomic(path: &Utf8Path, bytes: &[u8]) -> Result<(), FileError> {
     let temporary = written_beside(path, bytes, None)?;
+    temporary
+        .persist(path)
+        .map_err(|error| FileError::io("write", path)(error.error))?;
+    sync_directory(path);
+    Ok(())
+}
+
+/// The same for what is too much to be held: a function writes it, and if it fails there is no new file.
+pub fn write_atomic_with<E: From<FileError>>(
+    path: &Utf8Path,
+    write: impl FnOnce(&mut dyn FnMut(&str) -> Result<(), FileError>) -> Result<(), E>,
+) -> Result<(), E> {
+    let temporary = unsynced_beside(path, &[], None)?;
+    let mut file = BufWriter::new(temporary.as_file());
+    write(&mut |text| {
+        let written = file.write_all(text.as_bytes());
+        written.map_err(FileError::io("write", path))
+    })?;
+    let flushed = file.flush();
+    drop(file);
+    let synced = flushed.and_then(|()| temporary.as_file().sync_all());
+    synced.map_err(FileError::io("write", path))?;
     temporary
         .persist(path)
         .map_err(|error| FileError::io("write", path)(error.error))?;

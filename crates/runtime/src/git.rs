@@ -72,6 +72,8 @@ pub struct Settings {
     pub fetch_every: Duration,
     /// Names of variables that filters and the like must not have, when git starts them for work on a bead.
     pub withhold: Vec<String>,
+    /// How old a lock must be that counts as left although a git lives that could be its owner.
+    pub stale_lock: Duration,
 }
 
 impl Default for Settings {
@@ -82,6 +84,7 @@ impl Default for Settings {
             network_limit: Duration::from_mins(2),
             fetch_every: base::FETCH_EVERY,
             withhold: Vec::new(),
+            stale_lock: locks::STALE,
         }
     }
 }
@@ -136,7 +139,7 @@ impl Git {
             )));
         };
         Ok(Self {
-            caller: caller.in_repository(root, Utf8Path::new(common), &settings.withhold)?,
+            caller: caller.in_repository(root, Utf8Path::new(common), &settings)?,
             root: root.to_owned(),
             common: Utf8PathBuf::from(common),
             is_shallow: is_shallow == "true",

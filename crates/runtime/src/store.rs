@@ -25,12 +25,13 @@ pub use place::{
 };
 pub use sqlite::{CheckReport, Opened, Options, RepairReport, SqliteStore, check, repair};
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 
 use beads_ralph_core::bead::{BeadId, Timestamp};
 use beads_ralph_core::issue::{
-    Abandoned, Blocker, Claim, Comment, Dependency, Edit, Entry, Event, Fence, Holder, Query,
-    Record,
+    Abandoned, Blocker, Claim, Comment, Dependency, Edit, Entry, Event, Fence, Grouping, Holder,
+    Query, Record,
 };
 use serde_json::Value;
 
@@ -238,6 +239,57 @@ pub trait Store: Send {
 
     /// The records that a query selects, in its order, up to its limit.
     fn find(&self, query: &Query) -> Result<Vec<Record>, StoreError>;
+
+    /// Shows the records that [`find`](Self::find) would give, one after the other, until whoever looks has seen enough. They need
+    /// not all be held at once, and whoever is shown them may ask more: everything is of one state, if the store has states.
+    fn visit(
+        &self,
+        query: &Query,
+        see: &mut dyn FnMut(Record) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        for record in self.find(query)? {
+            if see(record).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// How many records [`find`](Self::find) would give. A store may answer from what it keeps beside the records, so that damage
+    /// there makes this wrong without a word; looking the store over finds it.
+    fn count(&self, query: &Query) -> Result<usize, StoreError> {
+        let mut n = 0;
+        self.visit(query, &mut |_| {
+            n += 1;
+            ControlFlow::Continue(())
+        })?;
+        Ok(n)
+    }
+
+    /// The same for each group; a record can be in several groups, or in one without a name. Groups without records are left out.
+    fn count_by(
+        &self,
+        query: &Query,
+        grouping: Grouping,
+    ) -> Result<BTreeMap<String, usize>, StoreError> {
+        let mut counts = BTreeMap::new();
+        self.visit(query, &mut |record| {
+            for group in grouping.groups(&record.issue) {
+                *counts.entry(group).or_default() += 1;
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(counts)
+    }
+
+    /// The statuses of some ids, in that order; nothing for those that do not exist. Damage is met as by [`count`](Self::count).
+    fn statuses(&self, ids: &[BeadId]) -> Result<Vec<Option<String>>, StoreError> {
+        let status = |id: &BeadId| {
+            let record = self.get(std::slice::from_ref(id))?.pop();
+            Ok(record.map(|record| record.issue.status().to_owned()))
+        };
+        ids.iter().map(status).collect()
+    }
 
     /// Ids that start with a text, at most `limit`, in order.
     fn ids_with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<BeadId>, StoreError>;

@@ -15,6 +15,7 @@ mod batches;
 mod claims;
 mod clock;
 mod controls;
+mod counting;
 mod cycles;
 mod edges;
 mod edits;
@@ -86,6 +87,7 @@ pub fn clauses() -> Vec<Clause> {
         hiding::CLAUSES,
         cycles::CLAUSES,
         queries::CLAUSES,
+        counting::CLAUSES,
         orders::CLAUSES,
         lookups::CLAUSES,
         history::CLAUSES,

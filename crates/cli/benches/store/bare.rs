@@ -12,9 +12,9 @@ use crate::timed;
 const SETTINGS: &str = "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL;";
 
 const READY: &str = "SELECT i.id, i.document, i.version, i.fence, i.n_comments, i.blocked, i.seal, c.claim, c.seal \
-    FROM issues i INDEXED BY issues_ready LEFT JOIN claims c ON c.issue_id = i.id \
-    WHERE i.status = 'open' AND i.blocked = 0 \
-    ORDER BY i.priority, i.created DESC, i.id LIMIT ?1";
+    FROM facts f INDEXED BY facts_ready CROSS JOIN issues i ON i.id = f.id LEFT JOIN claims c ON c.issue_id = i.id \
+    WHERE f.status = 'open' AND f.blocked = 0 \
+    ORDER BY f.priority, f.created DESC, f.id LIMIT ?1";
 
 const SHOW: &str = "SELECT i.id, i.document, i.version, i.fence, i.n_comments, i.blocked, i.seal, c.claim, c.seal \
     FROM issues i LEFT JOIN claims c ON c.issue_id = i.id WHERE i.id = ?1";
@@ -99,7 +99,7 @@ fn claim(path: &str, id: &str) -> bool {
         .expect("a turn");
     let document: Option<String> = transaction
         .query_row(
-            "SELECT document FROM issues WHERE id = ?1 AND status = 'open'",
+            "SELECT i.document FROM issues i JOIN facts f ON f.id = i.id WHERE i.id = ?1 AND f.status = 'open'",
             [id],
             |row| row.get(0),
         )
@@ -110,8 +110,14 @@ fn claim(path: &str, id: &str) -> bool {
     let document = document.replace("\"status\":\"open\"", "\"status\":\"in_progress\"");
     transaction
         .execute(
-            "UPDATE issues SET document = ?2, version = version + 1, fence = fence + 1, status = 'in_progress' WHERE id = ?1",
+            "UPDATE issues SET document = ?2, version = version + 1, fence = fence + 1 WHERE id = ?1",
             params![id, document],
+        )
+        .expect("an update");
+    transaction
+        .execute(
+            "UPDATE facts SET status = 'in_progress' WHERE id = ?1",
+            [id],
         )
         .expect("an update");
     transaction
@@ -143,7 +149,10 @@ pub(crate) fn copy(from: &Utf8Path, to: &Utf8Path) -> Duration {
         "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'",
         [],
     );
-    let tables = ["issues", "labels", "edges", "comments", "claims", "events"];
+    // The tallies follow the facts by themselves.
+    let tables = [
+        "issues", "facts", "fields", "labels", "edges", "comments", "claims", "events",
+    ];
     let rows: Vec<(&str, Vec<Vec<Value>>)> = tables
         .iter()
         .map(|table| (*table, rows_of(&old, table)))

@@ -1,6 +1,7 @@
 //! `bd blocked`: beads that wait for others.
 
-use beads_ralph_core::issue::{Effect, Record};
+use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::issue::{Effect, Query, Record};
 use serde_json::Value;
 
 use super::call::{Call, Opened};
@@ -35,60 +36,74 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         excluded_statuses: vec!["closed".to_owned(), "pinned".to_owned()],
         ..Filter::default()
     };
-    let mut blocked = Vec::new();
-    for record in filter.find(&opened)? {
-        if record.is_blocked && is_child(&record, arguments.filled("parent")) {
-            let by = blockers(&opened, &record)?;
-            if !by.is_empty() {
-                blocked.push((record, by));
-            }
+    let query = Query {
+        is_blocked: Some(true),
+        ..filter.query()
+    };
+    let is_json = call.output.is_json();
+    let (mut values, mut text) = (Vec::new(), String::new());
+    let mut n_blocked = 0;
+    opened.each(&query, |record| {
+        if !is_child(&record, arguments.filled("parent")) {
+            return Ok(());
         }
+        let by = blockers(&opened, &record)?;
+        if by.is_empty() {
+            return Ok(());
+        }
+        n_blocked += 1;
+        if is_json {
+            values.push(value(&record, by));
+        } else {
+            told(&mut text, &record, &by);
+        }
+        Ok(())
+    })?;
+    if is_json {
+        return call.output.value(values.into());
     }
-    if call.output.is_json() {
-        let value = |(record, by): &(Record, Vec<String>)| {
-            let mut object = issue_json::issue(record);
-            object.shift_remove("is_blocked");
-            object.insert("blocked_by_count".to_owned(), by.len().into());
-            object.insert("blocked_by".to_owned(), by.clone().into());
-            Value::Object(object)
-        };
-        return call.output.value(blocked.iter().map(value).collect());
-    }
-    if blocked.is_empty() {
+    if n_blocked == 0 {
         return call.output.text("\n✨ No blocked issues\n\n");
     }
-    let mut text = format!("\n🚫 Blocked issues ({}):\n\n", blocked.len());
-    for (record, by) in &blocked {
-        let issue = &record.issue;
-        let (priority, id, title) = (issue.priority(), issue.id(), title_of(issue));
-        let (n, by) = (by.len(), by.join(" "));
-        push(
-            &mut text,
-            format_args!(
-                "[P{priority}] {id}: {title}\n  Blocked by {n} open dependencies: [{by}]\n\n"
-            ),
-        );
-    }
-    call.output.text(&text)
+    let heading = format!("\n🚫 Blocked issues ({n_blocked}):\n\n");
+    call.output.text(&(heading + &text))
+}
+
+fn value(record: &Record, by: Vec<String>) -> Value {
+    let mut object = issue_json::issue(record);
+    object.shift_remove("is_blocked");
+    object.insert("blocked_by_count".to_owned(), by.len().into());
+    object.insert("blocked_by".to_owned(), by.into());
+    Value::Object(object)
+}
+
+fn told(text: &mut String, record: &Record, by: &[String]) {
+    let issue = &record.issue;
+    let (priority, id, title) = (issue.priority(), issue.id(), title_of(issue));
+    let (n, by) = (by.len(), by.join(" "));
+    push(
+        text,
+        format_args!("[P{priority}] {id}: {title}\n  Blocked by {n} open dependencies: [{by}]\n\n"),
+    );
 }
 
 /// What a bead waits for: open beads that block it, or else the parent that is held back itself.
 fn blockers(opened: &Opened, record: &Record) -> Result<Vec<String>, Refusal> {
     let edges = record.issue.dependencies();
-    let mut by = Vec::new();
-    for edge in edges {
-        if matches!(
-            edge.effect(),
+    let is_waited_for = |effect| {
+        matches!(
+            effect,
             Effect::Blocks | Effect::WaitsForChildren | Effect::WaitsForAnyChild
-        ) {
-            let target = opened.record(edge.target())?;
-            let is_open =
-                target.is_some_and(|target| !matches!(target.issue.status(), "closed" | "pinned"));
-            if is_open {
-                by.push(edge.target().to_string());
-            }
-        }
-    }
+        )
+    };
+    let waited = edges.iter().filter(|edge| is_waited_for(edge.effect()));
+    let targets: Vec<BeadId> = waited.map(|edge| edge.target().clone()).collect();
+    let statuses = opened.store.statuses(&targets)?;
+    let is_open = |status: &Option<String>| {
+        (status.as_deref()).is_some_and(|status| !matches!(status, "closed" | "pinned"))
+    };
+    let open = (targets.iter().zip(&statuses)).filter(|(_, status)| is_open(status));
+    let mut by: Vec<String> = open.map(|(target, _)| target.to_string()).collect();
     if by.is_empty() {
         let parent = edges.iter().find(|edge| edge.effect() == Effect::Parent);
         by.extend(parent.map(|edge| edge.target().to_string()));

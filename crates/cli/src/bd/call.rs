@@ -1,10 +1,11 @@
 //! One call of the face: what was typed, how to answer, and the store with who writes and when.
 
 use std::cell::OnceCell;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::{Holder, Record};
+use beads_ralph_core::issue::{Holder, Query, Record};
 use beads_ralph_runtime::env::{self, Variable};
 use beads_ralph_runtime::git::Person;
 use beads_ralph_runtime::store::{self, Kind, Place, Stamp, Store, StoreError, Write};
@@ -178,6 +179,32 @@ impl Opened {
     /// The bead with exactly this id.
     pub(super) fn record(&self, id: &BeadId) -> Result<Option<Record>, StoreError> {
         Ok(self.store.get(std::slice::from_ref(id))?.pop())
+    }
+
+    /// Shows what a query selects, one after the other, until something fails.
+    pub(super) fn each(
+        &self,
+        query: &Query,
+        mut see: impl FnMut(Record) -> Result<(), Refusal>,
+    ) -> Result<(), Refusal> {
+        self.each_until(query, |record| see(record).map(ControlFlow::Continue))
+    }
+
+    /// The same, until enough is seen.
+    pub(super) fn each_until(
+        &self,
+        query: &Query,
+        mut see: impl FnMut(Record) -> Result<ControlFlow<()>, Refusal>,
+    ) -> Result<(), Refusal> {
+        let mut failed = None;
+        self.store.visit(query, &mut |record| match see(record) {
+            Ok(flow) => flow,
+            Err(refusal) => {
+                failed = Some(refusal);
+                ControlFlow::Break(())
+            }
+        })?;
+        failed.map_or(Ok(()), Err)
     }
 
     /// A setting.

@@ -339,6 +339,9 @@ fn unblocked_by(opened: &Opened, id: &BeadId) -> Result<Vec<Record>, Refusal> {
     Ok(records)
 }
 
+/// How many are looked at first to claim one of them.
+const FIRST: usize = 50;
+
 fn claim_next(opened: &mut Opened) -> Result<Option<Record>, Refusal> {
     let query = Query {
         status: StatusFilter::OneOf(vec!["open".to_owned()]),
@@ -347,12 +350,18 @@ fn claim_next(opened: &mut Opened) -> Result<Option<Record>, Refusal> {
         order: Order::PriorityOldest,
         ..Query::default()
     };
-    for record in opened.store.find(&query)? {
-        if holding::holder(&record).is_some() {
-            continue;
-        }
-        if let Ok(claimed) = holding::claim(opened, &record) {
-            return Ok(Some(claimed));
+    for limit in [Some(FIRST), None] {
+        let query = Query {
+            limit,
+            ..query.clone()
+        };
+        for record in opened.store.find(&query)? {
+            if holding::holder(&record).is_some() {
+                continue;
+            }
+            if let Ok(claimed) = holding::claim(opened, &record) {
+                return Ok(Some(claimed));
+            }
         }
     }
     Ok(None)

@@ -1,6 +1,6 @@
 //! `bd count`: how many beads there are, altogether or in groups.
 
-use beads_ralph_core::issue::Record;
+use beads_ralph_core::issue::Grouping;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -53,22 +53,12 @@ pub(super) const COMMAND: Command = Command {
     ..Command::NONE
 };
 
-/// What beads are grouped by.
-#[derive(Debug, Clone, Copy)]
-enum Group {
-    Status,
-    Priority,
-    Type,
-    Assignee,
-    Label,
-}
-
 fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let group = read_group(call)?;
     let opened = call.open()?;
     let filter = read_filter(call, opened.now)?;
-    let records = filter.find(&opened)?;
-    let total = records.len();
+    let query = filter.query();
+    let total = opened.store.count(&query)?;
     let Some(group) = group else {
         return if call.output.is_json() {
             call.output.value(json!({"count": total}))
@@ -76,12 +66,8 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
             call.output.text(&format!("{total}\n"))
         };
     };
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for record in &records {
-        for name in group.names(record) {
-            *counts.entry(name).or_default() += 1;
-        }
-    }
+    let counts = opened.store.count_by(&query, group)?.into_iter();
+    let counts: BTreeMap<String, usize> = counts.map(|(name, n)| (shown(group, name), n)).collect();
     if call.output.is_json() {
         let groups = counts
             .iter()
@@ -96,13 +82,13 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     call.output.text(&text)
 }
 
-fn read_group(call: &Call<'_>) -> Result<Option<Group>, Refusal> {
+fn read_group(call: &Call<'_>) -> Result<Option<Grouping>, Refusal> {
     let all = [
-        ("by-status", Group::Status),
-        ("by-priority", Group::Priority),
-        ("by-type", Group::Type),
-        ("by-assignee", Group::Assignee),
-        ("by-label", Group::Label),
+        ("by-status", Grouping::Status),
+        ("by-priority", Grouping::Priority),
+        ("by-type", Grouping::Type),
+        ("by-assignee", Grouping::Assignee),
+        ("by-label", Grouping::Label),
     ];
     let mut asked = all
         .into_iter()
@@ -135,26 +121,12 @@ fn read_filter(call: &Call<'_>, now: jiff::Timestamp) -> Result<Filter, Refusal>
     Ok(filter)
 }
 
-impl Group {
-    /// The groups that a bead is in.
-    fn names(self, record: &Record) -> Vec<String> {
-        let issue = &record.issue;
-        match self {
-            Self::Status => vec![issue.status().to_owned()],
-            Self::Priority => vec![format!("P{}", issue.priority())],
-            Self::Type => vec![issue.issue_type().to_owned()],
-            Self::Assignee => {
-                let assignee = issue.assignee().filter(|name| !name.is_empty());
-                vec![assignee.unwrap_or("(unassigned)").to_owned()]
-            }
-            Self::Label => {
-                let labels: Vec<String> = issue.labels().map(str::to_owned).collect();
-                if labels.is_empty() {
-                    vec!["(no labels)".to_owned()]
-                } else {
-                    labels
-                }
-            }
-        }
+/// The name of a group as the real `bd` has it.
+fn shown(group: Grouping, name: String) -> String {
+    match group {
+        Grouping::Priority => format!("P{name}"),
+        Grouping::Assignee if name.is_empty() => "(unassigned)".to_owned(),
+        Grouping::Label if name.is_empty() => "(no labels)".to_owned(),
+        Grouping::Status | Grouping::Type | Grouping::Assignee | Grouping::Label => name,
     }
 }

@@ -1,8 +1,9 @@
 //! `bd defer` and `bd undefer`: beads that are put off, and brought back.
 
 use beads_ralph_core::bead::{BeadId, Timestamp};
-use beads_ralph_core::issue::{Edit, Query, Record, StatusFilter};
+use beads_ralph_core::issue::{Condition, Edit, Moment, Query, Record, StatusFilter};
 use beads_ralph_runtime::store::Write;
+use jiff::SignedDuration;
 use serde_json::Value;
 
 use super::arguments::{Arguments, quoted};
@@ -140,17 +141,14 @@ pub(super) fn wake(call: &Call<'_>, opened: &mut Opened) -> Result<(), Refusal> 
     if call.arguments.is_on("readonly") || unit::Place::here() != unit::Place::Outside {
         return Ok(());
     }
+    let just_after = opened.now + SignedDuration::from_nanos(1);
     let query = Query {
         status: StatusFilter::OneOf(vec![DEFERRED.to_owned()]),
+        conditions: vec![Condition::Before(Moment::Deferred, just_after)],
         includes_hidden: true,
         ..Query::default()
     };
-    let is_over = |record: &Record| {
-        let until = record.issue.time("defer_until");
-        until.is_some_and(|until| until <= opened.now)
-    };
-    let mut records = opened.store.find(&query)?;
-    records.retain(is_over);
+    let records = opened.store.find(&query)?;
     let batch: Vec<Write> = (records.iter())
         .map(|record| Write::Update {
             id: record.issue.id().clone(),

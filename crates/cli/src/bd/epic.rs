@@ -89,8 +89,8 @@ fn epics(opened: &Opened) -> Result<Vec<Epic>, Refusal> {
         if children.is_empty() {
             continue;
         }
-        let records = opened.store.get(&children)?;
-        let closed = (records.iter()).filter(|child| child.issue.status() == "closed");
+        let statuses = opened.store.statuses(&children)?;
+        let closed = (statuses.iter()).filter(|status| status.as_deref() == Some("closed"));
         epics.push(Epic {
             n_children: children.len(),
             n_closed: closed.count(),

@@ -1,7 +1,7 @@
 //! `bd export`: beads as lines of JSON.
 
-use beads_ralph_core::issue::Record;
-use beads_ralph_runtime::files;
+use beads_ralph_core::issue::{Query, Record};
+use beads_ralph_runtime::files::{self, FileError};
 use camino::Utf8Path;
 use serde_json::{Value, json};
 
@@ -42,71 +42,98 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     if !is_all && !arguments.is_on("include-infra") {
         filter.excluded_types = INFRA_TYPES.map(str::to_owned).to_vec();
     }
-    let mut records = filter.find(&opened)?;
-    let strangers = arguments.texts("exclude-owner");
-    let creator = |record: &Record| {
-        let by = record
-            .issue
-            .text("created_by")
-            .unwrap_or_default()
-            .to_owned();
-        !strangers.contains(&by)
-    };
-    records.retain(creator);
-    let mut lines = lines(&opened, &records)?;
-    let n_memories = if is_all {
-        memories(&opened, &mut lines)?
-    } else {
-        0
+    let export = Export {
+        opened: &opened,
+        query: filter.query(),
+        strangers: arguments.texts("exclude-owner"),
+        is_all,
     };
     let Some(path) = arguments.filled("output") else {
-        return call.output.encoded(&lines);
+        let mut pending = String::new();
+        export.each(&mut |line| {
+            pending.push_str(line);
+            if pending.len() >= PRINTED_AT_ONCE {
+                call.output.encoded(&pending)?;
+                pending.clear();
+            }
+            Ok(())
+        })?;
+        return call.output.encoded(&pending);
     };
-    write(call, path, &lines)?;
+    let (n, n_memories) = write(call, path, &export)?;
     let memories = match n_memories {
         0 => String::new(),
         n => format!(" and {n} memories"),
     };
-    let n = records.len();
     call.output
         .aside(&format!("Exported {n} issues{memories} to {path}\n"));
     Ok(())
 }
 
-fn lines(opened: &Opened, records: &[Record]) -> Result<String, Refusal> {
-    let ids: Vec<_> = records
-        .iter()
-        .map(|record| record.issue.id().clone())
-        .collect();
-    let counts = opened.store.count_blocked_by(&ids)?;
-    let mut lines = String::new();
-    for (record, n_dependents) in records.iter().zip(counts) {
-        let id = record.issue.id();
-        let comments = opened.store.comments(id)?;
-        let comments = comments.iter().enumerate();
-        let comments: Vec<Value> = comments
-            .map(|(index, comment)| issue_json::comment(id, comment, index))
-            .collect();
-        let line = issue_json::exported(record, comments, n_dependents);
-        lines.push_str(&output::encode_line(&Value::Object(line)));
-        lines.push('\n');
-    }
-    Ok(lines)
+/// From how many bytes on lines are printed on.
+const PRINTED_AT_ONCE: usize = 64 * 1024;
+
+/// What is exported.
+struct Export<'o> {
+    opened: &'o Opened,
+    query: Query,
+    /// Who created what is left out.
+    strangers: &'o [String],
+    is_all: bool,
 }
 
-fn memories(opened: &Opened, lines: &mut String) -> Result<usize, Refusal> {
+impl Export<'_> {
+    /// Gives one line after the other, and says how many beads and memories there were.
+    fn each(
+        &self,
+        see: &mut dyn FnMut(&str) -> Result<(), Refusal>,
+    ) -> Result<(usize, usize), Refusal> {
+        let mut n = 0;
+        self.opened.each(&self.query, |record| {
+            let by = record.issue.text("created_by").unwrap_or_default();
+            if self.strangers.iter().any(|stranger| stranger == by) {
+                return Ok(());
+            }
+            n += 1;
+            see(&line(self.opened, &record)?)
+        })?;
+        let n_memories = if self.is_all {
+            memories(self.opened, see)?
+        } else {
+            0
+        };
+        Ok((n, n_memories))
+    }
+}
+
+fn line(opened: &Opened, record: &Record) -> Result<String, Refusal> {
+    let id = record.issue.id();
+    let counts = opened.store.count_blocked_by(std::slice::from_ref(id))?;
+    let n_dependents = counts.first().copied().unwrap_or_default();
+    let comments = opened.store.comments(id)?;
+    let comments = comments.iter().enumerate();
+    let comments: Vec<Value> = comments
+        .map(|(index, comment)| issue_json::comment(id, comment, index))
+        .collect();
+    let line = issue_json::exported(record, comments, n_dependents);
+    Ok(output::encode_line(&Value::Object(line)) + "\n")
+}
+
+fn memories(
+    opened: &Opened,
+    see: &mut dyn FnMut(&str) -> Result<(), Refusal>,
+) -> Result<usize, Refusal> {
     let mut rows = opened.store.controls(MEMORY)?;
     rows.sort_by(|a, b| a.key.cmp(&b.key));
     for row in &rows {
         let key = row.key.strip_prefix(MEMORY).unwrap_or_default();
         let line = json!({"_type": "memory", "key": key, "value": row.value});
-        lines.push_str(&output::encode_line(&line));
-        lines.push('\n');
+        see(&(output::encode_line(&line) + "\n"))?;
     }
     Ok(rows.len())
 }
 
-fn write(call: &Call<'_>, path: &str, lines: &str) -> Result<(), Refusal> {
+fn write(call: &Call<'_>, path: &str, export: &Export<'_>) -> Result<(usize, usize), Refusal> {
     let place = call.here.join(Utf8Path::new(path));
     let folder = place.parent().filter(|folder| !folder.is_dir());
     if folder.is_some() {
@@ -117,6 +144,31 @@ fn write(call: &Call<'_>, path: &str, lines: &str) -> Result<(), Refusal> {
             "failed to create output file: atomicfile: create temp: open {before}/.~{name}.{number}: no such file or directory"
         )));
     }
-    files::write_atomic(&place, lines.as_bytes())
-        .map_err(|error| Refusal::json(format!("failed to create output file: {error}")))
+    let mut counts = (0, 0);
+    files::write_atomic_with(&place, |write| -> Result<(), Unwritten> {
+        counts = export.each(&mut |line| write(line).map_err(unwritten))?;
+        Ok(())
+    })
+    .map_err(|Unwritten(refusal)| refusal)?;
+    Ok(counts)
+}
+
+/// Why a file was not written.
+struct Unwritten(Refusal);
+
+impl From<Refusal> for Unwritten {
+    fn from(refusal: Refusal) -> Self {
+        Self(refusal)
+    }
+}
+
+impl From<FileError> for Unwritten {
+    fn from(error: FileError) -> Self {
+        Self(unwritten(error))
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "errors are mapped by it")]
+fn unwritten(error: FileError) -> Refusal {
+    Refusal::json(format!("failed to create output file: {error}"))
 }

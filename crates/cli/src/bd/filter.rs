@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::{Issue, Query, Record, StatusFilter, metadata_text};
+use beads_ralph_core::issue::{Condition, Flag, Issue, Moment, Query, Record, StatusFilter};
 use jiff::Timestamp;
 
 use super::arguments::{Arguments, quoted};
@@ -35,9 +35,11 @@ pub(super) struct Filter {
     pub(super) ids: Vec<String>,
     /// Fields with a text that must stand in them, in small letters.
     pub(super) contains: Vec<(&'static str, String)>,
+    /// A text that must stand in the title or the id, in small letters.
+    pub(super) named: Option<String>,
     /// Moments that must be after, and before.
-    pub(super) after: Vec<(&'static str, Timestamp)>,
-    pub(super) before: Vec<(&'static str, Timestamp)>,
+    pub(super) after: Vec<(Moment, Timestamp)>,
+    pub(super) before: Vec<(Moment, Timestamp)>,
     pub(super) parent: Option<String>,
     pub(super) has_no_parent: bool,
     pub(super) has_no_description: bool,
@@ -75,22 +77,22 @@ impl Filter {
                 self.contains.push((field, text.to_lowercase()));
             }
         }
-        for (flag, field) in [
-            ("created-after", "created_at"),
-            ("updated-after", "updated_at"),
-            ("closed-after", "closed_at"),
+        for (flag, moment) in [
+            ("created-after", Moment::Created),
+            ("updated-after", Moment::Updated),
+            ("closed-after", Moment::Closed),
         ] {
-            if let Some(at) = moment(arguments, flag, now)? {
-                self.after.push((field, at));
+            if let Some(at) = self::moment(arguments, flag, now)? {
+                self.after.push((moment, at));
             }
         }
-        for (flag, field) in [
-            ("created-before", "created_at"),
-            ("updated-before", "updated_at"),
-            ("closed-before", "closed_at"),
+        for (flag, moment) in [
+            ("created-before", Moment::Created),
+            ("updated-before", Moment::Updated),
+            ("closed-before", Moment::Closed),
         ] {
-            if let Some(at) = moment(arguments, flag, now)? {
-                self.before.push((field, at));
+            if let Some(at) = self::moment(arguments, flag, now)? {
+                self.before.push((moment, at));
             }
         }
         Ok(())
@@ -132,111 +134,87 @@ impl Filter {
         Ok(())
     }
 
-    /// What a store can narrow down by itself.
+    /// What a store is asked.
     pub(super) fn query(&self) -> Query {
+        let is_left_out = |status: &str| self.excluded_statuses.iter().any(|own| own == status);
+        let status = match self.statuses.as_slice() {
+            [] if is_left_out("closed") && is_left_out("pinned") => StatusFilter::Unfinished,
+            [] => StatusFilter::Any,
+            statuses => StatusFilter::OneOf(statuses.to_vec()),
+        };
+        let parent = (self.parent.as_deref()).map(BeadId::parse);
+        let mut conditions = self.conditions();
+        if let Some(Err(_)) = parent {
+            // Nothing is a part of what cannot be.
+            conditions.push(Condition::IdIs(Vec::new()));
+        }
         Query {
-            status: match self.statuses.as_slice() {
-                [] if self.excluded_statuses.iter().any(|s| s == "closed")
-                    && self.excluded_statuses.iter().any(|s| s == "pinned") =>
-                {
-                    StatusFilter::Unfinished
-                }
-                [] => StatusFilter::Any,
-                statuses => StatusFilter::OneOf(statuses.to_vec()),
-            },
+            status,
             labels_all: self.labels.clone(),
             labels_any: self.labels_any.clone(),
-            parent: (self.parent.as_deref()).and_then(|parent| BeadId::parse(parent).ok()),
+            labels_none: self.excluded_labels.clone(),
+            types: self.issue_type.iter().cloned().collect(),
+            assignee: self.assignee.clone(),
+            is_unassigned: self.is_unassigned,
+            priorities: self.priorities(),
+            parent: parent.and_then(Result::ok),
+            metadata: self.metadata.clone(),
+            metadata_keys: self.metadata_key.iter().cloned().collect(),
+            conditions,
             includes_hidden: true,
             includes_ephemeral: true,
             ..Query::default()
         }
     }
 
+    fn priorities(&self) -> Option<(i64, i64)> {
+        let least = self.priority.max(self.priority_min);
+        let greatest = self.priority.unwrap_or(i64::MAX);
+        let greatest = greatest.min(self.priority_max.unwrap_or(i64::MAX));
+        let is_asked = least.is_some() || self.priority_max.is_some();
+        is_asked.then(|| (least.unwrap_or(i64::MIN), greatest))
+    }
+
+    fn conditions(&self) -> Vec<Condition> {
+        let mut conditions = Vec::new();
+        if !self.excluded_statuses.is_empty() {
+            conditions.push(Condition::StatusIsNot(self.excluded_statuses.clone()));
+        }
+        if !self.excluded_types.is_empty() {
+            conditions.push(Condition::TypeIsNot(self.excluded_types.clone()));
+        }
+        if !self.ids.is_empty() {
+            conditions.push(Condition::IdIs(self.ids.clone()));
+        }
+        let hidden: [(bool, &[Flag]); 3] = [
+            (self.hides_templates, &[Flag::Template]),
+            (self.hides_ephemeral, &[Flag::Ephemeral, Flag::NoHistory]),
+            (self.hides_pinned, &[Flag::Pinned]),
+        ];
+        let hidden = hidden.into_iter().filter(|(is_hidden, _)| *is_hidden);
+        let hidden: Vec<Flag> = hidden.flat_map(|(_, flags)| flags).copied().collect();
+        if !hidden.is_empty() {
+            conditions.push(Condition::Without(hidden));
+        }
+        let plain = [
+            (self.has_no_labels, Condition::HasNoLabels),
+            (self.has_no_parent, Condition::HasNoParent),
+            (self.has_no_description, Condition::HasNoDescription),
+        ];
+        conditions.extend(plain.into_iter().filter(|it| it.0).map(|it| it.1));
+        let contains = self.contains.iter();
+        conditions.extend(contains.map(|(key, text)| Condition::Contains(key, text.clone())));
+        conditions.extend(self.named.clone().map(Condition::IsNamed));
+        let after = self.after.iter().copied();
+        conditions.extend(after.map(|(moment, at)| Condition::After(moment, at)));
+        let before = self.before.iter().copied();
+        conditions.extend(before.map(|(moment, at)| Condition::Before(moment, at)));
+        conditions
+    }
+
     /// The beads that are wanted, in the store's default order.
     pub(super) fn find(&self, opened: &Opened) -> Result<Vec<Record>, Refusal> {
-        let mut records = opened.store.find(&self.query())?;
-        records.retain(|record| self.matches(record));
-        Ok(records)
-    }
-
-    /// Whether a bead is wanted.
-    pub(super) fn matches(&self, record: &Record) -> bool {
-        let issue = &record.issue;
-        self.matches_words(issue)
-            && self.matches_labels(issue)
-            && self.matches_texts(issue)
-            && self.matches_times(issue)
-            && self.matches_place(issue)
-            && self.matches_metadata(issue)
-    }
-
-    fn matches_words(&self, issue: &Issue) -> bool {
-        let is_in = |list: &[String], word: &str| list.iter().any(|own| own == word);
-        let (status, kind, priority) = (issue.status(), issue.issue_type(), issue.priority());
-        (self.statuses.is_empty() || is_in(&self.statuses, status))
-            && !is_in(&self.excluded_statuses, status)
-            && self.priority.is_none_or(|wanted| wanted == priority)
-            && self.priority_min.is_none_or(|least| priority >= least)
-            && self.priority_max.is_none_or(|most| priority <= most)
-            && (self.assignee.as_deref()).is_none_or(|wanted| issue.assignee() == Some(wanted))
-            && (!self.is_unassigned || issue.assignee().is_none())
-            && self
-                .issue_type
-                .as_deref()
-                .is_none_or(|wanted| wanted == kind)
-            && !is_in(&self.excluded_types, kind)
-            && (self.ids.is_empty() || is_in(&self.ids, issue.id().as_str()))
-            && !(self.hides_templates && issue.flag("is_template"))
-            && !(self.hides_ephemeral && (issue.flag("ephemeral") || issue.flag("no_history")))
-            && !(self.hides_pinned && issue.flag("pinned"))
-    }
-
-    fn matches_labels(&self, issue: &Issue) -> bool {
-        let has = |label: &String| issue.has_label(label);
-        self.labels.iter().all(has)
-            && (self.labels_any.is_empty() || self.labels_any.iter().any(has))
-            && !self.excluded_labels.iter().any(has)
-            && !(self.has_no_labels && issue.labels().next().is_some())
-    }
-
-    fn matches_texts(&self, issue: &Issue) -> bool {
-        let text = |field: &str| issue.text(field).unwrap_or_default();
-        (self.contains.iter()).all(|(field, part)| text(field).to_lowercase().contains(part))
-            && (!self.has_no_description || text("description").is_empty())
-    }
-
-    fn matches_times(&self, issue: &Issue) -> bool {
-        let is_so = |field: &str, wanted: fn(&Timestamp, &Timestamp) -> bool, at: &Timestamp| {
-            issue.time(field).is_some_and(|time| wanted(&time, at))
-        };
-        (self.after.iter()).all(|(field, at)| is_so(field, |time, at| time > at, at))
-            && (self.before.iter()).all(|(field, at)| is_so(field, |time, at| time < at, at))
-    }
-
-    fn matches_place(&self, issue: &Issue) -> bool {
-        let mut parents = issue.parents().peekable();
-        let has_parent = parents.peek().is_some();
-        if self.has_no_parent && has_parent {
-            return false;
-        }
-        match &self.parent {
-            None => true,
-            Some(parent) if has_parent => parents.any(|own| own.as_str() == parent),
-            Some(parent) => {
-                let rest = issue.id().as_str().strip_prefix(parent.as_str());
-                rest.is_some_and(|rest| rest.starts_with('.'))
-            }
-        }
-    }
-
-    fn matches_metadata(&self, issue: &Issue) -> bool {
-        let value = |key: &str| issue.metadata().and_then(|metadata| metadata.get(key));
-        let is_equal = |(key, wanted): &(String, String)| {
-            value(key).is_some_and(|value| metadata_text(value) == *wanted)
-        };
-        self.metadata.iter().all(is_equal)
-            && (self.metadata_key.as_deref()).is_none_or(|key| value(key).is_some())
+        Ok(opened.store.find(&self.query())?)
     }
 }
 

@@ -6,7 +6,7 @@ mod check;
 mod create;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::{Edit, Issue, Record};
+use beads_ralph_core::issue::{Edit, Issue, Query, Record};
 use beads_ralph_runtime::store::Write;
 use serde_json::Value;
 
@@ -128,19 +128,23 @@ fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
     let opened = call.open()?;
     let is_all = call.arguments.is_on("all");
     let limit = call.arguments.number("limit").unwrap_or(LIMIT);
+    let limit = usize::try_from(limit).ok().filter(|limit| *limit > 0);
     let mut gates = if let Some(text) = call.arguments.words.first() {
         gates_of(&opened, text)?
     } else {
         let filter = Filter {
             issue_type: Some(GATE.to_owned()),
+            excluded_statuses: vec!["closed".to_owned(); usize::from(!is_all)],
             ..Filter::default()
         };
-        filter.find(&opened)?
+        let query = Query {
+            limit,
+            ..filter.query()
+        };
+        opened.store.find(&query)?
     };
     gates.retain(|gate| is_all || gate.issue.status() != "closed");
-    if let Ok(limit @ 1..) = usize::try_from(limit) {
-        gates.truncate(limit);
-    }
+    gates.truncate(limit.unwrap_or(usize::MAX));
     if call.output.is_json() {
         // An empty list is null in this answer.
         let values = match gates.as_slice() {

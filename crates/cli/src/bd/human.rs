@@ -1,6 +1,6 @@
 //! `bd human`: questions to people, which are beads with the label `human`.
 
-use beads_ralph_core::issue::{Edit, Record};
+use beads_ralph_core::issue::{Edit, Query, Record};
 use beads_ralph_runtime::store::Write;
 use serde_json::Value;
 
@@ -77,7 +77,7 @@ pub(super) const COMMAND: Command = Command {
 };
 
 /// The questions with some statuses; nothing means those that are not over.
-fn questions(opened: &Opened, statuses: Option<&str>) -> Result<Vec<Record>, Refusal> {
+fn questions(opened: &Opened, statuses: Option<&str>) -> Result<Query, Refusal> {
     let mut filter = Filter {
         labels: vec![LABEL.to_owned()],
         ..Filter::default()
@@ -87,12 +87,13 @@ fn questions(opened: &Opened, statuses: Option<&str>) -> Result<Vec<Record>, Ref
         Some("all") => {}
         Some(statuses) => filter.statuses = status_filter::named(opened, statuses)?,
     }
-    filter.find(opened)
+    Ok(filter.query())
 }
 
 fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
     let opened = call.open()?;
     let questions = questions(&opened, call.arguments.filled("status"))
+        .and_then(|query| Ok(opened.store.find(&query)?))
         .map_err(|why| Refusal::json(format!("listing human beads: {}", why.message())))?;
     if call.output.is_json() {
         let value = |record: &Record| {
@@ -131,6 +132,7 @@ fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
 fn stats(call: &mut Call<'_>) -> Result<(), Refusal> {
     let opened = call.open()?;
     let questions = questions(&opened, Some("all"))
+        .and_then(|query| Ok(opened.store.find(&query)?))
         .map_err(|why| Refusal::json(format!("getting human bead stats: {}", why.message())))?;
     let closed = questions
         .iter()

@@ -34,7 +34,7 @@ pub(super) const WHERE: Command = Command {
 fn info(call: &mut Call<'_>) -> Result<(), Refusal> {
     let opened = call.open()?;
     let path = database(call)?;
-    let n = Filter::default().find(&opened)?.len();
+    let n = opened.store.count(&Filter::default().query())?;
     if call.output.is_json() {
         return call.output.value(json!({
             "config": config::settings(&opened)?,

@@ -1,9 +1,8 @@
 //! `bd label`: the labels of beads.
 
-use beads_ralph_core::issue::{Edit, Label, Record};
+use beads_ralph_core::issue::{Edit, Grouping, Label, Record};
 use beads_ralph_runtime::store::Write;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 
 use super::call::{Call, Opened};
 use super::failure::Refusal;
@@ -219,12 +218,10 @@ fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
 
 fn list_all(call: &mut Call<'_>) -> Result<(), Refusal> {
     let opened = call.open()?;
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for record in Filter::default().find(&opened)? {
-        for label in record.issue.labels() {
-            *counts.entry(label.to_owned()).or_default() += 1;
-        }
-    }
+    let all = Filter::default().query();
+    let mut counts = opened.store.count_by(&all, Grouping::Label)?;
+    // Those without labels.
+    counts.remove("");
     if call.output.is_json() {
         let rows = counts
             .iter()

@@ -1,14 +1,14 @@
 //! `bd lint`: sections that the description of a bead should have, by its type.
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::{Issue, Record};
+use beads_ralph_core::issue::{Issue, Query, Record};
 use serde_json::{Value, json};
 
 use super::call::{Call, Opened};
 use super::failure::Refusal;
 use super::filter::Filter;
 use super::output;
-use super::text::{push, title_of};
+use super::text::{line, push};
 use super::tree::{Arity, Command, Positional, text};
 
 /// The command.
@@ -59,35 +59,58 @@ fn missing(issue: &Issue) -> Vec<&'static str> {
     sections.filter(|section| !has(section)).collect()
 }
 
+/// What is said about a bead that lacks something.
+struct Found {
+    id: String,
+    title: String,
+    kind: String,
+    missing: Vec<&'static str>,
+}
+
+impl Found {
+    fn of(issue: &Issue) -> Option<Self> {
+        let missing = missing(issue);
+        (!missing.is_empty()).then(|| Self {
+            id: issue.id().to_string(),
+            title: issue.title().to_owned(),
+            kind: issue.issue_type().to_owned(),
+            missing,
+        })
+    }
+}
+
 fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let opened = call.open()?;
-    let records = if call.arguments.words.is_empty() {
-        all(call, &opened)?
-    } else {
-        named(call, &opened)?
+    let (mut found, mut n_checked) = (Vec::new(), 0);
+    let mut check = |record: &Record| {
+        n_checked += 1;
+        found.extend(Found::of(&record.issue));
     };
-    let found: Vec<(&Issue, Vec<&str>)> = (records.iter())
-        .map(|record| (&record.issue, missing(&record.issue)))
-        .filter(|(_, missing)| !missing.is_empty())
-        .collect();
-    let n_missing: usize = found.iter().map(|(_, missing)| missing.len()).sum();
+    if call.arguments.words.is_empty() {
+        opened.each(&all(call), |record| {
+            check(&record);
+            Ok(())
+        })?;
+    } else {
+        named(call, &opened)?.iter().for_each(check);
+    }
+    let n_missing: usize = found.iter().map(|it| it.missing.len()).sum();
     if call.output.is_json() {
         return call
             .output
             .encoded(&output::encode(&report(&found, n_missing)));
     }
     if found.is_empty() {
-        let n = records.len();
         return call.output.text(&format!(
-            "✓ No template warnings found ({n} issues checked)\n"
+            "✓ No template warnings found ({n_checked} issues checked)\n"
         ));
     }
     let n = found.len();
     let mut page = format!("Template warnings ({n} issues, {n_missing} warnings):\n\n");
-    for (issue, missing) in &found {
-        let (id, kind, title) = (issue.id(), issue.issue_type(), title_of(issue));
+    for found in &found {
+        let (id, kind, title) = (&found.id, &found.kind, line(&found.title));
         push(&mut page, format_args!("{id} [{kind}]: {title}\n"));
-        for section in missing {
+        for section in &found.missing {
             push(&mut page, format_args!("  ⚠ Missing: ## {section}\n"));
         }
         page.push('\n');
@@ -97,17 +120,17 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 /// The answer in JSON, which nothing stands around and whose list is null when it is empty.
-fn report(found: &[(&Issue, Vec<&str>)], n_missing: usize) -> Value {
-    let results = found.iter().map(|(issue, missing)| {
-        let headings: Vec<String> = (missing.iter())
+fn report(found: &[Found], n_missing: usize) -> Value {
+    let results = found.iter().map(|found| {
+        let headings: Vec<String> = (found.missing.iter())
             .map(|section| format!("## {section}"))
             .collect();
         json!({
-            "id": issue.id().as_str(),
-            "title": issue.title(),
-            "type": issue.issue_type(),
+            "id": found.id,
+            "title": found.title,
+            "type": found.kind,
             "missing": headings,
-            "warnings": missing.len(),
+            "warnings": found.missing.len(),
         })
     });
     let results: Vec<Value> = results.collect();
@@ -119,7 +142,7 @@ fn report(found: &[(&Issue, Vec<&str>)], n_missing: usize) -> Value {
     json!({"total": n_missing, "issues": n, "results": results})
 }
 
-fn all(call: &Call<'_>, opened: &Opened) -> Result<Vec<Record>, Refusal> {
+fn all(call: &Call<'_>) -> Query {
     let status = call.arguments.filled("status").unwrap_or("open");
     let filter = Filter {
         statuses: match status {
@@ -129,7 +152,7 @@ fn all(call: &Call<'_>, opened: &Opened) -> Result<Vec<Record>, Refusal> {
         issue_type: call.arguments.filled("type").map(str::to_owned),
         ..Filter::default()
     };
-    filter.find(opened)
+    filter.query()
 }
 
 /// Beads by their whole ids; those that are not there are named and left out.

@@ -3,7 +3,7 @@
 mod tree_view;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::{Dependency, Issue, Record};
+use beads_ralph_core::issue::{Dependency, Issue, Order, Query, Record};
 use serde_json::Value;
 
 use super::arguments::{Arguments, quoted};
@@ -120,30 +120,12 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         )));
     }
     check_ready_scope(arguments)?;
-    let mut records = if arguments.is_on("ready") {
-        defer::wake(call, &mut opened)?;
-        ready::for_list(&opened, &filter)?
-    } else {
-        filter.find(&opened)?
-    };
-    // What can be started has an order of its own unless another is asked for.
-    if !arguments.is_on("ready") || !sort.is_empty() {
-        filter::sort(&mut records, sort, arguments.is_on("reverse"));
-    }
-    let limit = limit(arguments);
-    let is_cut = limit.is_some_and(|limit| records.len() > limit);
-    records.truncate(limit.unwrap_or(usize::MAX));
-    if call.output.is_json() {
-        let is_brief = arguments.is_on("brief");
-        return call
-            .output
-            .value(with_counts(&opened, &records, is_brief)?.into());
-    }
-    if !is_tree(arguments) {
-        return call.output.text(&flat(&opened, &records)?);
-    }
     let is_ready = arguments.is_on("ready");
-    if let Some(parent) = arguments.filled("parent").filter(|_| !is_ready) {
+    if is_ready {
+        defer::wake(call, &mut opened)?;
+    }
+    let parent = arguments.filled("parent");
+    if let Some(parent) = parent.filter(|_| !is_ready && is_page(call)) {
         if arguments.is_on("brief") {
             return Err(Refusal::plain(
                 "--parent with --pretty cannot be combined with --brief; the hierarchical walk is a different query",
@@ -151,7 +133,93 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         }
         return call.output.text(&tree_view::below(&opened, parent)?);
     }
-    call.output.text(&tree_view::of(&records, is_cut, is_ready))
+    let limit = limit(arguments);
+    let is_reversed = arguments.is_on("reverse");
+    if !is_ready && matches!(sort, "" | "priority") && !is_reversed {
+        let query = Query {
+            order: Order::PrioritySeconds,
+            // One more tells that there are more.
+            limit: limit.map(|limit| limit.saturating_add(1)),
+            ..filter.query()
+        };
+        return show(call, &opened, limit, |see| opened.each(&query, see));
+    }
+    let mut records = if is_ready {
+        ready::for_list(&opened, &filter)?
+    } else {
+        filter.find(&opened)?
+    };
+    // What can be started has an order of its own unless another is asked for.
+    if !is_ready || !sort.is_empty() {
+        filter::sort(&mut records, sort, is_reversed);
+    }
+    records.truncate(limit.map_or(usize::MAX, |limit| limit.saturating_add(1)));
+    show(call, &opened, limit, |see| {
+        records.into_iter().try_for_each(see)
+    })
+}
+
+/// From how many bytes on lines are printed on.
+const PRINTED_AT_ONCE: usize = 64 * 1024;
+
+/// Whether people are shown a tree, and not JSON or lines.
+fn is_page(call: &Call<'_>) -> bool {
+    !call.output.is_json() && is_tree(call.arguments)
+}
+
+/// Who is shown the beads of a list, one after the other.
+type See<'s> = &'s mut dyn FnMut(Record) -> Result<(), Refusal>;
+
+/// Shows beads as they come, so that a long list is never held as a whole.
+fn show(
+    call: &Call<'_>,
+    opened: &Opened,
+    limit: Option<usize>,
+    each: impl FnOnce(See<'_>) -> Result<(), Refusal>,
+) -> Result<(), Refusal> {
+    let arguments = call.arguments;
+    let limit = limit.unwrap_or(usize::MAX);
+    let mut n_seen = 0;
+    let mut is_within = || {
+        n_seen += 1;
+        n_seen <= limit
+    };
+    if call.output.is_json() {
+        let is_brief = arguments.is_on("brief");
+        let mut list = call.output.list();
+        each(&mut |record| {
+            if is_within() {
+                list.items(&with_counts(opened, &[record], is_brief)?)?;
+            }
+            Ok(())
+        })?;
+        return list.end();
+    }
+    if !is_tree(arguments) {
+        let mut pending = String::new();
+        each(&mut |record| {
+            if is_within() {
+                pending.push_str(&flat_line(opened, &record)?);
+                pending.push('\n');
+            }
+            if pending.len() >= PRINTED_AT_ONCE {
+                call.output.text(&pending)?;
+                pending.clear();
+            }
+            Ok(())
+        })?;
+        return call.output.text(&pending);
+    }
+    let mut tree = tree_view::Tree::default();
+    each(&mut |record| {
+        if is_within() {
+            tree.add(&record.issue);
+        }
+        Ok(())
+    })?;
+    let is_cut = n_seen > limit;
+    call.output
+        .text(&tree.page(is_cut, arguments.is_on("ready")))
 }
 
 /// Whether the beads are drawn as a tree, which they are unless that is turned off.
@@ -358,14 +426,6 @@ pub(super) fn with_counts(
     Ok(values.collect())
 }
 
-fn flat(opened: &Opened, records: &[Record]) -> Result<String, Refusal> {
-    let mut lines = Vec::new();
-    for record in records {
-        lines.push(flat_line(opened, record)?);
-    }
-    Ok(crate::ui::lines(lines))
-}
-
 fn flat_line(opened: &Opened, record: &Record) -> Result<String, Refusal> {
     let issue = &record.issue;
     let (mut blocked_by, mut blocks) = (Vec::new(), Vec::new());
@@ -431,6 +491,6 @@ fn is_waited_for(kind: &str) -> bool {
 }
 
 fn is_open(opened: &Opened, id: &BeadId) -> Result<bool, Refusal> {
-    let record = opened.record(id)?;
-    Ok(record.is_some_and(|record| record.issue.status() != "closed"))
+    let status = opened.store.statuses(std::slice::from_ref(id))?.pop();
+    Ok(status.flatten().is_some_and(|status| status != "closed"))
 }

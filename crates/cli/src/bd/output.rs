@@ -71,6 +71,15 @@ impl Output {
         self.encoded(&encode(&self.wrapped(value)))
     }
 
+    /// Prints a list item by item, as [`value`](Self::value) would print it as a whole.
+    pub(super) fn list(self) -> List {
+        List {
+            is_envelope: self.is_envelope,
+            is_begun: false,
+            pending: String::new(),
+        }
+    }
+
     /// Prints a list of which there is more than is shown.
     pub(super) fn page(self, items: Value, returned: usize, total: usize) -> Result<(), Refusal> {
         if self.is_envelope {
@@ -97,6 +106,65 @@ impl Output {
             }
             other => other,
         }
+    }
+}
+
+/// A list that is printed as it comes.
+pub(super) struct List {
+    is_envelope: bool,
+    is_begun: bool,
+    /// What is not printed yet: each call of the system costs.
+    pending: String,
+}
+
+/// From how many bytes on a list is printed on.
+const PRINTED_AT_ONCE: usize = 64 * 1024;
+
+impl List {
+    /// Prints more items.
+    pub(super) fn items(&mut self, items: &[Value]) -> Result<(), Refusal> {
+        let indent = if self.is_envelope { "    " } else { "  " };
+        for item in items {
+            let before = match (self.is_begun, self.is_envelope) {
+                (true, _) => ",\n",
+                (false, true) => "{\n  \"data\": [\n",
+                (false, false) => "[\n",
+            };
+            self.is_begun = true;
+            self.pending.push_str(before);
+            let text = encode(item);
+            let mut lines = text.lines();
+            if let Some(first) = lines.next() {
+                self.pending.push_str(indent);
+                self.pending.push_str(first);
+            }
+            for line in lines {
+                self.pending.push('\n');
+                self.pending.push_str(indent);
+                self.pending.push_str(line);
+            }
+        }
+        if self.pending.len() >= PRINTED_AT_ONCE {
+            ui::raw_out(&self.pending)?;
+            self.pending.clear();
+        }
+        Ok(())
+    }
+
+    /// Prints the rest.
+    pub(super) fn end(self) -> Result<(), Refusal> {
+        Ok(ui::raw_out(&self.ended())?)
+    }
+
+    fn ended(mut self) -> String {
+        self.pending
+            .push_str(match (self.is_begun, self.is_envelope) {
+                (true, true) => "\n  ],\n  \"schema_version\": 1\n}\n",
+                (true, false) => "\n]\n",
+                (false, true) => "{\n  \"data\": [],\n  \"schema_version\": 1\n}\n",
+                (false, false) => "[]\n",
+            });
+        self.pending
     }
 }
 
@@ -260,6 +328,24 @@ impl<F: Formatter> Formatter for Escaping<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_that_is_printed_as_it_comes_is_that_of_the_whole() {
+        let items = [json!({"b": ["x\ny", {}, []], "a": {"c": 1}}), json!(1)];
+        for is_envelope in [false, true] {
+            let output = Output {
+                is_json: true,
+                is_envelope,
+                is_quiet: false,
+            };
+            for n in 0..=items.len() {
+                let mut list = output.list();
+                list.items(&items[..n]).unwrap();
+                let whole = encode(&output.wrapped(items[..n].to_vec().into()));
+                assert_eq!(list.ended(), whole);
+            }
+        }
+    }
 
     #[test]
     fn z_24_json_is_written_as_go_writes_it() {

@@ -5,7 +5,7 @@ mod glob;
 use std::collections::HashSet;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::Record;
+use beads_ralph_core::issue::{Moment, Record};
 use beads_ralph_runtime::store::Write;
 use jiff::{Timestamp, ToSpan as _};
 use serde_json::json;
@@ -83,7 +83,7 @@ impl Sweep {
         }
         let filter = Filter {
             statuses: vec!["closed".to_owned()],
-            before: before.map(|at| ("closed_at", at)).into_iter().collect(),
+            before: before.map(|at| (Moment::Closed, at)).into_iter().collect(),
             ..Filter::default()
         };
         let mut records = filter.find(opened)?;

@@ -1,10 +1,13 @@
 //! `bd query`: beads by an expression such as `status=open AND (priority<2 OR label=urgent)`.
 
 mod condition;
+mod narrow;
 mod parse;
 mod words;
 
-use beads_ralph_core::issue::{Query, Record, StatusFilter};
+use std::ops::ControlFlow;
+
+use beads_ralph_core::issue::{Query, Record};
 use serde_json::Value;
 
 use super::call::{Call, Opened};
@@ -73,12 +76,17 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let node = parse::parse(&expression).map_err(wrong)?;
     let condition = Condition::new(&node, opened.now).map_err(wrong)?;
     let hides_closed = !arguments.is_on("all") && !node.mentions("status");
-    let mut records = find(&opened, &condition, hides_closed)?;
+    let query = narrow::query(&node, hides_closed);
+    let limit = Some(limit).filter(|limit| *limit > 0);
     let by = arguments.filled("sort").unwrap_or_default();
-    filter::sort(&mut records, by, arguments.is_on("reverse"));
-    if limit > 0 {
-        records.truncate(limit);
+    let is_reversed = arguments.is_on("reverse");
+    let is_in_order = matches!(by, "" | "priority") && !is_reversed;
+    let enough = limit.filter(|_| is_in_order);
+    let mut records = find(&opened, &query, &condition, enough)?;
+    if !is_in_order {
+        filter::sort(&mut records, by, is_reversed);
     }
+    records.truncate(limit.unwrap_or(usize::MAX));
     if call.output.is_json() {
         return call.output.value(found(&opened, &records)?);
     }
@@ -88,20 +96,21 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
 
 fn find(
     opened: &Opened,
+    query: &Query,
     condition: &Condition,
-    hides_closed: bool,
+    enough: Option<usize>,
 ) -> Result<Vec<Record>, Refusal> {
-    let query = Query {
-        status: StatusFilter::Any,
-        includes_hidden: true,
-        includes_ephemeral: true,
-        ..Query::default()
-    };
-    let mut records = opened.store.find(&query)?;
-    records.retain(|record| {
-        let is_hidden = hides_closed && record.issue.status() == "closed";
-        !is_hidden && condition.holds(&record.issue)
-    });
+    let mut records = Vec::new();
+    opened.store.visit(query, &mut |record| {
+        if condition.holds(&record.issue) {
+            records.push(record);
+        }
+        if enough.is_some_and(|enough| records.len() == enough) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    })?;
     Ok(records)
 }
 

@@ -60,6 +60,9 @@ pub(super) const COMMAND: Command = Command {
 /// How many are shown when nothing else is said.
 const DEFAULT_LIMIT: i64 = 100;
 
+/// How many are looked at first to claim one of them.
+const FIRST: usize = 50;
+
 /// How long something counts as new in the order `hybrid`.
 const RECENT: SignedDuration = SignedDuration::from_hours(48);
 
@@ -73,11 +76,9 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     if arguments.is_on("claim") {
         return claim(call, &mut opened, &filter, sort);
     }
-    let mut records = find(&opened, &filter, arguments, sort)?;
-    let total = records.len();
     let limit = arguments.number("limit").unwrap_or(DEFAULT_LIMIT);
     let limit = usize::try_from(limit).ok().filter(|limit| *limit > 0);
-    records.truncate(limit.unwrap_or(usize::MAX));
+    let (records, total) = find_some(&opened, &filter, arguments, sort, limit)?;
     let is_cut = records.len() < total;
     if call.output.is_json() {
         let items = list::with_counts(&opened, &records, arguments.is_on("brief"))?;
@@ -162,35 +163,59 @@ fn sort(arguments: &Arguments) -> Result<Order, Refusal> {
     }
 }
 
-/// The beads that can be started and are wanted, in order.
-fn find(
+/// The question for the beads that can be started and are wanted.
+fn query(opened: &Opened, filter: &Filter, arguments: &Arguments, order: Order) -> Query {
+    let is_hybrid = order == Order::Updated;
+    Query {
+        status: StatusFilter::OneOf(vec!["open".to_owned()]),
+        ready_at: Some(opened.now),
+        includes_deferred: arguments.is_on("include-deferred"),
+        includes_ephemeral: arguments.is_on("include-ephemeral"),
+        labels_none: unwanted(filter),
+        order: if is_hybrid { Order::Oldest } else { order },
+        ..filter.query()
+    }
+}
+
+/// The first of the beads that can be started and are wanted, in order, and how many there are altogether.
+fn find_some(
     opened: &Opened,
     filter: &Filter,
     arguments: &Arguments,
     order: Order,
-) -> Result<Vec<Record>, Refusal> {
+    limit: Option<usize>,
+) -> Result<(Vec<Record>, usize), Refusal> {
     let is_hybrid = order == Order::Updated;
-    let query = Query {
-        status: StatusFilter::OneOf(vec!["open".to_owned()]),
-        ready_at: Some(opened.now),
-        includes_deferred: arguments.is_on("include-deferred"),
-        types: filter.issue_type.iter().cloned().collect(),
-        includes_ephemeral: arguments.is_on("include-ephemeral"),
-        labels_none: left_to_people(filter),
-        order: if is_hybrid { Order::Oldest } else { order },
-        parent: None,
-        ..filter.query()
+    let mut query = query(opened, filter, arguments, order);
+    let below = match arguments.filled("parent") {
+        Some(parent) => Some(descendants(opened, parent)?),
+        None => None,
     };
-    let mut records = opened.store.find(&query)?;
-    records.retain(|record| filter.matches(record));
-    if let Some(parent) = arguments.filled("parent") {
-        let below = descendants(opened, parent)?;
-        records.retain(|record| below.contains(record.issue.id()));
+    if !is_hybrid && below.is_none() {
+        query.limit = limit;
+        let records = opened.store.find(&query)?;
+        query.limit = None;
+        let is_whole = limit.is_none_or(|limit| records.len() < limit);
+        let total = if is_whole {
+            records.len()
+        } else {
+            opened.store.count(&query)?.max(records.len())
+        };
+        return Ok((records, total));
     }
+    let mut records = opened.store.find(&query)?;
+    records.retain(|record| (below.as_ref()).is_none_or(|below| below.contains(record.issue.id())));
     if is_hybrid {
         hybrid(&mut records, opened.now);
     }
-    Ok(records)
+    let total = records.len();
+    records.truncate(limit.unwrap_or(usize::MAX));
+    Ok((records, total))
+}
+
+/// Labels of what is not wanted: those that are named, and that of what waits for a person.
+fn unwanted(filter: &Filter) -> Vec<String> {
+    [filter.excluded_labels.clone(), left_to_people(filter)].concat()
 }
 
 /// The label of what waits for a person, which is not ready (Z-42) unless it is asked for.
@@ -212,17 +237,19 @@ fn hybrid(records: &mut [Record], now: Timestamp) {
     });
 }
 
-/// For `bd list --ready`.
-pub(super) fn for_list(opened: &Opened, filter: &Filter) -> Result<Vec<Record>, Refusal> {
-    let query = Query {
+/// The question of `bd list --ready`.
+pub(super) fn query_for_list(opened: &Opened, filter: &Filter) -> Query {
+    Query {
         ready_at: Some(opened.now),
-        types: filter.issue_type.iter().cloned().collect(),
-        labels_none: left_to_people(filter),
+        labels_none: unwanted(filter),
         order: Order::Oldest,
         ..filter.query()
-    };
-    let mut records = opened.store.find(&query)?;
-    records.retain(|record| filter.matches(record));
+    }
+}
+
+/// For `bd list --ready`.
+pub(super) fn for_list(opened: &Opened, filter: &Filter) -> Result<Vec<Record>, Refusal> {
+    let mut records = opened.store.find(&query_for_list(opened, filter))?;
     hybrid(&mut records, opened.now);
     Ok(records)
 }
@@ -256,21 +283,27 @@ fn claim(
     filter: &Filter,
     order: Order,
 ) -> Result<(), Refusal> {
-    for record in find(opened, filter, call.arguments, order)? {
-        if holding::holder(&record).is_some() {
-            continue;
+    for limit in [Some(FIRST), None] {
+        let (records, _) = find_some(opened, filter, call.arguments, order, limit)?;
+        for record in &records {
+            if holding::holder(record).is_some() {
+                continue;
+            }
+            let Ok(claimed) = holding::claim(opened, record) else {
+                continue;
+            };
+            if call.output.is_json() {
+                let items = list::with_counts(opened, &[claimed], false)?;
+                return call.output.value(items.into());
+            }
+            return call.output.text(&format!(
+                "✓ Claimed issue: {}\n",
+                text::feedback(&claimed.issue)
+            ));
         }
-        let Ok(claimed) = holding::claim(opened, &record) else {
-            continue;
-        };
-        if call.output.is_json() {
-            let items = list::with_counts(opened, &[claimed], false)?;
-            return call.output.value(items.into());
+        if records.len() < FIRST {
+            break;
         }
-        return call.output.text(&format!(
-            "✓ Claimed issue: {}\n",
-            text::feedback(&claimed.issue)
-        ));
     }
     if call.output.is_json() {
         return call.output.value(Value::Array(Vec::new()));

@@ -1,6 +1,6 @@
 //! `bd search`: beads by words of their titles, or by ids.
 
-use beads_ralph_core::issue::Record;
+use beads_ralph_core::issue::{Query, Record};
 use serde_json::Value;
 
 use super::call::{Call, Opened};
@@ -83,14 +83,13 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         return Err(Refusal::plain("search query is required"));
     }
     let opened = call.open()?;
-    let filter = read_filter(call, &opened)?;
-    let mut records = filter.find(&opened)?;
-    let wanted = query.to_lowercase();
-    records.retain(|record| is_found(record, &wanted));
+    let mut filter = read_filter(call, &opened)?;
+    filter.named = Some(query.to_lowercase());
     let limit = arguments.number("limit").unwrap_or(LIMIT);
-    if let Ok(limit @ 1..) = usize::try_from(limit) {
-        records.truncate(limit);
-    }
+    let mut records = opened.store.find(&Query {
+        limit: usize::try_from(limit).ok().filter(|limit| *limit > 0),
+        ..filter.query()
+    })?;
     if let Some(by) = arguments
         .filled("sort")
         .filter(|by| filter::SORTS.contains(by))
@@ -126,12 +125,6 @@ fn sort(records: &mut [Record], by: &str, is_reversed: bool) {
             ordering
         }
     });
-}
-
-fn is_found(record: &Record, wanted: &str) -> bool {
-    let issue = &record.issue;
-    issue.title().to_lowercase().contains(wanted)
-        || issue.id().as_str().to_lowercase().contains(wanted)
 }
 
 fn read_filter(call: &Call<'_>, opened: &Opened) -> Result<Filter, Refusal> {

@@ -1,6 +1,8 @@
 //! `bd stale`: beads that nobody has touched for long.
 
-use beads_ralph_core::issue::Record;
+use std::ops::ControlFlow;
+
+use beads_ralph_core::issue::{Moment, Order, Query, Record};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
@@ -48,23 +50,34 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         }
     };
     let opened = call.open()?;
+    let age = SignedDuration::from_hours(days.saturating_mul(24).min(100_000_000));
+    let cutoff = opened.now.checked_sub(age).unwrap_or(Timestamp::MIN);
     let filter = Filter {
         statuses,
         labels: input::labels(arguments.list("label")),
         labels_any: input::labels(arguments.list("label-any")),
         excluded_labels: input::labels(arguments.list("exclude-label")),
         hides_ephemeral: true,
+        before: vec![(Moment::Touched, cutoff)],
         ..Filter::default()
     };
-    let age = SignedDuration::from_hours(days.saturating_mul(24).min(100_000_000));
-    let cutoff = opened.now.checked_sub(age).unwrap_or(Timestamp::MIN);
-    let mut records = filter.find(&opened)?;
-    records.retain(|record| is_stale(record, cutoff));
-    records.sort_by_key(updated);
+    let query = Query {
+        order: Order::Stalest,
+        ..filter.query()
+    };
     let limit = arguments.number("limit").unwrap_or(LIMIT);
-    if let Ok(limit @ 1..) = usize::try_from(limit) {
-        records.truncate(limit);
-    }
+    let limit = usize::try_from(limit).ok().filter(|limit| *limit > 0);
+    let mut records = Vec::new();
+    opened.store.visit(&query, &mut |record| {
+        if is_stale(&record, cutoff) {
+            records.push(record);
+        }
+        if limit.is_some_and(|limit| records.len() == limit) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    })?;
     if call.output.is_json() {
         let value = |record: &Record| {
             let mut object = issue_json::issue(record);
@@ -77,10 +90,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn updated(record: &Record) -> Option<Timestamp> {
-    let issue = &record.issue;
-    issue
-        .time("updated_at")
-        .or_else(|| issue.time("created_at"))
+    Moment::Touched.of(&record.issue)
 }
 
 /// Whoever holds a bead and says so keeps it fresh.

@@ -1,6 +1,6 @@
 //! `bd status`, also `bd stats`: a store at a glance.
 
-use beads_ralph_core::issue::Record;
+use beads_ralph_core::issue::{Grouping, Query, StatusFilter};
 use serde_json::{Value, json};
 
 use super::call::{Call, Opened};
@@ -60,18 +60,20 @@ fn of_all(opened: &Opened, is_without_blocked: bool) -> Result<Summary, Refusal>
         hides_ephemeral: true,
         ..Filter::default()
     };
-    let records = filter.find(opened)?;
-    let mut summary = counted(&records);
-    summary.n_pinned = records
-        .iter()
-        .filter(|record| record.issue.flag("pinned"))
-        .count();
+    let query = filter.query();
+    let mut summary = counted(opened, &query)?;
+    let not_pinned = Filter {
+        hides_pinned: true,
+        ..filter
+    };
+    let n_not_pinned = opened.store.count(&not_pinned.query())?;
+    summary.n_pinned = summary.n_all.saturating_sub(n_not_pinned);
     if !is_without_blocked {
-        let is_over = |record: &Record| matches!(record.issue.status(), "closed" | "pinned");
-        let blocked = records
-            .iter()
-            .filter(|record| record.is_blocked && !is_over(record));
-        let n_blocked = blocked.count();
+        let n_blocked = opened.store.count(&Query {
+            status: StatusFilter::Unfinished,
+            is_blocked: Some(true),
+            ..query
+        })?;
         summary.n_blocked = Some(n_blocked);
         summary.n_ready = Some(summary.n_open.saturating_sub(n_blocked));
     }
@@ -80,40 +82,31 @@ fn of_all(opened: &Opened, is_without_blocked: bool) -> Result<Summary, Refusal>
 
 fn of_actor(opened: &Opened) -> Result<Summary, Refusal> {
     let actor = opened.actor().to_owned();
-    let filter = Filter {
+    let own = |statuses| Filter {
         assignee: Some(actor.clone()),
+        statuses,
         ..Filter::default()
     };
-    let records = filter.find(opened)?;
-    let mut summary = counted(&records);
-    let blocked = records
-        .iter()
-        .filter(|record| record.issue.status() == "blocked");
-    summary.n_blocked = Some(blocked.count());
-    let filter = Filter {
-        assignee: Some(actor),
-        statuses: vec!["open".to_owned()],
-        ..Filter::default()
-    };
-    summary.n_ready = Some(ready::for_list(opened, &filter)?.len());
+    let mut summary = counted(opened, &own(Vec::new()).query())?;
+    let blocked = own(vec!["blocked".to_owned()]);
+    summary.n_blocked = Some(opened.store.count(&blocked.query())?);
+    let open = own(vec!["open".to_owned()]);
+    let ready = ready::query_for_list(opened, &open);
+    summary.n_ready = Some(opened.store.count(&ready)?);
     Ok(summary)
 }
 
-fn counted(records: &[Record]) -> Summary {
-    let count = |status: &str| {
-        let with = records
-            .iter()
-            .filter(|record| record.issue.status() == status);
-        with.count()
-    };
-    Summary {
-        n_all: records.len(),
+fn counted(opened: &Opened, query: &Query) -> Result<Summary, Refusal> {
+    let counts = opened.store.count_by(query, Grouping::Status)?;
+    let count = |status: &str| counts.get(status).copied().unwrap_or_default();
+    Ok(Summary {
+        n_all: counts.values().sum(),
         n_open: count("open"),
         n_in_progress: count("in_progress"),
         n_closed: count("closed"),
         n_deferred: count("deferred"),
         ..Summary::default()
-    }
+    })
 }
 
 impl Summary {

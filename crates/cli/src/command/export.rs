@@ -3,41 +3,50 @@
 //!
 //! Data: `{"lines": […]}`, or with `-o` `{"file", "beads": n, "memories": n}`.
 
+use std::ops::ControlFlow;
+
 use beads_ralph_core::issue::{Entry, is_wisp};
-use beads_ralph_runtime::{files, repo};
+use beads_ralph_runtime::files;
+use beads_ralph_runtime::repo;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::import::MEMORY;
 use crate::args::{ExportArgs, Global};
 use crate::beads::Beads;
 use crate::failure::Failure;
-use crate::ui::{Ui, counted};
+use crate::ui::{Streamed, Ui, counted};
 
-/// How often an export starts anew because somebody wrote meanwhile.
-const TRIES: usize = 3;
+/// From how many bytes on lines are printed on.
+const PRINTED_AT_ONCE: usize = 64 * 1024;
 
-/// The text of an export. Each bead is written when it is read, so that only the text is held as a whole.
+/// How much was exported.
 #[derive(Default)]
 struct Exported {
-    text: String,
     n_beads: usize,
     n_memories: usize,
 }
 
+/// Who is given the lines of an export, one after the other.
+type See<'s> = &'s mut dyn FnMut(Value) -> Result<ControlFlow<()>, Failure>;
+
 pub(crate) fn run(args: &ExportArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let beads = Beads::open(global)?;
-    let exported = one_state(&beads, args.all, ui)?;
     let Some(path) = &args.output else {
-        if ui.is_json() {
-            let lines: Vec<Value> = (exported.text.lines())
-                .filter_map(|line| serde_json::from_str(line).ok())
-                .collect();
-            return ui.data(&json!({"lines": lines}));
-        }
-        return ui.out(&exported.text);
+        return print(&beads, args.all, ui);
     };
-    files::write_atomic(path, exported.text.as_bytes())?;
-    let (n_beads, n_memories) = (exported.n_beads, exported.n_memories);
+    let mut exported = Exported::default();
+    files::write_atomic_with(path, |write| -> Result<(), Failure> {
+        exported = export(&beads, args.all, &mut |line| {
+            write(&format!("{line}\n"))?;
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(())
+    })?;
+    let Exported {
+        n_beads,
+        n_memories,
+    } = exported;
     if ui.is_json() {
         return ui.data(&json!({"file": path, "beads": n_beads, "memories": n_memories}));
     }
@@ -49,29 +58,40 @@ pub(crate) fn run(args: &ExportArgs, global: &Global, ui: &Ui) -> Result<(), Fai
     Ok(())
 }
 
-/// Everything as it was at one moment. The beads are read in parts, so the history tells whether they belong
-/// together.
-fn one_state(beads: &Beads, is_all: bool, ui: &Ui) -> Result<Exported, Failure> {
-    let mut left = TRIES;
-    loop {
-        left -= 1;
-        let before = beads.last_event()?;
-        let exported = export(beads, is_all)?;
-        let is_one_state = beads.store.changes(before, 1)?.is_empty();
-        if is_one_state || left == 0 {
-            if !is_one_state {
-                ui.say("note: others wrote meanwhile; every bead is whole, and some may be newer than others\n");
-            }
-            return Ok(exported);
-        }
+fn print(beads: &Beads, is_all: bool, ui: &Ui) -> Result<(), Failure> {
+    if ui.is_json() {
+        beads.look_over(&Beads::everything())?;
+        let lines = Streamed::new(|see: &mut dyn FnMut(Value) -> ControlFlow<()>| {
+            export(beads, is_all, &mut |line| Ok(see(line))).map(drop)
+        });
+        return lines.ended(ui.data(&Lines { lines: &lines }));
     }
+    let mut text = String::new();
+    export(beads, is_all, &mut |line| {
+        text.push_str(&line.to_string());
+        text.push('\n');
+        if text.len() >= PRINTED_AT_ONCE {
+            ui.out(&text)?;
+            text.clear();
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    ui.out(&text)
 }
 
-fn export(beads: &Beads, is_all: bool) -> Result<Exported, Failure> {
+/// The lines for programs.
+#[derive(Serialize)]
+struct Lines<L> {
+    lines: L,
+}
+
+/// Everything as it is at one moment, bead by bead.
+fn export(beads: &Beads, is_all: bool, see: See<'_>) -> Result<Exported, Failure> {
     let mut exported = Exported::default();
-    beads.each(|record| {
+    let mut is_over = false;
+    beads.each(&Beads::everything(), |record| {
         if is_wisp(&record.issue) && !is_all {
-            return Ok(());
+            return Ok(ControlFlow::Continue(()));
         }
         let id = record.issue.id();
         let n_dependents = beads.n_dependents(id)?;
@@ -80,23 +100,21 @@ fn export(beads: &Beads, is_all: bool) -> Result<Exported, Failure> {
             fence: record.fence,
             issue: record.issue,
         };
-        exported.line(&entry.to_line(n_dependents));
         exported.n_beads += 1;
-        Ok(())
+        let flow = see(entry.to_line(n_dependents))?;
+        is_over = flow.is_break();
+        Ok(flow)
     })?;
     let mut memories = beads.store.controls(MEMORY)?;
     memories.sort_by(|a, b| a.key.cmp(&b.key));
     for memory in memories {
+        if is_over {
+            break;
+        }
         let key = memory.key.strip_prefix(MEMORY).unwrap_or_default();
-        exported.line(&json!({"_type": "memory", "key": key, "value": memory.value}));
+        let line = json!({"_type": "memory", "key": key, "value": memory.value});
         exported.n_memories += 1;
+        is_over = see(line)?.is_break();
     }
     Ok(exported)
-}
-
-impl Exported {
-    fn line(&mut self, value: &Value) {
-        self.text.push_str(&value.to_string());
-        self.text.push('\n');
-    }
 }

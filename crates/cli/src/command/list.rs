@@ -2,6 +2,8 @@
 //!
 //! Data: `{"beads": […], "more": bool}`; with `--blocked` each bead also has `blockers`.
 
+use std::ops::ControlFlow;
+
 use beads_ralph_core::issue::{Blocker, Query, Record, StatusFilter};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -10,11 +12,14 @@ use crate::args::{FilterArgs, Global, ListArgs};
 use crate::bead_view::{self, JsonBead, blocked_rows, blockers_to_json, rows};
 use crate::beads::Beads;
 use crate::failure::Failure;
-use crate::table::Page;
-use crate::ui::Ui;
+use crate::table::{Columns, Page};
+use crate::ui::{Streamed, Ui};
 
 pub(crate) fn run(args: &ListArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let beads = Beads::open(global)?;
+    if args.limit == 0 && !args.blocked {
+        return show_all(&beads, &query(args, &beads)?, ui);
+    }
     let listed = find(&beads, query(args, &beads)?, args.limit)?;
     if args.blocked {
         return list_blocked(&listed, &beads, ui);
@@ -80,10 +85,13 @@ pub(super) fn find(beads: &Beads, mut query: Query, limit: usize) -> Result<List
     Ok(Listed { records, has_more })
 }
 
+/// From how many bytes on a long list is printed on.
+const PRINTED_AT_ONCE: usize = 64 * 1024;
+
 /// The list for programs.
 #[derive(Serialize)]
-struct JsonList<'r> {
-    beads: Vec<JsonBead<'r>>,
+struct JsonList<B> {
+    beads: B,
     more: bool,
 }
 
@@ -114,6 +122,53 @@ impl Listed {
             ));
         }
     }
+}
+
+/// Shows beads as they are read, because nobody knows how many there are.
+fn show_all(beads: &Beads, query: &Query, ui: &Ui) -> Result<(), Failure> {
+    if ui.is_json() {
+        beads.look_over(query)?;
+        let all = Streamed::new(
+            |see: &mut dyn FnMut(JsonBead<'static>) -> ControlFlow<()>| {
+                beads.each(query, |record| {
+                    let n_dependents = beads.n_dependents(record.issue.id())?;
+                    Ok(see(JsonBead::new(record, n_dependents)))
+                })
+            },
+        );
+        let list = JsonList {
+            beads: &all,
+            more: false,
+        };
+        return all.ended(ui.data(&list));
+    }
+    let page = Page::of(ui);
+    let mut columns = [false, true].map(|is_held| Columns::new(bead_view::heads(is_held)));
+    let (mut is_any, mut is_held) = (false, false);
+    beads.each(query, |record| {
+        is_any = true;
+        is_held |= record.claim.is_some();
+        for (is_held, columns) in [false, true].into_iter().zip(&mut columns) {
+            columns.measure(&bead_view::held_row(&record, is_held), page);
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    if !is_any {
+        ui.say("no beads are like that; --all shows closed ones too\n");
+        return Ok(());
+    }
+    let [unheld, held] = columns;
+    let mut columns = if is_held { held } else { unheld };
+    let mut text = columns.head(page);
+    beads.each(query, |record| {
+        text.push_str(&columns.row(&bead_view::held_row(&record, is_held), page));
+        if text.len() >= PRINTED_AT_ONCE {
+            ui.out(&text)?;
+            text.clear();
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    ui.out(&text)
 }
 
 fn list_blocked(listed: &Listed, beads: &Beads, ui: &Ui) -> Result<(), Failure> {

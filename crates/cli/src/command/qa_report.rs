@@ -4,6 +4,8 @@
 //! `fail_rate` is the share of runs that did not pass. Flaky checks are known where `verify.flaky_retries` is set, from what `exec`, `verify`, `run`
 //! and `implement` keep in files, the worst first.
 
+use std::ops::ControlFlow;
+
 use beads_ralph_core::report::{self, FlakyCheck, FlakyChecks, QaAgentReport};
 use beads_ralph_runtime::checks::each_kept_record;
 use serde_json::json;
@@ -11,7 +13,7 @@ use serde_json::json;
 use crate::args::Global;
 use crate::beads::Beads;
 use crate::failure::Failure;
-use crate::figures::percent;
+use crate::figures::{self, percent};
 use crate::table::{Page, Table};
 use crate::ui::Ui;
 use crate::work;
@@ -19,9 +21,9 @@ use crate::work;
 pub(crate) fn run(global: &Global, ui: &Ui) -> Result<(), Failure> {
     let beads = Beads::open(global)?;
     let mut runs = Vec::new();
-    beads.each(|record| {
+    beads.each(&figures::worked_on(), |record| {
         runs.extend(report::runs(&record.issue));
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     })?;
     let agents = report::qa_report(&runs);
     let mut checks = FlakyChecks::default();

@@ -70,6 +70,9 @@ fn nothing(beads: &Beads) -> Result<String, Failure> {
     Ok(format!("nothing is ready; {hint}\n"))
 }
 
+/// How many are looked at first to claim one of them.
+const FIRST: usize = 50;
+
 fn claim_first(args: &ReadyArgs, beads: &mut Beads, query: &Query, ui: &Ui) -> Result<(), Failure> {
     let holder = beads.by.holder(&args.holder)?;
     let new = NewClaim {
@@ -78,18 +81,24 @@ fn claim_first(args: &ReadyArgs, beads: &mut Beads, query: &Query, ui: &Ui) -> R
         is_forced: false,
         instead_of: None,
     };
-    for candidate in beads.store.find(query)? {
-        let id = candidate.issue.id();
-        match beads.store.claim(id, &new, beads.by.stamp()) {
-            Ok(record) => return report(&record, beads, ui),
-            // Somebody was faster, or something changed meanwhile: the next one will do.
-            Err(
-                StoreError::Held { .. }
-                | StoreError::InProgress(_)
-                | StoreError::NotClaimable { .. }
-                | StoreError::Blocked { .. },
-            ) => {}
-            Err(error) => return Err(error.into()),
+    for limit in [Some(FIRST), None] {
+        let candidates = beads.store.find(&Query {
+            limit,
+            ..query.clone()
+        })?;
+        for candidate in candidates {
+            let id = candidate.issue.id();
+            match beads.store.claim(id, &new, beads.by.stamp()) {
+                Ok(record) => return report(&record, beads, ui),
+                // Somebody was faster, or something changed meanwhile: the next one will do.
+                Err(
+                    StoreError::Held { .. }
+                    | StoreError::InProgress(_)
+                    | StoreError::NotClaimable { .. }
+                    | StoreError::Blocked { .. },
+                ) => {}
+                Err(error) => return Err(error.into()),
+            }
         }
     }
     if ui.is_json() {

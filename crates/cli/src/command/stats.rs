@@ -6,8 +6,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::ops::ControlFlow;
 
-use beads_ralph_core::issue::{Issue, Query, Standing};
+use beads_ralph_core::issue::{Condition, Grouping, Moment, Order, Query};
 use beads_ralph_core::report::{Figures, Tally};
 use beads_ralph_core::text::excerpt;
 use jiff::Timestamp;
@@ -37,8 +38,6 @@ struct Oldest {
     id: String,
     title: String,
     created_at: String,
-    #[serde(skip)]
-    at: Timestamp,
 }
 
 pub(crate) fn run(global: &Global, ui: &Ui) -> Result<(), Failure> {
@@ -47,54 +46,57 @@ pub(crate) fn run(global: &Global, ui: &Ui) -> Result<(), Failure> {
         ready_at: Some(beads.by.now),
         ..Query::default()
     };
-    let mut stats = Stats {
-        ready: beads.store.find(&ready)?.len(),
-        ..Stats::default()
-    };
+    let all = Beads::everything();
+    let count = |query: Query| beads.store.count(&query);
     let mut tally = Tally::default();
-    beads.each(|record| {
+    beads.each(&figures::worked_on(), |record| {
         tally.take(&record.issue);
-        stats.total += 1;
-        stats.blocked += usize::from(record.is_blocked);
-        stats.held += usize::from(record.claim.is_some());
-        let issue = &record.issue;
-        *stats
-            .by_status
-            .entry(issue.status().to_owned())
-            .or_default() += 1;
-        *stats
-            .by_type
-            .entry(issue.issue_type().to_owned())
-            .or_default() += 1;
-        stats.see_age(issue);
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     })?;
-    stats.metrics = tally.figures();
+    let by_status = beads.store.count_by(&all, Grouping::Status)?;
+    let stats = Stats {
+        total: by_status.values().sum(),
+        ready: count(ready)?,
+        blocked: count(Query {
+            is_blocked: Some(true),
+            ..all.clone()
+        })?,
+        held: count(Query {
+            is_held: true,
+            ..all.clone()
+        })?,
+        by_status,
+        by_type: beads.store.count_by(&all, Grouping::Type)?,
+        oldest_open: oldest(&beads)?,
+        metrics: tally.figures(),
+    };
     if ui.is_json() {
         return ui.data(&stats);
     }
     ui.out(&stats.text(Page::of(ui)))
 }
 
-impl Stats {
-    fn see_age(&mut self, issue: &Issue) {
-        let Some(at) = issue.time("created_at") else {
-            return;
-        };
-        let is_older = self
-            .oldest_open
-            .as_ref()
-            .is_none_or(|oldest| at < oldest.at);
-        if issue.standing() == Standing::Pending && is_older {
-            self.oldest_open = Some(Oldest {
-                id: issue.id().to_string(),
-                title: issue.title().to_owned(),
-                created_at: issue.text("created_at").unwrap_or_default().to_owned(),
-                at,
-            });
-        }
-    }
+/// What came first of what is not done; one that does not say when it came is left out.
+fn oldest(beads: &Beads) -> Result<Option<Oldest>, Failure> {
+    let mut found = beads.store.find(&Query {
+        conditions: vec![Condition::After(Moment::Created, Timestamp::MIN)],
+        includes_hidden: true,
+        order: Order::Oldest,
+        limit: Some(1),
+        ..Query::default()
+    })?;
+    Ok(found.pop().map(|record| Oldest {
+        id: record.issue.id().to_string(),
+        title: record.issue.title().to_owned(),
+        created_at: record
+            .issue
+            .text("created_at")
+            .unwrap_or_default()
+            .to_owned(),
+    }))
+}
 
+impl Stats {
     fn text(&self, page: Page) -> String {
         let mut text = String::new();
         let totals = [

@@ -14,14 +14,15 @@ mod implementing;
 mod one_bead;
 mod stages;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write as _;
+use std::ops::ControlFlow;
 
 use beads_ralph_core::bead::{ASSIGNEE, IssueType};
 use beads_ralph_core::governor::{Applicant, Gates};
 use beads_ralph_core::issue::{Issue, Query, Record, StatusFilter};
 use beads_ralph_core::number::SprintId;
-use beads_ralph_core::report::{self, Figures};
+use beads_ralph_core::report::{Figures, Tally};
 use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::controls::{self, Order, Orders};
 use beads_ralph_runtime::host;
@@ -108,50 +109,58 @@ fn look(beads: &Beads, gates: &Gates, is_with_figures: bool) -> Result<Status, F
         status: StatusFilter::default(),
         ..ours.clone()
     };
-    let records = beads.store.find(&ours)?;
-    let mut ready = beads.store.find(&ready)?;
-    let denial = |record: &Record| gates.permission(&Applicant::of_issue(&record.issue)).err();
-    ready.retain(|record| denial(record).is_none());
+    let mut ready_ids = Vec::new();
+    beads.each(&ready, |record| {
+        let denied = gates.permission(&Applicant::of_issue(&record.issue)).err();
+        if denied.is_none() {
+            ready_ids.push(record.issue.id().to_string());
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
     let Orders { stop, pause } = controls::read(beads.store.as_ref())?;
     let mut counts: BTreeMap<String, usize> = COUNTED.map(|status| (status.to_owned(), 0)).into();
-    for record in &records {
-        *counts.entry(record.issue.status().to_owned()).or_default() += 1;
-    }
-    let issues = records.iter().map(|record| &record.issue);
+    let mut tally = Tally::default();
+    let mut teams = Teams::new();
+    beads.each(&ours, |record| {
+        let issue = &record.issue;
+        *counts.entry(issue.status().to_owned()).or_default() += 1;
+        if is_with_figures {
+            tally.take(issue);
+        }
+        let name = metadata(issue, "team_name").unwrap_or(DEFAULT_TEAM);
+        let number = metadata(issue, "sprint").and_then(SprintId::parse);
+        let row = sprint(&record, gates, beads.by.now);
+        let team = teams.entry(name.to_owned()).or_default();
+        team.push((number, row));
+        Ok(ControlFlow::Continue(()))
+    })?;
     Ok(Status {
-        metrics: is_with_figures.then(|| report::figures(issues)),
-        teams: teams(&records, gates, beads.by.now),
+        metrics: is_with_figures.then(|| tally.figures()),
+        teams: in_order(teams),
         counts,
-        ready: ready.iter().map(|it| it.issue.id().to_string()).collect(),
+        ready: ready_ids,
         stop,
         pause,
         implement: implementing::look(beads)?,
     })
 }
 
-/// The teams by name, and their sprints in the order of their numbers.
-fn teams(records: &[Record], gates: &Gates, now: jiff::Timestamp) -> Vec<Team> {
-    let mut teams: BTreeMap<&str, Vec<&Record>> = BTreeMap::new();
-    for record in records {
-        let name = metadata(&record.issue, "team_name").unwrap_or(DEFAULT_TEAM);
-        teams.entry(name).or_default().push(record);
-    }
-    let teams = teams.into_iter().map(|(name, mut records)| {
-        records.sort_by(|one, other| {
-            let number = |record: &Record| SprintId::parse(metadata(&record.issue, "sprint")?);
-            let (left, right) = (number(one), number(other));
+/// The sprints of each team with their numbers, by the names of the teams.
+type Teams = BTreeMap<String, Vec<(Option<SprintId>, Row)>>;
+
+/// The teams with their sprints in the order of their numbers.
+fn in_order(teams: Teams) -> Vec<Team> {
+    let teams = teams.into_iter().map(|(team_name, mut rows)| {
+        rows.sort_by(|(one, left), (other, right)| {
             let keys = (
-                left.as_ref().map(SprintId::key),
-                right.as_ref().map(SprintId::key),
+                one.as_ref().map(SprintId::key),
+                other.as_ref().map(SprintId::key),
             );
-            let by_number = keys.0.cmp(&keys.1);
-            by_number.then_with(|| one.issue.id().cmp(other.issue.id()))
+            (keys.0.cmp(&keys.1)).then_with(|| left.id.cmp(&right.id))
         });
         Team {
-            team_name: name.to_owned(),
-            beads: (records.into_iter())
-                .map(|record| sprint(record, gates, now))
-                .collect(),
+            team_name,
+            beads: rows.into_iter().map(|(_, row)| row).collect(),
         }
     });
     teams.collect()
@@ -200,13 +209,14 @@ impl Status {
         let mut table = Table::new(&[
             "TEAM", "SPRINT", "ID", "STATUS", "TRIES", "HOLDER", "TITLE…",
         ]);
+        let ready: HashSet<&str> = self.ready.iter().map(String::as_str).collect();
         for team in &self.teams {
             for bead in &team.beads {
                 table.row(vec![
                     team.team_name.clone(),
                     bead.sprint.clone(),
                     bead.id.clone(),
-                    self.word(bead),
+                    word(bead, &ready),
                     bead.attempt_count.to_string(),
                     bead.held_by(),
                     bead.title.clone(),
@@ -276,21 +286,6 @@ impl Status {
         self.teams.iter().flat_map(|team| &team.beads)
     }
 
-    fn word(&self, bead: &Row) -> String {
-        let status = bead.status.replace('_', " ");
-        if bead.human {
-            format!("{status}, for a person")
-        } else if self.ready.contains(&bead.id) {
-            "ready".to_owned()
-        } else if bead.held_back.is_some() {
-            "held back".to_owned()
-        } else if bead.status == "open" {
-            "waiting".to_owned()
-        } else {
-            status
-        }
-    }
-
     fn push_orders(&self, text: &mut String) {
         if let Some(pause) = &self.pause {
             let (at, by) = (time(pause.at), excerpt(&pause.by));
@@ -307,5 +302,20 @@ impl Status {
                 excerpt(&stop.by)
             );
         }
+    }
+}
+
+fn word(bead: &Row, ready: &HashSet<&str>) -> String {
+    let status = bead.status.replace('_', " ");
+    if bead.human {
+        format!("{status}, for a person")
+    } else if ready.contains(bead.id.as_str()) {
+        "ready".to_owned()
+    } else if bead.held_back.is_some() {
+        "held back".to_owned()
+    } else if bead.status == "open" {
+        "waiting".to_owned()
+    } else {
+        status
     }
 }

@@ -5,7 +5,7 @@ use beads_ralph_runtime::files;
 use beads_ralph_runtime::run::{Place, Repository as _};
 use camino::Utf8Path;
 
-use super::world::{World, git, git_of, origin, own_of, read, write};
+use super::world::{World, git, git_of, origin, own_of, read, soon, write};
 
 /// After whatever happened, a bead is prepared as if nothing had.
 #[track_caller]
@@ -185,7 +185,7 @@ fn l_21_a_conflict_whose_merge_was_cut_off_is_found_again() {
 
 #[test]
 fn z_7_c_9_locks_of_a_git_that_was_killed_are_removed_and_others_are_not() {
-    let world = World::new();
+    let world = World::with(soon(), |_| {});
     let (place, prepared) = world.prepare("a", &[]);
     let own = git_of(&place);
     let locks = [

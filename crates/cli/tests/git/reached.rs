@@ -10,7 +10,7 @@ use beads_ralph_runtime::run::{Place, Prepared, Repository as _};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::world::{
-    World, commit_all, git, git_of, git_with, origin, own_of, read, try_git, write,
+    World, commit_all, git, git_of, git_with, origin, own_of, read, soon, try_git, write,
 };
 
 /// What an agent does to git, in a worktree whose `t.sh` it then changes without telling.
@@ -708,7 +708,7 @@ fn c_2_files_directories_and_links_may_take_each_others_places() {
 
 #[test]
 fn c_9_locks_of_what_is_dead_stand_in_nobodys_way() {
-    let world = World::new();
+    let world = World::with(soon(), |_| {});
     for (number, way) in ["index", "HEAD", "branch", "all"].into_iter().enumerate() {
         let (place, prepared) = world.prepare(&format!("l{number}"), &[]);
         let own = git_of(&place);

@@ -2,6 +2,7 @@
 
 use std::process::Command;
 use std::sync::Arc;
+use std::time::Duration;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::engine::CommitId;
@@ -10,6 +11,14 @@ use beads_ralph_runtime::git::{Git, Settings};
 use beads_ralph_runtime::run::{Origin, Place, Prepared, Repository as _, Wanted};
 use beads_ralph_runtime::unit::Units;
 use camino::{Utf8Path, Utf8PathBuf};
+
+/// Settings with which a lock is old soon: the tests beside this one run git all the time, and each could be its owner.
+pub(crate) fn soon() -> Settings {
+    Settings {
+        stale_lock: Duration::from_secs(1),
+        ..Settings::default()
+    }
+}
 
 /// A repository with a dirty main checkout.
 pub(crate) struct World {

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::Record;
+use super::condition::{Condition, Moment};
 use super::model::Issue;
 use super::readiness::{Standing, is_hidden};
 use crate::bead::BeadId;
@@ -31,6 +32,8 @@ pub struct Query {
     pub assignee: Option<String>,
     /// The name under which somebody must hold it.
     pub holder: Option<String>,
+    /// Whether somebody must hold it.
+    pub is_held: bool,
     /// Whether it must be for nobody in particular.
     pub is_unassigned: bool,
     /// The least and the greatest priority number.
@@ -47,6 +50,8 @@ pub struct Query {
     pub ready_at: Option<Timestamp>,
     /// Only what is held back by its dependencies, or only what is not.
     pub is_blocked: Option<bool>,
+    /// What else must be true.
+    pub conditions: Vec<Condition>,
     /// Templates and bookkeeping too.
     pub includes_hidden: bool,
     /// Short-lived issues too, among those that can be started, until they are over (F-10).
@@ -79,6 +84,10 @@ pub enum Order {
     Priority,
     /// The most urgent first; among those the oldest, then by id: how `bd` lists what can be started.
     PriorityOldest,
+    /// The most urgent first; among those the newest by whole seconds, then by id: how `bd` lists.
+    PrioritySeconds,
+    /// What was touched the longest time ago first; among those as by [`Order::Priority`].
+    Stalest,
     /// The oldest first.
     Oldest,
     /// The latest change first.
@@ -102,6 +111,21 @@ impl Order {
             Self::PriorityOldest => (a.priority().cmp(&b.priority()))
                 .then_with(|| created(a).cmp(&created(b)))
                 .then_with(by_id),
+            Self::PrioritySeconds => {
+                let second = |issue: &Issue| issue.time("created_at").map(Timestamp::as_second);
+                (a.priority().cmp(&b.priority()))
+                    .then_with(|| second(b).cmp(&second(a)))
+                    .then_with(by_id)
+            }
+            Self::Stalest => {
+                let touched = |issue: &Issue| {
+                    Moment::Touched
+                        .of(issue)
+                        .unwrap_or_default()
+                        .as_microsecond()
+                };
+                (touched(a).cmp(&touched(b))).then_with(|| Self::Priority.compare(a, b))
+            }
             Self::Oldest => created(a).cmp(&created(b)).then_with(by_id),
             Self::Updated => updated(b).cmp(&updated(a)).then_with(by_id),
             Self::Id => by_id(),
@@ -123,6 +147,7 @@ impl Query {
                 .is_none_or(|a| issue.assignee() == Some(a))
             && (!self.is_unassigned || issue.assignee().is_none())
             && self.matches_holder(record)
+            && (!self.is_held || record.claim.is_some())
             && self
                 .priorities
                 .is_none_or(|(low, high)| (low..=high).contains(&issue.priority()))
@@ -139,6 +164,7 @@ impl Query {
                 .is_blocked
                 .is_none_or(|blocked| record.is_blocked == blocked)
             && self.matches_hidden(issue)
+            && (self.conditions.iter()).all(|condition| condition.holds(issue))
     }
 
     fn matches_holder(&self, record: &Record) -> bool {

@@ -120,7 +120,7 @@ pub fn blockers<N: Neighbours>(issue: &Issue, world: &N) -> Result<Vec<Blocker>,
 }
 
 /// Types of `bd` that are bookkeeping and not work.
-const NOT_WORK: [&str; 7] = [
+pub const NOT_WORK: [&str; 7] = [
     "merge-request",
     "gate",
     "molecule",
@@ -131,7 +131,7 @@ const NOT_WORK: [&str; 7] = [
 ];
 
 /// Types that lists leave out unless they are asked for.
-const HIDDEN: [&str; 5] = ["gate", "agent", "rig", "role", "message"];
+pub const HIDDEN: [&str; 5] = ["gate", "agent", "rig", "role", "message"];
 
 /// Whether a list leaves an issue out unless it is asked for: templates and bookkeeping.
 pub fn is_hidden(issue: &Issue) -> bool {

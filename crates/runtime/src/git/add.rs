@@ -32,7 +32,10 @@ impl Git {
         match Site::look(&place.worktree, &self.common) {
             Site::Linked(linked) => {
                 linked.check_nobody_works()?;
-                linked.remove_stale_locks(&self.branch_lock(&place.branch))?;
+                linked.remove_stale_locks(
+                    &self.branch_lock(&place.branch),
+                    self.settings.stale_lock,
+                )?;
                 if linked.is_unfinished() {
                     self.finish_worktree(&linked, place)?;
                 }

@@ -18,7 +18,7 @@ use tempfile::TempDir;
 use super::index::recognised;
 use super::site::Linked;
 use super::view::View;
-use super::{fault, locks};
+use super::{Settings, fault, locks};
 use crate::files;
 use crate::unit::{
     Cancel, Captured, Ending, Environment, Limits, Mark, Silent, Spec, Stdin, Stopped, UnitError,
@@ -86,6 +86,7 @@ struct Known {
     view: View,
     /// Names of variables that what git starts must not have.
     withheld: Vec<String>,
+    stale_lock: Duration,
     /// What our files about worktrees looked like when we had last written them.
     written: Mutex<HashMap<Utf8PathBuf, Option<String>>>,
 }
@@ -263,14 +264,15 @@ impl<U: Deref<Target = Units>> Caller<U> {
         self,
         root: &Utf8Path,
         common: &Utf8Path,
-        withheld: &[String],
+        settings: &Settings,
     ) -> Result<Self, Trouble> {
         let view = View::open(&self.units, root, common)?;
         let repository = Known {
             root: root.to_owned(),
             common: common.to_owned(),
             view,
-            withheld: withheld.to_vec(),
+            withheld: settings.withhold.clone(),
+            stale_lock: settings.stale_lock,
             written: Mutex::default(),
         };
         Ok(Self {
@@ -367,7 +369,7 @@ impl<U: Deref<Target = Units>> Caller<U> {
         let mut stderr = ended.stderr.text();
         if let Some(known) = self.repository.as_ref().filter(|_| code != 0) {
             stderr = stderr.replace(known.view.home().as_str(), known.common.as_str());
-            if let Some(remedy) = locks::remove_named(&stderr, &known.common) {
+            if let Some(remedy) = locks::remove_named(&stderr, &known.common, known.stale_lock) {
                 stderr = remedy;
             }
         }

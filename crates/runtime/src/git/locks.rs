@@ -15,7 +15,7 @@ use crate::repo::shown;
 use crate::{clock, files};
 
 /// A lock this old, that nobody holds open in a place where nobody works, was left by a git that was killed.
-const STALE: Duration = Duration::from_secs(10);
+pub(super) const STALE: Duration = Duration::from_secs(10);
 
 /// How often it is looked whether a lock is gone.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -24,13 +24,13 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 const PLACES: [&str; 3] = ["refs/heads", "refs/beads-ralph", "worktrees"];
 
 /// Removes the lock that git complains of, if it was left; git can then be asked again. Otherwise the answer is what to say of it.
-pub(super) fn remove_named(words: &str, common: &Utf8Path) -> Option<String> {
+pub(super) fn remove_named(words: &str, common: &Utf8Path, stale: Duration) -> Option<String> {
     let mut said = None;
     for lock in named(words) {
         let is_place = PLACES
             .iter()
             .any(|place| lock.starts_with(common.join(place)));
-        if is_place && is_left(&lock) {
+        if is_place && is_left(&lock, stale) {
             remove(&lock);
         } else if lock.exists() {
             said = Some(remedy(&lock));
@@ -52,18 +52,18 @@ fn remedy(lock: &Utf8Path) -> String {
 }
 
 /// Whether a lock was left by a git that was killed: no git lives that could be its owner, or it is old. Nobody sets the time of a change.
-pub(super) fn is_left(lock: &Utf8Path) -> bool {
-    let is_old = || age(lock).is_some_and(|age| age >= STALE);
+fn is_left(lock: &Utf8Path, stale: Duration) -> bool {
+    let is_old = || age(lock).is_some_and(|age| age >= stale);
     occupants::holder_of(lock.as_std_path()).is_none() && (occupants::is_no_other_git() || is_old())
 }
 
 /// Removes a lock that was left in a worktree where nobody works, and waits for one that another git may hold.
-pub(super) fn clear(lock: &Utf8Path, is_of_worktree: bool) -> Result<(), Trouble> {
-    let until = clock::monotonic() + STALE;
+pub(super) fn clear(lock: &Utf8Path, is_of_worktree: bool, stale: Duration) -> Result<(), Trouble> {
+    let until = clock::monotonic() + stale;
     while fs::symlink_metadata(lock).is_ok() {
         let is_held = occupants::holder_of(lock.as_std_path()).is_some();
         let is_free = is_of_worktree && occupants::can_see() && !is_held;
-        if is_free || is_left(lock) {
+        if is_free || is_left(lock, stale) {
             remove(lock);
         } else if is_held || clock::monotonic() >= until {
             return Err(Trouble::passing(remedy(lock)));

@@ -6,6 +6,7 @@ use std::time::Duration;
 use beads_ralph_core::engine::Trouble;
 use camino::{Utf8Path, Utf8PathBuf};
 
+use super::Settings;
 use super::call::Caller;
 use super::site::Linked;
 use super::status::{OURS, is_below};
@@ -33,7 +34,7 @@ pub(crate) struct Sight {
 /// Looks at the worktree at a path: that of a repository, whose main checkout is known, or this itself.
 pub(crate) fn look(units: &Units, path: &Utf8Path, home: &Utf8Path) -> Result<Sight, Trouble> {
     let common = common_of(home).ok_or_else(|| no_repository(home))?;
-    let caller = Caller::new(units).in_repository(home, &common, &[])?;
+    let caller = Caller::new(units).in_repository(home, &common, &Settings::default())?;
     let linked = place(path, home, &common)?;
     let _turn = turn(&linked.own)?;
     let status = caller.look(&linked)?;

@@ -22,7 +22,7 @@ impl Git {
     ) -> Result<Option<CommitId>, Trouble> {
         let linked = Linked::at(&place.worktree, &self.common)?;
         linked.check_nobody_works()?;
-        linked.remove_stale_locks(&self.branch_lock(&place.branch))?;
+        linked.remove_stale_locks(&self.branch_lock(&place.branch), self.settings.stale_lock)?;
         let status = self.caller.look(&linked)?;
         let branch = refname::branch(&place.branch);
         let keeper = refname::interrupted(&place.bead, attempt);

@@ -24,7 +24,7 @@ impl Git {
         message: &str,
     ) -> Result<Sealed, Trouble> {
         let linked = Linked::at(&place.worktree, &self.common)?;
-        linked.remove_stale_locks(&self.branch_lock(&place.branch))?;
+        linked.remove_stale_locks(&self.branch_lock(&place.branch), self.settings.stale_lock)?;
         let copied = copied::of(&linked);
         let status = self.caller.look(&linked)?;
         let head = self.on_branch(&linked, place, &status)?;

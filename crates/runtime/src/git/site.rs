@@ -5,6 +5,7 @@
 
 use std::fs;
 use std::io::ErrorKind;
+use std::time::Duration;
 
 use beads_ralph_core::engine::Trouble;
 use camino::{Utf8Path, Utf8PathBuf};
@@ -199,13 +200,17 @@ impl Linked {
     }
 
     /// Removes the locks that a git left which was killed; an error while one that lives has them.
-    pub(super) fn remove_stale_locks(&self, branch_lock: &Utf8Path) -> Result<(), Trouble> {
+    pub(super) fn remove_stale_locks(
+        &self,
+        branch_lock: &Utf8Path,
+        stale: Duration,
+    ) -> Result<(), Trouble> {
         let own = ["index.lock", "HEAD.lock"].map(|name| self.git.join(name));
         let is_there = |lock: &&Utf8Path| fs::symlink_metadata(lock).is_ok();
         let locks = own.iter().map(Utf8PathBuf::as_path).chain([branch_lock]);
         for lock in locks.filter(is_there) {
             self.check_nobody_works()?;
-            locks::clear(lock, lock != branch_lock)?;
+            locks::clear(lock, lock != branch_lock, stale)?;
         }
         Ok(())
     }

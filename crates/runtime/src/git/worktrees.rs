@@ -128,7 +128,7 @@ impl Git {
             )));
         }
         linked.check_nobody_works()?;
-        linked.remove_stale_locks(&self.branch_lock(&place.branch))?;
+        linked.remove_stale_locks(&self.branch_lock(&place.branch), self.settings.stale_lock)?;
         let status = self.caller.look(linked)?;
         let dirt = status.dirt(&copied::of(linked));
         let dirt = dirt.or_else(|| linked.is_in_the_middle());

@@ -8,9 +8,11 @@ mod aside;
 mod batch;
 mod check;
 mod edges;
+mod facts;
 mod failure;
 mod find;
 mod molecules;
+mod narrow;
 mod open;
 mod repair;
 mod rows;
@@ -21,12 +23,14 @@ pub use check::{CheckReport, check};
 pub use repair::{RepairReport, repair};
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fs::File;
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{
-    Abandoned, Blocker, Claim, Comment, Event, EventKind, Fence, Holder, Query, Record,
+    Abandoned, Blocker, Claim, Comment, Event, EventKind, Fence, Grouping, Holder, Query, Record,
 };
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
@@ -40,6 +44,10 @@ use super::{Control, Lease, NewClaim, Stamp, Store, StoreError, Write, rules};
 
 /// How long a process waits for the others unless it is told otherwise (contracts §4.2: `DATABASE.TIMEOUT`).
 const BUSY: Duration = Duration::from_secs(30);
+
+/// From how many changes on a batch gets a larger cache, and how large in KiB (SQLite counts them downwards).
+const LARGE_BATCH: usize = 500;
+const LARGE_CACHE: i64 = -65536;
 
 /// How a store is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -170,6 +178,10 @@ impl SqliteStore {
         read: impl FnOnce(&Connection) -> Result<T, Failed>,
     ) -> Result<T, StoreError> {
         let run = || -> Result<T, Failed> {
+            // Whoever is shown records and asks for more sees the same state.
+            if !self.connection.is_autocommit() {
+                return read(&self.connection);
+            }
             let transaction = self.connection.unchecked_transaction()?;
             read(&transaction)
         };
@@ -255,7 +267,36 @@ impl Store for SqliteStore {
     }
 
     fn find(&self, query: &Query) -> Result<Vec<Record>, StoreError> {
-        self.reading(|connection| find::find(connection, query))
+        let mut found = Vec::new();
+        self.visit(query, &mut |record| {
+            found.push(record);
+            ControlFlow::Continue(())
+        })?;
+        Ok(found)
+    }
+
+    fn visit(
+        &self,
+        query: &Query,
+        see: &mut dyn FnMut(Record) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.reading(|connection| find::visit(connection, query, see))
+    }
+
+    fn count(&self, query: &Query) -> Result<usize, StoreError> {
+        self.reading(|connection| find::count(connection, query))
+    }
+
+    fn count_by(
+        &self,
+        query: &Query,
+        grouping: Grouping,
+    ) -> Result<BTreeMap<String, usize>, StoreError> {
+        self.reading(|connection| find::count_by(connection, query, grouping))
+    }
+
+    fn statuses(&self, ids: &[BeadId]) -> Result<Vec<Option<String>>, StoreError> {
+        self.reading(|connection| find::statuses(connection, ids))
     }
 
     fn ids_with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<BeadId>, StoreError> {
@@ -300,6 +341,10 @@ impl Store for SqliteStore {
     }
 
     fn write(&mut self, batch: &[Write], by: Stamp<'_>) -> Result<Vec<u64>, StoreError> {
+        if batch.len() >= LARGE_BATCH {
+            let set = (self.connection).pragma_update(None, "cache_size", LARGE_CACHE);
+            set.map_err(|error| Failed::from(error).at(&self.path, self.options.busy))?;
+        }
         self.writing(|transaction| {
             let mut staged = Batch::new(transaction, by);
             let mut versions = batch

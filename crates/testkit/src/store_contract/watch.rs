@@ -1,10 +1,12 @@
 //! A store that notes what the store inside refused as unsupported.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{
-    Abandoned, Blocker, Claim, Comment, Event, Fence, Holder, Query, Record,
+    Abandoned, Blocker, Claim, Comment, Event, Fence, Grouping, Holder, Query, Record,
 };
 use beads_ralph_runtime::store::{
     Capability, Control, Lease, NewClaim, Stamp, Store, StoreError, Write,
@@ -50,6 +52,34 @@ impl Store for Watch {
 
     fn find(&self, query: &Query) -> Result<Vec<Record>, StoreError> {
         let answer = self.inner.find(query);
+        self.note(answer)
+    }
+
+    fn visit(
+        &self,
+        query: &Query,
+        see: &mut dyn FnMut(Record) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let answer = self.inner.visit(query, see);
+        self.note(answer)
+    }
+
+    fn count(&self, query: &Query) -> Result<usize, StoreError> {
+        let answer = self.inner.count(query);
+        self.note(answer)
+    }
+
+    fn count_by(
+        &self,
+        query: &Query,
+        grouping: Grouping,
+    ) -> Result<BTreeMap<String, usize>, StoreError> {
+        let answer = self.inner.count_by(query, grouping);
+        self.note(answer)
+    }
+
+    fn statuses(&self, ids: &[BeadId]) -> Result<Vec<Option<String>>, StoreError> {
+        let answer = self.inner.statuses(ids);
         self.note(answer)
     }
 

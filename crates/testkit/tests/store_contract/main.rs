@@ -64,6 +64,8 @@ fn every_fault_is_found_and_named() {
         ),
         (Twist::ForgetsActors, "an event says who and when"),
         (Twist::FindsBackwards, "the oldest first"),
+        (Twist::Miscounts, "what is counted is what is found"),
+        (Twist::StopsEarly, "what is visited is what is found"),
         (Twist::IgnoresGuards, "a guard on the version"),
         (Twist::LosesComments, "comments come with their issue"),
         (Twist::ForgetsDependents, "dependents are in order"),

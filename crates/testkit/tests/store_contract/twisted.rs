@@ -1,5 +1,7 @@
 //! Stores with one fault each.
 
+use std::ops::ControlFlow;
+
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{
     Abandoned, Blocker, Claim, Comment, Event, Fence, Holder, Query, Record,
@@ -39,6 +41,10 @@ pub(crate) enum Twist {
     ForgetsActors,
     /// Finds in another order.
     FindsBackwards,
+    /// Counts what is pinned twice.
+    Miscounts,
+    /// Shows only the first few.
+    StopsEarly,
     /// Takes every guard for true.
     IgnoresGuards,
     /// Keeps only the last comment.
@@ -161,6 +167,30 @@ impl Store for Twisted {
             found.reverse();
         }
         Ok(found)
+    }
+
+    fn visit(
+        &self,
+        query: &Query,
+        see: &mut dyn FnMut(Record) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let mut found = self.inner.find(query)?;
+        if self.is(Twist::StopsEarly) {
+            found.truncate(7);
+        }
+        for record in found {
+            if see(record).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn count(&self, query: &Query) -> Result<usize, StoreError> {
+        let found = self.inner.find(query)?;
+        let is_counted_twice = |record: &&Record| record.issue.flag("pinned");
+        let more = found.iter().filter(is_counted_twice).count();
+        Ok(found.len() + if self.is(Twist::Miscounts) { more } else { 0 })
     }
 
     fn ids_with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<BeadId>, StoreError> {

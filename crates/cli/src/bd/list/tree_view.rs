@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::Record;
+use beads_ralph_core::issue::Issue;
 
 use super::super::call::Opened;
 use super::super::failure::Refusal;
@@ -13,19 +13,6 @@ use super::super::{issue_json, text};
 
 /// The most levels that are drawn.
 const MAX_DEPTH: usize = 100;
-
-/// Some beads as a tree, with their count.
-pub(super) fn of(records: &[Record], is_cut: bool, is_ready: bool) -> String {
-    if records.is_empty() {
-        return "No issues found.\n".to_owned();
-    }
-    let mut lines = Tree::new(records).lines();
-    lines.push(String::new());
-    lines.push(text::rule());
-    lines.push(footer(records, is_cut, is_ready));
-    lines.push(String::new());
-    crate::ui::lines(lines) + text::legend()
-}
 
 /// A bead with everything below it.
 pub(super) fn below(opened: &Opened, parent: &str) -> Result<String, Refusal> {
@@ -37,88 +24,131 @@ pub(super) fn below(opened: &Opened, parent: &str) -> Result<String, Refusal> {
         )));
     };
     let mut seen: HashSet<BeadId> = HashSet::from([root.issue.id().clone()]);
-    let mut records = vec![root];
+    let mut tree = Tree::default();
+    tree.add(&root.issue);
+    let mut ids = vec![root.issue.id().clone()];
     let mut next = 0;
-    while next < records.len() {
-        let id = records[next].issue.id().clone();
+    while next < ids.len() {
+        let id = ids[next].clone();
         next += 1;
         for (child, kind) in opened.store.dependents(&id)? {
-            if kind == "parent-child" && seen.insert(child.clone()) {
-                records.extend(opened.record(&child)?);
+            if kind == "parent-child"
+                && seen.insert(child.clone())
+                && let Some(record) = opened.record(&child)?
+            {
+                tree.add(&record.issue);
+                ids.push(child);
             }
         }
     }
-    if records.len() == 1 {
+    if ids.len() == 1 {
         return Ok(format!("Issue '{parent}' has no children\n"));
     }
-    Ok(of(&records, false, false))
+    Ok(tree.page(false, false))
 }
 
-fn footer(records: &[Record], is_cut: bool, is_ready: bool) -> String {
-    let count = |status: &str| {
-        let with = records
-            .iter()
-            .filter(|record| record.issue.status() == status);
-        with.count()
-    };
-    let (total, open, busy) = (records.len(), count("open"), count("in_progress"));
-    match (is_ready, is_cut) {
-        (true, true) => format!(
-            "Showing {total} ready issues (open only — --ready excludes in_progress); more match (truncated by --limit). Use --limit 0 for all."
-        ),
-        (true, false) => format!(
-            "Ready: {total} issues with no active blockers (open only — --ready excludes in_progress)"
-        ),
-        (false, true) => format!(
-            "Showing {total} issues ({open} open, {busy} in progress); more match (truncated by --limit). Use --limit 0 for all."
-        ),
-        (false, false) => format!("Total: {total} issues ({open} open, {busy} in progress)"),
+/// Beads as a tree. Of each only its line is kept, so that a long list takes little memory.
+#[derive(Default)]
+pub(super) struct Tree {
+    nodes: Vec<Node>,
+    n_open: usize,
+    n_busy: usize,
+}
+
+/// A bead in a tree.
+struct Node {
+    id: String,
+    /// What it is a part of, by an edge.
+    parent: Option<String>,
+    priority: i64,
+    line: String,
+}
+
+impl Tree {
+    pub(super) fn add(&mut self, issue: &Issue) {
+        self.n_open += usize::from(issue.status() == "open");
+        self.n_busy += usize::from(issue.status() == "in_progress");
+        self.nodes.push(Node {
+            id: issue.id().to_string(),
+            parent: issue_json::parent(issue).map(ToString::to_string),
+            priority: issue.priority(),
+            line: text::one_line(issue),
+        });
+    }
+
+    /// The tree with the count of its beads.
+    pub(super) fn page(&self, is_cut: bool, is_ready: bool) -> String {
+        if self.nodes.is_empty() {
+            return "No issues found.\n".to_owned();
+        }
+        let mut page = Branches::of(&self.nodes).page();
+        page.push('\n');
+        page.push_str(&text::rule());
+        page.push('\n');
+        page.push_str(&self.footer(is_cut, is_ready));
+        page.push_str("\n\n");
+        page + text::legend()
+    }
+
+    fn footer(&self, is_cut: bool, is_ready: bool) -> String {
+        let (total, open, busy) = (self.nodes.len(), self.n_open, self.n_busy);
+        match (is_ready, is_cut) {
+            (true, true) => format!(
+                "Showing {total} ready issues (open only — --ready excludes in_progress); more match (truncated by --limit). Use --limit 0 for all."
+            ),
+            (true, false) => format!(
+                "Ready: {total} issues with no active blockers (open only — --ready excludes in_progress)"
+            ),
+            (false, true) => format!(
+                "Showing {total} issues ({open} open, {busy} in progress); more match (truncated by --limit). Use --limit 0 for all."
+            ),
+            (false, false) => format!("Total: {total} issues ({open} open, {busy} in progress)"),
+        }
     }
 }
 
-struct Tree<'r> {
-    roots: Vec<&'r Record>,
-    children: HashMap<&'r str, Vec<&'r Record>>,
+/// What is below what.
+struct Branches<'n> {
+    roots: Vec<&'n Node>,
+    children: HashMap<&'n str, Vec<&'n Node>>,
 }
 
-impl<'r> Tree<'r> {
-    fn new(records: &'r [Record]) -> Self {
-        let by_id: HashMap<&str, &Record> = (records.iter())
-            .map(|record| (record.issue.id().as_str(), record))
-            .collect();
-        let mut tree = Self {
+impl<'n> Branches<'n> {
+    fn of(nodes: &'n [Node]) -> Self {
+        let ids: HashSet<&str> = nodes.iter().map(|node| node.id.as_str()).collect();
+        let mut branches = Self {
             roots: Vec::new(),
             children: HashMap::new(),
         };
-        for record in records {
-            let id = record.issue.id().as_str();
-            let by_edge = issue_json::parent(&record.issue).map(BeadId::as_str);
-            let by_name = id.rsplit_once('.').map(|(parent, _)| parent);
-            let mut parents = [by_edge, by_name].into_iter().flatten();
-            let parent = parents.find_map(|parent| by_id.get_key_value(parent));
+        for node in nodes {
+            let by_name = node.id.rsplit_once('.').map(|(parent, _)| parent);
+            let mut parents = [node.parent.as_deref(), by_name].into_iter().flatten();
+            let parent = parents.find_map(|parent| ids.get(parent));
             match parent {
-                Some((parent, _)) => tree.children.entry(parent).or_default().push(record),
-                None => tree.roots.push(record),
+                Some(parent) => branches.children.entry(parent).or_default().push(node),
+                None => branches.roots.push(node),
             }
         }
-        tree.roots.sort_by(|a, b| compare(a, b));
-        for children in tree.children.values_mut() {
+        branches.roots.sort_by(|a, b| compare(a, b));
+        for children in branches.children.values_mut() {
             children.sort_by(|a, b| compare(a, b));
         }
-        tree
+        branches
     }
 
-    fn lines(&self) -> Vec<String> {
-        let mut lines = Vec::new();
+    /// One line for each bead.
+    fn page(&self) -> String {
+        let mut page = String::new();
         for root in &self.roots {
-            lines.push(text::one_line(&root.issue));
-            self.below(root, "", 0, &mut lines);
+            page.push_str(&root.line);
+            page.push('\n');
+            self.below(root, "", 0, &mut page);
         }
-        lines
+        page
     }
 
-    fn below(&self, record: &Record, before: &str, depth: usize, lines: &mut Vec<String>) {
-        let children = self.children.get(record.issue.id().as_str());
+    fn below(&self, node: &Node, before: &str, depth: usize, page: &mut String) {
+        let children = self.children.get(node.id.as_str());
         let Some(children) = children.filter(|_| depth < MAX_DEPTH) else {
             return;
         };
@@ -128,13 +158,14 @@ impl<'r> Tree<'r> {
             } else {
                 ("├── ", "│   ")
             };
-            lines.push(format!("{before}{joint}{}", text::one_line(&child.issue)));
-            self.below(child, &format!("{before}{gap}"), depth + 1, lines);
+            for part in [before, joint, &child.line, "\n"] {
+                page.push_str(part);
+            }
+            self.below(child, &format!("{before}{gap}"), depth + 1, page);
         }
     }
 }
 
-fn compare(a: &Record, b: &Record) -> Ordering {
-    let (a, b) = (&a.issue, &b.issue);
-    (a.priority().cmp(&b.priority())).then_with(|| natural(a.id().as_str(), b.id().as_str()))
+fn compare(a: &Node, b: &Node) -> Ordering {
+    (a.priority.cmp(&b.priority)).then_with(|| natural(&a.id, &b.id))
 }

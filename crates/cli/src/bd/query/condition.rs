@@ -44,7 +44,7 @@ impl Condition {
     }
 }
 
-fn can_be_asked(node: &Node) -> bool {
+pub(super) fn can_be_asked(node: &Node) -> bool {
     match node {
         Node::Comparison(_) => true,
         Node::And(left, right) => can_be_asked(left) && can_be_asked(right),
@@ -430,7 +430,7 @@ impl Reader {
 }
 
 /// A name, or nothing where nobody is meant.
-fn named(value: &str) -> String {
+pub(super) fn named(value: &str) -> String {
     match value.to_lowercase().as_str() {
         "none" | "null" => String::new(),
         _ => value.to_owned(),

@@ -2,7 +2,7 @@
 //!
 //! Data: `{"wisps": [{id, title, status, done, total, created_at, expires_at, expired: bool}]}`, the oldest first.
 
-use beads_ralph_core::issue::{Record, Standing, expiry, is_expired, is_wisp};
+use beads_ralph_core::issue::{Condition, Flag, Query, Record, Standing, expiry, is_expired};
 use beads_ralph_core::molecule::Molecule;
 use serde_json::{Value, json};
 
@@ -48,12 +48,9 @@ pub(super) fn run(args: &WispListArgs, global: &Global, ui: &Ui) -> Result<(), F
 
 /// Every wisp that is no part of another one, with what is below it; the oldest first.
 pub(super) fn all(beads: &Beads) -> Result<Vec<Molecule>, Failure> {
-    let mut wisps: Vec<Record> = Vec::new();
-    beads.each(|record| {
-        if is_wisp(&record.issue) {
-            wisps.push(record);
-        }
-        Ok(())
+    let mut wisps: Vec<Record> = beads.store.find(&Query {
+        conditions: vec![Condition::With(vec![Flag::Ephemeral])],
+        ..Beads::everything()
     })?;
     let ids: std::collections::HashSet<_> =
         (wisps.iter()).map(|wisp| wisp.issue.id().clone()).collect();

@@ -1,7 +1,7 @@
 //! Looking a store over: is every row what was written, and does everything agree with everything else?
 //!
 //! The structure is checked by SQLite, every row by its seal, every issue by its own history, and what is derived
-//! (columns, labels, edges, being held back) by deriving it again.
+//! (facts, labels, edges, counts, being held back) by deriving it again.
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Event, FoldError, Folded, Issue, Record, fold};
@@ -12,7 +12,7 @@ use rusqlite::Connection;
 use super::BUSY;
 use super::failure::Failed;
 use super::open::{self, Access, Purpose};
-use super::{batch, rows, shared};
+use super::{batch, facts, rows, shared};
 use crate::store::{Options, StoreError};
 
 /// The most findings that are listed; a torn file can have as many as it has rows.
@@ -89,7 +89,7 @@ pub(super) fn check_locked(path: &Utf8Path, options: Options) -> Result<CheckRep
         Err(error) => return Err(error),
     }
     if report.is_healthy() {
-        for look in [structure, issues, history, lost, others] {
+        for look in [structure, issues, counts, history, lost, others] {
             if let Err(failed) = look(&connection, &mut report, path) {
                 match failed.at(path, BUSY) {
                     error @ (StoreError::Busy { .. } | StoreError::Unusable { .. }) => {
@@ -164,32 +164,14 @@ fn issues(
     Ok(())
 }
 
-/// Whether the columns, labels and edges of an issue are those of its document.
+/// Whether the facts, labels and edges of an issue are those of its document.
 fn derived(connection: &Connection, record: &Record) -> Result<Option<String>, Failed> {
     let id = record.issue.id();
-    let columns = rows::Columns::of(&record.issue);
-    let mut statement = connection.prepare_cached(
-        "SELECT status, priority, created, updated, plan FROM issues WHERE id = ?1",
-    )?;
-    let stored = statement.query_row([id.as_str()], |row| {
-        Ok((
-            row.get::<_, String>(0)?,
-            row.get(1)?,
-            row.get(2)?,
-            row.get(3)?,
-            row.get::<_, Option<String>>(4)?,
-        ))
-    })?;
-    let expected = (
-        columns.status.to_owned(),
-        columns.priority,
-        columns.created,
-        columns.updated,
-        columns.plan.map(std::borrow::Cow::into_owned),
-    );
-    if stored != expected {
+    if is_of(connection, open::FORMAT)?
+        && !facts::are_right(connection, &record.issue, record.is_blocked)?
+    {
         return Ok(Some(format!(
-            "the columns of {id} are not those of its document"
+            "the facts about {id} are not those of its document"
         )));
     }
     let mut labels: Vec<String> = record.issue.labels().map(str::to_owned).collect();
@@ -216,6 +198,21 @@ fn derived(connection: &Connection, record: &Record) -> Result<Option<String>, F
         .collect::<Result<_, _>>()?;
     let is_same = stored == edges;
     Ok((!is_same).then(|| format!("the edges of {id} are not those of its document")))
+}
+
+/// Whether a file has this format. An older one is looked over as it is; it is brought up to date when it is opened.
+fn is_of(connection: &Connection, format: i64) -> Result<bool, Failed> {
+    Ok(open::format(connection)? == format)
+}
+
+/// What is derived and belongs to no issue, and the counts.
+fn counts(connection: &Connection, report: &mut CheckReport, _: &Utf8Path) -> Result<(), Failed> {
+    if is_of(connection, open::FORMAT)? {
+        for finding in facts::left_over(connection)? {
+            report.add(finding);
+        }
+    }
+    Ok(())
 }
 
 /// Every history: its seals, and that it tells what the issue is.

@@ -1,165 +1,339 @@
-//! From a query to candidates: SQL narrows down by index, `core` decides.
+//! Which issues a query selects, and how many: the facts say where to look, `core` decides about what is read.
+//!
+//! Documents are read one by one as they are asked for, and none is read to count what the facts tell by themselves.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::ops::ControlFlow;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::{Issue, Order, Query, Record, StatusFilter, is_ready};
+use beads_ralph_core::issue::{Grouping, Order, Query, Record, is_ready};
 use jiff::Timestamp;
 use rusqlite::types::Value;
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::{Connection, Rows, params_from_iter};
 
-use super::failure::Failed;
-use super::rows;
+use super::facts::PUT_OFF;
+use super::failure::{Failed, Fault};
+use super::narrow::{Exceptions, Narrowed};
+use super::rows::{self, Sought};
 
-/// The records that a query selects.
-pub(super) fn find(connection: &Connection, query: &Query) -> Result<Vec<Record>, Failed> {
-    let limit = query.limit.unwrap_or(usize::MAX);
-    let (sql, values) = candidates(query);
-    let mut statement = connection.prepare(&sql)?;
-    let mut rows = statement.query(params_from_iter(values))?;
-    let mut found = Vec::new();
-    while found.len() < limit {
-        let Some(row) = rows.next()? else {
-            break;
-        };
-        let record = rows::record(row)?;
-        if query.matches(&record) && is_wanted_now(connection, query, &record)? {
-            found.push(record);
-        }
-    }
-    Ok(found)
+/// From how many issues on a label is one that many have.
+const MANY: i64 = 1000;
+
+fn narrowed(connection: &Connection, query: &Query) -> Narrowed {
+    Narrowed::new(query, |label| {
+        let sql = "SELECT count(*) FROM (SELECT 1 FROM labels WHERE label = ?1 LIMIT ?2)";
+        let count = (connection.prepare_cached(sql))
+            .and_then(|mut statement| statement.query_row((label, MANY), |row| row.get(0)));
+        // Only the way to the answer depends on it.
+        count.is_ok_and(|n: i64| n >= MANY)
+    })
 }
 
-fn is_wanted_now(connection: &Connection, query: &Query, record: &Record) -> Result<bool, Failed> {
-    match query.ready_at {
-        None => Ok(true),
-        Some(now) => {
-            let is_deferred = is_parent_deferred(connection, &record.issue, now)?;
-            Ok(is_ready(record, query, now, is_deferred))
-        }
-    }
-}
-
-fn is_parent_deferred(
+/// Shows the records that a query selects, in its order, until enough is seen.
+pub(super) fn visit(
     connection: &Connection,
-    issue: &Issue,
-    now: Timestamp,
-) -> Result<bool, Failed> {
-    for parent in issue.parents() {
-        let record = rows::load(connection, parent)?;
-        let until = record.and_then(|record| record.issue.time("defer_until"));
-        if until.is_some_and(|until| until > now) {
-            return Ok(true);
+    query: &Query,
+    see: &mut dyn FnMut(Record) -> ControlFlow<()>,
+) -> Result<(), Failed> {
+    let mut left = query.limit.unwrap_or(usize::MAX);
+    if left == 0 {
+        return Ok(());
+    }
+    let (sql, values) = narrowed(connection, query).ids(query);
+    let mut statement = connection.prepare(&sql)?;
+    let rows = statement.query(params_from_iter(values))?;
+    let mut ids = Ids::new(rows, query.order);
+    let sought = Sought::new(query);
+    let mut deferral = Deferral {
+        connection,
+        parents: HashMap::new(),
+    };
+    while let Some(id) = ids.next()? {
+        let Some(record) = rows::load_if(connection, &id, &sought)? else {
+            continue;
+        };
+        if query.matches(&record) && deferral.is_wanted_now(query, &record)? {
+            left -= 1;
+            if see(record).is_break() || left == 0 {
+                break;
+            }
         }
     }
-    Ok(false)
+    Ok(())
 }
 
-/// How many words of one kind narrow a search; what more there are is left to `core`, since SQLite has limits.
-const MAX_WORDS: usize = 100;
-
-/// Conditions that are being collected.
-#[derive(Default)]
-struct Conditions {
-    sql: Vec<String>,
-    values: Vec<Value>,
+/// How many issues a query selects.
+pub(super) fn count(connection: &Connection, query: &Query) -> Result<usize, Failed> {
+    let limit = query.limit.unwrap_or(usize::MAX);
+    let narrowed = self::narrowed(connection, query);
+    if !narrowed.is_exact {
+        let mut n = 0;
+        visit(connection, query, &mut |_| {
+            n += 1;
+            ControlFlow::Continue(())
+        })?;
+        return Ok(n);
+    }
+    Ok(exact_count(connection, &narrowed)?.min(limit))
 }
 
-impl Conditions {
-    fn add(&mut self, sql: &str, values: impl IntoIterator<Item = String>) {
-        self.sql.push(sql.to_owned());
-        self.values.extend(values.into_iter().map(Value::Text));
+fn exact_count(connection: &Connection, narrowed: &Narrowed) -> Result<usize, Failed> {
+    if !narrowed.is_tallied() {
+        let all = narrowed.conditions();
+        let sql = format!("SELECT count(*) FROM facts f WHERE {}", all.all());
+        return number(connection, &sql, all.values);
     }
-
-    /// `sql` with as many question marks in its `{}` as there are values.
-    fn one_of(&mut self, sql: &str, values: &[String]) {
-        if (1..=MAX_WORDS).contains(&values.len()) {
-            let marks = vec!["?"; values.len()].join(", ");
-            self.add(&sql.replace("{}", &marks), values.iter().cloned());
-        }
-    }
-
-    /// That the text of the document has one of the words in quotation marks, which is seen faster than the document is read.
-    fn mentions(&mut self, words: &[String]) {
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-        let are_plain = words.iter().all(|word| word.chars().all(is_plain));
-        if are_plain && (1..=MAX_WORDS).contains(&words.len()) {
-            let each = vec!["instr(i.document, ?) > 0"; words.len()].join(" OR ");
-            let quoted = words.iter().map(|word| format!("\"{word}\""));
-            self.add(&format!("({each})"), quoted);
-        }
-    }
-}
-
-fn candidates(query: &Query) -> (String, Vec<Value>) {
-    let mut conditions = Conditions::default();
-    if query.ready_at.is_some() {
-        conditions.add("i.status = 'open' AND i.blocked = 0", []);
-    }
-    match &query.status {
-        StatusFilter::Any => {}
-        StatusFilter::Unfinished => {
-            conditions.add("i.status <> 'closed' AND i.status <> 'pinned'", []);
-        }
-        StatusFilter::OneOf(statuses) => conditions.one_of("i.status IN ({})", statuses),
-    }
-    for label in query.labels_all.iter().take(MAX_WORDS) {
-        conditions.add(
-            "i.id IN (SELECT issue_id FROM labels WHERE label = ?)",
-            [label.clone()],
+    let counted = narrowed.counted();
+    let conditions = counted.all();
+    let Exceptions { unwanted, now } = narrowed.exceptions();
+    let put_off = now.map_or(String::new(), |_| format!(" AND flags & {PUT_OFF} = 0"));
+    let sql = format!("SELECT coalesce(sum(n), 0) FROM tallies WHERE {conditions}{put_off}");
+    let mut n = number(connection, &sql, counted.values.clone())?;
+    if let Some(now) = now {
+        // What was put off until a moment that is over.
+        let sql = format!(
+            "SELECT count(*) FROM facts f INDEXED BY facts_deferred WHERE deferred IS NOT NULL AND deferred <= ? AND {conditions}"
         );
+        let values = std::iter::once(Value::from(now)).chain(counted.values.clone());
+        n += number(connection, &sql, values.collect())?;
     }
-    conditions.one_of(
-        "i.id IN (SELECT issue_id FROM labels WHERE label IN ({}))",
-        &query.labels_any,
-    );
-    if let Some(parent) = &query.parent {
-        let below = format!("{parent}.");
-        conditions.add(
-            "(i.id IN (SELECT issue_id FROM edges WHERE target = ? AND kind = 'parent-child') OR (i.id >= ? AND i.id < ?))",
-            [parent.to_string(), below.clone(), after_prefix(&below)],
-        );
+    if let Some((sql, values)) = unwanted {
+        n = n.saturating_sub(number(connection, &sql, values)?);
     }
-    if let Some((_, plan)) = query.metadata.iter().find(|(key, _)| key == "plan_file") {
-        conditions.add("i.plan = ?", [plan.clone()]);
-    }
-    let keys = query.metadata.iter().map(|(key, _)| key);
-    for key in keys.chain(&query.metadata_keys).take(MAX_WORDS) {
-        conditions.mentions(std::slice::from_ref(key));
-    }
-    // An issue that does not say what it is is a task.
-    if !query.types.iter().any(|kind| kind == "task") {
-        conditions.mentions(&query.types);
-    }
-    if let Some(is_blocked) = query.is_blocked {
-        conditions.add(
-            if is_blocked {
-                "i.blocked = 1"
+    Ok(n)
+}
+
+fn number(connection: &Connection, sql: &str, values: Vec<Value>) -> Result<usize, Failed> {
+    let mut statement = connection.prepare(sql)?;
+    let n: i64 = statement.query_row(params_from_iter(values), |row| row.get(0))?;
+    Ok(usize::try_from(n).unwrap_or_default())
+}
+
+/// How many issues a query selects in each group.
+pub(super) fn count_by(
+    connection: &Connection,
+    query: &Query,
+    grouping: Grouping,
+) -> Result<BTreeMap<String, usize>, Failed> {
+    let narrowed = self::narrowed(connection, query);
+    let column = match grouping {
+        Grouping::Status => Some("status"),
+        Grouping::Priority => Some("priority"),
+        Grouping::Type => Some("kind"),
+        Grouping::Assignee => Some("assignee"),
+        Grouping::Label => None,
+    };
+    match column {
+        _ if !narrowed.is_exact || query.limit.is_some() => {
+            let mut counts = BTreeMap::new();
+            visit(connection, query, &mut |record| {
+                for group in grouping.groups(&record.issue) {
+                    *counts.entry(group).or_default() += 1;
+                }
+                ControlFlow::Continue(())
+            })?;
+            Ok(counts)
+        }
+        Some(column) => {
+            let Exceptions { unwanted, now } = narrowed.exceptions();
+            let is_tallied = narrowed.is_tallied() && unwanted.is_none() && now.is_none();
+            let (table, n, all) = if is_tallied {
+                ("tallies", "sum(n)", narrowed.counted().clone())
             } else {
-                "i.blocked = 0"
-            },
-            [],
-        );
+                ("facts f", "count(*)", narrowed.conditions())
+            };
+            let sql = format!(
+                "SELECT CAST({column} AS TEXT), {n} FROM {table} WHERE {} GROUP BY 1",
+                all.all()
+            );
+            groups(connection, &sql, all.values)
+        }
+        None => by_label(connection, &narrowed),
     }
-    let filter = if conditions.sql.is_empty() {
-        String::new()
+}
+
+fn by_label(
+    connection: &Connection,
+    narrowed: &Narrowed,
+) -> Result<BTreeMap<String, usize>, Failed> {
+    let all = narrowed.conditions();
+    let n = exact_count(connection, narrowed)?;
+    let total = number(
+        connection,
+        "SELECT coalesce(sum(n), 0) FROM tallies",
+        Vec::new(),
+    )?;
+    let conditions = all.all();
+    let of = |sql: String| groups(connection, &sql, all.values.clone());
+    let mut counts = if total <= n.saturating_mul(2) {
+        // Most are meant: those that are not are fewer to look up.
+        let mut counts = groups(
+            connection,
+            "SELECT label, count(*) FROM labels GROUP BY label",
+            Vec::new(),
+        )?;
+        let others = of(format!(
+            "SELECT label, count(*) FROM facts f CROSS JOIN labels ON issue_id = id WHERE NOT ({conditions}) GROUP BY label"
+        ))?;
+        for (label, n) in others {
+            let own = counts.entry(label).or_default();
+            *own = own.saturating_sub(n);
+        }
+        counts.retain(|_, n| *n > 0);
+        counts
     } else {
-        format!(" WHERE {}", conditions.sql.join(" AND "))
+        of(format!(
+            "SELECT label, count(*) FROM facts f CROSS JOIN labels ON issue_id = id WHERE {conditions} GROUP BY label"
+        ))?
     };
-    let order = match query.order {
-        Order::Priority => "i.priority, i.created DESC, i.id",
-        Order::PriorityOldest => "i.priority, i.created, i.id",
-        Order::Oldest => "i.created, i.id",
-        Order::Updated => "i.updated DESC, i.id",
-        Order::Id => "i.id",
+    let sql = format!(
+        "SELECT count(*) FROM facts f WHERE {conditions} AND NOT EXISTS (SELECT 1 FROM labels WHERE issue_id = f.id)"
+    );
+    let n_without = number(connection, &sql, all.values.clone())?;
+    if n_without > 0 {
+        *counts.entry(String::new()).or_default() += n_without;
+    }
+    Ok(counts)
+}
+
+fn groups(
+    connection: &Connection,
+    sql: &str,
+    values: Vec<Value>,
+) -> Result<BTreeMap<String, usize>, Failed> {
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = statement.query(params_from_iter(values))?;
+    let mut counts = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        let n: i64 = row.get(1)?;
+        counts.insert(row.get(0)?, usize::try_from(n).unwrap_or_default());
+    }
+    Ok(counts)
+}
+
+/// The statuses of some issues, as the facts tell them.
+pub(super) fn statuses(
+    connection: &Connection,
+    ids: &[BeadId],
+) -> Result<Vec<Option<String>>, Failed> {
+    let mut statement = connection.prepare_cached("SELECT status FROM facts WHERE id = ?1")?;
+    let mut status = |id: &BeadId| -> Result<Option<String>, Failed> {
+        let mut rows = statement.query([id.as_str()])?;
+        Ok(rows.next()?.map(|row| row.get(0)).transpose()?)
     };
-    let select = if query.ready_at.is_some() {
-        rows::READY_RECORD
-    } else {
-        rows::RECORD
-    };
-    (
-        format!("{select}{filter} ORDER BY {order}"),
-        conditions.values,
-    )
+    ids.iter().map(&mut status).collect()
+}
+
+/// Ids in the order of a query.
+struct Ids<'r> {
+    rows: Rows<'r>,
+    order: Order,
+    /// The row after those that were given.
+    next: Option<Candidate>,
+    /// What came within one second, by id.
+    second: VecDeque<Candidate>,
+    is_begun: bool,
+}
+
+struct Candidate {
+    id: BeadId,
+    priority: i64,
+    created: i64,
+}
+
+impl Candidate {
+    fn second(&self) -> (i64, i64) {
+        (self.priority, self.created / 1_000_000)
+    }
+}
+
+impl<'r> Ids<'r> {
+    fn new(rows: Rows<'r>, order: Order) -> Self {
+        Self {
+            rows,
+            order,
+            next: None,
+            second: VecDeque::new(),
+            is_begun: false,
+        }
+    }
+
+    fn row(&mut self) -> Result<Option<Candidate>, Failed> {
+        let Some(row) = self.rows.next()? else {
+            return Ok(None);
+        };
+        let id: String = row.get(0)?;
+        Ok(Some(Candidate {
+            id: BeadId::parse(&id).map_err(|_| Fault::row("facts", &id))?,
+            priority: row.get(1)?,
+            created: row.get(2)?,
+        }))
+    }
+
+    fn next(&mut self) -> Result<Option<BeadId>, Failed> {
+        if self.order != Order::PrioritySeconds {
+            return Ok(self.row()?.map(|candidate| candidate.id));
+        }
+        if !self.is_begun {
+            self.is_begun = true;
+            self.next = self.row()?;
+        }
+        if self.second.is_empty() {
+            self.take_second()?;
+        }
+        Ok(self.second.pop_front().map(|candidate| candidate.id))
+    }
+
+    /// Takes what comes next. The rows are in order to the microsecond; within a second the id decides, so that a second that is divided
+    /// is read to its end. Where whole seconds are kept, as nearly always, the rows are in order as they are.
+    fn take_second(&mut self) -> Result<(), Failed> {
+        let Some(first) = self.next.take() else {
+            return Ok(());
+        };
+        self.next = self.row()?;
+        let is_whole = first.created >= 0 && first.created % 1_000_000 == 0;
+        let second = first.second();
+        self.second.push_back(first);
+        if is_whole {
+            return Ok(());
+        }
+        while let Some(next) = self.next.take_if(|next| next.second() == second) {
+            self.second.push_back(next);
+            self.next = self.row()?;
+        }
+        let by_id = |a: &Candidate, b: &Candidate| a.id.cmp(&b.id);
+        self.second.make_contiguous().sort_by(by_id);
+        Ok(())
+    }
+}
+
+/// Whether what something is a part of is put off; each parent is read once.
+struct Deferral<'c> {
+    connection: &'c Connection,
+    parents: HashMap<BeadId, Option<Timestamp>>,
+}
+
+impl Deferral<'_> {
+    fn is_wanted_now(&mut self, query: &Query, record: &Record) -> Result<bool, Failed> {
+        let Some(now) = query.ready_at else {
+            return Ok(true);
+        };
+        let mut is_deferred = false;
+        for parent in record.issue.parents() {
+            is_deferred |= self.until(parent)?.is_some_and(|until| until > now);
+        }
+        Ok(is_ready(record, query, now, is_deferred))
+    }
+
+    fn until(&mut self, parent: &BeadId) -> Result<Option<Timestamp>, Failed> {
+        if let Some(until) = self.parents.get(parent) {
+            return Ok(*until);
+        }
+        let record = rows::load(self.connection, parent)?;
+        let until = record.and_then(|record| record.issue.time("defer_until"));
+        self.parents.insert(parent.clone(), until);
+        Ok(until)
+    }
 }
 
 /// Ids that start with a text.

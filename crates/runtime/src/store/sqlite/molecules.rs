@@ -28,7 +28,7 @@ impl Batch<'_> {
     /// Whether the columns say that a stored part of an issue is not closed.
     fn has_unfinished_part(&self, id: &BeadId) -> Result<bool, Failed> {
         let mut statement = self.connection().prepare_cached(
-            "SELECT e.issue_id FROM edges e JOIN issues i ON i.id = e.issue_id \
+            "SELECT e.issue_id FROM edges e JOIN facts i ON i.id = e.issue_id \
              WHERE e.target = ?1 AND e.kind = 'parent-child' AND i.status <> 'closed'",
         )?;
         let mut rows = statement.query([id.as_str()])?;

@@ -4,17 +4,46 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, Transaction};
 
+use super::facts;
 use super::failure::Failed;
 use crate::limits;
 use crate::store::StoreError;
 
+/// Derives what a format adds from what is there.
+type Derive = fn(&Transaction<'_>) -> Result<(), Failed>;
+
+/// What makes a format from the one before.
+#[derive(Clone, Copy)]
+pub(super) struct Step {
+    sql: &'static str,
+    /// What is derived afterwards from what is there.
+    derive: Option<Derive>,
+}
+
+impl Step {
+    const fn new(sql: &'static str) -> Self {
+        Self { sql, derive: None }
+    }
+
+    fn run(self, transaction: &Transaction<'_>) -> Result<(), Failed> {
+        transaction.execute_batch(self.sql)?;
+        self.derive.map_or(Ok(()), |derive| derive(transaction))
+    }
+}
+
 /// The formats, each made from the one before by its own step; the newest is what this program writes.
-pub(super) const MIGRATIONS: [&str; 1] = [include_str!("schema.sql")];
+pub(super) const MIGRATIONS: [Step; 2] = [
+    Step::new(include_str!("schema.sql")),
+    Step {
+        sql: include_str!("facts.sql"),
+        derive: Some(facts::derive_all),
+    },
+];
 
 /// The newest format.
-pub(super) const FORMAT: i64 = 1;
+pub(super) const FORMAT: i64 = 2;
 
 /// Marks the file as ours, so that no other database is taken for it.
 const APPLICATION_ID: i32 = 0x6265_6164;
@@ -101,10 +130,9 @@ pub(super) fn connect(
         if purpose == Purpose::Salvage {
             connection.execute_batch("PRAGMA writable_schema = ON")?;
         }
-        // FULL: what was acknowledged is on the disk. The checks find broken pages when they are read. The cache is
-        // taken only as it is needed: by a whole plan that is inserted.
+        // FULL: what was acknowledged is on the disk. The checks find broken pages when they are read.
         connection.execute_batch(
-            "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF; PRAGMA cache_size = -65536;",
+            "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF;",
         )?;
         Ok(connection)
     };
@@ -193,7 +221,7 @@ fn schema(connection: &Connection) -> Result<Vec<String>, Failed> {
 fn our_schema() -> Result<Vec<String>, Failed> {
     let connection = Connection::open_in_memory()?;
     for step in MIGRATIONS {
-        connection.execute_batch(step)?;
+        connection.execute_batch(step.sql)?;
     }
     schema(&connection)
 }
@@ -213,7 +241,7 @@ fn has_our_tables(connection: &Connection) -> bool {
 pub(super) fn migrate(
     connection: &mut Connection,
     path: &Utf8Path,
-    migrations: &[&str],
+    migrations: &[Step],
     busy: Duration,
 ) -> Result<Option<Utf8PathBuf>, StoreError> {
     let known = i64::try_from(migrations.len()).unwrap_or(i64::MAX);
@@ -233,7 +261,7 @@ pub(super) fn migrate(
             connection.transaction_with_behavior(rusqlite::TransactionBehavior::Exclusive)?;
         let first = usize::try_from(format(&transaction)?).unwrap_or(usize::MAX);
         for step in migrations.get(first..).unwrap_or_default() {
-            transaction.execute_batch(step)?;
+            step.run(&transaction)?;
         }
         transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
         transaction.pragma_update(None, "user_version", known)?;
@@ -249,15 +277,16 @@ mod tests {
     use super::*;
 
     const BUSY: Duration = Duration::ZERO;
-    const ONE: &str = "CREATE TABLE t (x INTEGER); INSERT INTO t VALUES (7);";
-    const TWO: &str = "ALTER TABLE t ADD COLUMN y TEXT; UPDATE t SET y = 'new';";
-    const THREE: &str = "CREATE INDEX t_by_y ON t (y);";
+    const ONE: Step = Step::new("CREATE TABLE t (x INTEGER); INSERT INTO t VALUES (7);");
+    const TWO: Step = Step::new("ALTER TABLE t ADD COLUMN y TEXT; UPDATE t SET y = 'new';");
+    const THREE: Step = Step::new("CREATE INDEX t_by_y ON t (y);");
+    const NONSENSE: Step = Step::new("nonsense");
 
     fn at(directory: &tempfile::TempDir) -> Utf8PathBuf {
         Utf8Path::from_path(directory.path()).unwrap().join("x.db")
     }
 
-    fn made(path: &Utf8Path, migrations: &[&str]) -> Connection {
+    fn made(path: &Utf8Path, migrations: &[Step]) -> Connection {
         let mut connection = connect(path, Purpose::Make, BUSY).unwrap();
         let backup = migrate(&mut connection, path, migrations, BUSY).unwrap();
         assert_eq!(backup, None, "there was nothing to keep");
@@ -299,7 +328,7 @@ mod tests {
         drop(made(&path, &[ONE]));
         let before = std::fs::read(&path).unwrap();
         let mut connection = connect(&path, Purpose::Use, BUSY).unwrap();
-        migrate(&mut connection, &path, &[ONE, TWO, "nonsense"], BUSY).unwrap_err();
+        migrate(&mut connection, &path, &[ONE, TWO, NONSENSE], BUSY).unwrap_err();
         assert_eq!((format(&connection).unwrap(), columns(&connection)), (1, 1));
         drop(connection);
         assert_eq!(std::fs::read(&path).unwrap(), before);
@@ -314,7 +343,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = at(&directory);
         let mut connection = connect(&path, Purpose::Make, BUSY).unwrap();
-        migrate(&mut connection, &path, &[ONE, "nonsense"], BUSY).unwrap_err();
+        migrate(&mut connection, &path, &[ONE, NONSENSE], BUSY).unwrap_err();
         assert_eq!((format(&connection).unwrap(), columns(&connection)), (0, 0));
         assert_eq!(
             check_format(&connection, &path, 2, BUSY).unwrap(),

@@ -135,8 +135,8 @@ const TABLES: [Table; 6] = [
     },
     Table {
         name: "issues",
-        columns: "id, document, version, fence, n_comments, blocked, seal, status, priority, created, updated, plan",
-        n_columns: 12,
+        columns: "id, document, version, fence, n_comments, blocked, seal",
+        n_columns: 7,
         key: "rowid",
         is_whole: |row| rows::unclaimed_record(row).is_ok(),
     },
@@ -279,7 +279,9 @@ fn complete(
     let transaction = new.transaction()?;
     let n_left: i64 = transaction.query_row("SELECT count(*) FROM events", [], |row| row.get(0))?;
     report.is_history_whole = left.n_events == Some(n_left);
-    transaction.execute_batch("DELETE FROM labels; DELETE FROM edges;")?;
+    transaction.execute_batch(
+        "DELETE FROM labels; DELETE FROM edges; DELETE FROM facts; DELETE FROM fields;",
+    )?;
     let mut ids = left.named;
     ids.extend(known_ids(&transaction)?);
     ids.extend(export.keys().cloned());
@@ -363,7 +365,7 @@ fn complete_one(
             put_back(connection, folded, Some(EventKind::Restored), by)
         }
         (None, _, None) => {
-            connection.execute("DELETE FROM issues WHERE id = ?1", [id.as_str()])?;
+            rows::remove(connection, id)?;
             shared::put_floor(connection, id, leap(floor(&events)), by)?;
             report.lost.push(id.clone());
             Ok(())

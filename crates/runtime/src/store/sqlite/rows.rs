@@ -1,37 +1,97 @@
 //! Reading and writing rows, with their seals.
 
-use std::borrow::Cow;
-
 use beads_ralph_core::bead::{BeadId, Timestamp};
 use beads_ralph_core::issue::{
-    Claim, Comment, Event, EventKind, Facts, Fence, Issue, Record, metadata_text,
+    Claim, Comment, Condition, Event, EventKind, Facts, Fence, Issue, Query, Record,
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::batch::State;
+use super::facts;
 use super::failure::{Failed, Fault};
 use super::seal::{Part, blocked_mark, seal};
 
-/// The columns that make a record, in the order in which [`record`] reads them.
-macro_rules! record_sql {
-    ($index:literal, $rest:literal) => {
-        concat!(
-            "SELECT i.id, i.document, i.version, i.fence, i.n_comments, i.blocked, i.seal, c.claim, c.seal FROM issues i ",
-            $index,
-            " LEFT JOIN claims c ON c.issue_id = i.id",
-            $rest
-        )
-    };
+/// The query that [`record`] reads, for a caller that adds conditions.
+pub(super) const RECORD: &str = "SELECT i.id, i.document, i.version, i.fence, i.n_comments, i.blocked, i.seal, c.claim, c.seal \
+    FROM issues i LEFT JOIN claims c ON c.issue_id = i.id";
+const RECORD_BY_ID: &str = "SELECT i.id, i.document, i.version, i.fence, i.n_comments, i.blocked, i.seal, c.claim, c.seal \
+    FROM issues i LEFT JOIN claims c ON c.issue_id = i.id WHERE i.id = ?1";
+
+/// Words that the text of a document must have for the issue to be wanted, which is seen faster than the document is read.
+pub(super) struct Sought {
+    /// As they stand in the document, in quotation marks.
+    exact: Vec<String>,
+    /// Whatever their case, in small letters.
+    words: Vec<String>,
 }
 
-/// The query that [`record`] reads, for a caller that adds conditions.
-pub(super) const RECORD: &str = record_sql!("", "");
-/// The same over the issues that are open and not held back, in their order. SQLite does not see by itself how few
-/// these can be.
-pub(super) const READY_RECORD: &str = record_sql!("INDEXED BY issues_ready", "");
-const RECORD_BY_ID: &str = record_sql!("", " WHERE i.id = ?1");
+impl Sought {
+    pub(super) fn new(query: &Query) -> Self {
+        // Others may be escaped in the document.
+        let is_plain = |word: &str| {
+            word.chars()
+                .all(|c| !c.is_control() && !matches!(c, '"' | '\\'))
+        };
+        let keys = query.metadata.iter().map(|(key, _)| key);
+        let keys = keys.chain(&query.metadata_keys);
+        let text = query.text.as_deref().unwrap_or_default().to_lowercase();
+        let contained = query
+            .conditions
+            .iter()
+            .filter_map(|condition| match condition {
+                Condition::Contains(_, text) => Some(text.clone()),
+                _ => None,
+            });
+        let words = text.split_whitespace().map(str::to_owned);
+        Self {
+            exact: (keys.filter(|key| is_plain(key)))
+                .map(|key| format!("\"{key}\""))
+                .collect(),
+            words: (words.chain(contained))
+                .filter(|word| is_plain(word))
+                .collect(),
+        }
+    }
+
+    fn may_be_in(&self, document: &str) -> bool {
+        if !self.exact.iter().all(|word| document.contains(word)) {
+            return false;
+        }
+        if self.words.is_empty() {
+            return true;
+        }
+        let document = if document.is_ascii() {
+            document.to_ascii_lowercase()
+        } else {
+            document.to_lowercase()
+        };
+        self.words.iter().all(|word| document.contains(word))
+    }
+}
+
+/// The record of an id, unless its document lacks what is sought. The facts about an issue that is not there are damage.
+pub(super) fn load_if(
+    connection: &Connection,
+    id: &BeadId,
+    sought: &Sought,
+) -> Result<Option<Record>, Failed> {
+    let mut statement = connection.prepare_cached(RECORD_BY_ID)?;
+    let mut rows = statement.query([id.as_str()])?;
+    let row = rows.next()?;
+    let row = row.ok_or_else(|| Fault::row("facts", id.as_str()))?;
+    let document = row.get_ref(1)?.as_str().map_err(Fault::of_column)?;
+    if !sought.may_be_in(document) {
+        return Ok(None);
+    }
+    let record = record(row)?;
+    if record.issue.id() == id {
+        Ok(Some(record))
+    } else {
+        Err(Fault::row("issues", id.as_str()))
+    }
+}
 
 /// Reads a record and compares it with its seals.
 pub(super) fn record(row: &Row<'_>) -> Result<Record, Failed> {
@@ -124,32 +184,7 @@ pub(super) fn load(connection: &Connection, id: &BeadId) -> Result<Option<Record
     }
 }
 
-/// The columns that are derived from a document, so that issues can be found.
-pub(super) struct Columns<'i> {
-    pub(super) status: &'i str,
-    pub(super) priority: i64,
-    pub(super) created: i64,
-    pub(super) updated: i64,
-    pub(super) plan: Option<Cow<'i, str>>,
-}
-
-impl<'i> Columns<'i> {
-    pub(super) fn of(issue: &'i Issue) -> Self {
-        let micros = |key| issue.time(key).map_or(0, jiff::Timestamp::as_microsecond);
-        let plan = issue
-            .metadata()
-            .and_then(|metadata| metadata.get("plan_file"));
-        Self {
-            status: issue.status(),
-            priority: issue.priority(),
-            created: micros("created_at"),
-            updated: micros("updated_at"),
-            plan: plan.map(metadata_text),
-        }
-    }
-}
-
-/// Writes an issue's row. The columns behind the seal are taken from the document anew.
+/// Writes an issue's row, and the facts about it.
 pub(super) fn put_issue(connection: &Connection, record: &State<'_>) -> Result<(), Failed> {
     let issue = &*record.issue;
     let id = issue.id().as_str();
@@ -159,12 +194,9 @@ pub(super) fn put_issue(connection: &Connection, record: &State<'_>) -> Result<(
         record.fence.0.cast_signed(),
         i64::try_from(record.n_comments).unwrap_or(i64::MAX),
     ];
-    let columns = Columns::of(issue);
     let mut statement = connection.prepare_cached(
-        "INSERT INTO issues (id, document, version, fence, n_comments, blocked, seal, status, priority, created, updated, plan) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) \
-         ON CONFLICT (id) DO UPDATE SET document = ?2, version = ?3, fence = ?4, n_comments = ?5, blocked = ?6, seal = ?7, \
-         status = ?8, priority = ?9, created = ?10, updated = ?11, plan = ?12",
+        "INSERT INTO issues (id, document, version, fence, n_comments, blocked, seal) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) \
+         ON CONFLICT (id) DO UPDATE SET document = ?2, version = ?3, fence = ?4, n_comments = ?5, blocked = ?6, seal = ?7",
     )?;
     statement.execute(params![
         id,
@@ -174,13 +206,8 @@ pub(super) fn put_issue(connection: &Connection, record: &State<'_>) -> Result<(
         numbers[2],
         i64::from(record.is_blocked),
         issue_seal(id, &document, numbers, record.is_blocked),
-        columns.status,
-        columns.priority,
-        columns.created,
-        columns.updated,
-        columns.plan.as_deref(),
     ])?;
-    Ok(())
+    facts::put(connection, issue, record.is_blocked)
 }
 
 /// Changes nothing of an issue but whether it is held back.
@@ -195,10 +222,10 @@ pub(super) fn put_blocked(
         connection.prepare_cached("UPDATE issues SET blocked = ?2, seal = ?3 WHERE id = ?1")?;
     let sealed = sealed ^ blocked_mark(id.as_str());
     write.execute(params![id.as_str(), i64::from(is_blocked), sealed])?;
-    Ok(())
+    facts::put_blocked(connection, id, is_blocked)
 }
 
-/// Makes the tables of labels and edges agree with a document.
+/// Makes the tables of labels, edges and metadata agree with a document.
 pub(super) fn put_derived(
     connection: &Connection,
     before: Option<&Issue>,
@@ -232,12 +259,14 @@ pub(super) fn put_derived(
             insert.execute([id, edge.target().as_str(), edge.kind()])?;
         }
     }
-    Ok(())
+    facts::put_fields(connection, before, after)
 }
 
 /// Removes everything of an issue but its history.
 pub(super) fn remove(connection: &Connection, id: &BeadId) -> Result<(), Failed> {
     for statement in [
+        "DELETE FROM facts WHERE id = ?1",
+        "DELETE FROM fields WHERE issue_id = ?1",
         "DELETE FROM labels WHERE issue_id = ?1",
         "DELETE FROM edges WHERE issue_id = ?1",
         "DELETE FROM comments WHERE issue_id = ?1",

@@ -7,6 +7,7 @@ use super::*;
 use crate::store::Guard;
 
 mod damage;
+mod finding;
 mod opening;
 mod sharing;
 
@@ -106,7 +107,8 @@ fn contents(store: &SqliteStore) -> Result<String, StoreError> {
     let events = store.events(None, 0, 99)?;
     let leases = store.leases("", Timestamp::UNIX_EPOCH)?;
     let controls = store.controls("")?;
+    let n_records = store.count(&everything())?;
     Ok(format!(
-        "{records:#?} {comments:?} {events:?} {leases:?} {controls:?}"
+        "{records:#?} {comments:?} {events:?} {leases:?} {controls:?} {n_records}"
     ))
 }

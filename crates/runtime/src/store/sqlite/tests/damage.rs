@@ -42,3 +42,63 @@ fn the_history_is_only_ever_appended_to() {
         assert!(error.to_string().contains("only ever appended"), "{error}");
     }
 }
+
+#[test]
+fn what_is_derived_wrongly_shows_nothing_wrong_and_is_found_and_mended() {
+    for change in [
+        "UPDATE facts SET status = 'closed' WHERE id = 'a'",
+        "UPDATE facts SET priority = 4 WHERE id = 'a'",
+        "UPDATE facts SET kind = 'bug' WHERE id = 'b'",
+        "UPDATE facts SET assignee = 'eve' WHERE id = 'b'",
+        "UPDATE facts SET flags = 2 WHERE id = 'b'",
+        "UPDATE facts SET blocked = 1 - blocked WHERE id = 'b'",
+        "UPDATE facts SET created = 7 WHERE id = 'b'",
+        "UPDATE facts SET deferred = 7 WHERE id = 'b'",
+        "UPDATE facts SET name = 'x' WHERE id = 'b'",
+        "DELETE FROM facts WHERE id = 'b'",
+        "PRAGMA foreign_keys = OFF; UPDATE facts SET id = 'c' WHERE id = 'b'",
+        "INSERT INTO fields (key, value, issue_id) VALUES ('lane', 'gate', 'b')",
+        "UPDATE tallies SET n = n + 1",
+        "DELETE FROM tallies",
+        "INSERT INTO tallies VALUES ('open', 9, 'task', '', 0, 0, 1)",
+    ] {
+        let place = place();
+        let store = filled(&place.path);
+        let truth = store.find(&everything()).unwrap();
+        drop(store);
+        let raw = Connection::open(&place.path).unwrap();
+        raw.execute_batch(change).unwrap();
+        drop(raw);
+        let store = SqliteStore::open(&place.path).unwrap();
+        for query in [
+            everything(),
+            Query::default(),
+            Query {
+                types: vec!["bug".to_owned()],
+                ..everything()
+            },
+            Query {
+                is_blocked: Some(true),
+                ..everything()
+            },
+            Query {
+                ready_at: Some(by().at),
+                ..Query::default()
+            },
+        ] {
+            let found = store.find(&query).unwrap_or_default();
+            let is_right = |record: &Record| truth.contains(record) && query.matches(record);
+            assert!(found.iter().all(is_right), "{change}: {query:?}");
+        }
+        drop(store);
+        let report = check(&place.path, AT_ONCE).unwrap();
+        assert!(!report.is_healthy(), "{change}");
+        let mended = repair(&place.path, BTreeMap::new(), by(), AT_ONCE);
+        assert!(mended.unwrap().is_some(), "{change}");
+        let report = check(&place.path, AT_ONCE).unwrap();
+        assert_eq!(report.findings, Vec::<String>::new(), "{change}");
+        let store = SqliteStore::open(&place.path).unwrap();
+        assert_eq!(store.find(&everything()).unwrap(), truth, "{change}");
+        assert_eq!(store.count(&everything()).unwrap(), truth.len(), "{change}");
+    }
+}
