@@ -274,7 +274,9 @@ fn what_to_do(error: &StoreError) -> String {
         StoreError::Unusable { .. } => {
             "check the path and its permissions; `beads-ralph doctor` says more"
         }
-        StoreError::WriteFailed { .. } => "free some space on the disk, then try again",
+        StoreError::WriteFailed { .. } => {
+            "free some space on the disk, or raise the limit that is in the way, then try again"
+        }
         StoreError::Unsupported(Capability::History) => {
             "bd keeps the history itself: see `bd history <id>`"
         }

@@ -172,21 +172,22 @@ fn unknown_command(word: &str, parent: &str) -> Refusal {
     ))
 }
 
-/// Whether a flag on the way to the command takes the word after it.
+/// Whether a flag on the way to the command takes the word after it. One that is not known here takes it, as in the real `bd`: it may
+/// be a flag of the command that follows.
 fn takes_next_word(command: Option<&'static Command>, word: &str) -> bool {
-    if word.contains('=') {
+    if word.contains('=') || word == "--" {
         return false;
     }
     let flag = if let Some(long) = word.strip_prefix("--") {
         find_flag(command, |flag| flag.long == long)
     } else {
-        let letters: Vec<char> = word.chars().skip(1).collect();
-        match letters.as_slice() {
-            [letter] => find_flag(command, |flag| flag.short == Some(*letter)),
-            _ => None,
+        let mut letters = word.chars().skip(1);
+        match (letters.next(), letters.next()) {
+            (Some(letter), None) => find_flag(command, |flag| flag.short == Some(letter)),
+            _ => return false,
         }
     };
-    flag.is_some_and(|flag| flag.kind != Kind::Switch)
+    flag.is_none_or(|flag| flag.kind != Kind::Switch)
 }
 
 fn find_flag(

@@ -116,8 +116,9 @@ fn finish(driven: &Driven, waiting: &[BeadId], ui: &Ui) -> Result<(), Failure> {
         } else {
             ""
         };
-        let (beads, ids) = (counted(waiting.len(), "bead", "beads"), some.join(", "));
-        let message = format!("{stages} done, and {beads} need a person: {ids}{more}");
+        let beads = counted(waiting.len(), "bead needs", "beads need");
+        let ids = some.join(", ");
+        let message = format!("{stages} done, and {beads} a person: {ids}{more}");
         return Err(Failure::new(ErrorCode::ValidationConstraint, message)
             .action("see `beads-ralph human list`, then answer with `beads-ralph human resolve`")
             .with_results(data));

@@ -270,3 +270,35 @@ fn b_17_agent_files_are_looked_for() {
     env.write(".claude/agents/dev.md", "");
     assert_eq!(code(&env, &[]), (0, String::new()));
 }
+
+#[test]
+fn z_21_a_label_that_no_store_takes_is_found_at_its_place() {
+    let env = TestEnv::new();
+    env.run(&["plan", "new", "plan.md"]).exits(0);
+    let plan = String::from_utf8(env.read("plan.md")).unwrap();
+    let branch = plan
+        .lines()
+        .find(|line| line.starts_with("**Branch**"))
+        .unwrap();
+    let long = "l".repeat(256);
+    let labels = format!("{branch}\n**Labels**: fine, la\u{1b}b, ../x, {long}");
+    env.write("plan.md", plan.replacen(branch, &labels, 1));
+    let error = env
+        .run(&["plan", "check", "plan.md", "--json"])
+        .exits(1)
+        .error();
+    let found = error["diagnostics"].as_array().unwrap().iter();
+    let found: Vec<&str> = found
+        .filter(|finding| finding["code"] == "VALIDATION.INVALID_PATTERN")
+        .map(|finding| finding["message"].as_str().unwrap())
+        .collect();
+    let wrong = [
+        "holds invisible characters",
+        "looks like a path",
+        "is longer than 255 bytes",
+    ];
+    assert_eq!(found.len(), wrong.len(), "{found:?}");
+    for (found, wrong) in found.iter().zip(wrong) {
+        assert!(found.ends_with(wrong), "{found}");
+    }
+}

@@ -31,6 +31,23 @@ fn n_beads(env: &TestEnv) -> usize {
 const TWO: &str = "formula = 'two'\n[vars]\nv = 'x'\n[[steps]]\nid = 'a'\ntitle = 'A {{v}}'\n[[steps]]\nid = 'b'\ntitle = 'B'\nneeds = ['a']\n";
 
 #[test]
+fn f_6_a_variable_that_makes_a_title_too_long_pours_nothing() {
+    let env = with(&[("two.formula.toml", TWO)]);
+    let before = n_beads(&env);
+    let long = format!("v={}", "x".repeat(500));
+    let said = "the title has 502 bytes, and at most 500 are allowed";
+    let refused = error(&env, &["mol", "pour", "two", "--var", &long], 1);
+    assert!(
+        refused["message"].as_str().unwrap().contains(said),
+        "{refused}"
+    );
+    let refused = env.run(&["bd", "mol", "pour", "two", "--var", &long]);
+    let refused = refused.exits(1).stderr;
+    assert!(refused.contains(said), "{refused}");
+    assert_eq!(n_beads(&env), before);
+}
+
+#[test]
 fn f_6_steps_can_be_started_in_their_order_and_the_root_closes_with_the_last() {
     let env = with(&[("two.formula.toml", TWO)]);
     data(&env, &["mol", "pour", "two"]);

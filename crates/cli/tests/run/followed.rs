@@ -52,6 +52,42 @@ fn z_44_what_another_process_adds_is_taken_up_and_what_it_removes_is_not_begun()
 }
 
 #[test]
+fn z_44_what_was_finished_of_a_removed_sprint_is_told_at_the_end() {
+    let world = world("100ms");
+    let running = world.command(&["run", "plan.md"]).start();
+    world.wait_for("began");
+    world.write("plan.md", &plan(&[("1.2", "Two")]));
+    world.run(&["plan", "apply", "plan.md"]).exits(0);
+    world.touch("go");
+    running.end().exits(0).says("by this run: 2 beads closed");
+    assert_eq!(world.statuses(), "1.1 closed, 1.2 closed");
+}
+
+#[test]
+fn z_44_a_removed_sprint_that_needs_a_person_is_told_at_the_end() {
+    let refusing = r#"
+if [ "$role $sprint" = "qa 1.1" ]; then echo '{"status": "fail", "message": "not so"}'; exit 0; fi
+"#;
+    let world = World::bare(&Setup {
+        plan: plan(&BEFORE),
+        config: "ralph: {poll_interval: 100ms}\n".to_owned(),
+        agent: format!("{PATIENT}{refusing}{DILIGENT}"),
+        ..Setup::default()
+    });
+    let running = world.command(&["run", "plan.md"]).start();
+    world.wait_for("began");
+    world.write("plan.md", &plan(&[("1.2", "Two")]));
+    world.run(&["plan", "apply", "plan.md"]).exits(0);
+    world.touch("go");
+    running
+        .end()
+        .exits(1)
+        .says("These need a person")
+        .says("not so");
+    assert_eq!(world.statuses(), "1.1 blocked, 1.2 closed");
+}
+
+#[test]
 fn z_44_a_sprint_that_comes_back_is_taken_up_again() {
     let world = world("100ms");
     let running = world.command(&["run", "plan.md"]).start();

@@ -132,6 +132,7 @@ impl Compiler<'_, '_> {
     fn bead(&self, node: Node, findings: &mut Vec<Diagnostic>) -> Option<RalphBead> {
         let sprint = self.graph.sprint(node);
         findings.extend(sprint.problems.iter().cloned());
+        findings.extend(diagnostics::wrong_labels(sprint));
         let formula = sprint.body().formula.as_ref();
         let is_ordinary = self.settings.formula_sprints == FormulaSprints::Ordinary;
         findings.extend(

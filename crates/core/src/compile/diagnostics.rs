@@ -18,6 +18,7 @@ mod numbering;
 mod overruled_bead_id;
 mod partly_estimated;
 mod shared_place;
+mod wrong_label;
 
 pub(crate) use agent_not_found::agent_not_found;
 pub(crate) use branch_clash::branch_clash;
@@ -37,3 +38,4 @@ pub(crate) use numbering::numbering;
 pub(crate) use overruled_bead_id::overruled_bead_id;
 pub(crate) use partly_estimated::partly_estimated;
 pub(crate) use shared_place::shared_place;
+pub(crate) use wrong_label::wrong_labels;

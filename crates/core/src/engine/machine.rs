@@ -205,9 +205,14 @@ impl Engine {
             .iter()
             .partition(|task| self.works.get(&task.id).is_some_and(Work::is_ours));
         let others: Vec<Task> = others.into_iter().map(|task| self.unheld(task)).collect();
+        // What this run finished belongs to what it came to, also when the plan no longer has it (Z-44).
+        let is_finished = |id: &BeadId| {
+            let end = self.ends.get(id);
+            matches!(end, Some(End::Closed { .. } | End::NeedsPerson { .. }))
+        };
         let gone: Vec<BeadId> = gone
             .iter()
-            .filter(|id| !self.works.contains_key(id))
+            .filter(|id| !self.works.contains_key(id) && !is_finished(id))
             .cloned()
             .collect();
         self.queue.see(&others, &gone);

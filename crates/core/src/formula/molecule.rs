@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::model::{Children, Phase, Step};
 use super::place::{Findings, Place};
-use crate::bead::{FieldError, Timestamp};
-use crate::issue::{Dependency, Issue, Label, MOLECULE, STAGE};
+use crate::bead::{FieldError, FieldErrorKind, Timestamp};
+use crate::issue::{Dependency, Issue, Label, MOLECULE, STAGE, check_title};
 use crate::text::excerpt;
 
 /// The type of a gate's bead.
@@ -327,11 +327,18 @@ impl Molecule {
         waits
     }
 
-    /// The beads, the root first.
+    /// The beads, the root first. A variable can make a title longer than titles may be.
     pub fn issues(&self, pouring: &Pouring<'_>) -> Result<Vec<Issue>, Vec<FieldError>> {
         let root = std::iter::once(self.root(pouring));
         let steps = self.steps.iter().map(|step| step.document(pouring));
-        root.chain(steps).map(Issue::without_comments).collect()
+        let issues = root.chain(steps).map(Issue::without_comments);
+        let issues = issues.collect::<Result<Vec<_>, _>>()?;
+        let long: Vec<FieldError> = issues.iter().filter_map(long_title).collect();
+        if long.is_empty() {
+            Ok(issues)
+        } else {
+            Err(long)
+        }
     }
 
     fn root(&self, pouring: &Pouring<'_>) -> Value {
@@ -363,6 +370,15 @@ impl Molecule {
             parent.into_iter().collect(),
         )
     }
+}
+
+fn long_title(issue: &Issue) -> Option<FieldError> {
+    let long = check_title(issue.title()).err()?;
+    Some(FieldError {
+        path: format!("{}.title", issue.id()),
+        message: long.to_string(),
+        kind: FieldErrorKind::Value,
+    })
 }
 
 impl StepBead {

@@ -1,5 +1,6 @@
 //! Which formula a bead is worked by (I-4, I-7, I-14), and what it is poured with (I-8).
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::formula::Values;
@@ -180,15 +181,27 @@ fn several(open: &[&Record]) -> String {
     )
 }
 
+/// The most bytes of a title that steps get: it stands in their own titles, among other words.
+const MAX_POURED_TITLE: usize = 300;
+
 /// The values that a bead offers to its formula (I-8).
 pub fn pour_values(source: &Issue) -> Values {
     let mut values = Values::default();
+    let title = poured_title(source.title());
     for name in ["feature", "bug", "topic", "title"] {
-        values.set(name, source.title());
+        values.set(name, &title);
     }
     values.set("bead-id", source.id().as_str());
     values.set("title-slug", &title_slug(source));
     values
+}
+
+fn poured_title(title: &str) -> Cow<'_, str> {
+    if title.len() <= MAX_POURED_TITLE {
+        return title.into();
+    }
+    let beginning = &title[..title.floor_char_boundary(MAX_POURED_TITLE)];
+    format!("{}…", beginning.trim_end()).into()
 }
 
 /// A title as a part of a name: lower case, words joined by `-`, at most 30 characters; the id where nothing is left (I-8).
@@ -296,6 +309,12 @@ mod tests {
         assert_eq!(
             values.get("title-slug"),
             Some("add-rate-limiting-for-the-api")
+        );
+        let long = "ü".repeat(250);
+        let long = pour_values(&issue(&json!({"title": long})));
+        assert_eq!(
+            long.get("bug"),
+            Some(format!("{}…", "ü".repeat(150)).as_str())
         );
         let odd = pour_values(&issue(&json!({"title": "日本"})));
         assert_eq!(odd.get("title-slug"), Some("proj-1"));

@@ -179,6 +179,11 @@ fn carry_out(
     let mut batch = Vec::new();
     let mut made = Vec::new();
     for (index, template) in templates.iter().enumerate() {
+        if let Some(why) = input::wrong_title(&template.title) {
+            return Err(failed(&format!(
+                "create batch item {index}: validation failed: validation failed for issue : {why}"
+            )));
+        }
         let (id, document) =
             document(opened, arguments, template, index).map_err(|why| why.told(&failed))?;
         let issue = Issue::without_comments(Value::Object(document)).map_err(|errors| {

@@ -9,7 +9,7 @@ use super::super::call::{Call, Opened};
 use super::super::failure::Refusal;
 use super::super::text::push;
 use super::super::tree::{Access, Arity, Command, text};
-use super::super::{dep, holding, ids};
+use super::super::{dep, holding, ids, input};
 use super::{GATE, exact, go_text, value};
 
 /// The command.
@@ -146,6 +146,11 @@ fn document(
         (None, Some(awaited)) => format!("Gate: {kind} {awaited}"),
         (None, None) => format!("Gate: {kind}"),
     };
+    if let Some(why) = input::wrong_title(&title) {
+        return Err(Refusal::json(format!(
+            "creating gate: validation failed for issue : {why}"
+        )));
+    }
     let reason = wanted.reason;
     let reason = reason.map_or(String::new(), |reason| format!("\n\nReason: {reason}"));
     let description = format!("Ad-hoc gate blocking {}{reason}", target.issue.id());

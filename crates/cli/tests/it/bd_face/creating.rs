@@ -206,11 +206,14 @@ fn a_title_has_at_most_500_bytes() {
             "one.jsonl",
             json!({"id": "tt-9", "title": title}).to_string() + "\n",
         );
+        env.write("more.md", format!("## {title}\ntext\n"));
         for call in [
             &["create", title.as_str()][..],
             &["update", "tt-1", "--title", title],
             &["import", "one.jsonl"],
             &["create", "--graph", "graph.json"],
+            &["create", "-f", "more.md"],
+            &["gate", "create", "--blocks", "tt-1", "--title", title],
         ] {
             let refused = bd(&env, call).exits(1);
             assert!(refused.stderr.contains(&said), "{}", refused.stderr);

@@ -44,6 +44,27 @@ fn a_global_flag_that_is_not_served_says_so_wherever_it_stands() {
 }
 
 #[test]
+fn a_flag_before_its_command_takes_its_value_with_it() {
+    let env = world();
+    done(&env, &["create", "A", "--id", "tt-1"]);
+    done(&env, &["create", "B", "--id", "tt-2"]);
+    let counted = bd(&env, &["--title", "B", "count"]).exits(0).stdout;
+    assert_eq!(counted, "1\n");
+    for args in [
+        &["--lock-timeout", "5s", "list"][..],
+        &["--no-daemon", "list"],
+        &["list", "--no-daemon", "x"],
+    ] {
+        let refused = bd(&env, args).exits(1).stderr;
+        let flag = args.iter().find(|word| word.starts_with("--")).unwrap();
+        assert!(
+            refused.starts_with(&format!("Error: unknown flag: {flag}\n")),
+            "{args:?}: {refused}"
+        );
+    }
+}
+
+#[test]
 fn db_names_a_store_elsewhere() {
     let (env, other) = (world(), TestEnv::new());
     done(&env, &["create", "A", "--id", "tt-1"]);

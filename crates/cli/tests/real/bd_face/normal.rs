@@ -33,6 +33,9 @@ static TIME: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(pattern).unwrap()
 });
 
+/// How long it is until a time that is yet to come: two calls may fall into two seconds.
+static REST: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\bexpires in [0-9hms.]+").unwrap());
+
 /// The file that is written before it gets its name.
 static TEMPORARY: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"/\.~([^ /]+)\.[0-9]+\b").unwrap());
@@ -80,6 +83,7 @@ impl Normaliser {
                 format!("{}{}", self.number(&found[1]), &found[2])
             }
         });
+        let text = REST.replace_all(&text, "expires in <rest>");
         let text = TIME.replace_all(&text, |found: &Captures<'_>| time(found, now));
         text.into_owned()
     }
@@ -156,6 +160,7 @@ fn ids_times_and_paths_are_named_and_nothing_else() {
     assert_eq!(normal("2026-05-04T10:20:29Z"), "<now TsZ>");
     assert_eq!(normal("2026-05-04T10:20:29.5Z"), "<now TsZ>");
     assert_eq!(normal("2026-05-04T10:25:29Z"), "<now +5m TsZ>");
+    assert_eq!(normal("expires in 1h59m44s"), "expires in <rest>");
     assert_eq!(
         normal("2026-05-04 2026-05-03 10:20"),
         "<today> <now -1440m  >"
