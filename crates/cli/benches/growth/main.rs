@@ -19,7 +19,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::commands::{COMMANDS, Growth, MEMORY};
 use crate::figures::{median, millis};
-use crate::processes::{cpu_time, peak_memory, run};
+use crate::processes::{TICK, cpu_time, peak_memory, run};
 
 /// How much longer what does not grow may take on the largest store than on the smallest.
 const MAX_GROWTH: f64 = 1.5;
@@ -82,7 +82,9 @@ fn growth(stores: &[Utf8PathBuf; 3], sizes: &Sizes) -> bool {
             Growth::Linear => sizes.n_long_runs,
         };
         let (times, cpu) = measured(stores, command, n_runs);
-        let ratio = |of: &[Duration; 3]| of[2].as_secs_f64() / of[0].as_secs_f64().max(1e-9);
+        let ratio = |of: &[Duration; 3]| {
+            of[2].as_secs_f64() / of[0].as_secs_f64().max(TICK.as_secs_f64() / 10.0)
+        };
         let [first, second, last] = times.map(millis);
         let verdict = match growth {
             Growth::None if ratio(&times) <= MAX_GROWTH => "met".to_owned(),
@@ -95,7 +97,7 @@ fn growth(stores: &[Utf8PathBuf; 3], sizes: &Sizes) -> bool {
             }
             Growth::Linear => {
                 let beads = Duration::from_nanos(u64::try_from(large - small).unwrap_or(u64::MAX));
-                let more = times[2].saturating_sub(times[0]);
+                let more = cpu[2].saturating_sub(cpu[0]);
                 format!("{:.2} µs a bead", more.div_duration_f64(beads) / 1000.0)
             }
         };

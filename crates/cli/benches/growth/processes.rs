@@ -9,7 +9,7 @@ use camino::Utf8Path;
 use crate::figures::timed;
 
 /// How long a tick of the kernel's clock is.
-const TICK: Duration = Duration::from_millis(10);
+pub(crate) const TICK: Duration = Duration::from_millis(10);
 
 fn command(directory: &Utf8Path, words: &str) -> Command {
     #[expect(clippy::disallowed_methods, reason = "a benchmark starts programs")]
