@@ -64,7 +64,7 @@ pub(crate) use call::custom_types;
 
 use std::process::ExitCode;
 
-use beads_ralph_runtime::env::{self, Variable};
+use beads_ralph_runtime::os::env::{self, Variable};
 use beads_ralph_runtime::store::{self, Kind};
 use camino::Utf8PathBuf;
 
@@ -266,6 +266,6 @@ fn handed_over(place: &store::Place, typed: &[String]) -> Refusal {
         }
         arguments.insert(0, "--readonly".to_owned());
     }
-    let error = beads_ralph_runtime::unit::replace_by(&program, &arguments);
+    let error = beads_ralph_runtime::os::process::replace_by(&program, &arguments);
     Refusal::plain(format!("cannot start {program}: {error}"))
 }

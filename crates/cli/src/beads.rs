@@ -6,9 +6,9 @@ use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::diag::{ErrorCode, did_you_mean};
 use beads_ralph_core::issue::{Dependency, Fence, Holder, Order, Query, Record, StatusFilter};
 use beads_ralph_core::text::excerpt;
-use beads_ralph_runtime::env::{self, Variable};
+use beads_ralph_runtime::os::env::{self, Variable};
 use beads_ralph_runtime::store::{self, Guard, Stamp, Store, StoreError, Write};
-use beads_ralph_runtime::{clock, host};
+use beads_ralph_runtime::{os::clock, os::host};
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
 

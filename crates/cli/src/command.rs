@@ -67,7 +67,7 @@ mod watchdog;
 pub(crate) use self::run::{Place, main_root};
 
 use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_runtime::env::{self, Variable};
+use beads_ralph_runtime::os::env::{self, Variable};
 use beads_ralph_runtime::store;
 use camino::Utf8PathBuf;
 

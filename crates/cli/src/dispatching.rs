@@ -12,11 +12,11 @@ use beads_ralph_runtime::config::{self, IntegrationMode};
 use beads_ralph_runtime::forge::GitHub;
 use beads_ralph_runtime::formulas::Formulas;
 use beads_ralph_runtime::git::Git;
-use beads_ralph_runtime::host;
 use beads_ralph_runtime::implement::{Dispatched, Ending, ImplementError, Site};
+use beads_ralph_runtime::os::host;
+use beads_ralph_runtime::os::process::{Cancel, Mark};
 use beads_ralph_runtime::run::Forge;
 use beads_ralph_runtime::store::StoreError;
-use beads_ralph_runtime::unit::{Cancel, Mark};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
 

@@ -6,7 +6,7 @@ use beads_ralph_core::issue::{EditError, LongTitle};
 use beads_ralph_core::plan::FilterFault;
 use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::config::ConfigError;
-use beads_ralph_runtime::files::FileError;
+use beads_ralph_runtime::os::files::FileError;
 use beads_ralph_runtime::scenario::ScenarioError;
 use beads_ralph_runtime::store::{Capability, StoreError};
 use serde::Serialize;

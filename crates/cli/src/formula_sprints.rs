@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use beads_ralph_core::apply::{Changed, Detail, Difference, Verdict};
 use beads_ralph_core::bead::{BeadId, RalphBead, SourceMap};
 use beads_ralph_core::compile::{
     Compiled, KnownIds, Part, PouredSprint, ROOT_KEYS, poured_sprint, remembered_values,
@@ -15,7 +16,6 @@ use beads_ralph_core::formula::{
 use beads_ralph_core::issue::{Edit, Entry, Issue, MOLECULE, Record, Standing};
 use beads_ralph_core::number::SprintId;
 use beads_ralph_core::plan::{Filter, Plan, Sprint};
-use beads_ralph_core::reconcile::{Changed, Detail, Difference, Verdict};
 use beads_ralph_core::text::{Spanned, excerpt};
 use beads_ralph_runtime::formulas::Formulas;
 use beads_ralph_runtime::pour::Numbers;

@@ -1,10 +1,10 @@
 //! The gates of this project as commands meet them, and what is said when they are red.
 
 use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_core::governor::{Denied, Gate, Gates, Holds, Light, is_gate};
+use beads_ralph_core::gate::{Denied, Gate, Gates, Holds, Light, is_gate};
 use beads_ralph_core::text::excerpt;
-use beads_ralph_runtime::governor;
-use beads_ralph_runtime::ralph::Ralph;
+use beads_ralph_runtime::bead_files::Ralph;
+use beads_ralph_runtime::gate;
 use beads_ralph_runtime::store::Store;
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ pub(crate) fn store_if_any(global: &Global) -> Result<Option<Beads>, Failure> {
 pub(crate) fn gates(global: &Global) -> Result<Gates, Failure> {
     let beads = store_if_any(global)?;
     let store = beads.as_ref().map(|beads| &*beads.store as &dyn Store);
-    Ok(governor::gates(&main_project()?, store)?)
+    Ok(gate::gates(&main_project()?, store)?)
 }
 
 /// That a bead may not be begun.

@@ -5,28 +5,19 @@
 
 mod args;
 mod bd;
-mod bead_state;
-mod bead_view;
 mod beads;
-mod board;
 mod command;
 mod dispatching;
-mod draw;
 mod failure;
-mod figures;
 mod formula_sprints;
 mod formulas;
 mod governing;
 mod journal;
-mod live;
 mod mason;
 mod molecules;
 mod origin;
-mod outcomes;
-mod page;
 mod plan_source;
 mod registered_types;
-mod table;
 mod ui;
 mod work;
 mod worker_reports;
@@ -34,7 +25,7 @@ mod worker_reports;
 use std::process::ExitCode;
 
 use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_runtime::{env, limits, unit};
+use beads_ralph_runtime::{os::env, os::limits, os::process};
 use clap::Parser as _;
 
 use crate::args::{Cli, MasonCli};
@@ -47,7 +38,7 @@ const MASON: &str = "beads-mason";
 const BD: &str = "bd";
 
 fn main() -> ExitCode {
-    if let Some(code) = unit::shim() {
+    if let Some(code) = process::shim() {
         return code;
     }
     // Where it cannot be taken, the system ends the process instead, as it does with every other program.

@@ -5,6 +5,9 @@
 
 use std::collections::BTreeSet;
 
+use beads_ralph_core::apply::{
+    Context, Difference, Owner, Reconciliation, Scope, Unfit, annotated_ids, known_ids, reconcile,
+};
 use beads_ralph_core::bead::{BeadId, BeadShape};
 use beads_ralph_core::compile::{
     Compiled, FormulaSprints, KnownIds, Refusal, Settings, build, plan_graph,
@@ -13,12 +16,9 @@ use beads_ralph_core::diag::{ErrorCode, sort_by_place};
 use beads_ralph_core::formula::Values;
 use beads_ralph_core::issue::{Query, Record, StatusFilter};
 use beads_ralph_core::plan::{Filter, Plan};
-use beads_ralph_core::reconcile::{
-    Context, Difference, Owner, Reconciliation, Scope, Unfit, annotated_ids, known_ids, reconcile,
-};
 use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::formulas::Formulas;
-use beads_ralph_runtime::removed;
+use beads_ralph_runtime::removed_sprints;
 use beads_ralph_runtime::store::{self, Store};
 
 use crate::args::{Global, SelectionArgs};
@@ -182,7 +182,7 @@ impl Mason {
     }
 
     /// What a comparison says about the sprints that the plan has, and those that it no longer has (Z-44).
-    pub(crate) fn sprints(&self, comparison: &Comparison) -> removed::Applied {
+    pub(crate) fn sprints(&self, comparison: &Comparison) -> removed_sprints::Applied {
         if self.filter.is_everything() {
             let differences = comparison.reconciliation.differences.iter();
             let gone = differences.filter_map(|difference| match difference {
@@ -191,10 +191,10 @@ impl Mason {
                     None
                 }
             });
-            return removed::Applied::Whole(gone.collect());
+            return removed_sprints::Applied::Whole(gone.collect());
         }
         let beads = comparison.compiled.beads.iter();
-        removed::Applied::Some(beads.map(|bead| bead.metadata.sprint.to_string()).collect())
+        removed_sprints::Applied::Some(beads.map(|bead| bead.metadata.sprint.to_string()).collect())
     }
 
     /// Says what was found in the plan beside its beads.

@@ -10,7 +10,7 @@ use beads_ralph_core::diag::Diagnostic;
 use beads_ralph_core::plan::{Plan, invalid_utf8, parse};
 use beads_ralph_core::text::{LineIndex, Position, Span};
 use beads_ralph_runtime::config::{self, Config};
-use beads_ralph_runtime::{agents, clock, env, files, repo, store};
+use beads_ralph_runtime::{agent_files, os::clock, os::env, os::files, repo, store};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::args::{MergeArg, RuleArgs};
@@ -148,7 +148,7 @@ impl Surroundings {
     /// The surroundings of a repository's root, for a plan with a given name.
     pub(crate) fn at(root: Option<&Utf8Path>, plan_file: String) -> Result<Self, Failure> {
         let config = config::load(root)?;
-        let files = root.and_then(agents::agent_files);
+        let files = root.and_then(agent_files::agent_files);
         let agents = AgentCatalog {
             has_directory: files.is_some(),
             files: files.unwrap_or_default(),

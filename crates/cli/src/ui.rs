@@ -1,6 +1,15 @@
 //! How the program talks: data on standard output, talk on standard error, JSON when asked.
 
+pub(crate) mod bead_state;
+pub(crate) mod bead_view;
+pub(crate) mod board;
 mod diagnostics;
+pub(crate) mod draw;
+pub(crate) mod figures;
+pub(crate) mod live;
+pub(crate) mod outcomes;
+pub(crate) mod page;
+pub(crate) mod table;
 
 pub(crate) use diagnostics::{
     JsonDiagnostic, Style, counts, diagnostics_json, failure_of, failure_of_all, render,
@@ -14,8 +23,8 @@ use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
 use beads_ralph_core::diag::{Diagnostic, ErrorCode, sort_by_place};
-use beads_ralph_runtime::env::{self, Variable};
-use beads_ralph_runtime::{limits, repo, terminal};
+use beads_ralph_runtime::os::env::{self, Variable};
+use beads_ralph_runtime::{os::limits, os::terminal, repo};
 use camino::Utf8Path;
 use serde::ser::{Error as _, SerializeSeq as _};
 use serde::{Serialize, Serializer};

@@ -3,20 +3,20 @@
 use std::fmt::Write as _;
 
 use beads_ralph_core::bead::{FieldError, Verifier};
+use beads_ralph_core::check::CheckRecord;
 use beads_ralph_core::diag::{ErrorCode, did_you_mean};
 use beads_ralph_core::dod::{self, DodBead};
 use beads_ralph_core::issue::Record;
 use beads_ralph_core::text::excerpt;
-use beads_ralph_core::verify::CheckRecord;
-use beads_ralph_runtime::ralph::{BeadFile, BeadFileError, Ralph};
-use beads_ralph_runtime::{limits, repo, store};
+use beads_ralph_runtime::bead_files::{BeadFile, BeadFileError, Ralph};
+use beads_ralph_runtime::{os::limits, repo, store};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
 
 use crate::args::{BeadChoice, Global};
 use crate::beads::{Beads, here};
 use crate::failure::Failure;
-use crate::table::{Page, Table};
+use crate::ui::table::{Page, Table};
 use crate::ui::{Ui, lines};
 
 /// How many lines of a failed check's output are shown; `logs` has all of them.

@@ -3,7 +3,7 @@
 use beads_ralph_core::implement::report::{self, Escalation, MAX_REPORT_BYTES};
 use beads_ralph_core::implement::{Agent, report_folder, reporter};
 use beads_ralph_core::issue::Record;
-use beads_ralph_runtime::files;
+use beads_ralph_runtime::os::files;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
 

@@ -132,7 +132,7 @@ mod fire {
     fn add_writer(place: &Place) {
         let line = json!({"id": "bd-writer", "title": "Written all the time", "status": "open"});
         let file = place.root.join("writer.jsonl");
-        beads_ralph_runtime::files::write_atomic(&file, line.to_string().as_bytes()).unwrap();
+        beads_ralph_runtime::os::files::write_atomic(&file, line.to_string().as_bytes()).unwrap();
         assert!(place.run(&["import", file.as_str()]).status.success());
     }
 

@@ -10,6 +10,7 @@ mod check;
 mod compile;
 mod compose;
 mod condition;
+pub mod distill;
 mod document;
 mod expand;
 mod fields;

@@ -7,47 +7,44 @@
 
 pub mod text;
 
-pub mod diag;
-
 pub mod number;
 
-pub mod bead;
-
-pub mod agent;
-
-pub mod verify;
-
-pub mod issue;
-
-pub mod molecule;
-
-pub mod formula;
-
-pub mod implement;
-
-pub mod dod;
-
-pub mod governor;
-
-pub mod graph;
-
-pub mod plan;
-
-pub mod distill;
-
-pub mod chronicle;
-pub mod compile;
-
-pub mod reconcile;
-
-pub mod report;
-
-pub mod patrol;
-
-pub mod watchdog;
+pub mod diag;
 
 pub mod scenario;
 
+pub mod bead;
+
+pub mod graph;
+
+pub mod check;
+
+pub mod agent;
+
+pub mod issue;
+
+pub mod plan;
+
+pub mod formula;
+
+pub mod molecule;
+
+pub mod dod;
+
 pub mod engine;
 
+pub mod patrol;
+
+pub mod implement;
+
+pub mod history;
+
+pub mod gate;
+
+pub mod watchdog;
+
+pub mod compile;
+
 pub mod simulate;
+
+pub mod apply;

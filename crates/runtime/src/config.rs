@@ -44,7 +44,7 @@ pub use timeouts::Timeouts;
 pub use values::Backoff;
 pub use worktrees::{Base, WorktreeSettings};
 
-use crate::files;
+use crate::os::files;
 use document::Document;
 use project::Project;
 

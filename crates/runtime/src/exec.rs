@@ -20,16 +20,16 @@ pub use store_keeper::StoreKeeper;
 use std::time::Duration;
 
 use beads_ralph_core::agent::{Budget, Outcome};
+use beads_ralph_core::check::CheckRecord;
 use beads_ralph_core::dod::{DodBead, Settings};
-use beads_ralph_core::verify::CheckRecord;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use self::run::Run;
-use crate::checks::Again;
-use crate::news::Listener;
-use crate::ralph::{Evidence, LogDirectory};
-use crate::tree::Tree;
-use crate::unit::{Cancel, Mark, Units};
+use crate::bead_files::{Evidence, LogDirectory};
+use crate::check::Again;
+use crate::os::process::{Cancel, Mark, Units};
+use crate::progress::Listener;
+use crate::work_dir::Tree;
 
 /// Somebody who can be asked to work on a bead.
 pub trait Worker {

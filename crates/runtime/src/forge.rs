@@ -20,11 +20,11 @@ use beads_ralph_core::engine::{CommitId, Trouble};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Deserialize;
 
-use crate::run::{Forge, Found, NewPullRequest, PullRequest, PullState};
-use crate::unit::{
+use crate::os::process::{
     Cancel, Ended, Environment, Limits, Mark, Silent, Spec, Stdin, UnitError, Units,
 };
-use crate::{env, files};
+use crate::run::{Forge, Found, NewPullRequest, PullRequest, PullState};
+use crate::{os::env, os::files};
 
 use self::trouble::Failure;
 

@@ -7,8 +7,8 @@ use beads_ralph_core::formula::{Format, FormulaName, Sheet, Shelf, UnsafeName};
 use camino::{Utf8Path, Utf8PathBuf};
 use thiserror::Error;
 
-use crate::env::{self, Variable};
-use crate::files::{self, FileError};
+use crate::os::env::{self, Variable};
+use crate::os::files::{self, FileError};
 use crate::repo;
 
 /// The directory of formulas within a `.beads` directory.

@@ -53,9 +53,9 @@ use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::engine::{CommitId, Trouble};
 use camino::{Utf8Path, Utf8PathBuf};
 
+use crate::os::process::Units;
 use crate::repo::shown;
 use crate::run::{Integrated, Origin, Place, Prepared, Repository, Sealed, State};
-use crate::unit::Units;
 use call::{Call, Caller};
 use site::Linked;
 

@@ -39,7 +39,7 @@ use self::ending::Stop;
 use self::find::TURNS;
 use self::hold::Held;
 use self::settle::Settlement;
-use crate::news::Listener;
+use crate::progress::Listener;
 use crate::run::main_checkout::MainCheckout;
 use crate::run::mortal;
 use crate::store::Store;

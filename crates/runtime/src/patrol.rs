@@ -10,22 +10,22 @@ use std::io;
 use std::time::Duration;
 
 use beads_ralph_core::bead::{BeadId, Expect};
+use beads_ralph_core::check::{Finish, Judge};
 use beads_ralph_core::issue::{Claim, Edit, Entry, Issue, Query};
 use beads_ralph_core::patrol::{self, Bug, Check, Measure};
 use beads_ralph_core::text::excerpt;
-use beads_ralph_core::verify::{Finish, Judge};
 use camino::{Utf8Path, Utf8PathBuf};
 use thiserror::Error;
 
 use self::log::Log;
-use crate::checks::finish;
+use crate::bead_files::names;
+use crate::check::finish;
 use crate::config::Config;
-use crate::files::{self, FileError};
+use crate::os::files::{self, FileError};
+use crate::os::process::{Cancel, Environment, Limits, Mark, Spec, Stdin, UnitError, Units};
 use crate::pour::Numbers;
-use crate::ralph::names;
 use crate::store::{Guard, Stamp, Store, StoreError, Write};
-use crate::unit::{Cancel, Environment, Limits, Mark, Spec, Stdin, UnitError, Units};
-use crate::{clock, host, repo};
+use crate::{os::clock, os::host, repo};
 
 /// Where logs are, from the project's root.
 const LOGS: &str = ".ralph/patrol";

@@ -146,7 +146,7 @@ mod tests {
         let root = Utf8PathBuf::from_path_buf(directory.path().canonicalize().unwrap()).unwrap();
         std::fs::create_dir_all(root.join("pm")).unwrap();
         std::fs::create_dir(root.join(".git")).unwrap();
-        crate::files::write_atomic(&root.join("pm/plan.md"), b"").unwrap();
+        crate::os::files::write_atomic(&root.join("pm/plan.md"), b"").unwrap();
         let plan = root.join("pm/../pm/plan.md");
         assert_eq!(root_of(&plan).as_deref(), Some(root.as_path()));
         assert_eq!(plan_file(&plan, Some(&root)), "pm/plan.md");

@@ -5,7 +5,7 @@ use beads_ralph_core::scenario::Scenario;
 use camino::{Utf8Path, Utf8PathBuf};
 use thiserror::Error;
 
-use crate::files::{self, FileError};
+use crate::os::files::{self, FileError};
 use crate::repo::shown;
 
 /// Why a scenario cannot be used.

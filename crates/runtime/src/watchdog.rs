@@ -13,10 +13,10 @@ use beads_ralph_core::watchdog::{self, Counts, Step, Watched, Worker};
 use jiff::Timestamp;
 use thiserror::Error;
 
-use crate::files::{self, FileError, Lock};
-use crate::ralph::{BeadFileError, Ralph};
+use crate::bead_files::{BeadFileError, Ralph};
+use crate::os::files::{self, FileError, Lock};
+use crate::os::process::Cancel;
 use crate::store::{Store, StoreError};
-use crate::unit::Cancel;
 
 /// Where figures are, from the project's root.
 const METRICS: &str = ".ralph/metrics";

@@ -9,7 +9,7 @@ mod damage {
     use beads_ralph_core::issue::{
         Claim, Comment, Edit, Entry, Event, Holder, Issue, Query, Record, StatusFilter, new_comment,
     };
-    use beads_ralph_runtime::files;
+    use beads_ralph_runtime::os::files;
     use beads_ralph_runtime::store::{
         CheckReport, Control, Guard, Lease, NewClaim, Options, SqliteStore, Stamp, Store as _,
         Write, check, repair,

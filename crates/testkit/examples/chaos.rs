@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::process::ExitCode;
 
-use beads_ralph_runtime::files;
+use beads_ralph_runtime::os::files;
 use beads_ralph_testkit::chaos::{Plant, Survey, noticed, page, play, survey};
 
 const USAGE: &str = "chaos --seed N [--plant NAME]   one seed, line by line

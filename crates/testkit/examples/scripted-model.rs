@@ -4,7 +4,7 @@
 use std::error::Error;
 use std::time::Duration;
 
-use beads_ralph_runtime::{env, scenario};
+use beads_ralph_runtime::{os::env, scenario};
 use beads_ralph_testkit::scripted_model::{Login, ScriptedModel};
 
 #[expect(clippy::print_stdout, reason = "a tool for people, not the program")]

@@ -28,10 +28,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use beads_ralph_core::bead::{AgentSpec, BeadShape, Rules};
-use beads_ralph_core::governor::Gates;
+use beads_ralph_core::gate::Gates;
 use beads_ralph_core::issue::{Abandoned, Claim, Entry, Holder, Liveness};
-use beads_ralph_runtime::clock;
 use beads_ralph_runtime::config::Base;
+use beads_ralph_runtime::os::clock;
 use beads_ralph_runtime::run::{Performer, Selection, Site, TaskReader};
 use beads_ralph_runtime::store::{Stamp, Store, Write};
 use jiff::Timestamp;

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use beads_ralph_runtime::files;
+use beads_ralph_runtime::os::files;
 use beads_ralph_runtime::run::PullState;
 use camino::{Utf8Path, Utf8PathBuf};
 use tempfile::TempDir;

@@ -1,6 +1,6 @@
 //! Folders for what tests make.
 
-use beads_ralph_runtime::{env, files};
+use beads_ralph_runtime::{os::env, os::files};
 use camino::Utf8Path;
 use tempfile::TempDir;
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use beads_ralph_runtime::files;
+use beads_ralph_runtime::os::files;
 use camino::{Utf8Path, Utf8PathBuf};
 use tempfile::TempDir;
 

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use beads_ralph_runtime::files;
+use beads_ralph_runtime::os::files;
 use camino::Utf8Path;
 
 use crate::timed;

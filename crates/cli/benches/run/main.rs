@@ -14,7 +14,7 @@ mod world;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use beads_ralph_runtime::files;
+use beads_ralph_runtime::os::files;
 
 use crate::figures::{Verdicts, median, millis, timed};
 use crate::world::{Integration, Load, Shape, World};
@@ -109,7 +109,7 @@ fn main() -> ExitCode {
         .collect();
     let is_chosen =
         |measured: &&Measured| sizes.is_empty() || sizes.contains(&measured.load.n_beads);
-    let path = beads_ralph_runtime::env::get(beads_ralph_runtime::env::Variable::Path)
+    let path = beads_ralph_runtime::os::env::get(beads_ralph_runtime::os::env::Variable::Path)
         .expect("there is a PATH");
     let mut verdicts = Verdicts::default();
     println!(

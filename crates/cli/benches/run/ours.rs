@@ -26,7 +26,7 @@ pub(crate) fn run(world: &World, load: &Load, path: &str) -> Took {
     command.args(["--integration", load.integration.as_str()]);
     command.stdin(Stdio::null()).stdout(Stdio::null());
     let errors = world.logs.join("run-stderr");
-    let file = beads_ralph_runtime::files::stream_into(&errors).expect("a new file");
+    let file = beads_ralph_runtime::os::files::stream_into(&errors).expect("a new file");
     command.stderr(file);
     let ((is_done, peak), time) = timed(|| watched(&mut command));
     let said = || std::fs::read_to_string(&errors).unwrap_or_default();

@@ -8,7 +8,7 @@ use beads_ralph_core::compile::{
 };
 use beads_ralph_core::issue::Entry;
 use beads_ralph_core::plan::{Filter, parse};
-use beads_ralph_runtime::files;
+use beads_ralph_runtime::os::files;
 use beads_ralph_runtime::store::{Stamp, Write, init};
 use camino::Utf8PathBuf;
 use serde_json::json;

@@ -3,7 +3,9 @@
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use beads_ralph_runtime::unit::{Cancel, Environment, Limits, Mark, Silent, Spec, Stdin, Units};
+use beads_ralph_runtime::os::process::{
+    Cancel, Environment, Limits, Mark, Silent, Spec, Stdin, Units,
+};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::{Sizes, median, timed};

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use beads_ralph_runtime::unit::{
+use beads_ralph_runtime::os::process::{
     Cancel, Ending, Environment, Limits, Mark, Silent, Spec, Stdin, Units,
 };
 

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Holder, Query, Record};
-use beads_ralph_runtime::env::{self, Variable};
 use beads_ralph_runtime::git::Person;
+use beads_ralph_runtime::os::env::{self, Variable};
+use beads_ralph_runtime::os::process::Units;
 use beads_ralph_runtime::store::{self, Kind, Place, Stamp, Store, StoreError, Write};
-use beads_ralph_runtime::unit::Units;
-use beads_ralph_runtime::{clock, host};
+use beads_ralph_runtime::{os::clock, os::host};
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 use serde_json::Value;

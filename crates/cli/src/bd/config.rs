@@ -2,7 +2,7 @@
 //!
 //! The real `bd` keeps some settings in a file of its own, about things that are not here: those are not served.
 
-use beads_ralph_runtime::env::{self, Variable};
+use beads_ralph_runtime::os::env::{self, Variable};
 use serde_json::{Map, Value, json};
 
 use super::arguments::quoted;

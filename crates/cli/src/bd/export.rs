@@ -1,7 +1,7 @@
 //! `bd export`: beads as lines of JSON.
 
 use beads_ralph_core::issue::{Query, Record};
-use beads_ralph_runtime::files::{self, FileError};
+use beads_ralph_runtime::os::files::{self, FileError};
 use camino::Utf8Path;
 use serde_json::{Value, json};
 

@@ -9,7 +9,7 @@
 
 use beads_ralph_core::bead::ASSIGNEE;
 use beads_ralph_core::issue::{Edit, Issue, Record};
-use beads_ralph_runtime::env::{self, Variable};
+use beads_ralph_runtime::os::env::{self, Variable};
 use beads_ralph_runtime::store::{Guard, NewClaim, Stamp, StoreError, Write};
 
 use serde_json::{Map, Value};

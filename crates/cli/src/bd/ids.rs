@@ -2,7 +2,7 @@
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::Record;
-use beads_ralph_runtime::digest;
+use beads_ralph_runtime::os::digest;
 
 use super::arguments::quoted;
 use super::call::Opened;

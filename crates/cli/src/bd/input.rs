@@ -5,7 +5,7 @@ use std::io::{self, BufRead as _, Read as _};
 
 use beads_ralph_core::issue::Label;
 use beads_ralph_runtime::store::StoreError;
-use beads_ralph_runtime::{env, files};
+use beads_ralph_runtime::{os::env, os::files};
 use camino::Utf8Path;
 use serde_json::Value;
 

@@ -3,7 +3,7 @@
 
 use beads_ralph_core::bead::{BeadId, Timestamp};
 use beads_ralph_core::issue::{Comment, Dependency, Effect, Issue, Record};
-use beads_ralph_runtime::digest;
+use beads_ralph_runtime::os::digest;
 use jiff::SignedDuration;
 use serde_json::{Map, Value, json};
 

@@ -2,7 +2,7 @@
 //!
 //! It is called by hooks, which must not fail: without a store there is nothing to say, and that is no error.
 
-use beads_ralph_runtime::files;
+use beads_ralph_runtime::os::files;
 use beads_ralph_runtime::store::StoreError;
 use camino::Utf8Path;
 use serde_json::json;

@@ -3,7 +3,7 @@
 //! Paragraphs, lists, headings and code are known; whatever else markdown has is printed as it stands. An agent gets the text
 //! as it is (`BD_AGENT_MODE`, `CLAUDE_CODE`).
 
-use beads_ralph_runtime::env::{self, Variable};
+use beads_ralph_runtime::os::env::{self, Variable};
 use unicode_width::UnicodeWidthStr as _;
 
 /// The width of a text without its margins.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use beads_ralph_core::issue::{Query, Record, StatusFilter, forget_lease};
-use beads_ralph_runtime::host;
+use beads_ralph_runtime::os::host;
 use beads_ralph_runtime::store::{Guard, Stamp, Write};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::Fence;
-use beads_ralph_runtime::env::{self, Variable};
+use beads_ralph_runtime::os::env::{self, Variable};
 use beads_ralph_runtime::store::{StoreError, Write};
 
 use super::arguments::Arguments;

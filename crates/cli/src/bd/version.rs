@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use beads_ralph_runtime::git::branch_of;
+use beads_ralph_runtime::os::process::Units;
 use beads_ralph_runtime::store;
-use beads_ralph_runtime::unit::Units;
 use serde_json::json;
 
 use super::call::Call;

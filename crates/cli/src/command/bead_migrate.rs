@@ -1,7 +1,7 @@
 //! `bead migrate`: a bead for another generation of readers (B-4).
 
 use beads_ralph_core::bead::{FieldError, error_code, parse_document, to_both, to_v1, to_v2};
-use beads_ralph_runtime::{files, repo};
+use beads_ralph_runtime::{os::files, repo};
 use camino::Utf8Path;
 use serde_json::json;
 

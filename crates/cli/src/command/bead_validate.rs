@@ -8,7 +8,7 @@ use beads_ralph_core::bead::{
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::graph;
 use beads_ralph_core::text::excerpt;
-use beads_ralph_runtime::{agents, config, env, files, repo};
+use beads_ralph_runtime::{agent_files, config, os::env, os::files, repo};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
 
@@ -93,7 +93,7 @@ fn check(path: &Utf8Path, rules: &Rules, known: Option<&BTreeSet<String>>) -> Ch
 }
 
 fn known_agents(root: Option<&Utf8Path>) -> BTreeSet<String> {
-    root.and_then(agents::agent_files)
+    root.and_then(agent_files::agent_files)
         .unwrap_or_default()
         .into_keys()
         .collect()

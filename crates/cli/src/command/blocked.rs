@@ -10,9 +10,9 @@
 use std::fmt::Write as _;
 
 use beads_ralph_core::bead::IssueType;
-use beads_ralph_core::governor::{Applicant, Gate, Gates};
+use beads_ralph_core::gate::{Applicant, Gate, Gates};
+use beads_ralph_core::history::records;
 use beads_ralph_core::issue::{Blocker, MOLECULE, Query, Record, StatusFilter, is_made_of_parts};
-use beads_ralph_core::report;
 use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_runtime::store::Store;
 use camino::Utf8Path;
@@ -20,12 +20,12 @@ use serde_json::{Value, json};
 
 use super::human;
 use crate::args::Global;
-use crate::bead_view::{HUMAN, blockers_to_json, named, paragraph, word};
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::governing;
 use crate::molecules;
 use crate::origin::{Origin, Origins};
+use crate::ui::bead_view::{HUMAN, blockers_to_json, named, paragraph, word};
 use crate::ui::{Ui, counted, quoted};
 
 /// A bead that needs a person.
@@ -152,8 +152,8 @@ impl Stuck {
     /// What a person is asked, for programs: the question, or else what went wrong.
     fn question(&self) -> Option<String> {
         let issue = &self.record.issue;
-        let asked = report::question(issue);
-        asked.or_else(|| self.is_for_person().then(|| report::last_error(issue))?)
+        let asked = records::question(issue);
+        asked.or_else(|| self.is_for_person().then(|| records::last_error(issue))?)
     }
 
     /// What can be done next, and what for.
@@ -220,8 +220,8 @@ fn to_json(stuck: &Stuck) -> Value {
         "human": stuck.is_for_person(),
         "attempt_count": metadata("attempt_count"),
         "question": stuck.question(),
-        "last_error": report::last_error(issue),
-        "last_failure": report::last_failure(issue),
+        "last_error": records::last_error(issue),
+        "last_failure": records::last_failure(issue),
         "branch": stuck.text_of("branch"),
         "worktree": stuck.text_of("worktree_path"),
         "gates": stuck.gates,
@@ -235,10 +235,10 @@ fn to_json(stuck: &Stuck) -> Value {
 fn said(stuck: &Stuck) -> String {
     let issue = &stuck.record.issue;
     let mut text = format!("{} ({})\n", named(&stuck.record), visible(issue.status()));
-    let error = report::last_error(issue);
-    let failure = report::last_failure(issue).filter(|failure| Some(failure) != error.as_ref());
+    let error = records::last_error(issue);
+    let failure = records::last_failure(issue).filter(|failure| Some(failure) != error.as_ref());
     let parts = [
-        ("question", report::question(issue)),
+        ("question", records::question(issue)),
         ("last error", error),
         ("the last that did not pass", failure),
     ];

@@ -10,11 +10,11 @@ use beads_ralph_runtime::store::NewClaim;
 use serde_json::{Map, Value, json};
 
 use crate::args::{ClaimArgs, Global};
-use crate::bead_view::{named, time};
 use crate::beads::Beads;
 use crate::failure::Failure;
-use crate::outcomes::{self, Done};
 use crate::ui::Ui;
+use crate::ui::bead_view::{named, time};
+use crate::ui::outcomes::{self, Done};
 
 pub(crate) fn run(args: &ClaimArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let mut beads = Beads::open(global)?;

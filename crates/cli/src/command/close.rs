@@ -11,12 +11,12 @@ use beads_ralph_runtime::store::{Guard, Write};
 use serde_json::json;
 
 use crate::args::{CloseArgs, Global};
-use crate::bead_view::{named, word};
 use crate::beads::{Beads, until_settled};
 use crate::failure::Failure;
 use crate::molecules;
-use crate::outcomes::{self, Done};
 use crate::ui::Ui;
+use crate::ui::bead_view::{named, word};
+use crate::ui::outcomes::{self, Done};
 
 pub(crate) fn run(args: &CloseArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     one_fence_one_bead(args.guard.fence, &args.ids)?;

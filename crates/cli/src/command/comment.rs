@@ -6,15 +6,15 @@ use std::io;
 
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::issue::{Edit, new_comment};
-use beads_ralph_runtime::files;
+use beads_ralph_runtime::os::files;
 use beads_ralph_runtime::store::Write;
 use camino::Utf8Path;
 use serde_json::json;
 
 use crate::args::{CommentArgs, Global};
-use crate::bead_view::named;
 use crate::beads::Beads;
 use crate::failure::Failure;
+use crate::ui::bead_view::named;
 use crate::ui::{Ui, counted};
 
 pub(crate) fn run(args: &CommentArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {

@@ -5,7 +5,7 @@
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::dod;
 use beads_ralph_core::issue::check_title;
-use beads_ralph_runtime::files::{self, FileError};
+use beads_ralph_runtime::os::files::{self, FileError};
 use beads_ralph_runtime::repo;
 use camino::Utf8PathBuf;
 use serde_json::{Value, json};

@@ -13,11 +13,11 @@ use beads_ralph_runtime::store::Write;
 use serde_json::{Value, json};
 
 use crate::args::{DepAddArgs, DepCommand, DepRemoveArgs, Global, GuardArgs};
-use crate::bead_view::blockers_to_json;
 use crate::beads::Beads;
 use crate::failure::Failure;
-use crate::table::{Page, Table};
 use crate::ui::Ui;
+use crate::ui::bead_view::blockers_to_json;
+use crate::ui::table::{Page, Table};
 
 pub(crate) fn run(command: &DepCommand, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let mut beads = Beads::open(global)?;

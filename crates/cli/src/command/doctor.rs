@@ -11,7 +11,7 @@ use beads_ralph_core::text::visible;
 use beads_ralph_runtime::store::{
     self, CheckReport, Kind, Place, RepairReport, Store as _, StoreError,
 };
-use beads_ralph_runtime::{config, files, repo};
+use beads_ralph_runtime::{config, os::files, repo};
 use camino::Utf8Path;
 use serde_json::{Value, json};
 

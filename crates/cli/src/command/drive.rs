@@ -10,7 +10,7 @@ use beads_ralph_core::issue::Query;
 use beads_ralph_core::text::visible;
 use beads_ralph_runtime::implement::drive::{DriveNews, Driven, Driver, Until, candidates};
 use beads_ralph_runtime::implement::{Dispatcher, ImplementError, Site};
-use beads_ralph_runtime::news::Nobody;
+use beads_ralph_runtime::progress::Nobody;
 use beads_ralph_runtime::store::{self, Store};
 use serde_json::{Value, json};
 

@@ -13,12 +13,12 @@ use std::fmt::Write as _;
 
 use beads_ralph_core::dod::{DodBead, DodStatus, Settings};
 use beads_ralph_core::text::visible;
-use beads_ralph_runtime::checks::Base;
+use beads_ralph_runtime::bead_files::{BeadFile, LogDirectory, Ralph};
+use beads_ralph_runtime::check::Base;
 use beads_ralph_runtime::config::{self, Config};
 use beads_ralph_runtime::exec::{Report, Worker};
-use beads_ralph_runtime::ralph::{BeadFile, LogDirectory, Ralph};
+use beads_ralph_runtime::os::process::{Cancel, Units};
 use beads_ralph_runtime::repo;
-use beads_ralph_runtime::unit::{Cancel, Units};
 use camino::Utf8Path;
 use serde_json::{Value, json};
 

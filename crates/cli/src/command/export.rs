@@ -6,7 +6,7 @@
 use std::ops::ControlFlow;
 
 use beads_ralph_core::issue::{Entry, is_wisp};
-use beads_ralph_runtime::files;
+use beads_ralph_runtime::os::files;
 use beads_ralph_runtime::repo;
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -6,10 +6,10 @@ use beads_ralph_core::formula::{Given, Molecule, StepBead};
 use serde::Serialize;
 
 use crate::args::FormulaGraphArgs;
-use crate::draw::{self, Chart, Labelled};
 use crate::failure::Failure;
 use crate::formulas::{Said, compiled, formulas, values};
 use crate::ui::Ui;
+use crate::ui::draw::{self, Chart, Labelled};
 
 pub(crate) fn run(args: &FormulaGraphArgs, ui: &Ui) -> Result<(), Failure> {
     let formulas = formulas()?;

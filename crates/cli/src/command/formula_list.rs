@@ -12,8 +12,8 @@ use serde_json::json;
 use crate::args::ReadingArgs;
 use crate::failure::Failure;
 use crate::formulas::{compiled, formulas};
-use crate::table::{Page, Table};
 use crate::ui::Ui;
+use crate::ui::table::{Page, Table};
 
 #[derive(Serialize)]
 struct Row {

@@ -5,13 +5,13 @@
 
 use beads_ralph_core::compile::{Refusal, Settings, build};
 use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_core::distill::{Distilled, distill};
+use beads_ralph_core::formula::distill::{Distilled, distill};
 use beads_ralph_core::formula::{Format, FormulaName};
 use beads_ralph_core::number::SprintId;
 use beads_ralph_core::plan::Filter;
 use beads_ralph_core::text::excerpt;
-use beads_ralph_runtime::files::{self, FileError};
 use beads_ralph_runtime::formulas::{BUILT_IN, DIRECTORY};
+use beads_ralph_runtime::os::files::{self, FileError};
 use beads_ralph_runtime::{repo, store};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Map, Value, json};

@@ -16,7 +16,7 @@ use beads_ralph_runtime::formulas::Formulas;
 use crate::args::FormulaShowArgs;
 use crate::failure::Failure;
 use crate::formulas::{Said, compiled, formulas};
-use crate::table::{Page, Table};
+use crate::ui::table::{Page, Table};
 use crate::ui::{Ui, counted};
 
 pub(crate) fn run(args: &FormulaShowArgs, ui: &Ui) -> Result<(), Failure> {

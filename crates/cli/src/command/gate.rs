@@ -6,7 +6,7 @@ mod enforce;
 mod list;
 mod run;
 
-use beads_ralph_core::governor::Gates;
+use beads_ralph_core::gate::Gates;
 
 use crate::args::{GateCommand, Global};
 use crate::failure::Failure;

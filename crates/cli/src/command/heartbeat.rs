@@ -6,10 +6,10 @@ use beads_ralph_core::text::excerpt;
 use serde_json::json;
 
 use crate::args::{Global, HeartbeatArgs};
-use crate::bead_view::time;
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::Ui;
+use crate::ui::bead_view::time;
 
 pub(crate) fn run(args: &HeartbeatArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let mut beads = Beads::open(global)?;

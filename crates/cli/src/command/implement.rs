@@ -10,8 +10,8 @@ use crate::args::{Global, ImplementArgs};
 use crate::beads::Beads;
 use crate::dispatching::{Shop, explained, to_json, words};
 use crate::failure::Failure;
-use crate::live::Live;
 use crate::ui::Ui;
+use crate::ui::live::Live;
 
 pub(crate) fn run(args: &ImplementArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let mut beads = Beads::open(global)?;

@@ -9,10 +9,10 @@ mod settings;
 use std::fmt::Write as _;
 
 use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_runtime::bead_files::Ralph;
 use beads_ralph_runtime::config::{self, Permissions};
-use beads_ralph_runtime::ralph::Ralph;
 use beads_ralph_runtime::store::{self, Kind, Opened};
-use beads_ralph_runtime::{agents, env, files, formulas, repo};
+use beads_ralph_runtime::{agent_files, formulas, os::env, os::files, repo};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Map, Value, json};
 
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &InitArgs, global: &Global, ui: &Ui) -> Result<(), Failu
         .transpose()?;
     let agents = args
         .agents
-        .then(|| agents::write_built_in(&place))
+        .then(|| agent_files::write_built_in(&place))
         .transpose()?;
     let n_beads = made.store.ids_with_prefix("", usize::MAX)?.len();
     let export = made.directory.join("issues.jsonl");

@@ -9,10 +9,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::args::{FilterArgs, Global, ListArgs};
-use crate::bead_view::{self, JsonBead, blocked_rows, blockers_to_json, rows};
 use crate::beads::Beads;
 use crate::failure::Failure;
-use crate::table::{Columns, Page};
+use crate::ui::bead_view::{self, JsonBead, blocked_rows, blockers_to_json, rows};
+use crate::ui::table::{Columns, Page};
 use crate::ui::{Streamed, Ui};
 
 pub(crate) fn run(args: &ListArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {

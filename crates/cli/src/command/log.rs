@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use crate::args::{Global, LogArgs};
 use crate::beads::Beads;
 use crate::failure::Failure;
-use crate::table::Page;
 use crate::ui::Ui;
+use crate::ui::table::Page;
 
 pub(crate) fn run(args: &LogArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let beads = Beads::open(global)?;

@@ -8,12 +8,12 @@ mod places;
 
 use beads_ralph_core::diag::{ErrorCode, did_you_mean};
 use beads_ralph_core::text::{excerpt, visible, visible_lines};
-use beads_ralph_runtime::files;
+use beads_ralph_runtime::os::files;
 use serde_json::{Value, json};
 
 use crate::args::{Global, LogsArgs};
 use crate::failure::Failure;
-use crate::table::{Page, Table};
+use crate::ui::table::{Page, Table};
 use crate::ui::{self, Ui};
 use places::Run;
 pub(crate) use places::{Log, logs_in};

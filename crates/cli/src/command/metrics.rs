@@ -5,19 +5,19 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use beads_ralph_core::chronicle::{Chronicle, RunKind};
-use beads_ralph_core::report::{Figures, figures_of_run};
+use beads_ralph_core::history::records::{Figures, figures_of_run};
+use beads_ralph_core::history::story::{Chronicle, RunKind};
 use beads_ralph_runtime::run::RunDirectory;
 use beads_ralph_runtime::store;
 use serde_json::json;
 
 use super::report::told;
 use crate::args::MetricsArgs;
-use crate::bead_state;
 use crate::beads::here;
 use crate::failure::Failure;
 use crate::journal;
 use crate::ui::Ui;
+use crate::ui::bead_state;
 
 pub(crate) fn run(args: &MetricsArgs, ui: &Ui) -> Result<(), Failure> {
     let mut metrics = Metrics::default();
@@ -200,7 +200,7 @@ impl Metrics {
         }
     }
 
-    fn count_run(&mut self, run: &str, it: &beads_ralph_core::chronicle::Run) {
+    fn count_run(&mut self, run: &str, it: &beads_ralph_core::history::story::Run) {
         if it.kind == RunKind::Verify {
             let labels = [("run", run), ("result", it.status.as_str())];
             self.add("beads_ralph_checks_total", &labels, 1.0);

@@ -8,10 +8,10 @@ use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::issue::Query;
 use beads_ralph_core::patrol::{Check, Measure, measure};
 use beads_ralph_core::text::visible;
+use beads_ralph_runtime::bead_files::Ralph;
 use beads_ralph_runtime::config;
+use beads_ralph_runtime::os::process::{Cancel, Units};
 use beads_ralph_runtime::patrol::{Done, Patrol, PatrolError, Report};
-use beads_ralph_runtime::ralph::Ralph;
-use beads_ralph_runtime::unit::{Cancel, Units};
 use serde_json::{Value, json};
 
 use crate::args::{Global, PatrolArgs};

@@ -7,10 +7,10 @@ use beads_ralph_runtime::controls;
 use serde_json::json;
 
 use crate::args::{Global, PauseArgs};
-use crate::bead_view::time;
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::Ui;
+use crate::ui::bead_view::time;
 
 pub(crate) fn run(args: &PauseArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let mut beads = Beads::open(global)?;

@@ -3,7 +3,7 @@
 use beads_ralph_core::compile::{KnownIds, plan_graph};
 use beads_ralph_core::diag::has_errors;
 use beads_ralph_core::plan::{Filter, annotate};
-use beads_ralph_runtime::files;
+use beads_ralph_runtime::os::files;
 use serde_json::json;
 
 use crate::args::PlanAnnotateArgs;

@@ -1,13 +1,13 @@
 //! `plan apply`: a plan into the store, in the order of contracts §4.4.
 
+use beads_ralph_core::apply::{Difference, Reconciliation, Verdict};
 use beads_ralph_core::bead::{BeadId, BeadShape};
 use beads_ralph_core::diag::{Diagnostic, ErrorCode};
 use beads_ralph_core::issue::{Issue, apply, is_same_content};
 use beads_ralph_core::plan::{self, Filter};
-use beads_ralph_core::reconcile::{Difference, Reconciliation, Verdict};
 use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::store::{Guard, StoreError, Write};
-use beads_ralph_runtime::{files, removed};
+use beads_ralph_runtime::{os::files, removed_sprints};
 use camino::Utf8Path;
 use serde_json::{Value, json};
 
@@ -88,7 +88,7 @@ pub(crate) struct AppliedForRun {
     /// The beads that the plan has; with a dry run some of them are not in the store.
     pub(crate) beads: Vec<Value>,
     /// Which sprints the plan no longer has.
-    pub(crate) sprints: removed::Applied,
+    pub(crate) sprints: removed_sprints::Applied,
 }
 
 /// Applies a plan before its beads are run.
@@ -186,7 +186,7 @@ fn apply_plan(
 fn remember_removed(mason: &Mason, applied: &Applied, beads: &mut Beads) -> Result<(), Failure> {
     let sprints = mason.sprints(&applied.comparison);
     let store = beads.store.as_mut();
-    removed::remember(store, mason.plan_file(), &sprints, beads.by.stamp())?;
+    removed_sprints::remember(store, mason.plan_file(), &sprints, beads.by.stamp())?;
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use beads_ralph_core::bead::{BeadShape, FieldError, RalphBead, Rules, error_code
 use beads_ralph_core::compile::{Compiled, Refusal, build};
 use beads_ralph_core::diag::sort_by_place;
 use beads_ralph_core::plan::{Filter, Plan, annotate};
-use beads_ralph_runtime::{files, repo};
+use beads_ralph_runtime::{os::files, repo};
 use camino::Utf8PathBuf;
 use serde_json::{Value, json};
 

@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 
 use beads_ralph_core::compile::{FormulaSprints, Refusal, Settings, build, check};
 use beads_ralph_core::diag::{Diagnostic, ErrorCode, apply_fixes, sort_by_place};
-use beads_ralph_core::distill::{Alike, alike};
 use beads_ralph_core::formula::Values;
+use beads_ralph_core::formula::distill::{Alike, alike};
 use beads_ralph_core::number::SprintId;
 use beads_ralph_core::plan::{Filter, Plan, parse};
 use beads_ralph_runtime::formulas::Formulas;
-use beads_ralph_runtime::{files, store};
+use beads_ralph_runtime::{os::files, store};
 use camino::Utf8Path;
 use serde::Serialize;
 

@@ -1,6 +1,6 @@
 //! `plan diff`: what applying a plan would change in the store, and what it would not dare to (Z-10).
 
-use beads_ralph_core::reconcile::{Changed, Detail, Difference, Reconciliation, Verdict};
+use beads_ralph_core::apply::{Changed, Detail, Difference, Reconciliation, Verdict};
 use beads_ralph_core::text::{contrast, excerpt};
 use serde_json::{Value, json};
 

@@ -7,9 +7,9 @@ use beads_ralph_core::graph::{Node, SprintGraph};
 use serde::{Serialize, Serializer};
 
 use crate::args::{GraphFormat, PlanGraphArgs};
-use crate::draw::{self, Chart};
 use crate::failure::Failure;
 use crate::plan_source::PlanSource;
+use crate::ui::draw::{self, Chart};
 use crate::ui::{Stream, Ui, render};
 
 pub(crate) fn run(args: &PlanGraphArgs, ui: &Ui) -> Result<(), Failure> {

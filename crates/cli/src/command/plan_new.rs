@@ -1,6 +1,6 @@
 //! `plan new`: a commented template.
 
-use beads_ralph_runtime::files;
+use beads_ralph_runtime::os::files;
 use serde_json::json;
 
 use crate::args::PlanNewArgs;

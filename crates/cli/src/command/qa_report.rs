@@ -6,26 +6,26 @@
 
 use std::ops::ControlFlow;
 
-use beads_ralph_core::report::{self, FlakyCheck, FlakyChecks, QaAgentReport};
-use beads_ralph_runtime::checks::each_kept_record;
+use beads_ralph_core::history::records::{self, FlakyCheck, FlakyChecks, QaAgentReport};
+use beads_ralph_runtime::check::each_kept_record;
 use serde_json::json;
 
 use crate::args::Global;
 use crate::beads::Beads;
 use crate::failure::Failure;
-use crate::figures::{self, percent};
-use crate::table::{Page, Table};
 use crate::ui::Ui;
+use crate::ui::figures::{self, percent};
+use crate::ui::table::{Page, Table};
 use crate::work;
 
 pub(crate) fn run(global: &Global, ui: &Ui) -> Result<(), Failure> {
     let beads = Beads::open(global)?;
     let mut runs = Vec::new();
     beads.each(&figures::worked_on(), |record| {
-        runs.extend(report::runs(&record.issue));
+        runs.extend(records::runs(&record.issue));
         Ok(ControlFlow::Continue(()))
     })?;
-    let agents = report::qa_report(&runs);
+    let agents = records::qa_report(&runs);
     let mut checks = FlakyChecks::default();
     let root = work::store_root(&beads);
     each_kept_record(&root, &beads.directory, |record| checks.take(record));

@@ -12,10 +12,10 @@ use serde_json::json;
 use super::claim;
 use super::list::{filtered, find};
 use crate::args::{Global, ReadyArgs};
-use crate::bead_view;
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::Ui;
+use crate::ui::bead_view;
 
 pub(crate) fn run(args: &ReadyArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     if !args.claim && (args.holder.holder.is_some() || args.holder.pid.is_some()) {

@@ -10,15 +10,15 @@ use std::fmt::Write as _;
 
 use beads_ralph_core::issue::{Claim, Edit, Liveness, Query, Record, StatusFilter};
 use beads_ralph_core::text::excerpt;
-use beads_ralph_runtime::host;
+use beads_ralph_runtime::os::host;
 use beads_ralph_runtime::store::{Guard, StoreError, Write};
 use serde_json::{Value, json};
 
 use self::runs::LeftRun;
 use crate::args::{Global, RecoverArgs};
-use crate::bead_view::{held, named, time};
 use crate::beads::Beads;
 use crate::failure::Failure;
+use crate::ui::bead_view::{held, named, time};
 use crate::ui::{Ui, counted};
 
 /// A bead that is in progress, and what was made of it.

@@ -8,11 +8,11 @@ use beads_ralph_core::text::excerpt;
 use serde_json::json;
 
 use crate::args::{Global, ReleaseArgs};
-use crate::bead_view::{held, named};
 use crate::beads::{Beads, Writer};
 use crate::failure::{ALREADY_CLAIMED, Failure};
-use crate::outcomes::{self, Done};
 use crate::ui::Ui;
+use crate::ui::bead_view::{held, named};
+use crate::ui::outcomes::{self, Done};
 
 pub(crate) fn run(args: &ReleaseArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     super::close::one_fence_one_bead(args.fence, &args.ids)?;

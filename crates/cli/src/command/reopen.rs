@@ -9,11 +9,11 @@ use serde_json::{Map, json};
 
 use super::close::one_fence_one_bead;
 use crate::args::{Global, GuardArgs, ReopenArgs};
-use crate::bead_view::{HUMAN, named};
 use crate::beads::Beads;
 use crate::failure::Failure;
-use crate::outcomes::{self, Done};
 use crate::ui::Ui;
+use crate::ui::bead_view::{HUMAN, named};
+use crate::ui::outcomes::{self, Done};
 
 const ATTEMPTS: &str = "attempt_count";
 

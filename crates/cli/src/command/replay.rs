@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::args::ReplayArgs;
 use crate::failure::Failure;
 use crate::journal::{self, Journal};
-use crate::table::Page;
+use crate::ui::table::Page;
 use crate::ui::{Ui, counted};
 
 pub(crate) fn run(args: &ReplayArgs, ui: &Ui) -> Result<(), Failure> {

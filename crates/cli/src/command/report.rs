@@ -4,12 +4,12 @@
 
 mod evidence;
 
-use beads_ralph_core::chronicle::{Chronicle, chronicle};
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::engine::Outcome;
+use beads_ralph_core::history::story::{Chronicle, chronicle};
 use beads_ralph_core::issue::Liveness;
 use beads_ralph_runtime::run::RunDirectory;
-use beads_ralph_runtime::{clock, files};
+use beads_ralph_runtime::{os::clock, os::files};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::json;
 
@@ -17,7 +17,7 @@ use crate::args::ReportArgs;
 use crate::failure::Failure;
 use crate::origin::Origins;
 use crate::ui::Ui;
-use crate::{journal, page};
+use crate::{journal, ui::page};
 
 pub(crate) fn run(args: &ReportArgs, ui: &Ui) -> Result<(), Failure> {
     page_of(&args.run, args.output.as_deref(), ui)

@@ -11,8 +11,8 @@ use super::reopen::open_again;
 use crate::args::{Global, RetryArgs};
 use crate::beads::Beads;
 use crate::failure::Failure;
-use crate::outcomes;
 use crate::ui::Ui;
+use crate::ui::outcomes;
 
 pub(crate) fn run(args: &RetryArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     one_fence_one_bead(args.guard.fence, &args.ids)?;

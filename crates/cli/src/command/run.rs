@@ -22,10 +22,10 @@ use beads_ralph_runtime::agent::Finding;
 use beads_ralph_runtime::config::{self, Config};
 use beads_ralph_runtime::forge::{self, Gh, GitHub};
 use beads_ralph_runtime::git::{self, Git};
+use beads_ralph_runtime::os::process::{Interrupts, Units};
 use beads_ralph_runtime::run::{Begun, Ended, Forge, Start, StartError};
 use beads_ralph_runtime::store::{MemoryStore, Store as _, StoreError, Write};
-use beads_ralph_runtime::unit::{Interrupts, Units};
-use beads_ralph_runtime::{removed, repo, run, store};
+use beads_ralph_runtime::{removed_sprints, repo, run, store};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 
@@ -82,7 +82,7 @@ fn imagined(beads: &Beads, applied: &AppliedForRun) -> Result<MemoryStore, Failu
     let batch: Result<Vec<Write>, StoreError> = documents.into_iter().map(insert).collect();
     store.write(&batch?, beads.by.stamp())?;
     let (plan, sprints) = (&applied.plan_file, &applied.sprints);
-    removed::remember(&mut store, plan, sprints, beads.by.stamp())?;
+    removed_sprints::remember(&mut store, plan, sprints, beads.by.stamp())?;
     Ok(store)
 }
 

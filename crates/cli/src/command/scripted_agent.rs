@@ -15,11 +15,11 @@ use std::time::{Duration, Instant};
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::scenario::{Action, Cut, Failure as Refusal, Progress, Session, Turn};
 use beads_ralph_core::text::excerpt;
-use beads_ralph_runtime::env::{self, Variable};
-use beads_ralph_runtime::unit::{
+use beads_ralph_runtime::os::env::{self, Variable};
+use beads_ralph_runtime::os::process::{
     Cancel, Ended, Environment, Limits, Mark, Silent, Spec, Stdin, Units,
 };
-use beads_ralph_runtime::{clock, files, scenario};
+use beads_ralph_runtime::{os::clock, os::files, scenario};
 use camino::Utf8PathBuf;
 use serde_json::{Value, json};
 

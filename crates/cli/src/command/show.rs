@@ -13,12 +13,12 @@ use beads_ralph_core::text::{excerpt, visible};
 use serde_json::{Value, json};
 
 use crate::args::{Global, ShowArgs};
-use crate::bead_view::{self, blockers_to_json, held, paragraph};
 use crate::beads::{Beads, n_blocking};
 use crate::failure::Failure;
 use crate::origin::{Origin, Origins};
-use crate::table::Page;
 use crate::ui::Ui;
+use crate::ui::bead_view::{self, blockers_to_json, held, paragraph};
+use crate::ui::table::Page;
 
 /// How many keys of the metadata, and how many dependents, people are shown.
 const MAX_LINES: usize = 40;

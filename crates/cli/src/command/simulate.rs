@@ -10,21 +10,21 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::chronicle::{Chronicle, chronicle};
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::engine::{Head, Task};
+use beads_ralph_core::history::story::{Chronicle, chronicle};
 use beads_ralph_core::simulate::{
     Figures, Percentiles, Play, Source, Study, StudyResult, launches,
 };
 use beads_ralph_core::text::excerpt;
-use beads_ralph_runtime::files;
+use beads_ralph_runtime::os::files;
 use serde_json::{Value, json};
 
 use super::run::VERSION;
 use crate::args::{Global, SimulateArgs};
 use crate::failure::Failure;
-use crate::page;
-use crate::table::{Page, Table};
+use crate::ui::page;
+use crate::ui::table::{Page, Table};
 use crate::ui::{Ui, counted};
 use work::Work;
 

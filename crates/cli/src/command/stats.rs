@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
+use beads_ralph_core::history::records::{Figures, Tally};
 use beads_ralph_core::issue::{Condition, Grouping, Moment, Order, Query};
-use beads_ralph_core::report::{Figures, Tally};
 use beads_ralph_core::text::excerpt;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -17,9 +17,9 @@ use serde::Serialize;
 use crate::args::Global;
 use crate::beads::Beads;
 use crate::failure::Failure;
-use crate::figures;
-use crate::table::Page;
 use crate::ui::Ui;
+use crate::ui::figures;
+use crate::ui::table::Page;
 
 #[derive(Debug, Default, Serialize)]
 struct Stats {

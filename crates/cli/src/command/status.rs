@@ -19,24 +19,24 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 use beads_ralph_core::bead::{ASSIGNEE, IssueType};
-use beads_ralph_core::governor::{Applicant, Gates};
+use beads_ralph_core::gate::{Applicant, Gates};
+use beads_ralph_core::history::records::{Figures, Tally};
 use beads_ralph_core::issue::{Issue, Query, Record, StatusFilter};
 use beads_ralph_core::number::SprintId;
-use beads_ralph_core::report::{Figures, Tally};
 use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::controls::{self, Order, Orders};
-use beads_ralph_runtime::host;
+use beads_ralph_runtime::os::host;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::args::{Global, StatusArgs};
-use crate::bead_view::{HUMAN, time};
 use crate::beads::Beads;
 use crate::failure::Failure;
-use crate::figures;
 use crate::governing;
-use crate::table::{Page, Table};
 use crate::ui::Ui;
+use crate::ui::bead_view::{HUMAN, time};
+use crate::ui::figures;
+use crate::ui::table::{Page, Table};
 use implementing::Implementing;
 
 /// The team of beads that name none (L-5).

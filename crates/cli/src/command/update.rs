@@ -6,16 +6,16 @@ use beads_ralph_core::bead::{Invalid, parse_document};
 use beads_ralph_core::diag::{ErrorCode, did_you_mean};
 use beads_ralph_core::issue::{Edit, Label, Record, check_title};
 use beads_ralph_core::text::excerpt;
-use beads_ralph_runtime::files;
+use beads_ralph_runtime::os::files;
 use beads_ralph_runtime::store::{Guard, Write};
 use camino::Utf8Path;
 use serde_json::{Map, Value, json};
 
 use crate::args::{Global, UpdateArgs};
-use crate::bead_view::{self, named};
 use crate::beads::{Beads, until_settled};
 use crate::failure::Failure;
 use crate::ui::Ui;
+use crate::ui::bead_view::{self, named};
 
 pub(crate) fn run(args: &UpdateArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let edits = edits(args)?;

@@ -4,19 +4,19 @@
 
 use std::collections::BTreeMap;
 
+use beads_ralph_core::check::{CheckRecord, is_green, summary};
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::dod::DodBead;
 use beads_ralph_core::text::{excerpt, visible};
-use beads_ralph_core::verify::{CheckRecord, is_green, summary};
-use beads_ralph_runtime::checks::{Again, Base, Checks, Ground};
-use beads_ralph_runtime::tree::Tree;
-use beads_ralph_runtime::unit::{Cancel, Mark, Units};
-use beads_ralph_runtime::{clock, config, repo};
+use beads_ralph_runtime::check::{Again, Base, Checks, Ground};
+use beads_ralph_runtime::os::process::{Cancel, Mark, Units};
+use beads_ralph_runtime::work_dir::Tree;
+use beads_ralph_runtime::{config, os::clock, repo};
 use serde_json::json;
 
 use crate::args::{Global, VerifyArgs};
 use crate::failure::Failure;
-use crate::live::Live;
+use crate::ui::live::Live;
 use crate::ui::{Ui, counted};
 use crate::work::{self, Target};
 

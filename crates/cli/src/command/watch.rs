@@ -13,9 +13,9 @@ use std::io;
 use std::time::Duration;
 
 use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_runtime::clock;
-use beads_ralph_runtime::signals::{self, Signals};
-use beads_ralph_runtime::terminal::Terminal;
+use beads_ralph_runtime::os::clock;
+use beads_ralph_runtime::os::signals::{self, Signals};
+use beads_ralph_runtime::os::terminal::Terminal;
 use ratatui::crossterm::event::{Event, KeyEventKind};
 
 use self::keys::Keys;
@@ -24,9 +24,9 @@ use self::orders::Order;
 use self::screen::Screen;
 use self::source::Source;
 use crate::args::{Global, WatchArgs};
-use crate::board::{self, Board, Look, Wish};
-use crate::draw::Charset;
 use crate::failure::Failure;
+use crate::ui::board::{self, Board, Look, Wish};
+use crate::ui::draw::Charset;
 use crate::ui::{Stream, Ui};
 
 /// How often it is looked and drawn when no key is pressed.

@@ -10,10 +10,10 @@ mod executing;
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_core::watchdog::{Step, minutes};
-use beads_ralph_runtime::clock;
-use beads_ralph_runtime::ralph::Ralph;
+use beads_ralph_runtime::bead_files::Ralph;
+use beads_ralph_runtime::os::clock;
+use beads_ralph_runtime::os::process::Cancel;
 use beads_ralph_runtime::store::Store;
-use beads_ralph_runtime::unit::Cancel;
 use beads_ralph_runtime::watchdog::{Pass, Seen, Watchdog, WatchdogError};
 use serde_json::{Value, json};
 

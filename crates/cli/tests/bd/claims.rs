@@ -119,7 +119,7 @@ fn z_3_what_others_add_meanwhile_stays() {
     let id = BeadId::parse("tt-1").unwrap();
     let by = Stamp {
         actor: "ann",
-        at: beads_ralph_runtime::clock::now(),
+        at: beads_ralph_runtime::os::clock::now(),
     };
     let change = |edits: Vec<Edit>| Write::Update {
         id: id.clone(),

@@ -4,7 +4,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 
-use beads_ralph_runtime::files;
+use beads_ralph_runtime::os::files;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 

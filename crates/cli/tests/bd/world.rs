@@ -3,9 +3,9 @@
 use std::process::{Command, Output};
 use std::sync::{Arc, OnceLock};
 
-use beads_ralph_runtime::files;
+use beads_ralph_runtime::os::files;
+use beads_ralph_runtime::os::process::Units;
 use beads_ralph_runtime::store::{BdStore, Options};
-use beads_ralph_runtime::unit::Units;
 use camino::{Utf8Path, Utf8PathBuf};
 use tempfile::TempDir;
 

@@ -1,7 +1,7 @@
 //! What a git or an orchestrator leaves that was killed between any two steps: the next call finds it and goes on.
 
 use beads_ralph_core::engine::Lasting;
-use beads_ralph_runtime::files;
+use beads_ralph_runtime::os::files;
 use beads_ralph_runtime::run::{Place, Repository as _};
 use camino::Utf8Path;
 

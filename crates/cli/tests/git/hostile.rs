@@ -2,8 +2,8 @@
 
 use beads_ralph_core::engine::Lasting;
 use beads_ralph_runtime::git::{Git, Identity, Settings};
+use beads_ralph_runtime::os::process::Units;
 use beads_ralph_runtime::run::{Integrated, Repository as _};
-use beads_ralph_runtime::unit::Units;
 
 use super::world::{World, git, origin, read, write};
 

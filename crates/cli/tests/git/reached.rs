@@ -313,7 +313,7 @@ fn c_2_nothing_that_the_agent_planted_is_started() {
                 "commit-msg",
             ] {
                 let hook = world.root.join(".git/hooks").join(name);
-                beads_ralph_runtime::files::create_directory(hook.parent().unwrap()).unwrap();
+                beads_ralph_runtime::os::files::create_directory(hook.parent().unwrap()).unwrap();
                 std::fs::copy(&program, hook).unwrap();
             }
             let hooks = world.root.join(".git/hooks");

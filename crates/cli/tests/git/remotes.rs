@@ -300,7 +300,8 @@ fn z_6_a_shallow_clone_is_known_for_one_and_works() {
             shallow.as_str(),
         ],
     );
-    let units = beads_ralph_runtime::unit::Units::with_shim(env!("CARGO_BIN_EXE_beads-ralph"));
+    let units =
+        beads_ralph_runtime::os::process::Units::with_shim(env!("CARGO_BIN_EXE_beads-ralph"));
     let clone =
         beads_ralph_runtime::git::Git::open(units.into(), &shallow, Settings::default()).unwrap();
     assert!(clone.is_shallow());

@@ -76,8 +76,8 @@ fn z_5_many_files_are_all_named() {
     let name = |number: usize| format!("{}/{number:05}", "directory-with-a-long-name-".repeat(8));
     for number in 0..6000 {
         let path = place.worktree.join(name(number));
-        beads_ralph_runtime::files::create_directory(path.parent().unwrap()).unwrap();
-        drop(beads_ralph_runtime::files::stream_into(&path).unwrap());
+        beads_ralph_runtime::os::files::create_directory(path.parent().unwrap()).unwrap();
+        drop(beads_ralph_runtime::os::files::stream_into(&path).unwrap());
     }
     let sealed = world.git.seal(&place, &prepared.head, "many").unwrap();
     assert_eq!(

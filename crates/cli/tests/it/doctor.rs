@@ -1,6 +1,6 @@
 //! `doctor`: what it finds in a damaged store, what `--repair` brings back, and what it says about the rest.
 
-use beads_ralph_runtime::files;
+use beads_ralph_runtime::os::files;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 

@@ -4,7 +4,7 @@ mod reading;
 
 use std::time::Duration;
 
-use beads_ralph_runtime::unit::{
+use beads_ralph_runtime::os::process::{
     self, Cancel, Ending, Environment, Limits, Mark, Silent, Spec, Stdin, Stopped, Units,
 };
 use camino::Utf8Path;
@@ -393,7 +393,7 @@ fn idle(scenario: &str, name: &str) {
     );
     assert!(!ended.stdout.text().contains("\"result\""), "{ended:?}");
     assert!(
-        ended.survivors.is_empty() && unit::find(&mark).is_empty(),
+        ended.survivors.is_empty() && process::find(&mark).is_empty(),
         "{ended:?}"
     );
 }

@@ -6,7 +6,7 @@
 
 use std::sync::OnceLock;
 
-use beads_ralph_runtime::files;
+use beads_ralph_runtime::os::files;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 use tempfile::TempDir;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use beads_ralph_runtime::files;
+use beads_ralph_runtime::os::files;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 use tempfile::TempDir;

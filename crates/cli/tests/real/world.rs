@@ -8,8 +8,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use beads_ralph_runtime::env::{self, Variable};
-use beads_ralph_runtime::files;
+use beads_ralph_runtime::os::env::{self, Variable};
+use beads_ralph_runtime::os::files;
 use beads_ralph_testkit::scripted_model::{Login, ScriptedModel};
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};

@@ -7,7 +7,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use beads_ralph_runtime::clock;
+use beads_ralph_runtime::os::clock;
 use beads_ralph_runtime::run::RunDirectory;
 
 use crate::picture::{Picture, difference};

@@ -7,9 +7,9 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use beads_ralph_runtime::os::process::{self, Mark};
 use beads_ralph_runtime::run::{RunDirectory, mark_of};
-use beads_ralph_runtime::unit::{self, Mark};
-use beads_ralph_runtime::{clock, files};
+use beads_ralph_runtime::{os::clock, os::files};
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -311,7 +311,7 @@ impl World {
     pub(crate) fn processes(&self) -> Vec<String> {
         let runs = RunDirectory::all(&self.root.join(".beads")).into_iter();
         let marks = runs.map(|run| mark_of(&run));
-        let mut found: BTreeSet<u32> = marks.flat_map(|mark| unit::find(&Mark(mark))).collect();
+        let mut found: BTreeSet<u32> = marks.flat_map(|mark| process::find(&Mark(mark))).collect();
         for entry in std::fs::read_dir("/proc").unwrap().flatten() {
             let cwd = std::fs::read_link(entry.path().join("cwd"));
             if cwd.is_ok_and(|cwd| cwd.starts_with(&self.base)) {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use beads_ralph_runtime::unit::{Cancel, Ending, Flow, Silent, Spec, Stopped};
+use beads_ralph_runtime::os::process::{Cancel, Ending, Flow, Silent, Spec, Stopped};
 
 use crate::tools::{At, Place, assert_nothing_left, run, run_watched, script, units};
 

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use beads_ralph_runtime::unit::{self, Cancel, Ending, Flow, Mark, Silent};
+use beads_ralph_runtime::os::process::{self, Cancel, Ending, Flow, Mark, Silent};
 use rustix::process::{Pid, Signal};
 
 use crate::tools::{
@@ -94,7 +94,7 @@ fn z_19_a_unit_that_stops_its_shim_is_ended_all_the_same() {
     spec.limits.wall = Some(Duration::from_millis(500));
     let ended = run(&spec);
     assert_eq!(ended.ending, Ending::Signalled(15));
-    assert_eq!(ended.stopped, Some(unit::Stopped::Wall));
+    assert_eq!(ended.stopped, Some(process::Stopped::Wall));
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn z_19_a_word_that_comes_too_late_does_not_end_the_next_unit() {
         let mut first = String::new();
         let mut late = At::new("shim", |shim| {
             first.push_str(shim);
-            wait_until("it has ended", || unit::find(&spec.mark).is_empty());
+            wait_until("it has ended", || process::find(&spec.mark).is_empty());
             Flow::Stop
         });
         let ended = units.run(&spec, &cancel, &mut late).unwrap();
@@ -145,24 +145,27 @@ fn z_19_a_word_that_comes_too_late_does_not_end_the_next_unit() {
 
 #[test]
 fn z_19_a_program_that_is_no_shim_is_noticed() {
-    let units = unit::Units::with_shim("/bin/true");
+    let units = process::Units::with_shim("/bin/true");
     let cancel = Cancel::new().unwrap();
     let error = units
         .run(&script("true"), &cancel, &mut Silent)
         .unwrap_err();
-    assert!(matches!(error, unit::UnitError::Shim(_)), "{error}");
+    assert!(matches!(error, process::UnitError::Shim(_)), "{error}");
     let place = Place::new();
     let silent = place.program("silent", "#!/bin/sh\nexec sleep 1000\n");
     let mut spec = script("true");
     spec.limits.wall = Some(Duration::ZERO);
     spec.limits.grace = Duration::ZERO;
-    let error = unit::Units::with_shim(silent).run(&spec, &cancel, &mut Silent);
-    assert!(matches!(error, Err(unit::UnitError::Shim(_))), "{error:?}");
-    let units = unit::Units::with_shim("/no/such/shim");
+    let error = process::Units::with_shim(silent).run(&spec, &cancel, &mut Silent);
+    assert!(
+        matches!(error, Err(process::UnitError::Shim(_))),
+        "{error:?}"
+    );
+    let units = process::Units::with_shim("/no/such/shim");
     let error = units
         .run(&script("true"), &cancel, &mut Silent)
         .unwrap_err();
-    assert!(matches!(error, unit::UnitError::Shim(_)), "{error}");
+    assert!(matches!(error, process::UnitError::Shim(_)), "{error}");
 }
 
 #[test]
@@ -230,11 +233,11 @@ fn z_19_when_we_are_killed_nothing_is_left() {
     command.env(Mark::VARIABLE, &mark.0);
     let mut orchestrator = Other::start(command);
     let shim = orchestrator.hear();
-    assert!(unit::find(&mark).len() >= 5, "it was under way");
+    assert!(process::find(&mark).len() >= 5, "it was under way");
     orchestrator.signal(Signal::KILL);
     assert_eq!(orchestrator.end(), None);
     wait_until("all are gone", || {
-        unit::find(&mark).is_empty() && processes_with(&digits).is_empty() && !is_alive(&shim)
+        process::find(&mark).is_empty() && processes_with(&digits).is_empty() && !is_alive(&shim)
     });
 }
 
@@ -255,8 +258,8 @@ fn z_19_a_unit_inside_a_lost_unit_is_found_by_the_mark_of_the_outer_one() {
     inner.signal(Signal::KILL);
     assert_eq!(inner.end(), None);
     kill(&shim, Signal::KILL);
-    assert!(unit::find(&mark).len() >= 3);
-    let swept = unit::sweep(&mark);
+    assert!(process::find(&mark).len() >= 3);
+    let swept = process::sweep(&mark);
     assert!(swept.n_killed >= 3, "{swept:?}");
     assert_eq!(swept.survivors, Vec::<u32>::new());
     assert_nothing_left(&mark);
@@ -275,7 +278,7 @@ fn the_first_signal_cancels_and_the_second_ends_us() {
         });
         let ended = units().run(&spec, &cancel, &mut tell).unwrap();
         assert!(cancel.is_cancelled());
-        assert_eq!(ended.stopped, Some(unit::Stopped::Cancelled));
+        assert_eq!(ended.stopped, Some(process::Stopped::Cancelled));
         return;
     }
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
@@ -294,7 +297,7 @@ fn the_first_signal_cancels_and_the_second_ends_us() {
             stubborn.signal(signal);
         }
         assert_eq!(stubborn.end(), Some(130));
-        let swept = unit::sweep(&mark);
+        let swept = process::sweep(&mark);
         assert_eq!(swept.survivors, Vec::<u32>::new());
     }
 }

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::time::Duration;
 
-use beads_ralph_runtime::unit::{self, Cancel, Ending, Flow, Mark, Stream, Watch};
+use beads_ralph_runtime::os::process::{self, Cancel, Ending, Flow, Mark, Stream, Watch};
 
 use crate::tools::{
     PART, Place, again, part, peak_memory, run, run_watched, script, spec, units, wait_until,
@@ -208,7 +208,7 @@ struct Late {
 
 impl Watch for Late {
     fn output(&mut self, stream: Stream, bytes: &[u8]) -> Flow {
-        wait_until("all are gone", || unit::find(&self.mark).is_empty());
+        wait_until("all are gone", || process::find(&self.mark).is_empty());
         self.keep.output(stream, bytes)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::os::fd::AsFd as _;
 
-use beads_ralph_runtime::unit::{Ending, Mark, Spec, Stdin, UnitError};
+use beads_ralph_runtime::os::process::{Ending, Mark, Spec, Stdin, UnitError};
 use rustix::io::FdFlags;
 use rustix::process::Signal;
 

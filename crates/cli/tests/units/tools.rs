@@ -5,8 +5,8 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use beads_ralph_runtime::clock;
-use beads_ralph_runtime::unit::{
+use beads_ralph_runtime::os::clock;
+use beads_ralph_runtime::os::process::{
     self, Cancel, Ended, Environment, Flow, Limits, Mark, Silent, Spec, Stdin, Stream, UnitError,
     Units, Watch,
 };
@@ -72,7 +72,7 @@ pub(crate) fn try_run(spec: &Spec) -> Result<Ended, UnitError> {
 
 #[track_caller]
 pub(crate) fn assert_nothing_left(mark: &Mark) {
-    let left = unit::find(mark);
+    let left = process::find(mark);
     assert!(left.is_empty(), "{left:?} are left of {}", mark.0);
 }
 
@@ -155,7 +155,7 @@ impl Place {
 
     pub(crate) fn file(&self, name: &str, bytes: &[u8]) -> Utf8PathBuf {
         let path = self.root().join(name);
-        beads_ralph_runtime::files::write_atomic(&path, bytes).unwrap();
+        beads_ralph_runtime::os::files::write_atomic(&path, bytes).unwrap();
         path
     }
 }

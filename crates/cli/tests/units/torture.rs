@@ -7,8 +7,8 @@ use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use beads_ralph_runtime::clock;
-use beads_ralph_runtime::unit::{
+use beads_ralph_runtime::os::clock;
+use beads_ralph_runtime::os::process::{
     self, Cancel, Ending, Limits, Mark, Silent, Spec, Stdin, UnitError, Units,
 };
 use camino::Utf8Path;
@@ -159,7 +159,7 @@ fn run(units: &Units, spec: &Spec, cancelled_after: Option<Duration>) {
         Err(UnitError::Program { is_missing, .. }) => assert!(is_missing, "{spec:?}"),
         Err(error) => panic!("{spec:?}: {error}"),
     }
-    let left = unit::find(&spec.mark);
+    let left = process::find(&spec.mark);
     assert!(left.is_empty(), "{left:?} are left of {spec:?}");
 }
 
@@ -226,7 +226,7 @@ fn children() -> Vec<String> {
 
 /// The processes of a round that are there: by its mark, or by what their command lines have in common.
 fn processes(mark: &Mark, token: &str) -> Vec<String> {
-    let marked = unit::find(mark).into_iter().map(|pid| pid.to_string());
+    let marked = process::find(mark).into_iter().map(|pid| pid.to_string());
     marked.chain(processes_with(token)).collect()
 }
 

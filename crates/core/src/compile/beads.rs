@@ -13,7 +13,7 @@ use crate::bead::{
     description, labels, plan_agent, scrum_master, standard_output_schema, team_name,
 };
 use crate::diag::{Diagnostic, has_errors};
-use crate::governor::GATE_LABEL;
+use crate::gate::GATE_LABEL;
 use crate::graph::Node;
 use crate::plan::{CompleteSprint, Filter, Plan, Sprint, SprintKind, VerifierItem, complete};
 

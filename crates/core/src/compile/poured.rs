@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use serde_json::{Map, Value};
 
 use crate::bead::{ASSIGNEE, BeadId, FieldError, Priority, RalphBead, SourceMap, to_value};
-use crate::distill::offered;
+use crate::formula::distill::offered;
 use crate::formula::{Molecule, Need, Pouring, StepBead, Values, Wait};
 use crate::graph::in_order;
 use crate::issue::{Dependency, Issue};

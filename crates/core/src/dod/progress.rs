@@ -4,8 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::words::DodStatus;
 use crate::bead::Timestamp;
+use crate::check::{CheckRecord, summary};
 use crate::issue::HELD_BY_GATES;
-use crate::verify::{CheckRecord, summary};
 
 /// What a run has come to.
 #[derive(Debug, Clone, PartialEq)]

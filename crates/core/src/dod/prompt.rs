@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::model::DodBead;
+use crate::check::{CheckRecord, failures_in};
 use crate::text::visible;
-use crate::verify::{CheckRecord, failures_in};
 
 /// The longest reason of a failure that goes into a prompt; all of it is in the evidence.
 const MAX_REASON: usize = 2000;

@@ -10,7 +10,7 @@ use beads_ralph_core::agent::{Adapter, Capability, version_in};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::ready::program;
-use crate::unit::{
+use crate::os::process::{
     Cancel, Ended, Ending, Environment, Limits, Mark, Silent, Spec, Stdin, UnitError, Units,
 };
 

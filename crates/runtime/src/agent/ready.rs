@@ -5,9 +5,9 @@ use beads_ralph_core::bead::{AgentSpec, ModelLevel, ModelSources, ResolvedModel,
 use beads_ralph_core::text::excerpt;
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::agents::{self, Definition};
+use crate::agent_files::{self, Definition};
 use crate::config::Config;
-use crate::env;
+use crate::os::env;
 use crate::repo::shown;
 
 /// How an adapter names this very program.
@@ -63,7 +63,7 @@ pub fn resolve<'c>(
     spec: &AgentSpec,
 ) -> Result<Resolved<'c>, Vec<Finding>> {
     let mut findings = Vec::new();
-    let definition = agents::definition(root, &spec.agent);
+    let definition = agent_files::definition(root, &spec.agent);
     if definition.is_none() && !spec.agent.is_built_in() {
         let path = excerpt(spec.agent.as_str());
         findings.push(Finding::error(
@@ -249,7 +249,7 @@ fn known_by_name(
             ));
         }
     }
-    let twins = agents::called(root, definition.called());
+    let twins = agent_files::called(root, definition.called());
     let twins: Vec<String> = twins
         .into_iter()
         .filter(|twin| *twin != definition.path)

@@ -14,12 +14,12 @@ use camino::{Utf8Path, Utf8PathBuf};
 use thiserror::Error;
 use uuid::Uuid;
 
-use crate::files::{self, FileError};
-use crate::unit::{
+use crate::os::files::{self, FileError};
+use crate::os::process::{
     self, Cancel, Ended, Environment, Flow, Limits, Mark, Spec, Stdin, Stopped, Stream, UnitError,
     Units, Watch,
 };
-use crate::{clock, digest};
+use crate::{os::clock, os::digest};
 
 /// How long a program may take to end after its last word; what it runs in the background it gives five seconds itself.
 pub const DRAIN: Duration = Duration::from_secs(30);
@@ -245,9 +245,9 @@ fn ending(ended: &Ended, over: Option<String>, limits: Limits) -> Ending {
         }
     });
     let end = match ended.ending {
-        unit::Ending::Exited(code) => End::Exited(code),
-        unit::Ending::Signalled(signal) => End::Signalled(signal),
-        unit::Ending::Unknown => End::Lost,
+        process::Ending::Exited(code) => End::Exited(code),
+        process::Ending::Signalled(signal) => End::Signalled(signal),
+        process::Ending::Unknown => End::Lost,
     };
     Ending { end, halt }
 }

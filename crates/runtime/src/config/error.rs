@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde_saphyr::Error;
 use thiserror::Error as DeriveError;
 
-use crate::files::FileError;
+use crate::os::files::FileError;
 use crate::repo::shown;
 
 /// How much of the parser's words is passed on; they can quote the file.

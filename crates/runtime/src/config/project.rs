@@ -11,7 +11,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::error::{ConfigError, meant};
 use super::gates::GatesKey;
-use crate::files;
+use crate::os::files;
 
 /// The file's name in the repository's root.
 pub const PROJECT_FILE_NAME: &str = "project-config.toml";

@@ -3,7 +3,7 @@
 use beads_ralph_core::agent::{Outcome, Status};
 use beads_ralph_core::dod::AgentEnd;
 
-use crate::tree::Snapshot;
+use crate::work_dir::Snapshot;
 
 /// What an agent's outcome means for the loop.
 pub(super) fn agent_end(outcome: &Outcome, before: &Snapshot, after: &Snapshot) -> AgentEnd {

@@ -1,8 +1,8 @@
 //! Signs of life while something runs.
 
 use super::keeper::Keeper;
-use crate::news::{Listener, News};
-use crate::unit::Cancel;
+use crate::os::process::Cancel;
+use crate::progress::{Listener, News};
 
 /// Says that the bead is still worked on, as often as whoever keeps it needs to hear it, and stops the work when it is ours no
 /// longer.

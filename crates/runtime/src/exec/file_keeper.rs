@@ -5,9 +5,9 @@ use beads_ralph_core::dod::{DodBead, Progress};
 use camino::Utf8Path;
 
 use super::keeper::{Keeper, KeeperError, Verdict};
-use crate::clock;
-use crate::files::Lock;
-use crate::ralph::{BeadFile, Evidence, Written};
+use crate::bead_files::{BeadFile, Evidence, Written};
+use crate::os::clock;
+use crate::os::files::Lock;
 use crate::repo::shown;
 
 /// A bead in a file, and the lock that keeps everybody else from it.

@@ -1,11 +1,11 @@
 //! Whoever keeps a bead while it is worked on: a file or a store.
 
 use beads_ralph_core::agent::Outcome;
+use beads_ralph_core::check::CheckRecord;
 use beads_ralph_core::dod::{DodBead, Progress};
-use beads_ralph_core::verify::CheckRecord;
 use thiserror::Error;
 
-use crate::ralph::BeadFileError;
+use crate::bead_files::BeadFileError;
 use crate::store::StoreError;
 
 /// What becomes of a bead.

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use beads_ralph_core::agent::Outcome;
 use beads_ralph_core::bead::Timestamp;
+use beads_ralph_core::check::{CheckRecord, is_green, no_verdict, summary};
 use beads_ralph_core::dod::{
     AgentEnd, DodBead, DodStatus, End, Feedback, Moment, Progress, Pursuit, Settings, Step, prompt,
 };
-use beads_ralph_core::verify::{CheckRecord, is_green, no_verdict, summary};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
 
@@ -17,12 +17,12 @@ use super::beating::Beating;
 use super::keeper::{Keeper, KeeperError, Verdict};
 use super::receipt::{Receipt, exceeded};
 use super::{Ending, Report, Task, Worker, Workshop};
-use crate::checks::{Checks, Ground};
-use crate::clock;
-use crate::files::{self, FileError};
-use crate::news::{Listener, News};
-use crate::ralph::{EvidenceError, check_artifacts};
-use crate::tree::{Snapshot, Tree};
+use crate::bead_files::{EvidenceError, check_artifacts};
+use crate::check::{Checks, Ground};
+use crate::os::clock;
+use crate::os::files::{self, FileError};
+use crate::progress::{Listener, News};
+use crate::work_dir::{Snapshot, Tree};
 
 pub(super) struct Run<'a> {
     workshop: &'a Workshop<'a>,

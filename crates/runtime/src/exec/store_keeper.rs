@@ -4,13 +4,13 @@ use std::time::{Duration, Instant};
 
 use beads_ralph_core::agent::Outcome;
 use beads_ralph_core::bead::{BeadId, Verifier};
+use beads_ralph_core::check::{CheckRecord, is_green, verdict};
 use beads_ralph_core::dod::{DodBead, Progress, of_issue};
 use beads_ralph_core::issue::{Comment, Edit, Fence, Holder, Label};
-use beads_ralph_core::verify::{CheckRecord, is_green, verdict};
 use serde_json::{Map, Value, json};
 
 use super::keeper::{Keeper, KeeperError, Verdict};
-use crate::clock;
+use crate::os::clock;
 use crate::store::{Guard, NewClaim, Stamp, Store, StoreError, Write};
 
 /// How long a claim lasts without a sign of life.

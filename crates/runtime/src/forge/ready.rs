@@ -7,7 +7,7 @@ use super::remote::{self, OTHERWISE};
 use super::trouble::{Failure, Reason};
 use super::{Gh, GitHub};
 use crate::agent::Finding;
-use crate::unit::Stdin;
+use crate::os::process::Stdin;
 
 /// Why no pull requests can be made.
 #[derive(Debug, Clone, PartialEq, Eq)]

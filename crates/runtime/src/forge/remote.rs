@@ -10,7 +10,7 @@ use beads_ralph_core::text::{excerpt, visible};
 use camino::Utf8Path;
 
 use crate::agent::Finding;
-use crate::unit::{Ending, Units};
+use crate::os::process::{Ending, Units};
 
 /// How long git and ssh may take to look something up in their settings.
 const LIMIT: Duration = Duration::from_secs(30);

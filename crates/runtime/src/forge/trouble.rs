@@ -8,7 +8,7 @@ use beads_ralph_core::engine::{Lasting, Trouble};
 
 use super::remote::Address;
 use super::text;
-use crate::unit::{Ended, Ending, Stopped, UnitError};
+use crate::os::process::{Ended, Ending, Stopped, UnitError};
 
 /// With this code `gh` says that nobody is logged in.
 const NOT_LOGGED_IN: i32 = 4;

@@ -12,7 +12,7 @@ use super::prepare::MERGING;
 use super::site::{INITIALIZING, Linked, Site};
 use super::status::Status;
 use super::{Git, refname};
-use crate::files;
+use crate::os::files;
 use crate::repo::shown;
 use crate::run::{Origin, Place};
 

@@ -10,7 +10,7 @@ use beads_ralph_core::engine::{CommitId, Trouble};
 
 use super::call::Call;
 use super::{Git, fault, refname};
-use crate::{clock, env};
+use crate::{os::clock, os::env};
 
 /// How many branches an error names.
 const MAX_NAMED: usize = 10;

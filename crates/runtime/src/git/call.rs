@@ -19,8 +19,8 @@ use super::index::recognised;
 use super::site::Linked;
 use super::view::View;
 use super::{Settings, fault, locks};
-use crate::files;
-use crate::unit::{
+use crate::os::files;
+use crate::os::process::{
     Cancel, Captured, Ending, Environment, Limits, Mark, Silent, Spec, Stdin, Stopped, UnitError,
     Units,
 };
@@ -350,7 +350,7 @@ impl<U: Deref<Target = Units>> Caller<U> {
             output: output.map(Utf8PathBuf::from),
         };
         let cancel =
-            Cancel::new().map_err(|error| Trouble::passing(crate::limits::explain(&error)))?;
+            Cancel::new().map_err(|error| Trouble::passing(crate::os::limits::explain(&error)))?;
         let ended = self.units.run(&spec, &cancel, &mut Silent);
         let ended = ended.map_err(|error| not_started(&error))?;
         let name = call.name();

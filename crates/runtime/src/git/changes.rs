@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use super::Git;
 use super::call::{Call, no_place};
-use crate::files;
+use crate::os::files;
 
 /// A file that differs between two commits.
 #[derive(Debug, Clone, PartialEq, Eq)]

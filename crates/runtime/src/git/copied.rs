@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::site::Linked;
 use super::status::is_left_out;
-use crate::files;
+use crate::os::files;
 
 /// What was copied into a worktree.
 #[derive(Debug, Default, Serialize, Deserialize)]

@@ -7,7 +7,7 @@ use camino::Utf8Path;
 
 use super::Git;
 use super::call::{Call, Caller};
-use crate::unit::Units;
+use crate::os::process::Units;
 
 /// How long git may take to say who the user is.
 const ASKING_LIMIT: Duration = Duration::from_secs(10);

@@ -16,9 +16,9 @@ use tempfile::TempDir;
 use super::call::{Call, Caller, no_place, parts};
 use super::site::Linked;
 use super::status::{Entry, Kind, Status};
-use crate::files;
+use crate::os::files;
+use crate::os::process::Units;
 use crate::repo::shown;
-use crate::unit::Units;
 
 /// The commit that the index was made for.
 const AT: &str = "at";

@@ -12,7 +12,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::occupants;
 use crate::repo::shown;
-use crate::{clock, files};
+use crate::{os::clock, os::files};
 
 /// A lock this old, that nobody holds open in a place where nobody works, was left by a git that was killed.
 pub(super) const STALE: Duration = Duration::from_secs(10);

@@ -11,10 +11,10 @@ use super::call::Caller;
 use super::site::Linked;
 use super::status::{OURS, is_below};
 use super::view::{HOME, View};
-use crate::clock;
-use crate::files::{self, Lock};
+use crate::os::clock;
+use crate::os::files::{self, Lock};
+use crate::os::process::Units;
 use crate::repo::shown;
-use crate::unit::Units;
 
 /// How long somebody waits for another who looks at the same place.
 const PATIENCE: Duration = Duration::from_mins(2);

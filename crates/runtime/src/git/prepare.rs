@@ -8,7 +8,7 @@ use super::call::{Call, Said};
 use super::site::Linked;
 use super::status::Status;
 use super::{Git, copied};
-use crate::files;
+use crate::os::files;
 use crate::run::{Origin, Place, Prepared, Wanted};
 
 /// The file beside our index of a worktree that says: a merge of ours is under way, and the worktree was clean before.

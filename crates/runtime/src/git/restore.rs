@@ -10,7 +10,7 @@ use super::prepare::FULL_NAME;
 use super::site::Linked;
 use super::status::{OURS, Status};
 use super::{Git, copied, refname};
-use crate::files;
+use crate::os::files;
 use crate::run::Place;
 
 impl Git {

@@ -7,8 +7,8 @@ use beads_ralph_core::engine::Trouble;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::call::{Call, Caller};
-use crate::env::{self, Variable};
-use crate::unit::Units;
+use crate::os::env::{self, Variable};
+use crate::os::process::Units;
 
 /// The names of the files that are written.
 pub(super) const GLOBAL: &str = "global";

@@ -7,7 +7,7 @@ use camino::Utf8Path;
 
 use super::call::{Call, Caller, parts};
 use super::site::Linked;
-use crate::unit::Units;
+use crate::os::process::Units;
 
 /// What is ours and no work of an agent, wherever it is written.
 pub(super) const OURS: [&str; 2] = [".ralph", ".beads"];

@@ -11,8 +11,8 @@ use camino::Utf8Path;
 use twox_hash::XxHash3_64;
 
 use super::Git;
-use crate::clock;
-use crate::files::{self, Lock};
+use crate::os::clock;
+use crate::os::files::{self, Lock};
 use crate::repo::shown;
 
 /// How many locks there are. Worktrees that share one wait for each other, and for nothing worse.

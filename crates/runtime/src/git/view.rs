@@ -15,10 +15,10 @@ use beads_ralph_core::engine::Trouble;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::setup::{self, Setup};
-use crate::clock;
-use crate::files::{self, FileError, Lock};
+use crate::os::clock;
+use crate::os::files::{self, FileError, Lock};
+use crate::os::process::Units;
 use crate::repo::shown;
-use crate::unit::Units;
 
 /// Where what is ours lies, below the git directory that all worktrees share.
 pub(super) const HOME: &str = "beads-ralph";

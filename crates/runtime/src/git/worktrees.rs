@@ -7,7 +7,7 @@ use super::call::Call;
 use super::site::{Linked, Site};
 use super::turn::steadily;
 use super::{Git, copied, refname};
-use crate::files::{self, FileError};
+use crate::os::files::{self, FileError};
 use crate::repo::shown;
 use crate::run::Place;
 

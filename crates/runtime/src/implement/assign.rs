@@ -12,7 +12,7 @@ use super::Dispatcher;
 use super::ending::Stop;
 use super::find::Found;
 use crate::config::WorkerSettings;
-use crate::files;
+use crate::os::files;
 
 /// How a stage is done.
 #[derive(Debug, Clone, PartialEq, Eq)]

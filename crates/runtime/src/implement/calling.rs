@@ -16,11 +16,11 @@ use super::ending::{ImplementError, Stop};
 use super::hold::Held;
 use super::seen::Watchman;
 use crate::agent::{self, Finding, Job};
-use crate::news::News;
+use crate::os::process::{Cancel, Mark};
+use crate::progress::News;
 use crate::run::own_bd::OwnBd;
-use crate::tree::Tree;
-use crate::unit::{Cancel, Mark};
-use crate::{agents, clock, files};
+use crate::work_dir::Tree;
+use crate::{agent_files, os::clock, os::files};
 
 /// Who is called, for what, and where that is kept.
 pub(super) struct Errand<'e> {
@@ -216,9 +216,9 @@ impl Dispatcher<'_> {
                 .to_owned(),
         };
         let path = AgentPath::for_name(errand.name).map_err(|it| bad(it.to_string()))?;
-        let has_file = |root: &Utf8Path| agents::definition(root, &path);
+        let has_file = |root: &Utf8Path| agent_files::definition(root, &path);
         let own = has_file(&assignment.place).and(has_file(self.site.root));
-        let described = || has_file(self.site.root).or_else(|| agents::built_in(errand.name));
+        let described = || has_file(self.site.root).or_else(|| agent_files::built_in(errand.name));
         let instructions = match (&own, described()) {
             (Some(_), _) => None,
             (None, Some(definition)) => Some(definition.instructions),

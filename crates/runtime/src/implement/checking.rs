@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use beads_ralph_core::bead::{Dod, Timestamp};
+use beads_ralph_core::check::{CheckRecord, warnings};
 use beads_ralph_core::engine::CommitId;
-use beads_ralph_core::verify::{CheckRecord, warnings};
 use camino::Utf8Path;
 use serde_json::{Value, json};
 
@@ -12,8 +12,8 @@ use super::Dispatcher;
 use super::ending::{ImplementError, Stop};
 use super::hold::Held;
 use super::seen::Beating;
-use crate::checks::{Again, Base, Checks, Ground};
-use crate::{clock, files};
+use crate::check::{Again, Base, Checks, Ground};
+use crate::{os::clock, os::files};
 
 /// What is to be run, and where.
 #[derive(Debug, Clone, Copy)]

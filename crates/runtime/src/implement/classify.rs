@@ -8,7 +8,7 @@ use beads_ralph_core::implement::report::{
 };
 use camino::Utf8Path;
 
-use crate::files::{self, FileError};
+use crate::os::files::{self, FileError};
 
 /// How much of a report that cannot be used is kept.
 const MAX_RAW: usize = 64 * 1024;

@@ -11,14 +11,14 @@ use std::time::{Duration, Instant};
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::engine::Trouble;
-use beads_ralph_core::governor::{Applicant, Gate, Gates};
+use beads_ralph_core::gate::{Applicant, Gate, Gates};
 use beads_ralph_core::implement::{Candidate, READY, flag, linked_source, queue};
 use beads_ralph_core::issue::{MOLECULE, Query, Record, StatusFilter};
 
 use super::{Dispatched, Dispatcher, Ending, ImplementError, Site};
-use crate::news::Nobody;
+use crate::progress::Nobody;
 use crate::store::{Guard, Store, StoreError, Write};
-use crate::{clock, controls};
+use crate::{controls, os::clock};
 
 /// How long the user's own command to tell them something may take.
 const NOTIFY_LIMIT: Duration = Duration::from_secs(30);

@@ -11,7 +11,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 use crate::agent::AgentError;
-use crate::files::FileError;
+use crate::os::files::FileError;
 use crate::store::StoreError;
 
 /// Something that was decided, and by which rule.

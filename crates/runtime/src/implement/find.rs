@@ -2,7 +2,7 @@
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::engine::Trouble;
-use beads_ralph_core::governor::Applicant;
+use beads_ralph_core::gate::Applicant;
 use beads_ralph_core::implement::{
     HUMAN, Mode, Resolution, link_label, linked_source, molecule_to_use,
 };

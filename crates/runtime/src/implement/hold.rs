@@ -12,7 +12,7 @@ use super::ending::{ImplementError, Stop};
 use super::record::WorkRecord;
 use super::{Dispatcher, Site};
 use crate::store::{NewClaim, Store, StoreError};
-use crate::{clock, host};
+use crate::{os::clock, os::host};
 
 /// How often a sign of life is given.
 const BEAT: Duration = Duration::from_mins(1);

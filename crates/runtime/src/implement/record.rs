@@ -5,7 +5,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::hold::Held;
-use crate::files::{self, FileError};
+use crate::os::files::{self, FileError};
 
 /// How the names of records end.
 const SUFFIX: &str = "dispatch.json";

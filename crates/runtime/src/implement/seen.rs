@@ -12,11 +12,11 @@ use super::Dispatcher;
 use super::ending::Stop;
 use super::hold::Held;
 use crate::agent::Observer;
-use crate::news::{Listener, News};
+use crate::os::process::{Cancel, Flow, Mark, Stream, Units, Watch};
+use crate::progress::{Listener, News};
 use crate::run::Repository as _;
 use crate::run::main_checkout::MainCheckout;
 use crate::store::{Store, StoreError};
-use crate::unit::{Cancel, Flow, Mark, Stream, Units, Watch};
 
 /// Keeps the claim alive while a worker works, and ends it when it must not go on.
 pub(super) struct Watchman<'w> {

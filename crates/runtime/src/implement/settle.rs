@@ -14,9 +14,9 @@ use super::Dispatcher;
 use super::assign::Assignment;
 use super::ending::{Ending, ImplementError, Stop};
 use super::hold::{Held, left_by};
-use crate::digest;
+use crate::os::digest;
+use crate::os::process::{Ending as UnitEnding, Environment, Limits, Silent, Spec, Stdin};
 use crate::store::{Guard, StoreError, Write};
-use crate::unit::{Ending as UnitEnding, Environment, Limits, Silent, Spec, Stdin};
 
 /// How long the user's own word on where discovered work belongs may take.
 const SIBLING_LIMIT: Duration = Duration::from_mins(1);

@@ -3,19 +3,19 @@
 use std::time::Duration;
 
 use beads_ralph_core::agent::Permissions;
-use beads_ralph_core::governor::Gates;
+use beads_ralph_core::gate::Gates;
 use beads_ralph_core::issue::Holder;
 use camino::Utf8Path;
 
-use crate::clock;
+use crate::bead_files::Ralph;
 use crate::config::{Config, IntegrationMode};
 use crate::formulas::Formulas;
+use crate::gate;
 use crate::git::Git;
-use crate::governor;
-use crate::ralph::Ralph;
+use crate::os::clock;
+use crate::os::process::{Cancel, Mark, Units};
 use crate::run::Forge;
 use crate::store::{Stamp, Store, StoreError};
-use crate::unit::{Cancel, Mark, Units};
 
 /// How long a claim on a step lasts without a sign of life.
 const LEASE: Duration = Duration::from_mins(10);
@@ -74,7 +74,7 @@ impl Site<'_> {
 
     /// The gates of the project as they stand.
     pub fn gates(&self, store: &dyn Store) -> Result<Gates, StoreError> {
-        governor::gates(&Ralph::with_store(self.root, self.beads), Some(store))
+        gate::gates(&Ralph::with_store(self.root, self.beads), Some(store))
     }
 
     /// The commands that show whether the project holds.

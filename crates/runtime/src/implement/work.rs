@@ -20,8 +20,8 @@ use super::ending::Stop;
 use super::hold::Held;
 use super::record::WorkRecord;
 use super::session::{later_session_id, session_id};
-use crate::files;
-use crate::unit::{self, Mark};
+use crate::os::files;
+use crate::os::process::{self, Mark};
 
 /// How much of what a worker complained of is kept in its report.
 const STDERR_TAIL: u64 = 4 * 1024;
@@ -67,7 +67,7 @@ impl Dispatcher<'_> {
         let before = WorkRecord::read(&record);
         let mut begun = None;
         if let Some(left) = before.filter(|before| before.is_undecided(held)) {
-            unit::end(&Mark(left.mark.clone()));
+            process::end(&Mark(left.mark.clone()));
             begun.clone_from(&left.head);
             if let Some(done) = self.left_over(assignment, held, &path, left)? {
                 return Ok(done);

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{self, Write};
 
-use crate::unit::{Flow, Stream, Watch};
+use crate::os::process::{Flow, Stream, Watch};
 
 /// How much of the beginning is kept, and how much of the end: what failed is mostly told there.
 const HEAD: usize = 4 * 1024 * 1024;

@@ -10,8 +10,8 @@ use beads_ralph_core::text::without_colour;
 
 use super::main_checkout::MainCheckout;
 use crate::agent::Observer;
-use crate::news::{Listener, News};
-use crate::unit::{Cancel, Mark, Units};
+use crate::os::process::{Cancel, Mark, Units};
+use crate::progress::{Listener, News};
 
 /// What is going on: for each bead the agent or check and the last thing it said, and what people should know besides.
 #[derive(Debug, Clone, Default)]

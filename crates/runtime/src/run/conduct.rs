@@ -17,8 +17,8 @@ use super::journal::Journal;
 use super::lookout::Lookout;
 use super::perform::Performer;
 use super::tasks::Sight;
-use crate::clock;
-use crate::files::FileError;
+use crate::os::clock;
+use crate::os::files::FileError;
 use crate::store::StoreError;
 
 /// How often screens are told, and signals are looked for.

@@ -24,9 +24,9 @@ use super::port_book::PortBook;
 use super::ports::{Checked, Claimed, Crew, Job, Place};
 use super::set_up;
 use crate::config::Config;
-use crate::files::{self, FileError};
-use crate::unit::{Cancel, Ending, Mark, Silent, Units};
-use crate::{agent, digest};
+use crate::os::files::{self, FileError};
+use crate::os::process::{Cancel, Ending, Mark, Silent, Units};
+use crate::{agent, os::digest};
 
 /// How long the user's own command to tell them something may take.
 const NOTIFY_LIMIT: Duration = Duration::from_secs(30);

@@ -5,7 +5,7 @@
 use beads_ralph_core::engine::{Entry, Head};
 
 use super::journal::{self, JournalError, RunDirectory};
-use crate::files;
+use crate::os::files;
 
 /// A journal, and how much of it was read.
 #[derive(Debug)]

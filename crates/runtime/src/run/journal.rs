@@ -14,8 +14,8 @@ use serde_json::Value;
 use thiserror::Error;
 
 use super::mortal::{self, Death, Moment};
-use crate::files::{self, Appender, FileError, Lock};
-use crate::{digest, host};
+use crate::os::files::{self, Appender, FileError, Lock};
+use crate::{os::digest, os::host};
 
 /// The directory of runs in `.beads`.
 const RUNS: &str = "runs";

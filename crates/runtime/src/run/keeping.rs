@@ -11,7 +11,7 @@ use beads_ralph_core::bead::{
 use beads_ralph_core::engine::{
     AgentReport, CommitId, Effect, EffectId, Note, Progress, Pull, Trouble,
 };
-use beads_ralph_core::governor::CHECKED_AT;
+use beads_ralph_core::gate::CHECKED_AT;
 use beads_ralph_core::issue::{Edit, Fence, Label, Record, new_comment};
 use serde_json::{Map, Value, json};
 

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::tree::{Snapshot, Tree};
-use crate::unit::{self, Mark, Units};
-use crate::{clock, repo};
+use crate::os::process::{self, Mark, Units};
+use crate::work_dir::{Snapshot, Tree};
+use crate::{os::clock, repo};
 
 /// How often it is looked at, at the most.
 const EVERY: Duration = Duration::from_secs(10);
@@ -65,7 +65,7 @@ impl MainCheckout {
 
     /// Why a unit seems to have changed it: what one of its processes does there.
     pub(crate) fn trace(&self, mark: &Mark) -> Option<String> {
-        unit::find(mark).into_iter().find_map(|pid| {
+        process::find(mark).into_iter().find_map(|pid| {
             let works_here = fs::read_link(format!("/proc/{pid}/cwd")).ok();
             let works_here = works_here.and_then(|path| Utf8PathBuf::from_path_buf(path).ok());
             if works_here.is_some_and(|path| self.is_mine(&path)) {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rustix::process::{Signal, getpid, kill_process};
 
-use crate::env::{self, Variable};
+use crate::os::env::{self, Variable};
 
 /// When a run dies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

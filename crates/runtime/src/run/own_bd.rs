@@ -4,8 +4,8 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::env::{self, Variable};
-use crate::files;
+use crate::os::env::{self, Variable};
+use crate::os::files;
 
 /// Where the link is, and the store that agents may only read; nothing when there is no link.
 #[derive(Debug, Default)]

@@ -7,8 +7,10 @@ use beads_ralph_core::engine::Trouble;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::config::Config;
-use crate::files;
-use crate::unit::{Cancel, Ended, Ending, Environment, Limits, Mark, Spec, Stdin, Units, Watch};
+use crate::os::files;
+use crate::os::process::{
+    Cancel, Ended, Ending, Environment, Limits, Mark, Spec, Stdin, Units, Watch,
+};
 
 /// How long the command may take.
 const LIMIT: Duration = Duration::from_mins(30);

@@ -24,12 +24,12 @@ use super::perform::{Performer, Site};
 use super::port_book::PortBook;
 use super::ports::{Crew as _, Forge, Repository};
 use super::tasks::{Sight, TaskReader};
+use crate::bead_files::Ralph;
 use crate::config::Config;
-use crate::files::{FileError, Lock};
-use crate::ralph::Ralph;
+use crate::os::files::{FileError, Lock};
+use crate::os::process::{self, Mark, Units};
 use crate::store::Store;
-use crate::unit::{self, Mark, Units};
-use crate::{clock, governor, host};
+use crate::{gate, os::clock, os::host};
 
 /// Why a run could not begin, or not go on.
 #[derive(Debug, Error)]
@@ -228,7 +228,7 @@ impl Start<'_> {
             max_attempts: self.config.run.max_attempts,
             has_default_checks: !self.config.default_checks.is_empty(),
             selection: begun.settings().selection.clone(),
-            gates: &|store| governor::gates(&ralph, Some(store)),
+            gates: &|store| gate::gates(&ralph, Some(store)),
             account: &account,
             gone: &gone,
         };
@@ -357,7 +357,7 @@ fn bury(beads: &Utf8Path, run: &str) -> Result<bool, Trouble> {
 
 /// Ends what is left of a run's processes (Z-7).
 fn end_processes(mark: &str) -> Result<usize, StartError> {
-    let swept = unit::end(&Mark(mark.to_owned()));
+    let swept = process::end(&Mark(mark.to_owned()));
     if swept.survivors.is_empty() {
         Ok(swept.n_killed)
     } else {

@@ -8,7 +8,7 @@ use beads_ralph_core::bead::{
     AgentSpec, BeadId, DEFAULT_MAX_RETRY_ATTEMPTS, IssueType, RalphBead, Rules, SourceMap, Status,
 };
 use beads_ralph_core::engine::{CommitId, Event, Selection, Spent, Standing, Task};
-use beads_ralph_core::governor::{Gates, is_gate};
+use beads_ralph_core::gate::{Gates, is_gate};
 use beads_ralph_core::issue::{
     Abandoned, Claim, Dependency, Effect, Holder, Query, Record, Standing as StoreStanding,
     StatusFilter, is_made_of_parts,
@@ -20,7 +20,7 @@ use serde_json::Value;
 use self::features::is_open_feature;
 use super::below::open_steps;
 use super::keeping::{FEEDBACK, PARKED, RECEIPT, SEALED};
-use crate::removed;
+use crate::removed_sprints;
 use crate::store::{Control, Store, StoreError};
 
 /// What is needed to make a task of a record.
@@ -70,7 +70,7 @@ impl TaskReader<'_> {
     /// The sprints that the plan of this run no longer has (Z-44).
     fn removed(&self, store: &dyn Store) -> Result<BTreeSet<String>, StoreError> {
         match &self.selection.plan {
-            Some(plan) => removed::read(store, plan),
+            Some(plan) => removed_sprints::read(store, plan),
             None => Ok(BTreeSet::new()),
         }
     }

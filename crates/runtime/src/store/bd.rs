@@ -43,8 +43,8 @@ use super::{
     Capability, Control, Lease, MemoryStore, NewClaim, Options, SqliteStore, Stamp, Store,
     StoreError, Write,
 };
-use crate::unit::Units;
-use crate::{clock, digest, env, files};
+use crate::os::process::Units;
+use crate::{os::clock, os::digest, os::env, os::files};
 
 pub use self::probe::OWN_BUILD;
 

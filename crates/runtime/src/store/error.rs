@@ -8,7 +8,7 @@ use camino::Utf8PathBuf;
 use thiserror::Error;
 
 use super::Capability;
-use crate::files::FileError;
+use crate::os::files::FileError;
 use crate::repo::shown;
 
 /// Why a store refused or failed. Nothing was changed, whichever it is, but for failures of the real `bd`: what it did is then to be

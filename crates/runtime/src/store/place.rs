@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
 use super::{BdStore, Opened, Options, SqliteStore, Stamp, Store, StoreError, Write};
-use crate::env::{self, Variable};
-use crate::files;
+use crate::os::env::{self, Variable};
+use crate::os::files;
+use crate::os::process::Units;
 use crate::repo::{self, Home};
-use crate::unit::Units;
 
 const DIRECTORY: &str = ".beads";
 const MARKER: &str = "beads-ralph.json";

@@ -7,8 +7,8 @@ use beads_ralph_core::watchdog::{self, Step, Watched, Worker};
 use jiff::Timestamp;
 
 use super::{Seen, Watchdog, WatchdogError};
-use crate::files::FileError;
-use crate::ralph::{BeadFile, BeadFileError};
+use crate::bead_files::{BeadFile, BeadFileError};
+use crate::os::files::FileError;
 
 /// How the version of `exec` begins, which it leaves in a bead.
 const OURS: &str = "beads-ralph ";

@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{METRICS, Watchdog};
-use crate::files::{self, FileError};
-use crate::ralph::names;
+use crate::bead_files::names;
+use crate::os::files::{self, FileError};
 
 const NUDGES: &str = ".ralph/nudges";
 const ALERTS: &str = ".ralph/alerts";

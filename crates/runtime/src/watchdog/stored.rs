@@ -9,7 +9,7 @@ use beads_ralph_core::watchdog::{self, Step, WAITING, WATCHED, Watched, Worker};
 use jiff::Timestamp;
 
 use super::{Seen, Watchdog, WatchdogError};
-use crate::host;
+use crate::os::host;
 use crate::store::{Guard, Stamp, Store, StoreError, Write};
 
 impl Watchdog<'_> {

@@ -14,8 +14,8 @@ use serde_json::json;
 use crate::args::DepTreeArgs;
 use crate::beads::Beads;
 use crate::failure::Failure;
-use crate::table::Page;
 use crate::ui::Ui;
+use crate::ui::table::Page;
 
 #[derive(Debug, Serialize)]
 struct TreeNode {

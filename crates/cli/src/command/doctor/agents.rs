@@ -9,13 +9,13 @@ use beads_ralph_core::agent::{Adapter, Permissions};
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_runtime::agent::{Login, Probed, Support, is_installed, probe};
 use beads_ralph_runtime::config;
+use beads_ralph_runtime::os::process::Units;
 use beads_ralph_runtime::repo;
-use beads_ralph_runtime::unit::Units;
 use serde_json::{Map, Value, json};
 
 use crate::beads::here;
 use crate::failure::Failure;
-use crate::table::{Page, Table};
+use crate::ui::table::{Page, Table};
 use crate::ui::{Ui, lines};
 
 /// What stands where there is nothing to say.

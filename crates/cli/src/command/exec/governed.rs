@@ -1,6 +1,6 @@
 //! Whether a bead may be begun: a red gate holds features back (G-3).
 
-use beads_ralph_core::governor::Applicant;
+use beads_ralph_core::gate::Applicant;
 use beads_ralph_core::text::visible;
 
 use super::Exec;

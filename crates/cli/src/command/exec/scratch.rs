@@ -1,7 +1,7 @@
 //! A copy of a bead's directory to work in, which is thrown away at the end.
 
 use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_runtime::files;
+use beads_ralph_runtime::os::files;
 use camino::{Utf8Path, Utf8PathBuf};
 use tempfile::TempDir;
 

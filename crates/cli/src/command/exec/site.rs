@@ -4,15 +4,15 @@ use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::dod::{DodBead, DodStatus};
 use beads_ralph_core::issue::Holder;
 use beads_ralph_core::watchdog::RESTART_COUNT;
-use beads_ralph_runtime::checks::{Again, Base};
+use beads_ralph_runtime::bead_files::{BeadFile, Evidence};
+use beads_ralph_runtime::check::{Again, Base};
 use beads_ralph_runtime::exec::{
     self, FileKeeper, Keeper, KeeperError, StoreKeeper, Worker, Workshop,
 };
-use beads_ralph_runtime::files::Lock;
-use beads_ralph_runtime::ralph::{BeadFile, Evidence};
+use beads_ralph_runtime::os::files::Lock;
+use beads_ralph_runtime::os::process::{self, Cancel, Mark, Units};
 use beads_ralph_runtime::store::{Guard, Write};
-use beads_ralph_runtime::unit::{self, Cancel, Mark, Units};
-use beads_ralph_runtime::{clock, host};
+use beads_ralph_runtime::{os::clock, os::host};
 use camino::Utf8Path;
 use serde_json::json;
 
@@ -20,8 +20,8 @@ use super::governed::OVERRULED;
 use super::{Done, Exec, completed_already};
 use crate::command::reopen::opening;
 use crate::failure::Failure;
-use crate::live::Live;
 use crate::ui::counted;
+use crate::ui::live::Live;
 use crate::work::{self, Stored, Target};
 
 /// Who we are, for the bead.
@@ -83,7 +83,7 @@ impl Site<'_> {
 
     /// Ends what is left of a run before this one that was killed (Z-7), and leaves word how to end what this one starts.
     fn take_over(&self, lock: &mut Lock) -> Result<Mark, Failure> {
-        let swept = unit::sweep(&Mark(lock.note()?));
+        let swept = process::sweep(&Mark(lock.note()?));
         if !swept.survivors.is_empty() {
             let survivors = swept.survivors;
             let message = format!("processes {survivors:?} of an earlier run cannot be ended");

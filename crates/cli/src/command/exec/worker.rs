@@ -9,11 +9,11 @@ use beads_ralph_core::bead::{AgentPath, AgentSpec, Model, Role};
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::agent::{self, Finding, Job, Observer, Resolved};
-use beads_ralph_runtime::agents;
+use beads_ralph_runtime::agent_files;
 use beads_ralph_runtime::config::{Allowance, Config};
 use beads_ralph_runtime::exec::{Task, Worker};
-use beads_ralph_runtime::news::{Listener, News};
-use beads_ralph_runtime::unit::{Cancel, Units};
+use beads_ralph_runtime::os::process::{Cancel, Units};
+use beads_ralph_runtime::progress::{Listener, News};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
 
@@ -53,7 +53,7 @@ impl<'a> AgentWorker<'a> {
             agent::resolve(config, place.project, &spec).map_err(|found| refused(&found))?;
         if place.root != place.project
             && !spec.agent.is_built_in()
-            && agents::definition(place.root, &spec.agent).is_none()
+            && agent_files::definition(place.root, &spec.agent).is_none()
         {
             let path = excerpt(spec.agent.as_str());
             let message = format!("{path} is not in the bead's worktree, where the agent works");

@@ -8,12 +8,12 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use beads_ralph_core::diag::{ErrorCode, did_you_mean};
-use beads_ralph_core::governor::{Applicant, Denied, Gate, Gates};
+use beads_ralph_core::gate::{Applicant, Denied, Gate, Gates};
 use beads_ralph_core::issue::{Query, StatusFilter};
 use beads_ralph_core::text::{excerpt, visible};
-use beads_ralph_runtime::ralph::{BeadFile, Ralph};
+use beads_ralph_runtime::bead_files::{BeadFile, Ralph};
 use beads_ralph_runtime::store::Store;
-use beads_ralph_runtime::{clock, governor};
+use beads_ralph_runtime::{gate, os::clock};
 use serde_json::{Value, json};
 
 use super::list::why;
@@ -31,7 +31,7 @@ pub(super) fn run(args: &GateCheckArgs, global: &Global, ui: &Ui) -> Result<(), 
     let beads = governing::store_if_any(global)?;
     let store = beads.as_ref().map(|beads| &*beads.store as &dyn Store);
     let ralph = governing::main_project()?;
-    let gates = governor::gates(&ralph, store)?;
+    let gates = gate::gates(&ralph, store)?;
     if let Some(name) = &args.bead {
         return one(name, &gates, global, ui);
     }

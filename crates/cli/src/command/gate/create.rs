@@ -4,10 +4,10 @@
 
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::dod;
-use beads_ralph_core::governor::{CONVOY, GATE_LABEL, GROUP_LABEL};
+use beads_ralph_core::gate::{CONVOY, GATE_LABEL, GROUP_LABEL};
 use beads_ralph_core::issue::{Entry, Label, check_id};
 use beads_ralph_core::text::excerpt;
-use beads_ralph_runtime::files::{self, FileError};
+use beads_ralph_runtime::os::files::{self, FileError};
 use beads_ralph_runtime::repo;
 use beads_ralph_runtime::store::{StoreError, Write};
 use camino::Utf8PathBuf;

@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use beads_ralph_core::dod::{DodBead, DodStatus};
-use beads_ralph_core::governor::{Applicant, Denied, Gates};
+use beads_ralph_core::gate::{Applicant, Denied, Gates};
 use beads_ralph_core::issue::{Edit, HELD_BY_GATES, Query, Record, StatusFilter};
 use beads_ralph_core::text::{excerpt, visible};
-use beads_ralph_runtime::files::FileError;
-use beads_ralph_runtime::ralph::{BeadFile, BeadFileError};
+use beads_ralph_runtime::bead_files::{BeadFile, BeadFileError};
+use beads_ralph_runtime::os::files::FileError;
 use beads_ralph_runtime::store::{Guard, Stamp, Store, StoreError, Write};
-use beads_ralph_runtime::{governor, host};
+use beads_ralph_runtime::{gate, os::host};
 use serde_json::{Map, Value, json};
 
 use crate::args::Global;
@@ -62,7 +62,7 @@ pub(super) fn run(global: &Global, ui: &Ui) -> Result<(), Failure> {
     let ralph = governing::main_project()?;
     let mut beads = governing::store_if_any(global)?;
     let store = beads.as_ref().map(|beads| &*beads.store as &dyn Store);
-    let gates = governor::gates(&ralph, store)?;
+    let gates = gate::gates(&ralph, store)?;
     let red = gates.standing().filter(|gate| gate.is_red());
     let mut enforced = Enforced {
         red: red.map(|gate| gate.id.clone()).collect(),

@@ -3,14 +3,14 @@
 //! Data: `{"green": bool, "gates": [{id, title, state, why, holds, groups, last_run, failure}]}`; `state` is `green` or `red`, `holds` is `features`, or
 //! `dependents` for a gate of a plan, which holds back by its edges alone.
 
-use beads_ralph_core::governor::{Gate, Holds, Light, Why};
+use beads_ralph_core::gate::{Gate, Holds, Light, Why};
 use serde_json::{Value, json};
 
 use crate::args::Global;
 use crate::failure::Failure;
 use crate::governing;
-use crate::table::{Page, Table};
 use crate::ui::Ui;
+use crate::ui::table::{Page, Table};
 
 pub(super) fn run(global: &Global, ui: &Ui) -> Result<(), Failure> {
     let gates = governing::gates(global)?;

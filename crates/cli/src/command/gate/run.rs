@@ -3,13 +3,13 @@
 //! Data: `{"gates": [{id, state, results: […], evidence, logs, error}]}`, a failure has the same in `error.results`; `error` says why a gate could not be
 //! run, which leaves it as it was.
 
+use beads_ralph_core::check::summary;
 use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_core::governor::{Denied, Gates};
+use beads_ralph_core::gate::{Denied, Gates};
 use beads_ralph_core::text::{excerpt, visible};
-use beads_ralph_core::verify::summary;
 use beads_ralph_runtime::config;
 use beads_ralph_runtime::exec::Ending;
-use beads_ralph_runtime::unit::{Cancel, Units};
+use beads_ralph_runtime::os::process::{Cancel, Units};
 use serde_json::{Value, json};
 
 use super::super::exec::{Done, Exec};

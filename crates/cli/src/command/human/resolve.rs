@@ -14,7 +14,7 @@ use beads_ralph_core::molecule::Step;
 use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_core::watchdog;
 use beads_ralph_runtime::store::{Guard, StoreError, Write};
-use beads_ralph_runtime::{clock, files, host};
+use beads_ralph_runtime::{os::clock, os::files, os::host};
 use camino::Utf8Path;
 use serde_json::{Value, json};
 
@@ -23,10 +23,10 @@ use super::super::reopen::opening;
 use super::super::retry::refuse_others;
 use super::waiting::{Kind, Waiting};
 use crate::args::{Global, GuardArgs, HumanResolveArgs};
-use crate::bead_view::named;
 use crate::beads::{Beads, Writer, until_settled};
 use crate::failure::Failure;
 use crate::ui::Ui;
+use crate::ui::bead_view::named;
 
 /// What is said when nobody says anything.
 const RESOLVED: &str = "resolved";

@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 
 use super::waiting::{Kind, Waiting};
 use crate::args::{Global, HumanShowArgs};
-use crate::bead_view::{named, paragraph};
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::Ui;
+use crate::ui::bead_view::{named, paragraph};
 use crate::worker_reports::{Found, reports};
 
 /// A step that waits, and what its workers left.

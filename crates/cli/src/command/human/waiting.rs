@@ -1,15 +1,15 @@
 //! Something that waits for a person, and what is known about it.
 
+use beads_ralph_core::history::records;
 use beads_ralph_core::implement::{
     HUMAN, PULL_LABEL, VERIFIED, WORKTREE_LABEL, decode_path, decode_url, reason, stage_of,
 };
 use beads_ralph_core::issue::{Issue, Record, Standing};
 use beads_ralph_core::molecule::{Molecule, Step};
-use beads_ralph_core::report;
 use camino::Utf8Path;
 use serde_json::{Value, json};
 
-use crate::bead_view::time;
+use crate::ui::bead_view::time;
 use crate::ui::quoted;
 
 /// Who made it wait, which decides what an answer does.
@@ -122,7 +122,7 @@ impl Waiting {
                 };
                 notes(issue).or_else(|| notes(&self.step()?.issue))
             }
-            Kind::Run => report::question(issue).or_else(|| report::last_error(issue)),
+            Kind::Run => records::question(issue).or_else(|| records::last_error(issue)),
             Kind::Merge if self.is_verified() => {
                 Some("the work is done and was looked at; it is to be merged".to_owned())
             }

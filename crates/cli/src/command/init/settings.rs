@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_runtime::config::{self, FILE_NAME, Permissions};
-use beads_ralph_runtime::files::{self, FileError};
+use beads_ralph_runtime::os::files::{self, FileError};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::failure::Failure;

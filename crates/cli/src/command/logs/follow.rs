@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use beads_ralph_core::text::{visible, visible_lines};
-use beads_ralph_runtime::files::{self, FileError};
-use beads_ralph_runtime::terminal;
-use beads_ralph_runtime::unit::Cancel;
+use beads_ralph_runtime::os::files::{self, FileError};
+use beads_ralph_runtime::os::process::Cancel;
+use beads_ralph_runtime::os::terminal;
 use camino::Utf8PathBuf;
 
 use super::places::{Log, Run};

@@ -9,10 +9,10 @@ use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::implement::linked_source;
 use beads_ralph_core::issue::Record;
 use beads_ralph_core::molecule::{Molecule, is_root};
+use beads_ralph_runtime::bead_files::Ralph;
 use beads_ralph_runtime::implement::{reviews_of, work_of};
-use beads_ralph_runtime::ralph::Ralph;
 use beads_ralph_runtime::run::{RunDirectory, file_name};
-use beads_ralph_runtime::{files, store};
+use beads_ralph_runtime::{os::files, store};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::args::Global;

@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use super::{load, step_json};
 use crate::args::{Global, MolArgs};
-use crate::bead_view::named;
 use crate::beads::Beads;
 use crate::failure::Failure;
-use crate::table::{Page, Table};
 use crate::ui::Ui;
+use crate::ui::bead_view::named;
+use crate::ui::table::{Page, Table};
 
 pub(super) fn run(args: &MolArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let beads = Beads::open(global)?;

@@ -9,8 +9,8 @@ use super::some;
 use crate::args::{Global, SomeMolArgs};
 use crate::beads::Beads;
 use crate::failure::Failure;
-use crate::table::{Page, Table};
 use crate::ui::Ui;
+use crate::ui::table::{Page, Table};
 
 pub(super) fn run(args: &SomeMolArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let beads = Beads::open(global)?;

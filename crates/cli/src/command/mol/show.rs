@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 use super::progress::figures;
 use super::{load, step_json};
 use crate::args::{Global, MolArgs};
-use crate::bead_view::{blockers_to_json, named, paragraph, time};
 use crate::beads::Beads;
 use crate::failure::Failure;
-use crate::table::{Page, Table};
 use crate::ui::Ui;
+use crate::ui::bead_view::{blockers_to_json, named, paragraph, time};
+use crate::ui::table::{Page, Table};
 
 pub(super) fn run(args: &MolArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let beads = Beads::open(global)?;

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 
 use super::load;
 use crate::args::{Global, GuardArgs, SquashArgs};
-use crate::bead_view::named;
 use crate::beads::{Beads, until_settled};
 use crate::failure::Failure;
+use crate::ui::bead_view::named;
 use crate::ui::{Ui, counted};
 
 pub(super) fn run(args: &SquashArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {

@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 
 use super::wisp_list;
 use crate::args::{Global, WispGcArgs};
-use crate::bead_view::held;
 use crate::beads::{Beads, until_settled};
 use crate::failure::Failure;
+use crate::ui::bead_view::held;
 use crate::ui::{Ui, counted};
 
 /// What is deleted, and what is not although it is over.

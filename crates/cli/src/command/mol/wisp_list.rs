@@ -7,12 +7,12 @@ use beads_ralph_core::molecule::Molecule;
 use serde_json::{Value, json};
 
 use crate::args::{Global, WispListArgs};
-use crate::bead_view::time;
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::molecules;
-use crate::table::{Page, Table};
 use crate::ui::Ui;
+use crate::ui::bead_view::time;
+use crate::ui::table::{Page, Table};
 
 pub(super) fn run(args: &WispListArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let beads = Beads::open(global)?;

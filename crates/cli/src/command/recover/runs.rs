@@ -3,8 +3,8 @@
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::engine::replay;
 use beads_ralph_core::text::visible;
+use beads_ralph_runtime::os::process::{self, Mark};
 use beads_ralph_runtime::run::{self, RunDirectory, read_journal};
-use beads_ralph_runtime::unit::{self, Mark};
 use camino::Utf8Path;
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ pub(super) fn settle(args: &RecoverArgs, beads: &Utf8Path) -> Result<Vec<LeftRun
         let is_discarded = args.discard.as_deref() == Some(run.id());
         let mut n_ended = 0;
         if !args.dry_run {
-            let swept = unit::end(&Mark(run::mark_of(run)));
+            let swept = process::end(&Mark(run::mark_of(run)));
             n_ended = swept.n_killed;
             if !swept.survivors.is_empty() {
                 let message = format!(

@@ -3,15 +3,15 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use beads_ralph_core::chronicle::{Attempt, Chronicle, RunKind};
 use beads_ralph_core::engine::CommitId;
-use beads_ralph_runtime::checks::last_records;
+use beads_ralph_core::history::story::{Attempt, Chronicle, RunKind};
+use beads_ralph_runtime::check::last_records;
 use beads_ralph_runtime::git::{Change, Git, Settings};
+use beads_ralph_runtime::os::process::Units;
 use beads_ralph_runtime::repo;
 use beads_ralph_runtime::run::RunDirectory;
-use beads_ralph_runtime::unit::Units;
 
-use crate::page::Evidence;
+use crate::ui::page::Evidence;
 
 /// The evidence of a run.
 pub(super) fn of(run: &RunDirectory, told: &Chronicle) -> Evidence {

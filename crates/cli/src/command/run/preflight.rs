@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use beads_ralph_core::agent::Permissions;
 use beads_ralph_core::bead::{AgentSpec, RalphBead, Rules};
 use beads_ralph_core::engine::{Integration, Leader, Settings};
-use beads_ralph_core::governor::GATE_LABEL;
+use beads_ralph_core::gate::GATE_LABEL;
 use beads_ralph_core::issue::{Query, Record};
 use beads_ralph_runtime::agent::{self, Finding};
 use beads_ralph_runtime::git::{Git, Identity};
 use beads_ralph_runtime::run::{Repository as _, Selection, place};
-use beads_ralph_runtime::{agents, files, removed, repo};
+use beads_ralph_runtime::{agent_files, os::files, removed_sprints, repo};
 
 use super::Place;
 use crate::beads::Beads;
@@ -36,7 +36,7 @@ impl Preflight<'_> {
             rig: self.place.config.rig.clone(),
         };
         let removed = match &selection.plan {
-            Some(plan) => removed::read(&*beads.store, plan)?,
+            Some(plan) => removed_sprints::read(&*beads.store, plan)?,
             None => BTreeSet::new(),
         };
         let selected = records.iter().filter(|record| selection.selects(record));
@@ -117,7 +117,7 @@ impl Preflight<'_> {
             let specs = specs.chain(is_led.then_some(&metadata.scrum_master_agent));
             let files = specs
                 .filter(|spec| !spec.agent.is_built_in())
-                .filter_map(|spec| agents::definition(&self.place.root, &spec.agent))
+                .filter_map(|spec| agent_files::definition(&self.place.root, &spec.agent))
                 .map(|definition| definition.path);
             let source = wanted.entry(&metadata.source_branch).or_default();
             source.extend(files);

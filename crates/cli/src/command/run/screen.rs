@@ -6,9 +6,9 @@ use std::time::Duration;
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::engine::{BeadState, BeadView, Engine, Entry};
 use beads_ralph_core::text::visible;
-use beads_ralph_runtime::clock;
+use beads_ralph_runtime::os::clock;
+use beads_ralph_runtime::os::process::Interrupts;
 use beads_ralph_runtime::run::{Activity, Audience, Stop};
-use beads_ralph_runtime::unit::Interrupts;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use super::story::Story;

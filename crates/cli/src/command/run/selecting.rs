@@ -7,7 +7,7 @@ use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::diag::did_you_mean;
 use beads_ralph_core::issue::{Query, Record, StatusFilter};
 use beads_ralph_core::text::excerpt;
-use beads_ralph_runtime::removed;
+use beads_ralph_runtime::removed_sprints;
 use beads_ralph_runtime::run::Selection;
 
 use crate::args::RunArgs;
@@ -83,7 +83,7 @@ fn records(selection: &Selection, beads: &Beads) -> Result<Vec<Record>, Failure>
     };
     let mut records = beads.store.find(&query)?;
     if let Some(plan) = plan {
-        let removed = removed::read(&*beads.store, plan)?;
+        let removed = removed_sprints::read(&*beads.store, plan)?;
         records.retain(|it| text(it, "sprint").is_none_or(|sprint| !removed.contains(sprint)));
     }
     Ok(records)

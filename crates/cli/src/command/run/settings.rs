@@ -6,8 +6,8 @@ use std::time::Duration;
 use beads_ralph_core::engine::{Backoff, Cap, Caps, Integration, Leader, Order, Settings};
 use beads_ralph_core::issue::{Query, Record};
 use beads_ralph_core::text::slug;
-use beads_ralph_runtime::clock;
 use beads_ralph_runtime::config::{self, Allowance, Config, IntegrationMode, ScrumMaster};
+use beads_ralph_runtime::os::clock;
 use beads_ralph_runtime::run::Selection;
 use camino::Utf8Path;
 

@@ -6,16 +6,16 @@ use beads_ralph_core::bead::{AgentSpec, Rules};
 use beads_ralph_core::engine::{BeadState, BeadView, End, Engine, Event, Outcome, Settings};
 use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_runtime::agent::{self, Finding};
-use beads_ralph_runtime::ralph::Ralph;
+use beads_ralph_runtime::bead_files::Ralph;
 use beads_ralph_runtime::run::{Ended, Selection, Sight, TaskReader, left_behind};
-use beads_ralph_runtime::{clock, governor, host};
+use beads_ralph_runtime::{gate, os::clock, os::host};
 use serde_json::{Value, json};
 
 use super::Place;
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::origin::Origins;
-use crate::table::{Page, Table};
+use crate::ui::table::{Page, Table};
 use crate::ui::{Ui, counted};
 use crate::work::seconds;
 
@@ -174,7 +174,7 @@ pub(super) fn dry_run(
         has_default_checks: !place.config.default_checks.is_empty(),
         selection: selection.clone(),
         gone: &|claim, now| claim.is_abandoned(now, &host::name(), host::liveness),
-        gates: &|store| governor::gates(&ralph, Some(store)),
+        gates: &|store| gate::gates(&ralph, Some(store)),
         account: &account,
     };
     let now = clock::wall();

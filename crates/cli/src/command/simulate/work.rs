@@ -6,14 +6,14 @@ use beads_ralph_core::bead::{AgentSpec, BeadId, BeadShape, RalphBead, Rules};
 use beads_ralph_core::compile::{Refusal, build};
 use beads_ralph_core::diag::{ErrorCode, sort_by_place};
 use beads_ralph_core::engine::{Event, Integration, Settings, Task};
-use beads_ralph_core::governor::Gates;
+use beads_ralph_core::gate::Gates;
 use beads_ralph_core::issue::{Abandoned, Claim, Entry, Query, StatusFilter};
 use beads_ralph_core::plan::Filter;
 use beads_ralph_core::simulate::{Lessons, Model, Recorded};
 use beads_ralph_runtime::config::{self, Config, IntegrationMode};
 use beads_ralph_runtime::run::{RunDirectory, Selection, Sight, TaskReader, read_journal};
 use beads_ralph_runtime::store::{self, MemoryStore, Stamp, Store, Write};
-use beads_ralph_runtime::{clock, host};
+use beads_ralph_runtime::{os::clock, os::host};
 use camino::Utf8Path;
 use jiff::Timestamp;
 

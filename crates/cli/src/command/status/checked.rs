@@ -3,13 +3,13 @@
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::engine::Spent;
 use beads_ralph_core::text::excerpt;
-use beads_ralph_runtime::checks::last_records;
+use beads_ralph_runtime::check::last_records;
 use beads_ralph_runtime::run::RunDirectory;
 use camino::Utf8Path;
 use serde_json::{Value, json};
 
-use crate::table::Table;
 use crate::ui::counted;
+use crate::ui::table::Table;
 use crate::work::seconds;
 
 /// What the beginning of the name of an attempt's directory is.

@@ -8,11 +8,11 @@ use beads_ralph_core::issue::{Query, Record, Standing};
 use beads_ralph_core::molecule::{Molecule, Place, Step};
 use serde::Serialize;
 
-use crate::bead_view::HUMAN;
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::molecules;
-use crate::table::{Page, Table};
+use crate::ui::bead_view::HUMAN;
+use crate::ui::table::{Page, Table};
 
 /// A bead that is not closed, and how far it is.
 #[derive(Serialize)]

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
+use beads_ralph_core::history::records::{self, AgentRun};
 use beads_ralph_core::implement::reason;
 use beads_ralph_core::issue::{Issue, Record, Standing};
-use beads_ralph_core::report::{self, AgentRun};
 use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_runtime::run::spent_on;
 use serde_json::{Value, json};
@@ -12,17 +12,17 @@ use serde_json::{Value, json};
 use super::checked::{self, Checked};
 use super::metadata;
 use super::stages::{self, PartOf, Worked};
-use crate::bead_view::{self, HUMAN, held, named, paragraph, time};
 use crate::beads::Beads;
 use crate::failure::Failure;
-use crate::figures::seconds;
 use crate::origin::{Origin, Origins};
-use crate::table::{Page, Table};
 use crate::ui::Ui;
+use crate::ui::bead_view::{self, HUMAN, held, named, paragraph, time};
+use crate::ui::figures::seconds;
+use crate::ui::table::{Page, Table};
 
 pub(super) fn run(id: &str, beads: &Beads, ui: &Ui) -> Result<(), Failure> {
     let record = beads.resolve(id)?;
-    let runs = report::runs(&record.issue);
+    let runs = records::runs(&record.issue);
     let worked = stages::of_bead(beads, &record)?;
     let part_of = stages::part_of(beads, &record)?;
     let checks = checked::of_bead(&beads.directory, record.issue.id());
@@ -38,7 +38,7 @@ pub(super) fn run(id: &str, beads: &Beads, ui: &Ui) -> Result<(), Failure> {
             "cost": spent.as_ref().map(checked::cost_json),
             "part_of": part_of,
             "last_error": error,
-            "question": report::question(&record.issue),
+            "question": records::question(&record.issue),
         }));
     }
     let page = Page::of(ui);
@@ -62,7 +62,7 @@ pub(super) fn run(id: &str, beads: &Beads, ui: &Ui) -> Result<(), Failure> {
     for molecule in &worked {
         text.push_str(&molecule.text(page));
     }
-    if let Some(question) = report::question(&record.issue) {
+    if let Some(question) = records::question(&record.issue) {
         _ = write!(text, "\nquestion\n{}", paragraph(&question));
     }
     if let Some(error) = error {
@@ -84,7 +84,7 @@ fn last_error(issue: &Issue, is_implemented: bool) -> Option<String> {
     if is_implemented && let Some(notes) = issue.text("notes") {
         return Some(reason(notes).to_owned());
     }
-    (issue.standing() == Standing::Pending).then(|| report::last_error(issue))?
+    (issue.standing() == Standing::Pending).then(|| records::last_error(issue))?
 }
 
 /// How long a run took, in seconds.

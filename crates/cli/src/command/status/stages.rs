@@ -11,11 +11,11 @@ use beads_ralph_core::text::{excerpt, visible};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::bead_view::HUMAN;
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::molecules;
-use crate::table::{Page, Table};
+use crate::ui::bead_view::HUMAN;
+use crate::ui::table::{Page, Table};
 use crate::worker_reports::{Found, reports};
 
 /// A molecule with what its workers reported.

@@ -7,12 +7,12 @@ use std::time::SystemTime;
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::text::{visible, without_colour};
 use beads_ralph_runtime::agent::built_in;
-use beads_ralph_runtime::files;
+use beads_ralph_runtime::os::files;
 use beads_ralph_runtime::run::RunDirectory;
 use camino::Utf8PathBuf;
 
-use crate::board;
 use crate::command::logs::{Log, logs_in};
+use crate::ui::board;
 
 /// How much of a log is looked at.
 const END: u64 = 128 * 1024;

@@ -8,9 +8,9 @@ use camino::Utf8Path;
 
 use crate::args::{Global, GuardArgs};
 use crate::beads::Beads;
-use crate::board::Wish;
 use crate::command::{reopen, retry};
 use crate::failure::Failure;
+use crate::ui::board::Wish;
 
 /// What is asked while a run is looked at.
 pub(super) struct Order<'a> {

@@ -1,16 +1,16 @@
 //! Where the story comes from: the journal of a run, read along.
 
-use beads_ralph_core::chronicle::{Chronicle, Telling};
 use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::history::story::{Chronicle, Telling};
 use beads_ralph_core::issue::Liveness;
 use beads_ralph_runtime::run::{Following, RunDirectory};
 use beads_ralph_runtime::store;
 use camino::Utf8PathBuf;
 
 use crate::beads::here;
-use crate::board::Board;
 use crate::failure::Failure;
 use crate::journal;
+use crate::ui::board::Board;
 
 /// A run that is looked at.
 pub(super) struct Source {

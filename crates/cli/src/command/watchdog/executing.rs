@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 
 use beads_ralph_core::bead::Verifier;
 use beads_ralph_core::dod::DodStatus;
-use beads_ralph_core::governor::{Applicant, Gates};
+use beads_ralph_core::gate::{Applicant, Gates};
 use beads_ralph_core::text::visible;
+use beads_ralph_runtime::bead_files::BeadFile;
 use beads_ralph_runtime::exec::Ending;
-use beads_ralph_runtime::ralph::BeadFile;
+use beads_ralph_runtime::os::process::Units;
 use beads_ralph_runtime::store::Store;
-use beads_ralph_runtime::unit::Units;
 use beads_ralph_runtime::watchdog::{Watchdog, WatchdogError};
-use beads_ralph_runtime::{clock, config, governor};
+use beads_ralph_runtime::{config, gate, os::clock};
 use camino::Utf8PathBuf;
 use serde_json::{Value, json};
 
@@ -126,7 +126,7 @@ impl<'a> Executor<'a> {
     }
 
     fn gates(&self, store: Option<&dyn Store>) -> Result<Gates, WatchdogError> {
-        Ok(governor::gates(self.dog.ralph, store)?)
+        Ok(gate::gates(self.dog.ralph, store)?)
     }
 
     /// What is pending, in the order of work, and what cannot be read. Of two beads with one id the first counts, as it is the one that is found by

@@ -10,8 +10,8 @@ use beads_ralph_core::agent::{
 use beads_ralph_core::bead::Model;
 use beads_ralph_runtime::agent::{self, DRAIN, Job, Observer, Quiet};
 use beads_ralph_runtime::config::{self, Config};
-use beads_ralph_runtime::files;
-use beads_ralph_runtime::unit::{self, Cancel, Mark, Units};
+use beads_ralph_runtime::os::files;
+use beads_ralph_runtime::os::process::{self, Cancel, Mark, Units};
 use serde_json::{Value, json};
 
 use super::{recorded, script};
@@ -90,7 +90,10 @@ impl World {
             before: Tokens::default(),
         };
         let outcome = agent::run(&units, job, cancel, observer).unwrap();
-        assert!(unit::find(&self.mark).is_empty(), "nothing is left of it");
+        assert!(
+            process::find(&self.mark).is_empty(),
+            "nothing is left of it"
+        );
         let written = self.env.json("unit/outcome.json");
         assert_eq!(
             written,

@@ -5,15 +5,15 @@
 
 use std::collections::BTreeMap;
 
+use beads_ralph_core::apply::{
+    Context, Difference, Reconciliation, Scope, Verdict, annotated_ids, known_ids, reconcile,
+};
 use beads_ralph_core::bead::{BeadId, BeadShape, Timestamp};
 use beads_ralph_core::compile::{
     AgentCatalog, AgentCheck, KnownIds, MergeDetection, Refusal, Settings, build,
 };
 use beads_ralph_core::issue::{Edit, Holder, Label, Query, Record, StatusFilter};
 use beads_ralph_core::plan::{Filter, parse};
-use beads_ralph_core::reconcile::{
-    Context, Difference, Reconciliation, Scope, Verdict, annotated_ids, known_ids, reconcile,
-};
 use beads_ralph_runtime::store::{
     Guard, MemoryStore, NewClaim, SqliteStore, Stamp, Store, StoreError, Write,
 };

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use beads_ralph_runtime::{clock, files};
+use beads_ralph_runtime::{os::clock, os::files};
 use camino::{Utf8Path, Utf8PathBuf};
 use tempfile::TempDir;
 

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use crate::bead::{Timestamp, Verifier};
+use crate::check::CheckRecord;
 use crate::dod::*;
-use crate::verify::CheckRecord;
 
 const NOW: &str = "2026-01-02T03:04:05Z";
 

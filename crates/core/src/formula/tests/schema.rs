@@ -27,9 +27,9 @@ const SHIPPED: [(&str, &str); 7] = shipped![
     "formulas/fix-bug.formula.toml",
     "formulas/implement-feature.formula.toml",
     "formulas/sprint-work-pattern.formula.json",
-    "ralph/formulas/molecule-ralph-gate.formula.toml",
-    "ralph/formulas/molecule-ralph-patrol.formula.toml",
-    "ralph/formulas/molecule-ralph-work.formula.toml",
+    "bead_files/formulas/molecule-ralph-gate.formula.toml",
+    "bead_files/formulas/molecule-ralph-patrol.formula.toml",
+    "bead_files/formulas/molecule-ralph-work.formula.toml",
 ];
 
 #[test]

@@ -1,8 +1,8 @@
 //! `verify-ac`: acceptance lines that are commands are run by us; those that are words are for an agent (Z-35).
 
+use beads_ralph_core::check::{is_green, no_verdict, summary};
 use beads_ralph_core::engine::CommitId;
 use beads_ralph_core::implement::{Judge, Mode, Outcome};
-use beads_ralph_core::verify::{is_green, no_verdict, summary};
 use camino::Utf8Path;
 
 use super::super::assign::Assignment;
@@ -13,7 +13,7 @@ use super::super::settle::Settlement;
 use super::super::{Dispatcher, Site};
 use super::failed;
 use super::preflight::BASE;
-use crate::checks::Ground;
+use crate::check::Ground;
 use crate::run::Repository as _;
 
 impl Dispatcher<'_> {

@@ -16,7 +16,7 @@ use super::super::kept::{ARTEFACTS, reviews_of};
 use super::super::native::place_at;
 use super::super::session::later_session_id;
 use super::Eyes;
-use crate::files;
+use crate::os::files;
 use crate::run::Repository as _;
 
 /// What is to be looked at.

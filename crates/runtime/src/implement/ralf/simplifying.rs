@@ -1,9 +1,9 @@
 //! Making a candidate plainer: advice, taken back when a test fails after it.
 
 use beads_ralph_core::agent::Part;
+use beads_ralph_core::check::is_green;
 use beads_ralph_core::engine::CommitId;
 use beads_ralph_core::implement::simplify_prompt;
-use beads_ralph_core::verify::is_green;
 
 use super::super::Dispatcher;
 use super::super::assign::Assignment;
@@ -12,7 +12,7 @@ use super::super::checking::Examination;
 use super::super::ending::{ImplementError, Stop};
 use super::super::hold::Held;
 use super::super::session::later_session_id;
-use crate::checks::Ground;
+use crate::check::Ground;
 
 /// Who makes work plainer.
 const SIMPLIFIER: &str = "simplifier";

@@ -9,7 +9,7 @@ use beads_ralph_core::engine::Trouble;
 use super::ran::{Ran, budget, time_of};
 use super::{Guarding, Job, RealCrew, passing};
 use crate::agent::{self, Finding};
-use crate::{agents, clock};
+use crate::{agent_files, os::clock};
 
 /// Who is called, and for what.
 pub(super) struct Who<'a> {
@@ -140,7 +140,7 @@ impl<'a> RealCrew<'a> {
         let resolved =
             agent::resolve(self.config, &self.root, spec).map_err(|found| said(&found))?;
         if !spec.agent.is_built_in()
-            && agents::definition(&job.place.worktree, &spec.agent).is_none()
+            && agent_files::definition(&job.place.worktree, &spec.agent).is_none()
         {
             return Err(format!(
                 "{} is not in the worktree {}: commit it on {}",

@@ -1,15 +1,15 @@
 //! The checks of a bead, run on one commit; one that fails also on what the work began from.
 
 use beads_ralph_core::bead::{RalphBead, Verifier};
+use beads_ralph_core::check::{is_green, no_verdict, verdict};
 use beads_ralph_core::engine::{CommitId, Trouble};
-use beads_ralph_core::governor::GATE_LABEL;
-use beads_ralph_core::verify::{is_green, no_verdict, verdict};
+use beads_ralph_core::gate::GATE_LABEL;
 
 use super::super::activity::Watching;
 use super::super::ports::{Checked, Job, Place};
 use super::{RealCrew, passing};
-use crate::checks::{Again, Base, Checks, Ground, last_records, printed_by_failed};
-use crate::{files, ralph};
+use crate::check::{Again, Base, Checks, Ground, last_records, printed_by_failed};
+use crate::{bead_files, os::files};
 
 impl RealCrew<'_> {
     /// The checks of a bead: its own, and those that hold for every bead (Z-31). A gate has its own only.
@@ -37,7 +37,9 @@ impl RealCrew<'_> {
             .dod
             .as_ref()
             .map(|dod| dod.artifact_paths.as_slice());
-        if let Err(error) = ralph::check_artifacts(&place.worktree, artifacts.unwrap_or_default()) {
+        if let Err(error) =
+            bead_files::check_artifacts(&place.worktree, artifacts.unwrap_or_default())
+        {
             return Ok(unchecked(false, error.to_string()));
         }
         if verifiers.is_empty() {

@@ -10,7 +10,7 @@ use camino::Utf8Path;
 use serde_json::json;
 
 use super::Claimed;
-use crate::{clock, files};
+use crate::{os::clock, os::files};
 
 /// A run of an agent that is over.
 pub(super) struct Ran {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use beads_ralph_core::bead::{BeadId, RalphBead};
 use beads_ralph_core::engine::Task;
-use beads_ralph_core::governor::Applicant;
+use beads_ralph_core::gate::Applicant;
 use beads_ralph_core::issue::Record;
 use jiff::Timestamp;
 

@@ -4,11 +4,11 @@ mod failing;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use beads_ralph_core::governor::Gate;
+use beads_ralph_core::gate::Gate;
 use beads_ralph_core::issue::{Edit, Entry};
 
 use super::*;
-use crate::removed::Applied;
+use crate::removed_sprints::Applied;
 use crate::store::{Guard, MemoryStore, NewClaim, Stamp, Write};
 use failing::Failing;
 
@@ -262,7 +262,7 @@ fn planned() -> (MemoryStore, BeadId, TaskReader<'static>) {
 /// Applies the plan without some sprints.
 fn apply_without(store: &mut MemoryStore, sprints: &[&str]) {
     let removed = sprints.iter().map(|&sprint| sprint.to_owned()).collect();
-    removed::remember(store, "plan.md", &Applied::Whole(removed), BY).unwrap();
+    removed_sprints::remember(store, "plan.md", &Applied::Whole(removed), BY).unwrap();
 }
 
 /// The beads that are told of, and those that are gone.

@@ -7,7 +7,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Deserialize;
 
-use crate::files;
+use crate::os::files;
 
 /// Files that readers touch too, and that say nothing.
 const SILENT: [&str; 3] = ["LOCK", "journal.idx", "manifest"];

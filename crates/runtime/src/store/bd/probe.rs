@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::program::{Call, Program};
-use crate::files;
+use crate::os::files;
 use crate::store::StoreError;
 
 /// What `version --json` calls the build of our own binary.

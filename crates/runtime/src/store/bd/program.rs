@@ -12,12 +12,12 @@ use beads_ralph_core::text::excerpt;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::answer::Answer;
-use crate::files;
-use crate::store::StoreError;
-use crate::unit::{
+use crate::os::files;
+use crate::os::process::{
     Cancel, Ending, Environment, Flow, Limits, Mark, Spec, Stdin, Stopped, Stream, UnitError,
     Units, Watch,
 };
+use crate::store::StoreError;
 
 /// How long `bd` may take to end after it was asked to. It finishes what it writes in this time.
 const GRACE: Duration = Duration::from_secs(5);

@@ -21,7 +21,7 @@ const PAGE_COUNT: u64 = 28;
 fn failed(path: &Utf8Path) -> impl Fn(io::Error) -> StoreError {
     move |error| StoreError::WriteFailed {
         path: path.to_owned(),
-        why: crate::limits::explain(&error),
+        why: crate::os::limits::explain(&error),
     }
 }
 

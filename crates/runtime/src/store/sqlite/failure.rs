@@ -6,7 +6,7 @@ use camino::Utf8Path;
 use rusqlite::ErrorCode;
 use rusqlite::types::FromSqlError;
 
-use crate::limits;
+use crate::os::limits;
 use crate::store::StoreError;
 
 /// Something went wrong below the store.

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags, Transaction};
 
 use super::facts;
 use super::failure::Failed;
-use crate::limits;
+use crate::os::limits;
 use crate::store::StoreError;
 
 /// Derives what a format adds from what is there.

@@ -1,8 +1,8 @@
 //! Beads that somebody changes between the look and the write.
 
-use beads_ralph_core::governor::Gate;
+use beads_ralph_core::gate::Gate;
 use beads_ralph_core::issue::Entry;
-use beads_ralph_runtime::files;
+use beads_ralph_runtime::os::files;
 use beads_ralph_runtime::store::MemoryStore;
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;

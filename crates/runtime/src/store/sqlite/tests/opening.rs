@@ -114,7 +114,7 @@ fn a_file_that_is_missing_is_made_only_when_asked() {
 #[test]
 fn an_empty_file_is_damage_until_it_is_made_anew() {
     let (bare, vacuumed) = (place(), place());
-    crate::files::write_atomic(&bare.path, b"").unwrap();
+    crate::os::files::write_atomic(&bare.path, b"").unwrap();
     Connection::open(&vacuumed.path)
         .unwrap()
         .execute_batch("CREATE TABLE x (x); DROP TABLE x; VACUUM;")
@@ -142,7 +142,7 @@ fn a_file_that_is_cut_off_is_damage_wherever_it_is_cut() {
         whole.len() - 1,
     ] {
         let cut = self::place();
-        crate::files::write_atomic(&cut.path, &whole[..length]).unwrap();
+        crate::os::files::write_atomic(&cut.path, &whole[..length]).unwrap();
         let read = SqliteStore::open_with(&cut.path, AT_ONCE).and_then(|store| contents(&store));
         // What is missing may be the end of an index that is not asked for.
         match read {
@@ -158,7 +158,7 @@ fn a_file_that_is_cut_off_is_damage_wherever_it_is_cut() {
 #[test]
 fn a_file_of_another_kind_is_damage() {
     let place = place();
-    crate::files::write_atomic(&place.path, "no database\n".repeat(99).as_bytes()).unwrap();
+    crate::os::files::write_atomic(&place.path, "no database\n".repeat(99).as_bytes()).unwrap();
     for error in refusals(&place.path) {
         assert!(matches!(error, StoreError::Damaged { .. }), "{error:?}");
     }

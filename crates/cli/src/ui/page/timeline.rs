@@ -1,0 +1,154 @@
+//! When what ran: a line for each bead, team by team.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use beads_ralph_core::history::story::{Chronicle, RunKind, Story};
+
+use super::scale::{Scale, units};
+use super::words::{escaped, lasting, short};
+
+const LABEL: usize = 210;
+const WIDTH: u32 = 1000;
+const ROW: usize = 20;
+const HEAD: usize = 24;
+
+pub(super) fn draw(page: &mut String, chronicle: &Chronicle) {
+    let mut teams: BTreeMap<&str, Vec<&Story>> = BTreeMap::new();
+    for story in &chronicle.stories {
+        if story.runs().next().is_some() || !story.under_way.is_empty() {
+            teams.entry(&story.task.team).or_default().push(story);
+        }
+    }
+    page.push_str("<section>\n<h2>Timeline</h2>\n");
+    if teams.is_empty() {
+        page.push_str("<p>Nothing has run yet.</p>\n</section>\n");
+        return;
+    }
+    page.push_str("<p class=\"legend\"><span class=\"key develop\"></span> agent works <span class=\"key judge\"></span> agent judges <span class=\"key verify\"></span> checks <span class=\"key other\"></span> git <span class=\"key bad\"></span> did not pass</p>\n");
+    let scale = Scale::new(chronicle.began, chronicle.last, WIDTH);
+    let rows = rows(teams);
+    let height = HEAD + rows.len() * ROW + 6;
+    let width = LABEL + WIDTH as usize + 20;
+    _ = writeln!(
+        page,
+        "<div class=\"scroll\"><svg class=\"timeline\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"when what ran\">"
+    );
+    for (tenths, since) in scale.ticks() {
+        let x = units(tenths + i128::try_from(LABEL * 10).unwrap_or_default());
+        _ = writeln!(
+            page,
+            "<line class=\"tick\" x1=\"{x}\" y1=\"{HEAD}\" x2=\"{x}\" y2=\"{height}\"/><text class=\"small\" x=\"{x}\" y=\"14\">{}</text>",
+            lasting(since)
+        );
+    }
+    for (at, row) in rows.iter().enumerate() {
+        one_row(page, row, HEAD + at * ROW, &scale);
+    }
+    page.push_str("</svg></div>\n</section>\n");
+}
+
+/// A line of the picture.
+enum Row<'a> {
+    /// The team whose beads follow.
+    Team(&'a str),
+    Bead(&'a Story),
+}
+
+/// Teams with their beads, in the order in which they began. A team of one bead needs no line of its own.
+fn rows<'a>(teams: BTreeMap<&'a str, Vec<&'a Story>>) -> Vec<Row<'a>> {
+    let mut teams: Vec<(&str, Vec<&Story>)> = teams.into_iter().collect();
+    for (_, stories) in &mut teams {
+        stories.sort_by_key(|story| story.claimed);
+    }
+    teams.sort_by_key(|(name, stories)| (stories.first().and_then(|it| it.claimed), *name));
+    let mut rows = Vec::new();
+    for (team, stories) in teams {
+        if stories.len() > 1 {
+            rows.push(Row::Team(team));
+        }
+        rows.extend(stories.into_iter().map(Row::Bead));
+    }
+    rows
+}
+
+fn one_row(page: &mut String, row: &Row<'_>, y: usize, scale: &Scale) {
+    let story = match row {
+        Row::Team(team) => {
+            let team = short(team, 60);
+            _ = writeln!(
+                page,
+                "<text class=\"team\" x=\"4\" y=\"{}\">{team}</text>",
+                y + 14
+            );
+            return;
+        }
+        Row::Bead(story) => story,
+    };
+    let id = escaped(story.task.id.as_str());
+    _ = writeln!(
+        page,
+        "<a href=\"#bead-{id}\"><text class=\"row\" x=\"4\" y=\"{}\">{}</text></a>",
+        y + 14,
+        short(story.task.id.as_str(), 30)
+    );
+    for run in story.runs() {
+        let time = lasting(run.ended.duration_since(run.began));
+        let status = escaped(&run.status);
+        let (agent, said) = (escaped(&run.agent), short(&run.message, 300));
+        let bar = Bar {
+            class: format!(
+                "{}{}",
+                class(run.kind),
+                if run.is_good { "" } else { " bad" }
+            ),
+            from: scale.tenths(run.began),
+            to: scale.tenths(run.ended),
+            words: format!("{} {agent} {status}: {time}\n{said}", run.kind.as_str()),
+        };
+        bar.draw(page, y);
+    }
+    for run in &story.under_way {
+        let bar = Bar {
+            class: format!("{} now", class(run.kind)),
+            from: scale.tenths(run.began),
+            to: scale.end(),
+            words: format!("{} {} runs", run.kind.as_str(), escaped(&run.agent)),
+        };
+        bar.draw(page, y);
+    }
+}
+
+fn class(kind: RunKind) -> &'static str {
+    match kind {
+        RunKind::Develop | RunKind::Resolve | RunKind::Lead => "develop",
+        RunKind::Judge => "judge",
+        RunKind::Verify => "verify",
+        RunKind::Prepare | RunKind::HandOver => "other",
+    }
+}
+
+/// Something that took a while; its words are safe.
+struct Bar {
+    class: String,
+    from: i128,
+    to: i128,
+    words: String,
+}
+
+impl Bar {
+    fn draw(&self, page: &mut String, y: usize) {
+        let label = i128::try_from(LABEL * 10).unwrap_or_default();
+        let (x, width) = (self.from + label, (self.to - self.from).max(15));
+        _ = writeln!(
+            page,
+            "<rect class=\"bar {}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"><title>{}</title></rect>",
+            self.class,
+            units(x),
+            y + 4,
+            units(width),
+            ROW - 7,
+            self.words
+        );
+    }
+}

@@ -1,0 +1,188 @@
+//! Figures about the work on many beads, from what they tell (contracts §7.9).
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::verdicts::{qa_report, share};
+use super::{AgentRun, Kind, runs};
+use crate::engine::{BeadState, End};
+use crate::history::story::{Chronicle, Run, RunKind};
+use crate::issue::{Issue, Standing};
+
+/// Figures about the work on many beads. What cannot be told yet is absent.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Figures {
+    /// Beads that an agent has worked on.
+    pub worked_on: usize,
+    /// Those of them that are closed.
+    pub closed: usize,
+    /// Those of them that were given up and wait for a person.
+    pub given_up: usize,
+    /// The time in which at least one agent ran, in seconds.
+    pub active_seconds: f64,
+    /// Closed beads for each hour of that time.
+    pub beads_per_hour: Option<f64>,
+    /// How long agents worked on a closed bead, on average; what ran at once counts once.
+    pub mean_seconds_per_bead: Option<f64>,
+    /// The share of closed beads among those that are closed or given up.
+    pub success_rate: Option<f64>,
+    /// The share of beads that took more than one attempt.
+    pub retry_rate: Option<f64>,
+    /// How many agents ran at once, on average over the time in which any did.
+    pub mean_concurrency: Option<f64>,
+    /// The share of runs of each QA agent that did not pass.
+    pub qa_failure_rate: BTreeMap<String, f64>,
+}
+
+type Span = (Timestamp, Timestamp);
+
+/// The figures of some beads.
+pub fn figures<'i>(issues: impl IntoIterator<Item = &'i Issue>) -> Figures {
+    let mut tally = Tally::default();
+    for issue in issues {
+        tally.take(issue);
+    }
+    tally.figures()
+}
+
+/// The figures of one run, by the same rules: what was done to its beads in it.
+pub fn figures_of_run(chronicle: &Chronicle) -> Figures {
+    let mut tally = Tally::default();
+    for story in &chronicle.stories {
+        let attempts = story.attempts.iter();
+        let runs = attempts.flat_map(|attempt| {
+            let agents = attempt.runs.iter().filter(|run| run.kind.is_agent());
+            agents.map(|run| agent_run(attempt.number, run))
+        });
+        let last = story.attempts.iter().map(|it| it.number).max();
+        let end = match story.state {
+            BeadState::Closed | BeadState::Ended(End::Closed { .. }) => Some(Ended::Closed),
+            BeadState::Blocked | BeadState::Ended(End::NeedsPerson { .. }) => Some(Ended::GivenUp),
+            BeadState::Waiting { .. }
+            | BeadState::HeldBack { .. }
+            | BeadState::Ready
+            | BeadState::Working { .. }
+            | BeadState::Held { .. }
+            | BeadState::Ended(End::Released | End::Lost { .. }) => None,
+        };
+        tally.add(end, last.unwrap_or(0).into(), runs.collect());
+    }
+    tally.figures()
+}
+
+/// How the work on a bead ended.
+#[derive(Debug, Clone, Copy)]
+enum Ended {
+    Closed,
+    GivenUp,
+}
+
+/// What is counted on the way to figures, bead by bead, so that not all of them are held at once.
+#[derive(Debug, Default)]
+pub struct Tally {
+    figures: Figures,
+    runs: Vec<AgentRun>,
+    n_retried: usize,
+    seconds_of_closed: f64,
+}
+
+impl Tally {
+    /// Counts a bead; one that no agent worked on is none.
+    pub fn take(&mut self, issue: &Issue) {
+        let runs = runs(issue);
+        let end = if issue.standing() == Standing::Closed {
+            Some(Ended::Closed)
+        } else {
+            (issue.status() == "blocked").then_some(Ended::GivenUp)
+        };
+        self.add(end, n_attempts(issue, &runs), runs);
+    }
+
+    /// Counts what was done to a bead, how it ended, if it did, and in how many attempts.
+    fn add(&mut self, end: Option<Ended>, n_attempts: u64, runs: Vec<AgentRun>) {
+        if runs.is_empty() {
+            return;
+        }
+        self.figures.worked_on += 1;
+        self.n_retried += usize::from(n_attempts > 1);
+        match end {
+            Some(Ended::Closed) => {
+                self.figures.closed += 1;
+                self.seconds_of_closed += covered(spans(&runs));
+            }
+            Some(Ended::GivenUp) => self.figures.given_up += 1,
+            None => {}
+        }
+        self.runs.extend(runs);
+    }
+
+    /// The figures of everything that was counted.
+    pub fn figures(self) -> Figures {
+        let mut figures = self.figures;
+        let total: f64 = spans(&self.runs).map(length).sum();
+        figures.active_seconds = covered(spans(&self.runs));
+        let is_timed = figures.active_seconds > 0.0;
+        let closed = f64::from(u32::try_from(figures.closed).unwrap_or(u32::MAX));
+        figures.beads_per_hour = is_timed.then(|| closed * 3600.0 / figures.active_seconds);
+        figures.mean_seconds_per_bead =
+            (figures.closed > 0).then(|| self.seconds_of_closed / closed);
+        figures.success_rate = share(figures.closed, figures.closed + figures.given_up);
+        figures.retry_rate = share(self.n_retried, figures.worked_on);
+        figures.mean_concurrency = is_timed.then(|| total / figures.active_seconds);
+        let reports = qa_report(&self.runs).into_iter();
+        figures.qa_failure_rate = reports
+            .map(|report| (report.agent, report.fail_rate))
+            .collect();
+        figures
+    }
+}
+
+/// A run of an agent as a journal tells it, in the words of beads.
+fn agent_run(attempt: u32, run: &Run) -> AgentRun {
+    let is_qa = run.kind == RunKind::Judge;
+    AgentRun {
+        kind: if is_qa { Kind::Qa } else { Kind::Dev },
+        attempt: attempt.into(),
+        agent: run.agent.clone(),
+        model: run.model.clone(),
+        status: run.status.clone(),
+        message: Some(run.message.clone()),
+        began: Some(run.began),
+        ended: Some(run.ended),
+    }
+}
+
+/// How many attempts a bead took: its count is set back when it is tried anew, its history is not.
+fn n_attempts(issue: &Issue, runs: &[AgentRun]) -> u64 {
+    let count = issue.metadata().and_then(|map| map.get("attempt_count"));
+    let count = count.and_then(Value::as_u64).unwrap_or(0);
+    let last = runs.iter().map(|run| run.attempt).max().unwrap_or(0);
+    count.max(last)
+}
+
+fn spans(runs: &[AgentRun]) -> impl Iterator<Item = Span> {
+    runs.iter().filter_map(AgentRun::span)
+}
+
+fn length((began, ended): Span) -> f64 {
+    ended.duration_since(began).as_secs_f64()
+}
+
+/// How long at least one of some spans lasted.
+fn covered(spans: impl Iterator<Item = Span>) -> f64 {
+    let mut spans: Vec<Span> = spans.collect();
+    spans.sort_unstable();
+    let mut total = 0.0;
+    let mut until = Timestamp::MIN;
+    for (began, ended) in spans {
+        let began = began.max(until);
+        if ended > began {
+            total += length((began, ended));
+            until = ended;
+        }
+    }
+    total
+}

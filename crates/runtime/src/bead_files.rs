@@ -1,0 +1,220 @@
+//! DoD beads in files, and what is kept of the work on them: `.ralph/`, `.beads/active` and `.beads/completed` (contracts §8.4).
+
+mod bead_file;
+mod evidence;
+
+pub use bead_file::{BeadFile, BeadFileError, Written};
+pub use evidence::{Evidence, EvidenceError, LogDirectory};
+pub(crate) use evidence::{check_artifacts, names};
+
+use beads_ralph_core::dod::check_name;
+use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::os::files::{self, FileError};
+
+/// Directories that a project has for its DoD beads, from its root.
+const DIRECTORIES: [&str; 8] = [
+    BEADS,
+    GATES,
+    ".ralph/evidence",
+    ".ralph/logs",
+    ".ralph/metrics",
+    ".ralph/patrol",
+    ".ralph/nudges",
+    ".ralph/alerts",
+];
+
+const BEADS: &str = ".ralph/beads";
+const GATES: &str = ".ralph/gates";
+const ACTIVE: &str = "active";
+const COMPLETED: &str = "completed";
+const FORMULA_DIRECTORY: &str = "formulas";
+
+/// What stays out of commits: everything but the beads and the gates.
+const IGNORE: &str = "\
+# Written by beads-ralph. What runs leave behind belongs to this machine; beads and gates are yours to commit.
+*
+!.gitignore
+!beads/
+!beads/*.json
+!gates/
+!gates/*.json
+";
+
+macro_rules! formulas {
+    ($($name:literal),* $(,)?) => {
+        [$(($name, include_str!(concat!("bead_files/formulas/", $name)))),*]
+    };
+}
+
+const FORMULAS: [(&str, &str); 3] = formulas![
+    "molecule-ralph-work.formula.toml",
+    "molecule-ralph-patrol.formula.toml",
+    "molecule-ralph-gate.formula.toml",
+];
+
+/// The DoD beads of a project.
+#[derive(Debug, Clone)]
+pub struct Ralph {
+    root: Utf8PathBuf,
+    /// The `.beads` directory.
+    store: Utf8PathBuf,
+}
+
+impl Ralph {
+    /// Those of a project with this root, whose store is where stores are.
+    pub fn new(root: &Utf8Path) -> Self {
+        Self::with_store(root, &root.join(".beads"))
+    }
+
+    /// Those of a project with this root and this `.beads` directory.
+    pub fn with_store(root: &Utf8Path, store: &Utf8Path) -> Self {
+        Self {
+            root: root.to_owned(),
+            store: store.to_owned(),
+        }
+    }
+
+    /// The same beads and store, at another root: that of the main worktree.
+    #[must_use]
+    pub fn at(&self, root: &Utf8Path) -> Self {
+        Self::with_store(root, &self.store)
+    }
+
+    /// The project's root.
+    pub fn root(&self) -> &Utf8Path {
+        &self.root
+    }
+
+    /// Makes the directories and writes the formulas, unless they are there (V-17).
+    pub fn init(&self) -> Result<(), FileError> {
+        self.prepare()?;
+        for directory in DIRECTORIES {
+            files::create_directory(&self.root.join(directory))?;
+        }
+        for directory in [ACTIVE, COMPLETED, FORMULA_DIRECTORY] {
+            files::create_directory(&self.store.join(directory))?;
+        }
+        for (name, text) in FORMULAS {
+            let path = self.store.join(FORMULA_DIRECTORY).join(name);
+            match files::create_new(&path, text.as_bytes()) {
+                // Somebody may have made it their own.
+                Err(FileError::Exists { .. }) | Ok(()) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the place for beads in files, and keeps what runs leave there out of commits: an agent that commits everything
+    /// must not commit our logs.
+    pub fn prepare(&self) -> Result<(), FileError> {
+        files::create_directory(&self.root.join(BEADS))?;
+        let ignore = self.root.join(".ralph/.gitignore");
+        match files::create_new(&ignore, IGNORE.as_bytes()) {
+            Err(FileError::Exists { .. }) => Ok(()),
+            made => made,
+        }
+    }
+
+    /// The directory of beads in files.
+    pub fn beads(&self) -> Utf8PathBuf {
+        self.root.join(BEADS)
+    }
+
+    /// The file of a bead, by its id: the file that is named so, else one that says so inside.
+    pub fn find(&self, id: &str) -> Option<Utf8PathBuf> {
+        Self::find_in(&self.places(), id)
+    }
+
+    /// The file of a bead that is completed, so that asking for it again says that it is done.
+    pub fn find_completed(&self, id: &str) -> Option<Utf8PathBuf> {
+        Self::find_in(&[self.store.join(COMPLETED)], id)
+    }
+
+    fn find_in(places: &[Utf8PathBuf], id: &str) -> Option<Utf8PathBuf> {
+        check_name(id).ok()?;
+        let named = places.iter().map(|place| place.join(format!("{id}.json")));
+        let mut named = named.filter(|path| path.is_file());
+        named
+            .next()
+            .or_else(|| places.iter().find_map(|place| says_so(place, id)))
+    }
+
+    /// Where a bead is looked for by its id, in this order (V-17).
+    fn places(&self) -> [Utf8PathBuf; 3] {
+        [
+            self.root.join(BEADS),
+            self.root.join(GATES),
+            self.store.join(ACTIVE),
+        ]
+    }
+
+    /// The ids of the beads in files, for "did you mean".
+    pub fn ids(&self) -> Vec<String> {
+        let files = self
+            .places()
+            .into_iter()
+            .flat_map(|place| json_files(&place));
+        files
+            .filter_map(|path| path.file_stem().map(str::to_owned))
+            .collect()
+    }
+
+    /// The directory of gates in files.
+    pub fn gates(&self) -> Utf8PathBuf {
+        self.root.join(GATES)
+    }
+
+    /// The directories that may hold gates, in the order in which a bead is looked for by its id, and then that of completed ones.
+    pub(crate) fn all_places(&self) -> Vec<Utf8PathBuf> {
+        let completed = self.store.join(COMPLETED);
+        self.places().into_iter().chain([completed]).collect()
+    }
+
+    /// The files of beads that are not completed.
+    pub fn work_files(&self) -> Vec<Utf8PathBuf> {
+        let places = self.places().into_iter();
+        places.flat_map(|place| json_files(&place)).collect()
+    }
+
+    /// The files of beads that are no gates by their place, and not completed.
+    pub fn todo_files(&self) -> Vec<Utf8PathBuf> {
+        let places = [self.root.join(BEADS), self.store.join(ACTIVE)];
+        places.iter().flat_map(|place| json_files(place)).collect()
+    }
+
+    /// Where the evidence about a bead is kept.
+    pub fn evidence(&self, id: &str) -> Evidence {
+        Evidence::new(self.root.join(".ralph/evidence").join(id))
+    }
+
+    /// Where a completed bead goes when its file is among the active ones.
+    pub(crate) fn completed_place(path: &Utf8Path) -> Option<Utf8PathBuf> {
+        let directory = path.parent()?;
+        let is_active = directory.ends_with(ACTIVE);
+        let place = directory.parent()?.join("completed");
+        is_active.then(|| place.join(path.file_name().unwrap_or_default()))
+    }
+}
+
+/// The file in a directory whose bead has an id.
+fn says_so(directory: &Utf8Path, id: &str) -> Option<Utf8PathBuf> {
+    json_files(directory).into_iter().find(|path| {
+        let document = files::read(path).ok();
+        let document: Option<serde_json::Value> =
+            document.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        document.is_some_and(|document| document["id"] == id)
+    })
+}
+
+/// The files in a directory that may hold beads, by name; none where it cannot be listed.
+pub(crate) fn json_files(directory: &Utf8Path) -> Vec<Utf8PathBuf> {
+    let entries = directory.read_dir_utf8().into_iter().flatten().flatten();
+    let mut files: Vec<Utf8PathBuf> = entries
+        .map(|entry| entry.path().to_owned())
+        .filter(|path| path.extension() == Some("json") && path.is_file())
+        .collect();
+    files.sort();
+    files
+}

@@ -1,0 +1,302 @@
+//! Runs the checks of a bead, one after the other, and keeps what they said (contracts §8.2).
+//!
+//! A check that could not be started, was killed, took too long or whose output was not kept whole has failed: there is
+//! no way to pass but to be run to the end and to do what is expected.
+
+mod again;
+mod kept;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use beads_ralph_core::bead::{OnFailure, Timestamp, Verifier};
+use beads_ralph_core::check::{CheckRecord, Finish, Judge, Kept};
+use camino::{Utf8Path, Utf8PathBuf};
+
+pub use again::{Again, Base};
+pub use kept::{each_kept_record, last_records, printed_by_failed};
+
+use crate::os::files::{self, FileError};
+use crate::os::process::{
+    Cancel, Captured, Ended, Ending, Environment, Flow, Limits, Mark, Spec, Stdin, Stopped, Stream,
+    Units, Watch,
+};
+use crate::progress::{LastLine, Listener, News};
+use crate::work_dir::Tree;
+use crate::{os::clock, os::digest};
+
+/// Where checks are run, and by what.
+#[derive(Debug, Clone, Copy)]
+pub struct Checks<'a> {
+    /// What starts them.
+    pub units: &'a Units,
+    /// What ends them early.
+    pub cancel: &'a Cancel,
+    /// Where they run.
+    pub root: &'a Utf8Path,
+    /// The main checkout of the repository, which may be the same.
+    pub home: &'a Utf8Path,
+    /// What runs a command line: a program and its arguments, to which the command is added (V-3).
+    pub shell: &'a [String],
+    /// Names of variables that are kept from them: what they run is what an agent wrote.
+    pub withhold: &'a [String],
+    /// What their environment has beyond ours.
+    pub env: &'a BTreeMap<String, String>,
+    /// What they run on.
+    pub ground: Ground<'a>,
+    /// By what their processes are known.
+    pub mark: &'a Mark,
+    /// The directory for their output.
+    pub logs: &'a Utf8Path,
+    /// What is done about one that fails.
+    pub again: Again<'a>,
+}
+
+/// What checks run on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ground<'a> {
+    /// What is there.
+    AsItIs,
+    /// A worktree in which everything must be committed, and stay as it is while they run (Z-29).
+    Clean,
+    /// A commit that is checked out, and nothing else: whoever calls looks at that before and after.
+    Commit(&'a str),
+}
+
+impl Ground<'_> {
+    /// The ground of a bead that has a worktree of its own, or none.
+    pub fn of(has_worktree: bool) -> Self {
+        if has_worktree {
+            Self::Clean
+        } else {
+            Self::AsItIs
+        }
+    }
+}
+
+impl Checks<'_> {
+    /// Runs the checks on what is checked out, and on nothing else where that is asked for (Z-5, Z-29).
+    pub fn run(
+        &self,
+        verifiers: &[Verifier],
+        time_left: &dyn Fn() -> Option<Duration>,
+        listener: &mut dyn Listener,
+    ) -> Vec<CheckRecord> {
+        const CLEAN: &str = "clean worktree";
+        let tree = Tree::at(self.root, self.home, self.units);
+        match self.ground {
+            Ground::Clean => {}
+            Ground::AsItIs => {
+                let commit = tree.head();
+                return self.each(verifiers, commit.as_deref(), time_left, listener);
+            }
+            Ground::Commit(commit) => {
+                return self.each(verifiers, Some(commit), time_left, listener);
+            }
+        }
+        if let Some(reason) = tree.is_not_a_commit() {
+            let record = CheckRecord::failed(CLEAN, &reason, &now());
+            listener.hear(&News::Checked(&record));
+            return vec![record];
+        }
+        let before = tree.snapshot();
+        let mut records = self.each(verifiers, before.head.as_deref(), time_left, listener);
+        if tree.snapshot() != before {
+            let reason = "The work tree changed while the checks ran, so that they prove nothing";
+            records.push(CheckRecord::failed(CLEAN, reason, &now()));
+        }
+        records
+    }
+
+    /// Runs every check in order; after a failure the later ones are skipped unless it says to go on (V-8). `time_left` says
+    /// how long there is for all of it.
+    fn each(
+        &self,
+        verifiers: &[Verifier],
+        commit: Option<&str>,
+        time_left: &dyn Fn() -> Option<Duration>,
+        listener: &mut dyn Listener,
+    ) -> Vec<CheckRecord> {
+        let mut records = Vec::with_capacity(verifiers.len());
+        let mut is_over = false;
+        for (n, verifier) in verifiers.iter().enumerate() {
+            let record = if is_over {
+                CheckRecord::skipped(verifier, definition(verifier), &now())
+            } else {
+                CheckRecord {
+                    commit: commit.map(str::to_owned),
+                    ..self.tried(n + 1, verifier, time_left, listener)
+                }
+            };
+            let is_failed = !record.passed && !record.skipped;
+            is_over |= is_failed && (verifier.on_failure == OnFailure::Stop);
+            is_over |= self.cancel.is_cancelled();
+            listener.hear(&News::Checked(&record));
+            records.push(record);
+        }
+        records
+    }
+
+    /// Runs a check, and again if it fails and that is wanted.
+    fn tried(
+        &self,
+        number: usize,
+        verifier: &Verifier,
+        time_left: &dyn Fn() -> Option<Duration>,
+        listener: &mut dyn Listener,
+    ) -> CheckRecord {
+        let name = format!("verify-{number}");
+        let record = self.check(&name, verifier, time_left(), listener);
+        if record.passed || self.again.retries == 0 {
+            return record;
+        }
+        self.again(number, verifier, record, time_left, listener)
+    }
+
+    fn check(
+        &self,
+        name: &str,
+        verifier: &Verifier,
+        time_left: Option<Duration>,
+        listener: &mut dyn Listener,
+    ) -> CheckRecord {
+        let own = Duration::from_secs(verifier.timeout_seconds);
+        let limit = time_left.map_or(own, |left| own.min(left));
+        let timestamp = now();
+        listener.hear(&News::CheckBegins {
+            name: &verifier.name,
+            limit,
+        });
+        let mut watch = Watcher {
+            judge: Judge::new(&verifier.expect),
+            last: LastLine::default(),
+            listener,
+        };
+        let run = self.spec(name, verifier, limit).map(|spec| {
+            let ended = self.units.run(&spec, self.cancel, &mut watch);
+            (spec, ended)
+        });
+        let judge = watch.judge;
+        let mut record = CheckRecord {
+            skipped: false,
+            timestamp,
+            ..CheckRecord::skipped(verifier, definition(verifier), &now())
+        };
+        let finish = match run {
+            Ok((_, Ok(ended))) => self.take(&mut record, &ended, limit),
+            Ok((_, Err(error))) => Finish::NotStarted(error.to_string()),
+            Err(error) => Finish::NotStarted(error.to_string()),
+        };
+        record.timed_out = matches!(finish, Finish::TimedOut(_));
+        record.exit_code = finish.exit_code();
+        record.reason = judge.finish(&finish);
+        record.passed = record.reason.is_none();
+        record
+    }
+
+    fn spec(&self, name: &str, verifier: &Verifier, limit: Duration) -> Result<Spec, FileError> {
+        let output = self.logs.join(name);
+        files::create_directory(&output)?;
+        let mut argv = self.shell.to_vec();
+        argv.push(verifier.command.clone());
+        Ok(Spec {
+            mark: self.mark.below(),
+            argv,
+            cwd: self.root.to_owned(),
+            env: Environment {
+                without: self.withhold.to_vec(),
+                with: self.env.clone(),
+            },
+            stdin: Stdin::Closed,
+            limits: Limits {
+                wall: Some(limit),
+                idle: None,
+                grace: Limits::GRACE,
+            },
+            output: Some(output),
+        })
+    }
+
+    /// Takes what a unit left into its record.
+    fn take(&self, record: &mut CheckRecord, ended: &Ended, limit: Duration) -> Finish {
+        record.stdout = CheckRecord::output(&ended.stdout.text());
+        record.stderr = CheckRecord::output(&ended.stderr.text());
+        record.duration_ms = u64::try_from(ended.duration.as_millis()).unwrap_or(u64::MAX);
+        record.leaked = ended.leaked;
+        record.stdout_kept = kept(&ended.stdout, self.root);
+        record.stderr_kept = kept(&ended.stderr, self.root);
+        finish(ended, limit)
+    }
+}
+
+pub(crate) fn finish(ended: &Ended, limit: Duration) -> Finish {
+    match ended.stopped {
+        Some(Stopped::Cancelled) => return Finish::Cancelled,
+        Some(Stopped::Wall | Stopped::Idle | Stopped::Watcher | Stopped::Drained) => {
+            return Finish::TimedOut(limit);
+        }
+        None => {}
+    }
+    let fault = ended.stdout.fault.as_ref().or(ended.stderr.fault.as_ref());
+    if let Some(fault) = fault {
+        return Finish::Lost(format!("the output could not be kept: {fault}"));
+    }
+    if !ended.survivors.is_empty() {
+        return Finish::Lost(format!(
+            "processes {:?} that it started could not be ended",
+            ended.survivors
+        ));
+    }
+    match ended.ending {
+        Ending::Exited(code) => Finish::Exited(code),
+        Ending::Signalled(signal) => Finish::Signalled(signal),
+        Ending::Unknown => Finish::Lost("the process that watched over it was killed".to_owned()),
+    }
+}
+
+/// Where output is kept, as a path from the root where it lies below it.
+fn kept(captured: &Captured, root: &Utf8Path) -> Option<Kept> {
+    let file = captured.file.as_ref()?;
+    let path = file.strip_prefix(root).map(Utf8Path::to_owned);
+    Some(Kept {
+        path: path
+            .unwrap_or_else(|_| Utf8PathBuf::from(file))
+            .into_string(),
+        bytes: captured.n_bytes,
+        sha256: captured.sha256.clone(),
+    })
+}
+
+/// By what the definition of a check is known.
+pub(crate) fn definition(verifier: &Verifier) -> String {
+    digest::sha256(&serde_json::to_vec(verifier).expect("a verifier can be written"))
+}
+
+fn now() -> Timestamp {
+    Timestamp::from_instant(clock::now())
+}
+
+/// Hands output to the judge and to whoever listens.
+struct Watcher<'a> {
+    judge: Judge<'a>,
+    last: LastLine,
+    listener: &'a mut dyn Listener,
+}
+
+impl Watch for Watcher<'_> {
+    fn output(&mut self, stream: Stream, bytes: &[u8]) -> Flow {
+        match stream {
+            Stream::Stdout => self.judge.stdout(bytes),
+            Stream::Stderr => self.judge.stderr(bytes),
+        }
+        self.last.push(bytes);
+        Flow::GoOn
+    }
+
+    fn tick(&mut self, elapsed: Duration) {
+        self.listener.hear(&News::Running {
+            elapsed,
+            line: self.last.get(),
+        });
+    }
+}
