@@ -4,16 +4,17 @@
 //! [`Applicant`] may be begun, and gives the order of work. Nothing is run here, and nothing is found: that is for others.
 
 mod applicant;
-mod gate;
+
 mod gates;
 mod group;
+mod model;
 mod planned;
 #[cfg(test)]
 mod tests;
 
 pub use crate::dod::{GATE_LABEL, is_gate};
 pub use applicant::Applicant;
-pub use gate::{Gate, Holds, Light, Why};
 pub use gates::{Denied, Gates};
 pub use group::{CONVOY, GROUP_LABEL, LANE_FEATURE};
+pub use model::{Gate, Holds, Light, Why};
 pub use planned::CHECKED_AT;

@@ -5,9 +5,13 @@
 //! world knows is handed in as a value. The modules are listed in reading order, and each may use
 //! only those above it.
 
+#![warn(missing_docs)]
+
 pub mod text;
 
 pub mod number;
+
+pub mod vocabulary;
 
 pub mod diag;
 

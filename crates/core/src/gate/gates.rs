@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::applicant::Applicant;
-use super::gate::{Gate, Holds};
+use super::model::{Gate, Holds};
 use crate::text::excerpt;
 
 /// What is said of a gate that is red while another one of its name is green.

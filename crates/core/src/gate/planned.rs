@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::gate::{Gate, Light, Why};
+use super::model::{Gate, Light, Why};
 use crate::history::records::last_error;
 use crate::issue::Issue;
 

@@ -12,6 +12,7 @@ use super::model::Issue;
 use super::query::Query;
 use super::wisp::{is_expired, is_wisp};
 use crate::bead::BeadId;
+use crate::vocabulary::Status;
 
 /// What a status means to those that wait for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,9 +28,9 @@ pub enum Standing {
 impl Standing {
     /// The meaning of a status; a word that nobody knows is pending.
     pub fn of(status: &str) -> Self {
-        match status {
-            "closed" => Self::Closed,
-            "pinned" => Self::Pinned,
+        match Status::known(status) {
+            Some(Status::Closed) => Self::Closed,
+            Some(Status::Pinned) => Self::Pinned,
             _ => Self::Pending,
         }
     }

@@ -1,0 +1,79 @@
+//! Keys of an issue's document and of its metadata.
+
+/// Keys of an issue's document.
+pub mod field {
+    /// Its name.
+    pub const ID: &str = "id";
+    /// What it is about, on one line.
+    pub const TITLE: &str = "title";
+    /// What it is about, at length.
+    pub const DESCRIPTION: &str = "description";
+    /// Where it stands.
+    pub const STATUS: &str = "status";
+    /// What it is.
+    pub const ISSUE_TYPE: &str = "issue_type";
+    /// How urgent it is.
+    pub const PRIORITY: &str = "priority";
+    /// The role that it is for.
+    pub const ASSIGNEE: &str = "assignee";
+    /// Its labels.
+    pub const LABELS: &str = "labels";
+    /// Its edges.
+    pub const DEPENDENCIES: &str = "dependencies";
+    /// What its makers added.
+    pub const METADATA: &str = "metadata";
+    /// Its notes.
+    pub const NOTES: &str = "notes";
+    /// When it was made.
+    pub const CREATED_AT: &str = "created_at";
+    /// When it last changed.
+    pub const UPDATED_AT: &str = "updated_at";
+    /// When it was closed.
+    pub const CLOSED_AT: &str = "closed_at";
+    /// Why it was closed.
+    pub const CLOSE_REASON: &str = "close_reason";
+    /// Until when it is put off.
+    pub const DEFER_UNTIL: &str = "defer_until";
+}
+
+/// Keys of an issue's metadata.
+pub mod metadata {
+    /// Why the governor blocked it.
+    pub const HELD_BY_GATES: &str = "held_by_gates";
+    /// How long it is expected to take.
+    pub const ESTIMATED_MINUTES: &str = "estimated_minutes";
+    /// Where it stands in its plan.
+    pub const SOURCE_MAP: &str = "source_map";
+    /// What a molecule keeps of the formula.
+    pub const MOLECULE: &str = "molecule";
+    /// The stage of a step.
+    pub const STAGE: &str = "stage";
+    /// The commit that the work began from.
+    pub const BASE_COMMIT: &str = "base_commit";
+    /// The commit that passed every check.
+    pub const VERIFIED_COMMIT: &str = "verified_commit";
+    /// The directory of the work.
+    pub const WORKTREE_PATH: &str = "worktree_path";
+    /// How many attempts were made.
+    pub const ATTEMPT_COUNT: &str = "attempt_count";
+    /// The address of the pull request.
+    pub const PR_URL: &str = "pr_url";
+    /// The number of the pull request.
+    pub const PR_NUMBER: &str = "pr_number";
+    /// The file of the plan.
+    pub const PLAN_FILE: &str = "plan_file";
+    /// The number of the sprint.
+    pub const SPRINT: &str = "sprint";
+    /// The checks, the evidence and the bounds of the work.
+    pub const DOD: &str = "dod";
+    /// How the executor of one bead stands.
+    pub const RALPH_META: &str = "ralph_meta";
+    /// The lane of the work.
+    pub const LANE: &str = "lane";
+    /// The bounds of the work.
+    pub const CONSTRAINTS: &str = "constraints";
+    /// How often the watchdog put it back.
+    pub const RESTART_COUNT: &str = "restart_count";
+    /// When a gate was last checked.
+    pub const CHECKED_AT: &str = "checked_at";
+}
