@@ -13,10 +13,12 @@ mod base;
 mod before;
 mod call;
 mod changes;
+mod checkout;
 mod clashes;
 mod conflict;
 mod copied;
 mod fault;
+mod guard;
 mod history;
 mod identity;
 mod index;
@@ -118,6 +120,8 @@ pub struct Git {
     fetched: Mutex<Fetched>,
     adding: Mutex<()>,
     integrating: Mutex<()>,
+    /// Whether the user has line ends changed in all files.
+    converts: OnceLock<bool>,
 }
 
 impl Git {
@@ -151,6 +155,7 @@ impl Git {
             fetched: Mutex::default(),
             adding: Mutex::default(),
             integrating: Mutex::default(),
+            converts: OnceLock::new(),
         })
     }
 
@@ -188,13 +193,17 @@ impl Repository for Git {
     }
 
     fn state(&self, place: &Place) -> Result<State, Trouble> {
-        let (linked, status) = self.at(&place.worktree, || {
+        let (linked, status, dirt) = self.at(&place.worktree, || {
+            guard::mend_head(&place.worktree, &self.common, &place.branch);
             let linked = Linked::at(&place.worktree, &self.common)?;
             let status = self.caller.look(&linked)?;
-            Ok((linked, status))
+            let dirt = status.dirt(&copied::of(&linked));
+            let dirt = dirt.or_else(|| linked.is_in_the_middle());
+            if dirt.is_none() {
+                self.put_as_checked_out(&linked)?;
+            }
+            Ok((linked, status, dirt))
         })?;
-        let dirt = status.dirt(&copied::of(&linked));
-        let dirt = dirt.or_else(|| linked.is_in_the_middle());
         match status.head {
             Some(head) => Ok(State {
                 branch: status.branch,

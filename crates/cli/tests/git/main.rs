@@ -14,6 +14,8 @@ mod hostile;
 #[cfg(test)]
 mod integrating;
 #[cfg(test)]
+mod misled;
+#[cfg(test)]
 mod preparing;
 #[cfg(test)]
 mod reached;

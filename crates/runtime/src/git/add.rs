@@ -11,7 +11,7 @@ use super::call::{Call, Said};
 use super::prepare::MERGING;
 use super::site::{INITIALIZING, Linked, Site};
 use super::status::Status;
-use super::{Git, refname};
+use super::{Git, guard, refname};
 use crate::os::files;
 use crate::repo::shown;
 use crate::run::{Origin, Place};
@@ -29,6 +29,7 @@ pub(super) struct Ready {
 impl Git {
     /// A worktree on the branch, made if it is not there.
     pub(super) fn ready(&self, place: &Place, origin: &Origin) -> Result<Ready, Trouble> {
+        guard::mend_head(&place.worktree, &self.common, &place.branch);
         match Site::look(&place.worktree, &self.common) {
             Site::Linked(linked) => {
                 linked.check_nobody_works()?;
@@ -104,6 +105,7 @@ impl Git {
             .act(&Call::inside(linked, &arguments).for_run())?;
         linked.index_is_at(head);
         linked.give_index(true)?;
+        self.note_checked_out(linked)?;
         files::remove_leftover(&linked.git.join("locked"));
         Ok(())
     }

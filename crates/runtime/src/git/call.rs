@@ -15,6 +15,7 @@ use beads_ralph_core::engine::{Lasting, Trouble};
 use camino::{Utf8Path, Utf8PathBuf};
 use tempfile::TempDir;
 
+use super::guard::Guard;
 use super::index::recognised;
 use super::site::Linked;
 use super::view::View;
@@ -84,6 +85,7 @@ struct Known {
     /// The git directory that all worktrees share.
     common: Utf8PathBuf,
     view: View,
+    guard: Guard,
     /// Names of variables that what git starts must not have.
     withheld: Vec<String>,
     stale_lock: Duration,
@@ -271,6 +273,7 @@ impl<U: Deref<Target = Units>> Caller<U> {
             root: root.to_owned(),
             common: common.to_owned(),
             view,
+            guard: Guard::of(common),
             withheld: settings.withhold.clone(),
             stale_lock: settings.stale_lock,
             written: Mutex::default(),
@@ -400,6 +403,7 @@ impl<U> Caller<U> {
             return Ok(environment);
         };
         known.view.check()?;
+        known.guard.check(call)?;
         let mut set = |name: &str, path: &Utf8Path| {
             environment.with.insert(name.to_owned(), path.to_string());
         };

@@ -98,10 +98,11 @@ impl<U: Deref<Target = Units>> Caller<U> {
             &["update-index", "--skip-worktree", "-z", "--stdin"],
             &marked,
         )
+        .map(drop)
     }
 
-    /// Puts files into our index as they are, or takes them out of it when they are gone.
-    pub(super) fn put(&self, linked: &Linked, entries: &[&Entry]) -> Result<(), Trouble> {
+    /// Puts files into our index as they are, or takes them out of it when they are gone. The answer is what git does not take for its name.
+    pub(super) fn put(&self, linked: &Linked, entries: &[&Entry]) -> Result<Vec<String>, Trouble> {
         let is_file = |entry: &&&Entry| entry.kind != Kind::Repository;
         let paths = entries
             .iter()
@@ -120,12 +121,22 @@ impl<U: Deref<Target = Units>> Caller<U> {
             "-z",
             "--stdin",
         ];
-        self.feed(linked, &update, &there)
+        let words = self.feed(linked, &update, &there)?;
+        let ignored = words
+            .lines()
+            .filter_map(|line| line.strip_prefix("Ignoring path "));
+        Ok(ignored.map(str::to_owned).collect())
     }
 
-    fn feed(&self, linked: &Linked, arguments: &[&str], paths: &[String]) -> Result<(), Trouble> {
+    /// Tells git of paths; the answer is what it complained of.
+    pub(super) fn feed(
+        &self,
+        linked: &Linked,
+        arguments: &[&str],
+        paths: &[String],
+    ) -> Result<String, Trouble> {
         if paths.is_empty() {
-            return Ok(());
+            return Ok(String::new());
         }
         let directory = TempDir::new().map_err(|error| no_place(&error))?;
         let input = Utf8Path::from_path(directory.path());
@@ -137,7 +148,7 @@ impl<U: Deref<Target = Units>> Caller<U> {
             input: Some(&input),
             ..Call::inside(linked, arguments)
         };
-        self.act(&call).map(drop)
+        Ok(self.act(&call)?.stderr)
     }
 
     /// The files of which whoever works there has two versions that do not agree.
@@ -225,7 +236,7 @@ fn head_of(linked: &Linked) -> Option<CommitId> {
 }
 
 /// Whether a link stands on the way to a file of a worktree.
-fn is_beyond_a_link(root: &Utf8Path, path: &str) -> bool {
+pub(super) fn is_beyond_a_link(root: &Utf8Path, path: &str) -> bool {
     let above = Utf8Path::new(path).ancestors().skip(1);
     let mut above = above.filter(|above| !above.as_str().is_empty());
     above.any(|above| fs::symlink_metadata(root.join(above)).is_ok_and(|it| it.is_symlink()))

@@ -9,7 +9,7 @@ use super::call::Call;
 use super::prepare::FULL_NAME;
 use super::site::Linked;
 use super::status::{OURS, Status};
-use super::{Git, copied, refname};
+use super::{Git, copied, guard, refname};
 use crate::os::files;
 use crate::run::Place;
 
@@ -20,6 +20,7 @@ impl Git {
         commit: &CommitId,
         attempt: u32,
     ) -> Result<Option<CommitId>, Trouble> {
+        guard::mend_head(&place.worktree, &self.common, &place.branch);
         let linked = Linked::at(&place.worktree, &self.common)?;
         linked.check_nobody_works()?;
         linked.remove_stale_locks(&self.branch_lock(&place.branch), self.settings.stale_lock)?;

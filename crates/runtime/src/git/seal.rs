@@ -5,7 +5,7 @@ use beads_ralph_core::engine::{CommitId, Trouble};
 use super::call::{Call, parts};
 use super::site::Linked;
 use super::status::{Entry, Status, is_below};
-use super::{Git, copied, refname};
+use super::{Git, copied, guard, refname};
 use crate::repo::shown;
 use crate::run::{Place, Sealed};
 
@@ -23,6 +23,7 @@ impl Git {
         base: &CommitId,
         message: &str,
     ) -> Result<Sealed, Trouble> {
+        guard::mend_head(&place.worktree, &self.common, &place.branch);
         let linked = Linked::at(&place.worktree, &self.common)?;
         linked.remove_stale_locks(&self.branch_lock(&place.branch), self.settings.stale_lock)?;
         let copied = copied::of(&linked);
@@ -40,7 +41,11 @@ impl Git {
         let has_work = status.work(&copied).next().is_some();
         let is_merging = linked.merge_head().is_some();
         let head = if has_work || is_merging {
-            self.add_all(&linked, &status, &copied)?;
+            if let Some(path) = self.add_all(&linked, &status, &copied)?.first() {
+                let sealed = self.sealed(&linked, Some(head), base, Vec::new())?;
+                let refused = Some(not_for_git(path));
+                return Ok(Sealed { refused, ..sealed });
+            }
             self.commit(&linked, message)?;
             None
         } else {
@@ -48,6 +53,7 @@ impl Git {
         };
         let sealed = self.sealed(&linked, head, base, Vec::new())?;
         check_nothing_copied(&sealed, &copied)?;
+        self.put_as_checked_out(&linked)?;
         linked.index_is_at(Some(&sealed.commit));
         linked.give_index(true)?;
         Ok(sealed)
@@ -95,13 +101,13 @@ impl Git {
         Ok(head)
     }
 
-    /// Puts everything that is work into our index.
+    /// Puts everything that is work into our index, and gives what git does not take.
     pub(super) fn add_all(
         &self,
         linked: &Linked,
         status: &Status,
         copied: &[String],
-    ) -> Result<(), Trouble> {
+    ) -> Result<Vec<String>, Trouble> {
         let work: Vec<&Entry> = status.work(copied).collect();
         self.caller.put(linked, &work)
     }
@@ -275,6 +281,13 @@ impl Between {
 fn inside(path: &str) -> String {
     format!(
         "'{path}' is a git repository of its own, and a commit would hold only a link to it; remove its '.git' or the whole of '{path}' (from your commits too), or ignore it"
+    )
+}
+
+/// Why work with a name that git keeps for itself is not taken.
+fn not_for_git(path: &str) -> String {
+    format!(
+        "'{path}' cannot be committed, because git keeps such names for itself ('.git' in any spelling, or one that another system reads as it); rename or remove it, or ignore it"
     )
 }
 

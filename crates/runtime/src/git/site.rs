@@ -11,7 +11,7 @@ use beads_ralph_core::engine::Trouble;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::view::HOME;
-use super::{locks, occupants};
+use super::{guard, locks, occupants};
 use crate::repo::shown;
 
 /// What git writes as the reason of its own lock while it makes a worktree.
@@ -94,7 +94,9 @@ fn behind(path: &Utf8Path, link: &Utf8Path, common: &Utf8Path) -> Site {
     match git {
         Some(git) if is_ours(&git) && is_whole(&git) => match Linked::of(path, &git, common) {
             Some(linked) => Site::Linked(linked),
-            None => Site::Taken("a worktree whose link leads to another one".to_owned()),
+            None => Site::Taken(
+                "a worktree whose git directory is damaged or that of another one".to_owned(),
+            ),
         },
         Some(git) if has_only_link && (is_ours(&git) || git.starts_with(common)) => Site::Stub,
         None if has_only_link && text.trim().is_empty() => Site::Stub,
@@ -113,16 +115,22 @@ impl Linked {
     fn of(path: &Utf8Path, git: &Utf8Path, common: &Utf8Path) -> Option<Self> {
         let name = git.file_name()?;
         let git = common.join("worktrees").join(name);
-        let is_directory = fs::symlink_metadata(&git).is_ok_and(|it| it.is_dir());
-        let back = fs::read_to_string(git.join("gitdir")).ok()?;
-        let back = git.join(back.trim()).parent()?.canonicalize_utf8().ok()?;
-        let is_same = path.canonicalize_utf8().is_ok_and(|path| path == back);
-        (is_directory && is_same).then(|| Self {
+        let own = common.join(HOME).join("worktrees").join(name);
+        let linked = Self {
             path: path.to_owned(),
             git,
             common: common.to_owned(),
-            own: common.join(HOME).join("worktrees").join(name),
-        })
+            own,
+        };
+        let git = &linked.git;
+        let is_directory = fs::symlink_metadata(git).is_ok_and(|it| it.is_dir());
+        if !is_directory || !linked.make_safe() || !guard::has_head(git) {
+            return None;
+        }
+        let back = fs::read_to_string(git.join("gitdir")).ok()?;
+        let back = git.join(back.trim()).parent()?.canonicalize_utf8().ok()?;
+        let is_same = path.canonicalize_utf8().is_ok_and(|path| path == back);
+        is_same.then_some(linked)
     }
 
     /// Our index of it.

@@ -277,6 +277,24 @@ pub fn copy_over(from: &Utf8Path, to: &Utf8Path) -> Result<(), FileError> {
     Ok(())
 }
 
+/// Puts a file in the place of another in one step, also from another file system. What is written through other names of the one
+/// that was there stays as it is.
+pub fn move_over(from: &Utf8Path, to: &Utf8Path) -> Result<(), FileError> {
+    let moved = fs::rename(from, to);
+    if !moved
+        .as_ref()
+        .is_err_and(|error| error.kind() == io::ErrorKind::CrossesDevices)
+    {
+        return moved.map_err(FileError::io("write", to));
+    }
+    let parent = to.parent().unwrap_or(to);
+    let copied = tempfile::NamedTempFile::new_in(parent).and_then(|copy| {
+        fs::copy(from, copy.path())?;
+        copy.persist(to).map_err(|error| error.error)
+    });
+    copied.map(drop).map_err(FileError::io("write", to))
+}
+
 /// A lock that the system takes back when the process ends, however it ends.
 #[derive(Debug)]
 pub struct Lock {

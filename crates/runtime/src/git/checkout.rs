@@ -1,0 +1,173 @@
+//! Files as a checkout gives them (C-3): git may convert what it commits (line ends, `ident`, filters), so that a file can differ from what
+//! a clean clone has although git sees no change. Such files are written anew from the commit before anything is checked.
+//!
+//! Only files whose content git may convert are looked at, and of those only what changed since they were last found right.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{BufReader, Read as _};
+use std::os::unix::fs::MetadataExt as _;
+
+use beads_ralph_core::engine::Trouble;
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::Git;
+use super::call::{Call, no_place, parts};
+use super::index::is_beyond_a_link;
+use super::site::Linked;
+use crate::os::files;
+
+/// The files of the index with an attribute by which git converts.
+const CONVERTED: &str = ":(exclude,attr:!text !crlf !eol !ident !filter !working-tree-encoding)";
+
+/// How many files are compared at once, with copies that a checkout made.
+const N_AT_ONCE: usize = 500;
+
+/// Where they lie, beside our index.
+const COPIES: &str = "copies";
+
+/// How often it is begun again where the attributes themselves were written anew.
+const MAX_TURNS: usize = 3;
+
+/// Files by their path, and what each is recognised by.
+type Known = BTreeMap<String, String>;
+
+impl Git {
+    /// Makes files that git converts be what a checkout of the index gives. Nothing else may differ from the commit.
+    pub(super) fn put_as_checked_out(&self, linked: &Linked) -> Result<(), Trouble> {
+        for _ in 0..MAX_TURNS {
+            let written = self.put_once(linked)?;
+            let is_attributes = |path: &String| path.ends_with(".gitattributes");
+            if !written.iter().any(is_attributes) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes that all files are what git has just written.
+    pub(super) fn note_checked_out(&self, linked: &Linked) -> Result<(), Trouble> {
+        let known = self.convertible(linked)?;
+        if !known.is_empty() {
+            self.note(linked, &known);
+        }
+        Ok(())
+    }
+
+    /// Writes files anew, and says which.
+    fn put_once(&self, linked: &Linked) -> Result<Vec<String>, Trouble> {
+        let found = self.convertible(linked)?;
+        if found.is_empty() {
+            return Ok(Vec::new());
+        }
+        let list = list_of(linked);
+        let is_changed = self.caller.is_changed(&list);
+        if is_changed.unwrap_or_else(|| self.caller.is_after_a_kill()) {
+            files::remove_leftover(&list);
+        }
+        let known: Known = fs::read(&list)
+            .ok()
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .unwrap_or_default();
+        let is_new = |(path, look): &(&String, &String)| known.get(*path) != Some(*look);
+        let unknown = found.iter().filter(is_new).map(|(path, _)| path.clone());
+        let unknown: Vec<String> = unknown.collect();
+        let mut wrong = Vec::new();
+        for some in unknown.chunks(N_AT_ONCE) {
+            wrong.extend(self.put_copies(linked, some)?);
+        }
+        // Git is told that they are what it has: it goes by their size.
+        let arguments = ["update-index", "-z", "--stdin"];
+        self.caller.feed(linked, &arguments, &wrong)?;
+        if !unknown.is_empty() {
+            let found = self.convertible(linked)?;
+            self.note(linked, &found);
+        }
+        Ok(wrong)
+    }
+
+    /// The files that are there and that git may convert, with what they are recognised by.
+    fn convertible(&self, linked: &Linked) -> Result<Known, Trouble> {
+        let mut arguments = vec!["ls-files", "--stage", "-z"];
+        if !self.converts_all()? {
+            arguments.extend(["--", ".", CONVERTED]);
+        }
+        let answer = self.caller.ask(&Call::inside(linked, &arguments))?;
+        let found = parts(&answer).filter_map(|line| {
+            let (entry, path) = line.split_once('\t')?;
+            let look = look(&linked.path.join(path))?;
+            let is_file = entry.starts_with("100") && entry.ends_with(" 0");
+            let is_there = is_file && !is_beyond_a_link(&linked.path, path);
+            is_there.then(|| (path.to_owned(), format!("{entry} {look}")))
+        });
+        Ok(found.collect())
+    }
+
+    /// Whether the user has line ends changed in all files.
+    fn converts_all(&self) -> Result<bool, Trouble> {
+        if let Some(known) = self.converts.get() {
+            return Ok(*known);
+        }
+        let arguments = ["config", "--get", "core.autocrlf"];
+        let said = self.caller.say(&Call::new(&self.root, &arguments))?;
+        let value = said.line().to_lowercase();
+        let is_off = !said.is_ok() || matches!(value.as_str(), "false" | "no" | "off" | "0");
+        Ok(*self.converts.get_or_init(|| !is_off))
+    }
+
+    /// Writes those of some files anew that a checkout would write otherwise, each in one step, and says which.
+    fn put_copies(&self, linked: &Linked, paths: &[String]) -> Result<Vec<String>, Trouble> {
+        let copies = linked.own.join(COPIES);
+        if copies.exists() {
+            // Those of somebody who was killed.
+            files::remove_directory(&copies).map_err(|error| no_place(&error))?;
+        }
+        files::create_directory(&copies).map_err(|error| no_place(&error))?;
+        let prefix = format!("--prefix={copies}/");
+        let arguments = ["checkout-index", "--quiet", &prefix, "-z", "--stdin"];
+        self.caller.feed(linked, &arguments, paths)?;
+        let mut written = Vec::new();
+        for path in paths {
+            let (there, copy) = (linked.path.join(path), copies.join(path));
+            if !is_same(&there, &copy) {
+                let moved = files::move_over(&copy, &there);
+                moved.map_err(|error| Trouble::for_bead(error.to_string()))?;
+                written.push(path.clone());
+            }
+        }
+        files::remove_directory(&copies).map_err(|error| no_place(&error))?;
+        Ok(written)
+    }
+
+    fn note(&self, linked: &Linked, known: &Known) {
+        let list = list_of(linked);
+        if let Ok(bytes) = serde_json::to_vec(known) {
+            drop(files::write_passing(&list, &bytes));
+        }
+        self.caller.wrote(&list);
+    }
+}
+
+/// The list of the files that were found right.
+fn list_of(linked: &Linked) -> Utf8PathBuf {
+    linked.own.join("as-checked-out")
+}
+
+/// What a plain file is recognised by; nobody can set the time of its change.
+fn look(file: &Utf8Path) -> Option<String> {
+    let is_file = fs::symlink_metadata(file).ok()?.is_file();
+    is_file.then(|| super::index::recognised(file))?
+}
+
+fn is_same(one: &Utf8Path, other: &Utf8Path) -> bool {
+    let Some((one, other)) = File::open(one).ok().zip(File::open(other).ok()) else {
+        return false;
+    };
+    let size = |file: &File| file.metadata().map(|it| it.size()).ok();
+    if size(&one) != size(&other) {
+        return false;
+    }
+    let (one, other) = (BufReader::new(one).bytes(), BufReader::new(other).bytes());
+    one.zip(other)
+        .all(|pair| matches!(pair, (Ok(one), Ok(other)) if one == other))
+}
