@@ -16,9 +16,9 @@ use beads_ralph_core::issue::{Query, Record, Standing, StatusFilter};
 use beads_ralph_core::molecule::Molecule;
 use beads_ralph_runtime::store::{Store, StoreError};
 
-use super::blocked::people_parts;
 use crate::args::{Global, HumanCommand};
 use crate::beads::Beads;
+use crate::command::inspect::blocked::people_parts;
 use crate::failure::Failure;
 use crate::molecules;
 use crate::ui::Ui;

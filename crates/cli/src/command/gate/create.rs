@@ -13,9 +13,9 @@ use beads_ralph_runtime::store::{StoreError, Write};
 use camino::Utf8PathBuf;
 use serde_json::{Value, json};
 
-use super::super::create_bead::verifiers;
 use crate::args::{GateCreateArgs, Global};
 use crate::beads::Beads;
+use crate::command::bead::create::verifiers;
 use crate::failure::Failure;
 use crate::governing;
 use crate::ui::{Ui, quoted};

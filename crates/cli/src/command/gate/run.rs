@@ -12,9 +12,9 @@ use beads_ralph_runtime::exec::Ending;
 use beads_ralph_runtime::os::process::{Cancel, Units};
 use serde_json::{Value, json};
 
-use super::super::exec::{Done, Exec};
 use super::none_stands;
 use crate::args::{BeadChoice, ExecArgs, GateRunArgs, Global};
+use crate::command::work::exec::{Done, Exec};
 use crate::failure::Failure;
 use crate::governing;
 use crate::ui::{Ui, counted};

@@ -18,12 +18,12 @@ use beads_ralph_runtime::{os::clock, os::files, os::host};
 use camino::Utf8Path;
 use serde_json::{Value, json};
 
-use super::super::close::refuse_while_waiting;
-use super::super::reopen::opening;
-use super::super::retry::refuse_others;
 use super::waiting::{Kind, Waiting};
 use crate::args::{Global, GuardArgs, HumanResolveArgs};
 use crate::beads::{Beads, Writer, until_settled};
+use crate::command::store::close::refuse_while_waiting;
+use crate::command::store::reopen::opening;
+use crate::command::work::retry::refuse_others;
 use crate::failure::Failure;
 use crate::ui::Ui;
 use crate::ui::bead_view::named;

@@ -1,0 +1,23 @@
+//! `plan new`: a commented template.
+
+use beads_ralph_runtime::os::files;
+use serde_json::json;
+
+use crate::args::PlanNewArgs;
+use crate::failure::Failure;
+use crate::ui::{Ui, quoted};
+
+/// The template; a test holds it to passing `plan check` without a word.
+pub(crate) const TEMPLATE: &str = include_str!("../../../assets/template.md");
+
+pub(crate) fn run(args: &PlanNewArgs, ui: &Ui) -> Result<(), Failure> {
+    files::create_new(&args.plan, TEMPLATE.as_bytes())?;
+    if ui.is_json() {
+        return ui.data(&json!({"plan_file": args.plan}));
+    }
+    let plan = quoted(&args.plan);
+    ui.say(&format!(
+        "wrote {plan}\nnext: edit it, then: beads-ralph plan check {plan}\n"
+    ));
+    Ok(())
+}
