@@ -1,4 +1,4 @@
-//! One file for each command: its arguments are in `args`, its words and its JSON are here.
+//! One file for each command, with its arguments, what it says and its JSON; arguments that several share are in `args`.
 
 pub(crate) mod bead;
 pub(crate) mod formula;
@@ -17,31 +17,145 @@ use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_runtime::os::env::{self, Variable};
 use beads_ralph_runtime::store::find as find_store;
 use camino::Utf8PathBuf;
+use clap::Subcommand;
 
-use crate::args::{BeadCommand, Cli, Command, FormulaCommand, HumanCommand, PlanCommand};
+use self::bead::BeadCommand;
+use self::formula::FormulaCommand;
+use self::human::HumanCommand;
+use self::plan::PlanCommand;
+use crate::args::Cli;
 use crate::beads::here;
 use crate::failure::Failure;
 use crate::ui::Ui;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Write, check, draw, compile, apply and annotate plans
+    #[command(subcommand)]
+    Plan(PlanCommand),
+    /// List, show, check and draw formulas, which are templates of work
+    #[command(subcommand)]
+    Formula(FormulaCommand),
+    /// Validate and migrate bead files
+    #[command(subcommand)]
+    Bead(BeadCommand),
+    /// Make the bead store of a repository, and say what is there
+    Init(store::init::InitArgs),
+    /// List the beads that can be started now
+    Ready(store::ready::ReadyArgs),
+    /// List beads
+    List(store::list::ListArgs),
+    /// Show everything about beads
+    Show(store::show::ShowArgs),
+    /// Find beads by words
+    Search(store::search::SearchArgs),
+    /// Count beads by status and type
+    Stats,
+    /// Show what changed, the newest last
+    Log(store::log::LogArgs),
+    /// Take beads to work on them
+    Claim(store::claim::ClaimArgs),
+    /// Say that the work on a claimed bead goes on
+    Heartbeat(store::heartbeat::HeartbeatArgs),
+    /// Give claimed beads back
+    Release(store::release::ReleaseArgs),
+    /// Put beads whose holder is gone back to open
+    Recover(store::recover::RecoverArgs),
+    /// Close beads
+    Close(store::close::CloseArgs),
+    /// Open beads again
+    Reopen(store::reopen::ReopenArgs),
+    /// Change a bead
+    Update(Box<store::update::UpdateArgs>),
+    /// Add, remove and list labels
+    #[command(subcommand)]
+    Label(store::label::LabelCommand),
+    /// Add, remove and list dependencies
+    #[command(subcommand)]
+    Dep(store::dep::DepCommand),
+    /// Look at molecules and wisps, end them, and delete them
+    #[command(subcommand)]
+    Mol(mol::MolCommand),
+    /// Say something about a bead
+    Comment(store::comment::CommentArgs),
+    /// Take beads from a file of JSON lines, as bd writes them
+    Import(store::import::ImportArgs),
+    /// Write all beads as JSON lines, as bd reads them
+    Export(store::export::ExportArgs),
+    /// Look the store over, and mend it; `doctor agents` looks for agents
+    Doctor(store::doctor::DoctorArgs),
+    /// Work through the beads with agents, in parallel worktrees, until they are done or a person is needed
+    Run(work::run::RunArgs),
+    /// Work on one bead with an agent until its checks pass or it is given up
+    Exec(work::exec::ExecArgs),
+    /// Take a bead through its molecule: do its current stage, by a worker or by this program
+    #[command(
+        after_help = "The stages come from the bead's formula: implement-feature, fix-bug or docs-only, by its label formula-NAME or its type. A person who is needed is no failure: the bead is labelled `human`, and `beads-ralph human list` says why."
+    )]
+    Implement(work::implement::ImplementArgs),
+    /// Take every bead labelled implementation-ready through its stages, several at once
+    Drive(work::drive::DriveArgs),
+    /// Run the tests and the build of the project again and again; file a bead about what breaks, close it when it is mended
+    Patrol(work::patrol::PatrolArgs),
+    /// Notice beads in progress that are silent: remind, put back to open, and in the end ask a person
+    Watchdog(work::watchdog::WatchdogArgs),
+    /// Run the checks of one bead, once
+    Verify(work::verify::VerifyArgs),
+    /// Show what agents and checks wrote
+    Logs(inspect::logs::LogsArgs),
+    /// Show where the sprints stand, team by team
+    Status(inspect::status::StatusArgs),
+    /// Show the beads that need a person, why, and how to go on
+    Blocked,
+    /// Show what waits for a person, why, and answer it
+    #[command(subcommand)]
+    Human(HumanCommand),
+    /// List, run and check gates: while one is red, no feature is begun
+    #[command(subcommand)]
+    Gate(gate::GateCommand),
+    /// Show what QA agents said, agent by agent
+    QaReport,
+    /// Let beads that were given up be tried again
+    Retry(work::retry::RetryArgs),
+    /// Remove worktrees, branches and runs that are not needed any more
+    Clean(work::clean::CleanArgs),
+    /// Ask the runs on this store to stop
+    Stop(work::stop::StopArgs),
+    /// Ask the runs on this store to begin nothing new
+    Pause(work::pause::PauseArgs),
+    /// Play a run many times without any agent: how long it takes, what it costs, what holds it up
+    Simulate(Box<inspect::simulate::SimulateArgs>),
+    /// Decide everything in a run's journal once more, and compare
+    Replay(inspect::replay::ReplayArgs),
+    /// Look at a run on the whole terminal, live or over; keys retry, pause and stop
+    Watch(inspect::watch::WatchArgs),
+    /// Write a run as one page of HTML: graph, timeline, attempts, verdicts, cost
+    Report(inspect::report::ReportArgs),
+    /// Print the figures of runs in the text format of Prometheus
+    Metrics(inspect::metrics::MetricsArgs),
+    /// Write a bead with checks into .ralph/beads
+    CreateBead(bead::create::CreateBeadArgs),
+    /// Print a JSON Schema, or the names of all
+    Schema(program::schema::SchemaArgs),
+    /// See the whole thing: a sample plan worked off by agents that need no installation; touches nothing of yours
+    Demo(program::demo::DemoArgs),
+    /// Act as an agent, by a scenario
+    #[command(hide = true)]
+    ScriptedAgent(program::scripted_agent::ScriptedAgentArgs),
+    /// Print the completion script of a shell
+    Completions(program::completions::CompletionsArgs),
+    /// Print the manual page
+    Man,
+}
 
 /// Runs a command.
 pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), Failure> {
     let global = &cli.global;
     check_unit(&cli.command)?;
     match &cli.command {
-        Command::Plan(PlanCommand::New(args)) => plan::new::run(args, ui),
-        Command::Plan(PlanCommand::Check(args)) => plan::check::run(args, ui),
-        Command::Plan(PlanCommand::Graph(args)) => plan::graph::run(args, ui),
-        Command::Plan(PlanCommand::Build(args)) => plan::build::run(args, ui),
-        Command::Plan(PlanCommand::Annotate(args)) => plan::annotate::run(args, ui),
-        Command::Plan(PlanCommand::Apply(args)) => plan::apply::run(args, global, ui),
-        Command::Plan(PlanCommand::Diff(args)) => plan::diff::run(args, global, ui),
-        Command::Formula(FormulaCommand::List) => formula::list::run(ui),
-        Command::Formula(FormulaCommand::Show(args)) => formula::show::run(args, ui),
-        Command::Formula(FormulaCommand::Check(args)) => formula::check::run(args, ui),
-        Command::Formula(FormulaCommand::Graph(args)) => formula::graph::run(args, ui),
-        Command::Formula(FormulaCommand::New(args)) => formula::new::run(args, ui),
-        Command::Bead(BeadCommand::Validate(args)) => bead::validate::run(args, ui),
-        Command::Bead(BeadCommand::Migrate(args)) => bead::migrate::run(args, ui),
+        Command::Plan(command) => plan::run(command, global, ui),
+        Command::Formula(command) => formula::run(command, ui),
+        Command::Bead(command) => bead::run(command, ui),
         Command::Init(args) => store::init::run(args, global, ui),
         Command::Ready(args) => store::ready::run(args, global, ui),
         Command::List(args) => store::list::run(args, global, ui),

@@ -15,15 +15,27 @@ use beads_ralph_core::implement::{self, HUMAN, MERGE_READY, READY};
 use beads_ralph_core::issue::{Query, Record, Standing, StatusFilter};
 use beads_ralph_core::molecule::Molecule;
 use beads_ralph_runtime::store::{Store, StoreError};
+use clap::Subcommand;
 
-use crate::args::{Global, HumanCommand};
+use self::resolve::HumanResolveArgs;
+use self::show::HumanShowArgs;
+use crate::args::Global;
 use crate::beads::Beads;
 use crate::command::inspect::blocked::people_parts;
 use crate::failure::Failure;
 use crate::molecules;
 use crate::ui::Ui;
-
 use waiting::{Kind, Waiting};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum HumanCommand {
+    /// List what waits for a person, the longest wait first
+    List,
+    /// Show why something waits for a person, the evidence, and the commands to type next
+    Show(HumanShowArgs),
+    /// Record the answer and go on: the step is done again, or gone past
+    Resolve(HumanResolveArgs),
+}
 
 pub(crate) fn run(command: &HumanCommand, global: &Global, ui: &Ui) -> Result<(), Failure> {
     match command {

@@ -8,12 +8,28 @@ use beads_ralph_core::issue::check_title;
 use beads_ralph_runtime::os::files::{self, FileError};
 use beads_ralph_runtime::repo;
 use camino::Utf8PathBuf;
+use clap::Args;
 use serde_json::{Value, json};
 
-use crate::args::CreateBeadArgs;
 use crate::failure::Failure;
 use crate::ui::{Ui, quoted};
 use crate::work;
+
+#[derive(Debug, Args)]
+pub(crate) struct CreateBeadArgs {
+    /// What is to be accomplished
+    #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(crate) intent: String,
+    /// A command that must succeed, alone or as NAME=COMMAND; may be given several times
+    #[arg(long = "verifier", value_name = "COMMAND", required = true, value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(crate) verifiers: Vec<String>,
+    /// What it is called; without it the beginning of the intent
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
+    /// Its id; without it gt-ralph- and four digits
+    #[arg(long, value_name = "ID")]
+    pub(crate) id: Option<String>,
+}
 
 /// How many numbers four digits make.
 const MAX_NUMBER: usize = 9999;

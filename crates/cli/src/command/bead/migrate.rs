@@ -2,13 +2,26 @@
 
 use beads_ralph_core::bead::{FieldError, error_code, parse_document, to_both, to_v1, to_v2};
 use beads_ralph_runtime::{os::files, repo};
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
+use clap::Args;
 use serde_json::json;
 
 use super::validate::read_input;
-use crate::args::{BeadMigrateArgs, ShapeArg};
+use crate::args::ShapeArg;
 use crate::failure::Failure;
 use crate::ui::{Ui, pretty};
+
+#[derive(Debug, Args)]
+pub(crate) struct BeadMigrateArgs {
+    /// The bead file; none or `-` is standard input
+    pub(crate) file: Option<Utf8PathBuf>,
+    /// Which generation to write
+    #[arg(long, value_enum)]
+    pub(crate) to: ShapeArg,
+    /// Rewrite the file instead of printing
+    #[arg(long, requires = "file")]
+    pub(crate) in_place: bool,
+}
 
 pub(crate) fn run(args: &BeadMigrateArgs, ui: &Ui) -> Result<(), Failure> {
     let path = args.file.as_deref().unwrap_or(Utf8Path::new("-"));

@@ -10,11 +10,23 @@ use beads_ralph_core::graph;
 use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::{agent_files, config, os::env, os::files, repo};
 use camino::{Utf8Path, Utf8PathBuf};
+use clap::Args;
 use serde_json::{Value, json};
 
-use crate::args::BeadValidateArgs;
 use crate::failure::Failure;
 use crate::ui::{Ui, lines};
+
+#[derive(Debug, Args)]
+pub(crate) struct BeadValidateArgs {
+    /// The bead files; none or `-` is standard input
+    pub(crate) files: Vec<Utf8PathBuf>,
+    /// Check the dependencies between the given beads as well
+    #[arg(long)]
+    pub(crate) graph: bool,
+    /// Look for the agent files that the beads name
+    #[arg(long)]
+    pub(crate) check_agents: bool,
+}
 
 /// What became of one input.
 struct Checked {

@@ -3,13 +3,29 @@
 use beads_ralph_core::formula::{Compilation, Given, Shelf, Strictness, compile};
 use beads_ralph_runtime::formulas::{Formulas, Owner};
 use camino::Utf8Path;
+use clap::Args;
 use serde::Serialize;
 
 use super::list::n_steps;
-use crate::args::{CheckFormat, FormulaCheckArgs};
+use crate::args::{CheckFormat, ReadingArgs};
 use crate::failure::Failure;
 use crate::formulas::{Said, formulas};
 use crate::ui::{JsonDiagnostic, Stream, Ui, counted};
+
+#[derive(Debug, Args)]
+pub(crate) struct FormulaCheckArgs {
+    /// Names of formulas, or files with a `/` or an ending in their name; without any, all that do not come with the program
+    #[arg(value_name = "NAME|FILE")]
+    pub(crate) formulas: Vec<String>,
+    /// How to report
+    #[arg(long, value_enum, default_value_t = CheckFormat::Human)]
+    pub(crate) format: CheckFormat,
+    /// Refuse text in double braces that is no variable of the formula, instead of warning
+    #[arg(long, conflicts_with = "lenient")]
+    pub(crate) strict: bool,
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
+}
 
 /// What became of one formula.
 struct Checked {

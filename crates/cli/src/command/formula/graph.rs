@@ -3,13 +3,28 @@
 //! Data: `{formula, steps: [{id, title, type, parent, needs}], waves, critical_path, warnings}`; gates are steps of type `gate`.
 
 use beads_ralph_core::formula::{Given, Molecule, StepBead};
+use clap::Args;
 use serde::Serialize;
 
-use crate::args::FormulaGraphArgs;
+use crate::args::{GraphFormat, ReadingArgs};
 use crate::failure::Failure;
 use crate::formulas::{Said, compiled, formulas, values};
 use crate::ui::Ui;
 use crate::ui::draw::{self, Chart, Labelled};
+
+#[derive(Debug, Args)]
+pub(crate) struct FormulaGraphArgs {
+    /// The formula
+    pub(crate) name: String,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = GraphFormat::Text)]
+    pub(crate) format: GraphFormat,
+    /// A value for a variable, as with a pour; without any, steps with a condition are all there and placeholders stay
+    #[arg(long = "var", value_name = "NAME=VALUE")]
+    pub(crate) vars: Vec<String>,
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
+}
 
 pub(crate) fn run(args: &FormulaGraphArgs, ui: &Ui) -> Result<(), Failure> {
     let formulas = formulas()?;

@@ -14,13 +14,32 @@ use beads_ralph_runtime::formulas::{BUILT_IN, DIRECTORY};
 use beads_ralph_runtime::os::files::{self, FileError};
 use beads_ralph_runtime::{repo, store};
 use camino::{Utf8Path, Utf8PathBuf};
+use clap::Args;
 use serde_json::{Map, Value, json};
 
-use crate::args::{FormulaNewArgs, MergeArg, RuleArgs};
+use crate::args::{MergeArg, RuleArgs};
 use crate::beads::here;
 use crate::failure::Failure;
 use crate::plan_source::{PlanSource, Surroundings};
 use crate::ui::{Ui, counted, quoted};
+
+#[derive(Debug, Args)]
+pub(crate) struct FormulaNewArgs {
+    /// The name of the new formula
+    pub(crate) name: String,
+    /// The plan to make it from
+    #[arg(long, value_name = "PLAN")]
+    pub(crate) from_plan: Option<Utf8PathBuf>,
+    /// The sprints that have it in common, such as 2.1,2.2; without any, all of the plan
+    #[arg(long, value_name = "IDS", requires = "from_plan")]
+    pub(crate) sprints: Option<String>,
+    /// Replace a formula of the same name
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Print it, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
 
 /// The formula that a new one without a plan is like (F-15).
 const PATTERN: &str = "sprint-work-pattern.formula.json";

@@ -12,12 +12,21 @@ use std::fmt::Write as _;
 use beads_ralph_core::formula::{Compilation, Formula, Given, Kind, Phase, Step, Variable};
 use beads_ralph_core::text::visible;
 use beads_ralph_runtime::formulas::Formulas;
+use clap::Args;
 
-use crate::args::FormulaShowArgs;
+use crate::args::ReadingArgs;
 use crate::failure::Failure;
 use crate::formulas::{Said, compiled, formulas};
 use crate::ui::table::{Page, Table};
 use crate::ui::{Ui, counted};
+
+#[derive(Debug, Args)]
+pub(crate) struct FormulaShowArgs {
+    /// The formula
+    pub(crate) name: String,
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
+}
 
 pub(crate) fn run(args: &FormulaShowArgs, ui: &Ui) -> Result<(), Failure> {
     let formulas = formulas()?;

@@ -11,14 +11,38 @@ use beads_ralph_runtime::os::files::{self, FileError};
 use beads_ralph_runtime::repo;
 use beads_ralph_runtime::store::{StoreError, Write};
 use camino::Utf8PathBuf;
+use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use serde_json::{Value, json};
 
-use crate::args::{GateCreateArgs, Global};
+use crate::args::Global;
 use crate::beads::Beads;
 use crate::command::bead::create::verifiers;
 use crate::failure::Failure;
 use crate::governing;
 use crate::ui::{Ui, quoted};
+
+#[derive(Debug, Args)]
+pub(crate) struct GateCreateArgs {
+    /// Its id
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    /// A command that must succeed, alone or as NAME=COMMAND; may be given several times
+    #[arg(long = "verifier", value_name = "COMMAND", required = true, value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) verifiers: Vec<String>,
+    /// What it is called; without it the id
+    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) title: Option<String>,
+    /// The group that it is for: features of the group are held back by its gates only
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) group: Option<String>,
+    /// Keep it open when it is green
+    #[arg(long)]
+    pub(crate) stays_open: bool,
+    /// Write it into .ralph/gates, also where there is a store
+    #[arg(long)]
+    pub(crate) file: bool,
+}
 
 pub(super) fn run(args: &GateCreateArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     if let Some(group) = &args.group {

@@ -15,11 +15,13 @@ use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_core::watchdog;
 use beads_ralph_runtime::store::{Guard, StoreError, Write};
 use beads_ralph_runtime::{os::clock, os::files, os::host};
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
+use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use serde_json::{Value, json};
 
 use super::waiting::{Kind, Waiting};
-use crate::args::{Global, GuardArgs, HumanResolveArgs};
+use crate::args::{Global, GuardArgs};
 use crate::beads::{Beads, Writer, until_settled};
 use crate::command::store::close::refuse_while_waiting;
 use crate::command::store::reopen::opening;
@@ -27,6 +29,24 @@ use crate::command::work::retry::refuse_others;
 use crate::failure::Failure;
 use crate::ui::Ui;
 use crate::ui::bead_view::named;
+
+#[derive(Debug, Args)]
+pub(crate) struct HumanResolveArgs {
+    /// The bead, or the step of its molecule that waits
+    pub(crate) id: String,
+    /// What you say to it; it is kept with the bead
+    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) answer: Option<String>,
+    /// The file that holds it; `-` is standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "answer")]
+    pub(crate) answer_file: Option<Utf8PathBuf>,
+    /// Go past it instead of doing it again
+    #[arg(long)]
+    pub(crate) accept: bool,
+    /// Do everything again from this stage on, such as green-loop
+    #[arg(long, value_name = "STAGE", conflicts_with = "accept")]
+    pub(crate) redo: Option<String>,
+}
 
 /// What is said when nobody says anything.
 const RESOLVED: &str = "resolved";

@@ -9,14 +9,31 @@ mod places;
 use beads_ralph_core::diag::{ErrorCode, did_you_mean};
 use beads_ralph_core::text::{excerpt, visible, visible_lines};
 use beads_ralph_runtime::os::files;
+use clap::Args;
 use serde_json::{Value, json};
 
-use crate::args::{Global, LogsArgs};
+use crate::args::Global;
 use crate::failure::Failure;
 use crate::ui::table::{Page, Table};
 use crate::ui::{self, Ui};
 use places::Run;
 pub(crate) use places::{Log, logs_in};
+
+#[derive(Debug, Args)]
+pub(crate) struct LogsArgs {
+    /// The bead's id
+    #[arg(value_name = "BEAD")]
+    pub(crate) bead: String,
+    /// What to print, as it is named in the list; without it the list of what there is
+    #[arg(value_name = "LOG")]
+    pub(crate) log: Option<String>,
+    /// Which run: its name, or how many runs back (1 is the one before the last)
+    #[arg(long, value_name = "RUN")]
+    pub(crate) run: Option<String>,
+    /// Go on printing what is being written, file after file, until interrupted
+    #[arg(short, long)]
+    pub(crate) follow: bool,
+}
 
 pub(crate) fn run(args: &LogsArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     if args.follow && ui.is_json() {

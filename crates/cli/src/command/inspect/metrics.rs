@@ -9,15 +9,14 @@ use beads_ralph_core::history::records::{Figures, figures_of_run};
 use beads_ralph_core::history::story::{Chronicle, RunKind};
 use beads_ralph_runtime::run::RunDirectory;
 use beads_ralph_runtime::store;
+use clap::Args;
 use serde_json::json;
 
 use super::report::told;
-use crate::args::MetricsArgs;
 use crate::beads::here;
 use crate::failure::Failure;
 use crate::journal;
-use crate::ui::Ui;
-use crate::ui::bead_state;
+use crate::ui::{Ui, bead_state};
 
 pub(crate) fn run(args: &MetricsArgs, ui: &Ui) -> Result<(), Failure> {
     let mut metrics = Metrics::default();
@@ -262,3 +261,13 @@ fn label(value: &str) -> String {
 
 #[cfg(test)]
 mod tests;
+
+#[derive(Debug, Args)]
+pub(crate) struct MetricsArgs {
+    /// The run: its id, the beginning of it, `latest`, or its directory
+    #[arg(default_value = "latest", conflicts_with = "all")]
+    pub(crate) run: String,
+    /// Every run whose journal is there
+    #[arg(long)]
+    pub(crate) all: bool,
+}

@@ -11,14 +11,23 @@ use beads_ralph_core::engine::{
     Action, Answer, Effect, EffectId, Entry, Event, ReplayError, Trouble, replay,
 };
 use beads_ralph_core::text::excerpt;
+use clap::Args;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::args::ReplayArgs;
 use crate::failure::Failure;
 use crate::journal::{self, Journal};
 use crate::ui::table::Page;
 use crate::ui::{Ui, counted};
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArgs {
+    /// The run: its id, the beginning of it, `latest`, or its directory
+    pub(crate) run: String,
+    /// Show every decision with its reason
+    #[arg(long)]
+    pub(crate) show: bool,
+}
 
 pub(crate) fn run(args: &ReplayArgs, ui: &Ui) -> Result<(), Failure> {
     let journal = journal::read(&args.run)?;

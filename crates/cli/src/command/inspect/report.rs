@@ -11,13 +11,23 @@ use beads_ralph_core::issue::Liveness;
 use beads_ralph_runtime::run::RunDirectory;
 use beads_ralph_runtime::{os::clock, os::files};
 use camino::{Utf8Path, Utf8PathBuf};
+use clap::Args;
 use serde_json::json;
 
-use crate::args::ReportArgs;
 use crate::failure::Failure;
 use crate::origin::Origins;
 use crate::ui::Ui;
 use crate::{journal, ui::page};
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// The run: its id, the beginning of it, `latest`, or its directory
+    #[arg(default_value = "latest")]
+    pub(crate) run: String,
+    /// Where to write it; `-` is standard output, and without it the run's id with .html
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<Utf8PathBuf>,
+}
 
 pub(crate) fn run(args: &ReportArgs, ui: &Ui) -> Result<(), Failure> {
     page_of(&args.run, args.output.as_deref(), ui)

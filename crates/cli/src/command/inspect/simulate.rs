@@ -4,6 +4,7 @@
 //! first_in_first_out: {makespan_minutes, utilisation}, critical_path: [{bead, sprint, title, minutes, share}], recorded}`; each figure is
 //! `{p50, p90, p99}`. With `--from-run`, `recorded` is `{run, launches, is_identical}`, else null.
 
+pub(crate) mod model;
 mod work;
 
 use std::collections::BTreeMap;
@@ -18,15 +19,45 @@ use beads_ralph_core::simulate::{
 };
 use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::os::files;
+use camino::Utf8PathBuf;
+use clap::Args;
 use serde_json::{Value, json};
 
-use crate::args::{Global, SimulateArgs};
+use self::model::ModelArgs;
+use crate::args::{Global, RuleArgs};
 use crate::command::work::run::VERSION;
 use crate::failure::Failure;
-use crate::ui::page;
 use crate::ui::table::{Page, Table};
-use crate::ui::{Ui, counted};
+use crate::ui::{Ui, counted, page};
 use work::Work;
+
+#[derive(Debug, Args)]
+pub(crate) struct SimulateArgs {
+    /// The plan, `-` is standard input; without it the beads of the store that are not closed
+    pub(crate) plan: Option<Utf8PathBuf>,
+    /// Only these sprints of the plan, such as 1.2a,1.3; what they wait for counts as done
+    #[arg(long, value_name = "IDS", requires = "plan")]
+    pub(crate) sprint_filter: Option<String>,
+    /// What luck is made from; the same number gives the same answer
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// How many beads are worked on at once; without it what beads-ralph.yaml says
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) workers: Option<u16>,
+    /// How often the run is played
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) rounds: u32,
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+    /// Take durations and answers from this run: its id, the beginning of it, `latest`, or its directory
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["plan", "no_history"])]
+    pub(crate) from_run: Option<String>,
+    /// Write the first round as a page of HTML: the graph, the timeline, the cost
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<Utf8PathBuf>,
+    #[command(flatten)]
+    pub(crate) rules: RuleArgs,
+}
 
 pub(crate) fn run(args: &SimulateArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let work = work::read(args, global, ui)?;

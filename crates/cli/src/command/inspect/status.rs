@@ -26,18 +26,32 @@ use beads_ralph_core::number::SprintId;
 use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::controls::{self, Order, Orders};
 use beads_ralph_runtime::os::host;
+use camino::Utf8PathBuf;
+use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::args::{Global, StatusArgs};
+use crate::args::Global;
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::governing;
-use crate::ui::Ui;
 use crate::ui::bead_view::{HUMAN, time};
-use crate::ui::figures;
 use crate::ui::table::{Page, Table};
+use crate::ui::{Ui, figures};
 use implementing::Implementing;
+
+#[derive(Debug, Args)]
+pub(crate) struct StatusArgs {
+    /// Everything about one bead: what was done to it, and what went wrong
+    #[arg(long, value_name = "ID", conflicts_with = "metrics")]
+    pub(crate) bead: Option<String>,
+    /// Figures too: beads an hour, time for a bead, how often things succeed, are repeated and fail in QA
+    #[arg(long)]
+    pub(crate) metrics: bool,
+    /// Write the latest run, which may be under way, as a page of HTML; `-` is standard output
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["bead", "metrics"])]
+    pub(crate) html: Option<Utf8PathBuf>,
+}
 
 /// The team of beads that name none (L-5).
 const DEFAULT_TEAM: &str = "default-team";

@@ -16,6 +16,7 @@ use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_runtime::os::clock;
 use beads_ralph_runtime::os::signals::{self, Signals};
 use beads_ralph_runtime::os::terminal::Terminal;
+use clap::Args;
 use ratatui::crossterm::event::{Event, KeyEventKind};
 
 use self::keys::Keys;
@@ -23,11 +24,18 @@ use self::logs::Logs;
 use self::orders::Order;
 use self::screen::Screen;
 use self::source::Source;
-use crate::args::{Global, WatchArgs};
+use crate::args::Global;
 use crate::failure::Failure;
 use crate::ui::board::{self, Board, Look, Wish};
 use crate::ui::draw::Charset;
 use crate::ui::{Stream, Ui};
+
+#[derive(Debug, Args)]
+pub(crate) struct WatchArgs {
+    /// The run: its id, the beginning of it, `latest`, or its directory
+    #[arg(default_value = "latest")]
+    pub(crate) run: String,
+}
 
 /// How often it is looked and drawn when no key is pressed.
 const FRAME: Duration = Duration::from_millis(250);

@@ -4,13 +4,26 @@ use beads_ralph_core::compile::{KnownIds, plan_graph};
 use beads_ralph_core::diag::has_errors;
 use beads_ralph_core::plan::{Filter, annotate};
 use beads_ralph_runtime::os::files;
+use camino::Utf8PathBuf;
+use clap::Args;
 use serde_json::json;
 
-use crate::args::PlanAnnotateArgs;
 use crate::failure::Failure;
 use crate::mason::ids_in_store;
 use crate::plan_source::PlanSource;
 use crate::ui::Ui;
+
+#[derive(Debug, Args)]
+pub(crate) struct PlanAnnotateArgs {
+    /// The plan
+    pub(crate) plan: Utf8PathBuf,
+    /// Only these sprints, such as 1.2a,1.3
+    #[arg(long, value_name = "IDS")]
+    pub(crate) sprint_filter: Option<String>,
+    /// Say what would change, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
 
 pub(crate) fn run(args: &PlanAnnotateArgs, ui: &Ui) -> Result<(), Failure> {
     let source = PlanSource::read(&args.plan)?;

@@ -9,15 +9,62 @@ use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::store::{Guard, StoreError, Write};
 use beads_ralph_runtime::{os::files, removed_sprints};
 use camino::Utf8Path;
+use clap::Args;
 use serde_json::{Value, json};
 
 use super::build::{documents, validation_json};
 use super::diff::{advice, picture, summary, to_json};
-use crate::args::{Global, PlanApplyArgs, RunArgs};
+use crate::args::{Global, MergeArg, RuleArgs, SelectionArgs};
 use crate::beads::Beads;
+use crate::command::work::run::RunArgs;
 use crate::failure::Failure;
 use crate::mason::{Comparison, Mason, check_external};
 use crate::ui::Ui;
+
+#[derive(Debug, Args)]
+pub(crate) struct PlanApplyArgs {
+    #[command(flatten)]
+    pub(crate) selection: SelectionArgs,
+    /// Only say what would be done
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Write the bead ids into the plan afterwards
+    #[arg(long)]
+    pub(crate) annotate: bool,
+    /// Insert new beads only; a bead that is there is an error
+    #[arg(long)]
+    pub(crate) insert_only: bool,
+    /// Insert new beads only, and skip those that are there
+    #[arg(long)]
+    pub(crate) check_existing: bool,
+    /// Refuse beads that wait for something that the store does not have
+    #[arg(long)]
+    pub(crate) require_deps_in_store: bool,
+}
+
+impl PlanApplyArgs {
+    /// All of a plan, with the rules that hold when nobody says otherwise.
+    pub(crate) fn whole(plan: &Utf8Path, annotate: bool, dry_run: bool) -> Self {
+        Self {
+            selection: SelectionArgs {
+                plan: plan.to_owned(),
+                sprint_filter: None,
+                skip_completed: false,
+                var: Vec::new(),
+                rules: RuleArgs {
+                    merge_detection: MergeArg::Both,
+                    strict_agents: false,
+                    no_agent_check: false,
+                },
+            },
+            dry_run,
+            annotate,
+            insert_only: false,
+            check_existing: false,
+            require_deps_in_store: false,
+        }
+    }
+}
 
 /// How often the comparison is made anew because somebody else was faster.
 const MAX_TURNS: usize = 10;

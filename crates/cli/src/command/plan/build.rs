@@ -6,12 +6,34 @@ use beads_ralph_core::diag::sort_by_place;
 use beads_ralph_core::plan::{Filter, Plan, annotate};
 use beads_ralph_runtime::{os::files, repo};
 use camino::Utf8PathBuf;
+use clap::Args;
+use clap::builder::{NonEmptyStringValueParser, TypedValueParser as _};
 use serde_json::{Value, json};
 
-use crate::args::{PlanBuildArgs, ShapeArg};
+use crate::args::{RuleArgs, ShapeArg};
 use crate::failure::Failure;
 use crate::plan_source::{PlanSource, Surroundings};
 use crate::ui::{Stream, Ui, counted, lines, pretty, render};
+
+#[derive(Debug, Args)]
+pub(crate) struct PlanBuildArgs {
+    /// The plan; `-` is standard input
+    pub(crate) plan: Utf8PathBuf,
+    /// Where to write the files, each named for its bead; made if it does not exist
+    #[arg(long, value_name = "DIR", value_parser = NonEmptyStringValueParser::new().map(Utf8PathBuf::from))]
+    pub(crate) out_dir: Utf8PathBuf,
+    /// Only these sprints, such as 1.2a,1.3
+    #[arg(long, value_name = "IDS")]
+    pub(crate) sprint_filter: Option<String>,
+    /// Which generation of readers to write for
+    #[arg(long, value_enum, default_value_t = ShapeArg::Both)]
+    pub(crate) bead_schema: ShapeArg,
+    /// Leave out sprints whose **Status** says COMPLETED
+    #[arg(long)]
+    pub(crate) skip_completed: bool,
+    #[command(flatten)]
+    pub(crate) rules: RuleArgs,
+}
 
 pub(crate) fn run(args: &PlanBuildArgs, ui: &Ui) -> Result<(), Failure> {
     let source = PlanSource::read(&args.plan)?;

@@ -11,10 +11,11 @@ use beads_ralph_core::number::SprintId;
 use beads_ralph_core::plan::{Filter, Plan, parse};
 use beads_ralph_runtime::formulas::Formulas;
 use beads_ralph_runtime::{os::files, store};
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
+use clap::Args;
 use serde::Serialize;
 
-use crate::args::{CheckFormat, PlanCheckArgs};
+use crate::args::{CheckFormat, RuleArgs};
 use crate::beads::here;
 use crate::failure::Failure;
 use crate::formula_sprints::{formulas_of, pour};
@@ -24,6 +25,24 @@ use crate::ui::{
     JsonDiagnostic, Stream, Ui, counted, counts, diagnostics_json, failure_of, quoted, render,
     render_short,
 };
+
+#[derive(Debug, Args)]
+pub(crate) struct PlanCheckArgs {
+    /// The plans; `-` is standard input
+    #[arg(required = true)]
+    pub(crate) plans: Vec<Utf8PathBuf>,
+    /// How to report
+    #[arg(long, value_enum, default_value_t = CheckFormat::Human)]
+    pub(crate) format: CheckFormat,
+    /// Apply the fixes that are certain, then report what is left
+    #[arg(long)]
+    pub(crate) fix: bool,
+    /// A value for the formulas of sprints (repeatable)
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) var: Vec<String>,
+    #[command(flatten)]
+    pub(crate) rules: RuleArgs,
+}
 
 /// How often fixes may reveal more fixes; in practice a heading's fix reveals those of its body.
 const MAX_FIX_ROUNDS: usize = 32;

@@ -4,13 +4,27 @@ use beads_ralph_core::bead::IssueType;
 use beads_ralph_core::compile::{KnownIds, PlanGraph, plan_graph};
 use beads_ralph_core::diag::{Diagnostic, has_errors};
 use beads_ralph_core::graph::{Node, SprintGraph};
+use camino::Utf8PathBuf;
+use clap::Args;
 use serde::{Serialize, Serializer};
 
-use crate::args::{GraphFormat, PlanGraphArgs};
+use crate::args::{GraphFormat, MergeArg};
 use crate::failure::Failure;
 use crate::plan_source::PlanSource;
 use crate::ui::draw::{self, Chart};
 use crate::ui::{Stream, Ui, render};
+
+#[derive(Debug, Args)]
+pub(crate) struct PlanGraphArgs {
+    /// The plan; `-` is standard input
+    pub(crate) plan: Utf8PathBuf,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = GraphFormat::Text)]
+    pub(crate) format: GraphFormat,
+    /// What makes a sprint a merge
+    #[arg(long, value_enum, default_value_t = MergeArg::Both, value_name = "BY")]
+    pub(crate) merge_detection: MergeArg,
+}
 
 pub(crate) fn run(args: &PlanGraphArgs, ui: &Ui) -> Result<(), Failure> {
     let source = PlanSource::read(&args.plan)?;

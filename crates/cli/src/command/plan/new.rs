@@ -1,11 +1,18 @@
 //! `plan new`: a commented template.
 
 use beads_ralph_runtime::os::files;
+use camino::Utf8PathBuf;
+use clap::Args;
 use serde_json::json;
 
-use crate::args::PlanNewArgs;
 use crate::failure::Failure;
 use crate::ui::{Ui, quoted};
+
+#[derive(Debug, Args)]
+pub(crate) struct PlanNewArgs {
+    /// The file to write; it must not exist yet
+    pub(crate) plan: Utf8PathBuf,
+}
 
 /// The template; a test holds it to passing `plan check` without a word.
 pub(crate) const TEMPLATE: &str = include_str!("../../../assets/template.md");

@@ -1,11 +1,17 @@
 //! `completions`: the completion script of a shell.
 
-use clap::CommandFactory as _;
+use clap::{Args, CommandFactory as _};
 use serde_json::json;
 
-use crate::args::{Cli, CompletionsArgs};
+use crate::args::Cli;
 use crate::failure::Failure;
 use crate::ui::Ui;
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    pub(crate) shell: clap_complete::Shell,
+}
 
 pub(crate) fn run(args: &CompletionsArgs, ui: &Ui) -> Result<(), Failure> {
     let mut script = Vec::new();

@@ -2,6 +2,8 @@
 //!
 //! Nothing of the user's is touched: neither their repository nor their store nor their settings of git. Data: that of `run`.
 
+use std::time::Duration;
+
 use beads_ralph_core::bead::BeadShape;
 use beads_ralph_core::compile::{KnownIds, Refusal, build, plan_graph};
 use beads_ralph_core::diag::ErrorCode;
@@ -11,18 +13,25 @@ use beads_ralph_runtime::os::files;
 use beads_ralph_runtime::os::process::{Ending, Units};
 use beads_ralph_runtime::store::{self, StoreError, Write};
 use camino::{Utf8Path, Utf8PathBuf};
+use clap::Args;
 use serde_json::Value;
-use std::time::Duration;
 use tempfile::TempDir;
 
-use crate::args::{DemoArgs, Global, GraphFormat, IntegrationArg, MergeArg, RuleArgs, RunArgs};
+use crate::args::{Global, GraphFormat, MergeArg, RuleArgs};
 use crate::beads::{Beads, here};
 use crate::command::plan::build::documents;
 use crate::command::plan::graph::drawn;
-use crate::command::work::run::at as run_at;
+use crate::command::work::run::{IntegrationArg, RunArgs, at as run_at};
 use crate::failure::Failure;
 use crate::plan_source::{PlanSource, Surroundings};
 use crate::ui::{Stream, Ui, counted, quoted, render};
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// Keep the repository of the demo in this directory, which must not be there yet, instead of throwing it away
+    #[arg(long, value_name = "DIR")]
+    pub(crate) keep: Option<Utf8PathBuf>,
+}
 
 const PLAN: &str = include_str!("../../../assets/demo-plan.md");
 const SCENARIO: &str = include_str!("../../../assets/demo-scenario.yaml");

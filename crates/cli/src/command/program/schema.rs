@@ -3,11 +3,17 @@
 use beads_ralph_core::diag::{ErrorCode, did_you_mean};
 use beads_ralph_core::text::excerpt;
 use beads_ralph_core::{bead, dod, formula, implement};
+use clap::Args;
 use serde_json::json;
 
-use crate::args::SchemaArgs;
 use crate::failure::Failure;
 use crate::ui::{Ui, lines, pretty};
+
+#[derive(Debug, Args)]
+pub(crate) struct SchemaArgs {
+    /// The schema's name; without it, the names of all
+    pub(crate) name: Option<String>,
+}
 
 pub(crate) fn run(args: &SchemaArgs, ui: &Ui) -> Result<(), Failure> {
     let reports = implement::report::schemas();

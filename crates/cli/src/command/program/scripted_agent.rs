@@ -8,9 +8,8 @@
 
 mod stream;
 
-use std::io;
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{io, thread};
 
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::scenario::{Action, Cut, Failure as Refusal, Progress, Session, Turn};
@@ -21,12 +20,34 @@ use beads_ralph_runtime::os::process::{
 };
 use beads_ralph_runtime::{os::clock, os::files, scenario};
 use camino::Utf8PathBuf;
+use clap::Args;
 use serde_json::{Value, json};
 
 use self::stream::{Limit, Stream, Tally, Word};
-use crate::args::ScriptedAgentArgs;
 use crate::failure::Failure;
 use crate::ui::Ui;
+
+#[derive(Debug, Args)]
+pub(crate) struct ScriptedAgentArgs {
+    /// What it does, by what it is asked
+    #[arg(long, value_name = "FILE")]
+    pub(crate) scenario: Utf8PathBuf,
+    /// The id that its session has
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// The model that it calls itself
+    #[arg(long, value_name = "ID", default_value = "scripted")]
+    pub(crate) model: String,
+    /// The JSON Schema of its report; without one a report is a text
+    #[arg(long, value_name = "JSON")]
+    pub(crate) schema: Option<String>,
+    /// Stop after so many turns
+    #[arg(long, value_name = "N")]
+    pub(crate) max_turns: Option<u32>,
+    /// Stop when this was spent
+    #[arg(long, value_name = "USD")]
+    pub(crate) max_budget_usd: Option<f64>,
+}
 
 /// How much of a command's output goes into the stream.
 const MAX_OUTPUT_CHARS: usize = 30_000;

@@ -7,14 +7,27 @@
 use beads_ralph_core::issue::Record;
 use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::store::NewClaim;
+use clap::Args;
 use serde_json::{Map, Value, json};
 
-use crate::args::{ClaimArgs, Global};
+use crate::args::{Global, HolderArgs};
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::Ui;
 use crate::ui::bead_view::{named, time};
 use crate::ui::outcomes::{self, Done};
+
+#[derive(Debug, Args)]
+pub(crate) struct ClaimArgs {
+    /// The beads; each is tried
+    #[arg(required = true, value_name = "ID")]
+    pub(crate) ids: Vec<String>,
+    #[command(flatten)]
+    pub(crate) holder: HolderArgs,
+    /// Also when something holds it back
+    #[arg(long)]
+    pub(crate) force: bool,
+}
 
 pub(crate) fn run(args: &ClaimArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let mut beads = Beads::open(global)?;

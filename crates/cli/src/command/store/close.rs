@@ -8,15 +8,28 @@ use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::issue::{Blocker, Edit, Fence, Record};
 use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::store::{Guard, Write};
+use clap::Args;
 use serde_json::json;
 
-use crate::args::{CloseArgs, Global};
+use crate::args::{Global, GuardArgs};
 use crate::beads::{Beads, until_settled};
 use crate::failure::Failure;
 use crate::molecules;
 use crate::ui::Ui;
 use crate::ui::bead_view::{named, word};
 use crate::ui::outcomes::{self, Done};
+
+#[derive(Debug, Args)]
+pub(crate) struct CloseArgs {
+    /// The beads
+    #[arg(required = true, value_name = "ID")]
+    pub(crate) ids: Vec<String>,
+    /// Why
+    #[arg(short, long, value_name = "TEXT", default_value = "Closed")]
+    pub(crate) reason: String,
+    #[command(flatten)]
+    pub(crate) guard: GuardArgs,
+}
 
 pub(crate) fn run(args: &CloseArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     one_fence_one_bead(args.guard.fence, &args.ids)?;
@@ -142,7 +155,6 @@ mod tests {
     use beads_ralph_core::issue::Dependency;
 
     use super::*;
-    use crate::args::GuardArgs;
 
     #[test]
     fn a_dependency_that_comes_between_looking_and_closing_is_noticed() {

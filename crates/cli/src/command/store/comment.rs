@@ -9,13 +9,25 @@ use beads_ralph_core::issue::{Edit, new_comment};
 use beads_ralph_runtime::os::files;
 use beads_ralph_runtime::store::Write;
 use camino::Utf8Path;
+use clap::Args;
 use serde_json::json;
 
-use crate::args::{CommentArgs, Global};
+use crate::args::{Global, GuardArgs};
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::bead_view::named;
 use crate::ui::{Ui, counted};
+
+#[derive(Debug, Args)]
+pub(crate) struct CommentArgs {
+    /// The bead
+    pub(crate) id: String,
+    /// What to say; `-` is standard input
+    #[arg(required = true)]
+    pub(crate) text: Vec<String>,
+    #[command(flatten)]
+    pub(crate) guard: GuardArgs,
+}
 
 pub(crate) fn run(args: &CommentArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let text = said(args)?;

@@ -10,14 +10,54 @@ use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::issue::{Dependency, Edit, Issue, Record};
 use beads_ralph_core::text::{excerpt, is_unprintable};
 use beads_ralph_runtime::store::Write;
+use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use crate::args::{DepAddArgs, DepCommand, DepRemoveArgs, Global, GuardArgs};
+use self::tree::DepTreeArgs;
+use crate::args::{Global, GuardArgs};
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::Ui;
 use crate::ui::bead_view::blockers_to_json;
 use crate::ui::table::{Page, Table};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum DepCommand {
+    /// Let a bead depend on another one
+    Add(DepAddArgs),
+    /// Remove the dependency of a bead on another one
+    Remove(DepRemoveArgs),
+    /// Print what a bead depends on, and what depends on it
+    List {
+        /// The bead
+        id: String,
+    },
+    /// Draw everything that a bead depends on
+    Tree(DepTreeArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DepAddArgs {
+    /// The bead that waits
+    pub(crate) id: String,
+    /// What it waits for: a bead, or external:project:name
+    pub(crate) on: String,
+    /// What the one has to do with the other
+    #[arg(short = 't', long = "type", value_name = "TYPE", default_value = Dependency::BLOCKS)]
+    pub(crate) kind: String,
+    #[command(flatten)]
+    pub(crate) guard: GuardArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DepRemoveArgs {
+    /// The bead that waits
+    pub(crate) id: String,
+    /// What it waits for
+    pub(crate) on: String,
+    #[command(flatten)]
+    pub(crate) guard: GuardArgs,
+}
 
 pub(crate) fn run(command: &DepCommand, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let mut beads = Beads::open(global)?;

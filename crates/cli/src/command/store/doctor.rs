@@ -13,13 +13,33 @@ use beads_ralph_runtime::store::{
 };
 use beads_ralph_runtime::{config, os::files, repo};
 use camino::Utf8Path;
+use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::import::MEMORY;
-use crate::args::{DoctorArgs, DoctorCommand, Global};
+use crate::args::Global;
 use crate::beads::{Writer, here};
 use crate::failure::Failure;
 use crate::ui::{Ui, counted, lines};
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct DoctorArgs {
+    #[command(subcommand)]
+    pub(crate) what: Option<DoctorCommand>,
+    /// Build the store anew from what is left of it; the damaged file is kept
+    #[arg(long)]
+    pub(crate) repair: bool,
+    /// The export to take beads from that cannot be saved otherwise; without it `.beads/issues.jsonl`
+    #[arg(long, value_name = "FILE", requires = "repair")]
+    pub(crate) from: Option<camino::Utf8PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, Subcommand)]
+pub(crate) enum DoctorCommand {
+    /// Look for agents, and ask their programs what they can do
+    Agents,
+}
 
 /// The export that is looked for when none is named.
 const EXPORT: &str = "issues.jsonl";

@@ -8,14 +8,26 @@ use std::ops::ControlFlow;
 use beads_ralph_core::issue::{Entry, is_wisp};
 use beads_ralph_runtime::os::files;
 use beads_ralph_runtime::repo;
+use camino::Utf8PathBuf;
+use clap::Args;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::import::MEMORY;
-use crate::args::{ExportArgs, Global};
+use crate::args::Global;
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::{Streamed, Ui, counted};
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// The file to write, in one step; without it, standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<Utf8PathBuf>,
+    /// Wisps too, which are left out because they are not meant to last
+    #[arg(long)]
+    pub(crate) all: bool,
+}
 
 /// From how many bytes on lines are printed on.
 const PRINTED_AT_ONCE: usize = 64 * 1024;

@@ -2,14 +2,30 @@
 //!
 //! Data: `{id, fence, lease_until}`.
 
+use std::time::Duration;
+
+use beads_ralph_core::issue::Fence;
 use beads_ralph_core::text::excerpt;
+use clap::Args;
 use serde_json::json;
 
-use crate::args::{Global, HeartbeatArgs};
+use crate::args::{Global, duration, fence};
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::Ui;
 use crate::ui::bead_view::time;
+
+#[derive(Debug, Args)]
+pub(crate) struct HeartbeatArgs {
+    /// The bead
+    pub(crate) id: String,
+    /// The number that the claim gave out
+    #[arg(long, value_name = "N", value_parser = fence)]
+    pub(crate) fence: Fence,
+    /// How long from now the claim holds, such as 30m
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = duration)]
+    pub(crate) lease: Duration,
+}
 
 pub(crate) fn run(args: &HeartbeatArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let mut beads = Beads::open(global)?;

@@ -12,14 +12,28 @@ use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Comment, Edit, Entry, Fence, Issue, Record};
 use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::store::{Guard, StoreError, Write};
+use camino::Utf8PathBuf;
+use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
 
 use self::lines::Source;
-use crate::args::{Global, ImportArgs};
+use crate::args::Global;
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::{Ui, counted};
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// The file of JSON lines; `-` is standard input. Without it, .beads/issues.jsonl
+    pub(crate) file: Option<Utf8PathBuf>,
+    /// Also replace beads that are as new here or newer, but none that somebody holds
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+    /// Say what would happen, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
 
 /// Where notes that belong to no bead are kept.
 pub(crate) const MEMORY: &str = "memory/";

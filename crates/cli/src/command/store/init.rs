@@ -14,13 +14,33 @@ use beads_ralph_runtime::config::{self, Permissions};
 use beads_ralph_runtime::store::{self, Kind, Opened};
 use beads_ralph_runtime::{agent_files, formulas, os::env, os::files, repo};
 use camino::{Utf8Path, Utf8PathBuf};
+use clap::Args;
 use serde_json::{Map, Value, json};
 
 use self::settings::Settings;
-use crate::args::{Global, InitArgs};
+use crate::args::{Global, PermissionsArg};
 use crate::beads::{Writer, here};
 use crate::failure::Failure;
 use crate::ui::{Ui, counted, quoted};
+
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// What agents may do without asking, written to beads-ralph.yaml
+    #[arg(long, value_enum, value_name = "MODE")]
+    pub(crate) permissions: Option<PermissionsArg>,
+    /// Move the beads of the real bd into the embedded store, which takes its place
+    #[arg(long)]
+    pub(crate) from_bd: bool,
+    /// Place a link named bd in this folder, so that programs which call bd work on the embedded store
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) bd_link: Option<Utf8PathBuf>,
+    /// Write the formulas that come with the program into .beads/formulas, where you can change them; files that are there stay
+    #[arg(long)]
+    pub(crate) formulas: bool,
+    /// Write the agents that come with the program into .claude/agents, where you can change them; files that are there stay
+    #[arg(long)]
+    pub(crate) agents: bool,
+}
 
 /// What is looked for on the PATH, and what it is good for.
 const TOOLS: [(&str, &str); 7] = [

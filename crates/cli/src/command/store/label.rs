@@ -5,13 +5,38 @@
 use beads_ralph_core::issue::Edit;
 use beads_ralph_core::text::visible;
 use beads_ralph_runtime::store::Write;
+use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::update;
-use crate::args::{Global, LabelArgs, LabelCommand};
+use crate::args::{Global, GuardArgs};
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::{Ui, lines};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum LabelCommand {
+    /// Add labels to a bead
+    Add(LabelArgs),
+    /// Remove labels from a bead
+    Remove(LabelArgs),
+    /// Print the labels of a bead
+    List {
+        /// The bead
+        id: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LabelArgs {
+    /// The bead
+    pub(crate) id: String,
+    /// The labels
+    #[arg(required = true, value_name = "LABEL")]
+    pub(crate) labels: Vec<String>,
+    #[command(flatten)]
+    pub(crate) guard: GuardArgs,
+}
 
 pub(crate) fn run(command: &LabelCommand, global: &Global, ui: &Ui) -> Result<(), Failure> {
     match command {

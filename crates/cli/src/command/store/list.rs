@@ -4,16 +4,82 @@
 
 use std::ops::ControlFlow;
 
-use beads_ralph_core::issue::{Blocker, Query, Record, StatusFilter};
+use beads_ralph_core::issue::{Blocker, Order, Query, Record, StatusFilter};
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::args::{FilterArgs, Global, ListArgs};
+use crate::args::{FilterArgs, Global, pair};
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::bead_view::{self, JsonBead, blocked_rows, blockers_to_json, rows};
 use crate::ui::table::{Columns, Page};
 use crate::ui::{Streamed, Ui};
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
+    /// Only with one of these statuses; without it, everything that is not done
+    #[arg(
+        short,
+        long,
+        value_name = "STATUSES",
+        value_delimiter = ',',
+        conflicts_with = "all"
+    )]
+    pub(crate) status: Vec<String>,
+    /// Whatever the status, and templates and bookkeeping too
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Only without any of these labels
+    #[arg(long, value_name = "LABELS", value_delimiter = ',')]
+    pub(crate) no_label: Vec<String>,
+    /// Only direct parts of this bead
+    #[arg(long, value_name = "ID")]
+    pub(crate) parent: Option<String>,
+    /// Only with this value under a key of the metadata; may be repeated
+    #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
+    pub(crate) metadata: Vec<(String, String)>,
+    /// Only what is held under this name
+    #[arg(long, value_name = "NAME")]
+    pub(crate) holder: Option<String>,
+    /// Only what you hold
+    #[arg(long, conflicts_with = "holder")]
+    pub(crate) mine: bool,
+    /// Only what waits for something, with what it waits for
+    #[arg(long)]
+    pub(crate) blocked: bool,
+    /// The order
+    #[arg(long, value_enum, default_value_t = SortArg::Priority, value_name = "BY")]
+    pub(crate) sort: SortArg,
+    /// How many to show at the most; 0 shows all
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
+    pub(crate) limit: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SortArg {
+    /// The most urgent first, among those the newest
+    Priority,
+    /// The oldest first
+    Oldest,
+    /// The latest change first
+    Updated,
+    /// By id
+    Id,
+}
+
+impl From<SortArg> for Order {
+    fn from(arg: SortArg) -> Self {
+        match arg {
+            SortArg::Priority => Self::Priority,
+            SortArg::Oldest => Self::Oldest,
+            SortArg::Updated => Self::Updated,
+            SortArg::Id => Self::Id,
+        }
+    }
+}
 
 pub(crate) fn run(args: &ListArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let beads = Beads::open(global)?;

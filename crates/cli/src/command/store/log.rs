@@ -8,13 +8,23 @@ use std::fmt::Write as _;
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Event, EventKind, Facts};
 use beads_ralph_core::text::excerpt;
+use clap::Args;
 use serde_json::{Value, json};
 
-use crate::args::{Global, LogArgs};
+use crate::args::Global;
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::Ui;
 use crate::ui::table::Page;
+
+#[derive(Debug, Args)]
+pub(crate) struct LogArgs {
+    /// The bead; without it, the whole store
+    pub(crate) id: Option<String>,
+    /// How many changes to show at the most, the newest; 0 shows all
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
+    pub(crate) limit: usize,
+}
 
 pub(crate) fn run(args: &LogArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let beads = Beads::open(global)?;

@@ -7,15 +7,29 @@ use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::implement::HUMAN;
 use beads_ralph_core::issue::{Query, Record};
 use beads_ralph_runtime::store::{NewClaim, StoreError};
+use clap::Args;
 use serde_json::json;
 
 use super::claim;
 use super::list::{filtered, find};
-use crate::args::{Global, ReadyArgs};
+use crate::args::{FilterArgs, Global, HolderArgs};
 use crate::beads::Beads;
 use crate::failure::Failure;
-use crate::ui::Ui;
-use crate::ui::bead_view;
+use crate::ui::{Ui, bead_view};
+
+#[derive(Debug, Args)]
+pub(crate) struct ReadyArgs {
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
+    /// How many to show at the most; 0 shows all
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    pub(crate) limit: usize,
+    /// Claim the first one that can be had
+    #[arg(long)]
+    pub(crate) claim: bool,
+    #[command(flatten)]
+    pub(crate) holder: HolderArgs,
+}
 
 pub(crate) fn run(args: &ReadyArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     if !args.claim && (args.holder.holder.is_some() || args.holder.pid.is_some()) {

@@ -12,14 +12,28 @@ use beads_ralph_core::issue::{Claim, Edit, Liveness, Query, Record, StatusFilter
 use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::os::host;
 use beads_ralph_runtime::store::{Guard, StoreError, Write};
+use clap::Args;
 use serde_json::{Value, json};
 
 use self::runs::LeftRun;
-use crate::args::{Global, RecoverArgs};
+use crate::args::Global;
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::bead_view::{held, named, time};
 use crate::ui::{Ui, counted};
+
+#[derive(Debug, Args)]
+pub(crate) struct RecoverArgs {
+    /// Also beads that are in progress although no holder is recorded
+    #[arg(long)]
+    pub(crate) unheld: bool,
+    /// Give up a run that was left and cannot be gone on with, or is not wanted; branches and worktrees stay
+    #[arg(long, value_name = "RUN")]
+    pub(crate) discard: Option<String>,
+    /// Say what would happen, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
 
 /// A bead that is in progress, and what was made of it.
 struct Seen {

@@ -5,14 +5,31 @@
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::issue::{Fence, Record};
 use beads_ralph_core::text::excerpt;
+use clap::Args;
 use serde_json::json;
 
-use crate::args::{Global, ReleaseArgs};
+use crate::args::{Global, fence};
 use crate::beads::{Beads, Writer};
 use crate::failure::{ALREADY_CLAIMED, Failure};
 use crate::ui::Ui;
 use crate::ui::bead_view::{held, named};
 use crate::ui::outcomes::{self, Done};
+
+#[derive(Debug, Args)]
+pub(crate) struct ReleaseArgs {
+    /// The beads
+    #[arg(required = true, value_name = "ID")]
+    pub(crate) ids: Vec<String>,
+    /// The number that the claim gave out; without it, only your own claims on this machine that name no process
+    #[arg(long, value_name = "N", value_parser = fence)]
+    pub(crate) fence: Option<Fence>,
+    /// Whose claim it is; without it, whoever writes
+    #[arg(long, value_name = "NAME")]
+    pub(crate) holder: Option<String>,
+    /// Also when somebody else holds it
+    #[arg(long, conflicts_with = "fence")]
+    pub(crate) force: bool,
+}
 
 pub(crate) fn run(args: &ReleaseArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     super::close::one_fence_one_bead(args.fence, &args.ids)?;

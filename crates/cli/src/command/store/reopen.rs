@@ -5,15 +5,25 @@
 use beads_ralph_core::issue::{Edit, Record};
 use beads_ralph_core::watchdog;
 use beads_ralph_runtime::store::Write;
+use clap::Args;
 use serde_json::{Map, json};
 
 use super::close::one_fence_one_bead;
-use crate::args::{Global, GuardArgs, ReopenArgs};
+use crate::args::{Global, GuardArgs};
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::Ui;
 use crate::ui::bead_view::{HUMAN, named};
 use crate::ui::outcomes::{self, Done};
+
+#[derive(Debug, Args)]
+pub(crate) struct ReopenArgs {
+    /// The beads
+    #[arg(required = true, value_name = "ID")]
+    pub(crate) ids: Vec<String>,
+    #[command(flatten)]
+    pub(crate) guard: GuardArgs,
+}
 
 const ATTEMPTS: &str = "attempt_count";
 

@@ -10,15 +10,26 @@ use std::fmt::Write as _;
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Blocker, Comment, Record, Waiting};
 use beads_ralph_core::text::{excerpt, visible};
+use clap::Args;
 use serde_json::{Value, json};
 
-use crate::args::{Global, ShowArgs};
+use crate::args::Global;
 use crate::beads::{Beads, n_blocking};
 use crate::failure::Failure;
 use crate::origin::{Origin, Origins};
 use crate::ui::Ui;
 use crate::ui::bead_view::{self, blockers_to_json, held, paragraph};
 use crate::ui::table::Page;
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// The beads: whole ids, or their first parts where only one id has them
+    #[arg(required = true, value_name = "ID")]
+    pub(crate) ids: Vec<String>,
+    /// Show the comments too
+    #[arg(long)]
+    pub(crate) comments: bool,
+}
 
 /// How many keys of the metadata, and how many dependents, people are shown.
 const MAX_LINES: usize = 40;

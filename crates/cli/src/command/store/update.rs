@@ -9,13 +9,67 @@ use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::os::files;
 use beads_ralph_runtime::store::{Guard, Write};
 use camino::Utf8Path;
+use clap::Args;
 use serde_json::{Map, Value, json};
 
-use crate::args::{Global, UpdateArgs};
+use crate::args::{Global, GuardArgs, pair, priority};
 use crate::beads::{Beads, until_settled};
 use crate::failure::Failure;
 use crate::ui::Ui;
 use crate::ui::bead_view::{self, named};
+
+#[derive(Debug, Args)]
+pub(crate) struct UpdateArgs {
+    /// The bead
+    pub(crate) id: String,
+    /// Its title
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
+    /// Its description
+    #[arg(short, long, value_name = "TEXT")]
+    pub(crate) description: Option<String>,
+    /// How urgent it is: 0 is most urgent, 4 least
+    #[arg(short, long, value_name = "N", value_parser = priority)]
+    pub(crate) priority: Option<i64>,
+    /// What it is, such as task
+    #[arg(short = 't', long = "type", value_name = "TYPE")]
+    pub(crate) issue_type: Option<String>,
+    /// The role that it is for; an empty one is nobody's
+    #[arg(short, long, value_name = "NAME")]
+    pub(crate) assignee: Option<String>,
+    /// Where it stands; to start work on it, claim it
+    #[arg(short, long, value_name = "STATUS")]
+    pub(crate) status: Option<String>,
+    /// Its notes, instead of those that are there
+    #[arg(long, value_name = "TEXT", conflicts_with = "append_notes")]
+    pub(crate) notes: Option<String>,
+    /// A line to add to its notes
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) append_notes: Vec<String>,
+    /// Top-level keys to set in its metadata: a JSON object, or @ and the file that holds it
+    #[arg(long, value_name = "JSON|@FILE")]
+    pub(crate) metadata: Option<String>,
+    /// A text to set in its metadata; may be repeated
+    #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
+    pub(crate) set_metadata: Vec<(String, String)>,
+    /// A top-level key to remove from its metadata; may be repeated
+    #[arg(long, value_name = "KEY")]
+    pub(crate) unset_metadata: Vec<String>,
+    /// A label to add; may be repeated
+    #[arg(long, value_name = "LABEL")]
+    pub(crate) add_label: Vec<String>,
+    /// A label to remove; may be repeated
+    #[arg(long, value_name = "LABEL")]
+    pub(crate) remove_label: Vec<String>,
+    /// Only if this is its status
+    #[arg(long, value_name = "STATUS")]
+    pub(crate) if_status: Option<String>,
+    /// Only if this is its version
+    #[arg(long, value_name = "N")]
+    pub(crate) if_version: Option<u64>,
+    #[command(flatten)]
+    pub(crate) guard: GuardArgs,
+}
 
 pub(crate) fn run(args: &UpdateArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let edits = edits(args)?;

@@ -15,14 +15,34 @@ use beads_ralph_runtime::config;
 use beads_ralph_runtime::git::Git;
 use beads_ralph_runtime::run::{Place, Repository as _, RunDirectory};
 use camino::Utf8PathBuf;
+use clap::Args;
 use serde_json::{Value, json};
 
 use super::run as running;
-use crate::args::{CleanArgs, Global};
+use crate::args::Global;
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::{Ui, counted};
 use works::{Work, Works};
+
+#[derive(Debug, Args)]
+pub(crate) struct CleanArgs {
+    /// Only worktrees of closed beads that have nothing to lose; without a choice worktrees and runs
+    #[arg(long)]
+    pub(crate) worktrees: bool,
+    /// Also branches of closed beads whose commits are in the source branch, or in the branch that work is merged into
+    #[arg(long)]
+    pub(crate) branches: bool,
+    /// Only runs that are over, but for the newest five
+    #[arg(long)]
+    pub(crate) runs: bool,
+    /// Remove without asking
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    /// Only say what would be removed
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
 
 /// How many runs that are over stay.
 const N_KEPT: usize = 5;

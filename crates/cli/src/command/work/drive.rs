@@ -12,13 +12,33 @@ use beads_ralph_runtime::implement::drive::{DriveNews, Driven, Driver, Until, ca
 use beads_ralph_runtime::implement::{Dispatcher, ImplementError, Site};
 use beads_ralph_runtime::progress::Nobody;
 use beads_ralph_runtime::store::{self, Store};
+use clap::Args;
 use serde_json::{Value, json};
 
-use crate::args::{DriveArgs, Global};
+use crate::args::{Global, PermissionsArg};
 use crate::beads::Beads;
 use crate::dispatching::{Shop, explained, to_json, words};
 use crate::failure::Failure;
 use crate::ui::{Ui, counted};
+
+#[derive(Debug, Args)]
+pub(crate) struct DriveArgs {
+    /// How many beads may be worked on at once, instead of what beads-ralph.yaml says
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(crate) parallel: Option<u16>,
+    /// One stage of the first beads of the queue, and no more
+    #[arg(long)]
+    pub(crate) once: bool,
+    /// Wait for new work when there is none, until interrupted
+    #[arg(long, conflicts_with = "once")]
+    pub(crate) watch: bool,
+    /// What agents may do without asking, instead of what beads-ralph.yaml says
+    #[arg(long, value_enum, value_name = "MODE")]
+    pub(crate) permissions: Option<PermissionsArg>,
+    /// Show the queue and what would be done next, and do nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
 
 /// How many ids are listed for people.
 const MAX_NAMED: usize = 20;

@@ -10,6 +10,7 @@ mod site;
 mod worker;
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use beads_ralph_core::dod::{DodBead, DodStatus, Settings};
 use beads_ralph_core::text::visible;
@@ -20,6 +21,7 @@ use beads_ralph_runtime::exec::{Report, Worker};
 use beads_ralph_runtime::os::process::{Cancel, Units};
 use beads_ralph_runtime::repo;
 use camino::Utf8Path;
+use clap::Args;
 use serde_json::{Value, json};
 
 use self::answer::answer;
@@ -27,11 +29,50 @@ pub(crate) use self::answer::word;
 use self::scratch::Scratch;
 use self::site::Site;
 use self::worker::AgentWorker;
-use crate::args::{ExecArgs, Global};
+use crate::args::{BeadChoice, Global, PermissionsArg, duration};
 use crate::failure::Failure;
 use crate::governing;
 use crate::ui::{Ui, counted};
 use crate::work::{self, Target};
+
+#[derive(Debug, Default, Args)]
+pub(crate) struct ExecArgs {
+    #[command(flatten)]
+    pub(crate) choice: BeadChoice,
+    /// The agent that works on it, such as claude or codex; without it the one of beads-ralph.yaml
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+    /// The tier of its model: haiku, sonnet or opus
+    #[arg(long, value_name = "TIER")]
+    pub(crate) model: Option<String>,
+    /// How often the agent may try, unless the bead says so itself
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_iterations: Option<u32>,
+    /// How long one call of the agent may take
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) timeout: Option<Duration>,
+    /// What the agent may do without asking, instead of what beads-ralph.yaml says
+    #[arg(long, value_enum, value_name = "MODE")]
+    pub(crate) permissions: Option<PermissionsArg>,
+    /// Run the checks once, and no agent
+    #[arg(long, conflicts_with = "verify_first")]
+    pub(crate) verify_only: bool,
+    /// Run the checks before the first agent; when they are green, none is called
+    #[arg(long)]
+    pub(crate) verify_first: bool,
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Work on it even if it is completed, or a gate is red
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Work on a copy of the bead's directory that is thrown away at the end
+    #[arg(long)]
+    pub(crate) scratch: bool,
+    /// Everything after -- is given to the agent's program
+    #[arg(last = true, value_name = "OPTION")]
+    pub(crate) options: Vec<String>,
+}
 
 pub(crate) fn run(args: &ExecArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     if args.scratch {

@@ -5,13 +5,27 @@
 //! is no failure (I-29).
 
 use beads_ralph_runtime::implement::Dispatcher;
+use clap::Args;
 
-use crate::args::{Global, ImplementArgs};
+use crate::args::{Global, PermissionsArg};
 use crate::beads::Beads;
 use crate::dispatching::{Shop, explained, to_json, words};
 use crate::failure::Failure;
 use crate::ui::Ui;
 use crate::ui::live::Live;
+
+#[derive(Debug, Args)]
+pub(crate) struct ImplementArgs {
+    /// The bead to work on
+    #[arg(value_name = "BEAD")]
+    pub(crate) source: String,
+    /// What agents may do without asking, instead of what beads-ralph.yaml says
+    #[arg(long, value_enum, value_name = "MODE")]
+    pub(crate) permissions: Option<PermissionsArg>,
+    /// Explain every decision with its rule, and do nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
 
 pub(crate) fn run(args: &ImplementArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let mut beads = Beads::open(global)?;

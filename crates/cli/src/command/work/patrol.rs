@@ -12,9 +12,10 @@ use beads_ralph_runtime::bead_files::Ralph;
 use beads_ralph_runtime::config;
 use beads_ralph_runtime::os::process::{Cancel, Units};
 use beads_ralph_runtime::patrol::{Done, Patrol, PatrolError, Report};
+use clap::Args;
 use serde_json::{Value, json};
 
-use crate::args::{Global, PatrolArgs};
+use crate::args::Global;
 use crate::beads::{Beads, is_passing};
 use crate::failure::Failure;
 use crate::ui::Ui;
@@ -188,3 +189,13 @@ impl From<PatrolError> for Failure {
 
 #[cfg(test)]
 mod tests;
+
+#[derive(Debug, Args)]
+pub(crate) struct PatrolArgs {
+    /// One cycle, and no more
+    #[arg(long)]
+    pub(crate) once: bool,
+    /// Say what would be run, and do nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}

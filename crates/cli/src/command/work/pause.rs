@@ -4,13 +4,21 @@
 
 use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::controls;
+use clap::Args;
 use serde_json::json;
 
-use crate::args::{Global, PauseArgs};
+use crate::args::Global;
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::Ui;
 use crate::ui::bead_view::time;
+
+#[derive(Debug, Args)]
+pub(crate) struct PauseArgs {
+    /// Go on again
+    #[arg(long)]
+    pub(crate) off: bool,
+}
 
 pub(crate) fn run(args: &PauseArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let mut beads = Beads::open(global)?;

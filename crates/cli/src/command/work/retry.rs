@@ -5,14 +5,23 @@
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::issue::Record;
 use beads_ralph_core::text::excerpt;
+use clap::Args;
 
-use crate::args::{Global, RetryArgs};
+use crate::args::{Global, GuardArgs};
 use crate::beads::Beads;
 use crate::command::store::close::one_fence_one_bead;
 use crate::command::store::reopen::open_again;
 use crate::failure::Failure;
-use crate::ui::Ui;
-use crate::ui::outcomes;
+use crate::ui::{Ui, outcomes};
+
+#[derive(Debug, Args)]
+pub(crate) struct RetryArgs {
+    /// The beads; their attempts are counted anew, and their history stays
+    #[arg(required = true, value_name = "ID")]
+    pub(crate) ids: Vec<String>,
+    #[command(flatten)]
+    pub(crate) guard: GuardArgs,
+}
 
 pub(crate) fn run(args: &RetryArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     one_fence_one_bead(args.guard.fence, &args.ids)?;

@@ -3,12 +3,20 @@
 //! Data: `{"stop": {at, by, now}}`.
 
 use beads_ralph_runtime::controls;
+use clap::Args;
 use serde_json::json;
 
-use crate::args::{Global, StopArgs};
+use crate::args::Global;
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::Ui;
+
+#[derive(Debug, Args)]
+pub(crate) struct StopArgs {
+    /// End the agents that run, instead of letting them finish what they do
+    #[arg(long)]
+    pub(crate) now: bool,
+}
 
 pub(crate) fn run(args: &StopArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let mut beads = Beads::open(global)?;

@@ -12,13 +12,20 @@ use beads_ralph_runtime::check::{Again, Base, Checks, Ground};
 use beads_ralph_runtime::os::process::{Cancel, Mark, Units};
 use beads_ralph_runtime::work_dir::Tree;
 use beads_ralph_runtime::{config, os::clock, repo};
+use clap::Args;
 use serde_json::json;
 
-use crate::args::{Global, VerifyArgs};
+use crate::args::{BeadChoice, Global};
 use crate::failure::Failure;
 use crate::ui::live::Live;
 use crate::ui::{Ui, counted};
 use crate::work::{self, Target};
+
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArgs {
+    #[command(flatten)]
+    pub(crate) choice: BeadChoice,
+}
 
 pub(crate) fn run(args: &VerifyArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let ralph = work::project()?;

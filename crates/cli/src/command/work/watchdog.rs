@@ -7,6 +7,8 @@
 
 mod executing;
 
+use std::time::Duration;
+
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_core::watchdog::{Step, minutes};
@@ -15,15 +17,32 @@ use beads_ralph_runtime::os::clock;
 use beads_ralph_runtime::os::process::Cancel;
 use beads_ralph_runtime::store::Store;
 use beads_ralph_runtime::watchdog::{Pass, Seen, Watchdog, WatchdogError};
+use clap::Args;
 use serde_json::{Value, json};
 
 use self::executing::{Executed, Executor};
-use crate::args::{ExecArgs, Global, WatchdogArgs};
+use crate::args::{Global, duration};
 use crate::beads::{Beads, Writer, is_passing};
+use crate::command::work::exec::ExecArgs;
 use crate::failure::Failure;
-use crate::governing;
 use crate::ui::{Ui, counted};
-use crate::work;
+use crate::{governing, work};
+
+#[derive(Debug, Args)]
+pub(crate) struct WatchdogArgs {
+    /// One pass, and no more
+    #[arg(long, alias = "run-once")]
+    pub(crate) once: bool,
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Only watch: begin no bead in a file that is pending
+    #[arg(long)]
+    pub(crate) no_exec: bool,
+    /// How long to wait between two passes
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = duration)]
+    pub(crate) interval: Duration,
+}
 
 /// What a watchdog did: how many passes, and what the last one came to.
 #[derive(Default)]

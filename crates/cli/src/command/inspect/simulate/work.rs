@@ -17,8 +17,10 @@ use beads_ralph_runtime::{os::clock, os::host};
 use camino::Utf8Path;
 use jiff::Timestamp;
 
-use crate::args::{Global, ModelArgs, SimulateArgs};
+use super::SimulateArgs;
+use crate::args::Global;
 use crate::beads::{Beads, here};
+use crate::command::inspect::simulate::model::ModelArgs;
 use crate::command::work::run::settings::configured;
 use crate::failure::Failure;
 use crate::journal::{self, Journal};

@@ -8,14 +8,23 @@ use std::fmt::Write as _;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::Issue;
+use clap::Args;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::args::DepTreeArgs;
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::Ui;
 use crate::ui::table::Page;
+
+#[derive(Debug, Args)]
+pub(crate) struct DepTreeArgs {
+    /// The bead
+    pub(crate) id: String,
+    /// How deep to go
+    #[arg(short, long, value_name = "N", default_value_t = 50)]
+    pub(crate) depth: usize,
+}
 
 #[derive(Debug, Serialize)]
 struct TreeNode {

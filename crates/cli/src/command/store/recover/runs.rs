@@ -8,7 +8,7 @@ use beads_ralph_runtime::run::{self, RunDirectory, read_journal};
 use camino::Utf8Path;
 use serde_json::{Value, json};
 
-use crate::args::RecoverArgs;
+use super::RecoverArgs;
 use crate::failure::Failure;
 use crate::ui::counted;
 

@@ -17,7 +17,7 @@ use beads_ralph_runtime::progress::{Listener, News};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
 
-use crate::args::ExecArgs;
+use super::ExecArgs;
 use crate::failure::Failure;
 use crate::ui::lines;
 use crate::work::Target;

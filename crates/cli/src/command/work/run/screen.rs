@@ -11,8 +11,8 @@ use beads_ralph_runtime::os::process::Interrupts;
 use beads_ralph_runtime::run::{Activity, Audience, Stop};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
+use super::RunArgs;
 use super::story::Story;
-use crate::args::RunArgs;
 use crate::ui::Ui;
 
 /// How often lines that move are drawn anew.

@@ -3,14 +3,13 @@
 use std::collections::BTreeSet;
 
 use beads_ralph_core::bead::{BeadId, IssueType};
-use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_core::diag::did_you_mean;
+use beads_ralph_core::diag::{ErrorCode, did_you_mean};
 use beads_ralph_core::issue::{Query, Record, StatusFilter};
 use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::removed_sprints;
 use beads_ralph_runtime::run::Selection;
 
-use crate::args::RunArgs;
+use super::RunArgs;
 use crate::beads::Beads;
 use crate::failure::Failure;
 

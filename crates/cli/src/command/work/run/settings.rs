@@ -11,7 +11,7 @@ use beads_ralph_runtime::os::clock;
 use beads_ralph_runtime::run::Selection;
 use camino::Utf8Path;
 
-use crate::args::{IntegrationArg, RunArgs};
+use super::{IntegrationArg, RunArgs};
 use crate::beads::Beads;
 use crate::failure::Failure;
 

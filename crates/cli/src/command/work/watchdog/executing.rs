@@ -18,7 +18,7 @@ use camino::Utf8PathBuf;
 use serde_json::{Value, json};
 
 use super::super::exec::{Exec, word};
-use crate::args::ExecArgs;
+use crate::command::work::exec::ExecArgs;
 use crate::failure::Failure;
 use crate::ui::Ui;
 use crate::work::Target;

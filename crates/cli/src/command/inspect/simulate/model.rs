@@ -1,38 +1,7 @@
-//! The arguments of `simulate` and `replay`.
+//! How the world of a simulated run is, as arguments.
 
 use beads_ralph_core::simulate::Spread;
-use camino::Utf8PathBuf;
 use clap::Args;
-
-use super::plan::RuleArgs;
-
-#[derive(Debug, Args)]
-pub(crate) struct SimulateArgs {
-    /// The plan, `-` is standard input; without it the beads of the store that are not closed
-    pub(crate) plan: Option<Utf8PathBuf>,
-    /// Only these sprints of the plan, such as 1.2a,1.3; what they wait for counts as done
-    #[arg(long, value_name = "IDS", requires = "plan")]
-    pub(crate) sprint_filter: Option<String>,
-    /// What luck is made from; the same number gives the same answer
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) seed: u64,
-    /// How many beads are worked on at once; without it what beads-ralph.yaml says
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) workers: Option<u16>,
-    /// How often the run is played
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub(crate) rounds: u32,
-    #[command(flatten)]
-    pub(crate) model: ModelArgs,
-    /// Take durations and answers from this run: its id, the beginning of it, `latest`, or its directory
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["plan", "no_history"])]
-    pub(crate) from_run: Option<String>,
-    /// Write the first round as a page of HTML: the graph, the timeline, the cost
-    #[arg(long, value_name = "FILE")]
-    pub(crate) html: Option<Utf8PathBuf>,
-    #[command(flatten)]
-    pub(crate) rules: RuleArgs,
-}
 
 /// How the world is; what is not said comes from history, or is guessed.
 #[derive(Debug, Args)]
@@ -61,15 +30,6 @@ pub(crate) struct ModelArgs {
     /// Do not learn from the runs that the store knows
     #[arg(long)]
     pub(crate) no_history: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ReplayArgs {
-    /// The run: its id, the beginning of it, `latest`, or its directory
-    pub(crate) run: String,
-    /// Show every decision with its reason
-    #[arg(long)]
-    pub(crate) show: bool,
 }
 
 fn minutes(text: &str) -> Result<Spread, String> {
