@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use beads_ralph_core::issue::{Dependency, Fence};
+use beads_ralph_core::issue::Fence;
 use beads_ralph_core::text::parse_duration;
+use beads_ralph_core::vocabulary::EdgeType;
 use beads_ralph_runtime::config::Permissions;
 use camino::Utf8PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
@@ -247,7 +248,7 @@ pub(crate) struct DepAddArgs {
     /// What it waits for: a bead, or external:project:name
     pub(crate) on: String,
     /// What the one has to do with the other
-    #[arg(short = 't', long = "type", value_name = "TYPE", default_value = Dependency::BLOCKS)]
+    #[arg(short = 't', long = "type", value_name = "TYPE", default_value = EdgeType::Blocks.as_str())]
     pub(crate) kind: String,
     #[command(flatten)]
     pub(crate) guard: GuardArgs,
