@@ -11,9 +11,10 @@ mod waiting;
 use std::collections::HashSet;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::implement::{self, HUMAN, MERGE_READY, READY};
+use beads_ralph_core::implement::{self};
 use beads_ralph_core::issue::{Query, Record, Standing, StatusFilter};
 use beads_ralph_core::molecule::Molecule;
+use beads_ralph_core::vocabulary::label;
 use beads_ralph_runtime::store::{Store, StoreError};
 use clap::Subcommand;
 
@@ -60,7 +61,7 @@ fn all(store: &dyn Store) -> Result<Vec<Waiting>, Failure> {
         ..query.clone()
     };
     let asked = Query {
-        labels_any: vec![HUMAN.to_owned(), MERGE_READY.to_owned()],
+        labels_any: vec![label::HUMAN.to_owned(), label::MERGE_READY.to_owned()],
         ..query
     };
     let parts = people_parts(store)?;
@@ -108,15 +109,16 @@ fn waiting_for(
         return Ok(None);
     }
     let molecules = molecules::of_bead(store, issue.id())?;
-    let is_flagged = issue.has_label(HUMAN);
+    let is_flagged = issue.has_label(label::HUMAN);
     let is_step_flagged = (molecules.iter().flat_map(Molecule::unfinished))
-        .any(|record| record.issue.has_label(HUMAN));
-    let is_implemented =
-        !molecules.is_empty() || issue.has_label(READY) || implement::is_noted(issue);
+        .any(|record| record.issue.has_label(label::HUMAN));
+    let is_implemented = !molecules.is_empty()
+        || issue.has_label(label::IMPLEMENTATION_READY)
+        || implement::is_noted(issue);
     let is_part = parts.is_some_and(|parts| parts.contains(issue.id()));
     let kind = if is_step_flagged || (is_flagged && is_implemented) {
         Kind::Implement
-    } else if issue.has_label(MERGE_READY) {
+    } else if issue.has_label(label::MERGE_READY) {
         Kind::Merge
     } else if is_flagged || issue.status() == "blocked" {
         Kind::Run

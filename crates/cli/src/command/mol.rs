@@ -11,9 +11,10 @@ mod wisp_gc;
 mod wisp_list;
 
 use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_core::issue::{MOLECULE, Order, Query, Record, is_step, is_wisp};
+use beads_ralph_core::issue::{Order, Query, Record, is_step, is_wisp};
 use beads_ralph_core::molecule::{Molecule, Step, is_root};
 use beads_ralph_core::text::excerpt;
+use beads_ralph_core::vocabulary::IssueType;
 use beads_ralph_runtime::store::StoreError;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -158,7 +159,7 @@ fn some(beads: &Beads, id: Option<&str>) -> Result<Vec<Molecule>, Failure> {
         return Ok(vec![load(beads, id)?]);
     }
     let query = Query {
-        types: vec![MOLECULE.to_owned()],
+        types: vec![IssueType::Molecule.into()],
         order: Order::Id,
         ..Query::default()
     };

@@ -4,9 +4,9 @@
 
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::dod;
-use beads_ralph_core::gate::{CONVOY, GATE_LABEL, GROUP_LABEL};
 use beads_ralph_core::issue::{Entry, Label, check_id};
 use beads_ralph_core::text::excerpt;
+use beads_ralph_core::vocabulary::{field, label};
 use beads_ralph_runtime::os::files::{self, FileError};
 use beads_ralph_runtime::repo;
 use beads_ralph_runtime::store::{StoreError, Write};
@@ -46,7 +46,7 @@ pub(crate) struct GateCreateArgs {
 
 pub(super) fn run(args: &GateCreateArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     if let Some(group) = &args.group {
-        Label::parse(&format!("{GROUP_LABEL}{group}")).map_err(|invalid| {
+        Label::parse(&format!("{}{group}", label::GROUP_PREFIX)).map_err(|invalid| {
             Failure::new(ErrorCode::ValidationInvalidPattern, invalid.to_string())
                 .action("choose another name for --group")
         })?;
@@ -77,11 +77,11 @@ fn stored(args: &GateCreateArgs, beads: &mut Beads) -> Result<(), Failure> {
         .map_err(|invalid| {
             Failure::new(ErrorCode::ValidationInvalidPattern, invalid.to_string())
         })?;
-    let mut labels = vec![GATE_LABEL.to_owned()];
+    let mut labels = vec![label::GATE.to_owned()];
     labels.extend(
         args.group
             .iter()
-            .map(|group| format!("{GROUP_LABEL}{group}")),
+            .map(|group| format!("{}{group}", label::GROUP_PREFIX)),
     );
     let document = json!({
         "id": id.as_str(),
@@ -117,7 +117,7 @@ fn filed(args: &GateCreateArgs) -> Result<Utf8PathBuf, Failure> {
         "status": "pending",
     });
     if let Some(group) = &args.group {
-        document[CONVOY] = group.as_str().into();
+        document[field::CONVOY] = group.as_str().into();
     }
     dod::read(document.clone(), None).map_err(|errors| {
         let listed: Vec<String> = errors.iter().map(ToString::to_string).collect();

@@ -7,11 +7,12 @@ use std::io;
 
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::implement::{
-    HUMAN, MERGE_READY, Stage, accept_step, answer_note, answer_source, redo_step, stage_of,
+    Stage, accept_step, answer_note, answer_source, redo_step, stage_of,
 };
 use beads_ralph_core::issue::{Edit, Label, Record, Standing, new_comment};
 use beads_ralph_core::molecule::Step;
 use beads_ralph_core::text::{excerpt, visible};
+use beads_ralph_core::vocabulary::label;
 use beads_ralph_core::watchdog;
 use beads_ralph_runtime::store::{Guard, StoreError, Write};
 use beads_ralph_runtime::{os::clock, os::files, os::host};
@@ -138,7 +139,7 @@ fn changes<'w>(
                 answer => format!("merged by a person: {answer}"),
             };
             vec![
-                Edit::RemoveLabel(MERGE_READY.to_owned()),
+                Edit::RemoveLabel(label::MERGE_READY.to_owned()),
                 Edit::Close(reason),
             ]
         }
@@ -155,8 +156,8 @@ fn changes<'w>(
             vec![Edit::Close(answer.to_owned())]
         }
     };
-    if waiting.kind == Kind::Run && is_accepted && record.issue.has_label(HUMAN) {
-        edits.push(Edit::RemoveLabel(HUMAN.to_owned()));
+    if waiting.kind == Kind::Run && is_accepted && record.issue.has_label(label::HUMAN) {
+        edits.push(Edit::RemoveLabel(label::HUMAN.to_owned()));
     }
     Ok(vec![(record, edits)])
 }
@@ -175,7 +176,7 @@ fn of_implement<'w>(
     if is_accepted && is_last {
         // There is no next step: what is left is a person's to merge.
         of_source.push(Edit::AddLabel(
-            Label::parse(MERGE_READY).expect("the word is a label"),
+            Label::parse(label::MERGE_READY).expect("the word is a label"),
         ));
     }
     let mut changes = vec![(source, of_source)];
@@ -187,7 +188,7 @@ fn of_implement<'w>(
         }
         if !waiting.is_done_again(step) {
             // Somebody went past it long ago, and took the label off the bead alone.
-            changes.push((step, vec![Edit::RemoveLabel(HUMAN.to_owned())]));
+            changes.push((step, vec![Edit::RemoveLabel(label::HUMAN.to_owned())]));
             continue;
         }
         changes.push((step, redo_step(&step.issue, &note)));
@@ -200,7 +201,7 @@ fn of_implement<'w>(
             for whole in wholes.collect::<Vec<_>>() {
                 below.push(whole);
                 let is_closed = whole.issue.standing() == Standing::Closed;
-                if is_closed && !whole.issue.has_label(HUMAN) {
+                if is_closed && !whole.issue.has_label(label::HUMAN) {
                     changes.push((whole, vec![Edit::Reopen]));
                 }
             }
@@ -234,14 +235,14 @@ fn redo_from<'w>(
         )));
     };
     let mut source = answer_source(&waiting.record.issue, note);
-    source.push(Edit::RemoveLabel(MERGE_READY.to_owned()));
+    source.push(Edit::RemoveLabel(label::MERGE_READY.to_owned()));
     let mut changes = vec![(&waiting.record, source)];
     for (at, step) in steps.iter().enumerate().skip(first) {
         let issue = &step.issue;
         if at == first {
             changes.push((*step, redo_step(issue, note)));
-        } else if issue.standing() == Standing::Closed || issue.has_label(HUMAN) {
-            let mut edits = vec![Edit::RemoveLabel(HUMAN.to_owned())];
+        } else if issue.standing() == Standing::Closed || issue.has_label(label::HUMAN) {
+            let mut edits = vec![Edit::RemoveLabel(label::HUMAN.to_owned())];
             if issue.standing() == Standing::Closed {
                 edits.push(Edit::Reopen);
             }

@@ -9,11 +9,11 @@
 
 use std::fmt::Write as _;
 
-use beads_ralph_core::bead::IssueType;
 use beads_ralph_core::gate::{Applicant, Gate, Gates};
 use beads_ralph_core::history::records;
-use beads_ralph_core::issue::{Blocker, MOLECULE, Query, Record, StatusFilter, is_made_of_parts};
+use beads_ralph_core::issue::{Blocker, Query, Record, StatusFilter, is_made_of_parts};
 use beads_ralph_core::text::{excerpt, visible};
+use beads_ralph_core::vocabulary::{IssueType, label};
 use beads_ralph_runtime::store::Store;
 use camino::Utf8Path;
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ use crate::failure::Failure;
 use crate::governing;
 use crate::molecules;
 use crate::origin::{Origin, Origins};
-use crate::ui::bead_view::{HUMAN, blockers_to_json, named, paragraph, word};
+use crate::ui::bead_view::{blockers_to_json, named, paragraph, word};
 use crate::ui::{Ui, counted, quoted};
 
 /// A bead that needs a person.
@@ -69,7 +69,7 @@ fn find(beads: &Beads, gates: &Gates) -> Result<Vec<Stuck>, Failure> {
         ..query.clone()
     })?;
     let asked = beads.store.find(&Query {
-        labels_all: vec![HUMAN.to_owned()],
+        labels_all: vec![label::HUMAN.to_owned()],
         ..query
     })?;
     let asked = asked
@@ -81,7 +81,7 @@ fn find(beads: &Beads, gates: &Gates) -> Result<Vec<Stuck>, Failure> {
     let mut origins = Origins::of(&beads.directory);
     for record in records.into_iter().chain(asked).chain(parts).chain(held) {
         let id = record.issue.id();
-        let is_open = record.issue.status() == "open" && !record.issue.has_label(HUMAN);
+        let is_open = record.issue.status() == "open" && !record.issue.has_label(label::HUMAN);
         let denied = gates.permission(&Applicant::of_issue(&record.issue)).err();
         let noted = record.issue.held_by_gates().map(str::to_owned);
         stuck.push(Stuck {
@@ -106,7 +106,7 @@ fn held_back(beads: &Beads, gates: &Gates) -> Result<Vec<Record>, Failure> {
     }
     let mut ready = beads.store.find(&Query {
         ready_at: Some(beads.by.now),
-        labels_none: vec![HUMAN.to_owned()],
+        labels_none: vec![label::HUMAN.to_owned()],
         ..Query::default()
     })?;
     ready.retain(|record| {
@@ -121,7 +121,7 @@ fn held_back(beads: &Beads, gates: &Gates) -> Result<Vec<Record>, Failure> {
 /// people (Z-27). The sprint waits for them.
 pub(crate) fn people_parts(store: &dyn Store) -> Result<Vec<Record>, Failure> {
     let molecules = store.find(&Query {
-        types: vec![MOLECULE.to_owned()],
+        types: vec![IssueType::Molecule.into()],
         metadata_keys: vec!["plan_file".to_owned()],
         ..Query::default()
     })?;
@@ -130,8 +130,9 @@ pub(crate) fn people_parts(store: &dyn Store) -> Result<Vec<Record>, Failure> {
         let molecule = molecules::load(store, root)?;
         let open = molecule.unfinished().filter(|record| {
             let issue = &record.issue;
-            let is_work = IssueType::parse(issue.issue_type()).is_ok();
-            let is_open = issue.status() == "open" && !issue.has_label(HUMAN);
+            let kind = IssueType::known(issue.issue_type());
+            let is_work = matches!(kind, Some(IssueType::Work | IssueType::Merge));
+            let is_open = issue.status() == "open" && !issue.has_label(label::HUMAN);
             is_open && !record.is_blocked && !is_work && !is_made_of_parts(issue)
         });
         parts.extend(open.cloned());
@@ -146,7 +147,7 @@ impl Stuck {
     }
 
     fn is_for_person(&self) -> bool {
-        self.record.issue.has_label(HUMAN)
+        self.record.issue.has_label(label::HUMAN)
     }
 
     /// What a person is asked, for programs: the question, or else what went wrong.

@@ -24,6 +24,7 @@ use beads_ralph_core::history::records::{Figures, Tally};
 use beads_ralph_core::issue::{Issue, Query, Record, StatusFilter};
 use beads_ralph_core::number::SprintId;
 use beads_ralph_core::text::excerpt;
+use beads_ralph_core::vocabulary::label;
 use beads_ralph_runtime::controls::{self, Order, Orders};
 use beads_ralph_runtime::os::host;
 use camino::Utf8PathBuf;
@@ -35,7 +36,7 @@ use crate::args::Global;
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::governing;
-use crate::ui::bead_view::{HUMAN, time};
+use crate::ui::bead_view::time;
 use crate::ui::table::{Page, Table};
 use crate::ui::{Ui, figures};
 use implementing::Implementing;
@@ -119,7 +120,7 @@ fn look(beads: &Beads, gates: &Gates, is_with_figures: bool) -> Result<Status, F
     let ready = Query {
         ready_at: Some(beads.by.now),
         assignee: Some(ASSIGNEE.to_owned()),
-        labels_none: vec![HUMAN.to_owned()],
+        labels_none: vec![label::HUMAN.to_owned()],
         status: StatusFilter::default(),
         ..ours.clone()
     };
@@ -194,7 +195,7 @@ fn sprint(record: &Record, gates: &Gates, now: jiff::Timestamp) -> Row {
         attempt_count: attempts.and_then(Value::as_u64).unwrap_or(0),
         holder: claim.map(|claim| claim.holder.run.clone()),
         is_gone: gone.is_some(),
-        human: issue.has_label(HUMAN),
+        human: issue.has_label(label::HUMAN),
         held_back: denied
             .filter(|_| issue.status() == "open")
             .map(|denied| denied.to_string()),

@@ -153,6 +153,7 @@ fn described(blocker: &Blocker) -> String {
 #[cfg(test)]
 mod tests {
     use beads_ralph_core::issue::Dependency;
+    use beads_ralph_core::vocabulary::EdgeType;
 
     use super::*;
 
@@ -171,7 +172,7 @@ mod tests {
         let before = beads.resolve("a").unwrap();
         refuse_while_waiting(&before, &beads).unwrap();
         let target = BeadId::parse("b").unwrap();
-        let edge = Dependency::new(target, Dependency::BLOCKS).unwrap();
+        let edge = Dependency::new(target, EdgeType::Blocks).unwrap();
         let wait = Write::Update {
             id: before.issue.id().clone(),
             edits: vec![Edit::AddDependency(edge)],

@@ -9,6 +9,7 @@ use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::issue::{Dependency, Edit, Issue, Record};
 use beads_ralph_core::text::{excerpt, is_unprintable};
+use beads_ralph_core::vocabulary::EdgeType;
 use beads_ralph_runtime::store::Write;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -43,7 +44,7 @@ pub(crate) struct DepAddArgs {
     /// What it waits for: a bead, or external:project:name
     pub(crate) on: String,
     /// What the one has to do with the other
-    #[arg(short = 't', long = "type", value_name = "TYPE", default_value = Dependency::BLOCKS)]
+    #[arg(short = 't', long = "type", value_name = "TYPE", default_value = EdgeType::Blocks.as_str())]
     pub(crate) kind: String,
     #[command(flatten)]
     pub(crate) guard: GuardArgs,

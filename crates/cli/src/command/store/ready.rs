@@ -4,8 +4,8 @@
 //! `fence` and `lease_until`.
 
 use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_core::implement::HUMAN;
 use beads_ralph_core::issue::{Query, Record};
+use beads_ralph_core::vocabulary::label;
 use beads_ralph_runtime::store::{NewClaim, StoreError};
 use clap::Args;
 use serde_json::json;
@@ -58,8 +58,8 @@ pub(crate) fn run(args: &ReadyArgs, global: &Global, ui: &Ui) -> Result<(), Fail
 /// What waits for a person is not ready (I-31, Z-42), unless it is asked for.
 fn pause(query: &mut Query) {
     let mut asked = query.labels_all.iter().chain(&query.labels_any);
-    if !asked.any(|label| label == HUMAN) {
-        query.labels_none.push(HUMAN.to_owned());
+    if !asked.any(|label| label == label::HUMAN) {
+        query.labels_none.push(label::HUMAN.to_owned());
     }
 }
 

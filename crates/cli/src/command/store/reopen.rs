@@ -3,6 +3,7 @@
 //! Results: `{id, reopened: true, status: "open", changed: bool}` for each bead, else `{id, reopened: false, error}`.
 
 use beads_ralph_core::issue::{Edit, Record};
+use beads_ralph_core::vocabulary::label;
 use beads_ralph_core::watchdog;
 use beads_ralph_runtime::store::Write;
 use clap::Args;
@@ -13,7 +14,7 @@ use crate::args::{Global, GuardArgs};
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::Ui;
-use crate::ui::bead_view::{HUMAN, named};
+use crate::ui::bead_view::named;
 use crate::ui::outcomes::{self, Done};
 
 #[derive(Debug, Args)]
@@ -44,7 +45,7 @@ pub(crate) fn open_again(
     beads: &mut Beads,
 ) -> Result<Done, Failure> {
     let id = before.issue.id().clone();
-    let is_for_person = before.issue.has_label(HUMAN);
+    let is_for_person = before.issue.has_label(label::HUMAN);
     if before.issue.status() == "open" && !is_for_person {
         let data = json!({"id": id.as_str(), "status": "open", "changed": false});
         let said = format!("{} is open already", named(before));
@@ -63,8 +64,8 @@ pub(crate) fn open_again(
 /// What opens a bead again.
 pub(crate) fn opening(before: &Record) -> Vec<Edit> {
     let mut edits = vec![Edit::Reopen];
-    if before.issue.has_label(HUMAN) {
-        edits.push(Edit::RemoveLabel(HUMAN.to_owned()));
+    if before.issue.has_label(label::HUMAN) {
+        edits.push(Edit::RemoveLabel(label::HUMAN.to_owned()));
     }
     let metadata = before.issue.metadata();
     if metadata.is_some_and(|metadata| metadata.contains_key(ATTEMPTS)) {

@@ -5,9 +5,9 @@
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_core::implement::{HUMAN, READY};
 use beads_ralph_core::issue::Query;
 use beads_ralph_core::text::visible;
+use beads_ralph_core::vocabulary::label;
 use beads_ralph_runtime::implement::drive::{DriveNews, Driven, Driver, Until, candidates};
 use beads_ralph_runtime::implement::{Dispatcher, ImplementError, Site};
 use beads_ralph_runtime::progress::Nobody;
@@ -73,7 +73,10 @@ pub(crate) fn run(args: &DriveArgs, global: &Global, ui: &Ui) -> Result<(), Fail
 /// The beads of the queue that nothing is done to before somebody answers, whenever that was found.
 fn needing_person(store: &dyn Store) -> Result<Vec<BeadId>, Failure> {
     let flagged = Query {
-        labels_all: vec![READY.to_owned(), HUMAN.to_owned()],
+        labels_all: vec![
+            label::IMPLEMENTATION_READY.to_owned(),
+            label::HUMAN.to_owned(),
+        ],
         ..Query::default()
     };
     let records = store.find(&flagged)?;

@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::implement::{MERGE_READY, READY, linked_source};
+use beads_ralph_core::implement::linked_source;
 use beads_ralph_core::issue::{Query, Record, Standing};
 use beads_ralph_core::molecule::{Molecule, Place, Step};
+use beads_ralph_core::vocabulary::label;
 use serde::Serialize;
 
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::molecules;
-use crate::ui::bead_view::HUMAN;
 use crate::ui::table::{Page, Table};
 
 /// A bead that is not closed, and how far it is.
@@ -37,7 +37,7 @@ pub(super) fn look(beads: &Beads) -> Result<Vec<Implementing>, Failure> {
     let mut latest: BTreeMap<BeadId, Record> = BTreeMap::new();
     latest.extend(roots.filter_map(|root| Some((linked_source(&root.issue)?, root))));
     let ready = store.find(&Query {
-        labels_all: vec![READY.to_owned()],
+        labels_all: vec![label::IMPLEMENTATION_READY.to_owned()],
         ..Query::default()
     })?;
     let mut ids: BTreeSet<BeadId> = latest.keys().cloned().collect();
@@ -58,10 +58,10 @@ impl Implementing {
     fn new(source: &Record, molecule: Option<&Molecule>) -> Self {
         let issue = &source.issue;
         let progress = molecule.map(Molecule::progress).unwrap_or_default();
-        let is_human = issue.has_label(HUMAN);
+        let is_human = issue.has_label(label::HUMAN);
         let current = molecule.and_then(|it| {
             // What waits for a person is what they are asked about, also where others could go on.
-            let flagged = |step: &&Step| step.record().issue.has_label(HUMAN);
+            let flagged = |step: &&Step| step.record().issue.has_label(label::HUMAN);
             let asked = it.steps().iter().rfind(flagged).filter(|_| is_human);
             asked.or_else(|| it.current().into_iter().next())
         });
@@ -75,7 +75,7 @@ impl Implementing {
             done: progress.done,
             total: progress.total,
             human: is_human,
-            merge_ready: issue.has_label(MERGE_READY),
+            merge_ready: issue.has_label(label::MERGE_READY),
         }
     }
 

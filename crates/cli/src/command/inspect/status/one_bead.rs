@@ -6,6 +6,7 @@ use beads_ralph_core::history::records::{self, AgentRun};
 use beads_ralph_core::implement::reason;
 use beads_ralph_core::issue::{Issue, Record, Standing};
 use beads_ralph_core::text::{excerpt, visible};
+use beads_ralph_core::vocabulary::label;
 use beads_ralph_runtime::run::spent_on;
 use serde_json::{Value, json};
 
@@ -16,7 +17,7 @@ use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::origin::{Origin, Origins};
 use crate::ui::Ui;
-use crate::ui::bead_view::{self, HUMAN, held, named, paragraph, time};
+use crate::ui::bead_view::{self, held, named, paragraph, time};
 use crate::ui::figures::seconds;
 use crate::ui::table::{Page, Table};
 
@@ -78,7 +79,7 @@ pub(super) fn run(id: &str, beads: &Beads, ui: &Ui) -> Result<(), Failure> {
 /// What is wrong with it; of what is done nothing is wrong any more. The notes of a bead that `implement` works on say what is wrong only
 /// while a person is asked.
 fn last_error(issue: &Issue, is_implemented: bool) -> Option<String> {
-    if is_implemented && !issue.has_label(HUMAN) {
+    if is_implemented && !issue.has_label(label::HUMAN) {
         return None;
     }
     if is_implemented && let Some(notes) = issue.text("notes") {

@@ -8,13 +8,13 @@ use beads_ralph_core::implement::{linked_source, pull_request_of, reason, worktr
 use beads_ralph_core::issue::Record;
 use beads_ralph_core::molecule::{Molecule, Step};
 use beads_ralph_core::text::{excerpt, visible};
+use beads_ralph_core::vocabulary::label;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::molecules;
-use crate::ui::bead_view::HUMAN;
 use crate::ui::table::{Page, Table};
 use crate::worker_reports::{Found, reports};
 
@@ -78,7 +78,7 @@ impl Stage {
     }
 
     fn is_for_a_person(&self) -> bool {
-        self.step.record().issue.has_label(HUMAN)
+        self.step.record().issue.has_label(label::HUMAN)
     }
 
     /// Why a person is asked, or what came of it.

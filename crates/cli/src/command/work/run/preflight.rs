@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use beads_ralph_core::agent::Permissions;
 use beads_ralph_core::bead::{AgentSpec, RalphBead, Rules};
 use beads_ralph_core::engine::{Integration, Leader, Settings};
-use beads_ralph_core::gate::GATE_LABEL;
 use beads_ralph_core::issue::{Query, Record};
+use beads_ralph_core::vocabulary::label;
 use beads_ralph_runtime::agent::{self, Finding};
 use beads_ralph_runtime::git::{Git, Identity};
 use beads_ralph_runtime::run::{Repository as _, Selection, place};
@@ -282,5 +282,5 @@ fn warning(message: String, action: &str) -> Finding {
 
 /// Whether a bead is a gate, for which no agent is called.
 fn is_gate(bead: &RalphBead) -> bool {
-    bead.labels.iter().any(|label| label == GATE_LABEL)
+    bead.labels.iter().any(|label| label == label::GATE)
 }
