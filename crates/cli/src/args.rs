@@ -1,36 +1,16 @@
 //! The argument tree: what people type, and its help.
 
-mod agent;
-mod change;
-mod formula;
-mod gate;
-mod human;
-mod implement;
-mod looking;
-mod mol;
-mod patrol;
-mod plan;
-mod query;
-mod run;
-mod simulate;
-mod work;
+use std::time::Duration;
 
-pub(crate) use agent::*;
-pub(crate) use change::*;
-pub(crate) use formula::*;
-pub(crate) use gate::*;
-pub(crate) use human::*;
-pub(crate) use implement::*;
-pub(crate) use looking::*;
-pub(crate) use mol::*;
-pub(crate) use patrol::*;
-pub(crate) use plan::*;
-pub(crate) use query::*;
-pub(crate) use run::*;
-pub(crate) use simulate::*;
-pub(crate) use work::*;
+use beads_ralph_core::issue::Fence;
+use beads_ralph_core::text::parse_duration;
+use beads_ralph_runtime::config::Permissions;
+use camino::Utf8PathBuf;
+use clap::{Args, Parser, ValueEnum};
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use crate::command::Command;
+use crate::command::formula::FormulaCommand;
+use crate::command::plan::PlanCommand;
 
 /// Turn a markdown plan into a dependency graph of beads, and keep them in a store.
 #[derive(Debug, Parser)]
@@ -161,134 +141,191 @@ pub(crate) enum ColorChoice {
     Never,
 }
 
-#[derive(Debug, Subcommand)]
-pub(crate) enum Command {
-    /// Write, check, draw, compile, apply and annotate plans
-    #[command(subcommand)]
-    Plan(PlanCommand),
-    /// List, show, check and draw formulas, which are templates of work
-    #[command(subcommand)]
-    Formula(FormulaCommand),
-    /// Validate and migrate bead files
-    #[command(subcommand)]
-    Bead(BeadCommand),
-    /// Make the bead store of a repository, and say what is there
-    Init(InitArgs),
-    /// List the beads that can be started now
-    Ready(ReadyArgs),
-    /// List beads
-    List(ListArgs),
-    /// Show everything about beads
-    Show(ShowArgs),
-    /// Find beads by words
-    Search(SearchArgs),
-    /// Count beads by status and type
-    Stats,
-    /// Show what changed, the newest last
-    Log(LogArgs),
-    /// Take beads to work on them
-    Claim(ClaimArgs),
-    /// Say that the work on a claimed bead goes on
-    Heartbeat(HeartbeatArgs),
-    /// Give claimed beads back
-    Release(ReleaseArgs),
-    /// Put beads whose holder is gone back to open
-    Recover(RecoverArgs),
-    /// Close beads
-    Close(CloseArgs),
-    /// Open beads again
-    Reopen(ReopenArgs),
-    /// Change a bead
-    Update(Box<UpdateArgs>),
-    /// Add, remove and list labels
-    #[command(subcommand)]
-    Label(LabelCommand),
-    /// Add, remove and list dependencies
-    #[command(subcommand)]
-    Dep(DepCommand),
-    /// Look at molecules and wisps, end them, and delete them
-    #[command(subcommand)]
-    Mol(MolCommand),
-    /// Say something about a bead
-    Comment(CommentArgs),
-    /// Take beads from a file of JSON lines, as bd writes them
-    Import(ImportArgs),
-    /// Write all beads as JSON lines, as bd reads them
-    Export(ExportArgs),
-    /// Look the store over, and mend it; `doctor agents` looks for agents
-    Doctor(DoctorArgs),
-    /// Work through the beads with agents, in parallel worktrees, until they are done or a person is needed
-    Run(RunArgs),
-    /// Work on one bead with an agent until its checks pass or it is given up
-    Exec(ExecArgs),
-    /// Take a bead through its molecule: do its current stage, by a worker or by this program
-    #[command(
-        after_help = "The stages come from the bead's formula: implement-feature, fix-bug or docs-only, by its label formula-NAME or its type. A person who is needed is no failure: the bead is labelled `human`, and `beads-ralph human list` says why."
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PermissionsArg {
+    /// Any command, with your rights, without asking
+    Bypass,
+    /// What the agent's own settings allow; anything else is refused instead of asked
+    AskNone,
+    /// Any command, inside the agent's own sandbox
+    Sandbox,
+}
+
+impl From<PermissionsArg> for Permissions {
+    fn from(arg: PermissionsArg) -> Self {
+        match arg {
+            PermissionsArg::Bypass => Self::Bypass,
+            PermissionsArg::AskNone => Self::AskNone,
+            PermissionsArg::Sandbox => Self::Sandbox,
+        }
+    }
+}
+
+/// For whom a bead is held, and how long.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct HolderArgs {
+    /// Who holds it; without it, whoever writes
+    #[arg(long, value_name = "NAME")]
+    pub(crate) holder: Option<String>,
+    /// How long the claim holds without a sign of life, such as 30m
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = duration)]
+    pub(crate) lease: Duration,
+    /// The process that works on it: while it lives nobody takes the bead, whatever the lease says
+    #[arg(long, value_name = "N")]
+    pub(crate) pid: Option<u32>,
+}
+
+/// What must be true of a bead for a change to happen.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct GuardArgs {
+    /// The number that your claim gave out: nothing changes when the bead was claimed anew
+    #[arg(long, value_name = "N", value_parser = fence, conflicts_with = "force")]
+    pub(crate) fence: Option<Fence>,
+    /// Also when somebody else holds it, or when it waits for something
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    parse_duration(text).ok_or_else(|| "write it as 90s, 30m or 1h30m".to_owned())
+}
+
+pub(crate) fn fence(text: &str) -> Result<Fence, String> {
+    let number = text.parse().map(Fence);
+    number.map_err(|_| "a fence is the whole number that a claim gave out".to_owned())
+}
+
+/// How formulas are read.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct ReadingArgs {
+    /// Warn about fields that nobody knows, and about text in double braces that is no variable, instead of refusing them
+    #[arg(long)]
+    pub(crate) lenient: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CheckFormat {
+    /// With the lines of the plan, carets and fixes
+    Human,
+    /// One line for each finding
+    Short,
+    /// The JSON envelope
+    Json,
+}
+
+/// What decides how a plan becomes beads.
+#[derive(Debug, Args)]
+pub(crate) struct RuleArgs {
+    /// What makes a sprint a merge
+    #[arg(long, value_enum, default_value_t = MergeArg::Both, value_name = "BY")]
+    pub(crate) merge_detection: MergeArg,
+    /// Treat a missing agent file as an error even without .claude/agents/
+    #[arg(long, conflicts_with = "no_agent_check")]
+    pub(crate) strict_agents: bool,
+    /// Do not look for agent files
+    #[arg(long)]
+    pub(crate) no_agent_check: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MergeArg {
+    /// A title with "merge" or "integration", and at least two branches to join
+    Both,
+    /// The title alone
+    Title,
+    /// At least two dependencies
+    Structure,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GraphFormat {
+    /// A picture for the terminal
+    Text,
+    /// A Mermaid flowchart
+    Mermaid,
+    /// A Graphviz digraph
+    Dot,
+    /// The JSON envelope
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ShapeArg {
+    /// `dev_agent_path`, `dev_model`
+    V1,
+    /// Agent specs
+    V2,
+    /// Everything, for every reader
+    Both,
+}
+
+/// Which sprints of which plan, and how they become beads.
+#[derive(Debug, Args)]
+pub(crate) struct SelectionArgs {
+    /// The plan; `-` is standard input
+    pub(crate) plan: Utf8PathBuf,
+    /// Only these sprints, such as 1.2a,1.3
+    #[arg(long, value_name = "IDS")]
+    pub(crate) sprint_filter: Option<String>,
+    /// Leave out sprints whose **Status** says COMPLETED
+    #[arg(long)]
+    pub(crate) skip_completed: bool,
+    /// A value for the formulas of sprints (repeatable)
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) var: Vec<String>,
+    #[command(flatten)]
+    pub(crate) rules: RuleArgs,
+}
+
+/// Which beads are wanted.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct FilterArgs {
+    /// Only with all of these labels
+    #[arg(short, long, value_name = "LABELS", value_delimiter = ',')]
+    pub(crate) label: Vec<String>,
+    /// Only with one of these labels
+    #[arg(long, value_name = "LABELS", value_delimiter = ',')]
+    pub(crate) label_any: Vec<String>,
+    /// Only of these types
+    #[arg(
+        short = 't',
+        long = "type",
+        value_name = "TYPES",
+        value_delimiter = ','
     )]
-    Implement(ImplementArgs),
-    /// Take every bead labelled implementation-ready through its stages, several at once
-    Drive(DriveArgs),
-    /// Run the tests and the build of the project again and again; file a bead about what breaks, close it when it is mended
-    Patrol(PatrolArgs),
-    /// Notice beads in progress that are silent: remind, put back to open, and in the end ask a person
-    Watchdog(WatchdogArgs),
-    /// Run the checks of one bead, once
-    Verify(VerifyArgs),
-    /// Show what agents and checks wrote
-    Logs(LogsArgs),
-    /// Show where the sprints stand, team by team
-    Status(StatusArgs),
-    /// Show the beads that need a person, why, and how to go on
-    Blocked,
-    /// Show what waits for a person, why, and answer it
-    #[command(subcommand)]
-    Human(HumanCommand),
-    /// List, run and check gates: while one is red, no feature is begun
-    #[command(subcommand)]
-    Gate(GateCommand),
-    /// Show what QA agents said, agent by agent
-    QaReport,
-    /// Let beads that were given up be tried again
-    Retry(RetryArgs),
-    /// Remove worktrees, branches and runs that are not needed any more
-    Clean(CleanArgs),
-    /// Ask the runs on this store to stop
-    Stop(StopArgs),
-    /// Ask the runs on this store to begin nothing new
-    Pause(PauseArgs),
-    /// Play a run many times without any agent: how long it takes, what it costs, what holds it up
-    Simulate(Box<SimulateArgs>),
-    /// Decide everything in a run's journal once more, and compare
-    Replay(ReplayArgs),
-    /// Look at a run on the whole terminal, live or over; keys retry, pause and stop
-    Watch(WatchArgs),
-    /// Write a run as one page of HTML: graph, timeline, attempts, verdicts, cost
-    Report(ReportArgs),
-    /// Print the figures of runs in the text format of Prometheus
-    Metrics(MetricsArgs),
-    /// Write a bead with checks into .ralph/beads
-    CreateBead(CreateBeadArgs),
-    /// Print a JSON Schema, or the names of all
-    Schema(SchemaArgs),
-    /// See the whole thing: a sample plan worked off by agents that need no installation; touches nothing of yours
-    Demo(DemoArgs),
-    /// Act as an agent, by a scenario
-    #[command(hide = true)]
-    ScriptedAgent(ScriptedAgentArgs),
-    /// Print the completion script of a shell
-    Completions(CompletionsArgs),
-    /// Print the manual page
-    Man,
+    pub(crate) types: Vec<String>,
+    /// Only for this role
+    #[arg(short, long, value_name = "NAME")]
+    pub(crate) assignee: Option<String>,
+    /// Only with this priority: 0 is most urgent, 4 least
+    #[arg(short, long, value_name = "N", value_parser = priority)]
+    pub(crate) priority: Option<i64>,
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct SchemaArgs {
-    /// The schema's name; without it, the names of all
-    pub(crate) name: Option<String>,
+/// A priority as people write it: `2` or `P2`.
+pub(crate) fn priority(text: &str) -> Result<i64, String> {
+    let number = text.strip_prefix(['P', 'p']).unwrap_or(text);
+    match number.parse() {
+        Ok(priority @ 0..=4) => Ok(priority),
+        _ => Err("a priority is a number from 0, most urgent, to 4".to_owned()),
+    }
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct CompletionsArgs {
-    /// The shell
-    pub(crate) shell: clap_complete::Shell,
+/// A key and a value around the first `=`.
+pub(crate) fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err("write it as key=value".to_owned()),
+    }
+}
+
+/// Which bead.
+#[derive(Debug, Default, Args)]
+pub(crate) struct BeadChoice {
+    /// The bead's id, or its file: looked for in .ralph/beads, .ralph/gates and .beads/active, then in the store
+    #[arg(value_name = "BEAD", required_unless_present = "bead_file")]
+    pub(crate) bead: Option<String>,
+    /// The bead's file, without looking anywhere else
+    #[arg(long, value_name = "FILE", conflicts_with = "bead")]
+    pub(crate) bead_file: Option<Utf8PathBuf>,
 }

@@ -4,8 +4,9 @@ use std::ops::ControlFlow;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::diag::{ErrorCode, did_you_mean};
-use beads_ralph_core::issue::{Dependency, Fence, Holder, Order, Query, Record, StatusFilter};
+use beads_ralph_core::issue::{Fence, Holder, Order, Query, Record, StatusFilter};
 use beads_ralph_core::text::excerpt;
+use beads_ralph_core::vocabulary::EdgeType;
 use beads_ralph_runtime::os::env::{self, Variable};
 use beads_ralph_runtime::store::{self, Guard, Stamp, Store, StoreError, Write};
 use beads_ralph_runtime::{os::clock, os::host};
@@ -285,7 +286,7 @@ pub(crate) fn until_settled<T>(
 pub(crate) fn n_blocking(dependents: &[(BeadId, String)]) -> usize {
     let blocking = dependents
         .iter()
-        .filter(|(_, kind)| kind == Dependency::BLOCKS);
+        .filter(|(_, kind)| kind == EdgeType::Blocks);
     blocking.count()
 }
 

@@ -1,149 +1,210 @@
-//! One file for each command: its arguments are in `args`, its words and its JSON are here.
+//! One file for each command, with its arguments, what it says and its JSON; arguments that several share are in `args`.
 
-mod bead_migrate;
-mod bead_validate;
-mod blocked;
-mod claim;
-mod clean;
-mod close;
-mod comment;
-mod completions;
-mod create_bead;
-mod demo;
-mod dep;
-mod doctor;
-mod drive;
-mod exec;
-mod export;
-mod formula_check;
-mod formula_graph;
-mod formula_list;
-mod formula_new;
-mod formula_show;
+pub(crate) mod bead;
+pub(crate) mod formula;
 mod gate;
-mod heartbeat;
 mod human;
-mod implement;
-mod import;
-mod init;
-mod label;
-mod list;
-mod log;
-mod logs;
-mod man;
-mod metrics;
+pub(crate) mod inspect;
 mod mol;
-mod patrol;
-mod pause;
-mod plan_annotate;
-mod plan_apply;
-mod plan_build;
-mod plan_check;
-mod plan_diff;
-mod plan_graph;
-mod plan_new;
-mod qa_report;
-mod ready;
-mod recover;
-mod release;
-mod reopen;
-mod replay;
-mod report;
-mod retry;
-mod run;
-mod schema;
-mod scripted_agent;
-mod search;
-mod show;
-mod simulate;
-mod stats;
-mod status;
-mod stop;
-mod update;
-mod verify;
-mod watch;
-mod watchdog;
+pub(crate) mod plan;
+pub(crate) mod program;
+pub(crate) mod store;
+pub(crate) mod work;
 
-pub(crate) use self::run::{Place, main_root};
+pub(crate) use self::work::run::{Place, main_root};
 
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_runtime::os::env::{self, Variable};
-use beads_ralph_runtime::store;
+use beads_ralph_runtime::store::find as find_store;
 use camino::Utf8PathBuf;
+use clap::Subcommand;
 
-use crate::args::{BeadCommand, Cli, Command, FormulaCommand, HumanCommand, PlanCommand};
+use self::bead::BeadCommand;
+use self::formula::FormulaCommand;
+use self::human::HumanCommand;
+use self::plan::PlanCommand;
+use crate::args::Cli;
 use crate::beads::here;
 use crate::failure::Failure;
 use crate::ui::Ui;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Write, check, draw, compile, apply and annotate plans
+    #[command(subcommand)]
+    Plan(PlanCommand),
+    /// List, show, check and draw formulas, which are templates of work
+    #[command(subcommand)]
+    Formula(FormulaCommand),
+    /// Validate and migrate bead files
+    #[command(subcommand)]
+    Bead(BeadCommand),
+    /// Make the bead store of a repository, and say what is there
+    Init(store::init::InitArgs),
+    /// List the beads that can be started now
+    Ready(store::ready::ReadyArgs),
+    /// List beads
+    List(store::list::ListArgs),
+    /// Show everything about beads
+    Show(store::show::ShowArgs),
+    /// Find beads by words
+    Search(store::search::SearchArgs),
+    /// Count beads by status and type
+    Stats,
+    /// Show what changed, the newest last
+    Log(store::log::LogArgs),
+    /// Take beads to work on them
+    Claim(store::claim::ClaimArgs),
+    /// Say that the work on a claimed bead goes on
+    Heartbeat(store::heartbeat::HeartbeatArgs),
+    /// Give claimed beads back
+    Release(store::release::ReleaseArgs),
+    /// Put beads whose holder is gone back to open
+    Recover(store::recover::RecoverArgs),
+    /// Close beads
+    Close(store::close::CloseArgs),
+    /// Open beads again
+    Reopen(store::reopen::ReopenArgs),
+    /// Change a bead
+    Update(Box<store::update::UpdateArgs>),
+    /// Add, remove and list labels
+    #[command(subcommand)]
+    Label(store::label::LabelCommand),
+    /// Add, remove and list dependencies
+    #[command(subcommand)]
+    Dep(store::dep::DepCommand),
+    /// Look at molecules and wisps, end them, and delete them
+    #[command(subcommand)]
+    Mol(mol::MolCommand),
+    /// Say something about a bead
+    Comment(store::comment::CommentArgs),
+    /// Take beads from a file of JSON lines, as bd writes them
+    Import(store::import::ImportArgs),
+    /// Write all beads as JSON lines, as bd reads them
+    Export(store::export::ExportArgs),
+    /// Look the store over, and mend it; `doctor agents` looks for agents
+    Doctor(store::doctor::DoctorArgs),
+    /// Work through the beads with agents, in parallel worktrees, until they are done or a person is needed
+    Run(work::run::RunArgs),
+    /// Work on one bead with an agent until its checks pass or it is given up
+    Exec(work::exec::ExecArgs),
+    /// Take a bead through its molecule: do its current stage, by a worker or by this program
+    #[command(
+        after_help = "The stages come from the bead's formula: implement-feature, fix-bug or docs-only, by its label formula-NAME or its type. A person who is needed is no failure: the bead is labelled `human`, and `beads-ralph human list` says why."
+    )]
+    Implement(work::implement::ImplementArgs),
+    /// Take every bead labelled implementation-ready through its stages, several at once
+    Drive(work::drive::DriveArgs),
+    /// Run the tests and the build of the project again and again; file a bead about what breaks, close it when it is mended
+    Patrol(work::patrol::PatrolArgs),
+    /// Notice beads in progress that are silent: remind, put back to open, and in the end ask a person
+    Watchdog(work::watchdog::WatchdogArgs),
+    /// Run the checks of one bead, once
+    Verify(work::verify::VerifyArgs),
+    /// Show what agents and checks wrote
+    Logs(inspect::logs::LogsArgs),
+    /// Show where the sprints stand, team by team
+    Status(inspect::status::StatusArgs),
+    /// Show the beads that need a person, why, and how to go on
+    Blocked,
+    /// Show what waits for a person, why, and answer it
+    #[command(subcommand)]
+    Human(HumanCommand),
+    /// List, run and check gates: while one is red, no feature is begun
+    #[command(subcommand)]
+    Gate(gate::GateCommand),
+    /// Show what QA agents said, agent by agent
+    QaReport,
+    /// Let beads that were given up be tried again
+    Retry(work::retry::RetryArgs),
+    /// Remove worktrees, branches and runs that are not needed any more
+    Clean(work::clean::CleanArgs),
+    /// Ask the runs on this store to stop
+    Stop(work::stop::StopArgs),
+    /// Ask the runs on this store to begin nothing new
+    Pause(work::pause::PauseArgs),
+    /// Play a run many times without any agent: how long it takes, what it costs, what holds it up
+    Simulate(Box<inspect::simulate::SimulateArgs>),
+    /// Decide everything in a run's journal once more, and compare
+    Replay(inspect::replay::ReplayArgs),
+    /// Look at a run on the whole terminal, live or over; keys retry, pause and stop
+    Watch(inspect::watch::WatchArgs),
+    /// Write a run as one page of HTML: graph, timeline, attempts, verdicts, cost
+    Report(inspect::report::ReportArgs),
+    /// Print the figures of runs in the text format of Prometheus
+    Metrics(inspect::metrics::MetricsArgs),
+    /// Write a bead with checks into .ralph/beads
+    CreateBead(bead::create::CreateBeadArgs),
+    /// Print a JSON Schema, or the names of all
+    Schema(program::schema::SchemaArgs),
+    /// See the whole thing: a sample plan worked off by agents that need no installation; touches nothing of yours
+    Demo(program::demo::DemoArgs),
+    /// Act as an agent, by a scenario
+    #[command(hide = true)]
+    ScriptedAgent(program::scripted_agent::ScriptedAgentArgs),
+    /// Print the completion script of a shell
+    Completions(program::completions::CompletionsArgs),
+    /// Print the manual page
+    Man,
+}
 
 /// Runs a command.
 pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), Failure> {
     let global = &cli.global;
     check_unit(&cli.command)?;
     match &cli.command {
-        Command::Plan(PlanCommand::New(args)) => plan_new::run(args, ui),
-        Command::Plan(PlanCommand::Check(args)) => plan_check::run(args, ui),
-        Command::Plan(PlanCommand::Graph(args)) => plan_graph::run(args, ui),
-        Command::Plan(PlanCommand::Build(args)) => plan_build::run(args, ui),
-        Command::Plan(PlanCommand::Annotate(args)) => plan_annotate::run(args, ui),
-        Command::Plan(PlanCommand::Apply(args)) => plan_apply::run(args, global, ui),
-        Command::Plan(PlanCommand::Diff(args)) => plan_diff::run(args, global, ui),
-        Command::Formula(FormulaCommand::List) => formula_list::run(ui),
-        Command::Formula(FormulaCommand::Show(args)) => formula_show::run(args, ui),
-        Command::Formula(FormulaCommand::Check(args)) => formula_check::run(args, ui),
-        Command::Formula(FormulaCommand::Graph(args)) => formula_graph::run(args, ui),
-        Command::Formula(FormulaCommand::New(args)) => formula_new::run(args, ui),
-        Command::Bead(BeadCommand::Validate(args)) => bead_validate::run(args, ui),
-        Command::Bead(BeadCommand::Migrate(args)) => bead_migrate::run(args, ui),
-        Command::Init(args) => init::run(args, global, ui),
-        Command::Ready(args) => ready::run(args, global, ui),
-        Command::List(args) => list::run(args, global, ui),
-        Command::Show(args) => show::run(args, global, ui),
-        Command::Search(args) => search::run(args, global, ui),
-        Command::Stats => stats::run(global, ui),
-        Command::Log(args) => log::run(args, global, ui),
-        Command::Claim(args) => claim::run(args, global, ui),
-        Command::Heartbeat(args) => heartbeat::run(args, global, ui),
-        Command::Release(args) => release::run(args, global, ui),
-        Command::Recover(args) => recover::run(args, global, ui),
-        Command::Close(args) => close::run(args, global, ui),
-        Command::Reopen(args) => reopen::run(args, global, ui),
-        Command::Update(args) => update::run(args, global, ui),
-        Command::Label(args) => label::run(args, global, ui),
-        Command::Dep(args) => dep::run(args, global, ui),
+        Command::Plan(command) => plan::run(command, global, ui),
+        Command::Formula(command) => formula::run(command, ui),
+        Command::Bead(command) => bead::run(command, ui),
+        Command::Init(args) => store::init::run(args, global, ui),
+        Command::Ready(args) => store::ready::run(args, global, ui),
+        Command::List(args) => store::list::run(args, global, ui),
+        Command::Show(args) => store::show::run(args, global, ui),
+        Command::Search(args) => store::search::run(args, global, ui),
+        Command::Stats => store::stats::run(global, ui),
+        Command::Log(args) => store::log::run(args, global, ui),
+        Command::Claim(args) => store::claim::run(args, global, ui),
+        Command::Heartbeat(args) => store::heartbeat::run(args, global, ui),
+        Command::Release(args) => store::release::run(args, global, ui),
+        Command::Recover(args) => store::recover::run(args, global, ui),
+        Command::Close(args) => store::close::run(args, global, ui),
+        Command::Reopen(args) => store::reopen::run(args, global, ui),
+        Command::Update(args) => store::update::run(args, global, ui),
+        Command::Label(args) => store::label::run(args, global, ui),
+        Command::Dep(args) => store::dep::run(args, global, ui),
         Command::Mol(command) => mol::run(command, global, ui),
-        Command::Comment(args) => comment::run(args, global, ui),
-        Command::Import(args) => import::run(args, global, ui),
-        Command::Export(args) => export::run(args, global, ui),
-        Command::Doctor(args) => doctor::run(args, global, ui),
-        Command::Run(args) => run::run(args, global, ui),
-        Command::Exec(args) => exec::run(args, global, ui),
-        Command::Implement(args) => implement::run(args, global, ui),
-        Command::Drive(args) => drive::run(args, global, ui),
-        Command::Patrol(args) => patrol::run(args, global, ui),
-        Command::Watchdog(args) => watchdog::run(args, global, ui),
-        Command::Verify(args) => verify::run(args, global, ui),
-        Command::Logs(args) => logs::run(args, global, ui),
-        Command::Status(args) => status::run(args, global, ui),
-        Command::Blocked => blocked::run(global, ui),
+        Command::Comment(args) => store::comment::run(args, global, ui),
+        Command::Import(args) => store::import::run(args, global, ui),
+        Command::Export(args) => store::export::run(args, global, ui),
+        Command::Doctor(args) => store::doctor::run(args, global, ui),
+        Command::Run(args) => work::run::run(args, global, ui),
+        Command::Exec(args) => work::exec::run(args, global, ui),
+        Command::Implement(args) => work::implement::run(args, global, ui),
+        Command::Drive(args) => work::drive::run(args, global, ui),
+        Command::Patrol(args) => work::patrol::run(args, global, ui),
+        Command::Watchdog(args) => work::watchdog::run(args, global, ui),
+        Command::Verify(args) => work::verify::run(args, global, ui),
+        Command::Logs(args) => inspect::logs::run(args, global, ui),
+        Command::Status(args) => inspect::status::run(args, global, ui),
+        Command::Blocked => inspect::blocked::run(global, ui),
         Command::Human(command) => human::run(command, global, ui),
         Command::Gate(command) => gate::run(command, global, ui),
-        Command::QaReport => qa_report::run(global, ui),
-        Command::Clean(args) => clean::run(args, global, ui),
-        Command::Retry(args) => retry::run(args, global, ui),
-        Command::Stop(args) => stop::run(args, global, ui),
-        Command::Pause(args) => pause::run(args, global, ui),
-        Command::Simulate(args) => simulate::run(args, global, ui),
-        Command::Replay(args) => replay::run(args, ui),
-        Command::Report(args) => report::run(args, ui),
-        Command::Watch(args) => watch::run(args, global, ui),
-        Command::Metrics(args) => metrics::run(args, ui),
-        Command::CreateBead(args) => create_bead::run(args, ui),
-        Command::Schema(args) => schema::run(args, ui),
-        Command::Demo(args) => demo::run(args, global, ui),
-        Command::ScriptedAgent(args) => scripted_agent::run(args, ui),
-        Command::Completions(args) => completions::run(args, ui),
-        Command::Man => man::run(ui),
+        Command::QaReport => inspect::qa_report::run(global, ui),
+        Command::Clean(args) => work::clean::run(args, global, ui),
+        Command::Retry(args) => work::retry::run(args, global, ui),
+        Command::Stop(args) => work::stop::run(args, global, ui),
+        Command::Pause(args) => work::pause::run(args, global, ui),
+        Command::Simulate(args) => inspect::simulate::run(args, global, ui),
+        Command::Replay(args) => inspect::replay::run(args, ui),
+        Command::Report(args) => inspect::report::run(args, ui),
+        Command::Watch(args) => inspect::watch::run(args, global, ui),
+        Command::Metrics(args) => inspect::metrics::run(args, ui),
+        Command::CreateBead(args) => bead::create::run(args, ui),
+        Command::Schema(args) => program::schema::run(args, ui),
+        Command::Demo(args) => program::demo::run(args, global, ui),
+        Command::ScriptedAgent(args) => program::scripted_agent::run(args, ui),
+        Command::Completions(args) => program::completions::run(args, ui),
+        Command::Man => program::man::run(ui),
     }
 }
 
@@ -153,7 +214,7 @@ fn check_unit(command: &Command) -> Result<(), Failure> {
     let Some(store) = store.filter(|_| changes_beads(command)) else {
         return Ok(());
     };
-    let found = store::find(&here()?).ok().map(|place| place.directory);
+    let found = find_store(&here()?).ok().map(|place| place.directory);
     let real = |path: Utf8PathBuf| path.canonicalize_utf8().ok();
     if found.and_then(real) != real(store.into()) {
         return Ok(());

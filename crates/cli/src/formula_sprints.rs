@@ -13,10 +13,11 @@ use beads_ralph_core::diag::{Code, Diagnostic, ErrorCode};
 use beads_ralph_core::formula::{
     Absent, Compilation, Finding, Given, Molecule, Strictness, Values, compile,
 };
-use beads_ralph_core::issue::{Edit, Entry, Issue, MOLECULE, Record, Standing};
+use beads_ralph_core::issue::{Edit, Entry, Issue, Record, Standing};
 use beads_ralph_core::number::SprintId;
 use beads_ralph_core::plan::{Filter, Plan, Sprint};
 use beads_ralph_core::text::{Spanned, excerpt};
+use beads_ralph_core::vocabulary::{IssueType, metadata};
 use beads_ralph_runtime::formulas::Formulas;
 use beads_ralph_runtime::pour::Numbers;
 use beads_ralph_runtime::store::{Store, StoreError};
@@ -139,7 +140,7 @@ pub(crate) fn differences(rest: Vec<(SprintId, Issue)>, records: &[Record]) -> V
                 sprint,
                 entry: Box::new(Entry::new(issue)),
             }),
-            Some(record) if issue.issue_type() == MOLECULE => {
+            Some(record) if issue.issue_type() == IssueType::Molecule => {
                 differences.extend(changed_root(&sprint, &issue, record));
             }
             Some(_) => {}
@@ -166,9 +167,11 @@ fn changed_root(sprint: &SprintId, wanted: &Issue, record: &Record) -> Option<Di
     let place = |issue: &Issue| issue.metadata().and_then(SourceMap::of);
     if let (Some(after), before) = (place(wanted), place(&record.issue)) {
         let is_same = before.is_some_and(|before| before.is_same_text(&after));
-        let value = wanted.metadata().and_then(|map| map.get(SourceMap::KEY));
+        let value = wanted
+            .metadata()
+            .and_then(|map| map.get(metadata::SOURCE_MAP));
         let value = value.filter(|_| !is_same || !edits.is_empty());
-        edits.extend(value.map(|value| (SourceMap::KEY.to_owned(), value.clone())));
+        edits.extend(value.map(|value| (metadata::SOURCE_MAP.to_owned(), value.clone())));
     }
     if edits.is_empty() {
         return None;
@@ -186,7 +189,7 @@ fn changed_root(sprint: &SprintId, wanted: &Issue, record: &Record) -> Option<Di
 /// A bead cannot become a molecule, nor a molecule a bead, once it is in the store.
 fn changed_kind(record: &Record, sprint: &Sprint) -> Option<Diagnostic> {
     let formula = sprint.body().formula.as_ref();
-    let is_molecule = record.issue.issue_type() == MOLECULE;
+    let is_molecule = record.issue.issue_type() == IssueType::Molecule;
     if record.issue.standing() == Standing::Closed {
         return None;
     }

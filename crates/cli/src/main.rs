@@ -28,7 +28,8 @@ use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_runtime::{os::env, os::limits, os::process};
 use clap::Parser as _;
 
-use crate::args::{Cli, MasonCli};
+use crate::args::Cli;
+use crate::command::plan::mason::MasonCli;
 use crate::failure::Failure;
 use crate::ui::Ui;
 

@@ -4,8 +4,9 @@ use std::collections::HashSet;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::implement::{link_label, linked_source};
-use beads_ralph_core::issue::{MOLECULE, Order, Query, Record, Standing, StatusFilter};
+use beads_ralph_core::issue::{Order, Query, Record, Standing, StatusFilter};
 use beads_ralph_core::molecule::{Molecule, is_root};
+use beads_ralph_core::vocabulary::IssueType;
 use beads_ralph_runtime::store::{Store, StoreError, below};
 
 /// A root with everything below it.
@@ -18,7 +19,7 @@ pub(crate) fn load(store: &dyn Store, root: Record) -> Result<Molecule, StoreErr
 pub(crate) fn roots(store: &dyn Store, source: Option<&BeadId>) -> Result<Vec<Record>, StoreError> {
     let mut roots = store.find(&Query {
         status: StatusFilter::Any,
-        types: vec![MOLECULE.to_owned()],
+        types: vec![IssueType::Molecule.into()],
         labels_all: source.map(link_label).into_iter().collect(),
         order: Order::Oldest,
         ..Query::default()

@@ -2,13 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use beads_ralph_core::issue::BUILT_IN_TYPES;
+use beads_ralph_core::vocabulary::IssueType;
 use beads_ralph_runtime::store::{Store, StoreError};
 
 use crate::bd;
-
-/// The types of our own beads, which need no setting in our own store.
-const OWN_TYPES: [&str; 2] = ["beads-ralph-work", "beads-ralph-merge"];
 
 /// The types that a store takes.
 #[derive(Debug)]
@@ -20,9 +17,7 @@ impl RegisteredTypes {
     }
 
     pub(crate) fn is_known(&self, kind: &str) -> bool {
-        BUILT_IN_TYPES.contains(&kind)
-            || OWN_TYPES.contains(&kind)
-            || self.0.iter().any(|own| own == kind)
+        IssueType::known(kind).is_some() || self.0.iter().any(|own| own == kind)
     }
 
     /// What is said of the types of a formula that were turned into plain ones.

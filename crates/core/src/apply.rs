@@ -24,6 +24,7 @@ use crate::compile::{Part, Settings};
 use crate::issue::{Dependency, EditError, Entry, Record, apply, is_step};
 use crate::number::SprintId;
 use crate::plan::Plan;
+use crate::vocabulary::EdgeType;
 
 pub use difference::{
     Changed, Detail, Difference, Reconciliation, RefusedBecause, Removed, Unfit, Verdict,
@@ -159,7 +160,7 @@ fn entry(
 ) -> Result<Entry, Vec<FieldError>> {
     let mut document = bead.to_document(context.shape);
     let edges = bead.dependencies.iter().map(|target| {
-        Dependency::new(target.clone(), Dependency::BLOCKS)
+        Dependency::new(target.clone(), EdgeType::Blocks)
             .expect("`blocks` is a type")
             .with("created_at", context.settings.now.as_str().into())
             .with("created_by", context.actor.into())
@@ -176,7 +177,7 @@ fn entry(
 
 /// What a bead has besides as a part of a molecule. What the sprint says comes before what the formula says.
 fn add_part(document: &mut Value, bead: &RalphBead, part: &Part, context: &Context<'_>) {
-    let parent = Dependency::new(part.parent.clone(), Dependency::PARENT_CHILD)
+    let parent = Dependency::new(part.parent.clone(), EdgeType::ParentChild)
         .expect("`parent-child` is a type")
         .with("created_at", context.settings.now.as_str().into())
         .with("created_by", context.actor.into());

@@ -44,8 +44,8 @@ pub use execution::{DevExecution, QaExecution, QaReport, QaResult, ScrumResult};
 pub use field::{FieldError, FieldErrorKind, Invalid, error_code};
 pub use migrate::{to_both, to_v1, to_v2};
 pub use model::{
-    ASSIGNEE, AgentSpec, BeadShape, DEFAULT_MAX_RETRY_ATTEMPTS, ESTIMATED_MINUTES, Metadata,
-    QaAgent, RalphBead, standard_output_schema,
+    ASSIGNEE, AgentSpec, BeadShape, DEFAULT_MAX_RETRY_ATTEMPTS, Metadata, QaAgent, RalphBead,
+    standard_output_schema,
 };
 pub use pattern::Pattern;
 pub use schema::schemas;

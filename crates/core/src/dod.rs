@@ -15,7 +15,7 @@ mod tests;
 mod words;
 
 pub use model::{Constraints, DodBead};
-pub use of_issue::{GATE_LABEL, is_gate, of_issue};
+pub use of_issue::{is_gate, of_issue};
 pub use progress::Progress;
 pub use prompt::{Feedback, prompt};
 pub use pursuit::{AgentEnd, End, Moment, Pursuit, Settings, Step};

@@ -12,9 +12,7 @@ mod planned;
 #[cfg(test)]
 mod tests;
 
-pub use crate::dod::{GATE_LABEL, is_gate};
+pub use crate::dod::is_gate;
 pub use applicant::Applicant;
 pub use gates::{Denied, Gates};
-pub use group::{CONVOY, GROUP_LABEL, LANE_FEATURE};
 pub use model::{Gate, Holds, Light, Why};
-pub use planned::CHECKED_AT;

@@ -27,16 +27,13 @@ pub use answer::{accept_step, answer_note, answer_source, answers, is_noted, rea
 pub use choice::{
     Choice, Mode, Resolution, choose_formula, mode_of, molecule_to_use, pour_values, title_slug,
 };
-pub use flag::{HUMAN, flag, flag_step};
-pub use link::{
-    MERGE_READY, PULL_LABEL, VERIFIED, WORKTREE_LABEL, link_label, linked_source, pull_request_of,
-    worktree_of,
-};
+pub use flag::{flag, flag_step};
+pub use link::{link_label, linked_source, pull_request_of, worktree_of};
 pub use outcome::{Outcome, outcome_of, outcome_of_loop, summary};
 pub use path_label::{PathLabelError, decode_path, decode_url, encode_path, encode_url};
 pub use place::{AUDIT_DIRECTORY, UnsafePart, report_folder, report_path, reporter, safe_part};
 pub use policy::{Conflicting, Policy, ReviewLevel};
-pub use queue::{Candidate, READY, queue};
+pub use queue::{Candidate, queue};
 pub use stage::{Stage, stage_of};
 pub use task::{Focus, Inspection, Task, simplify_prompt};
 pub use worker::{AUDITED, Agent, audit_label, worker_for};

@@ -26,8 +26,7 @@ mod wisp;
 pub use claim::{Abandoned, Claim, Fence, Holder, HolderProcess, Liveness};
 pub use comment::Comment;
 pub use completion::{
-    ALL_STEPS_COMPLETE, Family, MOLECULE, Member, Parts, STAGE, close_completed, is_made_of_parts,
-    is_step,
+    ALL_STEPS_COMPLETE, Family, Member, Parts, close_completed, is_made_of_parts, is_step,
 };
 pub use condition::{Condition, Flag, Grouping, Moment};
 pub use dependency::{Dependency, Effect};
@@ -37,11 +36,8 @@ pub use essence::{has_become, is_same_content};
 pub use event::{
     Event, EventKind, Facts, FoldError, Folded, Side, Told, difference, fold, removal,
 };
-pub use kept::{KEPT_KEY, Kept};
-pub use model::{
-    BUILT_IN_TYPES, HELD_BY_GATES, Issue, LEASE_FIELDS, MAX_DOCUMENT_BYTES, MAX_DOCUMENT_DEPTH,
-    forget_lease,
-};
+pub use kept::Kept;
+pub use model::{Issue, MAX_DOCUMENT_BYTES, MAX_DOCUMENT_DEPTH, forget_lease};
 pub use name::{Label, check_id};
 pub use query::{Order, Query, StatusFilter, metadata_text};
 pub use readiness::{

@@ -12,7 +12,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use serde_json::Value;
 
 use crate::bead::BeadId;
-use crate::issue::{Dependency, Issue, MOLECULE, Record, Standing, is_wisp};
+use crate::issue::{Issue, Record, Standing, is_wisp};
+use crate::vocabulary::{EdgeType, IssueType};
 
 pub use step::{Place, Step};
 
@@ -49,7 +50,7 @@ impl Progress {
 
 /// Whether an issue is the root of a molecule.
 pub fn is_root(issue: &Issue) -> bool {
-    issue.issue_type() == MOLECULE
+    issue.issue_type() == IssueType::Molecule
 }
 
 impl Molecule {
@@ -161,7 +162,7 @@ fn with_unfinished_parts(below: &[Record]) -> HashSet<BeadId> {
         .filter(|record| record.issue.standing() != Standing::Closed);
     let edges = unfinished.flat_map(|record| record.issue.dependencies());
     edges
-        .filter(|edge| edge.kind() == Dependency::PARENT_CHILD)
+        .filter(|edge| edge.kind() == EdgeType::ParentChild)
         .map(|edge| edge.target().clone())
         .collect()
 }

@@ -9,9 +9,7 @@ use serde_json::{Value, json};
 
 use crate::bead::{BeadId, Timestamp};
 use crate::issue::{Claim, Record};
-
-/// The label of what the patrol filed; nothing else is closed by it.
-pub const LABEL: &str = "patrol";
+use crate::vocabulary::label;
 
 /// The first wait between two cycles; it doubles while nothing happens (G-6).
 const BASE: Duration = Duration::from_secs(30);
@@ -153,7 +151,7 @@ pub fn measure(
         let known = titled.map(|record| record.issue.id()).next();
         return known.map_or(Measure::File, |id| Measure::Known(id.clone()));
     }
-    let own = titled.filter(|record| record.issue.has_label(LABEL));
+    let own = titled.filter(|record| record.issue.has_label(label::PATROL));
     let (held, free): (Vec<&Record>, Vec<&Record>) =
         own.partition(|it| it.claim.as_ref().is_some_and(|claim| !is_abandoned(claim)));
     if held.is_empty() && free.is_empty() {
@@ -200,7 +198,7 @@ impl Bug<'_> {
             "status": "open",
             "priority": 0,
             "issue_type": "bug",
-            "labels": [LABEL],
+            "labels": [label::PATROL],
             "metadata": {
                 "lane": "patrol",
                 "dod": {

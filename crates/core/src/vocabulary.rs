@@ -82,6 +82,12 @@ macro_rules! words {
             }
         }
 
+        impl PartialEq<$name> for &String {
+            fn eq(&self, word: &$name) -> bool {
+                self.as_str() == word.as_str()
+            }
+        }
+
         impl PartialEq<str> for $name {
             fn eq(&self, text: &str) -> bool {
                 self.as_str() == text

@@ -17,8 +17,8 @@ pub use filed::{given_up_file, restarted_file};
 pub use stored::{forgiven, given_up, restarted};
 pub use watched::Watched;
 
-use crate::implement::{HUMAN, MERGE_READY};
 use crate::issue::Abandoned;
+use crate::vocabulary::label;
 
 /// After how long without a sign of life a bead counts as stale (G-8).
 pub const THRESHOLD: Duration = Duration::from_mins(30);
@@ -30,12 +30,8 @@ pub const MAX_RESTARTS: u64 = 5;
 pub const WATCHED: [&str; 2] = ["in_progress", "hooked"];
 
 /// The labels of what waits for a person: for an answer (Z-1), or to be merged.
-pub const WAITING: [&str; 2] = [HUMAN, MERGE_READY];
+pub const WAITING: [&str; 2] = [label::HUMAN, label::MERGE_READY];
 
-/// Where a bead keeps how often it was started again, in its `ralph_meta`.
-pub const RESTART_COUNT: &str = "restart_count";
-
-const META: &str = "ralph_meta";
 const LAST_RESTART: &str = "last_restart";
 const FAILURE_REASON: &str = "failure_reason";
 

@@ -5,8 +5,9 @@
 use std::io::ErrorKind;
 
 use beads_ralph_core::dod::{self, DodBead, DodType, parse_json};
-use beads_ralph_core::gate::{GATE_LABEL, Gate, Gates, is_gate};
+use beads_ralph_core::gate::{Gate, Gates, is_gate};
 use beads_ralph_core::issue::{Order, Query, StatusFilter};
+use beads_ralph_core::vocabulary::label;
 use camino::Utf8Path;
 use serde_json::Map;
 
@@ -79,7 +80,7 @@ pub fn stored(store: &dyn Store) -> Result<Vec<Gate>, StoreError> {
         ..all.clone()
     };
     let labelled = Query {
-        labels_all: vec![GATE_LABEL.to_owned()],
+        labels_all: vec![label::GATE.to_owned()],
         ..all.clone()
     };
     let in_lane = Query {

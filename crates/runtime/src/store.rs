@@ -30,9 +30,9 @@ use std::ops::ControlFlow;
 
 use beads_ralph_core::bead::{BeadId, Timestamp};
 use beads_ralph_core::issue::{
-    Abandoned, Blocker, Claim, Comment, Dependency, Edit, Entry, Event, Fence, Grouping, Holder,
-    Query, Record,
+    Abandoned, Blocker, Claim, Comment, Edit, Entry, Event, Fence, Grouping, Holder, Query, Record,
 };
+use beads_ralph_core::vocabulary::EdgeType;
 use serde_json::Value;
 
 /// Who writes, and when. The time is handed in, so that a test can choose it.
@@ -318,7 +318,7 @@ pub trait Store: Send {
             let dependents = self.dependents(id)?;
             let blocked = dependents
                 .iter()
-                .filter(|(_, kind)| kind == Dependency::BLOCKS);
+                .filter(|(_, kind)| kind == EdgeType::Blocks);
             Ok(blocked.count())
         };
         ids.iter().map(count).collect()

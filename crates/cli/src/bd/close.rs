@@ -1,8 +1,8 @@
 //! `bd close`: beads that are done.
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::implement::HUMAN;
 use beads_ralph_core::issue::{Dependency, Edit, Order, Query, Record, StatusFilter};
+use beads_ralph_core::vocabulary::{EdgeType, label};
 use beads_ralph_runtime::store::Write;
 use serde_json::{Value, json};
 
@@ -243,7 +243,7 @@ fn named_blocker(record: &Record, blocker: &BeadId) -> String {
     let mut edges = record.issue.dependencies().iter();
     let edge = edges.find(|edge| edge.target() == blocker);
     match edge.map(Dependency::kind) {
-        Some(kind) if kind != Dependency::BLOCKS => format!("{blocker} ({kind})"),
+        Some(kind) if kind != EdgeType::Blocks => format!("{blocker} ({kind})"),
         _ => blocker.to_string(),
     }
 }
@@ -346,7 +346,7 @@ fn claim_next(opened: &mut Opened) -> Result<Option<Record>, Refusal> {
     let query = Query {
         status: StatusFilter::OneOf(vec!["open".to_owned()]),
         ready_at: Some(opened.now),
-        labels_none: vec![HUMAN.to_owned()],
+        labels_none: vec![label::HUMAN.to_owned()],
         order: Order::PriorityOldest,
         ..Query::default()
     };

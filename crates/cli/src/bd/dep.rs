@@ -6,6 +6,7 @@ mod walk;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Dependency, Edit, EditError, Record};
+use beads_ralph_core::vocabulary::EdgeType;
 use beads_ralph_runtime::store::{StoreError, Write};
 use serde_json::json;
 
@@ -140,7 +141,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let edge = Edge {
         from,
         to: to.issue.id().clone(),
-        kind: Dependency::BLOCKS.to_owned(),
+        kind: EdgeType::Blocks.into(),
     };
     check_ancestors(&edge)?;
     write(&mut opened, std::slice::from_ref(&edge), false)?;
@@ -159,7 +160,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
 fn add(call: &mut Call<'_>) -> Result<(), Refusal> {
     let arguments = call.arguments;
     let target = check_words(call)?;
-    let kind = arguments.text("type").unwrap_or(Dependency::BLOCKS);
+    let kind = arguments.text("type").unwrap_or(EdgeType::Blocks.as_str());
     if let Some(file) = arguments.filled("file") {
         return bulk::add(call, file, kind);
     }
@@ -295,7 +296,7 @@ fn external(text: &str) -> Result<BeadId, String> {
 /// A type of edges by its other names.
 fn canonical(kind: &str) -> String {
     match kind {
-        "blocked-by" | "depends-on" => Dependency::BLOCKS.to_owned(),
+        "blocked-by" | "depends-on" => EdgeType::Blocks.into(),
         kind => kind.to_owned(),
     }
 }
@@ -341,7 +342,7 @@ fn is_part_by_id(edge: &Edge) -> bool {
         return false;
     };
     let is_direct = !rest.contains('.');
-    edge.kind != Dependency::PARENT_CHILD || !is_direct
+    edge.kind != EdgeType::ParentChild || !is_direct
 }
 
 /// A new edge of the actor.
@@ -364,7 +365,7 @@ fn write(opened: &mut Opened, edges: &[Edge], is_checked_at_end: bool) -> Result
                 "cannot add self-dependency: {from} cannot depend on itself"
             )));
         }
-        if edge.kind == Dependency::BLOCKS
+        if edge.kind == EdgeType::Blocks
             && let Some(target) = opened.record(&edge.to)?
             && blocked::is_below(opened, &target, from.as_str())?
         {

@@ -1,6 +1,7 @@
 //! `bd epic`: how far epics are, and closing those that are done.
 
-use beads_ralph_core::issue::{Dependency, Edit, Query, Record, StatusFilter};
+use beads_ralph_core::issue::{Edit, Query, Record, StatusFilter};
+use beads_ralph_core::vocabulary::EdgeType;
 use beads_ralph_runtime::store::Write;
 use serde_json::{Value, json};
 
@@ -84,7 +85,7 @@ fn epics(opened: &Opened) -> Result<Vec<Epic>, Refusal> {
         let dependents = opened.store.dependents(record.issue.id())?;
         let children = dependents
             .into_iter()
-            .filter(|(_, kind)| kind == Dependency::PARENT_CHILD);
+            .filter(|(_, kind)| kind == EdgeType::ParentChild);
         let children: Vec<_> = children.map(|(id, _)| id).collect();
         if children.is_empty() {
             continue;

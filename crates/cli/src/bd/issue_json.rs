@@ -3,6 +3,7 @@
 
 use beads_ralph_core::bead::{BeadId, Timestamp};
 use beads_ralph_core::issue::{Comment, Dependency, Effect, Issue, Record};
+use beads_ralph_core::vocabulary::EdgeType;
 use beads_ralph_runtime::os::digest;
 use jiff::SignedDuration;
 use serde_json::{Map, Value, json};
@@ -127,9 +128,7 @@ pub(super) fn with_edges(record: &Record) -> Object {
 pub(super) fn with_counts(record: &Record, n_dependents: usize) -> Object {
     let mut object = write(record, Lists::Edges);
     let edges = record.issue.dependencies();
-    let n_blocking = edges
-        .iter()
-        .filter(|edge| edge.kind() == Dependency::BLOCKS);
+    let n_blocking = edges.iter().filter(|edge| edge.kind() == EdgeType::Blocks);
     object.insert("dependency_count".to_owned(), n_blocking.count().into());
     object.insert("dependent_count".to_owned(), n_dependents.into());
     object.insert("comment_count".to_owned(), record.n_comments.into());

@@ -3,7 +3,8 @@
 mod tree_view;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::{Dependency, Issue, Order, Query, Record};
+use beads_ralph_core::issue::{Issue, Order, Query, Record};
+use beads_ralph_core::vocabulary::EdgeType;
 use serde_json::Value;
 
 use super::arguments::{Arguments, quoted};
@@ -487,7 +488,7 @@ fn flat_text(issue: &Issue, status: &str, around: &str) -> String {
 }
 
 fn is_waited_for(kind: &str) -> bool {
-    kind == Dependency::BLOCKS || matches!(kind, "conditional-blocks" | "waits-for")
+    kind == EdgeType::Blocks || matches!(kind, "conditional-blocks" | "waits-for")
 }
 
 fn is_open(opened: &Opened, id: &BeadId) -> Result<bool, Refusal> {

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::implement::HUMAN;
-use beads_ralph_core::issue::{Dependency, Order, Query, Record, StatusFilter};
+use beads_ralph_core::issue::{Order, Query, Record, StatusFilter};
+use beads_ralph_core::vocabulary::{EdgeType, label};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
@@ -221,10 +221,10 @@ fn unwanted(filter: &Filter) -> Vec<String> {
 /// The label of what waits for a person, which is not ready (Z-42) unless it is asked for.
 fn left_to_people(filter: &Filter) -> Vec<String> {
     let mut asked = filter.labels.iter().chain(&filter.labels_any);
-    if asked.any(|label| label == HUMAN) {
+    if asked.any(|label| label == label::HUMAN) {
         return Vec::new();
     }
-    vec![HUMAN.to_owned()]
+    vec![label::HUMAN.to_owned()]
 }
 
 /// Sorts what is the oldest first: what is new by its priority, then the rest by its age.
@@ -260,7 +260,7 @@ fn descendants(opened: &Opened, parent: &str) -> Result<HashSet<BeadId>, Refusal
     let mut open: Vec<BeadId> = BeadId::parse(parent).into_iter().collect();
     while let Some(id) = open.pop() {
         for (child, kind) in opened.store.dependents(&id)? {
-            if kind == Dependency::PARENT_CHILD && found.insert(child.clone()) {
+            if kind == EdgeType::ParentChild && found.insert(child.clone()) {
                 open.push(child);
             }
         }

@@ -2,7 +2,8 @@
 
 mod change;
 
-use beads_ralph_core::issue::{Edit, LEASE_FIELDS, Record};
+use beads_ralph_core::issue::{Edit, Record};
+use beads_ralph_core::vocabulary::field;
 use beads_ralph_runtime::store::{StoreError, Write};
 use serde_json::{Value, json};
 
@@ -298,7 +299,7 @@ fn apply(
     let holder = record.issue.assignee();
     if record.claim.is_none() && changes.assignee().is_some_and(|name| Some(name) != holder) {
         // The lease was that of whoever it was for.
-        edits.extend(LEASE_FIELDS.map(|field| Edit::Unset(field.to_owned())));
+        edits.extend(field::LEASE.map(|field| Edit::Unset(field.to_owned())));
     }
     if !edits.is_empty() {
         let mut guard = holding::guard(opened, &record);

@@ -7,10 +7,28 @@ mod list;
 mod run;
 
 use beads_ralph_core::gate::Gates;
+use clap::Subcommand;
 
-use crate::args::{GateCommand, Global};
+use self::check::GateCheckArgs;
+use self::create::GateCreateArgs;
+use self::run::GateRunArgs;
+use crate::args::Global;
 use crate::failure::Failure;
 use crate::ui::Ui;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum GateCommand {
+    /// List every gate: whether it is green, when it last ran, what failed
+    List,
+    /// Run the checks of gates, and note whether they are green
+    Run(GateRunArgs),
+    /// Say whether a bead may be begun, or whether all gates are green; exit code 1 if not
+    Check(GateCheckArgs),
+    /// Block the features that are in progress while a gate is red, and release them when all are green
+    Enforce,
+    /// Write a gate into the store, or into .ralph/gates where there is none
+    Create(GateCreateArgs),
+}
 
 pub(crate) fn run(command: &GateCommand, global: &Global, ui: &Ui) -> Result<(), Failure> {
     match command {

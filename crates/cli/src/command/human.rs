@@ -11,19 +11,32 @@ mod waiting;
 use std::collections::HashSet;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::implement::{self, HUMAN, MERGE_READY, READY};
+use beads_ralph_core::implement::{self};
 use beads_ralph_core::issue::{Query, Record, Standing, StatusFilter};
 use beads_ralph_core::molecule::Molecule;
+use beads_ralph_core::vocabulary::label;
 use beads_ralph_runtime::store::{Store, StoreError};
+use clap::Subcommand;
 
-use super::blocked::people_parts;
-use crate::args::{Global, HumanCommand};
+use self::resolve::HumanResolveArgs;
+use self::show::HumanShowArgs;
+use crate::args::Global;
 use crate::beads::Beads;
+use crate::command::inspect::blocked::people_parts;
 use crate::failure::Failure;
 use crate::molecules;
 use crate::ui::Ui;
-
 use waiting::{Kind, Waiting};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum HumanCommand {
+    /// List what waits for a person, the longest wait first
+    List,
+    /// Show why something waits for a person, the evidence, and the commands to type next
+    Show(HumanShowArgs),
+    /// Record the answer and go on: the step is done again, or gone past
+    Resolve(HumanResolveArgs),
+}
 
 pub(crate) fn run(command: &HumanCommand, global: &Global, ui: &Ui) -> Result<(), Failure> {
     match command {
@@ -48,7 +61,7 @@ fn all(store: &dyn Store) -> Result<Vec<Waiting>, Failure> {
         ..query.clone()
     };
     let asked = Query {
-        labels_any: vec![HUMAN.to_owned(), MERGE_READY.to_owned()],
+        labels_any: vec![label::HUMAN.to_owned(), label::MERGE_READY.to_owned()],
         ..query
     };
     let parts = people_parts(store)?;
@@ -96,15 +109,16 @@ fn waiting_for(
         return Ok(None);
     }
     let molecules = molecules::of_bead(store, issue.id())?;
-    let is_flagged = issue.has_label(HUMAN);
+    let is_flagged = issue.has_label(label::HUMAN);
     let is_step_flagged = (molecules.iter().flat_map(Molecule::unfinished))
-        .any(|record| record.issue.has_label(HUMAN));
-    let is_implemented =
-        !molecules.is_empty() || issue.has_label(READY) || implement::is_noted(issue);
+        .any(|record| record.issue.has_label(label::HUMAN));
+    let is_implemented = !molecules.is_empty()
+        || issue.has_label(label::IMPLEMENTATION_READY)
+        || implement::is_noted(issue);
     let is_part = parts.is_some_and(|parts| parts.contains(issue.id()));
     let kind = if is_step_flagged || (is_flagged && is_implemented) {
         Kind::Implement
-    } else if issue.has_label(MERGE_READY) {
+    } else if issue.has_label(label::MERGE_READY) {
         Kind::Merge
     } else if is_flagged || issue.status() == "blocked" {
         Kind::Run

@@ -11,17 +11,80 @@ mod wisp_gc;
 mod wisp_list;
 
 use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_core::issue::{MOLECULE, Order, Query, Record, is_step, is_wisp};
+use beads_ralph_core::issue::{Order, Query, Record, is_step, is_wisp};
 use beads_ralph_core::molecule::{Molecule, Step, is_root};
 use beads_ralph_core::text::excerpt;
+use beads_ralph_core::vocabulary::IssueType;
 use beads_ralph_runtime::store::StoreError;
+use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use crate::args::{Global, MolCommand, WispArgs, WispCommand};
+use self::burn::BurnArgs;
+use self::pour::{MakingArgs, PourArgs, WispMakeArgs};
+use self::squash::SquashArgs;
+use self::wisp_gc::WispGcArgs;
+use self::wisp_list::WispListArgs;
+use crate::args::Global;
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::molecules;
 use crate::ui::Ui;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum MolCommand {
+    /// Make the beads of a formula, all of them or none
+    Pour(PourArgs),
+    /// Show where one is in a molecule: the steps in progress, else those that can be started
+    Current(MolArgs),
+    /// Show a molecule with all its steps, and where each of them is
+    Show(MolArgs),
+    /// Say how far molecules are; without an ID, all that are not closed
+    Progress(SomeMolArgs),
+    /// List the steps of molecules that can be started, those of wisps too
+    Ready(SomeMolArgs),
+    /// End a molecule: close what is left of it with a summary as the reason, and keep its record
+    Squash(SquashArgs),
+    /// Delete wisps with their steps, without a trace but their history
+    Burn(BurnArgs),
+    /// Make a wisp of a formula, which is over after a day; list wisps, and delete those that are over
+    Wisp(WispArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MolArgs {
+    /// The root of the molecule
+    pub(crate) id: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SomeMolArgs {
+    /// The root of the molecule
+    pub(crate) id: Option<String>,
+}
+
+/// `mol wisp` takes a command or, as the real `bd` does, the name of a formula; a name that is also a command is the command, and
+/// `mol wisp create NAME` takes any.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(crate) struct WispArgs {
+    #[command(subcommand)]
+    pub(crate) what: Option<WispCommand>,
+    /// The formula
+    #[arg(required = true)]
+    pub(crate) formula: Option<String>,
+    #[command(flatten)]
+    pub(crate) making: MakingArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum WispCommand {
+    /// Make a wisp of a formula
+    Create(WispMakeArgs),
+    /// List wisps, and when each of them is over
+    List(WispListArgs),
+    /// Delete the wisps that are over or closed
+    Gc(WispGcArgs),
+}
 
 pub(crate) fn run(command: &MolCommand, global: &Global, ui: &Ui) -> Result<(), Failure> {
     match command {
@@ -96,7 +159,7 @@ fn some(beads: &Beads, id: Option<&str>) -> Result<Vec<Molecule>, Failure> {
         return Ok(vec![load(beads, id)?]);
     }
     let query = Query {
-        types: vec![MOLECULE.to_owned()],
+        types: vec![IssueType::Molecule.into()],
         order: Order::Id,
         ..Query::default()
     };

@@ -15,9 +15,6 @@ use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::table::{Page, Table};
 
-/// The label of what waits for a person (Z-1).
-pub(crate) const HUMAN: &str = "human";
-
 /// A bead for programs: its document and what `bd` counts about it.
 pub(crate) fn to_json(record: &Record, n_dependents: usize) -> Map<String, Value> {
     let mut json = record.issue.document().clone();

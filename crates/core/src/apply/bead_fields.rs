@@ -5,8 +5,9 @@ use serde_json::{Map, Value};
 use super::difference::Draft;
 use super::items::merged;
 use super::present;
-use crate::bead::{ESTIMATED_MINUTES, SourceMap};
+use crate::bead::SourceMap;
 use crate::issue::{Edit, Issue};
+use crate::vocabulary::{field, metadata};
 
 /// Fields that are always as the plan says.
 const OWNED: [&str; 3] = ["title", "description", "issue_type"];
@@ -62,7 +63,7 @@ pub(super) fn compare(wanted: &Issue, issue: &Issue, draft: &mut Draft) {
 /// the metadata remember what the plan said, and an estimate that no plan gave stays.
 fn compare_estimate(wanted: &Issue, issue: &Issue, draft: &mut Draft) {
     let of = |map: Option<&Map<String, Value>>| {
-        let value = map.and_then(|map| map.get(ESTIMATED_MINUTES));
+        let value = map.and_then(|map| map.get(field::ESTIMATED_MINUTES));
         value.filter(|value| !value.is_null()).cloned()
     };
     let after = of(Some(wanted.document()));
@@ -70,7 +71,7 @@ fn compare_estimate(wanted: &Issue, issue: &Issue, draft: &mut Draft) {
     if after == own && after == planned {
         return;
     }
-    let key = || ESTIMATED_MINUTES.to_owned();
+    let key = || field::ESTIMATED_MINUTES.to_owned();
     match &after {
         Some(minutes) => {
             if own != after {
@@ -92,9 +93,9 @@ fn compare_estimate(wanted: &Issue, issue: &Issue, draft: &mut Draft) {
     }
     // Beads of version 0.1.0 have no estimate; one that is begun or done does not miss it.
     if planned.is_some() || own.is_some() {
-        draft.field(ESTIMATED_MINUTES, own.as_ref(), after.as_ref());
+        draft.field(field::ESTIMATED_MINUTES, own.as_ref(), after.as_ref());
     } else {
-        draft.minor_field(ESTIMATED_MINUTES, None, after.as_ref());
+        draft.minor_field(field::ESTIMATED_MINUTES, None, after.as_ref());
     }
 }
 
@@ -110,9 +111,11 @@ pub(super) fn compare_source(wanted: &Issue, issue: &Issue, draft: &mut Draft) {
         .as_ref()
         .is_some_and(|before| before.is_same_text(&after));
     let is_noted = before.as_ref() == Some(&after) || (is_same_text && draft.edits.is_empty());
-    let value = wanted.metadata().and_then(|map| map.get(SourceMap::KEY));
+    let value = wanted
+        .metadata()
+        .and_then(|map| map.get(metadata::SOURCE_MAP));
     if let Some(value) = value.filter(|_| !is_noted) {
-        let map = Map::from_iter([(SourceMap::KEY.to_owned(), value.clone())]);
+        let map = Map::from_iter([(metadata::SOURCE_MAP.to_owned(), value.clone())]);
         draft.edits.push(Edit::MergeMetadata(map));
     }
 }

@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use super::difference::{Detail, Draft};
 use crate::bead::{BeadId, RalphBead};
 use crate::issue::{Dependency, Edit, Issue, Label};
+use crate::vocabulary::EdgeType;
 
 /// The labels and dependencies of a plan, in the order of their texts.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -93,7 +94,7 @@ impl Memory {
             .collect();
         for target in last.dependencies.difference(&self.dependencies) {
             match own.get(target.as_str()) {
-                Some(edge) if edge.kind() == Dependency::BLOCKS => remove(edge, draft),
+                Some(edge) if edge.kind() == EdgeType::Blocks => remove(edge, draft),
                 _ => {}
             }
         }

@@ -17,9 +17,6 @@ use super::{
 /// Who every bead of ours is assigned to; a role, not a person (Z-3).
 pub const ASSIGNEE: &str = "beads-ralph-scrum-master";
 
-/// The key of the estimate, in a bead and in its metadata (Z-41).
-pub const ESTIMATED_MINUTES: &str = "estimated_minutes";
-
 /// How many attempts a bead gets unless it says otherwise (contracts §3.2).
 pub const DEFAULT_MAX_RETRY_ATTEMPTS: u32 = 3;
 

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::number::{PhaseId, SprintId};
 use crate::text::excerpt;
+use crate::vocabulary::metadata;
 
 use super::derive::{default_qa_prompt, default_team_name, scrum_master};
 use super::field::Invalid;
@@ -77,7 +78,7 @@ pub(super) fn metadata(
         node.strings(errors)
     });
     let dod = fields.optional(errors, "dod", read_dod::dod);
-    let source_map = fields.optional(errors, SourceMap::KEY, SourceMap::read);
+    let source_map = fields.optional(errors, metadata::SOURCE_MAP, SourceMap::read);
     let (agents, progress) = (agents?, progress?);
     Some(Metadata {
         rig: rig?,

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::reader::{Errors, Fields, Node};
 use crate::text::visible;
+use crate::vocabulary::metadata;
 
 /// The sprint's heading in the plan, as it was when the bead was compiled.
 ///
@@ -30,12 +31,9 @@ pub struct SourceMap {
 }
 
 impl SourceMap {
-    /// Its key in the metadata.
-    pub const KEY: &str = "source_map";
-
     /// The place that some metadata name, if they name one; what is wrong with it is for the validator to say.
     pub fn of(metadata: &serde_json::Map<String, Value>) -> Option<Self> {
-        let map = metadata.get(Self::KEY)?;
+        let map = metadata.get(metadata::SOURCE_MAP)?;
         let text = |key: &str| map.get(key)?.as_str().map(str::to_owned);
         let number = |key: &str| map.get(key)?.as_u64()?.try_into().ok();
         Some(Self {

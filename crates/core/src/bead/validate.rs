@@ -5,7 +5,8 @@ use serde_json::Value;
 use super::field::{FieldError, FieldErrorKind, Invalid};
 use super::read_metadata::metadata;
 use super::reader::{Errors, Fields, Node, Path, ROOT};
-use super::{ASSIGNEE, BeadId, ESTIMATED_MINUTES, IssueType, Priority, RalphBead, Status};
+use super::{ASSIGNEE, BeadId, IssueType, Priority, RalphBead, Status};
+use crate::vocabulary::field;
 
 /// What a repository may configure about validation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,19 +95,19 @@ fn bead(node: Node<'_, '_>, rules: &Rules, errors: &mut Errors) -> Option<RalphB
     reason = "the outer one says whether it could be read"
 )]
 fn estimated_minutes(fields: Fields<'_, '_>, errors: &mut Errors) -> Option<Option<u32>> {
-    let own = fields.optional(errors, ESTIMATED_MINUTES, minutes)?;
+    let own = fields.optional(errors, field::ESTIMATED_MINUTES, minutes)?;
     let in_metadata = fields.map.get("metadata").and_then(Value::as_object);
     let Some(map) = in_metadata else {
         return Some(own);
     };
     let path = fields.path.key("metadata");
     let metadata = Fields { map, path: &path };
-    let planned = metadata.optional(errors, ESTIMATED_MINUTES, minutes)?;
+    let planned = metadata.optional(errors, field::ESTIMATED_MINUTES, minutes)?;
     Some(own.or(planned))
 }
 
 fn minutes(node: Node<'_, '_>, errors: &mut Errors) -> Option<u32> {
-    node.integer(errors, ESTIMATED_MINUTES, 0)
+    node.integer(errors, field::ESTIMATED_MINUTES, 0)
 }
 
 fn priority(node: Node<'_, '_>, errors: &mut Errors) -> Option<Priority> {

@@ -13,9 +13,9 @@ use crate::bead::{
     description, labels, plan_agent, scrum_master, standard_output_schema, team_name,
 };
 use crate::diag::{Diagnostic, has_errors};
-use crate::gate::GATE_LABEL;
 use crate::graph::Node;
 use crate::plan::{CompleteSprint, Filter, Plan, Sprint, SprintKind, VerifierItem, complete};
+use crate::vocabulary::label;
 
 /// The beads of a plan, and the warnings about them.
 #[derive(Debug)]
@@ -162,7 +162,7 @@ impl Compiler<'_, '_> {
             .iter()
             .map(|label| label.value.clone())
             .collect();
-        plan_labels.extend(is_gate.then(|| GATE_LABEL.to_owned()));
+        plan_labels.extend(is_gate.then(|| label::GATE.to_owned()));
         let edges = self.graph.graph.dependencies(node);
         Some(RalphBead {
             id: self.graph.bead_id(node).clone(),

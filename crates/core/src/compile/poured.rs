@@ -8,11 +8,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use crate::bead::{ASSIGNEE, BeadId, FieldError, Priority, RalphBead, SourceMap, to_value};
+use crate::bead::{ASSIGNEE, BeadId, FieldError, Priority, RalphBead, to_value};
 use crate::formula::distill::offered;
 use crate::formula::{Molecule, Need, Pouring, StepBead, Values, Wait};
 use crate::graph::in_order;
 use crate::issue::{Dependency, Issue};
+use crate::vocabulary::{EdgeType, metadata};
 
 /// The key of the values in the root's metadata.
 const VALUES: &str = "values";
@@ -204,7 +205,7 @@ fn with_identity(root: Issue, bead: &RalphBead, given: &Values) -> Result<Issue,
     metadata["plan_file"] = bead.metadata.plan_file.as_str().into();
     metadata["sprint"] = bead.metadata.sprint.as_str().into();
     if let Some(map) = &bead.metadata.source_map {
-        metadata[SourceMap::KEY] = to_value(map);
+        metadata[metadata::SOURCE_MAP] = to_value(map);
     }
     let pairs = given.names().filter_map(|name| {
         let value = given.get(name)?;
@@ -226,7 +227,7 @@ fn part(step: &StepBead, issue: &Issue, root: &BeadId) -> Part {
         metadata: step.metadata.clone(),
         notes: step.notes.clone(),
         edges: edges
-            .filter(|edge| edge.kind() == Dependency::WAITS_FOR)
+            .filter(|edge| edge.kind() == EdgeType::WaitsFor)
             .cloned()
             .collect(),
     }

@@ -7,16 +7,14 @@ use super::read::{read, says_gate};
 use super::words::DodType;
 use crate::bead::{FieldError, IssueType, Verifier};
 use crate::issue::Issue;
-
-/// The label that makes a gate of a bead in a store (Z-28).
-pub const GATE_LABEL: &str = "gate";
+use crate::vocabulary::label;
 
 /// Whether a bead of a store is a gate: by its label, or because it says so in the words of files. A sprint of a plan is one by its label alone;
 /// and a bead of the type `gate` without checks is one of `bd`, or of a molecule, and not ours.
 pub fn is_gate(issue: &Issue) -> bool {
     let metadata = || issue.metadata().is_some_and(says_gate);
     let is_planned = IssueType::parse(issue.issue_type()).is_ok();
-    issue.has_label(GATE_LABEL) || (!is_planned && (metadata() || is_checked_gate(issue)))
+    issue.has_label(label::GATE) || (!is_planned && (metadata() || is_checked_gate(issue)))
 }
 
 fn is_checked_gate(issue: &Issue) -> bool {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::words::DodStatus;
 use crate::bead::Timestamp;
 use crate::check::{CheckRecord, summary};
-use crate::issue::HELD_BY_GATES;
+use crate::vocabulary::metadata;
 
 /// What a run has come to.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,7 +98,7 @@ impl Progress {
             }
         }
         // Somebody works on it, so that the governor holds it no more.
-        meta.remove(HELD_BY_GATES);
+        meta.remove(metadata::HELD_BY_GATES);
         document.insert("status".to_owned(), self.status.as_str().into());
         document.insert("last_updated".to_owned(), json!(now));
         document.insert("ralph_meta".to_owned(), meta.into());

@@ -13,9 +13,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::bead::{BeadShape, ESTIMATED_MINUTES, RalphBead, SourceMap};
+use crate::bead::{BeadShape, RalphBead};
 use crate::formula::Values;
 use crate::number::SprintId;
+use crate::vocabulary::{field, metadata};
 
 pub use alike::{Alike, alike};
 
@@ -100,7 +101,8 @@ fn document(bead: &RalphBead) -> Value {
         map.retain(|key, _| key == "priority" || FIELDS.iter().any(|(field, _)| field == key));
         // Where a sprint stands and how long it takes is for each of them to say, and makes none unlike another.
         if let Some(metadata) = map.get_mut("metadata").and_then(Value::as_object_mut) {
-            metadata.retain(|key, _| key != SourceMap::KEY && key != ESTIMATED_MINUTES);
+            metadata
+                .retain(|key, _| key != metadata::SOURCE_MAP && key != field::ESTIMATED_MINUTES);
         }
     }
     document

@@ -7,8 +7,9 @@ use serde_json::{Map, Value, json};
 use super::model::{Children, Phase, Step};
 use super::place::{Findings, Place};
 use crate::bead::{FieldError, FieldErrorKind, Timestamp};
-use crate::issue::{Dependency, Issue, Label, MOLECULE, STAGE, check_title};
+use crate::issue::{Issue, Label, check_title};
 use crate::text::excerpt;
+use crate::vocabulary::{EdgeType, IssueType, label, metadata};
 
 /// The type of a gate's bead.
 pub const GATE: &str = "gate";
@@ -183,15 +184,21 @@ fn labels(step: &Step, findings: &mut Findings) -> Vec<String> {
         let label = format!("gate:{}", waits_for.written());
         add(label, waits_for.place);
     }
-    add(format!("{STAGE}-{}", step.id.value), step.id.place);
+    add(
+        format!("{}{}", label::STAGE_PREFIX, step.id.value),
+        step.id.place,
+    );
     labels
 }
 
 fn metadata(step: &Step, findings: &mut Findings) -> Map<String, Value> {
     let mut metadata = Map::new();
     if let Some(own) = &step.metadata {
-        if own.value.contains_key(STAGE) {
-            let message = format!("`metadata.{STAGE}` is the name of the step and cannot be set");
+        if own.value.contains_key(metadata::STAGE) {
+            let message = format!(
+                "`metadata.{}` is the name of the step and cannot be set",
+                metadata::STAGE
+            );
             findings.refuse(own.place, message, "give the key another name");
         }
         metadata.extend(own.value.clone());
@@ -200,7 +207,7 @@ fn metadata(step: &Step, findings: &mut Findings) -> Map<String, Value> {
         let kept = metadata.entry("name");
         kept.or_insert_with(|| name.value.as_str().into());
     }
-    metadata.insert(STAGE.to_owned(), step.id.value.as_str().into());
+    metadata.insert(metadata::STAGE.to_owned(), step.id.value.as_str().into());
     metadata
 }
 
@@ -353,7 +360,7 @@ impl Molecule {
             "description": self.description,
             "status": "open",
             "priority": 2,
-            "issue_type": MOLECULE,
+            "issue_type": IssueType::Molecule,
         });
         if let Some(assignee) = pouring.assignee {
             document["assignee"] = assignee.into();
@@ -362,7 +369,7 @@ impl Molecule {
         document["metadata"] = metadata;
         let parent = pouring
             .parent
-            .map(|parent| edge(parent, Dependency::PARENT_CHILD));
+            .map(|parent| edge(parent, EdgeType::ParentChild));
         finished(
             document,
             pouring,
@@ -411,7 +418,7 @@ impl StepBead {
             Some(parent) => Molecule::bead_id(pouring.root, parent),
             None => pouring.root.to_owned(),
         };
-        let mut edges = vec![edge(&parent, Dependency::PARENT_CHILD)];
+        let mut edges = vec![edge(&parent, EdgeType::ParentChild)];
         edges.extend(self.needs.iter().map(|need| need.edge(pouring.root)));
         finished(document, pouring, &id, edges)
     }
@@ -421,17 +428,17 @@ impl Need {
     fn edge(&self, root: &str) -> Value {
         let target = Molecule::bead_id(root, &self.step);
         let metadata = match self.wait {
-            Wait::ForIt => return edge(&target, Dependency::BLOCKS),
+            Wait::ForIt => return edge(&target, EdgeType::Blocks),
             Wait::ForChildren(children) => json!({ "gate": children.as_str() }),
             Wait::ForBoth(children) => json!({ "gate": children.as_str(), "also_blocks": true }),
         };
-        let mut record = edge(&target, Dependency::WAITS_FOR);
+        let mut record = edge(&target, EdgeType::WaitsFor);
         record["metadata"] = metadata.to_string().into();
         record
     }
 }
 
-fn edge(target: &str, kind: &str) -> Value {
+fn edge(target: &str, kind: EdgeType) -> Value {
     json!({ "depends_on_id": target, "type": kind })
 }
 

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::group::{self, LANE_FEATURE};
+use super::group::{self};
 use crate::dod::{DodBead, DodType, Lane};
 use crate::issue::Issue;
+use crate::vocabulary::label;
 
 /// What the governor must know of a bead that is to be begun.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +46,7 @@ impl Applicant {
         let lane = lane.and_then(Value::as_str);
         let is_feature = issue.issue_type() == DodType::Feature.as_str()
             || lane == Some(Lane::Feature.as_str())
-            || issue.has_label(LANE_FEATURE);
+            || issue.has_label(label::LANE_FEATURE);
         let related = (issue.dependencies().iter()).map(|edge| edge.target().to_string());
         Self {
             id: issue.id().to_string(),

@@ -5,14 +5,12 @@ use serde_json::Value;
 use super::model::{Gate, Light, Why};
 use crate::history::records::last_error;
 use crate::issue::Issue;
-
-/// The key of the metadata that says when the checks of a sprint were last run.
-pub const CHECKED_AT: &str = "checked_at";
+use crate::vocabulary::metadata;
 
 /// A gate of a plan with its last run and what that came to.
 pub(super) fn seen(gate: Gate, issue: &Issue) -> Gate {
     let noted = |key: &str| issue.metadata()?.get(key);
-    let checked_at = noted(CHECKED_AT).and_then(Value::as_str);
+    let checked_at = noted(metadata::CHECKED_AT).and_then(Value::as_str);
     let has_passed = noted("scrum_result").and_then(|it| it.get("success")?.as_bool());
     let light = match gate.light {
         Light::Red(Why::NeverRun | Why::Failed) => match has_passed {

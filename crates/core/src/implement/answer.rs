@@ -1,9 +1,9 @@
 //! What a person's answer does (Z-36): the flag goes, the answer stays in the notes, and the step is done again or gone past.
 
-use super::flag::HUMAN;
 use super::ralf;
 use crate::issue::{Edit, Issue, Standing};
 use crate::text::excerpt;
+use crate::vocabulary::label;
 
 /// What a line of the notes begins with that holds an answer.
 const ANSWER: &str = "human: ";
@@ -83,7 +83,7 @@ fn starts(text: &str) -> impl Iterator<Item = (usize, &str)> {
 /// What an answer does to the bead that was flagged. One that was also set to `blocked` is open again.
 pub fn answer_source(source: &Issue, note: &str) -> Vec<Edit> {
     let mut edits = vec![
-        Edit::RemoveLabel(HUMAN.to_owned()),
+        Edit::RemoveLabel(label::HUMAN.to_owned()),
         Edit::AppendNotes(note.to_owned()),
     ];
     if source.status() == "blocked" {
@@ -99,7 +99,10 @@ pub fn redo_step(step: &Issue, note: &str) -> Vec<Edit> {
         0 => note.to_owned(),
         _ => format!("{note}\n{}", ralf::marker(0, 0)),
     };
-    let mut edits = vec![Edit::RemoveLabel(HUMAN.to_owned()), Edit::AppendNotes(note)];
+    let mut edits = vec![
+        Edit::RemoveLabel(label::HUMAN.to_owned()),
+        Edit::AppendNotes(note),
+    ];
     if step.status() != "open" {
         edits.push(Edit::Reopen);
     }
@@ -109,7 +112,7 @@ pub fn redo_step(step: &Issue, note: &str) -> Vec<Edit> {
 /// What an answer does to the step that was flagged so that the work goes past it: it is closed.
 pub fn accept_step(step: &Issue, note: &str, answer: &str) -> Vec<Edit> {
     let mut edits = vec![
-        Edit::RemoveLabel(HUMAN.to_owned()),
+        Edit::RemoveLabel(label::HUMAN.to_owned()),
         Edit::AppendNotes(note.to_owned()),
     ];
     if step.standing() != Standing::Closed {
@@ -148,7 +151,7 @@ mod tests {
         assert_eq!(note, "human: mend it (ann)");
         let redone = after(&closed, &redo_step(&closed, &note));
         assert_eq!(redone.status(), "open");
-        assert!(!redone.has_label(HUMAN) && redone.has_label("stage-x"));
+        assert!(!redone.has_label(label::HUMAN) && redone.has_label("stage-x"));
         let notes = redone.text("notes").unwrap();
         assert_eq!(
             notes,
@@ -157,7 +160,7 @@ mod tests {
         assert_eq!(ralf::completed_cycles(notes), 0);
         let accepted = after(&closed, &accept_step(&closed, &note, "fine"));
         assert_eq!(accepted.status(), "closed");
-        assert!(!accepted.has_label(HUMAN));
+        assert!(!accepted.has_label(label::HUMAN));
         let open = step(&json!({"notes": "why"}));
         let accepted = after(&open, &accept_step(&open, &note, "fine"));
         assert_eq!(accepted.text("close_reason"), Some("accepted: fine"));

@@ -5,9 +5,7 @@ use serde_json::{Value, json};
 use super::report::Discovered;
 use crate::bead::BeadId;
 use crate::issue::Record;
-
-/// The type of the edge from a bead to the one at whose work it was found.
-pub const DISCOVERED_FROM: &str = "discovered-from";
+use crate::vocabulary::EdgeType;
 
 /// Where a new bead belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +25,7 @@ pub fn unfiled<'d>(
     let is_filed = |item: &Discovered| {
         known.iter().any(|record| {
             let is_from_source = |edge: &crate::issue::Dependency| {
-                edge.kind() == DISCOVERED_FROM && edge.target() == source
+                edge.kind() == EdgeType::DiscoveredFrom && edge.target() == source
             };
             record.issue.title() == item.title
                 && record.issue.dependencies().iter().any(is_from_source)
@@ -50,7 +48,8 @@ pub fn document(
     source: &BeadId,
     placement: Placement<'_>,
 ) -> Value {
-    let mut edges = vec![json!({"depends_on_id": source.as_str(), "type": DISCOVERED_FROM})];
+    let mut edges =
+        vec![json!({"depends_on_id": source.as_str(), "type": EdgeType::DiscoveredFrom})];
     if let Placement::Sibling(epic) = placement {
         edges.push(json!({"depends_on_id": epic.as_str(), "type": "parent-child"}));
     }
@@ -135,6 +134,6 @@ mod tests {
         .unwrap();
         assert_eq!(issue.parents().collect::<Vec<_>>(), [&epic]);
         assert_eq!((issue.issue_type(), issue.priority()), ("bug", 1));
-        assert_eq!(issue.dependencies()[0].kind(), DISCOVERED_FROM);
+        assert_eq!(issue.dependencies()[0].kind(), EdgeType::DiscoveredFrom);
     }
 }

@@ -2,15 +2,13 @@
 
 use super::answer::since_answer;
 use crate::issue::{Edit, Issue, Label};
-
-/// The label of what waits for a person.
-pub const HUMAN: &str = "human";
+use crate::vocabulary::label;
 
 /// What makes a bead wait for a person, with the note that says why. A note from before the last answer is said again.
 pub fn flag(issue: &Issue, note: &str) -> Vec<Edit> {
     let mut edits = Vec::new();
-    if !issue.has_label(HUMAN) {
-        let label = Label::parse(HUMAN).expect("the word is a label");
+    if !issue.has_label(label::HUMAN) {
+        let label = Label::parse(label::HUMAN).expect("the word is a label");
         edits.push(Edit::AddLabel(label));
     }
     let is_noted = issue
@@ -50,7 +48,7 @@ mod tests {
             .unwrap()
             .unwrap();
         let flagged = change.issue;
-        assert!(flagged.has_label(HUMAN));
+        assert!(flagged.has_label(label::HUMAN));
         assert_eq!(flagged.text("notes"), Some("before\nwhy"));
         assert_eq!(flagged.status(), "open");
         assert!(

@@ -3,21 +3,10 @@
 use super::path_label::{decode_path, decode_url};
 use crate::bead::BeadId;
 use crate::issue::Issue;
+use crate::vocabulary::label;
 
 /// What the label of a molecule begins with that names the bead it was poured for.
 const FOR_BEAD: &str = "for-bead-";
-
-/// The label of a bead whose work is done and that a person must merge.
-pub const MERGE_READY: &str = "merge-ready";
-
-/// The label that says that a person looked at it.
-pub const VERIFIED: &str = "verified-by-human";
-
-/// What the label of a molecule begins with that says where its worktree is (I-10).
-pub const WORKTREE_LABEL: &str = "worktree-path-";
-
-/// What the label of a molecule begins with that says where its pull request is (I-13).
-pub const PULL_LABEL: &str = "pr-url-";
 
 /// The label of the molecules of a bead.
 pub fn link_label(source: &BeadId) -> String {
@@ -34,12 +23,12 @@ pub fn linked_source(molecule: &Issue) -> Option<BeadId> {
 
 /// The worktree that a molecule names, whether it is there or not (I-10).
 pub fn worktree_of(molecule: &Issue) -> Option<String> {
-    decode_path(labelled(molecule, WORKTREE_LABEL)?).ok()
+    decode_path(labelled(molecule, label::WORKTREE_PREFIX)?).ok()
 }
 
 /// The pull request that a molecule names (I-13).
 pub fn pull_request_of(molecule: &Issue) -> Option<String> {
-    decode_url(labelled(molecule, PULL_LABEL)?).ok()
+    decode_url(labelled(molecule, label::PULL_REQUEST_PREFIX)?).ok()
 }
 
 /// What the first label with a beginning says after it.

@@ -1,10 +1,7 @@
 //! Which beads the driver takes, and in which order (I-40, I-43).
 
-use super::flag::HUMAN;
 use crate::issue::Record;
-
-/// The label of beads that are ready to be implemented.
-pub const READY: &str = "implementation-ready";
+use crate::vocabulary::label;
 
 /// A bead that the driver may take.
 #[derive(Debug, Clone, Copy)]
@@ -21,7 +18,9 @@ impl Candidate<'_> {
         let issue = &self.source.issue;
         let is_begun = issue.status() == "in_progress" && self.has_molecule;
         let is_ready = issue.status() == "open" && !self.source.is_blocked;
-        issue.has_label(READY) && !issue.has_label(HUMAN) && (is_ready || is_begun)
+        issue.has_label(label::IMPLEMENTATION_READY)
+            && !issue.has_label(label::HUMAN)
+            && (is_ready || is_begun)
     }
 }
 
@@ -41,7 +40,7 @@ mod tests {
     use crate::issue::{Fence, Issue};
 
     fn record(id: &str, more: &Value, is_blocked: bool) -> Record {
-        let mut document = json!({"id": id, "title": id, "labels": [READY]});
+        let mut document = json!({"id": id, "title": id, "labels": [label::IMPLEMENTATION_READY]});
         document
             .as_object_mut()
             .unwrap()
@@ -64,7 +63,11 @@ mod tests {
             record("urgent", &json!({"priority": 0}), false),
             record("begun", &json!({"status": "in_progress"}), false),
             record("held", &json!({"status": "in_progress"}), false),
-            record("human", &json!({"labels": [READY, HUMAN]}), false),
+            record(
+                "human",
+                &json!({"labels": [label::IMPLEMENTATION_READY, label::HUMAN]}),
+                false,
+            ),
             record("plain", &json!({"labels": []}), false),
             record("waiting", &json!({}), true),
         ];

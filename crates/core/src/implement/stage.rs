@@ -1,6 +1,7 @@
 //! The stages of the formulas of §9.14, and how the stage of a step is told (I-17).
 
-use crate::issue::{Issue, STAGE};
+use crate::issue::Issue;
+use crate::vocabulary::metadata;
 
 macro_rules! stages {
     ($($(#[$doc:meta])* $variant:ident = $word:literal),* $(,)?) => {
@@ -65,7 +66,7 @@ impl Stage {
 pub fn stage_of(step: &Issue) -> Option<String> {
     let metadata = step
         .metadata()
-        .and_then(|metadata| metadata.get(STAGE)?.as_str());
+        .and_then(|metadata| metadata.get(metadata::STAGE)?.as_str());
     let label = || step.labels().find_map(|label| label.strip_prefix("stage-"));
     if let Some(stage) = metadata.or_else(label) {
         return Some(stage.to_owned());

@@ -14,15 +14,10 @@ use super::dependency::Effect;
 use super::model::Issue;
 use super::readiness::Standing;
 use crate::bead::BeadId;
+use crate::vocabulary::{IssueType, metadata};
 
 /// The reason of a root that closed because its steps are.
 pub const ALL_STEPS_COMPLETE: &str = "all steps complete";
-
-/// The type of a molecule's root.
-pub const MOLECULE: &str = "molecule";
-
-/// The key of a step's name in its metadata, and the beginning of its label.
-pub const STAGE: &str = "stage";
 
 /// The label of what `bd` takes for a template.
 const TEMPLATE: &str = "template";
@@ -30,12 +25,12 @@ const TEMPLATE: &str = "template";
 /// Whether an issue is a step of a molecule that was poured.
 pub fn is_step(issue: &Issue) -> bool {
     let metadata = issue.metadata();
-    metadata.is_some_and(|metadata| metadata.contains_key(STAGE))
+    metadata.is_some_and(|metadata| metadata.contains_key(metadata::STAGE))
 }
 
 /// Whether an issue is nothing but its parts and closes with them: a molecule, or a step of one that is an epic.
 pub fn is_made_of_parts(issue: &Issue) -> bool {
-    issue.issue_type() == MOLECULE || (issue.issue_type() == "epic" && is_step(issue))
+    issue.issue_type() == IssueType::Molecule || (issue.issue_type() == "epic" && is_step(issue))
 }
 
 /// What a family can be asked, and told.

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::bead::{BeadId, Invalid};
 use crate::text::{excerpt, is_unprintable};
+use crate::vocabulary::EdgeType;
 
 /// The longest name of a dependency type.
 const MAX_TYPE_CHARS: usize = 50;
@@ -32,18 +33,11 @@ pub enum Effect {
 }
 
 impl Dependency {
-    /// The type of an edge that nobody named.
-    pub const BLOCKS: &str = "blocks";
-    /// The type of the edge to an issue whose children are waited for.
-    pub const WAITS_FOR: &str = "waits-for";
-    /// The type of the edge from a child to its parent.
-    pub const PARENT_CHILD: &str = "parent-child";
-
     /// A new edge of a type.
-    pub fn new(target: BeadId, kind: &str) -> Result<Self, Invalid> {
+    pub fn new(target: BeadId, kind: impl AsRef<str>) -> Result<Self, Invalid> {
         Ok(Self {
             target,
-            kind: parse_kind(kind)?,
+            kind: parse_kind(kind.as_ref())?,
             record: Map::new(),
         })
     }
@@ -58,7 +52,7 @@ impl Dependency {
     /// Reads an edge as documents have it: an id, which blocks, or a record.
     pub fn from_value(value: &Value) -> Result<Self, Invalid> {
         match value {
-            Value::String(target) => Self::new(BeadId::parse(target)?, Self::BLOCKS),
+            Value::String(target) => Self::new(BeadId::parse(target)?, EdgeType::Blocks),
             Value::Object(record) => Self::from_record(record),
             _ => Err(Invalid::value("a dependency is an id or an object")),
         }
@@ -69,7 +63,7 @@ impl Dependency {
             return Err(Invalid::value("a dependency has a text `depends_on_id`"));
         };
         let kind = match record.get("type") {
-            None | Some(Value::Null) => Self::BLOCKS,
+            None | Some(Value::Null) => EdgeType::Blocks.as_str(),
             Some(Value::String(kind)) => kind,
             Some(_) => return Err(Invalid::value("a dependency's `type` is a text")),
         };
@@ -111,14 +105,14 @@ impl Dependency {
 
     /// What it does to readiness. An id of another project cannot be looked up, and never holds back.
     pub fn effect(&self) -> Effect {
-        match &*self.kind {
+        match EdgeType::known(&self.kind) {
             _ if self.is_external() => Effect::None,
-            "blocks" | "conditional-blocks" => Effect::Blocks,
-            "waits-for" if self.gate().as_deref() == Some("any-children") => {
+            Some(EdgeType::Blocks | EdgeType::ConditionalBlocks) => Effect::Blocks,
+            Some(EdgeType::WaitsFor) if self.gate().as_deref() == Some("any-children") => {
                 Effect::WaitsForAnyChild
             }
-            "waits-for" => Effect::WaitsForChildren,
-            Self::PARENT_CHILD => Effect::Parent,
+            Some(EdgeType::WaitsFor) => Effect::WaitsForChildren,
+            Some(EdgeType::ParentChild) => Effect::Parent,
             _ => Effect::None,
         }
     }

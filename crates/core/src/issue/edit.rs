@@ -6,11 +6,12 @@ use thiserror::Error;
 use super::comment::Comment;
 use super::dependency::Dependency;
 use super::event::EventKind;
-use super::model::{HELD_BY_GATES, Issue, check_status, forget_lease};
+use super::model::{Issue, check_status, forget_lease};
 use super::name::Label;
 use crate::bead::{BeadId, FieldError, Invalid, Timestamp};
 use crate::diag::ErrorCode;
 use crate::text::excerpt;
+use crate::vocabulary::metadata;
 
 /// One thing to do to an issue.
 #[derive(Debug, Clone, PartialEq)]
@@ -265,7 +266,7 @@ fn set_status(document: &mut Map<String, Value>, status: &str) {
 /// Whoever changes the status has decided, and the governor releases the issue no more.
 fn forget_gates(document: &mut Map<String, Value>) {
     if let Some(Value::Object(metadata)) = document.get_mut("metadata") {
-        metadata.shift_remove(HELD_BY_GATES);
+        metadata.shift_remove(metadata::HELD_BY_GATES);
     }
 }
 
@@ -374,7 +375,7 @@ mod tests {
 
     #[test]
     fn g_4_a_status_that_changes_forgets_that_gates_held_it() {
-        let held = |status: &str| json!({"id": "a", "title": "t", "status": status, "metadata": {HELD_BY_GATES: "red", "a": 1}});
+        let held = |status: &str| json!({"id": "a", "title": "t", "status": status, "metadata": {metadata::HELD_BY_GATES: "red", "a": 1}});
         for edit in [
             Edit::Reopen,
             Edit::Status("in_progress".to_owned()),
@@ -389,7 +390,7 @@ mod tests {
             Edit::AppendNotes("x".to_owned()),
         ];
         let after = applied(held("blocked"), &same);
-        assert_eq!(after["metadata"][HELD_BY_GATES], "red");
+        assert_eq!(after["metadata"][metadata::HELD_BY_GATES], "red");
     }
 
     #[test]

@@ -4,10 +4,11 @@ use serde_json::{Map, Value, json};
 
 use super::claim::{Fence, MAX_FENCE};
 use super::comment::Comment;
-use super::dependency::{Dependency, Effect};
+use super::dependency::Effect;
 use super::kept::Kept;
 use super::model::Issue;
 use crate::bead::{FieldError, FieldErrorKind};
+use crate::vocabulary::EdgeType;
 
 /// An issue with its comments and the fence of its latest claim.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,9 +86,7 @@ impl Entry {
 /// What `bd` counts about an issue, and the issue that it is a part of.
 pub fn counts(issue: &Issue, n_dependents: usize, n_comments: usize) -> Map<String, Value> {
     let edges = issue.dependencies();
-    let n_blocking = edges
-        .iter()
-        .filter(|edge| edge.kind() == Dependency::BLOCKS);
+    let n_blocking = edges.iter().filter(|edge| edge.kind() == EdgeType::Blocks);
     let mut counts = Map::new();
     counts.insert("dependency_count".to_owned(), n_blocking.count().into());
     counts.insert("dependent_count".to_owned(), n_dependents.into());

@@ -8,9 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::claim::{Claim, Fence};
-
-/// The key of the metadata that is ours.
-pub const KEPT_KEY: &str = "beads_ralph";
+use crate::vocabulary::metadata;
 
 /// What is kept.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -29,8 +27,9 @@ impl Kept {
     /// Takes it out of a document, which gets what belongs to it. Anything else under that key stays as it is.
     pub fn take(document: &mut Map<String, Value>) -> Option<Self> {
         let metadata = document.get_mut("metadata")?.as_object_mut()?;
-        let kept: Self = serde_json::from_str(metadata.get(KEPT_KEY)?.as_str()?).ok()?;
-        metadata.shift_remove(KEPT_KEY);
+        let kept: Self =
+            serde_json::from_str(metadata.get(metadata::BEADS_RALPH)?.as_str()?).ok()?;
+        metadata.shift_remove(metadata::BEADS_RALPH);
         if metadata.is_empty() {
             document.shift_remove("metadata");
         }
@@ -63,14 +62,13 @@ mod tests {
             claim: None,
             close_reason: Some("done".to_owned()),
         };
-        let mut document =
-            json!({"status": "closed", "metadata": {KEPT_KEY: kept.to_text(), "a": 1}});
+        let mut document = json!({"status": "closed", "metadata": {metadata::BEADS_RALPH: kept.to_text(), "a": 1}});
         let document = document.as_object_mut().unwrap();
         assert_eq!(Kept::take(document), Some(kept));
         assert_eq!(document["close_reason"], "done");
         assert_eq!(document["metadata"], json!({"a": 1}));
         for theirs in [json!({"mine": 1}), json!("text"), json!(7)] {
-            let mut document = json!({"metadata": {KEPT_KEY: theirs}});
+            let mut document = json!({"metadata": {metadata::BEADS_RALPH: theirs}});
             let before = document.clone();
             assert_eq!(Kept::take(document.as_object_mut().unwrap()), None);
             assert_eq!(document, before);

@@ -14,30 +14,7 @@ use super::readiness::Standing;
 use crate::bead::reader::{Errors, Fields, Node, Path};
 use crate::bead::{self, BeadId, FieldError, FieldErrorKind, Invalid, RalphBead, Rules, validate};
 use crate::text::excerpt;
-
-/// Where an issue says that the governor blocked it, and why: under `metadata` in a store, in `ralph_meta` in a file (G-4).
-pub const HELD_BY_GATES: &str = "held_by_gates";
-
-/// The types that the real `bd` has of itself. Others must be registered in a store (`types.custom`) before it takes them.
-pub const BUILT_IN_TYPES: [&str; 13] = [
-    "bug",
-    "feature",
-    "task",
-    "epic",
-    "chore",
-    "decision",
-    "message",
-    "molecule",
-    "gate",
-    "spike",
-    "story",
-    "milestone",
-    "event",
-];
-
-/// What the real `bd` notes of a lease in its documents: until when, the last sign of life, and the replica that granted it.
-/// Here the claim says so; only a bead whose claim was made elsewhere has them in its document.
-pub const LEASE_FIELDS: [&str; 3] = ["lease_expires_at", "heartbeat_at", "lease_granted_node"];
+use crate::vocabulary::{EdgeType, field, metadata};
 
 /// The most that a document may hold, counted in bytes of its texts and numbers.
 pub const MAX_DOCUMENT_BYTES: usize = 8 * 1024 * 1024;
@@ -47,7 +24,7 @@ pub const MAX_DOCUMENT_DEPTH: usize = 100;
 
 /// Removes what a document says of a lease. A lease ends with the claim that it belongs to.
 pub fn forget_lease(document: &mut Map<String, Value>) {
-    for field in LEASE_FIELDS {
+    for field in field::LEASE {
         document.shift_remove(field);
     }
 }
@@ -146,7 +123,7 @@ impl Issue {
 
     /// Why the governor blocked it, as long as nobody else has changed its status (G-4).
     pub fn held_by_gates(&self) -> Option<&str> {
-        let held = self.metadata()?.get(HELD_BY_GATES)?.as_str();
+        let held = self.metadata()?.get(metadata::HELD_BY_GATES)?.as_str();
         held.filter(|_| self.status() == "blocked")
     }
 
@@ -168,10 +145,10 @@ impl Issue {
 
     /// How many minutes it is thought to take: what it says itself, else what its plan said (Z-41).
     pub fn estimated_minutes(&self) -> Option<u64> {
-        let own = self.document.get(bead::ESTIMATED_MINUTES);
+        let own = self.document.get(field::ESTIMATED_MINUTES);
         let planned = self
             .metadata()
-            .and_then(|map| map.get(bead::ESTIMATED_MINUTES));
+            .and_then(|map| map.get(field::ESTIMATED_MINUTES));
         let minutes = own.and_then(Value::as_u64);
         minutes.or_else(|| planned.and_then(Value::as_u64))
     }
@@ -207,7 +184,7 @@ impl Issue {
     pub fn parents(&self) -> impl Iterator<Item = &BeadId> {
         let edges = self.dependencies.iter();
         edges
-            .filter(|edge| edge.kind() == Dependency::PARENT_CHILD)
+            .filter(|edge| edge.kind() == EdgeType::ParentChild)
             .map(Dependency::target)
     }
 
@@ -234,7 +211,7 @@ impl Issue {
             let blocking = self.dependencies();
             let ids = blocking
                 .iter()
-                .filter(|edge| edge.kind() == Dependency::BLOCKS)
+                .filter(|edge| edge.kind() == EdgeType::Blocks)
                 .map(|edge| Value::from(edge.target().as_str()));
             document.insert("dependencies".to_owned(), ids.collect());
         }

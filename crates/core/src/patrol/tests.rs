@@ -114,10 +114,10 @@ fn g_7_there_is_one_open_bead_for_each_title() {
     let id = |text: &str| BeadId::parse(text).unwrap();
     let unit = "[PATROL] Unit tests failing";
     let beads = [
-        record("a", "[PATROL] Build failure", &[LABEL], false),
+        record("a", "[PATROL] Build failure", &[label::PATROL], false),
         record("b", unit, &[], false),
-        record("c", unit, &[LABEL], true),
-        record("d", unit, &[LABEL], false),
+        record("c", unit, &[label::PATROL], true),
+        record("d", unit, &[label::PATROL], false),
     ];
     let measure = |watched, passed, beads: &[Record]| measure(watched, passed, beads, |_| false);
     assert_eq!(measure(Watched::Unit, false, &beads[..1]), Measure::File);
@@ -138,7 +138,7 @@ fn g_7_there_is_one_open_bead_for_each_title() {
 
 #[test]
 fn g_7_a_dead_claim_keeps_no_bead_open() {
-    let bead = record("c", "[PATROL] Unit tests failing", &[LABEL], true);
+    let bead = record("c", "[PATROL] Unit tests failing", &[label::PATROL], true);
     let id = bead.issue.id().clone();
     assert_eq!(
         measure(Watched::Unit, true, &[bead], |claim| claim.holder.host

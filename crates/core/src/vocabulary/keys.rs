@@ -34,14 +34,21 @@ pub mod field {
     pub const CLOSE_REASON: &str = "close_reason";
     /// Until when it is put off.
     pub const DEFER_UNTIL: &str = "defer_until";
+    /// How long it is expected to take. A bead of a plan has it below `metadata`, the real `bd` beside the title.
+    pub const ESTIMATED_MINUTES: &str = "estimated_minutes";
+    /// The group that a bead belongs to: in a file at the top, in a store below `metadata`.
+    pub const CONVOY: &str = "convoy";
+    /// What the real `bd` notes of a lease: until when, the last sign of life, and the replica that granted it. Here the
+    /// claim says so; only a bead whose claim was made elsewhere has them in its document.
+    pub const LEASE: [&str; 3] = ["lease_expires_at", "heartbeat_at", "lease_granted_node"];
 }
 
 /// Keys of an issue's metadata.
 pub mod metadata {
-    /// Why the governor blocked it.
+    /// Why a red gate blocked it: in `metadata` of an issue, in `ralph_meta` of a bead file.
     pub const HELD_BY_GATES: &str = "held_by_gates";
-    /// How long it is expected to take.
-    pub const ESTIMATED_MINUTES: &str = "estimated_minutes";
+    /// What a document keeps for this program in a store that has no place for it.
+    pub const BEADS_RALPH: &str = "beads_ralph";
     /// Where it stands in its plan.
     pub const SOURCE_MAP: &str = "source_map";
     /// What a molecule keeps of the formula.

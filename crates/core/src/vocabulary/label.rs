@@ -18,7 +18,7 @@ pub const AUTO_MERGEABLE: &str = "auto-mergeable";
 /// A bead whose work a person has verified.
 pub const VERIFIED_BY_HUMAN: &str = "verified-by-human";
 
-/// Filed by `patrol`.
+/// Filed by `patrol`, which closes nothing else.
 pub const PATROL: &str = "patrol";
 
 /// A template of the real `bd`, which is no work by itself.

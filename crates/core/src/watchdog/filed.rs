@@ -3,15 +3,16 @@
 use serde_json::{Map, Value, json};
 
 use super::watched::restart_count;
-use super::{FAILURE_REASON, LAST_RESTART, META, RESTART_COUNT, failure_reason, restart_reason};
+use super::{FAILURE_REASON, LAST_RESTART, failure_reason, restart_reason};
 use crate::bead::Timestamp;
 use crate::dod::{DodBead, DodStatus};
+use crate::vocabulary::metadata;
 
 /// The document of a bead that is put back to pending, counted, with the reason.
 pub fn restarted_file(bead: &DodBead, why: &str, now: &Timestamp) -> Map<String, Value> {
     let mut meta = meta(bead);
     let count = restart_count(Some(&meta)).saturating_add(1);
-    meta.insert(RESTART_COUNT.to_owned(), json!(count));
+    meta.insert(metadata::RESTART_COUNT.to_owned(), json!(count));
     meta.insert(LAST_RESTART.to_owned(), json!(now));
     let status = DodStatus::Pending;
     let said = restart_reason(status.as_str(), count, why);
@@ -28,7 +29,10 @@ pub fn given_up_file(bead: &DodBead, why: &str, now: &Timestamp) -> Map<String, 
 }
 
 fn meta(bead: &DodBead) -> Map<String, Value> {
-    let meta = bead.document.get(META).and_then(Value::as_object);
+    let meta = bead
+        .document
+        .get(metadata::RALPH_META)
+        .and_then(Value::as_object);
     meta.cloned().unwrap_or_default()
 }
 
@@ -43,6 +47,6 @@ fn changed(
     document.insert("status".to_owned(), status.as_str().into());
     document.insert("last_updated".to_owned(), json!(now));
     document.insert("last_error".to_owned(), said.into());
-    document.insert(META.to_owned(), meta.into());
+    document.insert(metadata::RALPH_META.to_owned(), meta.into());
     document
 }

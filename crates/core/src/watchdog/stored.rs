@@ -3,15 +3,18 @@
 use serde_json::{Map, Value, json};
 
 use super::watched::{meta, restart_count};
-use super::{FAILURE_REASON, LAST_RESTART, META, RESTART_COUNT, failure_reason, restart_reason};
+use super::{FAILURE_REASON, LAST_RESTART, failure_reason, restart_reason};
 use crate::bead;
-use crate::implement::HUMAN;
 use crate::issue::{Comment, Edit, Issue, Label};
+use crate::vocabulary::{label, metadata};
 
 /// What puts a bead back to open, counts it, and says why.
 pub fn restarted(issue: &Issue, why: &str, actor: &str, now: &bead::Timestamp) -> Vec<Edit> {
     let count = restart_count(meta(issue)).saturating_add(1);
-    let set = [(RESTART_COUNT, json!(count)), (LAST_RESTART, json!(now))];
+    let set = [
+        (metadata::RESTART_COUNT, json!(count)),
+        (LAST_RESTART, json!(now)),
+    ];
     let text = restart_reason("open", count, why);
     let mut edits = vec![Edit::Reopen, merged(issue, set)];
     edits.extend(remark(&text, actor, now));
@@ -21,7 +24,7 @@ pub fn restarted(issue: &Issue, why: &str, actor: &str, now: &bead::Timestamp) -
 /// What gives a bead up, so that it waits for a person (Z-1).
 pub fn given_up(issue: &Issue, why: &str, actor: &str, now: &bead::Timestamp) -> Vec<Edit> {
     let reason = failure_reason(restart_count(meta(issue)), why);
-    let human = Label::parse(HUMAN).expect("a word is a label");
+    let human = Label::parse(label::HUMAN).expect("a word is a label");
     let mut edits = vec![
         Edit::Status("blocked".to_owned()),
         Edit::AddLabel(human),
@@ -33,14 +36,14 @@ pub fn given_up(issue: &Issue, why: &str, actor: &str, now: &bead::Timestamp) ->
 
 /// What counts the restarts of a bead anew, because a person has decided about it; nothing where there were none.
 pub fn forgiven(issue: &Issue) -> Option<Edit> {
-    (restart_count(meta(issue)) > 0).then(|| merged(issue, [(RESTART_COUNT, json!(0))]))
+    (restart_count(meta(issue)) > 0).then(|| merged(issue, [(metadata::RESTART_COUNT, json!(0))]))
 }
 
 fn merged<const N: usize>(issue: &Issue, set: [(&str, Value); N]) -> Edit {
     let mut meta = meta(issue).cloned().unwrap_or_default();
     meta.extend(set.map(|(key, value)| (key.to_owned(), value)));
     let mut metadata = Map::new();
-    metadata.insert(META.to_owned(), meta.into());
+    metadata.insert(metadata::RALPH_META.to_owned(), meta.into());
     Edit::MergeMetadata(metadata)
 }
 

@@ -5,10 +5,11 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use super::{LAST_RESTART, META, RESTART_COUNT, WAITING};
+use super::{LAST_RESTART, WAITING};
 use crate::bead;
 use crate::dod::DodBead;
 use crate::issue::{Issue, Record};
+use crate::vocabulary::metadata;
 
 /// What must be known of a bead to decide about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +50,9 @@ impl Watched {
     /// A bead in a file; the two dialects write its times under different names.
     pub fn of_bead(bead: &DodBead) -> Self {
         let document = &bead.document;
-        let meta = document.get(META).and_then(Value::as_object);
+        let meta = document
+            .get(metadata::RALPH_META)
+            .and_then(Value::as_object);
         let said = meta_time(meta, "last_attempt")
             .or_else(|| meta_time(Some(document), "last_updated"))
             .or_else(|| meta_time(Some(document), "updated_at"))
@@ -76,11 +79,11 @@ impl Watched {
 
 /// What work on a bead of a store noted.
 pub(super) fn meta(issue: &Issue) -> Option<&Map<String, Value>> {
-    issue.metadata()?.get(META)?.as_object()
+    issue.metadata()?.get(metadata::RALPH_META)?.as_object()
 }
 
 pub(super) fn restart_count(meta: Option<&Map<String, Value>>) -> u64 {
-    let count = meta.and_then(|meta| meta.get(RESTART_COUNT));
+    let count = meta.and_then(|meta| meta.get(metadata::RESTART_COUNT));
     count.and_then(Value::as_u64).unwrap_or_default()
 }
 

@@ -1,11 +1,12 @@
 //! What the current step is, where it is done, by whom and how (I-6, I-10…I-19).
 
 use beads_ralph_core::implement::{
-    AcceptanceLine, Agent, Mode, Policy, ReviewLevel, Stage, WORKTREE_LABEL, acceptance_lines,
-    decode_path, mode_of, report_path, stage_of, worker_for,
+    AcceptanceLine, Agent, Mode, Policy, ReviewLevel, Stage, acceptance_lines, decode_path,
+    mode_of, report_path, stage_of, worker_for,
 };
 use beads_ralph_core::issue::{Issue, Record};
 use beads_ralph_core::text::{excerpt, visible};
+use beads_ralph_core::vocabulary::label;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::Dispatcher;
@@ -162,13 +163,15 @@ impl Dispatcher<'_> {
         };
         let labels: Vec<&str> = root
             .labels()
-            .filter(|label| label.starts_with(WORKTREE_LABEL))
+            .filter(|label| label.starts_with(label::WORKTREE_PREFIX))
             .collect();
         let [label] = labels.as_slice() else {
             let check = format!("there are {} such labels instead of one", labels.len());
             return Err(fault(&labels.join(" "), "", &check));
         };
-        let encoded = label.strip_prefix(WORKTREE_LABEL).unwrap_or_default();
+        let encoded = label
+            .strip_prefix(label::WORKTREE_PREFIX)
+            .unwrap_or_default();
         let decoded = decode_path(encoded)
             .map_err(|error| fault(label, "", &format!("the label is malformed: {error}")))?;
         let path = Utf8Path::new(&decoded);

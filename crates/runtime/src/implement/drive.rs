@@ -12,8 +12,9 @@ use std::time::{Duration, Instant};
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::engine::Trouble;
 use beads_ralph_core::gate::{Applicant, Gate, Gates};
-use beads_ralph_core::implement::{Candidate, READY, flag, linked_source, queue};
-use beads_ralph_core::issue::{MOLECULE, Query, Record, StatusFilter};
+use beads_ralph_core::implement::{Candidate, flag, linked_source, queue};
+use beads_ralph_core::issue::{Query, Record, StatusFilter};
+use beads_ralph_core::vocabulary::{IssueType, label};
 
 use super::{Dispatched, Dispatcher, Ending, ImplementError, Site};
 use crate::progress::Nobody;
@@ -137,7 +138,7 @@ type Answer = (BeadId, Result<Dispatched, ImplementError>);
 /// The beads that can be taken now, the most urgent first (I-40, I-43); while a gate is red, repairs come before everything else (G-5).
 pub fn candidates(store: &dyn Store, gates: &Gates) -> Result<Vec<Record>, StoreError> {
     let labelled = Query {
-        labels_all: vec![READY.to_owned()],
+        labels_all: vec![label::IMPLEMENTATION_READY.to_owned()],
         ..Query::default()
     };
     let mut records = store.find(&Query {
@@ -155,7 +156,7 @@ pub fn candidates(store: &dyn Store, gates: &Gates) -> Result<Vec<Record>, Store
             .filter(|it| !known.contains(it.issue.id())),
     );
     let molecules = store.find(&Query {
-        types: vec![MOLECULE.to_owned()],
+        types: vec![IssueType::Molecule.into()],
         ..Query::default()
     })?;
     let linked = molecules.iter().filter_map(|it| linked_source(&it.issue));

@@ -3,13 +3,10 @@
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::engine::Trouble;
 use beads_ralph_core::gate::Applicant;
-use beads_ralph_core::implement::{
-    HUMAN, Mode, Resolution, link_label, linked_source, molecule_to_use,
-};
-use beads_ralph_core::issue::{
-    ALL_STEPS_COMPLETE, Edit, MOLECULE, Query, Record, Standing, StatusFilter,
-};
+use beads_ralph_core::implement::{Mode, Resolution, link_label, linked_source, molecule_to_use};
+use beads_ralph_core::issue::{ALL_STEPS_COMPLETE, Edit, Query, Record, Standing, StatusFilter};
 use beads_ralph_core::molecule::{Molecule, Step};
+use beads_ralph_core::vocabulary::{IssueType, label};
 
 use super::Dispatcher;
 use super::ending::{Ending, ImplementError, Stop};
@@ -37,7 +34,7 @@ impl Dispatcher<'_> {
             self.decide("I-1", "the bead is closed: nothing to do");
             return Err(Stop::Ended(Ending::SourceClosed));
         }
-        if source.issue.has_label(HUMAN) {
+        if source.issue.has_label(label::HUMAN) {
             self.decide("I-1", "the bead is labelled `human`: paused");
             return Err(Stop::Ended(Ending::Paused));
         }
@@ -63,7 +60,7 @@ impl Dispatcher<'_> {
         let own = std::iter::once(source).chain(&parents);
         let root = own
             .map(|it| &it.issue)
-            .find(|it| it.issue_type() == MOLECULE);
+            .find(|it| it.issue_type() == IssueType::Molecule);
         let Some(root) = root else {
             return Ok(());
         };
@@ -134,7 +131,7 @@ impl Dispatcher<'_> {
     fn molecules(&self, source: &Record) -> Result<Vec<Record>, StoreError> {
         self.store.find(&Query {
             status: StatusFilter::Any,
-            types: vec![MOLECULE.to_owned()],
+            types: vec![IssueType::Molecule.into()],
             labels_all: vec![link_label(source.issue.id())],
             ..Query::default()
         })

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::engine::Trouble;
-use beads_ralph_core::implement::discovered::{DISCOVERED_FROM, Placement, document, unfiled};
+use beads_ralph_core::implement::discovered::{Placement, document, unfiled};
 use beads_ralph_core::implement::report::Discovered;
 use beads_ralph_core::implement::{Outcome, flag, flag_step};
 use beads_ralph_core::issue::{Edit, Entry, Fence, Label, Record};
+use beads_ralph_core::vocabulary::EdgeType;
 
 use super::Dispatcher;
 use super::assign::Assignment;
@@ -171,7 +172,7 @@ impl Dispatcher<'_> {
         }
         let source = assignment.source.issue.id();
         let dependents = self.store.dependents(source)?.into_iter();
-        let found = dependents.filter(|(_, kind)| kind == DISCOVERED_FROM);
+        let found = dependents.filter(|(_, kind)| kind == EdgeType::DiscoveredFrom);
         let ids: Vec<BeadId> = found.map(|(id, _)| id).collect();
         let known = self.store.get(&ids)?;
         let mut made = (Vec::new(), Vec::new());

@@ -11,8 +11,8 @@ use beads_ralph_core::bead::{
 use beads_ralph_core::engine::{
     AgentReport, CommitId, Effect, EffectId, Note, Progress, Pull, Trouble,
 };
-use beads_ralph_core::gate::CHECKED_AT;
 use beads_ralph_core::issue::{Edit, Fence, Label, Record, new_comment};
+use beads_ralph_core::vocabulary::metadata;
 use serde_json::{Map, Value, json};
 
 use crate::store::{Guard, Stamp, Store, StoreError, Write};
@@ -323,7 +323,7 @@ fn take_note(
             return;
         }
         Note::Verified { .. } => {
-            changed.insert(CHECKED_AT.to_owned(), json!(now));
+            changed.insert(metadata::CHECKED_AT.to_owned(), json!(now));
             return;
         }
     };

@@ -10,10 +10,11 @@ use beads_ralph_core::bead::{
 use beads_ralph_core::engine::{CommitId, Event, Selection, Spent, Standing, Task};
 use beads_ralph_core::gate::{Gates, is_gate};
 use beads_ralph_core::issue::{
-    Abandoned, Claim, Dependency, Effect, Holder, Query, Record, Standing as StoreStanding,
-    StatusFilter, is_made_of_parts,
+    Abandoned, Claim, Effect, Holder, Query, Record, Standing as StoreStanding, StatusFilter,
+    is_made_of_parts,
 };
 use beads_ralph_core::plan::weight;
+use beads_ralph_core::vocabulary::EdgeType;
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -520,7 +521,7 @@ fn add_awaited(
         }
         if edge.effect() == Effect::WaitsForChildren {
             for (child, kind) in store.dependents(edge.target())? {
-                if kind == Dependency::PARENT_CHILD {
+                if kind == EdgeType::ParentChild {
                     add(&child);
                 }
             }

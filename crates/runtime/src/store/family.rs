@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::{Dependency, Record};
+use beads_ralph_core::issue::Record;
+use beads_ralph_core::vocabulary::EdgeType;
 
 use super::{Store, StoreError};
 
@@ -16,7 +17,7 @@ pub fn below(store: &dyn Store, root: &BeadId) -> Result<Vec<Record>, StoreError
         let mut parts = Vec::new();
         for id in &level {
             let dependents = store.dependents(id)?.into_iter();
-            let children = dependents.filter(|(_, kind)| kind == Dependency::PARENT_CHILD);
+            let children = dependents.filter(|(_, kind)| kind == EdgeType::ParentChild);
             parts.extend(children.map(|(child, _)| child));
         }
         parts.retain(|id| seen.insert(id.clone()));

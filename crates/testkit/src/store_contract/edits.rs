@@ -1,6 +1,7 @@
 //! Every edit, and what it does to the stored document.
 
-use beads_ralph_core::issue::{Dependency, Edit, EditError, Entry, EventKind};
+use beads_ralph_core::issue::{Edit, EditError, Entry, EventKind};
+use beads_ralph_core::vocabulary::EdgeType;
 use beads_ralph_runtime::store::{Capability, Guard, Store, StoreError};
 use serde_json::{Value, json};
 
@@ -337,7 +338,7 @@ fn kinds(store: &mut dyn Store) {
         (Edit::Comment(comment("x")), EventKind::Commented),
         (label("x"), EventKind::LabelAdded),
         (Edit::RemoveLabel("x".to_owned()), EventKind::LabelRemoved),
-        (edge("b", Dependency::BLOCKS), EventKind::DependencyAdded),
+        (edge("b", EdgeType::Blocks), EventKind::DependencyAdded),
         (
             Edit::RemoveDependency(id("b")),
             EventKind::DependencyRemoved,

@@ -120,7 +120,7 @@ pub(super) fn set_status(store: &mut dyn Store, id: &str, status: &str) {
     edit(store, id, Edit::Status(status.to_owned()));
 }
 
-pub(super) fn edge(target: &str, kind: &str) -> Edit {
+pub(super) fn edge(target: &str, kind: impl AsRef<str>) -> Edit {
     Edit::AddDependency(Dependency::new(id(target), kind).expect("a type is a word"))
 }
 

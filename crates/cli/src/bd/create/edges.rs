@@ -2,6 +2,7 @@
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Dependency, Record};
+use beads_ralph_core::vocabulary::EdgeType;
 
 use super::super::arguments::quoted;
 use super::super::call::Opened;
@@ -80,7 +81,7 @@ pub(super) fn parse(given: &[String]) -> Result<Vec<Spec>, String> {
 fn parse_one(raw: &str) -> Result<Spec, String> {
     let Some((word, target)) = raw.split_once(':') else {
         return Ok(Spec {
-            kind: Dependency::BLOCKS.to_owned(),
+            kind: EdgeType::Blocks.into(),
             target: raw.to_owned(),
             is_turned: false,
         });
@@ -94,13 +95,13 @@ fn parse_one(raw: &str) -> Result<Spec, String> {
         ));
     }
     let kind = match word {
-        "blocked-by" | "depends-on" => Dependency::BLOCKS,
+        "blocked-by" | "depends-on" => EdgeType::Blocks.as_str(),
         other => other,
     };
     Ok(Spec {
         kind: kind.to_owned(),
         target: target.trim().to_owned(),
-        is_turned: word == Dependency::BLOCKS,
+        is_turned: word == EdgeType::Blocks,
     })
 }
 
@@ -145,7 +146,7 @@ pub(super) fn own(
     resolved: &[Resolved],
 ) -> Result<Vec<Dependency>, String> {
     let mut edges: Vec<Dependency> = Vec::new();
-    let parent = parent.map(|parent| (parent.issue.id(), Dependency::PARENT_CHILD));
+    let parent = parent.map(|parent| (parent.issue.id(), EdgeType::ParentChild.as_str()));
     let others = (resolved.iter())
         .filter(|edge| !edge.is_turned)
         .map(|edge| (&edge.id, edge.kind.as_str()));

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Dependency, Edit, Entry, Fence, Issue};
+use beads_ralph_core::vocabulary::EdgeType;
 use beads_ralph_runtime::store::{StoreError, Write};
 use serde_json::{Map, Value, json};
 
@@ -177,7 +178,7 @@ fn carry_out(opened: &mut Opened, plan: &Plan) -> Result<BTreeMap<String, BeadId
                 &mut edges,
                 &made[&node.key],
                 parent,
-                Dependency::PARENT_CHILD,
+                EdgeType::ParentChild.as_str(),
             )?;
         }
     }

@@ -5,7 +5,8 @@
 use std::collections::HashSet;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::{BUILT_IN_TYPES, Dependency, Entry, Fence, Issue, Record};
+use beads_ralph_core::issue::{Dependency, Entry, Fence, Issue, Record};
+use beads_ralph_core::vocabulary::{EdgeType, IssueType};
 use beads_ralph_runtime::store::{StoreError, Write};
 use camino::Utf8Path;
 use serde_json::{Map, Value};
@@ -150,7 +151,7 @@ fn finish(templates: &mut [Template], section: Option<(String, Vec<&str>)>) {
         "priority" => template.priority = input::priority(&text).ok().or(template.priority),
         "type" => {
             let kind = input::known_type(&text);
-            if BUILT_IN_TYPES.contains(&kind.as_str()) {
+            if IssueType::known(&kind).is_some_and(IssueType::is_built_in) {
                 template.kind = Some(kind);
             } else {
                 template.warnings.push(format!(
@@ -284,7 +285,7 @@ fn edges(opened: &Opened, template: &Template, id: &BeadId) -> Result<Vec<Depend
     for given in &template.dependencies {
         let (kind, target) = match given.split_once(':') {
             Some((kind, target)) => (kind.trim(), target.trim()),
-            None => (Dependency::BLOCKS, given.as_str()),
+            None => (EdgeType::Blocks.as_str(), given.as_str()),
         };
         if kind.is_empty() || kind.len() > dep::MAX_TYPE {
             return Err(Wrong::Before(format!(

@@ -1,7 +1,8 @@
 //! A bead and a line about it: what is different, and what becomes of both.
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::{Issue, LEASE_FIELDS, Record};
+use beads_ralph_core::issue::{Issue, Record};
+use beads_ralph_core::vocabulary::field;
 use serde_json::{Map, Value};
 
 use super::super::failure::Refusal;
@@ -102,12 +103,12 @@ pub(super) fn with_lease(
 ) -> Result<Issue, Refusal> {
     let is_same = merged.status() == "in_progress" && merged.assignee() == here.issue.assignee();
     let runs = issue_json::lease(here).is_some_and(|lease| lease.end >= now);
-    let comes = merged.text(LEASE_FIELDS[0]).is_some();
+    let comes = merged.text(field::LEASE[0]).is_some();
     if !is_same || (comes && !runs) {
         return Ok(merged);
     }
     let mut document = merged.document().clone();
-    for field in LEASE_FIELDS {
+    for field in field::LEASE {
         document.shift_remove(field);
         if let Some(value) = here.issue.document().get(field) {
             document.insert(field.to_owned(), value.clone());

@@ -4,7 +4,8 @@ use std::io::{self, Read as _};
 use std::os::unix::fs::FileTypeExt as _;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::{Dependency, Entry, Issue, forget_lease};
+use beads_ralph_core::issue::{Entry, Issue, forget_lease};
+use beads_ralph_core::vocabulary::EdgeType;
 use serde_json::{Map, Value};
 
 use super::super::call::{Call, Opened};
@@ -215,7 +216,7 @@ fn fill_edges(opened: &Opened, document: &mut Map<String, Value>) {
                     edge.insert(key.to_owned(), value);
                 }
             };
-            put("type", Dependency::BLOCKS.into());
+            put("type", EdgeType::Blocks.into());
             put("created_at", opened.time().into());
             put("created_by", opened.actor().into());
             put("metadata", "{}".into());

@@ -1,7 +1,8 @@
 //! `bd mol progress` and `bd mol last-activity`: figures about what is directly below a root.
 
 use beads_ralph_core::bead::{BeadId, Timestamp};
-use beads_ralph_core::issue::{Dependency, Record};
+use beads_ralph_core::issue::Record;
+use beads_ralph_core::vocabulary::EdgeType;
 use serde_json::json;
 
 use super::super::call::{Call, Opened};
@@ -12,7 +13,7 @@ use super::{family, found};
 /// What is directly below a root, by edges, of the same kind: the steps of a wisp are wisps.
 pub(super) fn direct(opened: &Opened, root: &BeadId) -> Result<Vec<Record>, Refusal> {
     let dependents = opened.store.dependents(root)?.into_iter();
-    let children = dependents.filter(|(_, kind)| kind == Dependency::PARENT_CHILD);
+    let children = dependents.filter(|(_, kind)| kind == EdgeType::ParentChild);
     let ids: Vec<BeadId> = children.map(|(child, _)| child).collect();
     let is_wisp = |record: &Record| record.issue.flag("ephemeral");
     let is_root_wisp = opened.record(root)?.as_ref().is_some_and(is_wisp);

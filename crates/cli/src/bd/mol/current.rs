@@ -3,8 +3,9 @@
 //! Beside what the real `bd` tells, each molecule has `id`, `status`, `title` and `role` of the step that is meant. When it is complete,
 //! the status is `closed`; when nothing can be started, it is `blocked`.
 
-use beads_ralph_core::issue::{Dependency, Issue, Record};
+use beads_ralph_core::issue::{Issue, Record};
 use beads_ralph_core::text::excerpt;
+use beads_ralph_core::vocabulary::EdgeType;
 use serde_json::{Map, Value, json};
 
 use super::super::call::{Call, Opened};
@@ -95,7 +96,7 @@ fn hooked(opened: &Opened, whose: &str) -> Result<Vec<Record>, Refusal> {
     let is_epic = |record: &Record| record.issue.issue_type() == "epic";
     for record in filter.find(opened)? {
         let edges = record.issue.dependencies().iter();
-        let blocking = edges.filter(|edge| edge.kind() == Dependency::BLOCKS);
+        let blocking = edges.filter(|edge| edge.kind() == EdgeType::Blocks);
         let targets: Vec<_> = blocking.map(|edge| edge.target().clone()).collect();
         if is_epic(&record) {
             roots.push(record);
@@ -166,7 +167,7 @@ impl Standing {
         let steps: Vec<_> = family.steps().iter().map(|it| it.issue.id()).collect();
         let n_needs = |record: &Record| {
             let edges = record.issue.dependencies().iter();
-            let needs = edges.filter(|edge| edge.kind() == Dependency::BLOCKS);
+            let needs = edges.filter(|edge| edge.kind() == EdgeType::Blocks);
             needs.filter(|edge| steps.contains(&edge.target())).count()
         };
         standing.steps.sort_by_key(|step| n_needs(&step.record));

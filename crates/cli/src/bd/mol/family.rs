@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Dependency, Effect, Issue, Record};
+use beads_ralph_core::vocabulary::EdgeType;
 use serde_json::Value;
 
 use super::super::call::Opened;
@@ -72,7 +73,7 @@ impl Family {
         let children_of = |id: &BeadId| -> Vec<&Issue> {
             let own = edges
                 .iter()
-                .filter(|(_, edge)| edge.kind() == Dependency::PARENT_CHILD && edge.target() == id);
+                .filter(|(_, edge)| edge.kind() == EdgeType::ParentChild && edge.target() == id);
             own.map(|(issue, _)| *issue).collect()
         };
         let waits = |edge: &Dependency| match edge.effect() {
@@ -102,7 +103,7 @@ fn formula_order(root: &Issue) -> HashMap<String, usize> {
 /// What is directly below a bead: by edges, then by name where it has no other parent.
 pub(super) fn children(opened: &Opened, id: &BeadId) -> Result<Vec<Record>, Refusal> {
     let dependents = opened.store.dependents(id)?.into_iter();
-    let children = dependents.filter(|(_, kind)| kind == Dependency::PARENT_CHILD);
+    let children = dependents.filter(|(_, kind)| kind == EdgeType::ParentChild);
     let mut ids: Vec<BeadId> = children.map(|(child, _)| child).collect();
     let start = format!("{id}.");
     let named = opened

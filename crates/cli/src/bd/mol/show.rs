@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::{Dependency, Record};
+use beads_ralph_core::issue::Record;
+use beads_ralph_core::vocabulary::EdgeType;
 use serde_json::{Value, json};
 
 use super::super::call::Call;
@@ -85,7 +86,7 @@ fn tree(family: &Family, page: &mut String) {
     let children = |id: &BeadId| -> Vec<&Record> {
         let own = edges
             .iter()
-            .filter(|(_, edge)| edge.kind() == Dependency::PARENT_CHILD && edge.target() == id);
+            .filter(|(_, edge)| edge.kind() == EdgeType::ParentChild && edge.target() == id);
         let ids: Vec<&BeadId> = own.map(|(issue, _)| issue.id()).collect();
         let all = family.all.iter();
         all.filter(|record| ids.contains(&record.issue.id()))

@@ -1,6 +1,7 @@
 //! `bd mol squash`: a digest in the place of a molecule's wisps, as the real `bd` makes it.
 
 use beads_ralph_core::issue::{Dependency, Edit, Entry, Record};
+use beads_ralph_core::vocabulary::EdgeType;
 use beads_ralph_runtime::store::Write;
 use serde_json::{Value, json};
 
@@ -57,7 +58,7 @@ fn squash(
     let title = format!("Digest: {}", root.issue.title());
     let id = ids::new_id(opened, &opened.prefix()?, &title, digest)?;
     let n = wisps.len();
-    let edge = Dependency::new(root.issue.id().clone(), Dependency::PARENT_CHILD)
+    let edge = Dependency::new(root.issue.id().clone(), EdgeType::ParentChild)
         .map_err(|error| failed(error.to_string()))?
         .with("created_at", opened.time().into())
         .with("created_by", opened.actor().into());

@@ -14,15 +14,26 @@ use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_runtime::bead_files::{BeadFile, Ralph};
 use beads_ralph_runtime::store::Store;
 use beads_ralph_runtime::{gate, os::clock};
+use clap::Args;
 use serde_json::{Value, json};
 
 use super::list::why;
 use super::none_stands;
-use crate::args::{GateCheckArgs, Global};
+use crate::args::Global;
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::governing;
 use crate::ui::{Ui, counted};
+
+#[derive(Debug, Args)]
+pub(crate) struct GateCheckArgs {
+    /// The bead that is to be begun: its id, or its file in .ralph/beads or .beads/active
+    #[arg(value_name = "BEAD")]
+    pub(crate) bead: Option<String>,
+    /// Only the gates that count for features of a group
+    #[arg(long, value_name = "NAME", conflicts_with = "bead")]
+    pub(crate) group: Option<String>,
+}
 
 /// How many beads people are shown of what can be done meanwhile.
 const MAX_NEXT: usize = 5;

@@ -4,25 +4,49 @@
 
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::dod;
-use beads_ralph_core::gate::{CONVOY, GATE_LABEL, GROUP_LABEL};
 use beads_ralph_core::issue::{Entry, Label, check_id};
 use beads_ralph_core::text::excerpt;
+use beads_ralph_core::vocabulary::{field, label};
 use beads_ralph_runtime::os::files::{self, FileError};
 use beads_ralph_runtime::repo;
 use beads_ralph_runtime::store::{StoreError, Write};
 use camino::Utf8PathBuf;
+use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use serde_json::{Value, json};
 
-use super::super::create_bead::verifiers;
-use crate::args::{GateCreateArgs, Global};
+use crate::args::Global;
 use crate::beads::Beads;
+use crate::command::bead::create::verifiers;
 use crate::failure::Failure;
 use crate::governing;
 use crate::ui::{Ui, quoted};
 
+#[derive(Debug, Args)]
+pub(crate) struct GateCreateArgs {
+    /// Its id
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    /// A command that must succeed, alone or as NAME=COMMAND; may be given several times
+    #[arg(long = "verifier", value_name = "COMMAND", required = true, value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) verifiers: Vec<String>,
+    /// What it is called; without it the id
+    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) title: Option<String>,
+    /// The group that it is for: features of the group are held back by its gates only
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) group: Option<String>,
+    /// Keep it open when it is green
+    #[arg(long)]
+    pub(crate) stays_open: bool,
+    /// Write it into .ralph/gates, also where there is a store
+    #[arg(long)]
+    pub(crate) file: bool,
+}
+
 pub(super) fn run(args: &GateCreateArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     if let Some(group) = &args.group {
-        Label::parse(&format!("{GROUP_LABEL}{group}")).map_err(|invalid| {
+        Label::parse(&format!("{}{group}", label::GROUP_PREFIX)).map_err(|invalid| {
             Failure::new(ErrorCode::ValidationInvalidPattern, invalid.to_string())
                 .action("choose another name for --group")
         })?;
@@ -53,11 +77,11 @@ fn stored(args: &GateCreateArgs, beads: &mut Beads) -> Result<(), Failure> {
         .map_err(|invalid| {
             Failure::new(ErrorCode::ValidationInvalidPattern, invalid.to_string())
         })?;
-    let mut labels = vec![GATE_LABEL.to_owned()];
+    let mut labels = vec![label::GATE.to_owned()];
     labels.extend(
         args.group
             .iter()
-            .map(|group| format!("{GROUP_LABEL}{group}")),
+            .map(|group| format!("{}{group}", label::GROUP_PREFIX)),
     );
     let document = json!({
         "id": id.as_str(),
@@ -93,7 +117,7 @@ fn filed(args: &GateCreateArgs) -> Result<Utf8PathBuf, Failure> {
         "status": "pending",
     });
     if let Some(group) = &args.group {
-        document[CONVOY] = group.as_str().into();
+        document[field::CONVOY] = group.as_str().into();
     }
     dod::read(document.clone(), None).map_err(|errors| {
         let listed: Vec<String> = errors.iter().map(ToString::to_string).collect();

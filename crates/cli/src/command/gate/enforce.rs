@@ -10,8 +10,9 @@ use std::fmt::Write as _;
 
 use beads_ralph_core::dod::{DodBead, DodStatus};
 use beads_ralph_core::gate::{Applicant, Denied, Gates};
-use beads_ralph_core::issue::{Edit, HELD_BY_GATES, Query, Record, StatusFilter};
+use beads_ralph_core::issue::{Edit, Query, Record, StatusFilter};
 use beads_ralph_core::text::{excerpt, visible};
+use beads_ralph_core::vocabulary::metadata;
 use beads_ralph_runtime::bead_files::{BeadFile, BeadFileError};
 use beads_ralph_runtime::os::files::FileError;
 use beads_ralph_runtime::store::{Guard, Stamp, Store, StoreError, Write};
@@ -51,7 +52,10 @@ impl Verdict {
             ],
             Self::Block(reason) => vec![
                 Edit::Status("blocked".to_owned()),
-                Edit::MergeMetadata(Map::from_iter([(HELD_BY_GATES.to_owned(), json!(reason))])),
+                Edit::MergeMetadata(Map::from_iter([(
+                    metadata::HELD_BY_GATES.to_owned(),
+                    json!(reason),
+                )])),
                 Edit::AppendNotes(format!("[gates] blocked: {reason}")),
             ],
         }
@@ -97,7 +101,7 @@ fn verdict(is_begun: bool, is_held: bool, permission: Result<(), Denied>) -> Opt
 }
 
 fn verdict_on_file(bead: &DodBead, gates: &Gates) -> Option<Verdict> {
-    let is_held = bead.status == DodStatus::Blocked && bead.meta(HELD_BY_GATES).is_some();
+    let is_held = bead.status == DodStatus::Blocked && bead.meta(metadata::HELD_BY_GATES).is_some();
     let is_begun = bead.status == DodStatus::InProgress;
     verdict(
         is_begun,
@@ -129,7 +133,7 @@ impl Enforced {
             Verdict::Block(reason) => (DodStatus::Blocked, json!(reason)),
             Verdict::Release => (DodStatus::Pending, Value::Null),
         };
-        match file.write_status(status, (HELD_BY_GATES, note)) {
+        match file.write_status(status, (metadata::HELD_BY_GATES, note)) {
             Ok(()) => self.tell(id, verdict),
             // Somebody who asks for no lock was faster.
             Err(BeadFileError::File(FileError::Changed { .. } | FileError::NotFound { .. })) => {}

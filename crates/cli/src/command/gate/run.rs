@@ -10,15 +10,23 @@ use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_runtime::config;
 use beads_ralph_runtime::exec::Ending;
 use beads_ralph_runtime::os::process::{Cancel, Units};
+use clap::Args;
 use serde_json::{Value, json};
 
-use super::super::exec::{Done, Exec};
 use super::none_stands;
-use crate::args::{BeadChoice, ExecArgs, GateRunArgs, Global};
+use crate::args::{BeadChoice, Global};
+use crate::command::work::exec::{Done, Exec, ExecArgs};
 use crate::failure::Failure;
 use crate::governing;
 use crate::ui::{Ui, counted};
 use crate::work::{self, Target};
+
+#[derive(Debug, Args)]
+pub(crate) struct GateRunArgs {
+    /// The gates; without any, all that hold features back
+    #[arg(value_name = "GATE")]
+    pub(crate) ids: Vec<String>,
+}
 
 pub(super) fn run(args: &GateRunArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let gates = governing::gates(global)?;

@@ -7,26 +7,47 @@ use std::io;
 
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::implement::{
-    HUMAN, MERGE_READY, Stage, accept_step, answer_note, answer_source, redo_step, stage_of,
+    Stage, accept_step, answer_note, answer_source, redo_step, stage_of,
 };
 use beads_ralph_core::issue::{Edit, Label, Record, Standing, new_comment};
 use beads_ralph_core::molecule::Step;
 use beads_ralph_core::text::{excerpt, visible};
+use beads_ralph_core::vocabulary::label;
 use beads_ralph_core::watchdog;
 use beads_ralph_runtime::store::{Guard, StoreError, Write};
 use beads_ralph_runtime::{os::clock, os::files, os::host};
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
+use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use serde_json::{Value, json};
 
-use super::super::close::refuse_while_waiting;
-use super::super::reopen::opening;
-use super::super::retry::refuse_others;
 use super::waiting::{Kind, Waiting};
-use crate::args::{Global, GuardArgs, HumanResolveArgs};
+use crate::args::{Global, GuardArgs};
 use crate::beads::{Beads, Writer, until_settled};
+use crate::command::store::close::refuse_while_waiting;
+use crate::command::store::reopen::opening;
+use crate::command::work::retry::refuse_others;
 use crate::failure::Failure;
 use crate::ui::Ui;
 use crate::ui::bead_view::named;
+
+#[derive(Debug, Args)]
+pub(crate) struct HumanResolveArgs {
+    /// The bead, or the step of its molecule that waits
+    pub(crate) id: String,
+    /// What you say to it; it is kept with the bead
+    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) answer: Option<String>,
+    /// The file that holds it; `-` is standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "answer")]
+    pub(crate) answer_file: Option<Utf8PathBuf>,
+    /// Go past it instead of doing it again
+    #[arg(long)]
+    pub(crate) accept: bool,
+    /// Do everything again from this stage on, such as green-loop
+    #[arg(long, value_name = "STAGE", conflicts_with = "accept")]
+    pub(crate) redo: Option<String>,
+}
 
 /// What is said when nobody says anything.
 const RESOLVED: &str = "resolved";
@@ -118,7 +139,7 @@ fn changes<'w>(
                 answer => format!("merged by a person: {answer}"),
             };
             vec![
-                Edit::RemoveLabel(MERGE_READY.to_owned()),
+                Edit::RemoveLabel(label::MERGE_READY.to_owned()),
                 Edit::Close(reason),
             ]
         }
@@ -135,8 +156,8 @@ fn changes<'w>(
             vec![Edit::Close(answer.to_owned())]
         }
     };
-    if waiting.kind == Kind::Run && is_accepted && record.issue.has_label(HUMAN) {
-        edits.push(Edit::RemoveLabel(HUMAN.to_owned()));
+    if waiting.kind == Kind::Run && is_accepted && record.issue.has_label(label::HUMAN) {
+        edits.push(Edit::RemoveLabel(label::HUMAN.to_owned()));
     }
     Ok(vec![(record, edits)])
 }
@@ -155,7 +176,7 @@ fn of_implement<'w>(
     if is_accepted && is_last {
         // There is no next step: what is left is a person's to merge.
         of_source.push(Edit::AddLabel(
-            Label::parse(MERGE_READY).expect("the word is a label"),
+            Label::parse(label::MERGE_READY).expect("the word is a label"),
         ));
     }
     let mut changes = vec![(source, of_source)];
@@ -167,7 +188,7 @@ fn of_implement<'w>(
         }
         if !waiting.is_done_again(step) {
             // Somebody went past it long ago, and took the label off the bead alone.
-            changes.push((step, vec![Edit::RemoveLabel(HUMAN.to_owned())]));
+            changes.push((step, vec![Edit::RemoveLabel(label::HUMAN.to_owned())]));
             continue;
         }
         changes.push((step, redo_step(&step.issue, &note)));
@@ -180,7 +201,7 @@ fn of_implement<'w>(
             for whole in wholes.collect::<Vec<_>>() {
                 below.push(whole);
                 let is_closed = whole.issue.standing() == Standing::Closed;
-                if is_closed && !whole.issue.has_label(HUMAN) {
+                if is_closed && !whole.issue.has_label(label::HUMAN) {
                     changes.push((whole, vec![Edit::Reopen]));
                 }
             }
@@ -214,14 +235,14 @@ fn redo_from<'w>(
         )));
     };
     let mut source = answer_source(&waiting.record.issue, note);
-    source.push(Edit::RemoveLabel(MERGE_READY.to_owned()));
+    source.push(Edit::RemoveLabel(label::MERGE_READY.to_owned()));
     let mut changes = vec![(&waiting.record, source)];
     for (at, step) in steps.iter().enumerate().skip(first) {
         let issue = &step.issue;
         if at == first {
             changes.push((*step, redo_step(issue, note)));
-        } else if issue.standing() == Standing::Closed || issue.has_label(HUMAN) {
-            let mut edits = vec![Edit::RemoveLabel(HUMAN.to_owned())];
+        } else if issue.standing() == Standing::Closed || issue.has_label(label::HUMAN) {
+            let mut edits = vec![Edit::RemoveLabel(label::HUMAN.to_owned())];
             if issue.standing() == Standing::Closed {
                 edits.push(Edit::Reopen);
             }

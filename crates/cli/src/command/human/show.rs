@@ -8,15 +8,22 @@ use std::fmt::Write as _;
 use beads_ralph_core::implement::stage_of;
 use beads_ralph_core::issue::Record;
 use beads_ralph_core::text::{excerpt, visible};
+use clap::Args;
 use serde_json::{Value, json};
 
 use super::waiting::{Kind, Waiting};
-use crate::args::{Global, HumanShowArgs};
+use crate::args::Global;
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::Ui;
 use crate::ui::bead_view::{named, paragraph};
 use crate::worker_reports::{Found, reports};
+
+#[derive(Debug, Args)]
+pub(crate) struct HumanShowArgs {
+    /// The bead, or the step of its molecule that waits
+    pub(crate) id: String,
+}
 
 /// A step that waits, and what its workers left.
 struct Shown<'w> {

@@ -1,11 +1,10 @@
 //! Something that waits for a person, and what is known about it.
 
 use beads_ralph_core::history::records;
-use beads_ralph_core::implement::{
-    HUMAN, PULL_LABEL, VERIFIED, WORKTREE_LABEL, decode_path, decode_url, reason, stage_of,
-};
+use beads_ralph_core::implement::{decode_path, decode_url, reason, stage_of};
 use beads_ralph_core::issue::{Issue, Record, Standing};
 use beads_ralph_core::molecule::{Molecule, Step};
+use beads_ralph_core::vocabulary::label;
 use camino::Utf8Path;
 use serde_json::{Value, json};
 
@@ -50,7 +49,7 @@ impl Waiting {
     pub(super) fn steps(&self) -> impl Iterator<Item = (&Molecule, &Record)> {
         self.molecules.iter().flat_map(|molecule| {
             let steps = molecule.steps().iter().map(Step::record);
-            let flagged = steps.filter(|step| step.issue.has_label(HUMAN));
+            let flagged = steps.filter(|step| step.issue.has_label(label::HUMAN));
             flagged.map(move |step| (molecule, step))
         })
     }
@@ -84,7 +83,7 @@ impl Waiting {
 
     /// The worktree that the molecule names, or the bead.
     pub(super) fn worktree(&self) -> Option<String> {
-        let of_molecule = self.encoded(WORKTREE_LABEL);
+        let of_molecule = self.encoded(label::WORKTREE_PREFIX);
         let of_run = || {
             let metadata = self.record.issue.metadata()?;
             let path = metadata.get("worktree_path")?.as_str();
@@ -98,7 +97,7 @@ impl Waiting {
 
     /// The pull request that the molecule names.
     pub(super) fn pull_request(&self) -> Option<String> {
-        decode_url(self.encoded(PULL_LABEL)?).ok()
+        decode_url(self.encoded(label::PULL_REQUEST_PREFIX)?).ok()
     }
 
     /// What a label of the molecule holds, or one of the bead.
@@ -146,7 +145,7 @@ impl Waiting {
 
     /// Whether somebody said that it was looked at.
     pub(super) fn is_verified(&self) -> bool {
-        self.record.issue.has_label(VERIFIED)
+        self.record.issue.has_label(label::VERIFIED_BY_HUMAN)
     }
 
     /// Since when it waits, as far as the beads tell: when its step was closed, or else the last change.

@@ -10,13 +10,27 @@ use beads_ralph_core::issue::{Record, is_wisp};
 use beads_ralph_core::molecule::{Molecule, Step};
 use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::store::{Guard, StoreError, Write};
+use clap::Args;
 use serde_json::json;
 
 use super::load;
-use crate::args::{BurnArgs, Global, GuardArgs};
+use crate::args::{Global, GuardArgs};
 use crate::beads::{Beads, until_settled};
 use crate::failure::Failure;
 use crate::ui::{Ui, counted};
+
+#[derive(Debug, Args)]
+pub(crate) struct BurnArgs {
+    /// The roots; all of them are deleted, or none
+    #[arg(required = true, value_name = "ID")]
+    pub(crate) ids: Vec<String>,
+    /// Also molecules that were poured to stay, and steps that somebody holds
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Say what would happen, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
 
 /// What is to be deleted.
 #[derive(Default)]

@@ -5,8 +5,8 @@
 use beads_ralph_core::molecule::{Molecule, Step};
 use serde_json::{Value, json};
 
-use super::{load, step_json};
-use crate::args::{Global, MolArgs};
+use super::{MolArgs, load, step_json};
+use crate::args::Global;
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::Ui;

@@ -9,14 +9,56 @@ use beads_ralph_core::formula::{Given, Molecule, Values, vapor_warning};
 use beads_ralph_core::text::visible;
 use beads_ralph_runtime::formulas::Formulas;
 use beads_ralph_runtime::pour::{Order, PourError, Poured, draft, pour};
+use clap::Args;
 use serde_json::{Value, json};
 
-use crate::args::{Global, MakingArgs, PourArgs, ReadingArgs};
+use crate::args::{Global, ReadingArgs};
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::formulas::{Said, compiled, formulas, values};
 use crate::registered_types::RegisteredTypes;
 use crate::ui::{Ui, counted, lines};
+
+#[derive(Debug, Args)]
+pub(crate) struct PourArgs {
+    /// The formula
+    pub(crate) formula: String,
+    /// A value for a variable (repeatable)
+    #[arg(long = "var", value_name = "NAME=VALUE")]
+    pub(crate) vars: Vec<String>,
+    /// Who is to look after the molecule
+    #[arg(long, value_name = "NAME")]
+    pub(crate) assignee: Option<String>,
+    /// Another formula that becomes a part of the molecule, with the same values (repeatable)
+    #[arg(long, value_name = "FORMULA")]
+    pub(crate) attach: Vec<String>,
+    /// Say what would happen, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WispMakeArgs {
+    /// The formula
+    pub(crate) formula: String,
+    #[command(flatten)]
+    pub(crate) making: MakingArgs,
+}
+
+/// How a wisp is made.
+#[derive(Debug, Args)]
+pub(crate) struct MakingArgs {
+    /// A value for a variable (repeatable)
+    #[arg(long = "var", value_name = "NAME=VALUE")]
+    pub(crate) vars: Vec<String>,
+    /// Say what would happen, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
+}
 
 /// What is asked for, by either command.
 struct Wish<'a> {

@@ -5,8 +5,8 @@
 use beads_ralph_core::molecule::{Molecule, Progress};
 use serde_json::{Map, Value, json};
 
-use super::some;
-use crate::args::{Global, SomeMolArgs};
+use super::{SomeMolArgs, some};
+use crate::args::Global;
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::Ui;

@@ -9,8 +9,8 @@ use beads_ralph_core::issue::Query;
 use beads_ralph_core::molecule::{Molecule, Place, Step};
 use serde_json::{Value, json};
 
-use super::{some, step_json};
-use crate::args::{Global, SomeMolArgs};
+use super::{SomeMolArgs, some, step_json};
+use crate::args::Global;
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::Ui;

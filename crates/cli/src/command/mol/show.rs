@@ -11,8 +11,8 @@ use beads_ralph_core::text::excerpt;
 use serde_json::{Value, json};
 
 use super::progress::figures;
-use super::{load, step_json};
-use crate::args::{Global, MolArgs};
+use super::{MolArgs, load, step_json};
+use crate::args::Global;
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::Ui;

@@ -6,14 +6,31 @@
 use beads_ralph_core::issue::{Edit, Record, Standing, is_wisp};
 use beads_ralph_core::molecule::Molecule;
 use beads_ralph_runtime::store::{Guard, StoreError, Write};
+use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use serde_json::{Value, json};
 
 use super::load;
-use crate::args::{Global, GuardArgs, SquashArgs};
+use crate::args::{Global, GuardArgs};
 use crate::beads::{Beads, until_settled};
 use crate::failure::Failure;
 use crate::ui::bead_view::named;
 use crate::ui::{Ui, counted};
+
+#[derive(Debug, Args)]
+pub(crate) struct SquashArgs {
+    /// The root of the molecule
+    pub(crate) id: String,
+    /// What came of it
+    #[arg(short, long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) summary: String,
+    /// Also when somebody holds one of its steps
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Say what would happen, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
 
 pub(super) fn run(args: &SquashArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let mut beads = Beads::open(global)?;

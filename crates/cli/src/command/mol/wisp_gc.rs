@@ -3,19 +3,32 @@
 //! A wisp of which somebody holds a step is left, however old it is. What is deleted is deleted in one step. Data: `{"wisps":
 //! [roots], "deleted": [ids], "left": [{id, why}], "dry_run": bool}`.
 
+use std::time::Duration;
+
 use beads_ralph_core::issue::{Record, Standing, is_wisp};
 use beads_ralph_core::molecule::{Molecule, Step, is_root};
 use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::store::{Guard, StoreError, Write};
+use clap::Args;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::wisp_list;
-use crate::args::{Global, WispGcArgs};
+use crate::args::{Global, duration};
 use crate::beads::{Beads, until_settled};
 use crate::failure::Failure;
 use crate::ui::bead_view::held;
 use crate::ui::{Ui, counted};
+
+#[derive(Debug, Args)]
+pub(crate) struct WispGcArgs {
+    /// How old a wisp must be to be over, such as 24h
+    #[arg(long, value_name = "TIME", default_value = "24h", value_parser = duration)]
+    pub(crate) age: Duration,
+    /// Say what would happen, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
 
 /// What is deleted, and what is not although it is over.
 struct Sweep {

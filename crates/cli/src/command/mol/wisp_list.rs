@@ -4,15 +4,23 @@
 
 use beads_ralph_core::issue::{Condition, Flag, Query, Record, Standing, expiry, is_expired};
 use beads_ralph_core::molecule::Molecule;
+use clap::Args;
 use serde_json::{Value, json};
 
-use crate::args::{Global, WispListArgs};
+use crate::args::Global;
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::molecules;
 use crate::ui::Ui;
 use crate::ui::bead_view::time;
 use crate::ui::table::{Page, Table};
+
+#[derive(Debug, Args)]
+pub(crate) struct WispListArgs {
+    /// Closed ones too
+    #[arg(long)]
+    pub(crate) all: bool,
+}
 
 pub(super) fn run(args: &WispListArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let beads = Beads::open(global)?;

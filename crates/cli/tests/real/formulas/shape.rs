@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use beads_ralph_core::issue::STAGE;
 use serde_json::{Map, Value, json};
 
 use super::fixture::Difference;
+use beads_ralph_core::vocabulary::{label, metadata};
 
 /// The name of the root among the steps.
 const ROOT: &str = "(root)";
@@ -101,7 +101,7 @@ fn parent(bead: &Value) -> Option<&str> {
 }
 
 fn labels(bead: &Value, name: &str) -> Value {
-    let own = format!("{STAGE}-{name}");
+    let own = format!("{}{name}", label::STAGE_PREFIX);
     let labels = bead["labels"].as_array().into_iter().flatten();
     let mut labels: Vec<&str> = labels
         .filter_map(Value::as_str)
@@ -117,8 +117,11 @@ fn metadata(bead: &Value, name: &str) -> Value {
     if name == ROOT {
         metadata.remove("formula");
         metadata.remove("steps");
-    } else if metadata.get(STAGE).is_some_and(|stage| stage == name) {
-        metadata.remove(STAGE);
+    } else if metadata
+        .get(metadata::STAGE)
+        .is_some_and(|stage| stage == name)
+    {
+        metadata.remove(metadata::STAGE);
     }
     Value::Object(metadata)
 }

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use beads_ralph_core::engine::CommitId;
-use beads_ralph_core::implement::{Judge, Outcome, PULL_LABEL, encode_url};
+use beads_ralph_core::implement::{Judge, Outcome, encode_url};
+use beads_ralph_core::vocabulary::label;
 
 use super::super::Dispatcher;
 use super::super::assign::Assignment;
@@ -69,7 +70,11 @@ impl Dispatcher<'_> {
         self.decide("I-13", format!("the pull request is {}", request.url));
         let reason = format!("create-pr complete; {}", request.url);
         let mut settlement = Settlement::new(Outcome::Complete(reason));
-        settlement.root = vec![label(&format!("{PULL_LABEL}{}", encode_url(&request.url)))?];
+        settlement.root = vec![label(&format!(
+            "{}{}",
+            label::PULL_REQUEST_PREFIX,
+            encode_url(&request.url)
+        ))?];
         Ok(settlement)
     }
 

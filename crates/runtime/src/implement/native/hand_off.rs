@@ -2,8 +2,9 @@
 
 use beads_ralph_core::engine::CommitId;
 use beads_ralph_core::implement::report::Status;
-use beads_ralph_core::implement::{Judge, MERGE_READY, Outcome, VERIFIED, worktree_of};
+use beads_ralph_core::implement::{Judge, Outcome, worktree_of};
 use beads_ralph_core::issue::{Edit, Record};
+use beads_ralph_core::vocabulary::label;
 use camino::Utf8Path;
 
 use super::super::Dispatcher;
@@ -66,7 +67,7 @@ impl Dispatcher<'_> {
     /// Whether nobody has to look: it is allowed, merging is how work is handed over, and no line waits for a person.
     fn may_merge(&mut self, assignment: &Assignment, source: &Record) -> bool {
         let mut lines = assignment.acceptance.iter();
-        let is_verified = source.issue.has_label(VERIFIED);
+        let is_verified = source.issue.has_label(label::VERIFIED_BY_HUMAN);
         let is_looked_at = is_verified || !lines.any(|line| line.judge == Judge::Human);
         let is_merging = self.site.integration == IntegrationMode::Merge;
         let is_allowed = source.issue.has_label("auto-mergeable");
@@ -149,6 +150,6 @@ fn handed_over(
         commit.short()
     );
     let mut settlement = Settlement::new(Outcome::Complete(reason));
-    settlement.source = vec![label(MERGE_READY)?, Edit::AppendNotes(note)];
+    settlement.source = vec![label(label::MERGE_READY)?, Edit::AppendNotes(note)];
     Ok(settlement)
 }

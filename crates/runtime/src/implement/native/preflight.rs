@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use beads_ralph_core::engine::CommitId;
-use beads_ralph_core::implement::{Outcome, READY, WORKTREE_LABEL, encode_path, title_slug};
-use beads_ralph_core::issue::{Dependency, Edit};
+use beads_ralph_core::implement::{Outcome, encode_path, title_slug};
+use beads_ralph_core::issue::Edit;
+use beads_ralph_core::vocabulary::{EdgeType, label};
 use serde_json::{Map, json};
 
 use super::super::Dispatcher;
@@ -22,7 +23,7 @@ use crate::run::{Origin, Place, Repository as _, Wanted, set_up};
 pub(super) const BASE: &str = "base_commit";
 
 /// The labels that a bead must have before anybody works on it.
-pub(in crate::implement) const REQUIRED: [&str; 2] = ["brainstormed", READY];
+pub(in crate::implement) const REQUIRED: [&str; 2] = ["brainstormed", label::IMPLEMENTATION_READY];
 
 impl Dispatcher<'_> {
     pub(super) fn preflight(
@@ -92,7 +93,7 @@ impl Dispatcher<'_> {
         let outcome = format!("preflight complete; {branch} at {worktree}");
         let mut settlement = Settlement::new(Outcome::Complete(outcome));
         let path = encode_path(worktree.as_str());
-        settlement.root = vec![label(&format!("{WORKTREE_LABEL}{path}"))?];
+        settlement.root = vec![label(&format!("{}{path}", label::WORKTREE_PREFIX))?];
         settlement
             .root
             .extend(noted_base(assignment, &origin, &prepared.head));
@@ -106,7 +107,7 @@ impl Dispatcher<'_> {
             return Ok(Vec::new());
         }
         let edges = assignment.source.issue.dependencies().iter();
-        let before = edges.filter(|edge| edge.kind() == Dependency::BLOCKS);
+        let before = edges.filter(|edge| edge.kind() == EdgeType::Blocks);
         let mut wanted = Vec::new();
         for edge in before {
             if let Some(commit) = self.site.git.kept(edge.target())? {

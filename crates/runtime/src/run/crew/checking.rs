@@ -3,7 +3,7 @@
 use beads_ralph_core::bead::{RalphBead, Verifier};
 use beads_ralph_core::check::{is_green, no_verdict, verdict};
 use beads_ralph_core::engine::{CommitId, Trouble};
-use beads_ralph_core::gate::GATE_LABEL;
+use beads_ralph_core::vocabulary::label;
 
 use super::super::activity::Watching;
 use super::super::ports::{Checked, Job, Place};
@@ -107,7 +107,7 @@ impl RealCrew<'_> {
 }
 
 fn is_gate(bead: &RalphBead) -> bool {
-    bead.labels.iter().any(|label| label == GATE_LABEL)
+    bead.labels.iter().any(|label| label == label::GATE)
 }
 
 /// What is known without any check being run.

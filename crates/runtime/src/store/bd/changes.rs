@@ -4,8 +4,8 @@
 //! the issue's own fields is one call, guarded by the status that was seen, and the last one: until it happened nothing is done
 //! that cannot be done again.
 
-use beads_ralph_core::bead::ESTIMATED_MINUTES;
-use beads_ralph_core::issue::{Comment, Dependency, Issue, KEPT_KEY};
+use beads_ralph_core::issue::{Comment, Dependency, Issue};
+use beads_ralph_core::vocabulary::{field, metadata};
 use serde_json::{Map, Value, json};
 
 use super::program::{Argument, Call};
@@ -206,7 +206,7 @@ fn flag(field: &str, old: &Issue, new: &Issue) -> Result<Vec<Argument>, StoreErr
         // What is left out means the same as these.
         None | Some(Value::Null) if field == "priority" => new.priority().to_string(),
         None | Some(Value::Null) if field == "issue_type" => new.issue_type().to_owned(),
-        None | Some(Value::Null) if field == ESTIMATED_MINUTES => "0".to_owned(),
+        None | Some(Value::Null) if field == field::ESTIMATED_MINUTES => "0".to_owned(),
         None | Some(Value::Null) => String::new(),
         Some(Value::String(text)) => text.clone(),
         Some(other) => other.to_string(),
@@ -225,7 +225,7 @@ fn flag(field: &str, old: &Issue, new: &Issue) -> Result<Vec<Argument>, StoreErr
         "issue_type" => "type",
         "external_ref" => "external-ref",
         "spec_id" => "spec-id",
-        ESTIMATED_MINUTES => "estimate",
+        field::ESTIMATED_MINUTES => "estimate",
         "due_at" => "due",
         "defer_until" => "defer",
         "ephemeral" => {
@@ -274,7 +274,10 @@ fn metadata(before: &Row, after: &Row) -> Map<String, Value> {
         .collect();
     let own = |row: &Row| kept(&row.entry.issue, row.entry.fence, row.claim.as_ref());
     if own(before) != own(after) {
-        told.insert(KEPT_KEY.to_owned(), own(after).unwrap_or_default());
+        told.insert(
+            metadata::BEADS_RALPH.to_owned(),
+            own(after).unwrap_or_default(),
+        );
     }
     told
 }

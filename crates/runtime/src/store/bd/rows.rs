@@ -2,10 +2,11 @@
 //!
 //! What `bd` has no room for, the claim and its fence, is kept in the metadata (`core::issue::Kept`); readers never see it there.
 
-use beads_ralph_core::bead::{ESTIMATED_MINUTES, FieldError, Timestamp};
+use beads_ralph_core::bead::{FieldError, Timestamp};
 use beads_ralph_core::issue::{
-    Claim, Comment, EditError, Entry, Fence, Issue, KEPT_KEY, Kept, Line, read_line,
+    Claim, Comment, EditError, Entry, Fence, Issue, Kept, Line, read_line,
 };
+use beads_ralph_core::vocabulary::{field, metadata};
 use serde_json::{Map, Value};
 
 use crate::store::{Capability, StoreError};
@@ -89,8 +90,12 @@ pub(super) fn from_bd(mut value: Value) -> Result<Option<Row>, StoreError> {
     let kept = value.as_object_mut().and_then(|document| {
         document.shift_remove("revision");
         // `bd` cannot forget an estimate, only set it to nothing.
-        if document.get(ESTIMATED_MINUTES).and_then(Value::as_u64) == Some(0) {
-            document.shift_remove(ESTIMATED_MINUTES);
+        if document
+            .get(field::ESTIMATED_MINUTES)
+            .and_then(Value::as_u64)
+            == Some(0)
+        {
+            document.shift_remove(field::ESTIMATED_MINUTES);
         }
         Kept::take(document)
     });
@@ -128,12 +133,13 @@ pub(super) fn kept(issue: &Issue, fence: Fence, claim: Option<&Claim>) -> Option
 
 /// Refuses a document that has something of its own where we keep ours.
 pub(super) fn check_key(issue: &Issue) -> Result<(), StoreError> {
-    let is_taken = (issue.metadata()).is_some_and(|metadata| metadata.contains_key(KEPT_KEY));
+    let is_taken =
+        (issue.metadata()).is_some_and(|metadata| metadata.contains_key(metadata::BEADS_RALPH));
     if is_taken {
         return Err(StoreError::Edit {
             id: issue.id().clone(),
             error: EditError::Kept {
-                field: format!("metadata.{KEPT_KEY}"),
+                field: format!("metadata.{}", metadata::BEADS_RALPH),
                 hint: "it belongs to claims; choose another key",
             },
         });
@@ -163,7 +169,7 @@ pub(super) fn to_bd(entry: &Entry, claim: Option<&Claim>) -> Result<Value, Store
             *metadata = Value::Object(Map::new());
         }
         if let Some(metadata) = metadata.as_object_mut() {
-            metadata.insert(KEPT_KEY.to_owned(), kept);
+            metadata.insert(metadata::BEADS_RALPH.to_owned(), kept);
         }
     }
     document.entry("priority").or_insert_with(|| 2.into());

@@ -4,8 +4,9 @@ use std::collections::HashSet;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{
-    ALL_STEPS_COMPLETE, Comment, Dependency, Effect, MOLECULE, has_become, is_same_content,
+    ALL_STEPS_COMPLETE, Comment, Dependency, Effect, has_become, is_same_content,
 };
+use beads_ralph_core::vocabulary::IssueType;
 use serde_json::{Map, Value};
 
 use super::answer::Answer;
@@ -38,7 +39,7 @@ impl Changed {
     /// one that is closed because its steps are comes after them, or a cut in between would leave open steps below it.
     fn turn(&self) -> Turn {
         let issue = &self.after.entry.issue;
-        if issue.issue_type() != MOLECULE || issue.status() != "closed" {
+        if issue.issue_type() != IssueType::Molecule || issue.status() != "closed" {
             return Turn::Second;
         }
         match issue.text("close_reason") {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::Dependency;
+use beads_ralph_core::vocabulary::EdgeType;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -86,7 +86,7 @@ impl Edge {
     /// Its type, or the usual one.
     pub(super) fn kind(&self) -> &str {
         let kind = self.kind.as_deref().filter(|kind| !kind.is_empty());
-        kind.unwrap_or(Dependency::BLOCKS)
+        kind.unwrap_or(EdgeType::Blocks.as_str())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Dependency, Edit, Record};
+use beads_ralph_core::vocabulary::EdgeType;
 use serde_json::{Map, Value};
 
 use super::super::super::arguments::Arguments;
@@ -103,8 +104,7 @@ impl Changes {
         if found.is_none() {
             return Err(format!("issue {parent} not found"));
         }
-        let edge =
-            Dependency::new(id, Dependency::PARENT_CHILD).map_err(|error| error.to_string())?;
+        let edge = Dependency::new(id, EdgeType::ParentChild).map_err(|error| error.to_string())?;
         let edge = edge.with("created_at", opened.time().into());
         edits.push(Edit::AddDependency(
             edge.with("created_by", opened.actor().into()),

@@ -1,0 +1,370 @@
+//! `simulate`: plays a run many times with the engine of the real one and no agent.
+//!
+//! Data: `{beads, workers, rounds, seed, learned_from, makespan_minutes, critical_path_minutes, utilisation, cost_usd, attempts, closed, endings,
+//! first_in_first_out: {makespan_minutes, utilisation}, critical_path: [{bead, sprint, title, minutes, share}], recorded}`; each figure is
+//! `{p50, p90, p99}`. With `--from-run`, `recorded` is `{run, launches, is_identical}`, else null.
+
+pub(crate) mod model;
+mod work;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::engine::{Head, Task};
+use beads_ralph_core::history::story::{Chronicle, chronicle};
+use beads_ralph_core::simulate::{
+    Figures, Percentiles, Play, Source, Study, StudyResult, launches,
+};
+use beads_ralph_core::text::excerpt;
+use beads_ralph_runtime::os::files;
+use camino::Utf8PathBuf;
+use clap::Args;
+use serde_json::{Value, json};
+
+use self::model::ModelArgs;
+use crate::args::{Global, RuleArgs};
+use crate::command::work::run::VERSION;
+use crate::failure::Failure;
+use crate::ui::table::{Page, Table};
+use crate::ui::{Ui, counted, page};
+use work::Work;
+
+#[derive(Debug, Args)]
+pub(crate) struct SimulateArgs {
+    /// The plan, `-` is standard input; without it the beads of the store that are not closed
+    pub(crate) plan: Option<Utf8PathBuf>,
+    /// Only these sprints of the plan, such as 1.2a,1.3; what they wait for counts as done
+    #[arg(long, value_name = "IDS", requires = "plan")]
+    pub(crate) sprint_filter: Option<String>,
+    /// What luck is made from; the same number gives the same answer
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// How many beads are worked on at once; without it what beads-ralph.yaml says
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) workers: Option<u16>,
+    /// How often the run is played
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) rounds: u32,
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+    /// Take durations and answers from this run: its id, the beginning of it, `latest`, or its directory
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["plan", "no_history"])]
+    pub(crate) from_run: Option<String>,
+    /// Write the first round as a page of HTML: the graph, the timeline, the cost
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<Utf8PathBuf>,
+    #[command(flatten)]
+    pub(crate) rules: RuleArgs,
+}
+
+pub(crate) fn run(args: &SimulateArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
+    let work = work::read(args, global, ui)?;
+    if work.tasks.is_empty() {
+        return Err(Failure::new(
+            ErrorCode::DependencyUnresolved,
+            "there is nothing to simulate: no bead is left to be worked on",
+        )
+        .action("name a plan, or apply one first"));
+    }
+    let study = Study {
+        settings: work.settings.clone(),
+        tasks: work.tasks.clone(),
+        model: &work.model,
+        recorded: work.run.as_ref().map(|run| &run.recorded),
+        seed: args.seed,
+        n_rounds: args.rounds,
+        began: work.began,
+    };
+    if let Some(path) = &args.html {
+        let html = page::html(&first_round(args, &work), &page::Evidence::default());
+        files::write_atomic(path, html.as_bytes())?;
+    }
+    let answer = Answer {
+        again: again(&work),
+        result: study.run(),
+        args,
+        work: &work,
+    };
+    if ui.is_json() {
+        return ui.data(&answer.to_json());
+    }
+    ui.out(&answer.text(Page::of(ui)))
+}
+
+/// The story of one round.
+fn first_round(args: &SimulateArgs, work: &Work) -> Chronicle {
+    let round = Play {
+        settings: work.settings.clone(),
+        tasks: work.tasks.clone(),
+        model: &work.model,
+        source: work
+            .run
+            .as_ref()
+            .map_or(Source::Drawn, |run| Source::WhatIf(&run.recorded)),
+        seed: args.seed,
+        began: work.began,
+    }
+    .run();
+    let head = Head::new(work.settings.clone(), VERSION, "", work.began);
+    chronicle(&head, &round.entries).expect("what was decided just now is decided again")
+}
+
+/// A recorded run that was played again, with everything as it was.
+struct Again {
+    run: String,
+    n_launches: usize,
+    /// Where the first launch is that differs, from 0.
+    first_difference: Option<usize>,
+}
+
+fn again(work: &Work) -> Option<Again> {
+    let run = work.run.as_ref()?;
+    let settings = run.journal.head.settings.clone();
+    let round = Play {
+        seed: settings.seed,
+        tasks: run.recorded.tasks(),
+        settings,
+        model: &work.model,
+        source: Source::Again(&run.recorded),
+        began: run.recorded.began(),
+    }
+    .run();
+    let (recorded, now) = (launches(&run.journal.entries), round.launches());
+    let n_same = (recorded.iter().zip(&now))
+        .take_while(|(one, other)| (&one.bead, &one.action) == (&other.bead, &other.action))
+        .count();
+    let is_same = n_same == recorded.len() && n_same == now.len();
+    Some(Again {
+        run: run.journal.head.settings.run.clone(),
+        n_launches: recorded.len(),
+        first_difference: (!is_same).then_some(n_same),
+    })
+}
+
+struct Answer<'a> {
+    result: StudyResult,
+    again: Option<Again>,
+    args: &'a SimulateArgs,
+    work: &'a Work,
+}
+
+const MS_PER_MINUTE: f64 = 60_000.0;
+
+fn minutes(ms: Percentiles) -> Percentiles {
+    let rounded = |ms: f64| (ms / MS_PER_MINUTE * 1000.0).round() / 1000.0;
+    Percentiles {
+        p50: rounded(ms.p50),
+        p90: rounded(ms.p90),
+        p99: rounded(ms.p99),
+    }
+}
+
+/// A time for people.
+fn time(ms: f64) -> String {
+    let minutes = (ms / MS_PER_MINUTE).round();
+    if minutes < 1.0 {
+        return format!("{:.0}s", ms / 1000.0);
+    }
+    if minutes < 60.0 {
+        return format!("{minutes:.0}m");
+    }
+    format!("{:.0}h{:02.0}m", (minutes / 60.0).floor(), minutes % 60.0)
+}
+
+impl Answer<'_> {
+    fn to_json(&self) -> Value {
+        let StudyResult {
+            figures,
+            first_in_first_out,
+            ..
+        } = &self.result;
+        json!({
+            "beads": self.work.tasks.len(),
+            "workers": self.work.settings.max_parallel,
+            "rounds": self.args.rounds,
+            "seed": self.args.seed,
+            "learned_from": self.work.n_learned,
+            "makespan_minutes": minutes(figures.makespan_ms),
+            "critical_path_minutes": minutes(figures.critical_ms),
+            "utilisation": figures.utilisation,
+            "cost_usd": figures.cost_usd,
+            "attempts": figures.attempts,
+            "closed": figures.closed,
+            "endings": figures.endings,
+            "first_in_first_out": {
+                "makespan_minutes": minutes(first_in_first_out.makespan_ms),
+                "utilisation": first_in_first_out.utilisation,
+            },
+            "critical_path": self.links().iter().map(Link::to_json).collect::<Vec<_>>(),
+            "recorded": self.again.as_ref().map(|again| json!({
+                "run": again.run,
+                "launches": again.n_launches,
+                "is_identical": again.first_difference.is_none(),
+            })),
+        })
+    }
+
+    /// The longest chain of the round in the middle, with how often each bead is on one.
+    fn links(&self) -> Vec<Link<'_>> {
+        let tasks: BTreeMap<&BeadId, &Task> = (self.work.tasks.iter())
+            .map(|task| (&task.id, task))
+            .collect();
+        let shares: BTreeMap<&BeadId, f64> = (self.result.criticality.iter())
+            .map(|(bead, share)| (bead, *share))
+            .collect();
+        let links = self.result.critical_path.iter().filter_map(|link| {
+            #[expect(clippy::cast_precision_loss, reason = "it is a time for people")]
+            let took_ms = link.took_ms as f64;
+            Some(Link {
+                task: tasks.get(&link.bead)?,
+                took_ms,
+                share: shares.get(&link.bead).copied().unwrap_or(0.0),
+            })
+        });
+        links.collect()
+    }
+
+    fn text(&self, page: Page) -> String {
+        let figures = &self.result.figures;
+        let mut text = format!(
+            "{}, {}, {} with seed {}; {}\n\n",
+            counted(self.work.tasks.len(), "bead", "beads"),
+            counted(self.work.settings.max_parallel, "worker", "workers"),
+            counted(
+                usize::try_from(self.args.rounds).unwrap_or(usize::MAX),
+                "round",
+                "rounds"
+            ),
+            self.args.seed,
+            self.source(),
+        );
+        text.push_str(&table(figures).draw(page));
+        text.push('\n');
+        _ = writeln!(text, "{}", self.compared());
+        _ = writeln!(text, "{}", ended(figures));
+        if let Some(again) = &self.again {
+            _ = writeln!(text, "{}", again.said());
+        }
+        text.push_str("\nthe longest chain, in the round in the middle:\n");
+        let mut table = Table::new(&["SPRINT", "BEAD", "TITLE…", "TOOK", "ON THE CHAIN"]);
+        for link in self.links() {
+            table.row(link.row());
+        }
+        text.push_str(&table.draw(page));
+        text
+    }
+
+    /// Where the numbers come from.
+    fn source(&self) -> String {
+        match (&self.work.run, self.work.n_learned) {
+            (Some(run), _) => {
+                let run = excerpt(&run.journal.head.settings.run);
+                format!("times and outcomes of run {run}")
+            }
+            (None, 0) => "times and rates are given or guessed".to_owned(),
+            (None, n) => {
+                let runs = counted(n, "run of an agent", "runs of agents");
+                let cost = if self.work.is_unpriced {
+                    "; none of them said what it cost, so that is guessed"
+                } else {
+                    ""
+                };
+                format!("times and rates learned from {runs}{cost}")
+            }
+        }
+    }
+
+    fn compared(&self) -> String {
+        let (own, other) = (
+            self.result.figures.makespan_ms,
+            self.result.first_in_first_out.makespan_ms,
+        );
+        let longer = if own.p50 > 0.0 {
+            (other.p50 / own.p50 - 1.0) * 100.0
+        } else {
+            0.0
+        };
+        format!(
+            "first in, first out would take {} / {} / {} ({longer:+.1} % in the middle)",
+            time(other.p50),
+            time(other.p90),
+            time(other.p99)
+        )
+    }
+}
+
+fn table(figures: &Figures) -> Table {
+    let mut table = Table::new(&["", "HALF", "9 OF 10", "99 OF 100"]);
+    let mut row = |name: &str, of: Percentiles, shown: &dyn Fn(f64) -> String| {
+        let cells = [of.p50, of.p90, of.p99].map(shown);
+        table.row([name.to_owned()].into_iter().chain(cells).collect());
+    };
+    row("time", figures.makespan_ms, &time);
+    row("longest chain", figures.critical_ms, &time);
+    row("workers in use", figures.utilisation, &|part| {
+        format!("{:.0} %", part * 100.0)
+    });
+    row("cost", figures.cost_usd, &|usd| format!("${usd:.2}"));
+    row("attempts", figures.attempts, &|n| format!("{n:.0}"));
+    row("beads closed", figures.closed, &|n| format!("{n:.0}"));
+    table
+}
+
+fn ended(figures: &Figures) -> String {
+    let words = |ending: &str| match ending {
+        "done" => "ended with everything closed",
+        "needs_person" => "left something for a person",
+        "fatal" => "stopped before the end",
+        "stopped" => "were stopped",
+        "stuck" => "came to a halt",
+        _ => "took too long",
+    };
+    let all: Vec<String> = (figures.endings.iter())
+        .map(|(ending, n)| format!("{n} {}", words(ending)))
+        .collect();
+    format!("of the rounds, {}", all.join(", "))
+}
+
+impl Again {
+    fn said(&self) -> String {
+        let launches = counted(self.n_launches, "launch", "launches");
+        match self.first_difference {
+            None => format!("played again as it was: {launches}, all the same"),
+            Some(n) => format!(
+                "played again as it was: {launches}, other from number {} on",
+                n + 1
+            ),
+        }
+    }
+}
+
+/// A bead of the longest chain.
+struct Link<'t> {
+    task: &'t Task,
+    took_ms: f64,
+    share: f64,
+}
+
+impl Link<'_> {
+    fn to_json(&self) -> Value {
+        json!({
+            "bead": self.task.id,
+            "sprint": self.task.sprint,
+            "title": self.task.title,
+            "minutes": (self.took_ms / MS_PER_MINUTE * 1000.0).round() / 1000.0,
+            "share": self.share,
+        })
+    }
+
+    fn row(&self) -> Vec<String> {
+        vec![
+            self.task.sprint.clone(),
+            self.task.id.to_string(),
+            self.task.title.clone(),
+            time(self.took_ms),
+            format!("{:.0} %", self.share * 100.0),
+        ]
+    }
+}

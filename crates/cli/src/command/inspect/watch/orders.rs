@@ -1,0 +1,79 @@
+//! What keys ask of the store: a bead tried again, all runs paused or stopped.
+
+use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_runtime::controls;
+use beads_ralph_runtime::run::RunDirectory;
+use camino::Utf8Path;
+
+use crate::args::{Global, GuardArgs};
+use crate::beads::Beads;
+use crate::command::store::reopen;
+use crate::command::work::retry;
+use crate::failure::Failure;
+use crate::ui::board::Wish;
+
+/// What is asked while a run is looked at.
+pub(super) struct Order<'a> {
+    pub(super) run: &'a RunDirectory,
+    pub(super) is_going_on: bool,
+    pub(super) global: &'a Global,
+}
+
+impl Order<'_> {
+    /// Does what was asked for, and says what became of it.
+    pub(super) fn carry_out(&self, wish: &Wish) -> String {
+        let done = match wish {
+            Wish::Retry(id) => self.try_again(id),
+            Wish::Pause => self.pause(),
+            Wish::Stop { now } => self.stop(*now),
+            Wish::Nothing | Wish::Quit | Wish::Suspend => Ok(String::new()),
+        };
+        done.unwrap_or_else(|failure| failure.message().to_owned())
+    }
+
+    /// The store of the run. A run may be looked at from anywhere, and the store of another place is not the one that is meant.
+    fn beads(&self) -> Result<Beads, Failure> {
+        let beads = Beads::open(self.global)?;
+        let real = |path: &Utf8Path| path.canonicalize_utf8().ok();
+        let own = real(&beads.directory);
+        if own.is_some_and(|own| real(self.run.path()).is_some_and(|run| run.starts_with(own))) {
+            return Ok(beads);
+        }
+        let message = "this run is not of the store of this directory: go where it is";
+        Err(Failure::new(ErrorCode::ValidationConstraint, message))
+    }
+
+    fn try_again(&self, id: &BeadId) -> Result<String, Failure> {
+        let mut beads = self.beads()?;
+        let before = beads.resolve(id.as_str())?;
+        retry::refuse_others(&before)?;
+        let guard = GuardArgs::default();
+        let done = reopen::open_again(&before, "to be tried again:", &guard, &mut beads)?;
+        Ok(if self.is_going_on {
+            done.said
+        } else {
+            format!("{}; beads-ralph run works on it", done.said)
+        })
+    }
+
+    fn pause(&self) -> Result<String, Failure> {
+        let mut beads = self.beads()?;
+        let store = beads.store.as_mut();
+        if controls::resume(store, beads.by.stamp())? {
+            return Ok("runs on this store go on".to_owned());
+        }
+        controls::pause(store, beads.by.stamp())?;
+        Ok("runs on this store begin nothing new; p lets them go on".to_owned())
+    }
+
+    fn stop(&self, now: bool) -> Result<String, Failure> {
+        let mut beads = self.beads()?;
+        controls::stop(beads.store.as_mut(), now, beads.by.stamp())?;
+        Ok(if now {
+            "runs on this store are asked to stop now: their agents are ended".to_owned()
+        } else {
+            "runs on this store are asked to stop: what agents do now is finished".to_owned()
+        })
+    }
+}
