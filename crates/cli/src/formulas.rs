@@ -8,7 +8,7 @@ use beads_ralph_runtime::formulas::{BadFile, Formulas};
 use beads_ralph_runtime::{repo, store};
 
 use crate::args::ReadingArgs;
-use crate::beads::here;
+use crate::args::here;
 use crate::failure::Failure;
 use crate::plan_source::PlanSource;
 use crate::ui::{

@@ -5,7 +5,6 @@
 
 mod args;
 mod bd;
-mod beads;
 mod command;
 mod dispatching;
 mod failure;
@@ -14,7 +13,6 @@ mod formulas;
 mod governing;
 mod journal;
 mod mason;
-mod molecules;
 mod origin;
 mod plan_source;
 mod registered_types;

@@ -17,12 +17,13 @@ use beads_ralph_core::formula::Values;
 use beads_ralph_core::issue::{Query, Record, StatusFilter};
 use beads_ralph_core::plan::{Filter, Plan};
 use beads_ralph_core::text::excerpt;
+use beads_ralph_runtime::app::beads::Beads;
 use beads_ralph_runtime::formulas::Formulas;
 use beads_ralph_runtime::removed_sprints;
 use beads_ralph_runtime::store::{self, Store};
 
+use crate::args::here;
 use crate::args::{Global, SelectionArgs};
-use crate::beads::{Beads, here};
 use crate::failure::Failure;
 use crate::formula_sprints::{Pours, differences, number, pour, unpoured_dependency};
 use crate::plan_source::{PlanSource, Surroundings};
@@ -75,7 +76,9 @@ impl Mason {
         global: &Global,
         ui: &Ui,
     ) -> Result<Beads, Failure> {
-        Beads::open(global).map_err(|failure| self.plan_first(args, ui, failure))
+        global
+            .open()
+            .map_err(|failure| self.plan_first(args, ui, failure))
     }
 
     /// What to say when the store cannot be used: what is wrong with the plan comes first.

@@ -3,6 +3,7 @@
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Dependency, Edit, Order, Query, Record, StatusFilter};
 use beads_ralph_core::vocabulary::{EdgeType, label};
+use beads_ralph_runtime::app::molecules;
 use beads_ralph_runtime::store::Write;
 use serde_json::{Value, json};
 
@@ -12,7 +13,6 @@ use super::failure::Refusal;
 use super::tree::{Access, Arity, Command, Positional, switch, text as text_flag, texts};
 use super::update::no_id;
 use super::{env_session, holding, ids, input, issue_json, text};
-use crate::molecules;
 
 pub(super) const COMMAND: Command = Command {
     name: "close",

@@ -17,8 +17,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
 use serde_json::{Map, Value, json};
 
+use crate::args::here;
 use crate::args::{MergeArg, RuleArgs};
-use crate::beads::here;
 use crate::failure::Failure;
 use crate::plan_source::{PlanSource, Surroundings};
 use crate::ui::{Ui, counted, quoted};

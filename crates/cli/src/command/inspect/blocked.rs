@@ -14,18 +14,18 @@ use beads_ralph_core::history::records;
 use beads_ralph_core::issue::{Blocker, Query, Record, StatusFilter, is_made_of_parts};
 use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_core::vocabulary::{IssueType, label};
+use beads_ralph_runtime::app::beads::Beads;
+use beads_ralph_runtime::app::molecules;
 use beads_ralph_runtime::store::Store;
 use camino::Utf8Path;
 use serde_json::{Value, json};
 
 use crate::args::Global;
-use crate::beads::Beads;
 use crate::command::human;
 use crate::failure::Failure;
 use crate::governing;
-use crate::molecules;
 use crate::origin::{Origin, Origins};
-use crate::ui::bead_view::{blockers_to_json, named, paragraph, word};
+use crate::ui::bead_view::{named, paragraph};
 use crate::ui::{Ui, counted, quoted};
 
 /// A bead that needs a person.
@@ -42,7 +42,7 @@ struct Stuck {
 }
 
 pub(crate) fn run(global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let beads = Beads::open(global)?;
+    let beads = global.open()?;
     let stuck = find(&beads, &governing::gates(global)?)?;
     if ui.is_json() {
         let json: Vec<Value> = stuck.iter().map(to_json).collect();
@@ -227,7 +227,7 @@ fn to_json(stuck: &Stuck) -> Value {
         "worktree": stuck.text_of("worktree_path"),
         "gates": stuck.gates,
         "source": stuck.origin.as_ref().map(Origin::to_json),
-        "unmet": blockers_to_json(&stuck.unmet),
+        "unmet": stuck.unmet,
         "dependents": stuck.n_dependents,
         "commands": stuck.commands().into_iter().map(command).collect::<Vec<Value>>(),
     })
@@ -265,7 +265,7 @@ fn said(stuck: &Stuck) -> String {
     }
     for blocker in &stuck.unmet {
         let id = visible(blocker.id.as_str());
-        _ = writeln!(text, "  waits for {id} ({})", word(blocker.waiting));
+        _ = writeln!(text, "  waits for {id} ({})", blocker.waiting.as_str());
     }
     if stuck.n_dependents > 0 {
         let others = counted(stuck.n_dependents, "bead waits", "beads wait");

@@ -13,7 +13,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::report::told;
-use crate::beads::here;
+use crate::args::here;
 use crate::failure::Failure;
 use crate::journal;
 use crate::ui::{Ui, bead_state};

@@ -7,21 +7,22 @@
 use std::ops::ControlFlow;
 
 use beads_ralph_core::history::records::{self, FlakyCheck, FlakyChecks, QaAgentReport};
+use beads_ralph_runtime::app::beads::worked_on;
 use beads_ralph_runtime::check::each_kept_record;
 use serde_json::json;
 
 use crate::args::Global;
-use crate::beads::Beads;
+
 use crate::failure::Failure;
 use crate::ui::Ui;
-use crate::ui::figures::{self, percent};
+use crate::ui::figures::percent;
 use crate::ui::table::{Page, Table};
 use crate::work;
 
 pub(crate) fn run(global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let beads = Beads::open(global)?;
+    let beads = global.open()?;
     let mut runs = Vec::new();
-    beads.each(&figures::worked_on(), |record| {
+    beads.each::<Failure>(&worked_on(), |record| {
         runs.extend(records::runs(&record.issue));
         Ok(ControlFlow::Continue(()))
     })?;

@@ -15,8 +15,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
 use serde::Serialize;
 
+use crate::args::here;
 use crate::args::{CheckFormat, RuleArgs};
-use crate::beads::here;
 use crate::failure::Failure;
 use crate::formula_sprints::{formulas_of, pour};
 use crate::formulas::values;

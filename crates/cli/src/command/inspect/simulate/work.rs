@@ -10,6 +10,7 @@ use beads_ralph_core::gate::Gates;
 use beads_ralph_core::issue::{Abandoned, Claim, Entry, Query, StatusFilter};
 use beads_ralph_core::plan::Filter;
 use beads_ralph_core::simulate::{Lessons, Model, Recorded};
+use beads_ralph_runtime::app::beads::Beads;
 use beads_ralph_runtime::config::{self, Config, IntegrationMode};
 use beads_ralph_runtime::run::{RunDirectory, Selection, Sight, TaskReader, read_journal};
 use beads_ralph_runtime::store::{self, MemoryStore, Stamp, Store, Write};
@@ -19,7 +20,7 @@ use jiff::Timestamp;
 
 use super::SimulateArgs;
 use crate::args::Global;
-use crate::beads::{Beads, here};
+use crate::args::here;
 use crate::command::inspect::simulate::model::ModelArgs;
 use crate::command::work::run::settings::configured;
 use crate::failure::Failure;
@@ -60,13 +61,13 @@ pub(super) fn read(args: &SimulateArgs, global: &Global, ui: &Ui) -> Result<Work
         }
         (None, Some(plan)) => {
             let (tasks, settings) = of_plan(plan, args, ui)?;
-            if let (false, Ok(beads)) = (args.model.no_history, Beads::open(global)) {
+            if let (false, Ok(beads)) = (args.model.no_history, global.open()) {
                 learn(&beads, &rules_of(here().ok().as_deref())?, &mut lessons)?;
             }
             (tasks, settings, None)
         }
         (None, None) => {
-            let beads = Beads::open(global)?;
+            let beads = global.open()?;
             let config = config::load(beads.directory.parent())?;
             let rules = rules(&config);
             if !args.model.no_history {

@@ -7,13 +7,13 @@ use beads_ralph_core::implement::reason;
 use beads_ralph_core::issue::{Issue, Record, Standing};
 use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_core::vocabulary::label;
+use beads_ralph_runtime::app::beads::Beads;
 use beads_ralph_runtime::run::spent_on;
 use serde_json::{Value, json};
 
 use super::checked::{self, Checked};
 use super::metadata;
 use super::stages::{self, PartOf, Worked};
-use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::origin::{Origin, Origins};
 use crate::ui::Ui;
