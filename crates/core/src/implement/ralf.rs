@@ -3,16 +3,15 @@
 //! Both are state machines: they say what to do next and are told what came of it. A cycle is told nothing of the cycles before.
 
 mod findings;
-mod implement;
-mod review;
-mod reviewers;
-mod severity;
+mod implement_loop;
+mod review_loop;
 
-pub use findings::{Finding, Findings};
-pub use implement::{Aborted, Aggregate, CycleRecord, ImplementLoop, Next, WorkerEnd};
-pub use review::{CallerAction, ReviewLoop, ReviewNext, ReviewVerdict};
-pub use reviewers::{Reviewer, ReviewerStatus, reviewers, too_degraded};
-pub use severity::{Counts, Severity};
+pub use findings::{Counts, Finding, Findings, Severity};
+pub use implement_loop::{Aborted, Aggregate, CycleRecord, ImplementLoop, Next, WorkerEnd};
+pub use review_loop::{
+    CallerAction, ReviewLoop, ReviewNext, ReviewVerdict, Reviewer, ReviewerStatus, reviewers,
+    too_degraded,
+};
 
 /// How a loop ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::engine::{Head, Task};
-use beads_ralph_core::history::story::{Chronicle, chronicle};
+use beads_ralph_core::history::{Chronicle, chronicle};
 use beads_ralph_core::simulate::{
     Figures, Percentiles, Play, Source, Study, StudyResult, launches,
 };

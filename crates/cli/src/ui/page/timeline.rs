@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use beads_ralph_core::history::story::{Chronicle, RunKind, Story};
+use beads_ralph_core::history::{Chronicle, RunKind, Story};
 
 use super::scale::{Scale, units};
 use super::words::{escaped, lasting, short};

@@ -1,11 +1,11 @@
 //! From YAML to a report.
 
 use super::MAX_REPORT_BYTES;
-use super::model::{
+use super::yaml::{Node, Place, Tree, parse};
+use super::{
     Action, Block, Classification, CommentFix, Commit, Discovered, DiscoveredType, DocsEdits,
     Escalation, Evidence, Report, Status, TestCounts,
 };
-use super::node::{Node, Place, Tree, parse};
 use crate::implement::worker::Agent;
 use crate::text::excerpt;
 

@@ -7,10 +7,10 @@ use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Deserializer, de};
 use serde_json::Value;
 
-use super::condition::Is;
-use super::reader::MAX_TEXT;
-use super::saying::Saying;
-use super::{Pointer, Status};
+use super::Is;
+use super::Saying;
+use crate::agent::reader::MAX_TEXT;
+use crate::agent::{Pointer, Status};
 
 /// How much memory a pattern may take once it is compiled; patterns come from files.
 const MAX_PATTERN: usize = 1 << 20;
@@ -35,7 +35,7 @@ pub struct Reading {
 
 impl Reading {
     /// The first thing about it that cannot be meant, for a message.
-    pub(super) fn fault(&self) -> Option<String> {
+    pub(in crate::agent) fn fault(&self) -> Option<String> {
         let field = self.rules.iter().find_map(Rule::unaddable)?;
         Some(format!(
             "`add` is for numbers and `text`, not for {field:?}"
@@ -60,25 +60,25 @@ pub enum StreamKind {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rule {
-    pub(super) when: BTreeMap<Pointer, Is>,
-    pub(super) once: Option<Pointer>,
-    pub(super) each: Option<Pointer>,
-    pub(super) of: BTreeMap<Pointer, Is>,
-    pub(super) take: BTreeMap<Field, Source>,
-    pub(super) add: BTreeMap<Field, Source>,
-    pub(super) estimate: BTreeMap<Counter, Source>,
-    pub(super) say: Option<Saying>,
-    pub(super) deny: Option<Saying>,
-    pub(super) suspect: Option<Suspect>,
-    pub(super) pending: Option<Pointer>,
-    pub(super) goes_on: bool,
-    pub(super) ends: Option<Status>,
-    pub(super) retry: Option<bool>,
+    pub(in crate::agent) when: BTreeMap<Pointer, Is>,
+    pub(in crate::agent) once: Option<Pointer>,
+    pub(in crate::agent) each: Option<Pointer>,
+    pub(in crate::agent) of: BTreeMap<Pointer, Is>,
+    pub(in crate::agent) take: BTreeMap<Field, Source>,
+    pub(in crate::agent) add: BTreeMap<Field, Source>,
+    pub(in crate::agent) estimate: BTreeMap<Counter, Source>,
+    pub(in crate::agent) say: Option<Saying>,
+    pub(in crate::agent) deny: Option<Saying>,
+    pub(in crate::agent) suspect: Option<Suspect>,
+    pub(in crate::agent) pending: Option<Pointer>,
+    pub(in crate::agent) goes_on: bool,
+    pub(in crate::agent) ends: Option<Status>,
+    pub(in crate::agent) retry: Option<bool>,
 }
 
 impl Rule {
     /// The first field that it adds to and that nothing can be added to.
-    pub(super) fn unaddable(&self) -> Option<Field> {
+    pub(in crate::agent) fn unaddable(&self) -> Option<Field> {
         let mut fields = self.add.keys().copied();
         fields.find(|field| field.counter().is_none() && *field != Field::Text)
     }
@@ -87,7 +87,7 @@ impl Rule {
 /// A field of the outcome that a rule can take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Field {
+pub(in crate::agent) enum Field {
     Session,
     ModelId,
     Text,
@@ -106,7 +106,7 @@ pub(super) enum Field {
 /// A number of the outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Counter {
+pub(in crate::agent) enum Counter {
     Turns,
     Cost,
     InputTokens,
@@ -117,7 +117,7 @@ pub(super) enum Counter {
 }
 
 impl Field {
-    pub(super) fn counter(self) -> Option<Counter> {
+    pub(in crate::agent) fn counter(self) -> Option<Counter> {
         match self {
             Self::Turns => Some(Counter::Turns),
             Self::Cost => Some(Counter::Cost),
@@ -153,7 +153,7 @@ pub enum Suspect {
 }
 
 impl Suspect {
-    pub(super) fn status(self) -> Option<Status> {
+    pub(in crate::agent) fn status(self) -> Option<Status> {
         match self {
             Self::Limit => Some(Status::Limit),
             Self::Auth => Some(Status::Auth),
@@ -203,22 +203,22 @@ impl From<Failure> for Status {
 #[serde(deny_unknown_fields)]
 pub struct TextRule {
     /// What it looks like.
-    pub(super) matches: Pattern,
+    pub(in crate::agent) matches: Pattern,
     /// What it means.
-    pub(super) status: Failure,
+    pub(in crate::agent) status: Failure,
 }
 
 /// A regular expression.
 #[derive(Debug, Clone)]
-pub(super) struct Pattern(Regex);
+pub(in crate::agent) struct Pattern(Regex);
 
 impl Pattern {
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
+    pub(in crate::agent) fn parse(text: &str) -> Result<Self, String> {
         let built = RegexBuilder::new(text).size_limit(MAX_PATTERN).build();
         built.map(Self).map_err(|error| error.to_string())
     }
 
-    pub(super) fn is_match(&self, text: &str) -> bool {
+    pub(in crate::agent) fn is_match(&self, text: &str) -> bool {
         self.0.is_match(text)
     }
 }
@@ -232,13 +232,13 @@ impl<'de> Deserialize<'de> for Pattern {
 
 /// Where a value comes from.
 #[derive(Debug, Clone)]
-pub(super) enum Source {
+pub(in crate::agent) enum Source {
     At(Pointer),
     Constant(u32),
 }
 
 impl Source {
-    pub(super) fn number(&self, value: &Value) -> Option<f64> {
+    pub(in crate::agent) fn number(&self, value: &Value) -> Option<f64> {
         let number = match self {
             Self::At(pointer) => pointer.sum(value)?,
             Self::Constant(number) => f64::from(*number),
@@ -246,7 +246,7 @@ impl Source {
         (number.is_finite() && number >= 0.0).then_some(number)
     }
 
-    pub(super) fn value<'v>(&self, value: &'v Value) -> Option<&'v Value> {
+    pub(in crate::agent) fn value<'v>(&self, value: &'v Value) -> Option<&'v Value> {
         match self {
             Self::At(pointer) => pointer.first(value).filter(|value| !value.is_null()),
             Self::Constant(_) => None,
@@ -254,7 +254,7 @@ impl Source {
     }
 
     /// The text there, or several on lines of their own.
-    pub(super) fn text(&self, value: &Value) -> Option<String> {
+    pub(in crate::agent) fn text(&self, value: &Value) -> Option<String> {
         let Self::At(pointer) = self else {
             return None;
         };

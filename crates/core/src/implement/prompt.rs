@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 
 use super::acceptance::{AcceptanceLine, Judge};
 use super::choice::Mode;
+use super::stage::Diagnosis;
 use super::stage::Stage;
-use super::upstream::Diagnosis;
 use super::worker::Agent;
 use crate::issue::Issue;
 

@@ -1,6 +1,6 @@
 //! `ralf-implement`: a worker, a review, a decision, in at most so many cycles (R-1…R-9).
 
-use super::severity::Counts;
+use super::findings::Counts;
 use super::{Score, completed_cycles};
 use crate::implement::report::{Gate, Status};
 

@@ -5,9 +5,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::agent::{Outcome, Status};
 use crate::bead::{QaResult, QaStatus};
-
-use super::{Outcome, Status};
 
 const FENCE: &str = "```";
 

@@ -4,8 +4,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::effect::{Action, Effect, EffectId};
 use super::event::Answer;
+use super::event::{Lasting, Trouble};
 use super::machine::{Engine, later};
-use super::trouble::{Lasting, Trouble};
 use super::work::{AfterRestore, Doom, End, Phase};
 use crate::bead::BeadId;
 

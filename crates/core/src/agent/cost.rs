@@ -1,12 +1,78 @@
-//! What tokens cost, as somebody configured it (Z-13).
+//! The tokens of a run and what they cost, as the agent says or as somebody configured it (Z-13).
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::bead::Model;
 
-use super::Tokens;
+/// Tokens by kind. The kinds do not overlap, but for `reasoning`, which is a part of `output`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Tokens {
+    /// Read anew.
+    pub input: u64,
+    /// Written, reasoning included.
+    pub output: u64,
+    /// Read from a cache.
+    pub cache_read: u64,
+    /// Read and put into a cache.
+    pub cache_write: u64,
+    /// Written while thinking.
+    pub reasoning: u64,
+}
+
+impl Tokens {
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        [self.input, self.output, self.cache_read, self.cache_write]
+            .into_iter()
+            .fold(0, u64::saturating_add)
+    }
+
+    /// Adds another count.
+    pub fn add(&mut self, other: &Self) {
+        self.input = self.input.saturating_add(other.input);
+        self.output = self.output.saturating_add(other.output);
+        self.cache_read = self.cache_read.saturating_add(other.cache_read);
+        self.cache_write = self.cache_write.saturating_add(other.cache_write);
+        self.reasoning = self.reasoning.saturating_add(other.reasoning);
+    }
+
+    /// What came after an earlier count.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Self {
+        Self {
+            input: self.input.saturating_sub(before.input),
+            output: self.output.saturating_sub(before.output),
+            cache_read: self.cache_read.saturating_sub(before.cache_read),
+            cache_write: self.cache_write.saturating_sub(before.cache_write),
+            reasoning: self.reasoning.saturating_sub(before.reasoning),
+        }
+    }
+}
+
+/// What a run cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cost {
+    /// In US dollars.
+    pub usd: Option<f64>,
+    /// How that is known.
+    pub source: CostSource,
+}
+
+/// How a cost is known (Z-13).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CostSource {
+    /// The agent said so.
+    Reported,
+    /// From the tokens and the configured price.
+    Computed,
+    /// It is not known.
+    #[default]
+    Unknown,
+}
 
 /// US dollars for a million tokens of each kind. What is read from a cache, or put into one, costs as much as other
 /// input unless its own price is given.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::words::DodStatus;
+use super::DodStatus;
 use crate::bead::Timestamp;
 use crate::check::{CheckRecord, summary};
 use crate::vocabulary::metadata;

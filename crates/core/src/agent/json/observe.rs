@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::condition::Is;
-use super::reader::MAX_TEXT;
+use super::Is;
 use super::rule::{Counter, Field, Reading, Rule, Source};
-use super::{Pointer, Price, Status, Tokens};
+use crate::agent::reader::MAX_TEXT;
+use crate::agent::{Pointer, Price, Status, Tokens};
 
 /// No id that we know is longer.
 const MAX_ID: usize = 1000;
@@ -21,34 +21,34 @@ const MILLISECONDS: f64 = 1e11;
 
 /// What the rules found so far.
 #[derive(Debug)]
-pub(super) struct Observed<'r> {
+pub(in crate::agent) struct Observed<'r> {
     reading: &'r Reading,
     /// The last value of `once` for each rule that has it.
     once: Vec<Option<Value>>,
     counters: BTreeMap<Counter, f64>,
     estimates: BTreeMap<Counter, f64>,
-    pub(super) session: Option<String>,
-    pub(super) model_id: Option<String>,
-    pub(super) text: Option<String>,
-    pub(super) error: Option<String>,
-    pub(super) report: Option<Value>,
-    pub(super) resets_at: Option<Timestamp>,
+    pub(in crate::agent) session: Option<String>,
+    pub(in crate::agent) model_id: Option<String>,
+    pub(in crate::agent) text: Option<String>,
+    pub(in crate::agent) error: Option<String>,
+    pub(in crate::agent) report: Option<Value>,
+    pub(in crate::agent) resets_at: Option<Timestamp>,
     /// Denials that were told on the way; the list of a last word is better.
     denials: Vec<String>,
     last_denials: Vec<String>,
     n_pending: usize,
-    pub(super) activity: Option<String>,
-    pub(super) suspect: Option<Status>,
-    pub(super) last_word: Option<LastWord>,
+    pub(in crate::agent) activity: Option<String>,
+    pub(in crate::agent) suspect: Option<Status>,
+    pub(in crate::agent) last_word: Option<LastWord>,
 }
 
 /// What a program said last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct LastWord {
-    pub(super) status: Status,
-    pub(super) is_retryable: Option<bool>,
+pub(in crate::agent) struct LastWord {
+    pub(in crate::agent) status: Status,
+    pub(in crate::agent) is_retryable: Option<bool>,
     /// How many things it had started and waited for when it said so.
-    pub(super) n_pending: usize,
+    pub(in crate::agent) n_pending: usize,
 }
 
 /// What a run has spent so far, as far as that can be seen.
@@ -71,7 +71,7 @@ struct Word {
 }
 
 impl<'r> Observed<'r> {
-    pub(super) fn new(reading: &'r Reading) -> Self {
+    pub(in crate::agent) fn new(reading: &'r Reading) -> Self {
         Self {
             reading,
             once: vec![None; reading.rules.len()],
@@ -93,7 +93,7 @@ impl<'r> Observed<'r> {
     }
 
     /// Applies all rules to an object.
-    pub(super) fn event(&mut self, value: &Value) {
+    pub(in crate::agent) fn event(&mut self, value: &Value) {
         let reading = self.reading;
         let mut word = Word::default();
         for (at, rule) in reading.rules.iter().enumerate() {
@@ -127,7 +127,7 @@ impl<'r> Observed<'r> {
     }
 
     /// What it was not allowed to do, each once.
-    pub(super) fn denials(&self) -> &[String] {
+    pub(in crate::agent) fn denials(&self) -> &[String] {
         if self.last_denials.is_empty() {
             &self.denials
         } else {
@@ -136,7 +136,7 @@ impl<'r> Observed<'r> {
     }
 
     /// Whether it has said its last word, and waits for nothing.
-    pub(super) fn is_over(&self) -> bool {
+    pub(in crate::agent) fn is_over(&self) -> bool {
         self.last_word.is_some_and(|last| last.n_pending == 0)
     }
 
@@ -236,13 +236,13 @@ impl<'r> Observed<'r> {
     }
 
     /// Whether tokens were reported, and not only counted on the way.
-    pub(super) fn has_tokens(&self) -> bool {
+    pub(in crate::agent) fn has_tokens(&self) -> bool {
         let mut counters = self.counters.keys();
         counters.any(|counter| !matches!(counter, Counter::Turns | Counter::Cost))
     }
 
     /// Whether there are tokens that were only counted on the way.
-    pub(super) fn has_estimate(&self) -> bool {
+    pub(in crate::agent) fn has_estimate(&self) -> bool {
         let mut counters = self.estimates.keys();
         counters.any(|counter| !matches!(counter, Counter::Turns | Counter::Cost))
     }
@@ -257,7 +257,7 @@ impl<'r> Observed<'r> {
     }
 
     /// The tokens that were reported, and those that were counted since.
-    pub(super) fn tokens(&self) -> Tokens {
+    pub(in crate::agent) fn tokens(&self) -> Tokens {
         let count = |counter: Counter| self.count(counter).map_or(0, whole);
         let mut tokens = Tokens {
             input: count(Counter::InputTokens),
@@ -274,17 +274,17 @@ impl<'r> Observed<'r> {
     }
 
     /// The turns that were reported, and those that were counted since.
-    pub(super) fn turns(&self) -> Option<u64> {
+    pub(in crate::agent) fn turns(&self) -> Option<u64> {
         self.count(Counter::Turns).map(whole)
     }
 
     /// The money that was reported.
-    pub(super) fn cost(&self) -> Option<f64> {
+    pub(in crate::agent) fn cost(&self) -> Option<f64> {
         self.count(Counter::Cost)
     }
 
     /// What was spent so far. Before the last word of a program whose counters are those of a whole session, nothing is known.
-    pub(super) fn spent(&self, price: Option<Price>) -> Spent {
+    pub(in crate::agent) fn spent(&self, price: Option<Price>) -> Spent {
         let is_known = !(self.reading.is_cumulative && self.has_tokens());
         let tokens = if is_known {
             self.tokens()
