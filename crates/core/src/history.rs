@@ -126,39 +126,28 @@ pub struct UnderWay {
     pub began: Timestamp,
 }
 
-/// What ran.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum RunKind {
-    /// The worktree was made ready.
-    Prepare,
-    /// A dev agent worked.
-    Develop,
-    /// An agent solved a conflict.
-    Resolve,
-    /// An agent led.
-    Lead,
-    /// A QA agent judged.
-    Judge,
-    /// Checks were run.
-    Verify,
-    /// The work was merged, pushed or proposed.
-    HandOver,
+crate::text::word_enum! {
+    /// What ran.
+    #[derive(PartialOrd, Ord)]
+    pub enum RunKind {
+        /// The worktree was made ready.
+        Prepare = "prepare",
+        /// A dev agent worked.
+        Develop = "develop",
+        /// An agent solved a conflict.
+        Resolve = "resolve",
+        /// An agent led.
+        Lead = "lead",
+        /// A QA agent judged.
+        Judge = "judge",
+        /// Checks were run.
+        Verify = "verify",
+        /// The work was merged, pushed or proposed.
+        HandOver = "hand over",
+    }
 }
 
 impl RunKind {
-    /// The word for people and programs.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Prepare => "prepare",
-            Self::Develop => "develop",
-            Self::Resolve => "resolve",
-            Self::Lead => "lead",
-            Self::Judge => "judge",
-            Self::Verify => "verify",
-            Self::HandOver => "hand over",
-        }
-    }
-
     /// Whether an agent ran, which takes money.
     pub fn is_agent(self) -> bool {
         matches!(

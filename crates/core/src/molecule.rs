@@ -163,31 +163,19 @@ fn with_unfinished_parts(below: &[Record]) -> HashSet<BeadId> {
         .collect()
 }
 
-/// Where a step is, in the words of `bd`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    /// It is closed.
-    Done,
-    /// Somebody works on it.
-    Current,
-    /// It can be started.
-    Ready,
-    /// Its status says that it is blocked: a person is needed.
-    Blocked,
-    /// It waits for other steps, for its own parts, or for its time.
-    Pending,
-}
-
-impl Place {
-    /// The place in one word.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Done => "done",
-            Self::Current => "current",
-            Self::Ready => "ready",
-            Self::Blocked => "blocked",
-            Self::Pending => "pending",
-        }
+crate::text::word_enum! {
+    /// Where a step is, in the words of `bd`.
+    pub enum Place {
+        /// It is closed.
+        Done = "done",
+        /// Somebody works on it.
+        Current = "current",
+        /// It can be started.
+        Ready = "ready",
+        /// Its status says that it is blocked: a person is needed.
+        Blocked = "blocked",
+        /// It waits for other steps, for its own parts, or for its time.
+        Pending = "pending",
     }
 }
 

@@ -132,50 +132,28 @@ pub fn version_in(printed: &str) -> Option<&str> {
     })
 }
 
-/// Something that an agent program may be able to do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Capability {
-    /// Take a model.
-    Model,
-    /// Take a session id that we choose.
-    Session,
-    /// Go on with a session.
-    Resume,
-    /// Take an agent by its name.
-    Agents,
-    /// Limit its turns.
-    Turns,
-    /// Limit its money.
-    Budget,
-    /// Answer by a schema.
-    Schema,
+crate::text::word_enum! {
+    /// Something that an agent program may be able to do.
+    #[derive(PartialOrd, Ord)]
+    pub enum Capability {
+        /// Take a model.
+        Model = "model",
+        /// Take a session id that we choose.
+        Session = "session",
+        /// Go on with a session.
+        Resume = "resume",
+        /// Take an agent by its name.
+        Agents = "agents",
+        /// Limit its turns.
+        Turns = "turns",
+        /// Limit its money.
+        Budget = "budget",
+        /// Answer by a schema.
+        Schema = "schema",
+    }
 }
 
 impl Capability {
-    /// Every capability.
-    pub const ALL: [Self; 7] = [
-        Self::Model,
-        Self::Session,
-        Self::Resume,
-        Self::Agents,
-        Self::Turns,
-        Self::Budget,
-        Self::Schema,
-    ];
-
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Model => "model",
-            Self::Session => "session",
-            Self::Resume => "resume",
-            Self::Agents => "agents",
-            Self::Turns => "turns",
-            Self::Budget => "budget",
-            Self::Schema => "schema",
-        }
-    }
-
     fn placeholders(self) -> &'static [Placeholder] {
         match self {
             Self::Model => &[Placeholder::Model],

@@ -8,63 +8,35 @@ use serde_json::Value;
 
 use super::{Cost, ReportFault, Tokens};
 
-/// How an agent's run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// It did what it was asked to, as far as it can tell.
-    Ok,
-    /// It said that it failed.
-    Failed,
-    /// The account is at its limit.
-    Limit,
-    /// It is not logged in, or its key is refused.
-    Auth,
-    /// It failed, and there was something that it was not allowed to do.
-    Denied,
-    /// It was called wrongly, or is not installed.
-    Config,
-    /// It took too long, or was silent for too long.
-    Timeout,
-    /// Somebody ended it.
-    Killed,
-    /// It died.
-    Crashed,
-    /// It ended without saying how.
-    NoResult,
+crate::text::word_enum! {
+    /// How an agent's run ended.
+    #[derive(PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Status {
+        /// It did what it was asked to, as far as it can tell.
+        Ok = "ok",
+        /// It said that it failed.
+        Failed = "failed",
+        /// The account is at its limit.
+        Limit = "limit",
+        /// It is not logged in, or its key is refused.
+        Auth = "auth",
+        /// It failed, and there was something that it was not allowed to do.
+        Denied = "denied",
+        /// It was called wrongly, or is not installed.
+        Config = "config",
+        /// It took too long, or was silent for too long.
+        Timeout = "timeout",
+        /// Somebody ended it.
+        Killed = "killed",
+        /// It died.
+        Crashed = "crashed",
+        /// It ended without saying how.
+        NoResult = "no_result",
+    }
 }
 
 impl Status {
-    /// Every status.
-    pub const ALL: [Self; 10] = [
-        Self::Ok,
-        Self::Failed,
-        Self::Limit,
-        Self::Auth,
-        Self::Denied,
-        Self::Config,
-        Self::Timeout,
-        Self::Killed,
-        Self::Crashed,
-        Self::NoResult,
-    ];
-
-    /// The word as it is written.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Failed => "failed",
-            Self::Limit => "limit",
-            Self::Auth => "auth",
-            Self::Denied => "denied",
-            Self::Config => "config",
-            Self::Timeout => "timeout",
-            Self::Killed => "killed",
-            Self::Crashed => "crashed",
-            Self::NoResult => "no_result",
-        }
-    }
-
     /// Whether the same call may succeed later without anybody changing anything.
     pub fn is_retryable(self) -> bool {
         match self {

@@ -4,15 +4,171 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::gates::{Gate, Light, Why};
-use crate::dod::{DodBead, DodType, Lane};
+use super::{Gate, Holds, Light, Why};
+use crate::bead::{FieldError, IssueType, Verifier};
+use crate::dod::{self, DodBead, DodStatus, DodType, Lane};
 use crate::history::records::last_error;
 use crate::issue::Issue;
-use crate::vocabulary::{field, label, metadata};
+use crate::vocabulary::{Status, field, label, metadata, ralph_meta};
+
+impl Gate {
+    /// A gate in a file.
+    pub fn of_bead(bead: &DodBead) -> Self {
+        Self {
+            id: bead.id.clone(),
+            title: bead.title.clone(),
+            light: light(bead),
+            holds: Holds::Features,
+            groups: groups_of_document(&bead.document),
+            awaits: BTreeSet::new(),
+            last_run: last_run(bead),
+            failure: failure(bead),
+        }
+    }
+
+    /// A gate in a store. One that has no checks to run can never be green by a run.
+    pub fn of_issue(issue: &Issue) -> Self {
+        let is_planned = IssueType::parse(issue.issue_type()).is_ok();
+        let edges = issue.dependencies().iter();
+        let awaits = edges.filter(|edge| edge.waits_for_target());
+        let gate = match dod::of_issue(issue, &[]) {
+            Ok(bead) => Self::of_bead(&bead),
+            Err(errors) => {
+                let meta = issue.metadata().and_then(|it| it.get(metadata::RALPH_META));
+                let gate = Self::unreadable(issue.id().as_str(), &listed(&errors));
+                if issue.status() == Status::Closed {
+                    gate.passed(meta.filter(|_| !is_planned))
+                } else {
+                    gate
+                }
+            }
+        };
+        let gate = if is_planned { seen(gate, issue) } else { gate };
+        Self {
+            title: issue.title().to_owned(),
+            holds: if is_planned {
+                Holds::Dependents
+            } else {
+                Holds::Features
+            },
+            groups: groups_of_issue(issue),
+            awaits: awaits.map(|edge| edge.target().to_string()).collect(),
+            ..gate
+        }
+    }
+
+    /// A gate in a file that is not valid; nothing where the document does not mean to be one. As in a store, one that is completed counts.
+    pub fn of_invalid(document: &Map<String, Value>, stem: &str, reason: &str) -> Option<Self> {
+        if !dod::means_gate(document) {
+            return None;
+        }
+        let text = |key: &str| document.get(key).and_then(Value::as_str);
+        let gate = Self {
+            groups: groups_of_document(document),
+            ..Self::unreadable(text(field::ID).unwrap_or(stem), reason)
+        };
+        Some(match text(field::STATUS).map(DodStatus::parse) {
+            Some(Ok(DodStatus::Completed)) => gate.passed(document.get(metadata::RALPH_META)),
+            _ => gate,
+        })
+    }
+
+    /// One that is done, and whose checks cannot be read: where it is noted which ones passed, they are others now.
+    fn passed(self, meta: Option<&Value>) -> Self {
+        if digests(meta).is_empty() {
+            return Self {
+                light: Light::Green,
+                failure: None,
+                ..self
+            };
+        }
+        Self {
+            light: Light::Red(Why::Changed),
+            ..self
+        }
+    }
+
+    /// The same, but red where it passed with other checks than the bead has now. A gate of which nobody noted what was run stays as it is, and so does
+    /// one of a plan, whose checks are noted elsewhere.
+    #[must_use]
+    pub fn with_checks_of(self, bead: &DodBead, digest: impl Fn(&Verifier) -> String) -> Self {
+        let noted = digests(bead.document.get(metadata::RALPH_META));
+        let is_known = self.holds == Holds::Features && !noted.is_empty();
+        let now: BTreeSet<String> = bead.dod.verifiers.iter().map(digest).collect();
+        if self.is_red() || !is_known || now.iter().eq(noted) {
+            return self;
+        }
+        Self {
+            light: Light::Red(Why::Changed),
+            ..self
+        }
+    }
+
+    /// A gate of which only its name is known. It is red: what cannot be read cannot be green.
+    pub fn unreadable(id: &str, reason: &str) -> Self {
+        Self {
+            id: id.to_owned(),
+            title: id.to_owned(),
+            light: Light::Red(Why::Unreadable),
+            holds: Holds::Features,
+            groups: BTreeSet::new(),
+            awaits: BTreeSet::new(),
+            last_run: None,
+            failure: Some(reason.to_owned()),
+        }
+    }
+}
+
+/// The digests of the checks that were run last, as they were noted.
+fn digests(meta: Option<&Value>) -> BTreeSet<&str> {
+    let results = meta.and_then(|meta| meta.get(ralph_meta::VERIFIER_RESULTS)?.as_array());
+    let results = results.map(Vec::as_slice).unwrap_or_default().iter();
+    results
+        .filter_map(|it| it.get("verifier_sha256")?.as_str())
+        .filter(|digest| !digest.is_empty())
+        .collect()
+}
+
+fn listed(errors: &[FieldError]) -> String {
+    let errors: Vec<String> = errors.iter().map(FieldError::to_string).collect();
+    errors.join("; ")
+}
+
+/// Green is what passed: a gate that closes is closed then, one that stays open has it noted (G-2).
+fn light(bead: &DodBead) -> Light {
+    let noted = bead.meta(ralph_meta::GATE_STATUS).and_then(Value::as_str);
+    let is_run = noted.is_some() || bead.meta(ralph_meta::VERIFIER_RESULTS).is_some();
+    match bead.status {
+        DodStatus::Completed => Light::Green,
+        DodStatus::Pending if noted == Some("green") && !bead.closes_on_pass => Light::Green,
+        DodStatus::InProgress => Light::Red(Why::Running),
+        DodStatus::Pending if noted == Some("green") => Light::Red(Why::Reopened),
+        DodStatus::Pending | DodStatus::Blocked if !is_run => Light::Red(Why::NeverRun),
+        DodStatus::Pending | DodStatus::Blocked | DodStatus::Failed => Light::Red(Why::Failed),
+    }
+}
+
+fn last_run(bead: &DodBead) -> Option<String> {
+    let results = bead
+        .meta(ralph_meta::VERIFIER_RESULTS)
+        .and_then(Value::as_array);
+    let first = results.and_then(|results| results.first());
+    // The other dialect writes its keys in capitals (V-9).
+    let time = first.and_then(|it| it.get("timestamp").or_else(|| it.get("Timestamp")));
+    let time = time.or_else(|| bead.meta(ralph_meta::LAST_ATTEMPT));
+    time.and_then(Value::as_str).map(str::to_owned)
+}
+
+fn failure(bead: &DodBead) -> Option<String> {
+    let noted = |key| bead.meta(key).and_then(Value::as_str);
+    let failure =
+        noted(ralph_meta::LAST_FAILURE_SUMMARY).or_else(|| noted(ralph_meta::FAILURE_REASON));
+    failure.map(str::to_owned)
+}
 
 /// The groups of a bead in a file.
 pub(super) fn groups_of_document(document: &Map<String, Value>) -> BTreeSet<String> {
-    let labels = document.get("labels").and_then(Value::as_array);
+    let labels = document.get(field::LABELS).and_then(Value::as_array);
     let labels = labels.into_iter().flatten().filter_map(Value::as_str);
     groups(labels, Some(document))
 }
@@ -42,7 +198,7 @@ fn groups<'a>(
 pub(super) fn seen(gate: Gate, issue: &Issue) -> Gate {
     let noted = |key: &str| issue.metadata()?.get(key);
     let checked_at = noted(metadata::CHECKED_AT).and_then(Value::as_str);
-    let has_passed = noted("scrum_result").and_then(|it| it.get("success")?.as_bool());
+    let has_passed = noted(metadata::SCRUM_RESULT).and_then(|it| it.get("success")?.as_bool());
     let light = match gate.light {
         Light::Red(Why::NeverRun | Why::Failed) => match has_passed {
             Some(true) => Light::Red(Why::Reopened),
@@ -51,7 +207,7 @@ pub(super) fn seen(gate: Gate, issue: &Issue) -> Gate {
         },
         light => light,
     };
-    let closed_at = || issue.text("closed_at").filter(|_| !gate.is_red());
+    let closed_at = || issue.text(field::CLOSED_AT).filter(|_| !gate.is_red());
     let last_run = checked_at.or_else(closed_at).map(str::to_owned);
     let failure = match light {
         Light::Red(Why::Failed) => last_error(issue),
@@ -98,7 +254,9 @@ impl Applicant {
 
     /// A bead of a store, of whatever type: the sprints of plans too, whose lane is a label or under `metadata`.
     pub fn of_issue(issue: &Issue) -> Self {
-        let lane = issue.metadata().and_then(|metadata| metadata.get("lane"));
+        let lane = issue
+            .metadata()
+            .and_then(|metadata| metadata.get(metadata::LANE));
         let lane = lane.and_then(Value::as_str);
         let is_feature = issue.issue_type() == DodType::Feature.as_str()
             || lane == Some(Lane::Feature.as_str())

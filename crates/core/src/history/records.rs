@@ -16,23 +16,15 @@ use crate::issue::Issue;
 pub use figures::{Figures, QaAgentReport, Tally, figures, figures_of_run, qa_report};
 pub use flaky::{FlakyCheck, FlakyChecks};
 
-/// Whether an agent made something or judged it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// A dev agent.
-    Dev,
-    /// A QA agent.
-    Qa,
-}
-
-impl Kind {
-    /// The word for people and programs.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Dev => "dev",
-            Self::Qa => "qa",
-        }
+crate::text::word_enum! {
+    /// Whether an agent made something or judged it.
+    #[derive(Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Kind {
+        /// A dev agent.
+        Dev = "dev",
+        /// A QA agent.
+        Qa = "qa",
     }
 }
 

@@ -8,35 +8,20 @@ use crate::issue::{Issue, Record, Standing};
 use crate::text::excerpt;
 use crate::vocabulary::label;
 
-/// How a bead is worked: one of the formulas of §9.14.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Mode {
-    /// A feature, tests first.
-    ImplementFeature,
-    /// A bug, its cause first.
-    FixBug,
-    /// Documents only.
-    DocsOnly,
+crate::text::word_enum! {
+    /// How a bead is worked: one of the formulas of §9.14.
+    #[derive(PartialOrd, Ord)]
+    pub enum Mode {
+        /// A feature, tests first.
+        ImplementFeature = "implement-feature",
+        /// A bug, its cause first.
+        FixBug = "fix-bug",
+        /// Documents only.
+        DocsOnly = "docs-only",
+    }
 }
 
 impl Mode {
-    /// Every mode.
-    pub const ALL: [Self; 3] = [Self::ImplementFeature, Self::FixBug, Self::DocsOnly];
-
-    /// The formula's name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::ImplementFeature => "implement-feature",
-            Self::FixBug => "fix-bug",
-            Self::DocsOnly => "docs-only",
-        }
-    }
-
-    /// Reads a formula's name.
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|mode| mode.as_str() == text)
-    }
-
     /// The folder of its worktrees and the beginning of its branches (§9.14).
     pub fn folder(self) -> &'static str {
         match self {

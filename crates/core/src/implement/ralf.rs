@@ -13,25 +13,15 @@ pub use review_loop::{
     too_degraded,
 };
 
-/// How a loop ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Score {
-    /// It holds.
-    Pass,
-    /// It holds but for findings that somebody must weigh.
-    PassWithReservations,
-    /// It does not hold.
-    Fail,
-}
-
-impl Score {
-    /// The word in records.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pass => "PASS",
-            Self::PassWithReservations => "PASS_WITH_RESERVATIONS",
-            Self::Fail => "FAIL",
-        }
+crate::text::word_enum! {
+    /// How a loop ended.
+    pub enum Score {
+        /// It holds.
+        Pass = "PASS",
+        /// It holds but for findings that somebody must weigh.
+        PassWithReservations = "PASS_WITH_RESERVATIONS",
+        /// It does not hold.
+        Fail = "FAIL",
     }
 }
 

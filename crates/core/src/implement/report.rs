@@ -17,28 +17,15 @@ pub use yaml::Place;
 /// The largest report.
 pub const MAX_REPORT_BYTES: usize = 1024 * 1024;
 
-/// How the work on a stage ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
-    /// The stage's own success criterion is met.
-    Complete,
-    /// A person must decide.
-    NeedsHuman,
-    /// It did not work.
-    Failed,
-}
-
-impl Status {
-    /// Every status.
-    pub const ALL: [Self; 3] = [Self::Complete, Self::NeedsHuman, Self::Failed];
-
-    /// The word in a report.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Complete => "complete",
-            Self::NeedsHuman => "needs_human",
-            Self::Failed => "failed",
-        }
+crate::text::word_enum! {
+    /// How the work on a stage ended.
+    pub enum Status {
+        /// The stage's own success criterion is met.
+        Complete = "complete",
+        /// A person must decide.
+        NeedsHuman = "needs_human",
+        /// It did not work.
+        Failed = "failed",
     }
 }
 
@@ -142,28 +129,15 @@ pub struct Escalation {
     pub detail: String,
 }
 
-/// What discovered work is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DiscoveredType {
-    /// Something is wrong.
-    Bug,
-    /// Something is to be done.
-    Task,
-    /// Something is to be tidied up.
-    Chore,
-}
-
-impl DiscoveredType {
-    /// Every type.
-    pub const ALL: [Self; 3] = [Self::Bug, Self::Task, Self::Chore];
-
-    /// The word in a report, which is the bead's type.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Bug => "bug",
-            Self::Task => "task",
-            Self::Chore => "chore",
-        }
+crate::text::word_enum! {
+    /// What discovered work is.
+    pub enum DiscoveredType {
+        /// Something is wrong.
+        Bug = "bug",
+        /// Something is to be done.
+        Task = "task",
+        /// Something is to be tidied up.
+        Chore = "chore",
     }
 }
 
@@ -197,26 +171,28 @@ pub struct DocsEdits {
     pub skipped: Vec<(String, String)>,
 }
 
-/// What a comment of a review is worth.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Classification {
-    /// It is right.
-    Fix,
-    /// It is not.
-    Skip,
-    /// A person must say.
-    Escalate,
+crate::text::word_enum! {
+    /// What a comment of a review is worth.
+    pub enum Classification {
+        /// It is right.
+        Fix = "FIX",
+        /// It is wrong.
+        Skip = "SKIP",
+        /// A person decides.
+        Escalate = "ESCALATE",
+    }
 }
 
-/// What was done about a comment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
-    /// It was mended now.
-    CommittedFix,
-    /// It was mended before.
-    AlreadyAddressed,
-    /// Nothing.
-    NoAction,
+crate::text::word_enum! {
+    /// What was done about a comment.
+    pub enum Action {
+        /// The fault was fixed now.
+        CommittedFix = "COMMITTED_FIX",
+        /// The fault was fixed before.
+        AlreadyAddressed = "ALREADY_ADDRESSED",
+        /// Nothing.
+        NoAction = "NO_ACTION",
+    }
 }
 
 /// What a `pr-comment-fixer-team` did.
@@ -228,28 +204,17 @@ pub struct CommentFix {
     pub action: Action,
 }
 
-/// What the evidence shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Gate {
-    /// Nothing was run.
-    NotApplicable,
-    /// Something that was run failed.
-    Fail,
-    /// Something was skipped.
-    Partial,
-    /// All that was run succeeded.
-    Pass,
-}
-
-impl Gate {
-    /// The word in records.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::NotApplicable => "n/a",
-            Self::Fail => "fail",
-            Self::Partial => "partial",
-            Self::Pass => "pass",
-        }
+crate::text::word_enum! {
+    /// What the evidence shows.
+    pub enum Gate {
+        /// Nothing was run.
+        NotApplicable = "n/a",
+        /// Something that was run failed.
+        Fail = "fail",
+        /// Something was skipped.
+        Partial = "partial",
+        /// All that was run succeeded.
+        Pass = "pass",
     }
 }
 

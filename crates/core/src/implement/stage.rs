@@ -9,58 +9,36 @@ use crate::bead::BeadId;
 use crate::issue::{Issue, Record};
 use crate::vocabulary::metadata;
 
-macro_rules! stages {
-    ($($(#[$doc:meta])* $variant:ident = $word:literal),* $(,)?) => {
-        /// A stage of the work on a bead.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Stage { $($(#[$doc])* $variant),* }
-
-        impl Stage {
-            /// Every stage, in the order of the work.
-            pub const ALL: &[Self] = &[$(Self::$variant),*];
-
-            /// Its word in labels and files.
-            pub fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $word),* }
-            }
-        }
-    };
-}
-
-stages! {
-    /// The worktree is made.
-    Preflight = "preflight",
-    /// The cause of a bug is found.
-    Diagnose = "diagnose",
-    /// Tests are written that fail.
-    RedTests = "red-tests",
-    /// The tests are made to pass.
-    GreenLoop = "green-loop",
-    /// What was written is tidied up.
-    QualitySweep = "quality-sweep",
-    /// Documents are written.
-    ApplyEdits = "apply-edits",
-    /// Documents are read.
-    Review = "review",
-    /// The acceptance criteria are checked.
-    VerifyAc = "verify-ac",
-    /// The pull request is made.
-    CreatePr = "create-pr",
-    /// The review of the pull request is answered.
-    ReviewCycle = "review-cycle",
-    /// The work is merged or handed over.
-    MergeOrHandoff = "merge-or-handoff",
+crate::text::word_enum! {
+    /// A stage of the work on a bead.
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum Stage {
+        /// The worktree is made.
+        Preflight = "preflight",
+        /// The cause of a bug is found.
+        Diagnose = "diagnose",
+        /// Tests are written that fail.
+        RedTests = "red-tests",
+        /// The tests are made to pass.
+        GreenLoop = "green-loop",
+        /// What was written is tidied up.
+        QualitySweep = "quality-sweep",
+        /// Documents are written.
+        ApplyEdits = "apply-edits",
+        /// Documents are read.
+        Review = "review",
+        /// The acceptance criteria are checked.
+        VerifyAc = "verify-ac",
+        /// The pull request is made.
+        CreatePr = "create-pr",
+        /// The review of the pull request is answered.
+        ReviewCycle = "review-cycle",
+        /// The work is merged or handed over.
+        MergeOrHandoff = "merge-or-handoff",
+    }
 }
 
 impl Stage {
-    /// Reads a stage's word.
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL
-            .iter()
-            .copied()
-            .find(|stage| stage.as_str() == text)
-    }
-
     /// Whether the stage works in the repository's root, before there is a worktree or after it is gone (I-12).
     pub fn is_at_root(self) -> bool {
         matches!(self, Self::Preflight | Self::MergeOrHandoff)

@@ -10,7 +10,7 @@ use super::{FAILURE_REASON, LAST_RESTART, WAITING, failure_reason, restart_reaso
 use crate::bead;
 use crate::dod::{DodBead, DodStatus};
 use crate::issue::{Comment, Edit, Issue, Label, Record};
-use crate::vocabulary::{label, metadata};
+use crate::vocabulary::{label, metadata, ralph_meta};
 
 /// What must be known of a bead to decide about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,7 +84,7 @@ pub(super) fn meta(issue: &Issue) -> Option<&Map<String, Value>> {
 }
 
 pub(super) fn restart_count(meta: Option<&Map<String, Value>>) -> u64 {
-    let count = meta.and_then(|meta| meta.get(metadata::RESTART_COUNT));
+    let count = meta.and_then(|meta| meta.get(ralph_meta::RESTART_COUNT));
     count.and_then(Value::as_u64).unwrap_or_default()
 }
 
@@ -101,7 +101,7 @@ fn latest(times: [Option<Timestamp>; 3]) -> Option<Timestamp> {
 pub fn restarted(issue: &Issue, why: &str, actor: &str, now: &bead::Timestamp) -> Vec<Edit> {
     let count = restart_count(meta(issue)).saturating_add(1);
     let set = [
-        (metadata::RESTART_COUNT, json!(count)),
+        (ralph_meta::RESTART_COUNT, json!(count)),
         (LAST_RESTART, json!(now)),
     ];
     let text = restart_reason("open", count, why);
@@ -125,7 +125,7 @@ pub fn given_up(issue: &Issue, why: &str, actor: &str, now: &bead::Timestamp) ->
 
 /// What counts the restarts of a bead anew, because a person has decided about it; nothing where there were none.
 pub fn forgiven(issue: &Issue) -> Option<Edit> {
-    (restart_count(meta(issue)) > 0).then(|| merged(issue, [(metadata::RESTART_COUNT, json!(0))]))
+    (restart_count(meta(issue)) > 0).then(|| merged(issue, [(ralph_meta::RESTART_COUNT, json!(0))]))
 }
 
 fn merged<const N: usize>(issue: &Issue, set: [(&str, Value); N]) -> Edit {
@@ -145,7 +145,7 @@ fn remark(text: &str, actor: &str, now: &bead::Timestamp) -> Option<Edit> {
 pub fn restarted_file(bead: &DodBead, why: &str, now: &bead::Timestamp) -> Map<String, Value> {
     let mut meta = file_meta(bead);
     let count = restart_count(Some(&meta)).saturating_add(1);
-    meta.insert(metadata::RESTART_COUNT.to_owned(), json!(count));
+    meta.insert(ralph_meta::RESTART_COUNT.to_owned(), json!(count));
     meta.insert(LAST_RESTART.to_owned(), json!(now));
     let status = DodStatus::Pending;
     let said = restart_reason(status.as_str(), count, why);

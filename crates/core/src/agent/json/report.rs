@@ -30,26 +30,17 @@ impl Report {
     }
 }
 
-/// Why there is no report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ReportFault {
-    /// There is no JSON at all.
-    NoJson,
-    /// A block of JSON is not closed.
-    Unclosed,
-    /// What should be JSON is none.
-    Invalid,
-}
-
-impl ReportFault {
-    /// The fault in words.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::NoJson => "there is no JSON in its answer",
-            Self::Unclosed => "the block of JSON in its answer is not closed",
-            Self::Invalid => "the JSON in its answer is not valid",
-        }
+crate::text::word_enum! {
+    /// Why there is no report.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum ReportFault {
+        /// There is no JSON at all.
+        NoJson = "there is no JSON in its answer",
+        /// A block of JSON is not closed.
+        Unclosed = "the block of JSON in its answer is not closed",
+        /// What should be JSON is none.
+        Invalid = "the JSON in its answer is not valid",
     }
 }
 

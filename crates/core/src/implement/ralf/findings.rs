@@ -2,38 +2,27 @@
 
 use serde_json::{Value, json};
 
-/// How bad a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// Nothing can go on with it.
-    Blocking,
-    /// It must be mended.
-    Critical,
-    /// It should be mended.
-    Major,
-    /// It may be mended.
-    Minor,
+crate::text::word_enum! {
+    /// How bad a finding is.
+    #[derive(PartialOrd, Ord)]
+    pub enum Severity {
+        /// Nothing can go on with it.
+        Blocking = "blocking",
+        /// It must be mended.
+        Critical = "critical",
+        /// It should be mended.
+        Major = "major",
+        /// It may be mended.
+        Minor = "minor",
+    }
 }
 
 impl Severity {
-    /// The word in records.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Blocking => "blocking",
-            Self::Critical => "critical",
-            Self::Major => "major",
-            Self::Minor => "minor",
-        }
-    }
-
-    /// Reads a word; `nit` is minor, and case does not matter.
-    pub fn parse(text: &str) -> Option<Self> {
+    /// Reads a reviewer's word; `nit` is minor, and case does not matter.
+    pub fn read(text: &str) -> Option<Self> {
         match text.trim().to_ascii_lowercase().as_str() {
-            "blocking" => Some(Self::Blocking),
-            "critical" => Some(Self::Critical),
-            "major" => Some(Self::Major),
-            "minor" | "nit" => Some(Self::Minor),
-            _ => None,
+            "nit" => Some(Self::Minor),
+            word => Self::parse(word),
         }
     }
 }
@@ -167,7 +156,7 @@ impl Findings {
 fn finding(item: &Value) -> Option<Finding> {
     let text = |key: &str| item.get(key).and_then(Value::as_str).unwrap_or_default();
     Some(Finding {
-        severity: Severity::parse(text("severity"))?,
+        severity: Severity::read(text("severity"))?,
         title: text("title").to_owned(),
         detail: text("detail").to_owned(),
         file: Some(text("file").to_owned()).filter(|file| !file.is_empty()),
@@ -181,7 +170,7 @@ mod tests {
     #[test]
     fn r_5_a_nit_is_minor() {
         let words = ["blocking", "Critical", "major", "minor", "nit", "odd"];
-        let counts = Counts::of(words.iter().filter_map(|word| Severity::parse(word)));
+        let counts = Counts::of(words.iter().filter_map(|word| Severity::read(word)));
         assert_eq!(counts.to_note(), "blocking:1,critical:1,major:1,minor:2");
     }
 }

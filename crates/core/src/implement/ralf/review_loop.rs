@@ -5,28 +5,17 @@ use serde::{Deserialize, Serialize};
 use super::findings::Counts;
 use super::{Score, completed_cycles};
 
-/// What whoever asked for the review should do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CallerAction {
-    /// Go on.
-    Accept,
-    /// Mend what was found.
-    Revise,
-    /// Ask again.
-    Continue,
-    /// Note it for later.
-    Defer,
-}
-
-impl CallerAction {
-    /// The word in records.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Accept => "accept",
-            Self::Revise => "revise",
-            Self::Continue => "continue",
-            Self::Defer => "defer",
-        }
+crate::text::word_enum! {
+    /// What whoever asked for the review should do.
+    pub enum CallerAction {
+        /// Go on.
+        Accept = "accept",
+        /// Mend what was found.
+        Revise = "revise",
+        /// Ask again.
+        Continue = "continue",
+        /// Note it for later.
+        Defer = "defer",
     }
 }
 
@@ -110,69 +99,48 @@ impl ReviewLoop {
     }
 }
 
-/// Who reviews.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Reviewer {
-    /// Codex.
-    Codex,
-    /// Gemini.
-    Gemini,
-    /// An agent of our own that has seen nothing yet.
-    FreshEyes,
+crate::text::word_enum! {
+    /// Who reviews.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Reviewer {
+        /// Codex.
+        Codex = "codex",
+        /// Gemini.
+        Gemini = "gemini",
+        /// An agent of our own that has seen nothing yet.
+        FreshEyes = "fresh-eyes",
+    }
 }
 
 impl Reviewer {
-    /// The word in records.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Codex => "codex",
-            Self::Gemini => "gemini",
-            Self::FreshEyes => "fresh-eyes",
-        }
-    }
-
     /// Whether it is somebody else's program.
     pub fn is_foreign(self) -> bool {
         self != Self::FreshEyes
     }
 }
 
-/// How a review ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum ReviewerStatus {
-    /// There is a review.
-    Completed,
-    /// The program is not there.
-    Unavailable,
-    /// It took too long.
-    TimedOut,
-    /// There is no more of it for now.
-    QuotaExceeded,
-    /// Nobody is logged in.
-    AuthFailed,
-    /// It said nothing.
-    NoOutput,
-    /// It said something that is no review.
-    UnusableOutput,
-    /// It was not asked.
-    NotRun,
-}
-
-impl ReviewerStatus {
-    /// The word in records.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Completed => "COMPLETED",
-            Self::Unavailable => "UNAVAILABLE",
-            Self::TimedOut => "TIMED_OUT",
-            Self::QuotaExceeded => "QUOTA_EXCEEDED",
-            Self::AuthFailed => "AUTH_FAILED",
-            Self::NoOutput => "NO_OUTPUT",
-            Self::UnusableOutput => "UNUSABLE_OUTPUT",
-            Self::NotRun => "NOT_RUN",
-        }
+crate::text::word_enum! {
+    /// How a review ended.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+    pub enum ReviewerStatus {
+        /// There is a review.
+        Completed = "COMPLETED",
+        /// The program is not there.
+        Unavailable = "UNAVAILABLE",
+        /// It took too long.
+        TimedOut = "TIMED_OUT",
+        /// There is no more of it for now.
+        QuotaExceeded = "QUOTA_EXCEEDED",
+        /// Nobody is logged in.
+        AuthFailed = "AUTH_FAILED",
+        /// It said nothing.
+        NoOutput = "NO_OUTPUT",
+        /// It said something that is no review.
+        UnusableOutput = "UNUSABLE_OUTPUT",
+        /// It was not asked.
+        NotRun = "NOT_RUN",
     }
 }
 
