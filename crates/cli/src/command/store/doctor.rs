@@ -20,6 +20,7 @@ use super::import::MEMORY;
 use crate::args::Global;
 use crate::beads::{Writer, here};
 use crate::failure::Failure;
+use crate::ui::format::list;
 use crate::ui::{Ui, counted, lines};
 
 #[derive(Debug, Args)]
@@ -43,9 +44,6 @@ pub(crate) enum DoctorCommand {
 
 /// The export that is looked for when none is named.
 const EXPORT: &str = "issues.jsonl";
-
-/// How many ids are listed for people.
-const MAX_NAMED: usize = 20;
 
 pub(crate) fn run(args: &DoctorArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     match args.what {
@@ -261,9 +259,7 @@ fn missing(repaired: &RepairReport) -> Option<Failure> {
 
 /// Some ids, so that no line grows without end.
 fn named(ids: &[BeadId]) -> String {
-    let some: Vec<&str> = ids.iter().take(MAX_NAMED).map(BeadId::as_str).collect();
-    let more = if ids.len() > MAX_NAMED { ", …" } else { "" };
-    format!("{}{more}", visible(&some.join(", ")))
+    list(ids.iter().map(BeadId::as_str))
 }
 
 /// What was brought back, for people.
