@@ -81,7 +81,7 @@ pub(crate) fn spending(spent: &Spent) -> String {
         ),
     };
     format!(
-        "{}{unpriced}, {} tokens, agents ran for {}",
+        "cost {}{unpriced}, {} tokens, agents ran for {}",
         cost(spent),
         count(spent.tokens),
         milliseconds(spent.time_ms)
@@ -166,7 +166,7 @@ mod tests {
         }
         assert_eq!(
             spending(&spent(1_000_000, 1)),
-            "at least $1.00 (1 agent run reported no cost), 0 tokens, agents ran for 0.0s"
+            "cost at least $1.00 (1 agent run reported no cost), 0 tokens, agents ran for 0.0s"
         );
     }
 

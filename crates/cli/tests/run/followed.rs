@@ -201,5 +201,5 @@ fn section_7_9_the_status_of_a_bead_has_its_checks_and_what_it_cost() {
     shown
         .says("CHECK")
         .says("passed")
-        .says("total cost: unknown (4 agent runs reported no cost)");
+        .says("total: cost unknown (4 agent runs reported no cost)");
 }

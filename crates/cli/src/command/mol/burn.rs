@@ -59,7 +59,7 @@ pub(super) fn run(args: &BurnArgs, global: &Global, ui: &Ui) -> Result<(), Failu
         "deleted"
     };
     let n_deleted = counted(deleted.len(), "bead", "beads");
-    let roots = list(fuel.roots.iter().map(|id| id.as_str()));
+    let roots = list(fuel.roots.iter().map(BeadId::as_str));
     ui.out(&format!("{deed} {n_deleted}: {roots}\n"))?;
     for kept in &fuel.kept {
         ui.say(&format!(

@@ -128,7 +128,7 @@ fn finish(driven: &Driven, waiting: &[BeadId], ui: &Ui) -> Result<(), Failure> {
     let stages = counted(driven.n_done, "stage", "stages");
     if !waiting.is_empty() {
         let beads = counted(waiting.len(), "bead needs", "beads need");
-        let ids = list(waiting.iter().map(|id| id.as_str()));
+        let ids = list(waiting.iter().map(BeadId::as_str));
         let message = format!("{stages} done, and {beads} a person: {ids}");
         return Err(Failure::new(ErrorCode::ValidationConstraint, message)
             .action("see `beads-ralph human list`, then answer with `beads-ralph human resolve`")

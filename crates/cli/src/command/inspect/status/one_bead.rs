@@ -57,7 +57,7 @@ pub(super) fn run(id: &str, beads: &Beads, ui: &Ui) -> Result<(), Failure> {
         text.push_str(&checked::table(&checks).draw(page));
     }
     if let Some(spent) = &spent {
-        let line = format!("total cost: {}", spending(spent));
+        let line = format!("total: {}", spending(spent));
         _ = writeln!(text, "\n{}", page.line(&line));
     }
     for molecule in &worked {
