@@ -23,7 +23,7 @@ use serde::Deserialize;
 use crate::os::process::{
     Cancel, Ended, Environment, Limits, Mark, Silent, Spec, Stdin, UnitError, Units,
 };
-use crate::run::{Forge, Found, NewPullRequest, PullRequest, PullState};
+use crate::ports::{Forge, Found, NewPullRequest, PullRequest, PullState};
 use crate::{os::env, os::files};
 
 use self::trouble::Failure;

@@ -56,8 +56,8 @@ use beads_ralph_core::engine::{CommitId, Trouble};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::os::process::Units;
+use crate::ports::{Integrated, Origin, Place, Prepared, Repository, Sealed, State};
 use crate::repo::shown;
-use crate::run::{Integrated, Origin, Place, Prepared, Repository, Sealed, State};
 use call::{Call, Caller};
 use site::Linked;
 

@@ -16,7 +16,6 @@ mod origin;
 pub(crate) mod own_bd;
 mod perform;
 mod port_book;
-mod ports;
 pub(crate) mod set_up;
 mod start;
 mod tasks;
@@ -32,9 +31,5 @@ pub use journal::{Journal, JournalError, RunDirectory, file_name, read_journal};
 pub use lookout::{Lookout, Noticed};
 pub use perform::{Performer, Site, place};
 pub use port_book::PortBook;
-pub use ports::{
-    Checked, Claimed, Crew, Forge, Found, Integrated, Job, NewPullRequest, Origin, Place, Prepared,
-    PullRequest, PullState, Repository, Sealed, State, Wanted,
-};
 pub use start::{Begun, Ended, Start, StartError, left_behind, take_over};
 pub use tasks::{GatesOf, Sight, TaskReader, spent_on};

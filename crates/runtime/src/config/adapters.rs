@@ -10,7 +10,7 @@ use serde_saphyr::Spanned;
 
 use super::document::AgentsKey;
 use super::error::meant;
-use crate::agent::{built_in_named, built_in_names};
+use crate::adapters;
 
 /// What a program that nobody knows is run as.
 const ANY_COMMAND: &str = "command";
@@ -63,7 +63,7 @@ impl Agents {
             section.options.get_or_insert(options);
         }
         let names = sections.keys().cloned();
-        let names = names.chain(built_in_names().map(str::to_owned));
+        let names = names.chain(adapters::names().map(str::to_owned));
         let adapters = names.map(|name| (name, OnceLock::new())).collect();
         Ok(Self {
             default,
@@ -91,7 +91,7 @@ impl Agents {
     }
 
     fn assemble(&self, name: &str) -> Adapter {
-        let built_in = |name: &str| built_in_named(name).expect("only what is known is a kind");
+        let built_in = |name: &str| adapters::named(name).expect("only what is known is a kind");
         match self.sections.get(name) {
             Some(section) => built_in(kind(name, section)).with(name, section.clone()),
             None => built_in(name).clone(),
@@ -124,7 +124,7 @@ impl Agents {
 fn kind<'s>(name: &'s str, section: &'s Overrides) -> &'s str {
     match &section.kind {
         Some(kind) => kind,
-        None if built_in_names().any(|known| known == name) => name,
+        None if adapters::names().any(|known| known == name) => name,
         None => ANY_COMMAND,
     }
 }
@@ -132,8 +132,8 @@ fn kind<'s>(name: &'s str, section: &'s Overrides) -> &'s str {
 /// What is wrong with a section.
 fn fault(name: &str, section: &Overrides) -> Option<String> {
     let kind = kind(name, section);
-    if !built_in_names().any(|known| known == kind) {
-        let hint = meant(kind, built_in_names());
+    if !adapters::names().any(|known| known == kind) {
+        let hint = meant(kind, adapters::names());
         return Some(format!("there is no kind `{}`{hint}", excerpt(kind)));
     }
     if kind == ANY_COMMAND && section.executable.is_none() {

@@ -13,8 +13,8 @@ use super::site::{INITIALIZING, Linked, Site};
 use super::status::Status;
 use super::{Git, guard, refname};
 use crate::os::files;
+use crate::ports::{Origin, Place};
 use crate::repo::shown;
-use crate::run::{Origin, Place};
 
 /// A worktree, and what is checked out there.
 #[derive(Debug)]

@@ -11,8 +11,8 @@ use super::add::clash_message;
 use super::call::Call;
 use super::site::Site;
 use super::worktrees::Worktree;
+use crate::ports::Place;
 use crate::repo::shown;
-use crate::run::Place;
 
 /// What there is already.
 struct Surroundings {

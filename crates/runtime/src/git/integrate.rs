@@ -11,8 +11,8 @@ use beads_ralph_core::engine::{CommitId, Lasting, Trouble};
 use super::call::{Call, parts};
 use super::turn::steadily;
 use super::{Git, add, refname};
+use crate::ports::Integrated;
 use crate::repo::shown;
-use crate::run::Integrated;
 
 /// How often a merge is tried while others move the target.
 const MAX_TRIES: u32 = 30;

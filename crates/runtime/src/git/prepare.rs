@@ -9,7 +9,7 @@ use super::site::Linked;
 use super::status::Status;
 use super::{Git, copied};
 use crate::os::files;
-use crate::run::{Origin, Place, Prepared, Wanted};
+use crate::ports::{Origin, Place, Prepared, Wanted};
 
 /// The file beside our index of a worktree that says: a merge of ours is under way, and the worktree was clean before.
 pub(super) const MERGING: &str = "beads-ralph-merging";

@@ -11,7 +11,7 @@ use super::site::Linked;
 use super::status::{OURS, Status};
 use super::{Git, copied, guard, refname};
 use crate::os::files;
-use crate::run::Place;
+use crate::ports::Place;
 
 impl Git {
     pub(super) fn restore_place(

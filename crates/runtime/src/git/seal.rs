@@ -6,8 +6,8 @@ use super::call::{Call, parts};
 use super::site::Linked;
 use super::status::{Entry, Status, is_below};
 use super::{Git, copied, guard, refname};
+use crate::ports::{Place, Sealed};
 use crate::repo::shown;
-use crate::run::{Place, Sealed};
 
 /// How many pairs of commits are remembered with what differs between them, and how many files there may be to each.
 const MAX_REMEMBERED_CHANGES: usize = 100;

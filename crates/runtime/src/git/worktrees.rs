@@ -8,8 +8,8 @@ use super::site::{Linked, Site};
 use super::turn::steadily;
 use super::{Git, copied, refname};
 use crate::os::files::{self, FileError};
+use crate::ports::Place;
 use crate::repo::shown;
-use crate::run::Place;
 
 /// A worktree as git has it on its list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

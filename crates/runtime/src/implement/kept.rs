@@ -8,7 +8,7 @@ use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
 use super::session_id;
 use crate::config::Config;
-use crate::run::Place;
+use crate::ports::Place;
 
 /// Where worktrees are made, from the root.
 pub(super) const WORKTREES: &str = ".claude/worktrees";

@@ -19,7 +19,7 @@ use super::ending::Stop;
 use super::hold::Held;
 use super::kept::place_of;
 use super::settle::Settlement;
-use crate::run::Place;
+use crate::ports::Place;
 
 impl Dispatcher<'_> {
     /// Does a stage without an agent; nothing when the rest of it is for one.

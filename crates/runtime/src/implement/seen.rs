@@ -13,8 +13,8 @@ use super::ending::Stop;
 use super::hold::Held;
 use crate::agent::Observer;
 use crate::os::process::{Cancel, Flow, Mark, Stream, Units, Watch};
+use crate::ports::Repository as _;
 use crate::progress::{Listener, News};
-use crate::run::Repository as _;
 use crate::run::main_checkout::MainCheckout;
 use crate::store::{Store, StoreError};
 

@@ -14,7 +14,7 @@ use crate::gate;
 use crate::git::Git;
 use crate::os::clock;
 use crate::os::process::{Cancel, Mark, Units};
-use crate::run::Forge;
+use crate::ports::Forge;
 use crate::store::{Stamp, Store, StoreError};
 
 /// How long a claim on a step lasts without a sign of life.

@@ -21,11 +21,11 @@ use super::journal::{RunDirectory, file_name};
 use super::main_checkout::MainCheckout;
 use super::own_bd::OwnBd;
 use super::port_book::PortBook;
-use super::ports::{Checked, Claimed, Crew, Job, Place};
 use super::set_up;
 use crate::config::Config;
 use crate::os::files::{self, FileError};
 use crate::os::process::{Cancel, Ending, Mark, Silent, Units};
+use crate::ports::{Checked, Claimed, Crew, Job, Place};
 use crate::{agent, os::digest};
 
 /// How long the user's own command to tell them something may take.

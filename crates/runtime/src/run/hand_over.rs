@@ -9,7 +9,7 @@ use beads_ralph_core::issue::{Query, Record};
 use super::below::below;
 use super::keeping::trouble;
 use super::perform::{Performer, normal};
-use super::ports::{Integrated, NewPullRequest, PullRequest, PullState};
+use crate::ports::{Integrated, NewPullRequest, PullRequest, PullState};
 
 impl Performer<'_> {
     pub(super) fn merge(

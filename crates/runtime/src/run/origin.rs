@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::below::below;
 use super::keeping::trouble;
 use super::perform::Performer;
-use super::ports::{Found, PullState, Wanted};
 use crate::config::Base;
+use crate::ports::{Found, PullState, Wanted};
 
 impl Performer<'_> {
     /// What must be in a bead's branch before the work begins (Z-6, L-21).

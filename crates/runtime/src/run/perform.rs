@@ -11,9 +11,9 @@ use jiff::Timestamp;
 
 use super::keeping::{self, fetch};
 use super::port_book::PortBook;
-use super::ports::{Crew, Forge, Job, Origin, Place, Repository, Wanted};
 use super::tasks::{TaskReader, base_of};
 use crate::config::Base;
+use crate::ports::{Crew, Forge, Job, Origin, Place, Repository, Wanted};
 use crate::store::{Stamp, Store};
 
 /// What a performer needs to know besides its ports.

@@ -22,12 +22,12 @@ use super::crew::{RealCrew, mark_of};
 use super::journal::{Journal, JournalError, RunDirectory};
 use super::perform::{Performer, Site};
 use super::port_book::PortBook;
-use super::ports::{Crew as _, Forge, Repository};
 use super::tasks::{Sight, TaskReader};
 use crate::bead_files::Ralph;
 use crate::config::Config;
 use crate::os::files::{FileError, Lock};
 use crate::os::process::{self, Mark, Units};
+use crate::ports::{Crew as _, Forge, Repository};
 use crate::store::Store;
 use crate::{gate, os::clock, os::host};
 

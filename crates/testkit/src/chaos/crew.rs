@@ -3,7 +3,7 @@
 use beads_ralph_core::agent::Status;
 use beads_ralph_core::bead::{AgentSpec, BeadId, Model, QaStatus, RalphBead};
 use beads_ralph_core::engine::{AgentReport, CommitId, Spent, Trouble, Verdict};
-use beads_ralph_runtime::run::{Checked, Claimed, Crew, Job, Place};
+use beads_ralph_runtime::ports::{Checked, Claimed, Crew, Job, Place};
 use jiff::ToSpan as _;
 use serde_json::Map;
 

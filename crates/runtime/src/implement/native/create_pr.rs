@@ -13,7 +13,7 @@ use super::super::hold::Held;
 use super::super::settle::{Settlement, label};
 use super::{failed, place_at, settled};
 use crate::config::IntegrationMode;
-use crate::run::{NewPullRequest, Place, PullState, Repository as _};
+use crate::ports::{NewPullRequest, Place, PullState, Repository as _};
 
 impl Dispatcher<'_> {
     pub(super) fn create_pr(

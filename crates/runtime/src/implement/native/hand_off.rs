@@ -16,7 +16,7 @@ use super::super::settle::{Settlement, label};
 use super::verify_ac::checks_of;
 use super::{ended, failed, place_at, settled};
 use crate::config::IntegrationMode;
-use crate::run::{Integrated, Place, PullState, Repository as _};
+use crate::ports::{Integrated, Place, PullState, Repository as _};
 
 impl Dispatcher<'_> {
     pub(super) fn hand_off(

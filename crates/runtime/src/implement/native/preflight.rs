@@ -17,7 +17,8 @@ use super::super::seen::BeatingWatch;
 use super::super::settle::{Settlement, label};
 use super::{failed, settled};
 use crate::config::Base;
-use crate::run::{Origin, Place, Repository as _, Wanted, set_up};
+use crate::ports::{Origin, Place, Repository as _, Wanted};
+use crate::run::set_up;
 
 /// Where the root of a molecule says what its work began from, where that is not simply the source branch.
 pub(super) const BASE: &str = "base_commit";

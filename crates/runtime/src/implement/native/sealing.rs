@@ -9,7 +9,7 @@ use super::super::hold::Held;
 use super::super::settle::Settlement;
 use super::{failed, settled};
 use crate::config::IntegrationMode;
-use crate::run::{Place, Repository as _};
+use crate::ports::{Place, Repository as _};
 
 impl Dispatcher<'_> {
     /// Commits what is left in the worktree; what is in the way of that ends the stage.

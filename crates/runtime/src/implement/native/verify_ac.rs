@@ -14,7 +14,7 @@ use super::super::{Dispatcher, Site};
 use super::failed;
 use super::preflight::BASE;
 use crate::check::Ground;
-use crate::run::Repository as _;
+use crate::ports::Repository as _;
 
 impl Dispatcher<'_> {
     /// Runs the commands; nothing comes back when they hold and an agent must judge the rest.

@@ -17,7 +17,7 @@ use super::super::native::place_at;
 use super::super::session::later_session_id;
 use super::Eyes;
 use crate::os::files;
-use crate::run::Repository as _;
+use crate::ports::Repository as _;
 
 /// What is to be looked at.
 #[derive(Debug, Clone, Copy)]

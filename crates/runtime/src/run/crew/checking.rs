@@ -6,9 +6,9 @@ use beads_ralph_core::engine::{CommitId, Trouble};
 use beads_ralph_core::vocabulary::label;
 
 use super::super::activity::Watching;
-use super::super::ports::{Checked, Job, Place};
 use super::{RealCrew, passing};
 use crate::check::{Again, Base, Checks, Ground, last_records, printed_by_failed};
+use crate::ports::{Checked, Job, Place};
 use crate::{bead_files, os::files};
 
 impl RealCrew<'_> {

@@ -1,4 +1,4 @@
-//! The agents that we know.
+//! The built-in adapters: what is known about the agent programs that beads-ralph supports out of the box, one YAML file each.
 
 use std::sync::OnceLock;
 
@@ -46,12 +46,12 @@ pub fn built_in() -> impl Iterator<Item = &'static Adapter> {
 }
 
 /// One of them by its name.
-pub(crate) fn built_in_named(name: &str) -> Option<&'static Adapter> {
+pub(crate) fn named(name: &str) -> Option<&'static Adapter> {
     ALL.iter().find(|it| it.name == name).map(BuiltIn::adapter)
 }
 
 /// Their names, for which no file need be read.
-pub(crate) fn built_in_names() -> impl Iterator<Item = &'static str> {
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     ALL.iter().map(|it| it.name)
 }
 
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn every_adapter_can_be_read() {
-        for (name, adapter) in built_in_names().zip(built_in()) {
+        for (name, adapter) in names().zip(built_in()) {
             assert_eq!((&*adapter.name, &*adapter.kind), (name, name));
         }
     }
