@@ -45,7 +45,6 @@ pub fn built_in() -> impl Iterator<Item = &'static Adapter> {
     ALL.iter().map(BuiltIn::adapter)
 }
 
-/// One of them by its name.
 pub(crate) fn named(name: &str) -> Option<&'static Adapter> {
     ALL.iter().find(|it| it.name == name).map(BuiltIn::adapter)
 }

@@ -57,7 +57,6 @@ const FORMULAS: [(&str, &str); 3] = formulas![
 #[derive(Debug, Clone)]
 pub struct Ralph {
     root: Utf8PathBuf,
-    /// The `.beads` directory.
     store: Utf8PathBuf,
 }
 
@@ -81,7 +80,6 @@ impl Ralph {
         Self::with_store(root, &self.store)
     }
 
-    /// The project's root.
     pub fn root(&self) -> &Utf8Path {
         &self.root
     }
@@ -117,7 +115,6 @@ impl Ralph {
         }
     }
 
-    /// The directory of beads in files.
     pub fn beads(&self) -> Utf8PathBuf {
         self.root.join(BEADS)
     }
@@ -161,7 +158,6 @@ impl Ralph {
             .collect()
     }
 
-    /// The directory of gates in files.
     pub fn gates(&self) -> Utf8PathBuf {
         self.root.join(GATES)
     }
@@ -172,7 +168,6 @@ impl Ralph {
         self.places().into_iter().chain([completed]).collect()
     }
 
-    /// The files of beads that are not completed.
     pub fn work_files(&self) -> Vec<Utf8PathBuf> {
         let places = self.places().into_iter();
         places.flat_map(|place| json_files(&place)).collect()

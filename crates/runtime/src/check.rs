@@ -25,14 +25,10 @@ use crate::progress::{LastLine, Listener, News};
 use crate::work_dir::Tree;
 use crate::{os::clock, os::digest};
 
-/// Where checks are run, and by what.
 #[derive(Debug, Clone, Copy)]
 pub struct Checks<'a> {
-    /// What starts them.
     pub units: &'a Units,
-    /// What ends them early.
     pub cancel: &'a Cancel,
-    /// Where they run.
     pub root: &'a Utf8Path,
     /// The main checkout of the repository, which may be the same.
     pub home: &'a Utf8Path,
@@ -42,20 +38,14 @@ pub struct Checks<'a> {
     pub withhold: &'a [String],
     /// What their environment has beyond ours.
     pub env: &'a BTreeMap<String, String>,
-    /// What they run on.
     pub ground: Ground<'a>,
-    /// By what their processes are known.
     pub mark: &'a Mark,
-    /// The directory for their output.
     pub logs: &'a Utf8Path,
-    /// What is done about one that fails.
     pub again: Again<'a>,
 }
 
-/// What checks run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ground<'a> {
-    /// What is there.
     AsItIs,
     /// A worktree in which everything must be committed, and stay as it is while they run (Z-29).
     Clean,
@@ -267,7 +257,6 @@ fn kept(captured: &Captured, root: &Utf8Path) -> Option<Kept> {
     })
 }
 
-/// By what the definition of a check is known.
 pub(crate) fn definition(verifier: &Verifier) -> String {
     digest::sha256(&serde_json::to_vec(verifier).expect("a verifier can be written"))
 }

@@ -33,46 +33,33 @@ use crate::work_dir::Tree;
 
 /// Somebody who can be asked to work on a bead.
 pub trait Worker {
-    /// What it is called.
     fn name(&self) -> &str;
 
     /// Works. The directory is for its output.
     fn work(&mut self, task: &Task<'_>, listener: &mut dyn Listener) -> Outcome;
 }
 
-/// What somebody is asked to do.
 #[derive(Debug)]
 pub struct Task<'a> {
-    /// The bead.
     pub bead: &'a DodBead,
     /// The iteration, from 1.
     pub iteration: u32,
-    /// What is asked.
     pub prompt: &'a str,
-    /// How long there is.
     pub time_left: Option<Duration>,
-    /// The directory for its output; it exists.
     pub directory: &'a Utf8Path,
-    /// By what its processes are to be known.
     pub mark: Mark,
 }
 
-/// Where and with what a bead is worked on.
 #[derive(Debug)]
 pub struct Workshop<'a> {
-    /// What starts processes.
     pub units: &'a Units,
-    /// What ends everything early.
     pub cancel: &'a Cancel,
     /// Where agent and checks run.
     pub root: &'a Utf8Path,
     /// The main checkout of the repository, which may be the same.
     pub home: &'a Utf8Path,
-    /// What runs a command line.
     pub shell: &'a [String],
-    /// Where evidence is kept.
     pub evidence: &'a Evidence,
-    /// Where output is kept.
     pub logs: &'a LogDirectory,
     /// Whether everything must be committed before the checks, because the bead has a worktree (Z-29).
     pub must_be_clean: bool,
@@ -82,41 +69,27 @@ pub struct Workshop<'a> {
     pub again: Again<'a>,
     /// By what everything that is started here can be found.
     pub mark: &'a Mark,
-    /// What the bead may cost.
     pub budget: &'a Budget,
-    /// Who we are, for the bead.
     pub version: &'a str,
 }
 
-/// How the work ended.
 #[derive(Debug)]
 pub struct Report {
-    /// How.
     pub ending: Ending,
-    /// How many iterations there were.
     pub iterations: u32,
-    /// What the checks said last.
     pub records: Vec<CheckRecord>,
-    /// What went wrong last.
     pub last_failure: Option<String>,
-    /// The record of it.
     pub evidence: Option<Utf8PathBuf>,
-    /// What the agents took.
     pub receipt: Receipt,
-    /// How long it took.
     pub duration: Duration,
 }
 
-/// How the work on a bead ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
-    /// Every check passed.
     Completed,
     /// The checks are red, and no agent was to mend them.
     Red,
-    /// It was given up.
     Failed(String),
-    /// Somebody stopped it.
     Interrupted,
 }
 

@@ -55,20 +55,14 @@ const NEVER: [&str; 5] = [
     "GH_REPO",
 ];
 
-/// How `gh` is called.
 #[derive(Debug, Clone)]
 pub struct Gh<'u> {
-    /// Where it is started.
     pub units: &'u Units,
-    /// The program, if there is one.
     pub program: Option<Utf8PathBuf>,
-    /// The repository's root.
     pub root: Utf8PathBuf,
     /// How long one call may take.
     pub limit: Duration,
-    /// What ends a call early.
     pub cancel: Cancel,
-    /// What its environment has beyond the inherited one.
     pub env: BTreeMap<String, String>,
 }
 
@@ -110,7 +104,6 @@ impl<'u> Gh<'u> {
     }
 }
 
-/// The pull requests of one repository on GitHub.
 #[derive(Debug, Clone)]
 pub struct GitHub<'u> {
     gh: Gh<'u>,
@@ -119,7 +112,6 @@ pub struct GitHub<'u> {
 }
 
 impl GitHub<'_> {
-    /// Which repository it is.
     pub fn address(&self) -> &Address {
         &self.address
     }

@@ -66,7 +66,6 @@ use site::Linked;
 pub struct Settings {
     /// What is copied from the main checkout into worktrees: paths and patterns from its root (`worktrees.copy`).
     pub copy: Vec<String>,
-    /// The remote that is fetched from and pushed to.
     pub remote: String,
     /// How long the remote may take to answer one call.
     pub network_limit: Duration,
@@ -107,7 +106,6 @@ type Fetched = HashMap<String, (Instant, Option<String>)>;
 #[derive(Debug)]
 pub struct Git {
     caller: Caller<Arc<Units>>,
-    /// The root of the main worktree.
     root: Utf8PathBuf,
     /// The git directory that all worktrees share.
     common: Utf8PathBuf,

@@ -66,7 +66,6 @@ impl std::fmt::Debug for Dispatcher<'_> {
 }
 
 impl<'a> Dispatcher<'a> {
-    /// A dispatcher for one bead.
     pub fn new(
         store: &'a mut dyn Store,
         site: &'a Site<'a>,

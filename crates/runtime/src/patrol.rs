@@ -36,49 +36,35 @@ const MAX_LOGS: usize = 20;
 /// How often a bead is looked for again because somebody was faster.
 const TURNS: usize = 10;
 
-/// Where a patrol walks, and with what.
 #[derive(Debug, Clone, Copy)]
 pub struct Patrol<'a> {
-    /// What starts the checks.
     pub units: &'a Units,
-    /// What ends everything.
     pub cancel: &'a Cancel,
-    /// The root of the project.
     pub root: &'a Utf8Path,
-    /// The configuration.
     pub config: &'a Config,
-    /// Who writes.
     pub actor: &'a str,
 }
 
-/// What became of one check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
-    /// The check.
     pub check: Check,
     /// Why it failed; nothing when it passed.
     pub reason: Option<String>,
     /// The log of a failure that a bead was filed about, from the project's root.
     pub log: Option<String>,
-    /// What was done about it.
     pub done: Done,
 }
 
-/// What was done about a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Done {
-    /// Nothing, and nothing was to be done.
     Nothing,
-    /// A bead was filed.
     Filed(BeadId),
-    /// A bead says it already.
     Known(BeadId),
     /// Beads were closed; the second ones somebody works on.
     Closed(Vec<BeadId>, Vec<BeadId>),
 }
 
 impl Done {
-    /// Whether anything was changed.
     pub fn is_change(&self) -> bool {
         match self {
             Self::Nothing | Self::Known(_) => false,
@@ -93,22 +79,14 @@ impl Done {
 pub enum PatrolError {
     /// A check could not be run at all, which says nothing about the project.
     #[error("`{}` could not be run: {why}", excerpt(command))]
-    NotRun {
-        /// The command.
-        command: String,
-        /// Why.
-        why: String,
-    },
+    NotRun { command: String, why: String },
     /// Others file and close the same bead all the time.
     #[error("others change the bead '{0}' all the time")]
     Busy(&'static str),
-    /// Somebody stopped it.
     #[error("the patrol was interrupted")]
     Interrupted,
-    /// A log cannot be written.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The store said no.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -316,7 +294,6 @@ fn not_run(check: &Check, error: &UnitError) -> PatrolError {
     }
 }
 
-/// How the name of a check's log ends.
 fn ending(check: &Check) -> String {
     format!("-{}.log", check.watched.as_str())
 }

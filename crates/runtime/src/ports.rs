@@ -9,21 +9,16 @@ use beads_ralph_core::issue::Fence;
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 
-/// Where a bead is worked on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The bead.
     pub bead: BeadId,
-    /// Its branch.
     pub branch: String,
-    /// Its worktree; absolute.
     pub worktree: Utf8PathBuf,
 }
 
 /// What a bead starts from (Z-6, contracts §7.6).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
-    /// The source branch.
     pub source: String,
     /// What must be in it before the work begins, in that order.
     pub wanted: Vec<Wanted>,
@@ -32,9 +27,7 @@ pub struct Origin {
 /// One thing that must be in a branch before the work begins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wanted {
-    /// The bead or the branch, for messages.
     pub name: String,
-    /// The commit.
     pub commit: CommitId,
 }
 
@@ -54,7 +47,6 @@ pub struct Prepared {
 /// What an attempt made, all of it committed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sealed {
-    /// The commit.
     pub commit: CommitId,
     /// Its tree: equal trees are equal work.
     pub tree: String,
@@ -66,12 +58,10 @@ pub struct Sealed {
     pub refused: Option<String>,
 }
 
-/// What a worktree looks like.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct State {
     /// The branch that is checked out, unless HEAD is detached.
     pub branch: Option<String>,
-    /// What is checked out.
     pub head: CommitId,
     /// Why that is not all: something is not committed.
     pub dirt: Option<String>,
@@ -81,17 +71,10 @@ pub struct State {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Integrated {
     /// It is in; this is the target's head, and whether it was there before.
-    In {
-        /// The commit by which it came in.
-        commit: CommitId,
-        /// Whether it was there already.
-        was_there: bool,
-    },
+    In { commit: CommitId, was_there: bool },
     /// These files do not fit together with what is there; nothing was changed.
     Conflict {
-        /// The target's head.
         target: CommitId,
-        /// The files.
         files: Vec<String>,
     },
 }
@@ -100,7 +83,6 @@ pub enum Integrated {
 ///
 /// The main checkout is never touched: neither its files nor its index nor its HEAD.
 pub trait Repository: Send + Sync {
-    /// The head of a local branch.
     fn branch(&self, name: &str) -> Result<Option<CommitId>, Trouble>;
 
     /// Makes a bead's worktree ready: there, on its branch, with everything that is wanted merged in, one by one (L-15, L-21). A
@@ -112,7 +94,6 @@ pub trait Repository: Send + Sync {
     /// nothing while conflicts are unsolved.
     fn seal(&self, place: &Place, base: &CommitId, message: &str) -> Result<Sealed, Trouble>;
 
-    /// The files that differ between two commits.
     fn changed_files(&self, base: &CommitId, commit: &CommitId) -> Result<Vec<String>, Trouble>;
 
     /// What the worktree looks like now.
@@ -130,7 +111,6 @@ pub trait Repository: Send + Sync {
     /// Keeps a verified commit reachable as `refs/beads-ralph/<bead>/verified` (Z-6); git cannot hold a ref and others below it.
     fn keep(&self, bead: &BeadId, commit: &CommitId) -> Result<(), Trouble>;
 
-    /// The verified commit of a bead.
     fn kept(&self, bead: &BeadId) -> Result<Option<CommitId>, Trouble>;
 
     /// Whether a commit is in another one's history.
@@ -153,52 +133,35 @@ pub trait Repository: Send + Sync {
     fn remove(&self, place: &Place) -> Result<(), Trouble>;
 }
 
-/// A pull request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PullRequest {
-    /// Its address.
     pub url: String,
-    /// Its number.
     pub number: u64,
-    /// Where it stands.
     pub state: PullState,
 }
 
-/// Where a pull request stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PullState {
-    /// It waits.
     Open,
-    /// It was merged.
     Merged,
-    /// It was closed without being merged.
     Closed,
 }
 
-/// What there is for a branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// The pull request.
     pub request: PullRequest,
-    /// The commit that it proposes.
     pub head: CommitId,
 }
 
-/// What a new pull request says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewPullRequest {
-    /// Its title.
     pub title: String,
-    /// Its text.
     pub body: String,
-    /// The branch that it proposes.
     pub head: String,
-    /// The branch that it is for.
     pub base: String,
 }
 
-/// Where pull requests are.
 pub trait Forge: Send + Sync {
     /// The pull requests of a branch, in any state, newest first (Z-12).
     fn find(&self, branch: &str) -> Result<Vec<Found>, Trouble>;
@@ -207,42 +170,27 @@ pub trait Forge: Send + Sync {
     fn create(&self, new: &NewPullRequest) -> Result<PullRequest, Trouble>;
 }
 
-/// One run of an agent for a bead.
 #[derive(Debug, Clone, Copy)]
 pub struct Job<'a> {
-    /// The bead.
     pub bead: &'a RalphBead,
-    /// Where it is worked on.
     pub place: &'a Place,
-    /// The effect that asks for it.
     pub effect: EffectId,
-    /// The claim under which it works.
     pub fence: Option<Fence>,
-    /// Which run it is, and what it may spend.
     pub launch: &'a Launch,
 }
 
-/// What checks came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
-    /// Whether all of them passed.
     pub is_green: bool,
-    /// What failed, and what passed with a warning.
     pub summary: String,
-    /// Whether somebody ended them.
     pub is_cut_off: bool,
 }
 
-/// What a leading agent claims at its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claimed {
-    /// Whether the work is done.
     pub is_success: bool,
-    /// Whether everything must stop.
     pub is_fatal: bool,
-    /// What went wrong.
     pub error: Option<String>,
-    /// What its QA agents said.
     pub qa_results: Vec<QaReport>,
 }
 
@@ -297,12 +245,10 @@ pub trait Crew: Send + Sync {
         base: Option<&CommitId>,
     ) -> Result<Checked, Trouble>;
 
-    /// Ends what runs for a bead.
     fn cancel(&self, bead: &BeadId);
 
     /// Ends everything that runs, and whatever is about to.
     fn stop_all(&self) {}
 
-    /// Tells the user.
     fn notify(&self, text: &str) -> Result<(), Trouble>;
 }

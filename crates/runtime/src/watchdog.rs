@@ -25,27 +25,18 @@ const METRICS: &str = ".ralph/metrics";
 const TURNS: usize = 100;
 const TURN: Duration = Duration::from_millis(100);
 
-/// Where a watchdog looks, and as whom.
 #[derive(Debug, Clone, Copy)]
 pub struct Watchdog<'a> {
-    /// The project and its beads in files.
     pub ralph: &'a Ralph,
-    /// What ends its waits.
     pub cancel: &'a Cancel,
-    /// Who writes.
     pub actor: &'a str,
-    /// The version of the program, for the metrics.
     pub version: &'a str,
-    /// Whether nothing is written.
     pub is_dry_run: bool,
 }
 
-/// What was done about a bead.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Seen {
-    /// The bead as it was.
     pub bead: Watched,
-    /// What was decided.
     pub step: Step,
     /// How long it had been silent.
     pub silence: Option<Duration>,
@@ -72,7 +63,6 @@ impl Seen {
 pub struct Pass {
     /// The beads: those of the store in order of their ids, then those in files.
     pub seen: Vec<Seen>,
-    /// What it adds to the metrics.
     pub counts: Counts,
 }
 
@@ -82,16 +72,12 @@ pub enum WatchdogError {
     /// Another watchdog does not come to an end.
     #[error("another watchdog has been at work for a long time")]
     Busy,
-    /// Somebody stopped it.
     #[error("the watchdog was interrupted")]
     Interrupted,
-    /// A file cannot be written.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The file of a bead cannot be written.
     #[error(transparent)]
     Bead(#[from] BeadFileError),
-    /// The store said no.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

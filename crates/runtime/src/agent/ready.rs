@@ -16,11 +16,8 @@ const OWN_PROGRAM: &str = "{self}";
 /// Something to mend before a run, or to know.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Finding {
-    /// Whether the run cannot succeed with it.
     pub is_error: bool,
-    /// What is so.
     pub message: String,
-    /// What to do about it.
     pub action: String,
 }
 
@@ -44,15 +41,12 @@ impl Finding {
 /// What a bead's agent comes to.
 #[derive(Debug)]
 pub struct Resolved<'c> {
-    /// How it is run.
     pub adapter: &'c Adapter,
-    /// Its program.
     pub program: Utf8PathBuf,
     /// Who it is; nobody in particular for the built-in agent.
     pub agent: Option<Agent>,
     /// The tier of its model, and who decided on it.
     pub model: ResolvedModel,
-    /// What is worth knowing.
     pub warnings: Vec<Finding>,
 }
 
@@ -165,7 +159,6 @@ pub fn account(config: &Config, root: &Utf8Path, spec: &AgentSpec) -> String {
     }
 }
 
-/// Whether the program of an agent is there.
 pub fn is_installed(root: &Utf8Path, adapter: &Adapter) -> bool {
     program(root, &adapter.executable).is_some()
 }

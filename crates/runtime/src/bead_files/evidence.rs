@@ -10,7 +10,6 @@ use crate::os::files::{self, FileError, Lock};
 /// How many runs may begin in one second, or records be written; more is a mistake.
 const MAX_SAME_SECOND: usize = 1000;
 
-/// The directory of one bead's evidence.
 #[derive(Debug, Clone)]
 pub struct Evidence {
     directory: Utf8PathBuf,
@@ -21,12 +20,10 @@ pub struct Evidence {
 pub struct LogDirectory(Utf8PathBuf);
 
 impl LogDirectory {
-    /// Where it is.
     pub fn path(&self) -> &Utf8Path {
         &self.0
     }
 
-    /// A directory below it, made on demand.
     pub fn below(&self, name: &str) -> Result<Utf8PathBuf, FileError> {
         let path = self.0.join(name);
         files::create_directory(&path)?;
@@ -34,10 +31,8 @@ impl LogDirectory {
     }
 }
 
-/// Why there is no evidence.
 #[derive(Debug, Error)]
 pub enum EvidenceError {
-    /// It cannot be written.
     #[error("Evidence cannot be written: {0}")]
     File(#[from] FileError),
     /// A file that must be there is not.
@@ -50,7 +45,6 @@ impl Evidence {
         Self { directory }
     }
 
-    /// Where it is.
     pub fn directory(&self) -> &Utf8Path {
         &self.directory
     }
@@ -102,7 +96,6 @@ impl Evidence {
         self.keep(kind, now, &files::to_json(record))
     }
 
-    /// Keeps bytes as they are, among the records.
     pub fn keep(&self, kind: &str, now: Timestamp, bytes: &[u8]) -> Result<Utf8PathBuf, FileError> {
         files::create_directory(&self.directory)?;
         for name in names(now) {
@@ -118,7 +111,6 @@ impl Evidence {
     }
 }
 
-/// The time in names of files.
 const STAMP: &str = "yyyyMMdd-HHmmss";
 
 /// Names for what happens now, each tried when the one before it is taken.

@@ -24,7 +24,6 @@ const USUAL: [&str; 4] = ["claude", "codex", "gemini", "opencode"];
 /// longer than most commands, and most commands run one agent or none.
 #[derive(Debug, Clone)]
 pub struct Agents {
-    /// The chosen one.
     default: Option<String>,
     /// What is configured about some of them, by name.
     sections: BTreeMap<String, Overrides>,
@@ -83,7 +82,6 @@ impl Agents {
         self.adapters.keys().filter_map(|name| self.get(name))
     }
 
-    /// An agent by its name.
     pub fn get(&self, name: &str) -> Option<&Adapter> {
         let adapter = self.adapters.get(name)?;
         let adapter = adapter.get_or_init(|| self.assemble(name));
@@ -103,7 +101,6 @@ impl Agents {
         meant(name, self.all().map(|adapter| adapter.name.as_str()))
     }
 
-    /// The agent that is chosen in the configuration.
     pub fn chosen(&self) -> Option<&Adapter> {
         self.get(self.default.as_deref()?)
     }
@@ -129,7 +126,6 @@ fn kind<'s>(name: &'s str, section: &'s Overrides) -> &'s str {
     }
 }
 
-/// What is wrong with a section.
 fn fault(name: &str, section: &Overrides) -> Option<String> {
     let kind = kind(name, section);
     if !adapters::names().any(|known| known == kind) {
@@ -142,7 +138,6 @@ fn fault(name: &str, section: &Overrides) -> Option<String> {
     section.fault()
 }
 
-/// Checks that what a key chooses is there.
 fn check(
     key: &str,
     chosen: &Spanned<String>,

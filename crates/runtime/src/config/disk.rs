@@ -9,7 +9,6 @@ use super::values::Count;
 pub struct DiskSettings {
     /// How many gigabytes (10⁹ bytes) must be free.
     pub min_free_gb: u64,
-    /// Whether it is looked at.
     pub check_before_start: bool,
 }
 
@@ -22,7 +21,6 @@ impl Default for DiskSettings {
     }
 }
 
-/// `disk`, or the same keys of the flat layout.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct DiskKey {

@@ -92,7 +92,6 @@ pub(super) struct Document {
     pub(super) patrol: PatrolKey,
 }
 
-/// `agents`, and `agent_defaults` in the flat layout.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct AgentsKey {
@@ -106,7 +105,6 @@ pub(super) struct AgentsKey {
 }
 
 impl AgentsKey {
-    /// The same, with what only the other one has.
     pub(super) fn or(mut self, other: Self) -> Self {
         for (name, overrides) in other.adapters {
             self.adapters.entry(name).or_insert(overrides);
@@ -130,7 +128,6 @@ pub(super) struct VerifyKey {
     pub(super) flaky_retries: Count<0>,
 }
 
-/// Reads the bytes of a file.
 pub(super) fn read(bytes: &[u8]) -> Result<Document, String> {
     let text = str::from_utf8(bytes).map_err(|error| error.to_string())?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);

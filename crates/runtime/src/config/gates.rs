@@ -5,13 +5,9 @@ use serde::Deserialize;
 /// The commands of the project, each where there is one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Gates {
-    /// What builds it.
     pub build: Option<String>,
-    /// What checks its types.
     pub typecheck: Option<String>,
-    /// What lints it.
     pub lint: Option<String>,
-    /// What tests it.
     pub test: Option<String>,
 }
 
@@ -40,7 +36,6 @@ pub(super) struct GatesKey {
 }
 
 impl GatesKey {
-    /// The gates, with what only the other file says.
     pub(super) fn over(self, other: Self) -> Gates {
         let filled = |own: Option<String>, other: Option<String>| {
             own.or(other).filter(|command| !command.trim().is_empty())

@@ -5,11 +5,9 @@ use std::fmt;
 use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// Who leads the work on a bead.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ScrumMaster {
-    /// This program.
     #[default]
     Native,
     /// The bead's `scrum_master_agent`; what it claims is verified.
@@ -24,7 +22,6 @@ pub(super) enum NotifyKey {
 }
 
 impl NotifyKey {
-    /// A program and its arguments.
     pub(super) fn arguments(self, shell: &[String]) -> Vec<String> {
         match self {
             Self::Program(arguments) => arguments,

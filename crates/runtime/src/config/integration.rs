@@ -8,7 +8,6 @@ use serde::{Deserialize, Deserializer};
 
 use super::values::Branch;
 
-/// What is done with verified work.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IntegrationSettings {
     /// How it is handed over. Without a choice: by pull requests where they can be made, else by merging.
@@ -30,7 +29,6 @@ pub enum IntegrationMode {
 }
 
 impl IntegrationMode {
-    /// The word that stands in the configuration.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -40,7 +38,6 @@ impl IntegrationMode {
     }
 }
 
-/// `integration`: a word, or a section.
 #[derive(Debug, Default)]
 pub(super) struct IntegrationKey(IntegrationSection);
 

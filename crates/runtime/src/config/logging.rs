@@ -5,7 +5,6 @@ use serde::Deserialize;
 
 use super::values::Text;
 
-/// `logging`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct LoggingKey {

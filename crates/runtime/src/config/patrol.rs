@@ -7,7 +7,6 @@ use serde::Deserialize;
 
 use super::timeouts::Limit;
 
-/// What the patrol looks at, and how often.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PatrolSettings {
     /// The commands, where the user names them.

@@ -16,7 +16,6 @@ use crate::os::files;
 /// The file's name in the repository's root.
 pub const PROJECT_FILE_NAME: &str = "project-config.toml";
 
-/// The tables that the file may have.
 const TABLES: [&str; 7] = [
     "gates",
     "coverage",
@@ -30,9 +29,7 @@ const TABLES: [&str; 7] = [
 /// How much of the code must be tested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Coverage {
-    /// Whether it is asked for at all.
     pub is_applicable: bool,
-    /// The percentage that is asked for.
     pub threshold: u32,
     /// Where the report of the tests is, from the repository's root.
     pub report_location: Option<String>,

@@ -7,7 +7,6 @@ use serde::Deserialize;
 use super::timeouts::Limit;
 use super::values::{Backoff, Count};
 
-/// How the loop runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunSettings {
     /// How many agents may run at once.
@@ -51,7 +50,6 @@ impl RunSettings {
     pub const MAX_ATTEMPTS: u32 = 3;
 }
 
-/// `ralph`.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct RalphKey {
@@ -59,7 +57,6 @@ pub(super) struct RalphKey {
     pub(super) poll_interval: Limit,
 }
 
-/// `retry`.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct RetryKey {
@@ -67,7 +64,6 @@ pub(super) struct RetryKey {
     pub(super) pr_creation_retries: Count<0>,
 }
 
-/// `network`.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct NetworkKey {

@@ -10,9 +10,7 @@ use serde::{Deserialize, Deserializer, de};
 pub struct Timeouts {
     /// One attempt of a scrum-master, or its whole session where it is an agent itself (L-2).
     pub scrum_master: Duration,
-    /// A dev agent.
     pub dev_agent: Duration,
-    /// A QA agent.
     pub qa_agent: Duration,
 }
 
@@ -35,7 +33,6 @@ impl Timeouts {
     }
 }
 
-/// `timeouts`, or the same keys of the flat layout.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct TimeoutsKey {
@@ -69,7 +66,6 @@ impl TimeoutsKey {
 pub(super) struct Limit(Option<Duration>);
 
 impl Limit {
-    /// The same, or what the other layout says.
     pub(super) fn or(self, other: Self) -> Self {
         Self(self.0.or(other.0))
     }

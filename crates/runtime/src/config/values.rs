@@ -11,7 +11,6 @@ use serde::{Deserialize, Deserializer};
 pub(super) struct Count<const MIN: u32>(pub(super) Option<u32>);
 
 impl<const MIN: u32> Count<MIN> {
-    /// The same, or what the other layout says.
     pub(super) fn or(self, other: Self) -> Self {
         Self(self.0.or(other.0))
     }

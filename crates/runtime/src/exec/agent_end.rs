@@ -5,7 +5,6 @@ use beads_ralph_core::dod::AgentEnd;
 
 use crate::work_dir::Snapshot;
 
-/// What an agent's outcome means for the loop.
 pub(super) fn agent_end(outcome: &Outcome, before: &Snapshot, after: &Snapshot) -> AgentEnd {
     let reason = || outcome.reason.clone();
     let has_changed = before != after;

@@ -19,7 +19,6 @@ pub struct FileKeeper {
 }
 
 impl FileKeeper {
-    /// Takes a bead in a file.
     pub fn new(file: BeadFile, evidence: Evidence, lock: Lock) -> Self {
         Self {
             file,
@@ -28,7 +27,6 @@ impl FileKeeper {
         }
     }
 
-    /// Where the bead is.
     pub fn path(&self) -> &Utf8Path {
         self.file.path()
     }

@@ -8,37 +8,29 @@ use thiserror::Error;
 use crate::bead_files::BeadFileError;
 use crate::store::StoreError;
 
-/// What becomes of a bead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is done.
     Done,
-    /// It can be worked on again.
     Open,
-    /// A person has to look at it.
     GivenUp,
 }
 
 /// Why a bead cannot be kept.
 #[derive(Debug, Error)]
 pub enum KeeperError {
-    /// Its file.
     #[error(transparent)]
     File(#[from] BeadFileError),
-    /// Its store.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 /// Whoever keeps a bead while it is worked on. It is told every step, so that nothing is lost when the power goes.
 pub trait Keeper {
-    /// The bead as it was at the start.
     fn bead(&self) -> &DodBead;
 
     /// How far the work is. The answer is something that people should know.
     fn save(&mut self, progress: &Progress, version: &str) -> Result<Option<String>, KeeperError>;
 
-    /// How the work ended.
     fn end(
         &mut self,
         progress: &Progress,

@@ -9,11 +9,9 @@ use serde_json::{Value, json};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Receipt {
-    /// How often one was called.
     pub agent_calls: u32,
     /// How many turns they took, as far as they say.
     pub turns: u64,
-    /// How many tokens.
     pub tokens: Tokens,
     /// How much money, as far as it is known.
     pub usd: f64,
@@ -30,7 +28,6 @@ impl Receipt {
             .unwrap_or_default()
     }
 
-    /// Adds one call.
     pub fn add(&mut self, outcome: &Outcome) {
         self.agent_calls += 1;
         self.turns = self.turns.saturating_add(outcome.turns.unwrap_or(0));

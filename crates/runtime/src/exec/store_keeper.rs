@@ -79,7 +79,6 @@ impl<'a> StoreKeeper<'a> {
         })
     }
 
-    /// The claim's number.
     pub fn fence(&self) -> Fence {
         self.fence
     }

@@ -12,7 +12,6 @@ use crate::os::process::Stdin;
 /// Why no pull requests can be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotReady {
-    /// Everything that is in the way.
     pub findings: Vec<Finding>,
     /// Whether it may well be otherwise in a minute: nobody answered.
     pub is_passing: bool,

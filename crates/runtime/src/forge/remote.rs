@@ -21,11 +21,9 @@ pub(super) const OTHERWISE: &str = "or set `integration: merge` in beads-ralph.y
 /// A repository on a host, written `host/owner/name`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
-    /// The host.
     pub host: String,
     /// Whose it is.
     pub owner: String,
-    /// Its name.
     pub name: String,
 }
 
@@ -71,7 +69,6 @@ fn printed(units: &Units, root: &Utf8Path, argv: &[&str]) -> Option<String> {
     (is_success && !text.is_empty()).then(|| text.to_owned())
 }
 
-/// An address as it is written in a remote.
 #[derive(Debug, PartialEq, Eq)]
 struct Parsed {
     address: Address,

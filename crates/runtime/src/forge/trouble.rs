@@ -16,7 +16,6 @@ const NOT_LOGGED_IN: i32 = 4;
 /// Why `gh` did not do something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reason {
-    /// `gh` is not there.
     Missing,
     /// This `gh` does not know what it was asked.
     TooOld,
@@ -32,9 +31,7 @@ pub(super) enum Reason {
     Service,
     /// The service could not be reached, or the answer did not arrive.
     Network,
-    /// There is one already.
     Exists,
-    /// GitHub understood and refused.
     Refused,
     /// It took too long, was killed, or failed in a way that nobody knows.
     Unknown,
@@ -52,7 +49,6 @@ impl Reason {
         }
     }
 
-    /// What is wrong.
     pub(super) fn words(self, address: &Address) -> String {
         let host = &address.host;
         match self {
@@ -99,7 +95,6 @@ pub(super) struct Failure {
     pub(super) reason: Reason,
     /// What is wrong, and what was said about it.
     pub(super) problem: String,
-    /// What to do.
     pub(super) action: Option<String>,
 }
 
@@ -127,7 +122,6 @@ impl From<Failure> for Trouble {
     }
 }
 
-/// What a call printed, or why it failed.
 pub(super) fn printed(
     ended: Result<Ended, UnitError>,
     limit: Duration,

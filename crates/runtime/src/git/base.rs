@@ -15,7 +15,6 @@ use crate::{os::clock, os::env};
 /// How many branches an error names.
 const MAX_NAMED: usize = 10;
 
-/// Where work starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Base {
     pub commit: CommitId,
@@ -23,7 +22,6 @@ pub(super) struct Base {
     pub from: String,
 }
 
-/// What there is to work on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Start {
     /// The branch is there already.

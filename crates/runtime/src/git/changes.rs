@@ -14,7 +14,6 @@ use crate::os::files;
 /// A file that differs between two commits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// The file.
     pub path: String,
     /// How many lines were added and removed; nothing for what has no lines.
     pub lines: Option<(u64, u64)>,

@@ -14,7 +14,6 @@ use super::worktrees::Worktree;
 use crate::ports::Place;
 use crate::repo::shown;
 
-/// What there is already.
 struct Surroundings {
     branches: BTreeSet<String>,
     worktrees: Vec<Worktree>,

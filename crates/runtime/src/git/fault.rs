@@ -83,7 +83,6 @@ const NETWORK: [&str; 19] = [
     "returned error: 5",
 ];
 
-/// The trouble that git's words tell of.
 pub(super) fn trouble(command: &str, words: &str, otherwise: Lasting) -> Trouble {
     Trouble {
         lasting: lasting(words, otherwise),

@@ -316,7 +316,6 @@ pub(super) fn has_head(git: &Utf8Path) -> bool {
     fs::read(git.join("HEAD")).is_ok_and(|bytes| is_head(&bytes))
 }
 
-/// Whether git takes this for a HEAD at all.
 fn is_head(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes);
     let line = text.trim_end();

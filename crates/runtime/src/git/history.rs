@@ -27,7 +27,6 @@ impl Git {
             .collect())
     }
 
-    /// The commit of one ref.
     pub(super) fn resolve(&self, name: &str) -> Result<Option<CommitId>, Trouble> {
         let arguments = ["rev-parse", "--verify", "--quiet", name];
         let said = self.caller.say(&Call::new(&self.root, &arguments))?;

@@ -25,10 +25,8 @@ impl Identity {
     /// The name under which we commit where git knows none.
     pub const OWN_NAME: &str = "beads-ralph";
 
-    /// The address to it.
     pub const OWN_ADDRESS: &str = "beads-ralph@localhost";
 
-    /// What git is told of it.
     pub(super) fn options(&self) -> &'static [&'static str] {
         match self {
             Self::User(_) => &[],
@@ -75,9 +73,7 @@ pub fn branch_of(units: Arc<Units>, directory: &Utf8Path) -> Option<String> {
 /// Who the user is by git's settings in a directory, which need not be a repository.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Person {
-    /// The name.
     pub name: Option<String>,
-    /// The address.
     pub email: Option<String>,
 }
 

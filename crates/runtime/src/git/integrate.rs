@@ -23,22 +23,17 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// What git says to a command that it does not know the options of.
 const USAGE: i32 = 129;
 
-/// The target branch.
 #[derive(Debug)]
 struct Target {
     name: String,
-    /// Its full name.
     full: String,
     /// Where it is, or would start.
     head: CommitId,
     is_there: bool,
-    /// Whether the commit is in it already.
     has_commit: bool,
-    /// Where it is checked out.
     checked_out: Option<String>,
 }
 
-/// How a merge came out.
 enum Merged {
     Tree(String),
     Conflict(Vec<String>),

@@ -93,7 +93,6 @@ fn named(words: &str) -> impl Iterator<Item = Utf8PathBuf> {
         .filter(move |path| is_lock(path))
 }
 
-/// How long ago a file was changed.
 fn age(file: &Utf8Path) -> Option<Duration> {
     let it = fs::symlink_metadata(file).ok()?;
     let changed = Duration::from_secs(u64::try_from(it.ctime()).ok()?);

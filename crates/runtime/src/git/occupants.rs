@@ -7,11 +7,9 @@ use std::path::Path;
 
 use camino::Utf8Path;
 
-/// A process that is in the way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Occupant {
     pub pid: u32,
-    /// Its program.
     pub name: String,
 }
 

@@ -19,7 +19,6 @@ use crate::repo::shown;
 /// How long somebody waits for another who looks at the same place.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// How often it is looked whether they are done.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// What a directory of work looks like.
@@ -86,7 +85,6 @@ fn place(path: &Utf8Path, home: &Utf8Path, common: &Utf8Path) -> Result<Linked, 
     })
 }
 
-/// Begins an index with one that is there.
 fn seed(from: &Utf8Path, own: &Utf8Path) -> Result<(), Trouble> {
     let index = own.join("index");
     let made = files::create_directory(own);

@@ -194,7 +194,6 @@ fn forwarded(words: &str, wanted: &Wanted) -> Option<CommitId> {
     (is_forward && wanted.commit.0.len() >= FULL_NAME).then(|| wanted.commit.clone())
 }
 
-/// What is wanted, by its commit.
 fn named(commit: &str, origin: &Origin) -> Wanted {
     let commit = CommitId(commit.to_owned());
     let known = origin.wanted.iter().find(|wanted| wanted.commit == commit);

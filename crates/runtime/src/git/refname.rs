@@ -17,17 +17,14 @@ const MAX_NAME: usize = 200;
 /// How much of a longer one stays readable.
 const KEPT: usize = 150;
 
-/// Where the verified commit of a bead is kept.
 pub(super) fn verified(bead: &BeadId) -> String {
     format!("{PREFIX}/{}/verified", encoded(bead))
 }
 
-/// Where the state of an interrupted attempt is kept.
 pub(super) fn interrupted(bead: &BeadId, attempt: u32) -> String {
     format!("{PREFIX}/{}/interrupted/{attempt}", encoded(bead))
 }
 
-/// The full name of a branch.
 pub(super) fn branch(name: &str) -> String {
     format!("refs/heads/{name}")
 }

@@ -163,7 +163,6 @@ impl Git {
         self.put_submodules_back(linked)
     }
 
-    /// Makes a commit that no branch has.
     pub(super) fn commit_tree(
         &self,
         tree: &str,
@@ -180,14 +179,11 @@ impl Git {
     }
 }
 
-/// A worktree as it was found.
 #[derive(Debug)]
 struct Found<'a> {
     linked: &'a Linked,
     status: &'a Status,
-    /// The head of the bead's branch.
     branch: Option<CommitId>,
-    /// What was kept before.
     kept: Option<CommitId>,
 }
 

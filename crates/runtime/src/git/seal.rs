@@ -135,7 +135,6 @@ impl Git {
         }
     }
 
-    /// What is checked out in a worktree.
     pub(super) fn head_of(&self, linked: &Linked) -> Result<CommitId, Trouble> {
         let arguments = ["rev-parse", "--verify", "HEAD"];
         let said = self.caller.act(&Call::inside(linked, &arguments))?;
@@ -167,7 +166,6 @@ impl Git {
         })
     }
 
-    /// The files that differ between two commits.
     pub(super) fn files_between(
         &self,
         base: &CommitId,
@@ -252,7 +250,6 @@ impl Git {
     }
 }
 
-/// What differs between two commits.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Between {
     pub files: Vec<String>,

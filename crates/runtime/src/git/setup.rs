@@ -10,7 +10,6 @@ use super::call::{Call, Caller};
 use crate::os::env::{self, Variable};
 use crate::os::process::Units;
 
-/// The names of the files that are written.
 pub(super) const GLOBAL: &str = "global";
 pub(super) const EXCLUDES: &str = "excludes";
 pub(super) const ATTRIBUTES: &str = "attributes";
@@ -24,7 +23,6 @@ const LEFT_OUT: [&str; 5] = [
     "include.path",
 ];
 
-/// What the user has set.
 #[derive(Debug)]
 pub(super) struct Setup {
     /// Whether hooks are somewhere else than in the repository.
@@ -33,7 +31,6 @@ pub(super) struct Setup {
     pub files: Vec<(&'static str, Vec<u8>)>,
 }
 
-/// One setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Setting {
     scope: String,
@@ -90,7 +87,6 @@ fn config_home() -> Option<Utf8PathBuf> {
     home.or_else(|| Some(Utf8PathBuf::from(env::get(Variable::Home)?).join(".config")))
 }
 
-/// A path as git reads it from a config.
 fn expanded(path: &str, root: &Utf8Path) -> Utf8PathBuf {
     match (path.strip_prefix("~/"), env::get(Variable::Home)) {
         (Some(rest), Some(home)) => Utf8PathBuf::from(home).join(rest),

@@ -18,18 +18,15 @@ const ATTRIBUTES: &str = ".gitattributes";
 /// How many files a sentence names.
 const MAX_NAMED: usize = 5;
 
-/// A worktree as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Status {
     /// What is checked out; nothing before the first commit.
     pub head: Option<CommitId>,
-    /// The branch, unless HEAD is detached.
     pub branch: Option<String>,
     /// What differs from the commit, ignored files apart.
     pub entries: Vec<Entry>,
 }
 
-/// A file that differs from the commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
     /// From the root of the worktree; a directory ends in `/`.
@@ -41,7 +38,6 @@ pub(super) struct Entry {
 pub(super) enum Kind {
     /// The index has something else than the commit.
     Staged,
-    /// Only the file is different.
     Changed,
     /// Two sides of a merge do not agree.
     Unmerged,

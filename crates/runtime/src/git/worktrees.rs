@@ -11,20 +11,16 @@ use crate::os::files::{self, FileError};
 use crate::ports::Place;
 use crate::repo::shown;
 
-/// A worktree as git has it on its list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Worktree {
     /// Where it is, or was.
     pub path: Utf8PathBuf,
-    /// What is checked out.
     pub head: Option<CommitId>,
-    /// The branch, unless its HEAD is detached.
     pub branch: Option<String>,
     /// Why somebody locked it, if so.
     pub locked: Option<String>,
     /// Whether git would forget it: it is gone.
     pub is_prunable: bool,
-    /// Whether it is the main checkout.
     pub is_main: bool,
 }
 

@@ -26,27 +26,19 @@ use crate::{agent_files, os::clock, os::files};
 pub(super) struct Errand<'e> {
     /// The name of the agent, which is that of its file.
     pub(super) name: &'e str,
-    /// The adapter, where it is not the default one.
     pub(super) adapter: Option<&'e str>,
     /// The tier of its model, where it is not the usual one.
     pub(super) model: Option<Model>,
-    /// What it is asked.
     pub(super) prompt: String,
-    /// What it is.
     pub(super) part: Part,
-    /// Which cycle, from 1.
     pub(super) attempt: u32,
     /// The shape of its answer, where it answers and writes no report.
     pub(super) schema: Option<serde_json::Value>,
     /// Where it writes its report, where it does.
     pub(super) report: Option<&'e Utf8Path>,
-    /// Its session.
     pub(super) session: String,
-    /// Where what it prints is kept.
     pub(super) directory: Utf8PathBuf,
-    /// How long it may take.
     pub(super) limit: Duration,
-    /// By what its processes are found.
     pub(super) mark: Mark,
 }
 

@@ -15,14 +15,10 @@ use super::seen::Beating;
 use crate::check::{Again, Base, Checks, Ground};
 use crate::{os::clock, os::files};
 
-/// What is to be run, and where.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Examination<'e> {
-    /// The command lines.
     pub(super) commands: &'e [&'e str],
-    /// Where they run.
     pub(super) worktree: &'e Utf8Path,
-    /// What they run on.
     pub(super) ground: Ground<'e>,
     /// Where what they print is kept, with a number behind its name when the stage is done again.
     pub(super) logs: &'e Utf8Path,

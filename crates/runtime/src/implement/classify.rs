@@ -13,10 +13,8 @@ use crate::os::files::{self, FileError};
 /// How much of a report that cannot be used is kept.
 const MAX_RAW: usize = 64 * 1024;
 
-/// A report, whoever wrote it.
 #[derive(Debug)]
 pub(super) struct Classified {
-    /// The report.
     pub(super) report: Report,
     /// Whether it was written in the place of one that cannot be used.
     pub(super) is_synthetic: bool,
@@ -24,16 +22,13 @@ pub(super) struct Classified {
     pub(super) faults: Vec<String>,
 }
 
-/// Why there is no report of the worker.
 #[derive(Debug)]
 pub(super) enum NoReport {
-    /// It wrote none.
     Missing,
     /// It wrote one that cannot be used; why, with what it wrote.
     Malformed(String),
 }
 
-/// Reads the report of a worker.
 pub(super) fn read(path: &Utf8Path, agent: &Agent) -> Result<Classified, NoReport> {
     let bytes = bytes(path)?;
     if bytes.len() > MAX_REPORT_BYTES {

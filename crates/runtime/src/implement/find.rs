@@ -15,10 +15,8 @@ use crate::store::{self, Guard, StoreError, Write};
 /// How often a molecule or a step is looked for again, because somebody else was faster.
 pub(super) const TURNS: usize = 10;
 
-/// A molecule as it was found.
 #[derive(Debug)]
 pub(super) struct Found {
-    /// The root with its steps, in order.
     pub(super) molecule: Molecule,
     /// Its steps, for whoever looks for another one among them.
     pub(super) steps: Vec<Record>,

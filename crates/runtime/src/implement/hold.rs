@@ -17,12 +17,9 @@ use crate::{os::clock, os::host};
 /// How often a sign of life is given.
 const BEAT: Duration = Duration::from_mins(1);
 
-/// A step that is held.
 #[derive(Debug)]
 pub(super) struct Held {
-    /// The step.
     pub(super) id: BeadId,
-    /// The claim's number.
     pub(super) fence: Fence,
     /// Whether the store will never take what came of the stage, so that it is not to be found again.
     pub(super) is_refused: bool,

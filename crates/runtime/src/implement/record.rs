@@ -7,17 +7,13 @@ use serde::{Deserialize, Serialize};
 use super::hold::Held;
 use crate::os::files::{self, FileError};
 
-/// How the names of records end.
 const SUFFIX: &str = "dispatch.json";
 
-/// The record of one worker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct WorkRecord {
-    /// The claim under which it works.
     pub(super) fence: u64,
     /// The last claim that may still decide about its work: later ones were made because a dispatcher was gone before it could.
     pub(super) through: u64,
-    /// By what its processes are found.
     pub(super) mark: String,
     /// What was checked out when it began.
     pub(super) head: Option<String>,
@@ -46,7 +42,6 @@ impl WorkRecord {
         }
     }
 
-    /// The place of the record of a report.
     pub(super) fn beside(report: &Utf8Path) -> Utf8PathBuf {
         report.with_extension(SUFFIX)
     }

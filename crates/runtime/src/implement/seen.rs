@@ -23,9 +23,7 @@ pub(super) struct Watchman<'w> {
     pub(super) store: &'w mut dyn Store,
     pub(super) held: &'w mut Held,
     pub(super) listener: &'w mut dyn Listener,
-    /// What ends everything.
     pub(super) all: &'w Cancel,
-    /// What ends this worker.
     pub(super) own: &'w Cancel,
     pub(super) doing: Option<String>,
     /// The user's own checkout, and how often it had changed when it was last looked at; nothing where the work is done there.

@@ -2,7 +2,6 @@
 
 use uuid::Uuid;
 
-/// The namespace of the ids.
 const NAMESPACE: Uuid = Uuid::from_u128(0x27ec_e4fd_4a06_49bf_a921_bf07_ecb0_dc10);
 
 /// The id of the session for a stage of a bead: the same for the same stage.

@@ -28,21 +28,13 @@ const ID_LENGTHS: [usize; 4] = [6, 10, 16, 32];
 /// Everything that is to be written at the end of a stage.
 #[derive(Debug)]
 pub(super) struct Settlement {
-    /// What becomes of the step and the source.
     pub(super) outcome: Outcome,
-    /// The label of the worker.
     pub(super) audit_label: Option<String>,
-    /// What is wrong with the report.
     pub(super) faults: Vec<String>,
-    /// Work that was found on the way.
     pub(super) discovered: Vec<Discovered>,
-    /// What is added to the notes of the step.
     pub(super) notes: Vec<String>,
-    /// What is done to the root of the molecule.
     pub(super) root: Vec<Edit>,
-    /// What is done to the source.
     pub(super) source: Vec<Edit>,
-    /// Whether the source is in progress from now on.
     pub(super) starts_source: bool,
 }
 
@@ -61,7 +53,6 @@ impl Settlement {
     }
 }
 
-/// A label from a text of ours.
 pub(super) fn label(text: &str) -> Result<Edit, Stop> {
     let label = Label::parse(text).map_err(|error| {
         let message = format!("the label `{text}` cannot be kept: {error}");
@@ -267,7 +258,6 @@ impl Dispatcher<'_> {
     }
 }
 
-/// What is done to the step, under its claim.
 fn step_update(
     assignment: &Assignment,
     held: &Held,

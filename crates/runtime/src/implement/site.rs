@@ -23,29 +23,20 @@ const LEASE: Duration = Duration::from_mins(10);
 /// Where and with what a dispatcher works. Several may share it.
 #[derive(Clone)]
 pub struct Site<'a> {
-    /// What starts processes.
     pub units: &'a Units,
-    /// What ends everything early.
     pub cancel: &'a Cancel,
-    /// What the user configured.
     pub config: &'a Config,
-    /// The root of the main worktree.
     pub root: &'a Utf8Path,
     /// The directory of the store, in which reports are kept.
     pub beads: &'a Utf8Path,
-    /// Where formulas are found.
     pub formulas: &'a Formulas,
-    /// The repository.
     pub git: &'a Git,
     /// Where pull requests are made, if they are.
     pub forge: Option<&'a dyn Forge>,
-    /// What becomes of finished work.
     pub integration: IntegrationMode,
     /// What agents may do without asking, if it was chosen.
     pub permissions: Option<Permissions>,
-    /// For whom steps are claimed.
     pub holder: Holder,
-    /// Who writes.
     pub actor: &'a str,
     /// By what everything that is started here can be found.
     pub mark: Mark,
@@ -72,12 +63,10 @@ impl Site<'_> {
         until.unwrap_or(jiff::Timestamp::MAX)
     }
 
-    /// The gates of the project as they stand.
     pub fn gates(&self, store: &dyn Store) -> Result<Gates, StoreError> {
         gate::gates(&Ralph::with_store(self.root, self.beads), Some(store))
     }
 
-    /// The commands that show whether the project holds.
     pub(super) fn commands(&self) -> Vec<(&'static str, &str)> {
         self.config.gates.commands().collect()
     }

@@ -26,12 +26,9 @@ use crate::os::process::{self, Mark};
 /// How much of what a worker complained of is kept in its report.
 const STDERR_TAIL: u64 = 4 * 1024;
 
-/// What came of a worker.
 #[derive(Debug)]
 pub(super) struct Done {
-    /// Its report, or the one in its place.
     pub(super) report: Report,
-    /// What the evidence shows.
     pub(super) gate: Gate,
     /// Whether it was written in the place of one that cannot be used.
     pub(super) is_synthetic: bool,

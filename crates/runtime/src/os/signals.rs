@@ -11,7 +11,6 @@ use rustix::process::{Signal, getppid, getsid, kill_current_process_group};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
 use signal_hook::flag;
 
-/// The signals that came.
 #[derive(Debug, Default)]
 pub struct Signals {
     ends: Arc<AtomicBool>,
@@ -29,7 +28,6 @@ impl Signals {
         Ok(signals)
     }
 
-    /// Whether somebody wants this process to end.
     pub fn is_end(&self) -> bool {
         self.ends.load(Ordering::SeqCst)
     }

@@ -5,7 +5,6 @@ use std::os::fd::AsFd;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// The terminal in front of this process.
 #[derive(Debug)]
 pub struct Terminal {
     /// Whether keys come from standard input. A terminal that hung up is none any more for `isatty`, so it is asked early.

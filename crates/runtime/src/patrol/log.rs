@@ -9,7 +9,6 @@ use crate::os::process::{Flow, Stream, Watch};
 const HEAD: usize = 4 * 1024 * 1024;
 const TAIL: usize = 4 * 1024 * 1024;
 
-/// Takes what a check writes.
 pub(super) struct Log<W> {
     file: W,
     /// How much may still be written as it comes.

@@ -31,12 +31,10 @@ use crate::{agent, os::digest};
 /// How long the user's own command to tell them something may take.
 const NOTIFY_LIMIT: Duration = Duration::from_secs(30);
 
-/// The real crew.
 #[derive(Debug)]
 pub struct RealCrew<'a> {
     units: &'a Units,
     config: &'a Config,
-    /// The root of the main worktree.
     root: Utf8PathBuf,
     run: RunDirectory,
     permissions: Permissions,
@@ -50,7 +48,6 @@ pub struct RealCrew<'a> {
 }
 
 impl<'a> RealCrew<'a> {
-    /// A crew for a run.
     pub fn new(
         units: &'a Units,
         config: &'a Config,
@@ -91,7 +88,6 @@ impl<'a> RealCrew<'a> {
         store.map_or_else(OwnBd::default, |store| OwnBd::at(&bin, &store))
     }
 
-    /// The same with another permission mode.
     #[must_use]
     pub fn with_permissions(self, permissions: Permissions) -> Self {
         Self {
@@ -100,13 +96,11 @@ impl<'a> RealCrew<'a> {
         }
     }
 
-    /// The same with ports for its beads.
     #[must_use]
     pub fn with_ports(self, ports: Arc<PortBook>) -> Self {
         Self { ports, ..self }
     }
 
-    /// What is going on.
     pub fn activity(&self) -> Activity {
         self.activity.clone()
     }

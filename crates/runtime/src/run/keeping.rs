@@ -41,7 +41,6 @@ const HUMAN: &str = "human";
 /// How often a write that met another one is tried again at once.
 const MAX_RACES: usize = 5;
 
-/// What a store's error means for the loop.
 #[expect(clippy::needless_pass_by_value, reason = "it is handed to `map_err`")]
 pub(super) fn trouble(error: StoreError) -> Trouble {
     let message = error.to_string();
@@ -80,7 +79,6 @@ pub(super) fn trouble(error: StoreError) -> Trouble {
 
 /// How the work on a bead ended, for its document.
 pub(super) enum Last<'a> {
-    /// It goes on.
     None,
     Closed {
         commit: &'a CommitId,
@@ -94,7 +92,6 @@ pub(super) enum Last<'a> {
     Released,
 }
 
-/// Who writes for which run.
 #[derive(Debug, Clone)]
 pub(super) struct Keeping<'a> {
     pub(super) run: &'a str,

@@ -21,7 +21,6 @@ const BEAT: Duration = Duration::from_mins(1);
 /// How long the store may be out of reach before the run gives up.
 const MAX_BLIND: Duration = Duration::from_mins(5);
 
-/// What a run keeps an eye on.
 #[derive(Debug)]
 pub struct Lookout {
     sight: Sight,
@@ -38,14 +37,11 @@ pub struct Lookout {
     lost: BTreeSet<BeadId>,
 }
 
-/// What was noticed.
 #[derive(Debug, Default)]
 pub struct Noticed {
-    /// What the engine is to be told.
     pub events: Vec<Event>,
     /// Why the store could not be looked at.
     pub warning: Option<String>,
-    /// Whether it was time to look at the store.
     pub has_looked: bool,
 }
 

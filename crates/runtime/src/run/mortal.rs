@@ -9,12 +9,9 @@ use rustix::process::{Signal, getpid, kill_process};
 
 use crate::os::env::{self, Variable};
 
-/// When a run dies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Death {
-    /// At which entry.
     pub(super) seq: u64,
-    /// How much of it there is then.
     pub(super) moment: Moment,
 }
 
@@ -32,7 +29,6 @@ pub(super) enum Moment {
 }
 
 impl Death {
-    /// What the environment says.
     pub(super) fn foretold() -> Option<Self> {
         parse(&env::get(Variable::DieAt)?)
     }

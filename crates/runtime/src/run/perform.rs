@@ -19,43 +19,30 @@ use crate::store::{Stamp, Store};
 /// What a performer needs to know besides its ports.
 #[derive(Debug, Clone)]
 pub struct Site {
-    /// The run.
     pub run: String,
-    /// Who writes.
     pub actor: String,
-    /// Who holds beads: this process.
     pub holder: Holder,
-    /// The rules of beads in this repository.
     pub rules: Rules,
     /// The root of the main worktree, from which worktrees are named.
     pub root: Utf8PathBuf,
     /// How many beads may be worked on at once by all runs together.
     pub n_slots: usize,
-    /// What a dependent sprint starts from.
     pub base: Base,
 }
 
-/// Performs effects.
 pub struct Performer<'a> {
-    /// What it knows.
     pub site: Site,
-    /// Where beads are kept.
     pub store: &'a Mutex<Box<dyn Store>>,
-    /// The repository.
     pub repository: &'a dyn Repository,
     /// Where pull requests are, if there are any.
     pub forge: Option<&'a dyn Forge>,
-    /// Agents and checks.
     pub crew: &'a dyn Crew,
-    /// How tasks are read.
     pub reader: &'a TaskReader<'a>,
-    /// What time it is.
     pub now: &'a (dyn Fn() -> Timestamp + Sync),
     /// Ends what the run of a dead holder left, before its bead is taken from it (Z-7); not, when somebody goes on with that run.
     pub bury: &'a (dyn Fn(&Holder) -> Result<bool, Trouble> + Sync),
     /// Beads as they were when they were claimed: what is asked of agents and checks does not change under their hands.
     pub beads: Mutex<BTreeMap<BeadId, Arc<RalphBead>>>,
-    /// The ports of the beads.
     pub ports: Arc<PortBook>,
     /// The places in the cap and the worktrees that are taken.
     pub slots: Mutex<BTreeMap<BeadId, Vec<(String, Fence)>>>,
@@ -70,7 +57,6 @@ impl std::fmt::Debug for Performer<'_> {
 }
 
 impl<'a> Performer<'a> {
-    /// A performer over its ports.
     pub fn new(
         site: Site,
         store: &'a Mutex<Box<dyn Store>>,
@@ -93,7 +79,6 @@ impl<'a> Performer<'a> {
         }
     }
 
-    /// The same with ports for its beads.
     #[must_use]
     pub fn with_ports(self, ports: Arc<PortBook>) -> Self {
         Self { ports, ..self }
@@ -105,7 +90,6 @@ impl<'a> Performer<'a> {
         Self { bury, ..self }
     }
 
-    /// Performs an effect.
     pub fn perform(&self, effect: &Effect) -> Result<Answer, Trouble> {
         match &effect.action {
             Action::Claim { .. } => self.claim(effect),
@@ -383,7 +367,6 @@ impl<'a> Performer<'a> {
     }
 }
 
-/// Where a bead is worked on.
 pub fn place(root: &Utf8Path, bead: &RalphBead) -> Place {
     Place {
         bead: bead.id.clone(),

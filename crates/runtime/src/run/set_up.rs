@@ -15,24 +15,17 @@ use crate::os::process::{
 /// How long the command may take.
 const LIMIT: Duration = Duration::from_mins(30);
 
-/// The command, and for what.
 #[derive(Debug)]
 pub(crate) struct Errand<'a> {
-    /// The command line.
     pub(crate) command: &'a str,
-    /// The worktree.
     pub(crate) worktree: &'a Utf8Path,
     /// Where what it prints is kept; it is made anew.
     pub(crate) logs: &'a Utf8Path,
-    /// By what its processes are found.
     pub(crate) mark: Mark,
-    /// What ends it early.
     pub(crate) cancel: &'a Cancel,
-    /// What its environment has beyond ours.
     pub(crate) env: BTreeMap<String, String>,
 }
 
-/// Whether a worktree was made ready before.
 pub(crate) fn is_set_up(worktree: &Utf8Path) -> bool {
     mark_of(worktree).exists()
 }
@@ -106,7 +99,6 @@ fn failed(ended: &Ended) -> String {
     }
 }
 
-/// The git directory of a linked worktree.
 fn git_directory(worktree: &Utf8Path) -> Option<Utf8PathBuf> {
     let link = files::read(&worktree.join(".git")).ok()?;
     let link = String::from_utf8(link).ok()?;

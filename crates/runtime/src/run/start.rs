@@ -34,23 +34,15 @@ use crate::{gate, os::clock, os::host};
 /// Why a run could not begin, or not go on.
 #[derive(Debug, Error)]
 pub enum StartError {
-    /// A file of the run cannot be used.
     #[error(transparent)]
     File(#[from] FileError),
     /// The journal of a run that was left cannot be read.
     #[error("the run {run} was left and cannot be gone on with: {error}")]
-    Journal {
-        /// The run.
-        run: String,
-        /// Why.
-        error: JournalError,
-    },
+    Journal { run: String, error: JournalError },
     /// The journal of a run that was left cannot be understood.
     #[error("the run {run} was left and cannot be gone on with: {error}")]
     Replay {
-        /// The run.
         run: String,
-        /// Why.
         error: Box<ReplayError>,
     },
     /// Processes of a run that was left cannot be ended.
@@ -59,34 +51,23 @@ pub enum StartError {
     /// The beads of a run that was left cannot be taken over.
     #[error("{0}")]
     Trouble(Trouble),
-    /// The run broke off.
     #[error(transparent)]
     Conduct(#[from] ConductError),
 }
 
-/// What a run is made of.
 pub struct Start<'a> {
-    /// The `.beads` directory.
     pub beads: &'a Utf8Path,
-    /// The root of the main worktree.
     pub root: &'a Utf8Path,
-    /// The configuration.
     pub config: &'a Config,
-    /// What starts processes.
     pub units: &'a Units,
-    /// The repository.
     pub repository: &'a dyn Repository,
-    /// Where pull requests are.
     pub forge: Option<&'a dyn Forge>,
     /// What agents may do without asking.
     pub permissions: Permissions,
-    /// Which beads are wanted.
     pub selection: Selection,
     /// How a new run decides; its id is set here.
     pub settings: Settings,
-    /// Who writes.
     pub actor: String,
-    /// Who we are, for the journal.
     pub version: &'a str,
 }
 
@@ -101,7 +82,6 @@ impl std::fmt::Debug for Start<'_> {
 /// A run that can be conducted.
 #[derive(Debug)]
 pub struct Begun {
-    /// Where it is.
     pub run: RunDirectory,
     /// Held as long as the run is ours.
     lock: Lock,
@@ -115,25 +95,19 @@ pub struct Begun {
 }
 
 impl Begun {
-    /// What the run was told at its beginning.
     pub fn settings(&self) -> &Settings {
         self.engine.settings()
     }
 
-    /// The run as it was left.
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
 }
 
-/// A run that is over.
 #[derive(Debug)]
 pub struct Ended {
-    /// Where it is.
     pub run: RunDirectory,
-    /// How it ended.
     pub outcome: Outcome,
-    /// Its last state.
     pub engine: Engine,
     /// Whether it was begun by a process that is gone.
     pub is_adopted: bool,

@@ -41,7 +41,6 @@ impl Watchdog<'_> {
         self.write_new(NUDGES, id, now, &nudge)
     }
 
-    /// What a person should see.
     pub(super) fn alert(
         &self,
         bead: &Watched,

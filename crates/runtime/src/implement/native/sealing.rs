@@ -71,7 +71,6 @@ impl Dispatcher<'_> {
         Ok(Ok(commit))
     }
 
-    /// The commit that is handed over at the end.
     pub(super) fn final_commit(
         &mut self,
         assignment: &Assignment,

@@ -98,7 +98,6 @@ impl Dispatcher<'_> {
         ))
     }
 
-    /// A fresh worker does the cycle.
     fn cycle(
         &mut self,
         assignment: &Assignment,

@@ -19,16 +19,12 @@ use super::Eyes;
 use crate::os::files;
 use crate::ports::Repository as _;
 
-/// What is to be looked at.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wish<'w> {
     /// Which cycle, from 1.
     pub(super) cycle: u32,
-    /// What for.
     pub(super) focus: Focus,
-    /// Who, the first one first.
     pub(super) order: &'w [Reviewer],
-    /// The commit that the work started from.
     pub(super) base: &'w CommitId,
 }
 
@@ -155,7 +151,6 @@ impl Dispatcher<'_> {
         directory.join(format!("cycle-{cycle}.json"))
     }
 
-    /// Where the reviews of a stage are.
     fn reviews_of(&self, assignment: &Assignment) -> Utf8PathBuf {
         let source = assignment.source.issue.id();
         reviews_of(self.site.root, source, assignment.stage.as_str())
@@ -207,7 +202,6 @@ impl Dispatcher<'_> {
     }
 }
 
-/// How a review ended.
 fn judged(outcome: &Outcome, findings: Option<Findings>) -> (ReviewerStatus, Option<Findings>) {
     let has_said = (outcome.text.as_ref()).is_some_and(|it| !it.trim().is_empty());
     // Whoever ends well and says something that is no review failed by that alone.

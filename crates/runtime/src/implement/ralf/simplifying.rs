@@ -14,7 +14,6 @@ use super::super::hold::Held;
 use super::super::session::later_session_id;
 use crate::check::Ground;
 
-/// Who makes work plainer.
 const SIMPLIFIER: &str = "simplifier";
 
 impl Dispatcher<'_> {

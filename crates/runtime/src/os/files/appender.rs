@@ -7,7 +7,6 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::{FileError, opening, sync_directory};
 
-/// A file that only grows.
 #[derive(Debug)]
 pub struct Appender {
     file: File,

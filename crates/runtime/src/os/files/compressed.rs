@@ -12,7 +12,6 @@ use flate2::write::GzEncoder;
 use super::{FileError, directory_of, open_own, read_limited, sync_directory, temporary_file};
 use crate::os::limits;
 
-/// How the name of a compressed file ends.
 const ENDING: &str = ".gz";
 
 /// Replaces a finished file by a compressed one beside it, `<name>.gz`, whose path is given back. Until the new one is whole

@@ -63,12 +63,10 @@ impl Cancel {
         }
     }
 
-    /// Whether two are the same word.
     pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Whether the word was spoken.
     pub fn is_cancelled(&self) -> bool {
         self.wait(Duration::ZERO)
     }

@@ -17,7 +17,6 @@ use crate::os::files;
 /// How much of the beginning, and of the end, is kept in memory.
 pub(super) const PART: usize = 512 << 10;
 
-/// What is kept of one stream.
 #[derive(Debug)]
 pub(super) struct Capture {
     head: Vec<u8>,
@@ -65,7 +64,6 @@ impl Capture {
         self.tail.extend(tail);
     }
 
-    /// Notes that something is missing.
     pub(super) fn fail(&mut self, fault: String) {
         self.spill.fault.get_or_insert(fault);
     }
@@ -86,7 +84,6 @@ impl Capture {
     }
 }
 
-/// The file of a stream.
 #[derive(Debug)]
 struct Spill {
     path: Option<Utf8PathBuf>,

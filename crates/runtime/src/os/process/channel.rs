@@ -29,12 +29,10 @@ pub(super) struct Channel {
     files_in: Vec<OwnedFd>,
 }
 
-/// What was there to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Filled {
     Some,
     Nothing,
-    /// The other side is gone.
     End,
 }
 
@@ -126,7 +124,6 @@ impl Channel {
         })
     }
 
-    /// The next whole frame.
     pub(super) fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
         let Some((length, rest)) = self.incoming.split_first_chunk() else {
             return Ok(None);

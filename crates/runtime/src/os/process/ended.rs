@@ -10,10 +10,8 @@ use beads_ralph_core::text::excerpt;
 
 use crate::os::limits;
 
-/// How a unit ended, and what it left.
 #[derive(Debug)]
 pub struct Ended {
-    /// How its program ended.
     pub ending: Ending,
     /// Why we ended it, if we did.
     pub stopped: Option<Stopped>,
@@ -21,20 +19,15 @@ pub struct Ended {
     pub leaked: usize,
     /// Processes that could not be killed.
     pub survivors: Vec<u32>,
-    /// What it wrote to standard output.
     pub stdout: Captured,
-    /// What it wrote to standard error.
     pub stderr: Captured,
     /// From its start until nothing of it was left.
     pub duration: Duration,
 }
 
-/// How a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// With this code.
     Exited(i32),
-    /// By this signal.
     Signalled(i32),
     /// Nobody can say: the shim was lost, and everything with the unit's mark was killed; or the program could not be.
     Unknown,
@@ -54,11 +47,8 @@ impl Ending {
 /// Why a unit was ended by us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {
-    /// It took too long.
     Wall,
-    /// It was silent for too long.
     Idle,
-    /// Somebody cancelled it.
     Cancelled,
     /// Whoever watches it had seen enough ([`Flow::Stop`](super::Flow::Stop)).
     Watcher,
@@ -66,14 +56,11 @@ pub enum Stopped {
     Drained,
 }
 
-/// What a unit wrote to one stream.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Captured {
-    /// The beginning.
     pub head: Vec<u8>,
     /// The end, if it is not in `head`.
     pub tail: Vec<u8>,
-    /// How much there was in all.
     pub n_bytes: u64,
     /// The SHA-256 of all of it, in hexadecimal.
     pub sha256: String,
@@ -103,12 +90,9 @@ impl Captured {
 /// Why a unit could not be run.
 #[derive(Debug, Error)]
 pub enum UnitError {
-    /// The program cannot be started.
     #[error("cannot start '{}': {reason}", excerpt(program))]
     Program {
-        /// The program as it was named.
         program: String,
-        /// What the system said.
         reason: String,
         /// Whether there is no such program.
         is_missing: bool,

@@ -37,7 +37,6 @@ impl Interrupts {
         Ok(Self(count))
     }
 
-    /// How often so far.
     pub fn count(&self) -> usize {
         self.0.load(Ordering::SeqCst)
     }

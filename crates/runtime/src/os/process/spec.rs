@@ -10,20 +10,15 @@ use camino::Utf8PathBuf;
 
 use crate::os::clock;
 
-/// What to run, and within which bounds.
 #[derive(Debug, Clone)]
 pub struct Spec {
-    /// By what its processes are known.
     pub mark: Mark,
     /// The program and its arguments. A program without a `/` is looked for in the `PATH`.
     pub argv: Vec<String>,
-    /// Where it runs.
     pub cwd: Utf8PathBuf,
     /// What its environment has that ours has not, and the other way round.
     pub env: Environment,
-    /// What it reads.
     pub stdin: Stdin,
-    /// When it must have ended.
     pub limits: Limits,
     /// The directory for `stdout` and `stderr` as they came; it exists. A file is made when there is something to keep.
     pub output: Option<Utf8PathBuf>,
@@ -75,7 +70,6 @@ impl Mark {
         OsString::from_vec(value)
     }
 
-    /// Whether a value of the variable has this mark.
     pub(super) fn is_in(&self, value: &OsStr) -> bool {
         let (value, mark) = (value.as_bytes(), self.0.as_bytes());
         let is_edge = |byte: Option<&u8>| byte.is_none_or(|&byte| byte == Self::SEPARATOR);
@@ -97,7 +91,6 @@ pub struct Environment {
     pub with: BTreeMap<String, String>,
 }
 
-/// What a unit reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stdin {
     /// Nothing: the end at once.
@@ -106,10 +99,8 @@ pub enum Stdin {
     File(Utf8PathBuf),
 }
 
-/// When a unit must have ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// After this time.
     pub wall: Option<Duration>,
     /// After this time without output.
     pub idle: Option<Duration>,

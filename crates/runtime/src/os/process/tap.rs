@@ -13,7 +13,6 @@ const PIPE: u64 = 1 << 20;
 #[derive(Debug)]
 pub(super) struct Tap {
     stream: Stream,
-    /// Nothing after its end.
     reader: Option<PipeReader>,
     capture: Capture,
 }
@@ -31,12 +30,10 @@ impl Tap {
         self.stream
     }
 
-    /// What to wait for.
     pub(super) fn reader(&self) -> Option<&PipeReader> {
         self.reader.as_ref()
     }
 
-    /// How much was taken.
     pub(super) fn n_bytes(&self) -> u64 {
         self.capture.n_bytes()
     }

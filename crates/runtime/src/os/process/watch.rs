@@ -2,27 +2,21 @@
 
 use std::time::Duration;
 
-/// One of the two streams of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
-    /// Standard output.
     Stdout,
-    /// Standard error.
     Stderr,
 }
 
 /// What is to become of a unit after a piece of its output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
-    /// It goes on.
     GoOn,
     /// It has said its last word: it has this long to end by itself. The first such word counts.
     Drain(Duration),
-    /// It is stopped.
     Stop,
 }
 
-/// Somebody who watches a unit.
 pub trait Watch {
     /// A piece of output, as it came: it may end in the middle of a line or of a character.
     fn output(&mut self, stream: Stream, bytes: &[u8]) -> Flow;
@@ -31,7 +25,6 @@ pub trait Watch {
     fn tick(&mut self, _elapsed: Duration) {}
 }
 
-/// Nobody watches.
 #[derive(Debug, Default)]
 pub struct Silent;
 

@@ -11,7 +11,6 @@ use super::{Guarding, Job, RealCrew, passing};
 use crate::agent::{self, Finding};
 use crate::{agent_files, os::clock};
 
-/// Who is called, and for what.
 pub(super) struct Who<'a> {
     pub(super) spec: &'a AgentSpec,
     pub(super) part: Part,

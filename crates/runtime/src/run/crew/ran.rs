@@ -12,7 +12,6 @@ use serde_json::json;
 use super::Claimed;
 use crate::{os::clock, os::files};
 
-/// A run of an agent that is over.
 pub(super) struct Ran {
     pub(super) report: AgentReport,
     pub(super) outcome: Outcome,

@@ -35,14 +35,12 @@ pub(super) fn adopt() -> std::io::Result<()> {
     Ok(())
 }
 
-/// A program and everything that descends from it.
 #[derive(Debug)]
 pub(super) struct Tree {
     /// The program; also its group.
     main: Pid,
     /// How it ended. Until it is buried, the group's number is certainly ours.
     buried: Option<WaitStatus>,
-    /// Who was asked to end by its own number.
     asked: Vec<Pid>,
     n_leaked: u32,
 }
@@ -105,7 +103,6 @@ impl Tree {
         }
     }
 
-    /// The children beside the program.
     fn others(&self) -> Vec<Pid> {
         let mut others = children();
         others.retain(|&pid| pid != self.main);
@@ -117,7 +114,6 @@ impl Tree {
         others
     }
 
-    /// Asks everybody to end.
     pub(super) fn ask_to_end(&mut self) {
         if self.buried.is_none() {
             // Whoever is stopped hears nothing before it goes on.
@@ -203,7 +199,6 @@ fn ending(status: WaitStatus) -> Ending {
     }
 }
 
-/// The children of this process.
 fn children() -> Vec<Pid> {
     let own = rustix::process::getpid();
     let path = format!("/proc/self/task/{own}/children");

@@ -13,7 +13,6 @@ use crate::os::process::poll::poll;
 /// The signals of a shim. They are caught and not ignored, so that a program has them as they were.
 #[derive(Debug)]
 pub(super) struct Signals {
-    /// A child has ended.
     child: UnixStream,
     /// Somebody wants us to end. We would be missed: it is what we watch over that ends.
     stop: UnixStream,
