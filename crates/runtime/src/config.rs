@@ -6,19 +6,12 @@
 
 mod adapters;
 mod budgets;
-mod disk;
 mod document;
 mod error;
-mod gates;
-mod hooks;
 mod implement;
 mod integration;
-mod logging;
-mod patrol;
 mod project;
 mod run;
-mod timeouts;
-mod values;
 mod worktrees;
 
 use std::collections::BTreeMap;
@@ -29,19 +22,19 @@ use serde_json::{Value, json};
 
 pub use beads_ralph_core::agent::Permissions;
 
+pub use self::document::Backoff;
+pub use self::integration::ScrumMaster;
+pub use self::project::Gates;
+pub use self::run::DiskSettings;
+pub use self::run::PatrolSettings;
+pub use self::run::Timeouts;
 pub use adapters::Agents;
 pub use budgets::{Allowance, Budgets};
-pub use disk::DiskSettings;
 pub use error::ConfigError;
-pub use gates::Gates;
-pub use hooks::ScrumMaster;
 pub use implement::{ImplementSettings, ReviewerSettings, WorkerSettings};
 pub use integration::{IntegrationMode, IntegrationSettings};
-pub use patrol::PatrolSettings;
 pub use project::{Coverage, PROJECT_FILE_NAME};
 pub use run::RunSettings;
-pub use timeouts::Timeouts;
-pub use values::Backoff;
 pub use worktrees::{Base, WorktreeSettings};
 
 use crate::os::files;

@@ -7,10 +7,9 @@
 //! Limits: branches and pull requests are in one repository; nothing is proposed from a fork to where it was forked from. A call that
 //! failed on the way may have been heard: whoever makes a pull request looks for it again before making another.
 
-mod ready;
+mod errors;
 mod remote;
 mod text;
-mod trouble;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -26,10 +25,10 @@ use crate::os::process::{
 use crate::ports::{Forge, Found, NewPullRequest, PullRequest, PullState};
 use crate::{os::env, os::files};
 
-use self::trouble::Failure;
+use self::errors::Failure;
 
-pub use self::ready::{NotReady, ready};
 pub use self::remote::Address;
+pub use self::remote::{NotReady, ready};
 
 /// How many pull requests of one branch are looked at: the newest.
 const MAX_FOUND: &str = "100";
@@ -119,7 +118,7 @@ impl GitHub<'_> {
     /// What `gh` prints, once it succeeds.
     fn call(&self, doing: &str, arguments: &[&str], stdin: Stdin) -> Result<String, Failure> {
         let ended = self.gh.run(self.program.as_str(), arguments, stdin);
-        trouble::printed(ended, self.gh.limit, doing, &self.address)
+        errors::printed(ended, self.gh.limit, doing, &self.address)
     }
 }
 

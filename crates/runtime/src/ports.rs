@@ -195,7 +195,7 @@ pub struct Claimed {
 }
 
 /// Everybody who works on beads or judges them: agents and checks.
-pub trait Crew: Send + Sync {
+pub trait Executor: Send + Sync {
     /// Whose account an agent uses; limits hold for accounts.
     fn account(&self, spec: &AgentSpec) -> String;
 

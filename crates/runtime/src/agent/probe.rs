@@ -9,7 +9,7 @@ use std::time::Duration;
 use beads_ralph_core::agent::{Adapter, Capability, version_in};
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::ready::program;
+use super::program;
 use crate::os::process::{
     Cancel, Ended, Ending, Environment, Limits, Mark, Silent, Spec, Stdin, UnitError, Units,
 };

@@ -13,9 +13,9 @@ use serde::{Deserialize, Deserializer};
 use serde_saphyr::Spanned;
 
 use super::adapters::Agents;
+use super::document::{Count, Text};
 use super::error::meant;
-use super::timeouts::Limit;
-use super::values::{Count, Text};
+use super::run::Limit;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImplementSettings {

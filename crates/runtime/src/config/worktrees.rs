@@ -9,7 +9,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::values::{Branch, Text};
+use super::document::{Branch, Text};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorktreeSettings {

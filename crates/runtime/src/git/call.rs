@@ -19,7 +19,7 @@ use super::guard::Guard;
 use super::index::recognised;
 use super::site::Linked;
 use super::view::View;
-use super::{Settings, fault, locks};
+use super::{Settings, errors, locks};
 use crate::os::files;
 use crate::os::process::{
     Cancel, Captured, Ending, Environment, Limits, Mark, Silent, Spec, Stdin, Stopped, UnitError,
@@ -217,7 +217,7 @@ impl Said {
     }
 
     pub(super) fn trouble(&self) -> Trouble {
-        fault::trouble(&self.name, &self.text(), self.lasting)
+        errors::trouble(&self.name, &self.text(), self.lasting)
     }
 
     /// An error unless it went well.

@@ -290,7 +290,7 @@ pub(super) fn mend_head(worktree: &Utf8Path, common: &Utf8Path, branch: &str) {
         drop(files::remove_directory(&head));
     }
     files::remove_leftover(&head);
-    let text = format!("ref: {}\n", super::refname::branch(branch));
+    let text = format!("ref: {}\n", super::refs::branch(branch));
     drop(files::write_passing(&head, text.as_bytes()));
 }
 

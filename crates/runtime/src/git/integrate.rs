@@ -9,8 +9,8 @@ use std::time::Duration;
 use beads_ralph_core::engine::{CommitId, Lasting, Trouble};
 
 use super::call::{Call, parts};
-use super::turn::steadily;
-use super::{Git, add, refname};
+use super::locks::steadily;
+use super::{Git, add, refs};
 use crate::ports::Integrated;
 use crate::repo::shown;
 
@@ -100,7 +100,7 @@ impl Git {
     /// The target as it is, and whether the commit is in it. Mostly it is there and the commit is not, so git is first asked for just
     /// that.
     fn target(&self, name: &str, source: &str, commit: &CommitId) -> Result<Target, Trouble> {
-        let full = refname::branch(name);
+        let full = refs::branch(name);
         let without = format!("--no-contains={commit}");
         let (mut found, mut has_commit) = (self.find_target(&full, &[&without])?, false);
         if found.is_none() {

@@ -5,7 +5,7 @@ use beads_ralph_core::engine::{CommitId, Trouble};
 use super::call::{Call, parts};
 use super::site::Linked;
 use super::status::{Entry, Status, is_below};
-use super::{Git, copied, guard, refname};
+use super::{Git, copied, guard, refs};
 use crate::ports::{Place, Sealed};
 use crate::repo::shown;
 
@@ -75,7 +75,7 @@ impl Git {
         if status.branch.as_deref() == Some(place.branch.as_str()) {
             return Ok(head);
         }
-        let branch = refname::branch(&place.branch);
+        let branch = refs::branch(&place.branch);
         let old = self.resolve(&branch)?;
         let is_further = match &old {
             Some(old) => linked.unfinished().is_none() && self.contains(&head, old)?,

@@ -11,7 +11,7 @@ use beads_ralph_core::engine::Trouble;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::view::HOME;
-use super::{guard, locks, occupants};
+use super::{guard, locks};
 use crate::repo::shown;
 
 /// What git writes as the reason of its own lock while it makes a worktree.
@@ -189,7 +189,7 @@ impl Linked {
 
     /// An error while anybody is at work in it (Z-7).
     pub(super) fn check_nobody_works(&self) -> Result<(), Trouble> {
-        match occupants::somebody_in(&self.path) {
+        match locks::somebody_in(&self.path) {
             None => Ok(()),
             Some(occupant) => Err(Trouble::occupied(format!(
                 "{occupant} is at work in the worktree {}; end it, or leave the directory",

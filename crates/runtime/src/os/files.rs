@@ -1,16 +1,13 @@
 //! Reading whole texts, and writing files so that they are never seen half-written.
 
-mod appender;
-mod compressed;
-mod newest;
+mod logs;
 mod opening;
-mod piece;
 
-pub use appender::Appender;
-pub use compressed::{compress, compressed_name, is_compressed, plain_name, read_kept};
-pub use newest::keep_newest;
+pub use self::logs::Appender;
+pub use self::logs::keep_newest;
+pub use self::logs::read_piece;
+pub use self::logs::{compress, compressed_name, is_compressed, plain_name, read_kept};
 pub use opening::open_own;
-pub use piece::read_piece;
 
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, BufWriter, Read, Seek as _, Write as _};

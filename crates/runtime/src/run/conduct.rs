@@ -14,8 +14,8 @@ use jiff::Timestamp;
 use thiserror::Error;
 
 use super::journal::Journal;
-use super::lookout::Lookout;
 use super::perform::Performer;
+use super::poll::Lookout;
 use super::tasks::Sight;
 use crate::os::clock;
 use crate::os::files::FileError;
@@ -93,7 +93,7 @@ impl<'a> Conductor<'a> {
             let result = self.play(&mut stage, first, audience);
             if result.is_err() {
                 // Whatever runs ends now; nobody will hear of it.
-                performer.crew.stop_all();
+                performer.executor.stop_all();
             }
             result
         })?;
@@ -154,7 +154,7 @@ impl<'a> Conductor<'a> {
         for event in events.drain(..) {
             let at = clock::wall();
             if event == (Event::StopAsked { now: true }) {
-                stage.performer.crew.stop_all();
+                stage.performer.executor.stop_all();
             }
             let effects = self.engine.handle(at, &event);
             entries.push(Entry {
@@ -189,7 +189,7 @@ struct Stage<'scope, 'a> {
 impl Stage<'_, '_> {
     fn begin(&mut self, effect: Effect) {
         if effect.action == Action::Cancel {
-            self.performer.crew.cancel(&effect.bead);
+            self.performer.executor.cancel(&effect.bead);
             return;
         }
         let (sender, performer) = (self.sender.clone(), self.performer);

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use thiserror::Error;
 
-use super::mortal::{self, Death, Moment};
+use super::crash_points::{self, Death, Moment};
 use crate::os::files::{self, Appender, FileError, Lock};
 use crate::{os::digest, os::host};
 
@@ -198,11 +198,11 @@ impl Journal {
         let death = Death::foretold();
         let dies = |moment| death == Some(Death { seq: 0, moment });
         if dies(Moment::Half) {
-            mortal::die();
+            crash_points::die();
         }
         let file = Appender::create(&run.journal(), &line(head))?;
         if dies(Moment::Written) {
-            mortal::die();
+            crash_points::die();
         }
         Ok(Self {
             file,
@@ -255,8 +255,8 @@ impl Journal {
         }
         self.file.append(&bytes)?;
         match death.moment {
-            Moment::Begun(wait) => mortal::die_after(wait),
-            Moment::Half | Moment::Written => mortal::die(),
+            Moment::Begun(wait) => crash_points::die_after(wait),
+            Moment::Half | Moment::Written => crash_points::die(),
             Moment::Full => {}
         }
         Ok(())

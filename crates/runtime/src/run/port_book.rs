@@ -12,7 +12,7 @@ use beads_ralph_core::engine::Trouble;
 use beads_ralph_core::issue::{Fence, Holder};
 use jiff::Timestamp;
 
-use super::keeping::trouble;
+use super::store_writes::trouble;
 use crate::store::{Stamp, Store};
 
 /// The beginning of the names under which ports are taken.

@@ -18,7 +18,7 @@ use thiserror::Error;
 
 use super::activity::Activity;
 use super::conduct::{Audience, ConductError, Conductor};
-use super::crew::{RealCrew, mark_of};
+use super::executor::{LocalExecutor, mark_of};
 use super::journal::{Journal, JournalError, RunDirectory};
 use super::perform::{Performer, Site};
 use super::port_book::PortBook;
@@ -27,7 +27,7 @@ use crate::bead_files::Ralph;
 use crate::config::Config;
 use crate::os::files::{FileError, Lock};
 use crate::os::process::{self, Mark, Units};
-use crate::ports::{Crew as _, Forge, Repository};
+use crate::ports::{Executor as _, Forge, Repository};
 use crate::store::Store;
 use crate::{gate, os::clock, os::host};
 
@@ -183,7 +183,7 @@ impl Start<'_> {
         let ports = Arc::new(PortBook::new(worktrees.ports, worktrees.port_range.clone()));
         // Whatever is started from here on is found when this process is killed.
         self.units.belong_to(&begun.mark);
-        let crew = RealCrew::new(
+        let executor = LocalExecutor::new(
             self.units,
             self.config,
             self.root,
@@ -193,7 +193,7 @@ impl Start<'_> {
         .with_permissions(self.permissions)
         .with_ports(Arc::clone(&ports))
         .with_own_bd();
-        let account = |spec: &_| crew.account(spec);
+        let account = |spec: &_| executor.account(spec);
         let ralph = Ralph::with_store(self.root, self.beads);
         let reader = TaskReader {
             rules: Rules {
@@ -212,7 +212,7 @@ impl Start<'_> {
         let performer = Performer::new(
             site,
             &store,
-            (self.repository, self.forge, &crew),
+            (self.repository, self.forge, &executor),
             &reader,
             &clock::wall,
         )
@@ -220,7 +220,7 @@ impl Start<'_> {
         .with_burial(&bury);
         let adopted = begun.is_adopted.then_some(&begun.engine);
         let first = take_over(&performer, adopted, is_dead).map_err(StartError::Trouble)?;
-        let mut audience = meet(crew.activity());
+        let mut audience = meet(executor.activity());
         let known = begun.engine.known();
         let conductor = Conductor {
             engine: begun.engine,

@@ -1,6 +1,6 @@
 //! Which beads a run is about, read from the store: once as a whole, later only what changed.
 
-mod features;
+mod gates;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,9 +18,9 @@ use beads_ralph_core::vocabulary::EdgeType;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use self::features::is_open_feature;
-use super::below::open_steps;
-use super::keeping::{FEEDBACK, PARKED, RECEIPT, SEALED};
+use self::gates::is_open_feature;
+use super::origin::open_steps;
+use super::store_writes::{FEEDBACK, PARKED, RECEIPT, SEALED};
 use crate::removed_sprints;
 use crate::store::{Control, Store, StoreError};
 

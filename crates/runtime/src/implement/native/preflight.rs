@@ -10,11 +10,11 @@ use serde_json::{Map, json};
 
 use super::super::Dispatcher;
 use super::super::assign::{Assignment, ignore_all};
+use super::super::claim::Held;
 use super::super::ending::Stop;
-use super::super::hold::Held;
-use super::super::kept::WORKTREES;
-use super::super::seen::BeatingWatch;
-use super::super::settle::{Settlement, label};
+use super::super::finish::{Settlement, label};
+use super::super::record::WORKTREES;
+use super::super::watch::BeatingWatch;
 use super::{failed, settled};
 use crate::config::Base;
 use crate::ports::{Origin, Place, Repository as _, Wanted};

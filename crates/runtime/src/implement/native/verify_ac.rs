@@ -6,10 +6,10 @@ use beads_ralph_core::implement::{Judge, Mode, Outcome};
 use camino::Utf8Path;
 
 use super::super::assign::Assignment;
-use super::super::checking::Examination;
+use super::super::calling::Examination;
+use super::super::claim::Held;
 use super::super::ending::{ImplementError, Stop};
-use super::super::hold::Held;
-use super::super::settle::Settlement;
+use super::super::finish::Settlement;
 use super::super::{Dispatcher, Site};
 use super::failed;
 use super::preflight::BASE;

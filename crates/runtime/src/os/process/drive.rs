@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
 
-use super::poll::poll;
+use super::capture::Tap;
+use super::channel::poll;
 use super::shim_handle::{Heard, ShimHandle};
-use super::tap::Tap;
 use super::wire::{Order, Report};
 use super::{Cancel, Flow, Limits, Mark, Stopped, Swept, Watch, marked};
 use crate::os::clock;

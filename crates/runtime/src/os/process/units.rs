@@ -14,10 +14,10 @@ use camino::Utf8Path;
 use rustix::io::Errno;
 
 use super::capture::Capture;
+use super::capture::Tap;
 use super::drive::{Drive, Outcome, State};
 use super::program::{Refusal, locate};
 use super::shim_handle::ShimHandle;
-use super::tap::Tap;
 use super::wire::{Launch, MAX_FRAME, Order, Report};
 use super::{
     Cancel, Ended, Ending, Environment, Limits, Mark, Silent, Spec, Stdin, Stopped, Stream, Swept,
