@@ -314,7 +314,7 @@ pub(super) struct Log<W> {
 }
 
 impl<W: io::Write> Log<W> {
-    pub(super) fn new(file: W) -> Self {
+    fn new(file: W) -> Self {
         Self::bounded(file, HEAD, TAIL)
     }
 
@@ -330,7 +330,7 @@ impl<W: io::Write> Log<W> {
     }
 
     /// Writes the end of a long log; whatever could not be written is told here.
-    pub(super) fn end(mut self) -> io::Result<()> {
+    fn end(mut self) -> io::Result<()> {
         if let Some(fault) = self.fault {
             return Err(fault);
         }

@@ -224,7 +224,7 @@ impl Watchdog<'_> {
     }
 
     /// Adds a pass to the metrics (G-9). A file that cannot be understood is begun anew: figures must not stop the watchdog.
-    pub(super) fn keep(&self, counts: Counts, now: Timestamp) -> Result<(), FileError> {
+    fn keep(&self, counts: Counts, now: Timestamp) -> Result<(), FileError> {
         let path: Utf8PathBuf = self.ralph.root().join(METRICS).join(METRICS_FILE);
         let before = match files::read(&path) {
             Ok(bytes) => serde_json::from_slice(&bytes).unwrap_or_default(),

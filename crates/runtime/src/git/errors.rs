@@ -155,7 +155,7 @@ pub(super) fn told(words: &str) -> String {
 }
 
 /// An address may hold a name and a password; neither belongs into a message.
-pub(super) fn without_passwords(text: &str) -> String {
+fn without_passwords(text: &str) -> String {
     let mut rest = text;
     let mut clean = String::with_capacity(text.len());
     while let Some(start) = rest.find("://") {

@@ -147,12 +147,12 @@ pub(super) fn somebody_in(directory: &Utf8Path) -> Option<Occupant> {
 }
 
 /// Whether it can be seen here who is at work.
-pub(super) fn can_see() -> bool {
+fn can_see() -> bool {
     parent(std::process::id()).is_some()
 }
 
 /// The process that has a file open, if there is one.
-pub(super) fn holder_of(file: &Path) -> Option<Occupant> {
+fn holder_of(file: &Path) -> Option<Occupant> {
     let file = file.canonicalize().ok()?;
     let has_open = |pid: &u32| {
         let open = fs::read_dir(format!("/proc/{pid}/fd"));
@@ -167,7 +167,7 @@ pub(super) fn holder_of(file: &Path) -> Option<Occupant> {
 }
 
 /// Whether no git lives but those that we started ourselves.
-pub(super) fn is_no_other_git() -> bool {
+fn is_no_other_git() -> bool {
     can_see() && !pids().any(|pid| name(pid).starts_with("git") && !is_ours(pid))
 }
 

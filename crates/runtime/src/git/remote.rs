@@ -186,7 +186,7 @@ impl Git {
     }
 
     /// What git's environment has when it speaks to a remote: `ssh` must not ask anybody, unless the user has said how it is called.
-    pub(super) fn network_environment(&self) -> &BTreeMap<String, String> {
+    fn network_environment(&self) -> &BTreeMap<String, String> {
         self.network.get_or_init(|| {
             let is_said = |name: &str| env::inherited().any(|(known, _)| known == name);
             let arguments = ["config", "--get", "core.sshCommand"];

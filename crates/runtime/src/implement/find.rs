@@ -213,7 +213,7 @@ fn waiting(molecule: &Molecule) -> String {
 
 impl Dispatcher<'_> {
     /// Pours, unless somebody else changed the source meanwhile: then whoever calls looks again.
-    pub(super) fn pour(&mut self, source: &Record) -> Result<(), Stop> {
+    fn pour(&mut self, source: &Record) -> Result<(), Stop> {
         let name = match choose_formula(&source.issue) {
             Choice::Formula(name) => name,
             Choice::Human(note) => return Err(Stop::human("I-7", note)),

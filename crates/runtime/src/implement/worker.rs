@@ -230,7 +230,7 @@ impl Dispatcher<'_> {
     }
 
     /// What an earlier stage found out about a bug (I-24, I-25).
-    pub(super) fn diagnosis(&mut self, assignment: &Assignment) -> Result<Option<Diagnosis>, Stop> {
+    fn diagnosis(&mut self, assignment: &Assignment) -> Result<Option<Diagnosis>, Stop> {
         if !needs_diagnosis(assignment.stage, assignment.mode) {
             return Ok(None);
         }

@@ -218,7 +218,7 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    pub(super) fn catch() -> io::Result<Self> {
+    fn catch() -> io::Result<Self> {
         let child = caught(&[SIGCHLD])?;
         let stop = caught(&[SIGTERM, SIGINT, SIGHUP])?;
         Ok(Self { child, stop })
@@ -232,16 +232,16 @@ impl Signals {
         &self.stop
     }
 
-    pub(super) fn forget_child(&self) {
+    fn forget_child(&self) {
         forget(&self.child);
     }
 
-    pub(super) fn forget_stop(&self) {
+    fn forget_stop(&self) {
         forget(&self.stop);
     }
 
     /// Waits until a child has ended, but not for long.
-    pub(super) fn wait_for_child(&self, patience: Duration) {
+    fn wait_for_child(&self, patience: Duration) {
         let mut fds = [PollFd::new(&self.child, PollFlags::IN)];
         // Whoever waits looks again in any case.
         drop(poll(&mut fds, Some(patience)));

@@ -266,7 +266,7 @@ fn micros(usd: Option<f64>) -> u64 {
     clippy::cast_precision_loss,
     reason = "nobody spends so much that a cent gets lost"
 )]
-pub(super) fn budget(cap: &Cap) -> Budget {
+fn budget(cap: &Cap) -> Budget {
     Budget {
         usd: cap.micros.map(|micros| micros as f64 / 1e6),
         tokens: cap.tokens,
@@ -274,7 +274,7 @@ pub(super) fn budget(cap: &Cap) -> Budget {
     }
 }
 
-pub(super) fn time_of(cap: &Cap) -> Option<Duration> {
+fn time_of(cap: &Cap) -> Option<Duration> {
     cap.time_ms.map(Duration::from_millis)
 }
 
