@@ -83,8 +83,7 @@ fn a_module_uses_only_those_listed_above_it() {
             .collect();
         assert!(
             wrong.is_empty(),
-            "{}/lib.rs lists its modules bottom-up; these use a module that is listed below them: {wrong:#?}",
-            root
+            "{root}/lib.rs lists its modules bottom-up; these use a module that is listed below them: {wrong:#?}"
         );
     }
 }
