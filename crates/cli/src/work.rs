@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use crate::args::here;
 use crate::args::{BeadChoice, Global};
 use crate::failure::Failure;
+use crate::ui::format::milliseconds;
 use crate::ui::table::{Page, Table};
 use crate::ui::{Ui, lines};
 
@@ -210,7 +211,7 @@ pub(crate) fn show(records: &[CheckRecord], ui: &Ui) -> Result<(), Failure> {
             if record.skipped {
                 String::new()
             } else {
-                seconds(record.duration_ms)
+                milliseconds(record.duration_ms)
             },
             record.remark().unwrap_or_default().to_owned(),
         ]);
@@ -251,16 +252,6 @@ pub(crate) fn word(record: &CheckRecord) -> &'static str {
             timed_out: true, ..
         } => "timed out",
         CheckRecord { .. } => "failed",
-    }
-}
-
-/// Milliseconds as people read them.
-pub(crate) fn seconds(milliseconds: u64) -> String {
-    let seconds = milliseconds / 1000;
-    match seconds {
-        0..60 => format!("{}.{}s", seconds, milliseconds % 1000 / 100),
-        60..3600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
-        _ => format!("{}h{:02}m", seconds / 3600, seconds % 3600 / 60),
     }
 }
 

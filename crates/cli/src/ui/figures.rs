@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use beads_ralph_core::history::records::Figures;
 
+use crate::ui::format::{percent, seconds};
 use crate::ui::table::Page;
 
 /// One figure a line; what cannot be told yet is a dash.
@@ -42,14 +43,3 @@ pub(crate) fn text(figures: &Figures, page: Page) -> String {
 
 /// How far names push the figures to the right at the most.
 const MAX_NAME: usize = 60;
-
-/// Seconds as people read them.
-pub(crate) fn seconds(seconds: f64) -> String {
-    let whole = std::time::Duration::try_from_secs_f64(seconds).unwrap_or_default();
-    crate::work::seconds(u64::try_from(whole.as_millis()).unwrap_or(u64::MAX))
-}
-
-/// A share as people read it.
-pub(crate) fn percent(share: f64) -> String {
-    format!("{:.0}%", share * 100.0)
-}

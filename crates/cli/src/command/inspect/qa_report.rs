@@ -12,10 +12,9 @@ use beads_ralph_runtime::check::each_kept_record;
 use serde_json::json;
 
 use crate::args::Global;
-
 use crate::failure::Failure;
 use crate::ui::Ui;
-use crate::ui::figures::percent;
+use crate::ui::format::percent;
 use crate::ui::table::{Page, Table};
 use crate::work;
 

@@ -8,7 +8,8 @@ use beads_ralph_core::issue::{Query, Record, Standing, StatusFilter};
 use beads_ralph_runtime::app::beads::Beads;
 use beads_ralph_runtime::app::molecules;
 use beads_ralph_runtime::implement::{own_place, target_of};
-use beads_ralph_runtime::run::{Place, place};
+use beads_ralph_runtime::ports::Place;
+use beads_ralph_runtime::run::place;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::super::run::{self as running, settings};
