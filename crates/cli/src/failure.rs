@@ -259,12 +259,11 @@ impl From<BeadError> for Failure {
             )),
             BeadError::UnknownStatus(status) => {
                 let known = Status::ALL.iter().map(|status| status.as_str());
-                let action = match did_you_mean(&status, known.clone()) {
-                    Some(near) => format!("did you mean {near}? --force sets any status"),
-                    None => {
-                        let known = known.collect::<Vec<_>>().join(", ");
-                        format!("known statuses are {known}; --force sets any status")
-                    }
+                let action = if let Some(near) = did_you_mean(&status, known.clone()) {
+                    format!("did you mean {near}? --force sets any status")
+                } else {
+                    let known = known.collect::<Vec<_>>().join(", ");
+                    format!("known statuses are {known}; --force sets any status")
                 };
                 failure(ErrorCode::ValidationInvalidPattern, &action)
             }
