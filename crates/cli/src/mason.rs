@@ -26,10 +26,8 @@ use crate::beads::{Beads, here};
 use crate::failure::Failure;
 use crate::formula_sprints::{Pours, differences, number, pour, unpoured_dependency};
 use crate::plan_source::{PlanSource, Surroundings};
+use crate::ui::format::list;
 use crate::ui::{Stream, Ui, quoted, render};
-
-/// How many ids an error names at the most.
-const MAX_NAMED: usize = 10;
 
 /// A plan that was read, and the repository around it.
 pub(crate) struct Mason {
@@ -326,12 +324,7 @@ pub(crate) fn check_external(store: &dyn Store, compiled: &Compiled) -> Result<(
     if missing.is_empty() {
         return Ok(());
     }
-    let named = missing
-        .iter()
-        .take(MAX_NAMED)
-        .cloned()
-        .collect::<Vec<_>>()
-        .join(", ");
+    let named = list(&missing);
     Err(Failure::new(
         ErrorCode::DependencyUnresolved,
         format!("the store has no bead {named}"),

@@ -8,6 +8,7 @@ mod excerpt;
 mod lines;
 mod slug;
 mod span;
+mod word_enum;
 
 pub use code_span::{CodeSpan, first_code_span, without_code_marks};
 pub use colour::without_colour;
@@ -19,3 +20,4 @@ pub use excerpt::{
 pub use lines::{LineIndex, Position};
 pub use slug::{NAME_LIMIT, name_from_title, slug};
 pub use span::{Span, Spanned};
+pub(crate) use word_enum::word_enum;

@@ -1,7 +1,6 @@
 //! `plan check`: every mistake in some plans, with places and fixes.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
 use beads_ralph_core::compile::{FormulaSprints, Refusal, Settings, build, check};
 use beads_ralph_core::diag::{Diagnostic, ErrorCode, apply_fixes, sort_by_place};
@@ -21,6 +20,7 @@ use crate::failure::Failure;
 use crate::formula_sprints::{formulas_of, pour};
 use crate::formulas::values;
 use crate::plan_source::{PlanSource, Surroundings};
+use crate::ui::format::list;
 use crate::ui::{
     JsonDiagnostic, Stream, Ui, counted, counts, diagnostics_json, failure_of, quoted, render,
     render_short,
@@ -212,16 +212,10 @@ fn show(checked: &Checked, format: CheckFormat, ui: &Ui) -> Result<(), Failure> 
     Ok(())
 }
 
-/// How many sprints of a group are named in a note; its command names all.
-const MAX_NAMED: usize = 6;
-
 /// What sprints that share their shape could become (Z-47).
 fn note(group: &Alike, source: &PlanSource) -> String {
     let sprints: Vec<&str> = group.sprints.iter().map(SprintId::as_str).collect();
-    let mut named = sprints[..sprints.len().min(MAX_NAMED)].join(", ");
-    if sprints.len() > MAX_NAMED {
-        _ = write!(named, " and {} more", sprints.len() - MAX_NAMED);
-    }
+    let named = list(&sprints);
     let how = if group.is_exact {
         "differ only in number, title, branch and worktree"
     } else {
