@@ -198,7 +198,7 @@ impl Plan {
         }
         let n_updated = batch.len();
         for record in &self.deleted {
-            batch.push(opened.deletion(&record));
+            batch.push(opened.deletion(record));
         }
         opened
             .write(&batch)

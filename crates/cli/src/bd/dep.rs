@@ -141,7 +141,7 @@ struct EdgeAnswer<'e> {
 }
 
 #[derive(Serialize)]
-struct Blocked<'e> {
+struct BlockedAnswer<'e> {
     blocked_id: &'e str,
     blocker_id: &'e str,
     status: &'static str,
@@ -172,7 +172,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     write(&mut opened, std::slice::from_ref(&edge), false)?;
     let (blocked, blocker) = (&edge.from.issue, &to.issue);
     if call.output.is_json() {
-        return call.output.value(Blocked {
+        return call.output.value(BlockedAnswer {
             blocked_id: blocked.id().as_str(),
             blocker_id: blocker.id().as_str(),
             status: "added",
@@ -207,9 +207,10 @@ fn add(call: &mut Call<'_>) -> Result<(), Refusal> {
     if call.output.is_json() {
         return call.output.value(edge.answer(Some("added")));
     }
-    let phrase = EdgeType::known(&edge.kind)
-        .map(phrase)
-        .unwrap_or(&edge.kind);
+    let phrase = match EdgeType::known(&edge.kind) {
+        Some(kind) => phrase(kind),
+        None => &edge.kind,
+    };
     let (from, to) = (feedback_in_brackets(issue), named(&opened, &edge.to)?);
     let kind = &edge.kind;
     call.output.text(&format!(

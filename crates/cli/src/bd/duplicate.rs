@@ -40,14 +40,14 @@ struct Way {
 }
 
 #[derive(Serialize)]
-struct Duplicate<'r> {
+struct DuplicateAnswer<'r> {
     canonical: &'r str,
     duplicate: &'r str,
     status: Status,
 }
 
 #[derive(Serialize)]
-struct Superseded<'r> {
+struct SupersededAnswer<'r> {
     replacement: &'r str,
     status: Status,
     superseded: &'r str,
@@ -61,7 +61,7 @@ fn duplicate(call: &mut Call<'_>) -> Result<(), Refusal> {
         itself: "duplicate of itself",
     };
     let (old, new) = replace(call, &way)?;
-    let answer = Duplicate {
+    let answer = DuplicateAnswer {
         canonical: &new,
         duplicate: &old,
         status: Status::Closed,
@@ -79,7 +79,7 @@ fn supersede(call: &mut Call<'_>) -> Result<(), Refusal> {
         itself: "superseded by itself",
     };
     let (old, new) = replace(call, &way)?;
-    let answer = Superseded {
+    let answer = SupersededAnswer {
         replacement: &new,
         status: Status::Closed,
         superseded: &old,

@@ -69,7 +69,7 @@ struct EpicAnswer {
 }
 
 #[derive(Serialize)]
-struct Closed<'c> {
+struct ClosedAnswer<'c> {
     closed: &'c [&'c str],
     count: usize,
     reason: &'c str,
@@ -163,7 +163,7 @@ fn close_eligible(call: &mut Call<'_>) -> Result<(), Refusal> {
         }
     }
     if call.output.is_json() {
-        return call.output.value(Closed {
+        return call.output.value(ClosedAnswer {
             closed: &closed,
             count: closed.len(),
             reason,

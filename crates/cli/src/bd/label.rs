@@ -148,7 +148,7 @@ fn edit(
 fn write(opened: &mut Opened, records: &[Record], edits: &[Edit]) -> Result<(), Refusal> {
     let batch: Vec<Write> = records
         .iter()
-        .map(|record| opened.change(&record, edits.to_vec()))
+        .map(|record| opened.change(record, edits.to_vec()))
         .collect();
     Ok(opened.write(&batch)?)
 }

@@ -7,7 +7,7 @@ use beads_ralph_runtime::store::StoreError;
 use camino::Utf8Path;
 use serde::Serialize;
 
-use super::{Call, Command, ID, Refusal, go_json, import, switch};
+use super::{Call, Command, Refusal, go_json, import, switch};
 
 /// The file whose text takes the place of ours.
 const OWN_TEXT: &str = "PRIME.md";

@@ -52,7 +52,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         return Err(unconfirmed(call, &sweep)?);
     }
     let batch: Vec<Write> = (sweep.records.iter())
-        .map(|record| opened.deletion(&record))
+        .map(|record| opened.deletion(record))
         .collect();
     opened
         .write(&batch)

@@ -29,7 +29,6 @@ struct Answer {
 
 /// How many beads there are of each kind; null for what was not counted.
 #[derive(Debug, Default, Serialize)]
-#[expect(clippy::struct_field_names, reason = "each is a number of issues")]
 struct Summary {
     total_issues: usize,
     open_issues: usize,

@@ -4,7 +4,6 @@ use beads_ralph_core::issue::Issue;
 use beads_ralph_core::text::visible;
 use beads_ralph_core::vocabulary::{IssueType, Status};
 
-
 /// The longest title in a line of feedback.
 const TITLE_LENGTH: usize = 255;
 

@@ -104,7 +104,7 @@ struct Type {
 }
 
 #[derive(Serialize)]
-struct Sections {
+struct SectionsAnswer {
     name: IssueType,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     sections: Vec<String>,
@@ -169,11 +169,13 @@ fn sections(call: &Call<'_>) -> Result<(), Refusal> {
         sections.iter().map(|name| format!("## {name}")).collect()
     };
     if call.output.is_json() {
-        let all = TYPES_OF_WORK.iter().map(|&(name, _, sections)| Sections {
-            name,
-            sections: headings(sections),
-            hint: sections.is_empty().then_some("no required sections"),
-        });
+        let all = TYPES_OF_WORK
+            .iter()
+            .map(|&(name, _, sections)| SectionsAnswer {
+                name,
+                sections: headings(sections),
+                hint: sections.is_empty().then_some("no required sections"),
+            });
         return call.output.value(all.collect::<Vec<_>>());
     }
     let mut text = "Required sections by type:\n".to_owned();

@@ -25,7 +25,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     // The branch of the project that is asked in, as the real `bd` has it where its build knows none.
     let is_project = store::find(&call.here).is_ok();
     let units = Units::own().ok().filter(|_| is_project);
-    call.output.value(Version {
+    call.output.value(VersionAnswer {
         build: BUILD,
         version: VERSION,
         branch: units.and_then(|units| branch_of(Arc::new(units), &call.here)),
@@ -33,7 +33,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 #[derive(Serialize)]
-struct Version {
+struct VersionAnswer {
     build: &'static str,
     version: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -9,7 +9,7 @@ use crate::bd::{Call, Opened, Refusal, text};
 
 /// What would be deleted; figures only where the deletion would be allowed.
 #[derive(Serialize)]
-struct Preview<'p> {
+struct PreviewAnswer<'p> {
     preview: bool,
     dry_run: bool,
     issue_ids: Vec<&'p str>,
@@ -38,7 +38,7 @@ struct DeletedOne<'d> {
 
 /// Several beads were deleted.
 #[derive(Serialize)]
-struct Deleted<'d> {
+struct DeletedAnswer<'d> {
     deleted: Vec<&'d str>,
     deleted_count: usize,
     dependencies_removed: usize,
@@ -70,7 +70,7 @@ pub(super) fn preview(
     };
     if call.output.is_json() {
         let is_allowed = hanging.is_none();
-        call.output.value(Preview {
+        call.output.value(PreviewAnswer {
             preview: true,
             dry_run: is_dry,
             issue_ids: ids(named),
@@ -224,7 +224,7 @@ pub(super) fn deleted(
     }
     let orphaned: Vec<&str> = plan.orphaned.iter().map(BeadId::as_str).collect();
     if call.output.is_json() {
-        return call.output.value(Deleted {
+        return call.output.value(DeletedAnswer {
             deleted: ids,
             deleted_count: plan.deleted.len(),
             dependencies_removed: plan.n_edges,

@@ -83,7 +83,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     if !call.output.is_json() {
         return Ok(());
     }
-    call.output.value(Checked {
+    call.output.value(CheckedAnswer {
         checked: n_checked,
         dry_run: is_dry,
         errors: n_errors,
@@ -93,7 +93,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 #[derive(Serialize)]
-struct Checked {
+struct CheckedAnswer {
     checked: usize,
     dry_run: bool,
     errors: usize,

@@ -73,7 +73,7 @@ pub(super) fn progress(call: &mut Call<'_>) -> Result<(), Refusal> {
     };
     let issue = &root.issue;
     let figures = Figures::of(&opened, issue.id())?;
-    let answer = Progress {
+    let answer = ProgressAnswer {
         molecule_id: issue.id().as_str(),
         molecule_title: issue.title(),
         total: figures.n_all,
@@ -96,7 +96,7 @@ pub(super) fn progress(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 #[derive(Serialize)]
-struct Progress<'p> {
+struct ProgressAnswer<'p> {
     molecule_id: &'p str,
     molecule_title: &'p str,
     total: usize,
@@ -108,7 +108,7 @@ struct Progress<'p> {
 }
 
 #[derive(Serialize)]
-struct LastActivity<'p> {
+struct LastActivityAnswer<'p> {
     molecule_id: &'p str,
     last_activity: &'p str,
     source: &'static str,
@@ -172,7 +172,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         }
     };
     let at = Timestamp::from_instant(at);
-    let answer = LastActivity {
+    let answer = LastActivityAnswer {
         molecule_id: root.issue.id().as_str(),
         last_activity: at.as_str(),
         source,

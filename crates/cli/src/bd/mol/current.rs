@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::family::Family;
 use super::{family, found};
 use crate::bd::issue_json::IssueJson;
-use crate::bd::{Call, Filter, Opened, Refusal, issue_json, number, title_of};
+use crate::bd::{Call, Filter, Opened, Refusal, issue_json, title_of};
 
 /// From how many steps on people get a summary.
 const LARGE: usize = 100;

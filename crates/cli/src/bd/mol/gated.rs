@@ -20,12 +20,12 @@ struct Gated {
 
 #[derive(Serialize)]
 struct Answer<'g> {
-    molecules: Vec<Molecule<'g>>,
+    molecules: Vec<MoleculeAnswer<'g>>,
     count: usize,
 }
 
 #[derive(Serialize)]
-struct Molecule<'g> {
+struct MoleculeAnswer<'g> {
     molecule_id: &'g str,
     molecule_title: &'g str,
     closed_gate: IssueJson,
@@ -36,7 +36,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let opened = call.open()?;
     let gated = all(&opened)?;
     if call.output.is_json() {
-        let molecules = gated.iter().map(|it| Molecule {
+        let molecules = gated.iter().map(|it| MoleculeAnswer {
             molecule_id: it.root.issue.id().as_str(),
             molecule_title: it.root.issue.title(),
             closed_gate: issue_json::issue(&it.gate),

@@ -24,9 +24,9 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         .collect();
     let id = family.root().issue.id();
     if wisps.is_empty() {
-        let answer = Squashed {
+        let answer = SquashedAnswer {
             molecule_id: id.as_str(),
-            ..Squashed::default()
+            ..SquashedAnswer::default()
         };
         return call.output.answer(answer, || {
             format!("No ephemeral children found for molecule {id}\n")
@@ -43,7 +43,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 #[derive(Default, Serialize)]
-struct Squashed<'s> {
+struct SquashedAnswer<'s> {
     molecule_id: &'s str,
     digest_id: &'s str,
     squashed_ids: Option<Vec<&'s str>>,
@@ -100,11 +100,11 @@ fn squash(
     let issue = document_json::issue(document).map_err(failed)?;
     let mut batch = vec![Write::Insert(Box::new(Entry::new(issue)))];
     let gone = wisps.iter().rev().filter(|_| !is_kept);
-    batch.extend(gone.map(|record| opened.deletion(&record)));
+    batch.extend(gone.map(|record| opened.deletion(record)));
     if root.issue.flag("ephemeral") {
         let reason = format!("Squashed: {n} steps → digest {id}");
         batch.push(opened.change(
-            &root,
+            root,
             vec![Edit::Close(reason), Edit::Unset("ephemeral".to_owned())],
         ));
     }
@@ -125,7 +125,7 @@ fn answer(
     let n_deleted = if is_kept { 0 } else { n };
     if call.output.is_json() {
         let ids = wisps.iter().map(|it| it.issue.id().as_str());
-        return call.output.value(Squashed {
+        return call.output.value(SquashedAnswer {
             molecule_id: id.as_str(),
             digest_id: digest,
             squashed_ids: Some(ids.collect()),

@@ -56,7 +56,7 @@ pub(super) fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
     let n_old = found.iter().filter(is_old).count();
     if call.output.is_json() {
         let wisps = found.iter().map(|it| item(it, is_old(&it)));
-        return call.output.value(Wisps {
+        return call.output.value(WispsAnswer {
             wisps: wisps.collect(),
             count: found.len(),
             old_count: Some(n_old).filter(|n| *n > 0),
@@ -99,7 +99,7 @@ pub(super) fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 #[derive(Serialize)]
-struct Wisps {
+struct WispsAnswer {
     wisps: Vec<IssueJson>,
     count: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -107,7 +107,7 @@ struct Wisps {
 }
 
 #[derive(Serialize)]
-struct Cleaned<'c> {
+struct CleanedAnswer<'c> {
     cleaned_ids: Vec<&'c str>,
     cleaned_count: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -219,7 +219,7 @@ fn live_statuses(opened: &Opened) -> Result<HashSet<String>, Refusal> {
 fn preview(call: &Call<'_>, gone: &[Record], now: Timestamp) -> Result<(), Refusal> {
     if call.output.is_json() {
         let ids = gone.iter().map(|it| it.issue.id().as_str());
-        return call.output.value(Cleaned {
+        return call.output.value(CleanedAnswer {
             cleaned_ids: ids.collect(),
             cleaned_count: 0,
             candidates: Some(gone.len()).filter(|n| *n > 0),

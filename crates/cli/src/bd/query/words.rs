@@ -1,7 +1,5 @@
 //! The words and signs of an expression, with their places. Places are bytes, as the real `bd` counts them.
 
-use crate::bd::quoted;
-
 /// One word or sign.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
