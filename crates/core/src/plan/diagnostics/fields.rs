@@ -1,11 +1,12 @@
-//! A sprint that lacks what every bead needs (P-22).
+//! Findings about the fields of a sprint: missing, misspelt or repeated ones.
 
 use crate::bead::{branch_name, worktree_path};
-use crate::diag::{Diagnostic, ErrorCode};
+use crate::diag::{Diagnostic, ErrorCode, WarningCode};
 use crate::plan::field::{FieldValue, RequiredField};
 use crate::plan::{Field, Sprint};
-use crate::text::{excerpt, name_from_title};
+use crate::text::{Span, Spanned, excerpt, name_from_title};
 
+/// A sprint that lacks what every bead needs (P-22).
 /// Points at the heading, names every missing section, and at each place where one was probably meant.
 pub(crate) fn missing_sections(sprint: &Sprint, missing: &[RequiredField]) -> Diagnostic {
     let names: Vec<String> = missing
@@ -96,6 +97,53 @@ fn example(sprint: &Sprint, field: RequiredField) -> String {
     format!("**{}**:{value}", field.field().name())
 }
 
+/// A gate that nothing decides about (G-1).
+/// Points at the heading.
+pub(crate) fn gate_without_verifiers(sprint: &Sprint) -> Diagnostic {
+    let message = format!(
+        "sprint {} is a gate and has no `Verifiers`, so it could never be green",
+        excerpt(sprint.id.value.as_str())
+    );
+    Diagnostic::new(ErrorCode::ParseMissingSection, sprint.heading.span, message)
+        .help("add, with your own command:\n**Verifiers**:\n- tests: `cargo test`")
+}
+
+/// A field name that is almost a known one, and is therefore ignored (P-14).
+/// Points at the name.
+pub(crate) fn misspelt_field(misspelt: &Spanned<Field>) -> Diagnostic {
+    let name = misspelt.value.name();
+    Diagnostic::new(
+        WarningCode::MisspeltField,
+        misspelt.span,
+        format!("this field is ignored: did you mean `{name}`?"),
+    )
+    .label("unknown field")
+    .help(format!("write `**{name}**:`"))
+    .possible_fix(misspelt.span, name)
+}
+
+/// A field that stands twice in one section (P-15).
+/// Points at the second one.
+pub(crate) fn repeated_field(field: Field, second: Span, first: Span) -> Diagnostic {
+    let message = format!("`{}` stands twice in this sprint", field.name());
+    Diagnostic::new(ErrorCode::ParseMarkdown, second, message)
+        .label("this one is ignored")
+        .also(first, "first given here")
+        .help("keep one of the two")
+}
+
+/// Text on the line of a list's name, which belongs to no item (P-13).
+/// Points at the text.
+pub(crate) fn text_beside_list(span: Span) -> Diagnostic {
+    Diagnostic::new(
+        WarningCode::IgnoredText,
+        span,
+        "this text is not part of the list, and is ignored",
+    )
+    .label("ignored")
+    .help("put it on a line of its own, after `- `")
+}
+
 #[cfg(test)]
 mod tests {
     use crate::plan::fixture::*;
@@ -125,5 +173,38 @@ mod tests {
             &["1:1 PARSE.MISSING_SECTION «### Sprint 1.1: Complete»"],
         );
         check_fix(&plan, &complete_plan(""));
+    }
+
+    const GATE: &str = "### Sprint 1.1: Green\n\n**Worktree**: `../w`\n\n**Branch**: `gate/green`\n\n**Source Branch**: `main`\n\n**Type**: gate\n";
+
+    #[test]
+    fn g_1_a_gate_needs_verifiers_and_nobody_who_works() {
+        check(GATE, &["1:1 PARSE.MISSING_SECTION «### Sprint 1.1: Green»"]);
+        check(&format!("{GATE}\n**Verifiers**:\n- tests: `true`\n"), &[]);
+    }
+
+    #[test]
+    fn p_14_a_misspelt_field_is_ignored_with_a_warning() {
+        let plan = complete_plan("") + "\n**Verifier**:\n- `make`\n";
+        let line = plan.lines().count() - 1;
+        check(&plan, &[&format!("{line}:3 misspelt-field «Verifier»")]);
+        check_fix(&plan, &plan);
+    }
+
+    #[test]
+    fn p_15_a_repeated_field() {
+        let plan = complete_plan("") + "\n**Branch**: `b`\n";
+        let line = plan.lines().count();
+        check(&plan, &[&format!("{line}:3 PARSE.MARKDOWN «Branch»")]);
+    }
+
+    #[test]
+    fn p_13_text_beside_a_list_is_reported() {
+        let plan = complete_plan("").replace("**Tasks**:", "**Tasks**: do this first");
+        check(&plan, &["13:12 ignored-text «do this first»"]);
+        check(
+            &complete_plan("").replace("**Tasks**:", "**Tasks**: (in order)"),
+            &[],
+        );
     }
 }
