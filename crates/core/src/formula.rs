@@ -4,7 +4,6 @@
 //! lost on the way without a word: a field that means nothing here is a warning, one that nobody knows an error ([`FIELDS`], Z-38).
 //! Files are brought by a [`Shelf`]; beads are written by whoever has a store.
 
-mod advise;
 mod budget;
 mod check;
 mod compile;
@@ -14,20 +13,14 @@ pub mod distill;
 mod document;
 mod expand;
 mod fields;
-mod group;
-mod inherit;
 mod library;
 mod model;
 mod molecule;
-mod name;
-mod omit;
-mod pattern;
 mod place;
-mod range;
 mod read;
 mod repeat;
 mod rewrite;
-mod schema;
+mod schema_json;
 mod template;
 mod values;
 
@@ -41,14 +34,13 @@ pub use document::Format;
 pub use fields::{FIELDS, Field, Object, Treatment};
 pub use library::{Absent, Shelf};
 pub use model::{
-    Advice, AdviceStep, Branch, Children, Compose, Expand, Formula, Gate, GateRule, Kind, Phase,
-    Step, Variable, VariableType, WaitsFor,
+    Advice, AdviceStep, Branch, Children, Compose, Expand, Formula, FormulaName, Gate, GateRule,
+    Kind, Phase, Step, StepId, UnsafeName, Variable, VariableType, WaitsFor, is_variable_name,
 };
 pub use molecule::{Awaited, GATE, Molecule, Need, Pouring, StepBead, Wait};
-pub use name::{FormulaName, StepId, UnsafeName, is_variable_name};
 pub use place::{FileId, Finding, Place, Placed, Sheet};
 pub use read::Strictness;
 pub use repeat::{Loop, Times};
-pub use schema::schemas;
+pub use schema_json::schemas;
 pub use template::has_placeholder;
 pub use values::{BadValue, Given, Values};

@@ -7,44 +7,39 @@
 //! database, a clock or a process.
 
 mod claim;
-mod comment;
+mod compare;
 mod completion;
-mod condition;
 mod dependency;
 mod edit;
-mod entry;
-mod essence;
 mod event;
-mod kept;
 mod model;
 mod name;
 mod query;
 mod readiness;
-mod title;
-mod wisp;
+mod wire;
 
 pub use claim::{Abandoned, Claim, Fence, Holder, HolderProcess, Liveness};
-pub use comment::Comment;
+pub use compare::{has_become, is_same_content};
 pub use completion::{
     ALL_STEPS_COMPLETE, Family, Member, Parts, close_completed, is_made_of_parts, is_step,
 };
-pub use condition::{Condition, Flag, Grouping, Moment};
 pub use dependency::{Dependency, Effect};
 pub use edit::{Change, Edit, EditError, apply, new_comment};
-pub use entry::{Entry, Line, counts, read_line};
-pub use essence::{has_become, is_same_content};
 pub use event::{
     Event, EventKind, Facts, FoldError, Folded, Side, Told, difference, fold, removal,
 };
-pub use kept::Kept;
+pub use model::Comment;
 pub use model::{Issue, MAX_DOCUMENT_BYTES, MAX_DOCUMENT_DEPTH, forget_lease};
 pub use name::{Label, check_id};
+pub use name::{LongTitle, MAX_TITLE, check_title};
+pub use query::{Condition, Flag, Grouping, Moment};
 pub use query::{Order, Query, StatusFilter, metadata_text};
 pub use readiness::{
     Blocker, HIDDEN, NOT_WORK, Neighbours, Standing, Waiting, blockers, is_hidden, is_ready,
 };
-pub use title::{LongTitle, MAX_TITLE, check_title};
-pub use wisp::{WISP_LIFETIME, expiry, is_expired, is_wisp};
+pub use readiness::{WISP_LIFETIME, expiry, is_expired, is_wisp};
+pub use wire::Kept;
+pub use wire::{Entry, Line, counts, read_line};
 
 /// An issue as a store holds it, with what the store knows about it beside its document.
 #[derive(Debug, Clone, PartialEq)]

@@ -13,37 +13,24 @@
 
 mod batches;
 mod claims;
-mod clock;
-mod controls;
 mod counting;
 mod cycles;
 mod edges;
 mod edits;
 mod fences;
-mod guards;
-mod hiding;
 mod history;
-mod holding;
 mod insertion;
-mod invariants;
 mod leases;
-mod lookups;
-mod loss;
 mod molecules;
 mod orders;
-mod parents;
 mod queries;
 mod readiness;
-mod removal;
 mod runner;
 mod tools;
-mod waiting;
-mod watch;
 
 use beads_ralph_runtime::store::{Capability, Store};
 
-pub use invariants::check_invariants;
-pub use runner::{Broken, broken, broken_of, run};
+pub use runner::{Broken, broken, broken_of, check_invariants, run};
 
 /// One rule of the contract.
 #[derive(Debug, Clone, Copy)]
@@ -76,26 +63,16 @@ pub fn clauses() -> Vec<Clause> {
         insertion::CLAUSES,
         batches::CLAUSES,
         edits::CLAUSES,
-        guards::CLAUSES,
         claims::CLAUSES,
         fences::CLAUSES,
-        holding::CLAUSES,
         readiness::CLAUSES,
         edges::CLAUSES,
-        waiting::CLAUSES,
-        parents::CLAUSES,
-        hiding::CLAUSES,
         cycles::CLAUSES,
         queries::CLAUSES,
         counting::CLAUSES,
         orders::CLAUSES,
-        lookups::CLAUSES,
         history::CLAUSES,
         leases::CLAUSES,
-        controls::CLAUSES,
-        loss::CLAUSES,
-        clock::CLAUSES,
-        removal::CLAUSES,
         molecules::CLAUSES,
     ]
     .concat()

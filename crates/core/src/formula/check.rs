@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::library::Library;
+use super::model::StepId;
 use super::model::{Formula, Step};
 use super::molecule::gate_id;
-use super::name::StepId;
 use super::place::{Findings, Place, Placed};
 use super::read::Strictness;
 use super::rewrite::each_saying;

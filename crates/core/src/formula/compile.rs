@@ -12,7 +12,7 @@ use super::place::{Finding, Findings, Place, Sheet};
 use super::read::{NOT_POURED_HELP, Strictness, not_poured};
 use super::template::substitute;
 use super::values::{Bindings, Given, bind};
-use super::{advise, compose, expand, inherit, omit, repeat};
+use super::{compose, condition, expand, library, repeat};
 use crate::diag::WarningCode;
 
 /// What became of a formula.
@@ -85,7 +85,7 @@ pub fn compile(
 }
 
 fn whole(own: &Rc<Formula>, library: &mut Library<'_>) -> Option<Formula> {
-    let formula = Formula::clone(&*inherit::inherit(own, library)?);
+    let formula = Formula::clone(&*library::inherit(own, library)?);
     if formula.steps.is_empty() && formula.kind == Kind::Workflow && !own.extends.is_empty() {
         let message = "neither the formula nor what it extends has steps";
         library.findings.refuse(own.name.place, message, "");
@@ -138,7 +138,7 @@ fn arranged(
     let mut steps = repeat::unroll(steps, bindings, &mut budget, &mut library.findings);
     compose::branch(&mut steps, &formula.compose, &mut library.findings);
     compose::gate(&mut steps, &formula.compose, &mut library.findings);
-    steps = advise::advise(steps, &formula.advice, &mut budget, &mut library.findings);
+    steps = compose::advise(steps, &formula.advice, &mut budget, &mut library.findings);
     steps = expand::expand(formula, steps, bindings, library, &mut budget);
     for name in &formula.compose.aspects {
         let Some(aspect) = library.load(name) else {
@@ -153,8 +153,8 @@ fn arranged(
             library.findings.refuse(name.place, message, "");
             continue;
         }
-        let aspect = inherit::inherit(&aspect, library)?;
-        steps = advise::advise(steps, &aspect.advice, &mut budget, &mut library.findings);
+        let aspect = library::inherit(&aspect, library)?;
+        steps = compose::advise(steps, &aspect.advice, &mut budget, &mut library.findings);
     }
     let is_sound = !library.findings.has_errors();
     check::placeholders(formula, &steps, bindings, library);
@@ -163,7 +163,7 @@ fn arranged(
     if !goes_on {
         return None;
     }
-    steps = omit::omit(steps, bindings);
+    steps = condition::drop_unwanted(steps, bindings);
     check::steps(&steps, place, &mut library.findings);
     (!library.findings.has_errors()).then_some(steps)
 }

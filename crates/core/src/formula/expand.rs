@@ -2,13 +2,13 @@
 
 use super::budget::{Budget, MAX_TEXT};
 use super::compose::is_step;
-use super::group::{self, Group};
+use super::compose::matches_pattern;
 use super::library::Library;
 use super::model::{Expand, Formula, Kind, Step};
-use super::pattern;
 use super::place::{Place, Placed};
 use super::repeat;
 use super::rewrite::substitute_names;
+use super::rewrite::{self, Group};
 use super::template::substitute;
 use super::values::{Bindings, Given, Values, bind};
 use crate::text::excerpt;
@@ -41,7 +41,7 @@ pub(super) fn expand(
     for rule in &formula.compose.map {
         let mut is_used = false;
         steps = expander.all(steps, rule, |id| {
-            let is_match = pattern::matches(&rule.target.value, id);
+            let is_match = matches_pattern(&rule.target.value, id);
             is_used |= is_match;
             is_match
         });
@@ -67,7 +67,7 @@ impl Expander<'_, '_> {
     fn settled(&mut self, mut steps: Vec<Step>) -> Vec<Step> {
         let findings = &mut self.library.findings;
         for (id, place, group) in std::mem::take(&mut self.replaced) {
-            if !group::point_to(&mut steps, &id, &group.ends, place, self.budget, findings) {
+            if !rewrite::point_to(&mut steps, &id, &group.ends, place, self.budget, findings) {
                 return Vec::new();
             }
         }
@@ -155,7 +155,7 @@ impl Expander<'_, '_> {
         if !self.budget.take_needs(n_needs, name.place, findings) {
             return Vec::new();
         }
-        group::inherit(&mut steps, &group, target);
+        rewrite::inherit_needs(&mut steps, &group, target);
         for step in &mut steps {
             let conditions = target.conditions.iter().cloned();
             step.conditions.splice(0..0, conditions);

@@ -1,10 +1,12 @@
-//! The formulas that one formula is made of, each read once.
+//! The formulas that one formula is made of, each read once, and what it inherits from those that it `extends`.
+//!
+//! Parents come in order, then the formula itself. A step or a variable of the same name replaces that of the parent; rules and
+//! advice add up. Nothing of a parent is lost but its name, and its phase and description where the child has its own.
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::model::Formula;
-use super::name::FormulaName;
+use super::model::{Compose, Formula, FormulaName, Kind, Step, Variable};
 use super::place::{FileId, Findings, Place, Placed, Sheet};
 use super::read::{Strictness, read};
 use crate::diag::{ErrorCode, WarningCode, did_you_mean};
@@ -46,7 +48,7 @@ pub enum Absent {
     },
     /// It cannot be a name.
     #[error(transparent)]
-    Name(#[from] super::name::UnsafeName),
+    Name(#[from] super::model::UnsafeName),
     /// It cannot be read.
     #[error("{0}")]
     Unreadable(String),
@@ -111,7 +113,7 @@ impl<'s> Library<'s> {
     /// A formula that another one names, with everything that it extends.
     pub(super) fn load_whole(&mut self, name: &Placed<String>) -> Option<Rc<Formula>> {
         let own = self.load(name)?;
-        super::inherit::inherit(&own, self)
+        inherit(&own, self)
     }
 
     /// What was put together before: an error when it cannot be.
@@ -152,5 +154,179 @@ impl<'s> Library<'s> {
 
     pub(super) fn close(self) -> (Vec<Sheet>, Findings) {
         (self.files, self.findings)
+    }
+}
+
+/// A chain of parents can be so long.
+const MAX_CHAIN: usize = 50;
+
+/// The formula with everything that its parents bring; each is put together once.
+pub(super) fn inherit(formula: &Rc<Formula>, library: &mut Library<'_>) -> Option<Rc<Formula>> {
+    let mut chain = vec![formula.name.value.clone()];
+    with_parents(formula, &mut chain, library)
+}
+
+fn with_parents(
+    formula: &Rc<Formula>,
+    chain: &mut Vec<String>,
+    library: &mut Library<'_>,
+) -> Option<Rc<Formula>> {
+    let name = &formula.name.value;
+    if let Some(whole) = library.whole(name) {
+        return whole.ok();
+    }
+    let whole = merged(formula, chain, library).map(Rc::new);
+    library.keep_whole(name, whole.clone());
+    whole
+}
+
+fn merged(
+    formula: &Rc<Formula>,
+    chain: &mut Vec<String>,
+    library: &mut Library<'_>,
+) -> Option<Formula> {
+    let mut merged: Option<Formula> = None;
+    let mut seen: Vec<&str> = Vec::new();
+    for name in &formula.extends {
+        if seen.contains(&name.value.as_str()) {
+            let message = format!("`{}` is extended twice", excerpt(&name.value));
+            library.findings.refuse(name.place, message, "");
+            return None;
+        }
+        seen.push(&name.value);
+        let parent = parent(name, formula.kind, chain, library)?;
+        merged = Some(match merged {
+            None => Formula::clone(&parent),
+            Some(earlier) => joined(earlier, Formula::clone(&parent), library),
+        });
+    }
+    match merged {
+        None => Some(Formula::clone(formula)),
+        Some(base) => Some(overridden(base, formula)),
+    }
+}
+
+fn parent(
+    name: &Placed<String>,
+    kind: Kind,
+    chain: &mut Vec<String>,
+    library: &mut Library<'_>,
+) -> Option<Rc<Formula>> {
+    if chain.contains(&name.value) {
+        let circle: Vec<&str> = chain
+            .iter()
+            .chain([&name.value])
+            .map(String::as_str)
+            .collect();
+        let message = format!(
+            "formulas extend each other in a circle: {}",
+            circle.join(" -> ")
+        );
+        library.findings.refuse(name.place, message, "");
+        return None;
+    }
+    if chain.len() == MAX_CHAIN {
+        let message = format!("more than {MAX_CHAIN} formulas extend each other");
+        library.findings.refuse(name.place, message, "");
+        return None;
+    }
+    let parent = library.load(name)?;
+    if parent.kind != kind {
+        let message = format!(
+            "a formula of type {} cannot extend `{}`, which is of type {}",
+            kind.as_str(),
+            excerpt(&name.value),
+            parent.kind.as_str()
+        );
+        library.findings.refuse(name.place, message, "");
+        return None;
+    }
+    chain.push(name.value.clone());
+    let whole = with_parents(&parent, chain, library);
+    chain.pop();
+    whole
+}
+
+/// Two parents side by side. They must not have steps of one name, because neither is the other's child.
+fn joined(mut first: Formula, second: Formula, library: &mut Library<'_>) -> Formula {
+    for step in second.steps.iter().chain(&second.template) {
+        let mut earlier = first.steps.iter().chain(&first.template);
+        // A parent that both have is no clash.
+        if let Some(other) = earlier.find(|other| other.id.value == step.id.value)
+            && other != step
+        {
+            let message = format!(
+                "two of the extended formulas have a step `{}`",
+                excerpt(&step.id.value)
+            );
+            let help = "give one of the two another name, or write the step in the formula itself";
+            library.findings.refuse(step.id.place, message, help);
+        }
+    }
+    for variable in second.variables {
+        let is_known = |own: &Variable| own.name.value == variable.name.value;
+        if !first.variables.iter().any(is_known) {
+            first.variables.push(variable);
+        }
+    }
+    merge_steps(&mut first.steps, second.steps);
+    merge_steps(&mut first.template, second.template);
+    add_rules(&mut first.compose, second.compose);
+    add_new(&mut first.advice, second.advice);
+    first.phase = first.phase.or(second.phase);
+    first.intent = first.intent.or(second.intent);
+    first.description = first.description.or(second.description);
+    first
+}
+
+/// A child over its parents.
+fn overridden(base: Formula, child: &Rc<Formula>) -> Formula {
+    let mut merged = Formula::clone(child);
+    merged.variables = base.variables;
+    for variable in &child.variables {
+        let own = &variable.name.value;
+        match (merged.variables.iter_mut()).find(|other| other.name.value == *own) {
+            Some(other) => *other = variable.clone(),
+            None => merged.variables.push(variable.clone()),
+        }
+    }
+    merged.steps = base.steps;
+    merge_steps(&mut merged.steps, child.steps.clone());
+    merged.template = base.template;
+    merge_steps(&mut merged.template, child.template.clone());
+    merged.compose = base.compose;
+    add_rules(&mut merged.compose, child.compose.clone());
+    merged.advice = base.advice;
+    add_new(&mut merged.advice, child.advice.clone());
+    merged.phase = child.phase.or(base.phase);
+    merged.intent = merged.intent.or(base.intent);
+    merged.description = merged.description.or(base.description);
+    merged
+}
+
+/// A step of the same name takes the other's place, others come after.
+fn merge_steps(steps: &mut Vec<Step>, more: Vec<Step>) {
+    for step in more {
+        match (steps.iter_mut()).find(|other| other.id.value == step.id.value) {
+            Some(other) => *other = step,
+            None => steps.push(step),
+        }
+    }
+}
+
+fn add_rules(rules: &mut Compose, more: Compose) {
+    add_new(&mut rules.expand, more.expand);
+    add_new(&mut rules.map, more.map);
+    add_new(&mut rules.branch, more.branch);
+    add_new(&mut rules.gate, more.gate);
+    add_new(&mut rules.aspects, more.aspects);
+}
+
+/// What two parents have from one grandparent is there once.
+fn add_new<T: PartialEq>(all: &mut Vec<T>, more: Vec<T>) {
+    for item in more {
+        if !all.contains(&item) {
+            all.push(item);
+        }
     }
 }

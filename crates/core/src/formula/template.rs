@@ -2,7 +2,7 @@
 //!
 //! A text is scanned once. What is put in is never scanned again, so a value that looks like a placeholder stays as it is.
 
-use super::name::is_variable_name;
+use super::model::is_variable_name;
 
 /// A placeholder in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::model::is_variable_name;
 use super::model::{Variable, VariableType};
-use super::name::is_variable_name;
 use super::place::{Findings, Place};
 use crate::diag::{ErrorCode, WarningCode, did_you_mean};
 use crate::text::excerpt;

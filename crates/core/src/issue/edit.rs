@@ -3,9 +3,9 @@
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
-use super::comment::Comment;
 use super::dependency::Dependency;
 use super::event::EventKind;
+use super::model::Comment;
 use super::model::{Issue, check_status, forget_lease};
 use super::name::Label;
 use crate::bead::{BeadId, FieldError, Invalid, Timestamp};

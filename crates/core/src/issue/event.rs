@@ -12,9 +12,9 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use super::claim::{Claim, Fence};
-use super::comment::Comment;
-use super::entry::Entry;
+use super::model::Comment;
 use super::model::Issue;
+use super::wire::Entry;
 use crate::bead::{BeadId, FieldError, Timestamp};
 
 /// Values under their JSON pointers.

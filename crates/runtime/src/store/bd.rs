@@ -12,15 +12,11 @@
 //! completes it. Times are those of `bd`'s clock, in whole seconds. There are no versions that count and no history; for that there
 //! is `bd history`.
 
-mod answer;
-mod changes;
-mod fingerprint;
-mod memories;
+mod commands;
 mod probe;
 mod program;
-mod rows;
-mod telling;
-mod words;
+mod wire;
+mod write;
 
 use std::cell::{Cell, RefCell, RefMut};
 use std::collections::BTreeMap;
@@ -34,11 +30,9 @@ use beads_ralph_core::issue::{
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 
-use self::fingerprint::Fingerprint;
-use self::probe::Probed;
+use self::probe::{Fingerprint, Probed, Words};
 use self::program::{Call, Program};
-pub(super) use self::rows::Row;
-use self::words::Words;
+pub(super) use self::wire::Row;
 use super::{
     Capability, Control, Lease, MemoryStore, NewClaim, Options, SqliteStore, Stamp, Store,
     StoreError, Write,
@@ -162,7 +156,7 @@ impl BdStore {
             local,
             lock: directory.join("write.lock"),
             busy: options.busy,
-            files: fingerprint::directory(beads),
+            files: probe::database_directory(beads),
         })
     }
 
@@ -200,7 +194,7 @@ impl BdStore {
     /// What is known, brought up to date.
     fn current(&self) -> Result<RefMut<'_, State>, StoreError> {
         let mut state = self.state.borrow_mut();
-        let now = self.files.as_deref().and_then(fingerprint::of);
+        let now = self.files.as_deref().and_then(Fingerprint::of);
         let is_current = state.read.as_ref().is_some_and(|(at, then)| {
             let age = clock::monotonic().saturating_duration_since(*at);
             match (then, &now) {
@@ -223,16 +217,16 @@ impl BdStore {
 
     /// Reads everything that `bd` has.
     fn read_all(&self, state: &mut State) -> Result<(), StoreError> {
-        let seen = self.files.as_deref().and_then(fingerprint::of);
+        let seen = self.files.as_deref().and_then(Fingerprint::of);
         let at = clock::monotonic();
         let answer = self.program.call(&Call::new(["export", "--all"]))?;
         let lines = answer.succeeded()?.lines()?;
         let mut found = Vec::with_capacity(lines.len());
         state.memories.clear();
         for line in lines {
-            match memories::of_line(&line) {
+            match wire::memory_of_line(&line) {
                 Some(memory) => state.memories.extend([memory]),
-                None => found.extend(rows::from_bd(line)?),
+                None => found.extend(wire::from_bd(line)?),
             }
         }
         state.mirror.mirror(found, stamp());
@@ -446,8 +440,8 @@ impl Store for BdStore {
     }
 
     fn controls(&self, prefix: &str) -> Result<Vec<Control>, StoreError> {
-        if memories::is_meant(prefix) {
-            return Ok(memories::rows(&self.current()?.memories, prefix));
+        if wire::is_memory_key(prefix) {
+            return Ok(wire::memory_rows(&self.current()?.memories, prefix));
         }
         self.local.controls(prefix)
     }
@@ -459,7 +453,7 @@ impl Store for BdStore {
         seen: u64,
         by: Stamp<'_>,
     ) -> Result<u64, StoreError> {
-        if memories::is_meant(key) {
+        if wire::is_memory_key(key) {
             return self.set_memory(key, value, seen, by);
         }
         self.local.set_control(key, value, seen, by)
@@ -477,14 +471,14 @@ impl BdStore {
     ) -> Result<u64, StoreError> {
         let _turn = self.turn()?;
         let mut state = self.current()?;
-        let now = memories::rows(&state.memories, key);
+        let now = wire::memory_rows(&state.memories, key);
         let version = (now.iter()).find_map(|row| (row.key == key).then_some(row.version));
         let version = version.unwrap_or_default();
         if version != seen {
             return Err(super::rules::control_changed(key, seen, version));
         }
         self.program
-            .call(&memories::call(key, value, by.actor))?
+            .call(&wire::memory_call(key, value, by.actor))?
             .succeeded()?;
         self.read_all(&mut state)?;
         Ok(1)

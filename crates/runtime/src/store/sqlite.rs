@@ -4,20 +4,17 @@
 //! `BEGIN IMMEDIATE` for every write, so that a writer waits for its turn instead of failing half-way. A lock
 //! beside the file keeps everybody out while it is brought to a newer format or mended.
 
-mod aside;
 mod batch;
 mod check;
 mod edges;
 mod facts;
 mod failure;
 mod find;
-mod molecules;
-mod narrow;
+mod leases;
 mod open;
+mod query;
 mod repair;
 mod rows;
-mod seal;
-mod shared;
 
 pub use check::{CheckReport, check};
 pub use repair::{RepairReport, repair};
@@ -441,23 +438,23 @@ impl Store for SqliteStore {
         until: Timestamp,
         by: Stamp<'_>,
     ) -> Result<Option<Lease>, StoreError> {
-        self.leasing(|transaction| shared::acquire(transaction, names, holder, until, by.at))
+        self.leasing(|transaction| leases::acquire(transaction, names, holder, until, by.at))
     }
 
     fn renew(&mut self, name: &str, fence: Fence, until: Timestamp) -> Result<Lease, StoreError> {
-        self.leasing(|transaction| shared::renew(transaction, name, fence, until))
+        self.leasing(|transaction| leases::renew(transaction, name, fence, until))
     }
 
     fn give_back(&mut self, name: &str, fence: Fence) -> Result<(), StoreError> {
-        self.leasing(|transaction| shared::give_back(transaction, name, fence))
+        self.leasing(|transaction| leases::give_back(transaction, name, fence))
     }
 
     fn leases(&self, prefix: &str, now: Timestamp) -> Result<Vec<Lease>, StoreError> {
-        self.reading(|connection| shared::leases(connection, prefix, now))
+        self.reading(|connection| leases::leases(connection, prefix, now))
     }
 
     fn controls(&self, prefix: &str) -> Result<Vec<Control>, StoreError> {
-        self.reading(|connection| shared::controls(connection, prefix))
+        self.reading(|connection| leases::controls(connection, prefix))
     }
 
     fn set_control(
@@ -467,7 +464,7 @@ impl Store for SqliteStore {
         seen: u64,
         by: Stamp<'_>,
     ) -> Result<u64, StoreError> {
-        self.writing(|transaction| shared::set_control(transaction, key, value, seen, by))
+        self.writing(|transaction| leases::set_control(transaction, key, value, seen, by))
     }
 }
 

@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use super::import::MEMORY;
 use crate::args::Global;
 use crate::beads::{Writer, here};
+use crate::command::Access;
 use crate::failure::Failure;
 use crate::ui::{Ui, counted, lines};
 
@@ -39,6 +40,16 @@ pub(crate) struct DoctorArgs {
 pub(crate) enum DoctorCommand {
     /// Look for agents, and ask their programs what they can do
     Agents,
+}
+
+impl DoctorArgs {
+    pub(crate) fn access(&self) -> Access {
+        if self.repair {
+            Access::Administers
+        } else {
+            Access::Reads
+        }
+    }
 }
 
 /// The export that is looked for when none is named.

@@ -5,11 +5,10 @@ use serde_json::Value;
 use super::super::condition::Condition;
 use super::super::document::Node;
 use super::super::fields::Object;
+use super::super::model::StepId;
 use super::super::model::{Children, Gate, Step, WaitsFor};
-use super::super::name::StepId;
 use super::super::place::Placed;
-use super::super::range;
-use super::super::repeat::{Loop, Times};
+use super::super::repeat::{Loop, Times, evaluate_range, range_names};
 use super::Reader;
 use super::table::Table;
 use crate::diag::{WarningCode, did_you_mean};
@@ -232,8 +231,8 @@ impl Reader<'_> {
             return None;
         }
         if let Some(range) = range {
-            let is_fixed = range::names(&range.value).is_empty();
-            let wrong = is_fixed.then(|| range::evaluate(&range.value, |_| None).err());
+            let is_fixed = range_names(&range.value).is_empty();
+            let wrong = is_fixed.then(|| evaluate_range(&range.value, |_| None).err());
             if let Some(wrong) = wrong.flatten() {
                 let message = format!("`{}` is no range: {wrong}", excerpt(&range.value));
                 self.refuse(range.place.span, message, "write it as `1..5`");

@@ -1,10 +1,15 @@
-//! Which `bd` this is, and what it can do.
+//! What is found out about a `bd`: its version, what it can do, whether its database changed, and which words it takes.
 //!
 //! Its version says less than its behaviour: releases were built without commands that their source had. So what it can do is
 //! looked up in its own help. The answers are kept for the file that gave them, and asked for again when that file changes.
+//!
+//! An embedded database only appends to its journal or writes new files, so the names and sizes of its files tell two states apart
+//! without reading them. With a server there are no files, there is no fingerprint, and every question is asked again.
 
+use std::collections::BTreeSet;
 use std::time::UNIX_EPOCH;
 
+use beads_ralph_core::issue::Issue;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -119,4 +124,140 @@ fn identity(path: &Utf8Path) -> (Utf8PathBuf, u64, u128) {
         size,
         changed.map_or(0, |time| time.as_nanos()),
     )
+}
+
+/// Files that readers touch too, and that say nothing.
+const SILENT: [&str; 3] = ["LOCK", "journal.idx", "manifest"];
+
+/// The names and sizes of the files of a database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fingerprint(Vec<(String, u64)>);
+
+/// What `bd` writes about its database.
+#[derive(Debug, Deserialize)]
+struct Metadata {
+    dolt_mode: Option<String>,
+    dolt_database: Option<String>,
+}
+
+/// The directory with the files of an embedded database.
+pub(super) fn database_directory(beads: &Utf8Path) -> Option<Utf8PathBuf> {
+    let metadata = files::read(&beads.join("metadata.json")).ok()?;
+    let metadata: Metadata = serde_json::from_slice(&metadata).ok()?;
+    if metadata.dolt_mode.as_deref() != Some("embedded") {
+        return None;
+    }
+    let name = metadata.dolt_database?;
+    let directory = beads.join("embeddeddolt").join(name).join(".dolt/noms");
+    directory.is_dir().then_some(directory)
+}
+
+impl Fingerprint {
+    /// The state of a database now.
+    pub(super) fn of(directory: &Utf8Path) -> Option<Self> {
+        let mut found = Vec::new();
+        collect(directory, &mut found)?;
+        found.sort();
+        Some(Self(found))
+    }
+}
+
+fn collect(directory: &Utf8Path, found: &mut Vec<(String, u64)>) -> Option<()> {
+    for entry in directory.read_dir_utf8().ok()? {
+        let entry = entry.ok()?;
+        let metadata = entry.metadata().ok()?;
+        if metadata.is_dir() {
+            collect(entry.path(), found)?;
+        } else if !SILENT.contains(&entry.file_name()) {
+            found.push((entry.path().to_string(), metadata.len()));
+        }
+    }
+    Some(())
+}
+
+/// Types that every `bd` knows.
+const TYPES: [&str; 13] = [
+    "bug",
+    "feature",
+    "task",
+    "epic",
+    "chore",
+    "decision",
+    "message",
+    "molecule",
+    "gate",
+    "spike",
+    "story",
+    "milestone",
+    "event",
+];
+
+/// Statuses that every `bd` knows.
+const STATUSES: [&str; 7] = [
+    "open",
+    "in_progress",
+    "blocked",
+    "deferred",
+    "closed",
+    "pinned",
+    "hooked",
+];
+
+/// What this `bd` is known to take.
+#[derive(Debug)]
+pub(super) struct Words {
+    types: BTreeSet<String>,
+    statuses: BTreeSet<String>,
+}
+
+impl Words {
+    pub(super) fn new() -> Self {
+        Self {
+            types: TYPES.map(str::to_owned).into(),
+            statuses: STATUSES.map(str::to_owned).into(),
+        }
+    }
+
+    /// Makes `bd` take the words of some issues.
+    pub(super) fn ensure<'a>(
+        &mut self,
+        program: &Program,
+        issues: impl Iterator<Item = &'a Issue> + Clone,
+    ) -> Result<(), StoreError> {
+        let types = issues.clone().map(Issue::issue_type);
+        register(program, "types.custom", &mut self.types, types)?;
+        let statuses = issues.map(Issue::status);
+        register(program, "status.custom", &mut self.statuses, statuses)
+    }
+}
+
+fn register<'a>(
+    program: &Program,
+    key: &str,
+    known: &mut BTreeSet<String>,
+    words: impl Iterator<Item = &'a str>,
+) -> Result<(), StoreError> {
+    let new: BTreeSet<&str> = words.filter(|word| !known.contains(*word)).collect();
+    if new.is_empty() {
+        return Ok(());
+    }
+    let answer = program.call(&Call::new(["config", "get", key, "--json"]))?;
+    let answer = answer.succeeded()?.value()?;
+    let value = answer.get("value").and_then(Value::as_str);
+    let mut configured: Vec<&str> = value.unwrap_or_default().split(',').collect();
+    configured.retain(|word| !word.trim().is_empty());
+    let names: BTreeSet<&str> = (configured.iter())
+        .map(|word| word.split(':').next().unwrap_or_default().trim())
+        .collect();
+    let missing: Vec<&str> = (new.iter().copied())
+        .filter(|word| !names.contains(word))
+        .collect();
+    if !missing.is_empty() {
+        let all = [configured.clone(), missing].concat().join(",");
+        let call = Call::new(["config", "set", key, all.as_str(), "--json"]);
+        program.call(&call)?.succeeded()?;
+    }
+    known.extend(names.into_iter().map(str::to_owned));
+    known.extend(new.into_iter().map(str::to_owned));
+    Ok(())
 }

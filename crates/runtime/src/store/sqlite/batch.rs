@@ -17,8 +17,8 @@ use rusqlite::Connection;
 
 use super::edges::{Link, StagedEdges, stored_dependents};
 use super::failure::Failed;
+use super::leases;
 use super::rows::{self, NewEvent};
-use super::shared;
 use crate::store::rules::{self, check_cycles, check_guard, is_waiting, waits_for};
 use crate::store::{Guard, Stamp, StoreError, Write};
 
@@ -141,7 +141,7 @@ impl<'c> Batch<'c> {
             self.bases.insert(id.clone(), version);
         }
         if self.floors.get().is_none() {
-            let floors = shared::floors(self.connection)?;
+            let floors = leases::floors(self.connection)?;
             self.floors.get_or_init(|| floors);
         }
         let floor = self.floors.get().and_then(|floors| floors.get(id.as_str()));

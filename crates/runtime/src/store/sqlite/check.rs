@@ -12,7 +12,7 @@ use rusqlite::Connection;
 use super::BUSY;
 use super::failure::Failed;
 use super::open::{self, Access, Purpose};
-use super::{batch, facts, rows, shared};
+use super::{batch, facts, leases, rows};
 use crate::store::{Options, StoreError};
 
 /// The most findings that are listed; a torn file can have as many as it has rows.
@@ -298,8 +298,8 @@ fn lost(connection: &Connection, report: &mut CheckReport, _: &Utf8Path) -> Resu
 
 /// Leases and control rows.
 fn others(connection: &Connection, _: &mut CheckReport, _: &Utf8Path) -> Result<(), Failed> {
-    shared::leases(connection, "", jiff::Timestamp::MIN)?;
-    shared::controls(connection, "")?;
+    leases::leases(connection, "", jiff::Timestamp::MIN)?;
+    leases::controls(connection, "")?;
     Ok(())
 }
 

@@ -13,7 +13,7 @@ use rusqlite::{Connection, Rows, params_from_iter};
 
 use super::facts::PUT_OFF;
 use super::failure::{Failed, Fault};
-use super::narrow::{Exceptions, Narrowed};
+use super::query::{Exceptions, Narrowed};
 use super::rows::{self, Sought};
 
 /// From how many issues on a label is one that many have.

@@ -1,4 +1,4 @@
-//! Mending a damaged store: a new file from every row that is still what was written.
+//! Repairing a damaged store: a new file from every row that is still what was written.
 //!
 //! Rows are taken from both ends of each table, so that one torn page costs only its own rows. An issue whose
 //! row is gone is folded from its history; one whose history is gone too is taken from an export, or else named as
@@ -6,6 +6,8 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::{self, Seek as _, SeekFrom, Write as _};
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{
@@ -15,13 +17,12 @@ use camino::{Utf8Path, Utf8PathBuf};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Transaction, params_from_iter};
 
-use super::BUSY;
 use super::batch::{Batch, State};
 use super::check::{check_locked, is_told, known_ids};
 use super::failure::Failed;
 use super::open::{self, Access, MIGRATIONS, Purpose};
 use super::rows::{self, NewEvent};
-use super::{aside, shared};
+use super::{BUSY, leases};
 use crate::store::{Options, Stamp, StoreError};
 
 /// How far fences leap when it is not known how many were given out.
@@ -57,9 +58,9 @@ pub fn repair(
     if check_locked(path, options)?.is_healthy() {
         return Ok(None);
     }
-    let kept = aside::keep(path)?;
+    let kept = keep_damaged(path)?;
     let mended = Utf8PathBuf::from(format!("{path}.mending"));
-    aside::remove(&mended);
+    remove_files(&mended);
     let mut new = open::connect(&mended, Purpose::Make, BUSY)?;
     open::migrate(&mut new, &mended, &MIGRATIONS, BUSY)?;
     let left = match &kept {
@@ -68,8 +69,8 @@ pub fn repair(
     };
     let mut report =
         complete(&mut new, left, export, by).map_err(|failed| failed.at(&mended, BUSY))?;
-    aside::close(new).map_err(|failed| failed.at(&mended, BUSY))?;
-    aside::replace(path, &mended)?;
+    close(new).map_err(|failed| failed.at(&mended, BUSY))?;
+    replace(path, &mended)?;
     report.kept = kept;
     Ok(Some(report))
 }
@@ -89,9 +90,9 @@ fn take_from(kept: &Utf8Path, path: &Utf8Path, new: &mut Connection) -> Result<L
     let work = Utf8PathBuf::from(format!("{path}.salvage"));
     let mut left = Left::default();
     for is_patched in [false, true] {
-        aside::copy(kept, &work)?;
+        copy_files(kept, &work)?;
         if is_patched {
-            aside::patch(&work)?;
+            patch_schema(&work)?;
         }
         match open::connect(&work, Purpose::Salvage, BUSY) {
             Ok(old) => {
@@ -103,7 +104,7 @@ fn take_from(kept: &Utf8Path, path: &Utf8Path, new: &mut Connection) -> Result<L
             Err(StoreError::Damaged { .. }) => {}
             Err(error) => return Err(error),
         }
-        aside::remove(&work);
+        remove_files(&work);
     }
     Ok(left)
 }
@@ -162,14 +163,14 @@ const TABLES: [Table; 6] = [
         columns: "name, fence, holder, until, seal",
         n_columns: 5,
         key: "name",
-        is_whole: super::shared::is_whole_lease,
+        is_whole: super::leases::is_whole_lease,
     },
     Table {
         name: "controls",
         columns: "key, value, version, actor, at, seal",
         n_columns: 6,
         key: "key",
-        is_whole: super::shared::is_whole_control,
+        is_whole: super::leases::is_whole_control,
     },
 ];
 
@@ -366,7 +367,7 @@ fn complete_one(
         }
         (None, _, None) => {
             rows::remove(connection, id)?;
-            shared::put_floor(connection, id, leap(floor(&events)), by)?;
+            leases::put_floor(connection, id, leap(floor(&events)), by)?;
             report.lost.push(id.clone());
             Ok(())
         }
@@ -462,4 +463,110 @@ fn put_back(
         rows::put_comment(connection, &id, number, comment)?;
     }
     Ok(())
+}
+
+/// What belongs to one database.
+const PARTS: [&str; 2] = ["", "-wal"];
+
+/// Where a file's header says how many pages it has. Zero means that its length says so.
+const PAGE_COUNT: u64 = 28;
+
+fn failed(path: &Utf8Path) -> impl Fn(io::Error) -> StoreError {
+    move |error| StoreError::WriteFailed {
+        path: path.to_owned(),
+        why: crate::os::limits::explain(&error),
+    }
+}
+
+/// Copies the damaged file and its log under a name of their own; the name, if there was a file.
+fn keep_damaged(path: &Utf8Path) -> Result<Option<Utf8PathBuf>, StoreError> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let kept = (1..u32::MAX)
+        .map(|number| Utf8PathBuf::from(format!("{path}.damaged-{number}")))
+        .find(|kept| !kept.exists())
+        .expect("some number is free");
+    copy_files(path, &kept)?;
+    Ok(Some(kept))
+}
+
+/// Copies a file and its log, so that they are on the disk.
+fn copy_files(from: &Utf8Path, to: &Utf8Path) -> Result<(), StoreError> {
+    remove_files(to);
+    for part in PARTS {
+        let source = format!("{from}{part}");
+        if Utf8Path::new(&source).exists() {
+            let target = Utf8PathBuf::from(format!("{to}{part}"));
+            fs::copy(&source, &target).map_err(failed(&target))?;
+            let copied = File::open(&target).and_then(|file| file.sync_all());
+            copied.map_err(failed(&target))?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes a file and what belongs to it.
+fn remove_files(path: &Utf8Path) {
+    for suffix in ["", "-wal", "-shm", "-journal"] {
+        drop(fs::remove_file(format!("{path}{suffix}")));
+    }
+}
+
+/// Gives a file the first pages of a new store: those that say which tables there are and where they begin. They are those of the
+/// first format: later steps leave the tables that hold the truth where they are, and what they add is derived.
+fn patch_schema(path: &Utf8Path) -> Result<(), StoreError> {
+    let fresh = Utf8PathBuf::from(format!("{path}.fresh"));
+    remove_files(&fresh);
+    let mut connection = open::connect(&fresh, Purpose::Make, BUSY)?;
+    open::migrate(&mut connection, &fresh, &MIGRATIONS[..1], BUSY)?;
+    let roots = roots(&connection).map_err(|failed| failed.at(&fresh, BUSY))?;
+    close(connection).map_err(|failed| failed.at(&fresh, BUSY))?;
+    let bytes = fs::read(&fresh).map_err(failed(&fresh))?;
+    remove_files(&fresh);
+    let write = || -> io::Result<()> {
+        let mut file = File::options().write(true).open(path)?;
+        let length = file.metadata()?.len();
+        for (index, page) in bytes.chunks(PAGE_SIZE).enumerate() {
+            let start = (index * PAGE_SIZE) as u64;
+            // Pages that a table begins with hold its rows in the damaged file.
+            let number = i64::try_from(index + 1).unwrap_or(i64::MAX);
+            if !roots.contains(&number) && start < length {
+                file.seek(SeekFrom::Start(start))?;
+                file.write_all(page)?;
+            }
+        }
+        file.seek(SeekFrom::Start(PAGE_COUNT))?;
+        file.write_all(&[0; 4])
+    };
+    write().map_err(failed(path))
+}
+
+const PAGE_SIZE: usize = 4096;
+
+fn roots(connection: &Connection) -> Result<Vec<i64>, Failed> {
+    let mut statement =
+        connection.prepare("SELECT rootpage FROM sqlite_schema WHERE rootpage > 0")?;
+    let roots = statement.query_map([], |row| row.get(0))?;
+    Ok(roots.collect::<Result<_, _>>()?)
+}
+
+/// Closes a database so that everything is in its file and nothing in a log.
+fn close(connection: Connection) -> Result<(), Failed> {
+    let is_busy: i64 =
+        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+    debug_assert_eq!(is_busy, 0, "nobody else knows of the file");
+    connection.close().map_err(|(_, error)| Failed::from(error))
+}
+
+/// Puts a file in the place of another in one step.
+fn replace(path: &Utf8Path, new: &Utf8Path) -> Result<(), StoreError> {
+    // A log that is left behind would be applied to the new file, so it goes first. It was copied before.
+    for suffix in ["-wal", "-shm"] {
+        drop(fs::remove_file(format!("{path}{suffix}")));
+    }
+    fs::rename(new, path).map_err(failed(path))?;
+    let directory = path.parent().unwrap_or(Utf8Path::new("."));
+    let synced = File::open(directory).and_then(|directory| directory.sync_all());
+    synced.map_err(failed(path))
 }

@@ -1,4 +1,7 @@
 //! Reading and writing rows, with their seals.
+//!
+//! A seal is a hash beside every row, so that a row that is not what was written is never believed: SQLite notices a broken
+//! structure but not a changed value. It is XXH3 over the values with their lengths; it guards against damage, not adversaries.
 
 use beads_ralph_core::bead::{BeadId, Timestamp};
 use beads_ralph_core::issue::{
@@ -7,11 +10,11 @@ use beads_ralph_core::issue::{
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::Serialize;
 use serde_json::Value;
+use twox_hash::XxHash3_64;
 
 use super::batch::State;
 use super::facts;
 use super::failure::{Failed, Fault};
-use super::seal::{Part, blocked_mark, seal};
 
 /// The query that [`record`] reads, for a caller that adds conditions.
 pub(super) const RECORD: &str = "SELECT i.id, i.document, i.version, i.fence, i.n_comments, i.blocked, i.seal, c.claim, c.seal \
@@ -532,4 +535,34 @@ pub(super) fn events(
         events.push(event);
     }
     Ok(events)
+}
+
+/// A value of a row.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Part<'a> {
+    Text(&'a str),
+    Int(i64),
+}
+
+/// The seal of a row of a table.
+pub(super) fn seal(table: &str, parts: &[Part<'_>]) -> i64 {
+    let mut bytes = Vec::new();
+    let mut write = |part: &[u8]| {
+        bytes.extend_from_slice(&(part.len() as u64).to_le_bytes());
+        bytes.extend_from_slice(part);
+    };
+    write(table.as_bytes());
+    for part in parts {
+        match part {
+            Part::Text(text) => write(text.as_bytes()),
+            Part::Int(int) => write(&int.to_le_bytes()),
+        }
+    }
+    XxHash3_64::oneshot(&bytes).cast_signed()
+}
+
+/// What is mixed into the seal of an issue that is held back, so that the flag can change without the document
+/// being read.
+pub(super) fn blocked_mark(id: &str) -> i64 {
+    seal("blocked", &[Part::Text(id)])
 }

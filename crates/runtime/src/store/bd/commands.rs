@@ -9,7 +9,7 @@ use beads_ralph_core::vocabulary::{field, metadata};
 use serde_json::{Map, Value, json};
 
 use super::program::{Argument, Call};
-use super::rows::{Row, check_key, kept};
+use super::wire::{Row, check_key, kept};
 use crate::store::{Capability, StoreError};
 
 /// The largest text that is passed as an argument.

@@ -9,11 +9,12 @@ use beads_ralph_core::issue::{
 use beads_ralph_core::vocabulary::IssueType;
 use serde_json::{Map, Value};
 
-use super::answer::Answer;
-use super::changes::{self, Calls};
+use super::commands::{self, Calls};
+use super::probe::Fingerprint;
+use super::program::Answer;
 use super::program::Call;
-use super::rows::{self, Row};
-use super::{BdStore, PER_BEAD, State, fingerprint, stamp};
+use super::wire::{self, Row};
+use super::{BdStore, PER_BEAD, State, stamp};
 use crate::store::{MemoryStore, Stamp, StoreError};
 
 /// How often a change is tried because somebody else changed the bead first.
@@ -55,7 +56,7 @@ impl Changed {
         let now = state.mirror.row_of(self.after.entry.issue.id());
         match now.filter(|now| status(now) && status(&self.after) && !status(&self.before)) {
             Some(before) => Ok(Self {
-                calls: changes::calls(&before, &self.after, by.actor)?,
+                calls: commands::calls(&before, &self.after, by.actor)?,
                 before,
                 after: self.after,
             }),
@@ -118,7 +119,7 @@ impl BdStore {
             match state.mirror.row_of(after.entry.issue.id()) {
                 None => new.push(after),
                 Some(before) => {
-                    let calls = changes::calls(&before, &after, by.actor)?;
+                    let calls = commands::calls(&before, &after, by.actor)?;
                     changed.push(Changed {
                         before,
                         after,
@@ -174,7 +175,7 @@ impl BdStore {
             let now = state.mirror.row_of(&id);
             let is_closed = |row: &Row| row.entry.issue.status() == "closed";
             if let Some(before) = now.filter(|now| after.claim.is_some() && is_closed(now)) {
-                let calls = changes::calls(&before, &after, by.actor)?;
+                let calls = commands::calls(&before, &after, by.actor)?;
                 let held = Changed {
                     before,
                     after,
@@ -198,7 +199,7 @@ impl BdStore {
         }
         let mut input = Vec::new();
         for row in new {
-            let line = rows::to_bd(&row.entry, row.claim.as_ref())?;
+            let line = wire::to_bd(&row.entry, row.claim.as_ref())?;
             input.extend_from_slice(line.to_string().as_bytes());
             input.push(b'\n');
         }
@@ -299,7 +300,7 @@ impl BdStore {
 
     /// Says that the database changed because of us, and that it may have changed because of others too.
     fn have_written(&self, state: &mut State) {
-        let now = self.files.as_deref().and_then(fingerprint::of);
+        let now = self.files.as_deref().and_then(Fingerprint::of);
         if let Some((_, seen)) = &mut state.read {
             *seen = now;
         }
@@ -313,7 +314,7 @@ fn completed(mut document: Map<String, Value>, before: &Row) -> Result<Row, Stor
     if let Some(edges) = old.get("dependencies") {
         document.insert("dependencies".to_owned(), edges.clone());
     }
-    let row = rows::from_bd(Value::Object(document))?;
+    let row = wire::from_bd(Value::Object(document))?;
     let id = before.entry.issue.id();
     // `bd` takes the beginning of an id for the whole of it where it can.
     let row = row.filter(|row| row.entry.issue.id() == id);

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::failure::{Failed, Fault};
 use super::find::after_prefix;
-use super::seal::{Part, seal};
+use super::rows::{Part, seal};
 use crate::store::{Control, Lease, Stamp, rules};
 
 /// A name's row: the fence stays when the lease is over, so that it never falls.
