@@ -20,12 +20,6 @@ mod verifier;
 
 #[cfg(test)]
 mod fixture;
-#[cfg(test)]
-mod tests {
-    mod annotation;
-    mod bodies;
-    mod properties;
-}
 
 #[cfg(test)]
 pub(crate) use fixture::{complete_plan, sprint};
@@ -39,3 +33,10 @@ pub use filter::{Filter, FilterFault};
 pub use model::{Annotation, Body, Estimate, Plan, Sprint, SprintKind, weight};
 pub use parse::{invalid_utf8, parse};
 pub use verifier::VerifierItem;
+
+#[cfg(test)]
+mod tests {
+    mod annotation;
+    mod bodies;
+    mod properties;
+}
