@@ -5,6 +5,7 @@
 
 pub mod agent;
 pub mod agent_files;
+pub mod app;
 pub mod bead_files;
 pub mod check;
 pub mod config;

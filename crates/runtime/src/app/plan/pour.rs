@@ -1,5 +1,5 @@
-//! Sprints with a formula, in the hands of commands (F-16, Z-27): their numbers, their molecules, and what is wrong with them, said
-//! at the place where the plan names the formula.
+//! Sprints with a formula (F-16, Z-27): their numbers, their molecules, and the findings about them, at the place where the plan
+//! names the formula.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -18,13 +18,14 @@ use beads_ralph_core::number::SprintId;
 use beads_ralph_core::plan::{Filter, Plan, Sprint};
 use beads_ralph_core::text::{Spanned, excerpt};
 use beads_ralph_core::vocabulary::{IssueType, metadata};
-use beads_ralph_runtime::formulas::Formulas;
-use beads_ralph_runtime::pour::Numbers;
-use beads_ralph_runtime::store::{Store, StoreError};
 use serde_json::Map;
 
+use crate::formulas::Formulas;
+use crate::pour::Numbers;
+use crate::store::{Store, StoreError};
+
 /// Sprints of a plan that have a formula, by their numbers.
-pub(crate) fn formulas_of(plan: &Plan) -> BTreeMap<&SprintId, &Spanned<String>> {
+pub(super) fn formulas_of(plan: &Plan) -> BTreeMap<&SprintId, &Spanned<String>> {
     let with_formula = plan.unique().filter_map(|sprint| {
         let formula = sprint.body().formula.as_ref()?;
         Some((&sprint.id.value, formula))
@@ -33,7 +34,7 @@ pub(crate) fn formulas_of(plan: &Plan) -> BTreeMap<&SprintId, &Spanned<String>> 
 }
 
 /// Gives the next numbers to the molecules of selected sprints that have none yet.
-pub(crate) fn number(
+pub(super) fn number(
     plan: &Plan,
     filter: &Filter,
     known: &mut KnownIds,
@@ -56,17 +57,17 @@ pub(crate) fn number(
 
 /// What the formulas of a plan make.
 #[derive(Debug, Default)]
-pub(crate) struct Pours {
+pub(super) struct Pours {
     /// What beads of the loop have besides.
-    pub(crate) parts: BTreeMap<BeadId, Part>,
+    pub(super) parts: BTreeMap<BeadId, Part>,
     /// The roots of molecules, and what the loop does not do of them; those that the store has too.
-    pub(crate) rest: Vec<(SprintId, Issue)>,
+    pub(super) rest: Vec<(SprintId, Issue)>,
     /// The roots of molecules that are new.
-    pub(crate) roots: Vec<BeadId>,
+    pub(super) roots: Vec<BeadId>,
 }
 
 /// Puts molecules in the place of the beads of sprints with a formula. A molecule that is done is left alone.
-pub(crate) fn pour(
+pub(super) fn pour(
     plan: &Plan,
     compiled: &mut Compiled,
     formulas: &Formulas,
@@ -131,7 +132,7 @@ fn given_to(given: &Values, root: Option<&Record>) -> Values {
 
 /// What of a molecule that is there is not as the plan and the formula have it now: parts that are missing, and the root's own
 /// bookkeeping.
-pub(crate) fn differences(rest: Vec<(SprintId, Issue)>, records: &[Record]) -> Vec<Difference> {
+pub(super) fn differences(rest: Vec<(SprintId, Issue)>, records: &[Record]) -> Vec<Difference> {
     let records = by_id(records);
     let mut differences = Vec::new();
     for (sprint, issue) in rest {
@@ -312,7 +313,7 @@ fn refusal(code: ErrorCode, name: &Spanned<String>, message: &str) -> Diagnostic
 }
 
 /// A selected sprint cannot wait for a molecule that has no number yet: whoever pours it later would give it another name.
-pub(crate) fn unpoured_dependency(
+pub(super) fn unpoured_dependency(
     plan: &Plan,
     known: &KnownIds,
     compiled: &Compiled,
