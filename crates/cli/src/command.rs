@@ -3,6 +3,8 @@
 pub(crate) mod bead;
 pub(crate) mod formula;
 mod gate;
+#[cfg(test)]
+mod help_tests;
 mod human;
 pub(crate) mod inspect;
 mod mol;

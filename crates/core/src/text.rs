@@ -5,6 +5,7 @@ mod duration;
 mod excerpt;
 mod slug;
 mod span;
+mod word_enum;
 
 pub use code_span::{CodeSpan, first_code_span, without_code_marks};
 pub use duration::parse_duration;
@@ -16,3 +17,4 @@ pub use excerpt::{
 pub use slug::{NAME_LIMIT, name_from_title, slug};
 pub use span::{LineIndex, Position};
 pub use span::{Span, Spanned};
+pub(crate) use word_enum::word_enum;

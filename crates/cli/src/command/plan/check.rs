@@ -1,7 +1,5 @@
 //! `plan check`: every mistake in some plans, with places and fixes.
 
-use std::fmt::Write as _;
-
 use beads_ralph_core::diag::{Diagnostic, ErrorCode};
 use beads_ralph_core::formula::distill::Alike;
 use beads_ralph_core::number::SprintId;
@@ -15,6 +13,7 @@ use super::error;
 use crate::args::{CheckFormat, RuleArgs};
 use crate::beads::here;
 use crate::failure::Failure;
+use crate::ui::format::list;
 use crate::ui::{
     JsonDiagnostic, Stream, Ui, counted, counts, diagnostics_json, failure_of, quoted, render,
     render_short,
@@ -145,16 +144,10 @@ fn show(checked: &CheckedPlan, format: CheckFormat, ui: &Ui) -> Result<(), Failu
     Ok(())
 }
 
-/// How many sprints of a group are named in a note; its command names all.
-const MAX_NAMED: usize = 6;
-
 /// What sprints that share their shape could become (Z-47).
 fn note(group: &Alike, source: &PlanSource) -> String {
     let sprints: Vec<&str> = group.sprints.iter().map(SprintId::as_str).collect();
-    let mut named = sprints[..sprints.len().min(MAX_NAMED)].join(", ");
-    if sprints.len() > MAX_NAMED {
-        _ = write!(named, " and {} more", sprints.len() - MAX_NAMED);
-    }
+    let named = list(&sprints);
     let how = if group.is_exact {
         "differ only in number, title, branch and worktree"
     } else {

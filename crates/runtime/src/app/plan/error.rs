@@ -51,7 +51,7 @@ pub enum PlanError {
     #[error("{}", exists(.0))]
     Exists(Vec<BeadId>),
     /// Beads that the plan's beads depend on and the store does not have.
-    #[error("{}", missing(.0))]
+    #[error("the store does not have every bead that these depend on")]
     MissingDependencies(Vec<BeadId>),
     /// A bead that is not in the store as it was written.
     #[error("bead {} is not in the store as it was written", excerpt(.0.as_str()))]
@@ -164,15 +164,4 @@ fn exists(ids: &[BeadId]) -> String {
         1 => format!("duplicate key: there is already a bead {first}"),
         n => format!("duplicate key: there are already {n} of these beads, the first is {first}"),
     }
-}
-
-/// How many ids a message names at most.
-const MAX_NAMED: usize = 10;
-
-fn missing(ids: &[BeadId]) -> String {
-    let named = ids.iter().take(MAX_NAMED).map(|id| excerpt(id.as_str()));
-    format!(
-        "the store has no bead {}",
-        named.collect::<Vec<_>>().join(", ")
-    )
 }
