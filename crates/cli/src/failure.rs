@@ -21,9 +21,9 @@ pub(crate) struct Failure {
     code: ErrorCode,
     message: String,
     details: String,
-    action: Option<String>,
+    action: Option<Box<str>>,
     diagnostics: Option<Vec<JsonDiagnostic>>,
-    validation: Option<Vec<Validation>>,
+    validation: Option<Box<[Validation]>>,
     results: Option<Box<Value>>,
     /// Whether people have been told already, so that it is not said twice.
     is_told: bool,
@@ -57,7 +57,7 @@ impl Failure {
 
     #[must_use]
     pub(crate) fn action(mut self, action: impl Into<String>) -> Self {
-        self.action = Some(action.into());
+        self.action = Some(action.into().into());
         self
     }
 
@@ -71,7 +71,7 @@ impl Failure {
     /// Lists what is wrong with which bead (Z-33).
     #[must_use]
     pub(crate) fn with_validation(mut self, validation: Vec<Validation>) -> Self {
-        self.validation = Some(validation);
+        self.validation = Some(validation.into());
         self
     }
 
