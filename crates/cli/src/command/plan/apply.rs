@@ -237,7 +237,7 @@ impl<'a> ApplyData<'a> {
             skipped_existing: &applied.skipped,
             beads_updated: &applied.updated,
             validation: valid(&compiled.beads),
-            molecules: (!molecules.is_empty()).then(|| MoleculeData {
+            molecules: (!molecules.is_empty()).then_some(MoleculeData {
                 formulas_created: 0,
                 formulas_poured: molecules.len(),
                 molecules_created: molecules,
