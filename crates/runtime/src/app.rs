@@ -5,3 +5,4 @@
 
 pub mod beads;
 pub mod molecules;
+pub mod plan;
