@@ -134,6 +134,7 @@ fn applied(
         mut store,
         directory,
         by,
+        ..
     } = open(input, global, ui)?;
     let mut applied = apply(input, args.options(), &mut *store, &directory, by.stamp())
         .map_err(|error| error::failure(error, &input.source, ui))?;
