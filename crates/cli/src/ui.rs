@@ -26,6 +26,7 @@ use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
 use beads_ralph_core::diag::{Diagnostic, ErrorCode, sort_by_place};
+use beads_ralph_runtime::app::plan::PlanSource;
 use beads_ralph_runtime::os::env::{self, Variable};
 use beads_ralph_runtime::{os::limits, os::terminal, repo};
 use camino::Utf8Path;
@@ -35,7 +36,6 @@ use serde_json::Value;
 
 use crate::args::{Cli, ColorChoice};
 use crate::failure::{ErrorObject, Failure};
-use crate::plan_source::PlanSource;
 
 /// The width of a page when standard output is no terminal.
 const DEFAULT_WIDTH: usize = 100;

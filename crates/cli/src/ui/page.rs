@@ -12,7 +12,7 @@ mod words;
 use std::fmt::Write as _;
 
 use beads_ralph_core::engine::{BeadState, End, Outcome, RunState};
-use beads_ralph_core::history::story::{Chronicle, critical_paths};
+use beads_ralph_core::history::{Chronicle, critical_paths};
 
 pub(crate) use self::evidence::Evidence;
 use self::words::{escaped, moment};

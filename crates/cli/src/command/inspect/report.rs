@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::engine::{CommitId, Outcome};
-use beads_ralph_core::history::story::{Attempt, Chronicle, RunKind, chronicle};
+use beads_ralph_core::history::{Attempt, Chronicle, RunKind, chronicle};
 use beads_ralph_core::issue::Liveness;
 use beads_ralph_runtime::check::last_records;
 use beads_ralph_runtime::git::{Change, Git, Settings};

@@ -14,7 +14,7 @@ use std::time::Duration;
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::engine::{Head, Task};
-use beads_ralph_core::history::story::{Chronicle, chronicle};
+use beads_ralph_core::history::{Chronicle, chronicle};
 use beads_ralph_core::simulate::{
     Figures, Percentiles, Play, Source, Study, StudyResult, launches,
 };

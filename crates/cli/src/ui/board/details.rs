@@ -2,7 +2,7 @@
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::engine::{BeadState, Spent};
-use beads_ralph_core::history::story::{Attempt, Chronicle, Run, RunKind, Story};
+use beads_ralph_core::history::{Attempt, Chronicle, Run, RunKind, Story};
 use beads_ralph_core::text::visible;
 use jiff::Timestamp;
 

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use beads_ralph_core::engine::{BeadState, Outcome, RunState};
-use beads_ralph_core::history::story::Story;
+use beads_ralph_core::history::Story;
 use beads_ralph_core::text::visible;
 use jiff::Timestamp;
 use ratatui::Frame;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::ui::draw::Charset;
 use beads_ralph_core::engine::{CommitId, Outcome, Phase, RunState, Spent, Task};
-use beads_ralph_core::history::story::{Attempt, RunKind};
+use beads_ralph_core::history::{Attempt, RunKind};
 
 fn at(seconds: i64) -> Timestamp {
     Timestamp::UNIX_EPOCH + SignedDuration::from_secs(seconds)
@@ -337,7 +337,7 @@ fn the_head_says_what_the_run_does() {
 #[test]
 fn attempts_are_told_with_what_went_wrong() {
     let mut told = told();
-    let run = |kind, is_good, message: &str| beads_ralph_core::history::story::Run {
+    let run = |kind, is_good, message: &str| beads_ralph_core::history::Run {
         kind,
         agent: "claude".to_owned(),
         model: None,

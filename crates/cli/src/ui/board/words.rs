@@ -1,7 +1,7 @@
 //! The words of the board: beads and their states, as short as a terminal is narrow.
 
 use beads_ralph_core::engine::{BeadState, End, Spent};
-use beads_ralph_core::history::story::{Chronicle, Story};
+use beads_ralph_core::history::{Chronicle, Story};
 use jiff::Timestamp;
 
 use crate::ui::format::{self, between, elapsed};

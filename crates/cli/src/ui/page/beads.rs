@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use beads_ralph_core::history::story::{Attempt, Chronicle, Run, Story};
+use beads_ralph_core::history::{Attempt, Chronicle, Run, Story};
 
 use super::evidence::{self, Evidence};
 use super::words::{escaped, moment};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use beads_ralph_core::engine::Spent;
-use beads_ralph_core::history::story::{Chronicle, CriticalPath, Story};
+use beads_ralph_core::history::{Chronicle, CriticalPath, Story};
 
 use super::words::escaped;
 use crate::ui::format::{self, count, milliseconds};

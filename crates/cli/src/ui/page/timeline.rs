@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use beads_ralph_core::history::story::{Chronicle, RunKind, Story};
+use beads_ralph_core::history::{Chronicle, RunKind, Story};
 use jiff::Timestamp;
 
 use super::words::{escaped, short};
