@@ -100,7 +100,6 @@ pub(crate) fn rows(records: &[Record], page: Page) -> String {
     table.draw(page)
 }
 
-/// The columns of such a table.
 pub(crate) fn heads(is_held: bool) -> &'static [&'static str] {
     if is_held {
         &["ID", "P", "STATUS", "HOLDER", "TYPE", "TITLE…"]
@@ -109,7 +108,6 @@ pub(crate) fn heads(is_held: bool) -> &'static [&'static str] {
     }
 }
 
-/// A row of such a table.
 pub(crate) fn held_row(record: &Record, is_held: bool) -> Vec<String> {
     let mut cells = row(record);
     if is_held {
@@ -119,7 +117,6 @@ pub(crate) fn held_row(record: &Record, is_held: bool) -> Vec<String> {
     cells
 }
 
-/// Beads that wait, with what they wait for.
 pub(crate) fn blocked_rows(records: &[(Record, Vec<Blocker>)], page: Page) -> String {
     let mut table = Table::new(&["ID", "P", "STATUS", "TYPE", "TITLE…", "WAITS FOR…"]);
     for (record, blockers) in records {
@@ -149,12 +146,10 @@ fn short(blocker: &Blocker) -> String {
     }
 }
 
-/// A moment as documents have it.
 pub(crate) fn time(at: Timestamp) -> String {
     bead::Timestamp::from_instant(at).to_string()
 }
 
-/// Who holds a bead, and until when.
 pub(crate) fn held(claim: &Claim) -> String {
     let process = claim.holder.process.as_ref();
     let process = process.map_or(String::new(), |process| {
@@ -169,7 +164,6 @@ pub(crate) fn held(claim: &Claim) -> String {
     )
 }
 
-/// A bead's name and title on one line.
 pub(crate) fn named(record: &Record) -> String {
     let issue = &record.issue;
     format!(

@@ -13,7 +13,7 @@ use crate::args::Global;
 use crate::failure::Failure;
 use crate::ui::Ui;
 use crate::ui::figures;
-use crate::ui::table::Page;
+use crate::ui::table::{Page, pairs};
 
 pub(crate) fn run(global: &Global, ui: &Ui) -> Result<(), Failure> {
     let stats = global.open()?.stats()?;
@@ -31,14 +31,11 @@ fn text(stats: &Stats, page: Page) -> String {
         ("blocked", stats.blocked),
         ("held", stats.held),
     ];
-    for (name, n) in totals {
-        _ = writeln!(text, "{name:<12} {n}");
-    }
+    text.push_str(&pairs(totals, "", page));
     for (heading, counts) in [("status", &stats.by_status), ("type", &stats.by_type)] {
         _ = writeln!(text, "\nby {heading}");
-        for (name, n) in counts {
-            _ = writeln!(text, "  {:<20} {n}", excerpt(name));
-        }
+        let counts = counts.iter().map(|(name, n)| (excerpt(name), n));
+        text.push_str(&pairs(counts, "  ", page));
     }
     if let Some(oldest) = &stats.oldest_open {
         let line = format!(
