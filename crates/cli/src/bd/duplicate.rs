@@ -1,14 +1,10 @@
 //! `bd duplicate` and `bd supersede`: a bead that another one stands for is linked to it and closed.
 
 use beads_ralph_core::issue::{Edit, Record};
-use beads_ralph_runtime::store::Write;
-use serde_json::json;
+use beads_ralph_core::vocabulary::{EdgeType, Status};
+use serde::Serialize;
 
-use super::arguments::quoted;
-use super::call::{Call, Opened};
-use super::failure::Refusal;
-use super::tree::{Access, Arity, Command, ID, text};
-use super::{dep, holding, ids};
+use super::{Access, Arity, Call, Command, ID, Opened, Refusal, dep, ids, quoted, string};
 
 /// A bead that says what another one says.
 pub(super) const DUPLICATE: Command = Command {
@@ -16,7 +12,7 @@ pub(super) const DUPLICATE: Command = Command {
     about: "Close a bead as a duplicate of another",
     positionals: ID,
     arity: Arity::Exactly(1),
-    flags: &[text("of", "The bead that stays (required)")],
+    flags: &[string("of", "The bead that stays (required)")],
     access: Access::Writes,
     run: Some(duplicate),
     ..Command::NONE
@@ -28,7 +24,7 @@ pub(super) const SUPERSEDE: Command = Command {
     about: "Close a bead as replaced by a newer one",
     positionals: ID,
     arity: Arity::Exactly(1),
-    flags: &[text("with", "The bead that takes its place (required)")],
+    flags: &[string("with", "The bead that takes its place (required)")],
     access: Access::Writes,
     run: Some(supersede),
     ..Command::NONE
@@ -37,44 +33,60 @@ pub(super) const SUPERSEDE: Command = Command {
 /// Why a bead is closed in favour of another, with the words for it.
 struct Way {
     flag: &'static str,
-    kind: &'static str,
+    kind: EdgeType,
     /// What the link is called, and what a bead is that has it.
     link: &'static str,
     itself: &'static str,
 }
 
+#[derive(Serialize)]
+struct DuplicateAnswer<'r> {
+    canonical: &'r str,
+    duplicate: &'r str,
+    status: Status,
+}
+
+#[derive(Serialize)]
+struct SupersededAnswer<'r> {
+    replacement: &'r str,
+    status: Status,
+    superseded: &'r str,
+}
+
 fn duplicate(call: &mut Call<'_>) -> Result<(), Refusal> {
     let way = Way {
         flag: "of",
-        kind: "duplicates",
+        kind: EdgeType::Duplicates,
         link: "duplicate",
         itself: "duplicate of itself",
     };
     let (old, new) = replace(call, &way)?;
-    if call.output.is_json() {
-        return call
-            .output
-            .value(json!({"canonical": new, "duplicate": old, "status": "closed"}));
-    }
-    call.output
-        .text(&format!("✓ Marked {old} as duplicate of {new} (closed)\n"))
+    let answer = DuplicateAnswer {
+        canonical: &new,
+        duplicate: &old,
+        status: Status::Closed,
+    };
+    call.output.answer(answer, || {
+        format!("✓ Marked {old} as duplicate of {new} (closed)\n")
+    })
 }
 
 fn supersede(call: &mut Call<'_>) -> Result<(), Refusal> {
     let way = Way {
         flag: "with",
-        kind: "supersedes",
+        kind: EdgeType::Supersedes,
         link: "supersede",
         itself: "superseded by itself",
     };
     let (old, new) = replace(call, &way)?;
-    if call.output.is_json() {
-        return call
-            .output
-            .value(json!({"replacement": new, "status": "closed", "superseded": old}));
-    }
-    call.output
-        .text(&format!("✓ Marked {old} as superseded by {new} (closed)\n"))
+    let answer = SupersededAnswer {
+        replacement: &new,
+        status: Status::Closed,
+        superseded: &old,
+    };
+    call.output.answer(answer, || {
+        format!("✓ Marked {old} as superseded by {new} (closed)\n")
+    })
 }
 
 /// Links and closes, both or neither. Gives both ids.
@@ -95,18 +107,13 @@ fn replace(call: &Call<'_>, way: &Way) -> Result<(String, String), Refusal> {
             way.itself
         )));
     }
-    let edge = dep::edge(&opened, new_id, way.kind)?;
+    let edge = dep::edge(&opened, new_id, way.kind.as_str()).map_err(Refusal::json)?;
     let mut edits = vec![Edit::AddDependency(edge)];
-    if old.issue.status() != "closed" {
+    if old.issue.status() != Status::Closed {
         edits.push(Edit::Close(String::new()));
     }
-    let write = Write::Update {
-        id: old_id.clone(),
-        edits,
-        guard: holding::guard(&opened, &old),
-    };
-    opened.write(&[write]).map_err(|error| {
-        let why = dep::not_added(error, way.kind);
+    opened.update(&old, edits).map_err(|error| {
+        let why = dep::not_added(error, way.kind.as_str());
         Refusal::plain(format!(
             "failed to add {} link: {}",
             way.link,
@@ -118,5 +125,5 @@ fn replace(call: &Call<'_>, way: &Way) -> Result<(String, String), Refusal> {
 
 fn resolve(opened: &Opened, text: &str) -> Result<Record, Refusal> {
     ids::resolve(opened, text)
-        .map_err(|why| Refusal::plain(format!("failed to resolve {text}: {}", why.message())))
+        .map_err(|why| Refusal::plain(format!("failed to resolve {text}: {why}")))
 }

@@ -1,13 +1,12 @@
-//! Inside a unit the face only reads (Z-18): what an agent or a check finds out goes into its report, and the run writes the
-//! beads. The exception is a leading scrum-master, which may remark upon its own bead under its fence.
+//! Inside a run the face only reads (Z-18): what an agent or a check finds out goes into its report, and the run writes it into
+//! the beads. A scrum-master that leads a bead may also comment on that bead, under its fence.
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::Fence;
 use beads_ralph_runtime::os::env::{self, Variable};
 use beads_ralph_runtime::store::{StoreError, Write};
 
-use super::arguments::Arguments;
-use super::failure::Refusal;
+use super::{Arguments, Refusal};
 
 /// What a scrum-master may use on its own bead.
 const ALLOWED: [&str; 5] = ["update", "label", "comment", "comments", "note"];
@@ -15,23 +14,18 @@ const ALLOWED: [&str; 5] = ["update", "label", "comment", "comments", "note"];
 /// What it must leave to the run even then: who has the bead and where it stands.
 const KEPT: [&str; 5] = ["claim", "status", "assignee", "parent", "set-labels"];
 
-/// Where the face runs.
+/// Who calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Place {
-    /// At a terminal, or in a script of the user.
+pub(super) enum Caller {
+    /// A person, or a script outside any run.
     Outside,
-    /// In a unit that may only read.
+    /// An agent or a check of a run, which may only read.
     Reader,
-    /// In the unit of a scrum-master.
-    Leader {
-        /// Its bead.
-        bead: BeadId,
-        /// Its fence.
-        fence: Fence,
-    },
+    /// A scrum-master.
+    Leader { bead: BeadId, fence: Fence },
 }
 
-impl Place {
+impl Caller {
     /// By the environment.
     pub(super) fn here() -> Self {
         if env::get(Variable::Unit).is_none() {

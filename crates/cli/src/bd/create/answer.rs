@@ -1,27 +1,25 @@
-//! What `create` answers: the bead that it made, or the one that it would make.
+//! What `create` prints: the bead that it made, or the one that it would make.
 
 use beads_ralph_core::bead::BeadId;
-use serde_json::{Map, Value};
 
-use super::super::call::{Call, Opened};
-use super::super::failure::Refusal;
-use super::super::{issue_json, output, text};
+use crate::bd::document_json::NewBead;
+use crate::bd::issue_json::ZERO_TIME;
+use crate::bd::{Call, Opened, Refusal, feedback, go_json, issue_json};
 
-/// What would be created.
 pub(super) fn preview(
     call: &Call<'_>,
-    document: &Map<String, Value>,
+    document: NewBead,
     labels: &[String],
 ) -> Result<(), Refusal> {
-    let value = |key: &str| {
-        document
-            .get(key)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-    };
     if call.output.is_json() {
-        return call.output.value(as_created(document));
+        // It is in no store, so that it has no times.
+        let document = document.set("created_at", ZERO_TIME);
+        let document = document.set("updated_at", ZERO_TIME);
+        return call
+            .output
+            .value(go_json::sorted(document.document().clone().into()));
     }
+    let value = |key: &str| document.text(key);
     let id = match value("id") {
         "" => "(will be generated)",
         id => id,
@@ -31,10 +29,7 @@ pub(super) fn preview(
         format!("  ID: {id}"),
         format!("  Title: {}", value("title")),
         format!("  Type: {}", value("issue_type")),
-        format!(
-            "  Priority: P{}",
-            document.get("priority").unwrap_or(&Value::Null)
-        ),
+        format!("  Priority: P{}", document.priority()),
         format!("  Status: {}", value("status")),
     ];
     for (name, key) in [("Assignee", "assignee"), ("Description", "description")] {
@@ -52,17 +47,7 @@ pub(super) fn preview(
     call.output.text(&crate::ui::lines(lines))
 }
 
-/// A document that is in no store, as the answer to `--dry-run` has it.
-fn as_created(document: &Map<String, Value>) -> Value {
-    let mut document = document.clone();
-    for key in ["created_at", "updated_at"] {
-        document.insert(key.to_owned(), issue_json::ZERO_TIME.into());
-    }
-    output::sorted(Value::Object(document))
-}
-
-/// What was created.
-pub(super) fn answer(
+pub(super) fn created(
     call: &Call<'_>,
     opened: &Opened,
     id: &BeadId,
@@ -72,11 +57,11 @@ pub(super) fn answer(
         return Err(Refusal::json(format!("{id} is gone again")));
     };
     if call.output.is_json() {
-        let mut object = issue_json::issue(&record);
+        let mut issue = issue_json::issue(&record);
         if !labels.is_empty() {
-            object.insert("labels".to_owned(), labels.to_vec().into());
+            issue = issue.with("labels", labels);
         }
-        return call.output.value(Value::Object(object));
+        return call.output.value(issue);
     }
     if call.arguments.is_on("silent") {
         return call.output.text(&format!("{id}\n"));
@@ -84,7 +69,7 @@ pub(super) fn answer(
     let issue = &record.issue;
     call.output.say(&format!(
         "✓ Created issue: {}\n  Priority: P{}\n  Status: {}\n",
-        text::feedback(issue),
+        feedback(issue),
         issue.priority(),
         issue.status()
     ))

@@ -8,16 +8,13 @@
 //! from claiming (Z-40), and the claim alone says who holds the bead.
 
 use beads_ralph_core::bead::ASSIGNEE;
-use beads_ralph_core::issue::{Edit, Issue, Record};
+use beads_ralph_core::issue::{Edit, Record};
+use beads_ralph_core::vocabulary::Status;
 use beads_ralph_runtime::os::env::{self, Variable};
-use beads_ralph_runtime::store::{Guard, NewClaim, Stamp, StoreError, Write};
+use beads_ralph_runtime::store::{Guard, NewClaim, StoreError, Write};
 
-use serde_json::{Map, Value};
-
-use super::arguments::quoted;
-use super::call::Opened;
-use super::input;
 use super::issue_json::LEASE;
+use super::{Opened, input, quoted};
 
 /// The guard under which the face writes into a bead.
 pub(super) fn guard(opened: &Opened, record: &Record) -> Guard {
@@ -55,7 +52,7 @@ pub(super) fn holder_of_role(record: &Record) -> Option<&str> {
     is_role.then_some(claim.holder.run.as_str())
 }
 
-/// Whether an assignee is no person but a role that anybody may fill.
+/// Whether an assignee is a role that anybody may fill.
 pub(super) fn is_role(assignee: &str) -> bool {
     assignee == ASSIGNEE
 }
@@ -70,7 +67,7 @@ pub(super) fn claim(opened: &mut Opened, record: &Record) -> Result<Record, Stri
         .claim
         .as_ref()
         .filter(|claim| claim.holder.process.is_some());
-    if issue.status() == "in_progress" && is_own && held_by_run.is_none() {
+    if issue.status() == Status::InProgress && is_own && held_by_run.is_none() {
         return Ok(record.clone());
     }
     if let Some(claim) = held_by_run {
@@ -83,7 +80,7 @@ pub(super) fn claim(opened: &mut Opened, record: &Record) -> Result<Record, Stri
     }
     let is_pooled = || is_pool(opened, holder);
     if !holder.is_empty() && !is_own && !is_pooled().map_err(|error| error.to_string())? {
-        return Err(if issue.status() == "open" {
+        return Err(if issue.status() == Status::Open {
             format!(
                 "issue already claimed: already assigned to {} — coordinate with the holder; if their claim is abandoned (crashed agent), lease expiry will surface it for bd reclaim",
                 quoted(holder)
@@ -92,7 +89,7 @@ pub(super) fn claim(opened: &mut Opened, record: &Record) -> Result<Record, Stri
             format!("issue already claimed by {holder}")
         });
     }
-    let is_open = issue.status() == "open";
+    let is_open = issue.status() == Status::Open;
     let is_active = || input::has_category(opened, issue.status(), "active");
     if !is_open && !is_active().map_err(|error| error.to_string())? {
         return Err(format!("issue not claimable: status {}", issue.status()));
@@ -114,7 +111,7 @@ pub(super) fn claim(opened: &mut Opened, record: &Record) -> Result<Record, Stri
 fn opening(record: &Record) -> Write {
     Write::Update {
         id: record.issue.id().clone(),
-        edits: vec![Edit::Status("open".to_owned())],
+        edits: vec![Edit::Status(Status::Open.into())],
         guard: Guard {
             version: Some(record.version),
             ..forced()
@@ -141,12 +138,8 @@ pub(super) fn hand_over(
     if claim.holder.process.is_some() || claim.holder.run == assignee {
         return Ok(None);
     }
-    let actor = opened.actor().to_owned();
-    let by = Stamp {
-        actor: &actor,
-        at: opened.now,
-    };
-    let freed = opened.store.release(record.issue.id(), claim.fence, by)?;
+    let id = record.issue.id();
+    let freed = opened.signed(|store, by| store.release(id, claim.fence, by))?;
     Ok(Some(freed))
 }
 
@@ -159,12 +152,8 @@ fn take(opened: &mut Opened, record: &Record, actor: &str) -> Result<Record, Sto
         is_forced: true,
         instead_of: None,
     };
-    let by = Stamp {
-        actor,
-        at: opened.now,
-    };
     let id = record.issue.id();
-    let claimed = opened.store.claim(id, &new, by)?;
+    let claimed = opened.signed(|store, by| store.claim(id, &new, by))?;
     let mut edits = Vec::new();
     let assignee = claimed.issue.assignee();
     if !assignee.is_some_and(|assignee| assignee == actor || is_role(assignee)) {
@@ -193,15 +182,6 @@ pub(super) fn node() -> Option<String> {
 /// Notes which replica granted a lease.
 pub(super) fn granted_by(node: String) -> Edit {
     Edit::Set("lease_granted_node".to_owned(), node.into())
-}
-
-/// Puts a document in the place of a bead's. The error is a sentence.
-pub(super) fn replaced(document: Map<String, Value>) -> Result<Edit, String> {
-    let issue = Issue::without_comments(Value::Object(document)).map_err(|errors| {
-        let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        errors.join("; ")
-    })?;
-    Ok(Edit::Replace(Box::new(issue)))
 }
 
 /// Whether two names are one actor's: the real `bd` takes separators for each other.
