@@ -13,7 +13,7 @@ use crate::bead::Timestamp;
 use crate::diag::Diagnostic;
 use crate::plan::{Filter, parse};
 
-/// CompileSettings that look at nothing outside the plan.
+/// Settings that look at nothing outside the plan.
 fn settings(agents: &AgentCatalog) -> CompileSettings<'_> {
     CompileSettings {
         plan_file: "plan.md",
