@@ -8,6 +8,7 @@ use beads_ralph_core::plan::FilterFault;
 use beads_ralph_core::text::excerpt;
 use beads_ralph_core::vocabulary::Status;
 use beads_ralph_runtime::app::beads::BeadError;
+use beads_ralph_runtime::app::molecules::MoleculeError;
 use beads_ralph_runtime::config::ConfigError;
 use beads_ralph_runtime::os::files::FileError;
 use beads_ralph_runtime::scenario::ScenarioError;
@@ -307,6 +308,23 @@ impl From<BeadError> for Failure {
                 "write it as external:project:name, without spaces",
             ),
         }
+    }
+}
+
+impl From<MoleculeError> for Failure {
+    fn from(error: MoleculeError) -> Self {
+        let message = error.to_string();
+        let action = match error {
+            MoleculeError::Bead(error) => return error.into(),
+            MoleculeError::NotOne { part_of, .. } => match part_of {
+                Some(root) => format!("it is a step of {}: name that", excerpt(root.as_str())),
+                None => "see `beads-ralph mol progress` for the molecules".to_owned(),
+            },
+            MoleculeError::NotWisp(_) => {
+                "close it with `beads-ralph mol squash`, or delete it with --force".to_owned()
+            }
+        };
+        Self::new(ErrorCode::ValidationConstraint, message).action(action)
     }
 }
 

@@ -1,31 +1,14 @@
-//! `mol`: molecules and wisps that are in the store, one file for each command.
+//! `mol`: molecules and wisps of the store: making them (`pour`), looking at them (`show`), and ending them (`end`).
 
-mod burn;
-mod current;
+mod end;
 mod pour;
-mod progress;
-mod ready;
 mod show;
-mod squash;
-mod wisp_gc;
-mod wisp_list;
 
-use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_core::issue::{Order, Query, Record, is_step, is_wisp};
-use beads_ralph_core::molecule::{Molecule, Step, is_root};
-use beads_ralph_core::text::excerpt;
-use beads_ralph_core::vocabulary::IssueType;
-use beads_ralph_runtime::app::beads::Beads;
-use beads_ralph_runtime::app::molecules;
-use beads_ralph_runtime::store::StoreError;
 use clap::{Args, Subcommand};
-use serde_json::{Value, json};
 
-use self::burn::BurnArgs;
+use self::end::{BurnArgs, SquashArgs, WispGcArgs, WispListArgs};
 use self::pour::{MakingArgs, PourArgs, WispMakeArgs};
-use self::squash::SquashArgs;
-use self::wisp_gc::WispGcArgs;
-use self::wisp_list::WispListArgs;
+use self::show::{MolArgs, SomeMolArgs};
 use crate::args::Global;
 use crate::command::Access;
 use crate::failure::Failure;
@@ -33,34 +16,22 @@ use crate::ui::Ui;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum MolCommand {
-    /// Make the beads of a formula, all of them or none
+    /// Create the beads of a formula, all of them or none
     Pour(PourArgs),
-    /// Show where one is in a molecule: the steps in progress, else those that can be started
+    /// Show the current steps of a molecule: those in progress, else those that are ready
     Current(MolArgs),
-    /// Show a molecule with all its steps, and where each of them is
+    /// Show a molecule with the state of all its steps
     Show(MolArgs),
-    /// Say how far molecules are; without an ID, all that are not closed
+    /// Show the progress of a molecule, or of all open ones
     Progress(SomeMolArgs),
-    /// List the steps of molecules that can be started, those of wisps too
+    /// List the steps that are ready, including those of wisps
     Ready(SomeMolArgs),
-    /// End a molecule: close what is left of it with a summary as the reason, and keep its record
+    /// Close the rest of a molecule with a summary as the reason, and keep its record
     Squash(SquashArgs),
-    /// Delete wisps with their steps, without a trace but their history
+    /// Delete wisps with their steps; only their history is kept
     Burn(BurnArgs),
-    /// Make a wisp of a formula, which is over after a day; list wisps, and delete those that are over
+    /// Create a wisp of a formula, which expires after a day; list and delete wisps
     Wisp(WispArgs),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct MolArgs {
-    /// The root of the molecule
-    pub(crate) id: String,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SomeMolArgs {
-    /// The root of the molecule
-    pub(crate) id: Option<String>,
 }
 
 /// `mol wisp` takes a command or, as the real `bd` does, the name of a formula; a name that is also a command is the command, and
@@ -79,22 +50,22 @@ pub(crate) struct WispArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum WispCommand {
-    /// Make a wisp of a formula
+    /// Create a wisp of a formula
     Create(WispMakeArgs),
-    /// List wisps, and when each of them is over
+    /// List wisps, and when each of them expires
     List(WispListArgs),
-    /// Delete the wisps that are over or closed
+    /// Delete the wisps that have expired or are closed
     Gc(WispGcArgs),
 }
 
 pub(crate) fn run(command: &MolCommand, global: &Global, ui: &Ui) -> Result<(), Failure> {
     match command {
-        MolCommand::Current(args) => current::run(args, global, ui),
-        MolCommand::Show(args) => show::run(args, global, ui),
-        MolCommand::Progress(args) => progress::run(args, global, ui),
-        MolCommand::Ready(args) => ready::run(args, global, ui),
-        MolCommand::Squash(args) => squash::run(args, global, ui),
-        MolCommand::Burn(args) => burn::run(args, global, ui),
+        MolCommand::Current(args) => show::current(args, global, ui),
+        MolCommand::Show(args) => show::show(args, global, ui),
+        MolCommand::Progress(args) => show::progress(args, global, ui),
+        MolCommand::Ready(args) => show::ready(args, global, ui),
+        MolCommand::Squash(args) => end::squash(args, global, ui),
+        MolCommand::Burn(args) => end::burn(args, global, ui),
         MolCommand::Pour(args) => pour::run(args, global, ui),
         MolCommand::Wisp(args) => wisp(args, global, ui),
     }
@@ -102,8 +73,8 @@ pub(crate) fn run(command: &MolCommand, global: &Global, ui: &Ui) -> Result<(), 
 
 fn wisp(args: &WispArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     match (&args.what, &args.formula) {
-        (Some(WispCommand::List(args)), _) => wisp_list::run(args, global, ui),
-        (Some(WispCommand::Gc(args)), _) => wisp_gc::run(args, global, ui),
+        (Some(WispCommand::List(args)), _) => end::list_wisps(args, global, ui),
+        (Some(WispCommand::Gc(args)), _) => end::sweep_wisps(args, global, ui),
         (Some(WispCommand::Create(args)), _) => pour::wisp(&args.formula, &args.making, global, ui),
         (None, formula) => {
             let formula = formula.as_deref().unwrap_or_default();
@@ -133,53 +104,4 @@ impl MolCommand {
             }) => Access::Writes,
         }
     }
-}
-
-/// The molecule with an id. What has nothing below it is one only if it is a root or a wisp.
-fn load(beads: &Beads, id: &str) -> Result<Molecule, Failure> {
-    let root = beads.resolve(id)?;
-    let is_one = is_root(&root.issue) || (is_wisp(&root.issue) && !is_step(&root.issue));
-    let molecule = molecules::load(&*beads.store, root)?;
-    if is_one || !molecule.steps().is_empty() {
-        return Ok(molecule);
-    }
-    Err(not_one(beads, molecule.root()))
-}
-
-fn not_one(beads: &Beads, record: &Record) -> Failure {
-    let issue = &record.issue;
-    let (id, kind) = (excerpt(issue.id().as_str()), excerpt(issue.issue_type()));
-    let message = format!("{id} is no molecule: it is a {kind} with nothing below it");
-    let failure = Failure::new(ErrorCode::ValidationConstraint, message);
-    let above = molecules::above(&*beads.store, record).unwrap_or_default();
-    match above.iter().find(|above| is_root(&above.issue)) {
-        Some(root) => failure.action(format!(
-            "it is a step of {}: name that one",
-            excerpt(root.issue.id().as_str())
-        )),
-        None => failure.action("see `beads-ralph mol progress` for the molecules"),
-    }
-}
-
-/// The molecule that is named, or all that are not closed, in order of their ids.
-fn some(beads: &Beads, id: Option<&str>) -> Result<Vec<Molecule>, Failure> {
-    if let Some(id) = id {
-        return Ok(vec![load(beads, id)?]);
-    }
-    let query = Query {
-        types: vec![IssueType::Molecule.into()],
-        order: Order::Id,
-        ..Query::default()
-    };
-    let roots = beads.store.find(&query)?.into_iter();
-    let molecules = roots.map(|root| molecules::load(&*beads.store, root));
-    Ok(molecules.collect::<Result<_, StoreError>>()?)
-}
-
-/// A step for programs (F-13).
-fn step_json(step: &Step) -> Value {
-    let issue = &step.record().issue;
-    json!({
-        "id": step.id().as_str(), "title": issue.title(), "status": issue.status(), "role": step.role(),
-    })
 }

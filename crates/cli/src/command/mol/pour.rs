@@ -4,13 +4,14 @@
 
 use std::collections::BTreeSet;
 
+use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::formula::{Given, Molecule, Values, vapor_warning};
 use beads_ralph_core::text::visible;
 use beads_ralph_runtime::formulas::Formulas;
 use beads_ralph_runtime::pour::{Order, PourError, Poured, draft, pour};
 use clap::Args;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::args::{Global, ReadingArgs};
 
@@ -32,7 +33,7 @@ pub(crate) struct PourArgs {
     /// Another formula that becomes a part of the molecule, with the same values (repeatable)
     #[arg(long, value_name = "FORMULA")]
     pub(crate) attach: Vec<String>,
-    /// Say what would happen, and change nothing
+    /// Show what would happen, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
@@ -53,7 +54,7 @@ pub(crate) struct MakingArgs {
     /// A value for a variable (repeatable)
     #[arg(long = "var", value_name = "NAME=VALUE")]
     pub(crate) vars: Vec<String>,
-    /// Say what would happen, and change nothing
+    /// Show what would happen, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
@@ -194,30 +195,49 @@ fn refused(error: PourError) -> Failure {
     }
 }
 
-fn data(wish: &Wish<'_>, poured: &[Poured], warnings: &[String]) -> Value {
+/// What was made, for programs.
+#[derive(Serialize)]
+struct Answer<'p> {
+    mode: &'static str,
+    id: &'p BeadId,
+    steps_created: usize,
+    formulas_created: usize,
+    formulas_poured: usize,
+    molecules_created: Vec<&'p BeadId>,
+    beads_created: usize,
+    bead_ids: Vec<&'p BeadId>,
+    steps: Vec<MadeStep<'p>>,
+    phase: &'static str,
+    database_status: &'static str,
+    warnings: &'p [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dry_run: Option<bool>,
+}
+
+#[derive(Serialize)]
+struct MadeStep<'p> {
+    step: &'p str,
+    id: &'p BeadId,
+}
+
+fn data<'p>(wish: &Wish<'_>, poured: &'p [Poured], warnings: &'p [String]) -> Answer<'p> {
     let parts = || poured.iter().flat_map(|one| &one.parts);
-    let ids: Vec<&str> = parts().map(|(_, id)| id.as_str()).collect();
-    let steps: Vec<Value> = parts()
-        .map(|(step, id)| json!({ "step": step, "id": id }))
-        .collect();
-    let mut data = json!({
-        "mode": "formula",
-        "id": poured[0].root,
-        "steps_created": ids.len(),
-        "formulas_created": 0,
-        "formulas_poured": poured.len(),
-        "molecules_created": poured.iter().map(|one| &one.root).collect::<Vec<_>>(),
-        "beads_created": ids.len(),
-        "bead_ids": ids,
-        "steps": steps,
-        "phase": if wish.is_wisp { "vapor" } else { "liquid" },
-        "database_status": if wish.is_dry { "dry_run" } else { "poured" },
-        "warnings": warnings,
-    });
-    if wish.is_dry {
-        data["dry_run"] = true.into();
+    let bead_ids: Vec<&BeadId> = parts().map(|(_, id)| id).collect();
+    Answer {
+        mode: "formula",
+        id: &poured[0].root,
+        steps_created: bead_ids.len(),
+        formulas_created: 0,
+        formulas_poured: poured.len(),
+        molecules_created: poured.iter().map(|one| &one.root).collect(),
+        beads_created: bead_ids.len(),
+        bead_ids,
+        steps: parts().map(|(step, id)| MadeStep { step, id }).collect(),
+        phase: if wish.is_wisp { "vapor" } else { "liquid" },
+        database_status: if wish.is_dry { "dry_run" } else { "poured" },
+        warnings,
+        dry_run: wish.is_dry.then_some(true),
     }
-    data
 }
 
 fn picture(wish: &Wish<'_>, main: &Molecule, attached: &[Molecule], poured: &[Poured]) -> String {

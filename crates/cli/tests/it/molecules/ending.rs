@@ -70,7 +70,7 @@ fn f_12_a_wisp_that_is_squashed_lasts() {
         .stdout;
     assert_eq!(
         text,
-        "closed 3 beads of bd-scan-001 scan; it is no wisp any more\n"
+        "closed 3 beads of bd-scan-001 scan; it is not a wisp any more\n"
     );
     assert_eq!(shown(&env, "bd-scan-001").get("ephemeral"), None);
     assert_eq!(env.run(&["export"]).exits(0).stdout.lines().count(), 3);
