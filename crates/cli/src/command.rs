@@ -2,7 +2,7 @@
 
 pub(crate) mod bead;
 pub(crate) mod formula;
-mod gate;
+pub(crate) mod gate;
 #[cfg(test)]
 mod help_tests;
 mod human;

@@ -9,7 +9,6 @@ mod command;
 mod dispatching;
 mod failure;
 mod formulas;
-mod governing;
 mod journal;
 mod origin;
 mod registered_types;

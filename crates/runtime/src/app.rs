@@ -4,5 +4,6 @@
 //! something looks.
 
 pub mod beads;
+pub mod gates;
 pub mod molecules;
 pub mod plan;

@@ -16,13 +16,11 @@ use beads_ralph_runtime::bead_files::{BeadFile, Ralph};
 use beads_ralph_runtime::store::Store;
 use beads_ralph_runtime::{gate, os::clock};
 use clap::Args;
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use super::list::why;
-use super::none_stands;
+use super::{GateFacts, main_project, none_stands, refused, store_if_any, why};
 use crate::args::Global;
 use crate::failure::Failure;
-use crate::governing;
 use crate::ui::{Ui, counted};
 
 #[derive(Debug, Args)]
@@ -39,9 +37,9 @@ pub(crate) struct GateCheckArgs {
 const MAX_NEXT: usize = 5;
 
 pub(super) fn run(args: &GateCheckArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let beads = governing::store_if_any(global)?;
+    let beads = store_if_any(global)?;
     let store = beads.as_ref().map(|beads| &*beads.store as &dyn Store);
-    let ralph = governing::main_project()?;
+    let ralph = main_project()?;
     let gates = gate::gates(&ralph, store)?;
     if let Some(name) = &args.bead {
         return one(name, &gates, global, ui);
@@ -92,19 +90,46 @@ fn known(
     )
 }
 
-/// Whether one bead may be begun. One that nobody knows may not.
+/// What is said of a bead that may be started.
+#[derive(Serialize)]
+struct Allowed<'b> {
+    bead: &'b str,
+    allowed: bool,
+    feature: bool,
+}
+
+/// What is said when all gates are green.
+#[derive(Serialize)]
+struct Green {
+    green: bool,
+    red: [String; 0],
+}
+
+/// What is said when a gate is red.
+#[derive(Serialize)]
+struct Results<'g> {
+    green: bool,
+    red: Vec<GateFacts<'g>>,
+    held: Vec<String>,
+    next: Vec<String>,
+}
+
+/// Whether one bead may be started. An unknown one may not.
 fn one(name: &str, gates: &Gates, global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let applicant = match governing::main_project()?.find(name) {
+    let applicant = match main_project()?.find(name) {
         Some(path) => Applicant::of_bead(BeadFile::read(&path)?.bead()),
         None => Applicant::of_issue(&global.open()?.resolve(name)?.issue),
     };
     let id = &applicant.id;
     if let Err(denied) = gates.permission(&applicant) {
-        return Err(governing::refused(&denied, id));
+        return Err(refused(&denied, id));
     }
     if ui.is_json() {
-        let data = json!({"bead": id, "allowed": true, "feature": applicant.is_feature});
-        return ui.data(&data);
+        return ui.data(&Allowed {
+            bead: id,
+            allowed: true,
+            feature: applicant.is_feature,
+        });
     }
     let what = if applicant.is_feature {
         "every gate that counts for it is green"
@@ -125,7 +150,10 @@ fn all(
     let n_gates = gates.counting(groups).count();
     if red.is_empty() {
         if ui.is_json() {
-            return ui.data(&json!({"green": true, "red": []}));
+            return ui.data(&Green {
+                green: true,
+                red: [],
+            });
         }
         return ui.out(&match n_gates {
             0 if gates.standing().next().is_some() => {
@@ -143,8 +171,12 @@ fn all(
     let denied = Denied {
         red: red.iter().map(|gate| gate.id.clone()).collect(),
     };
-    let red: Vec<Value> = red.into_iter().map(governing::to_json).collect();
-    let results = json!({"green": false, "red": red, "held": held, "next": next});
+    let results = Results {
+        green: false,
+        red: red.into_iter().map(GateFacts::of).collect(),
+        held,
+        next,
+    };
     let failure = Failure::new(ErrorCode::ValidationConstraint, denied.to_string())
         .action("mend what they check, then `beads-ralph gate run`")
         .with_results(results);

@@ -16,10 +16,10 @@ use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use serde_json::{Value, json};
 
+use super::{main_project, store_if_any};
 use crate::args::Global;
 use crate::command::bead::create::verifiers;
 use crate::failure::Failure;
-use crate::governing;
 use crate::ui::{Ui, quoted};
 
 #[derive(Debug, Args)]
@@ -51,7 +51,7 @@ pub(super) fn run(args: &GateCreateArgs, global: &Global, ui: &Ui) -> Result<(),
                 .action("choose another name for --group")
         })?;
     }
-    let beads = governing::store_if_any(global)?.filter(|_| !args.file);
+    let beads = store_if_any(global)?.filter(|_| !args.file);
     let path = match beads {
         Some(mut beads) => {
             stored(args, &mut beads)?;
@@ -124,7 +124,7 @@ fn filed(args: &GateCreateArgs) -> Result<Utf8PathBuf, Failure> {
         let code = beads_ralph_core::bead::error_code(&errors);
         Failure::new(code, listed.join("; "))
     })?;
-    let ralph = governing::main_project()?;
+    let ralph = main_project()?;
     ralph.prepare()?;
     files::create_directory(&ralph.gates())?;
     let path = ralph.gates().join(format!("{}.json", args.id));

@@ -13,11 +13,10 @@ use beads_ralph_runtime::os::process::{Cancel, Units};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::none_stands;
+use super::{gates, main_project, none_stands, refuse_planned};
 use crate::args::{BeadChoice, Global};
 use crate::command::work::exec::{Done, Exec, ExecArgs};
 use crate::failure::Failure;
-use crate::governing;
 use crate::ui::{Ui, counted};
 use crate::work::{self, Target};
 
@@ -29,7 +28,7 @@ pub(crate) struct GateRunArgs {
 }
 
 pub(super) fn run(args: &GateRunArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let gates = governing::gates(global)?;
+    let gates = gates(global)?;
     let ids = named(args, &gates);
     if ids.is_empty() {
         if ui.is_json() {
@@ -41,7 +40,7 @@ pub(super) fn run(args: &GateRunArgs, global: &Global, ui: &Ui) -> Result<(), Fa
         ));
         return Ok(());
     }
-    let ralph = governing::main_project()?;
+    let ralph = main_project()?;
     let config = config::load(Some(ralph.root()))?;
     // A gate is run whether it was green before or not.
     let options = ExecArgs {
@@ -109,7 +108,7 @@ fn state_before(id: &str, gates: &Gates) -> &'static str {
 
 fn only_gates(target: Target) -> Result<Target, Failure> {
     if target.bead().is_gate {
-        governing::refuse_planned(&target)?;
+        refuse_planned(&target)?;
         return Ok(target);
     }
     let id = excerpt(&target.bead().id);

@@ -22,9 +22,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::args::Global;
+use crate::command::gate;
 use crate::command::human;
 use crate::failure::Failure;
-use crate::governing;
 use crate::origin::{Origin, OriginJson, Origins};
 use crate::ui::bead_view::{named, paragraph};
 use crate::ui::format::{Next, next_steps};
@@ -43,7 +43,7 @@ struct Stuck {
 
 pub(crate) fn run(global: &Global, ui: &Ui) -> Result<(), Failure> {
     let beads = global.open()?;
-    let stuck = find(&beads, &governing::gates(global)?)?;
+    let stuck = find(&beads, &gate::gates(global)?)?;
     if ui.is_json() {
         let beads: Vec<JsonStuck<'_>> = stuck.iter().map(JsonStuck::new).collect();
         return ui.data_under("beads", &beads);

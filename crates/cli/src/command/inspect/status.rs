@@ -33,8 +33,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::args::Global;
+use crate::command::gate;
 use crate::failure::Failure;
-use crate::governing;
 use crate::ui::bead_view::time;
 use crate::ui::table::{Page, Table};
 use crate::ui::{Ui, figures};
@@ -104,7 +104,7 @@ pub(crate) fn run(args: &StatusArgs, global: &Global, ui: &Ui) -> Result<(), Fai
     if let Some(id) = &args.bead {
         return one_bead::run(id, &beads, ui);
     }
-    let status = look(&beads, &governing::gates(global)?, args.metrics)?;
+    let status = look(&beads, &gate::gates(global)?, args.metrics)?;
     if ui.is_json() {
         return ui.data(&status);
     }

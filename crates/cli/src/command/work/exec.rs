@@ -30,8 +30,8 @@ use self::scratch::Scratch;
 use self::site::Site;
 use self::worker::AgentWorker;
 use crate::args::{BeadChoice, Global, PermissionsArg, duration};
+use crate::command::gate;
 use crate::failure::Failure;
-use crate::governing;
 use crate::ui::{Ui, counted};
 use crate::work::{self, Target};
 
@@ -86,7 +86,7 @@ pub(crate) fn run(args: &ExecArgs, global: &Global, ui: &Ui) -> Result<(), Failu
     let config = config::load(Some(&work::main_root(ralph.root())))?;
     let target = Target::find(&args.choice, &ralph, &config.default_checks, global)?;
     if !args.dry_run {
-        governing::refuse_planned(&target)?;
+        gate::refuse_planned(&target)?;
     }
     let mut exec = Exec::new(args, ui, ralph, config);
     exec.overruled = exec.permit(&target, global)?;

@@ -23,10 +23,11 @@ use serde_json::{Value, json};
 
 use self::executing::{Executed, Executor};
 use crate::args::{Global, duration};
+use crate::command::gate;
 use crate::command::work::exec::ExecArgs;
 use crate::failure::Failure;
 use crate::ui::{Ui, counted};
-use crate::{governing, work};
+use crate::work;
 
 #[derive(Debug, Args)]
 pub(crate) struct WatchdogArgs {
@@ -96,7 +97,7 @@ fn place(global: &Global) -> Result<(Option<Beads>, Ralph), Failure> {
             Ok((Some(beads), ralph))
         }
         Err(failure) if failure.code() == ErrorCode::DatabaseNotInitialized => {
-            let ralph = governing::main_project()?;
+            let ralph = gate::main_project()?;
             if ralph.todo_files().is_empty() {
                 return Err(failure);
             }

@@ -5,8 +5,8 @@ use beads_ralph_core::text::visible;
 
 use super::Exec;
 use crate::args::Global;
+use crate::command::gate;
 use crate::failure::Failure;
-use crate::governing;
 use crate::work::Target;
 
 /// Where a bead in a file notes, in its `ralph_meta`, that it was begun in spite of red gates.
@@ -31,7 +31,7 @@ impl Exec<'_> {
         if !applicant.is_feature {
             return Ok(None);
         }
-        let gates = governing::gates(global)?;
+        let gates = gate::gates(global)?;
         match gates.permission(&applicant) {
             Ok(()) => Ok(None),
             Err(denied) if self.args.force => {
@@ -42,7 +42,7 @@ impl Exec<'_> {
                 ));
                 Ok(Some(reason))
             }
-            Err(denied) => Err(governing::refused(&denied, &bead.id)),
+            Err(denied) => Err(gate::refused(&denied, &bead.id)),
         }
     }
 }

@@ -2,13 +2,14 @@
 
 use beads_ralph_core::gate::Gate;
 use beads_ralph_core::issue::Entry;
-use beads_ralph_runtime::os::files;
-use beads_ralph_runtime::store::MemoryStore;
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
+use serde_json::json;
 use tempfile::TempDir;
 
 use super::*;
+use crate::os::files;
+use crate::store::MemoryStore;
 
 const BY: Stamp<'static> = Stamp {
     actor: "somebody",

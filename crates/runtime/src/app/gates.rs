@@ -1,39 +1,72 @@
-//! `gate enforce`: features that are in progress while a gate is red become `blocked`, and are released when the gates are green (G-4).
+//! What gates do to features: those that are in progress while a gate is red become `blocked`, and are released when the gates are green (G-4).
 //!
-//! What somebody works on now is told of and left alone: it is theirs. Only what was blocked here is released here.
-//!
-//! Data: `{"blocked": [{id, reason}], "released": [id…], "held": [{id, reason}], "red": [id…]}`; `held` are beads that somebody works on, `red`
-//! the gates that hold features back.
+//! What somebody works on now is reported and left alone. Only what was blocked here is released here.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use beads_ralph_core::dod::{DodBead, DodStatus};
 use beads_ralph_core::gate::{Applicant, Denied, Gates};
 use beads_ralph_core::issue::{Edit, Query, Record, StatusFilter};
-use beads_ralph_core::text::{excerpt, visible};
-use beads_ralph_core::vocabulary::metadata;
-use beads_ralph_runtime::bead_files::{BeadFile, BeadFileError};
-use beads_ralph_runtime::os::files::FileError;
-use beads_ralph_runtime::store::{Guard, Stamp, Store, StoreError, Write};
-use beads_ralph_runtime::{gate, os::host};
-use serde_json::{Map, Value, json};
+use beads_ralph_core::vocabulary::{Status, metadata};
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
 
-use crate::args::Global;
-use crate::failure::Failure;
-use crate::governing;
-use crate::ui::{Ui, counted};
+use crate::bead_files::{BeadFile, BeadFileError, Ralph};
+use crate::os::files::FileError;
+use crate::os::host;
+use crate::store::{Guard, Stamp, Store, StoreError, Write};
 
 /// The statuses of a store that say that somebody began.
-const BEGUN: [&str; 2] = ["in_progress", "hooked"];
+const BEGUN: [Status; 2] = [Status::InProgress, Status::Hooked];
 
 /// What was done.
-#[derive(Default)]
-struct Enforced {
-    blocked: BTreeMap<String, String>,
-    released: Vec<String>,
-    held: BTreeMap<String, String>,
-    red: Vec<String>,
+#[derive(Debug, Default, Serialize)]
+pub struct Enforced {
+    /// Each with the reason.
+    #[serde(serialize_with = "with_reasons")]
+    pub blocked: BTreeMap<String, String>,
+    pub released: Vec<String>,
+    /// What somebody works on, each with the reason to stop.
+    #[serde(serialize_with = "with_reasons")]
+    pub held: BTreeMap<String, String>,
+    /// The gates that hold features back.
+    pub red: Vec<String>,
+}
+
+fn with_reasons<S: Serializer>(
+    beads: &BTreeMap<String, String>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Bead<'b> {
+        id: &'b str,
+        reason: &'b str,
+    }
+    serializer.collect_seq(beads.iter().map(|(id, reason)| Bead { id, reason }))
+}
+
+/// Blocks and releases the features of a project, in files and in a store. Files that could not be written are errors beside what was done.
+pub fn enforce(
+    ralph: &Ralph,
+    store: Option<(&mut dyn Store, Stamp<'_>)>,
+    gates: &Gates,
+) -> Result<(Enforced, Vec<BeadFileError>), StoreError> {
+    let red = gates.standing().filter(|gate| gate.is_red());
+    let mut enforced = Enforced {
+        red: red.map(|gate| gate.id.clone()).collect(),
+        ..Enforced::default()
+    };
+    let mut failures = Vec::new();
+    for path in ralph.work_files() {
+        // What is not a bead is for whoever works on it.
+        if let Ok(file) = BeadFile::read(&path) {
+            failures.extend(enforced.file(&file, gates).err());
+        }
+    }
+    if let Some((store, by)) = store {
+        enforced.store(store, by, gates)?;
+    }
+    Ok((enforced, failures))
 }
 
 /// What is to be done about a bead.
@@ -51,44 +84,15 @@ impl Verdict {
                 Edit::AppendNotes("[gates] released: the gates are green".to_owned()),
             ],
             Self::Block(reason) => vec![
-                Edit::Status("blocked".to_owned()),
+                Edit::Status(Status::Blocked.into()),
                 Edit::MergeMetadata(Map::from_iter([(
                     metadata::HELD_BY_GATES.to_owned(),
-                    json!(reason),
+                    reason.as_str().into(),
                 )])),
                 Edit::AppendNotes(format!("[gates] blocked: {reason}")),
             ],
         }
     }
-}
-
-pub(super) fn run(global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let ralph = governing::main_project()?;
-    let mut beads = governing::store_if_any(global)?;
-    let store = beads.as_ref().map(|beads| &*beads.store as &dyn Store);
-    let gates = gate::gates(&ralph, store)?;
-    let red = gates.standing().filter(|gate| gate.is_red());
-    let mut enforced = Enforced {
-        red: red.map(|gate| gate.id.clone()).collect(),
-        ..Enforced::default()
-    };
-    let mut failures = Vec::new();
-    for path in ralph.work_files() {
-        // What is no bead is for whoever works on it.
-        if let Ok(file) = BeadFile::read(&path) {
-            failures.extend(enforced.file(&file, &gates).err());
-        }
-    }
-    if let Some(beads) = &mut beads {
-        enforced.store(&mut *beads.store, beads.by.stamp(), &gates)?;
-    }
-    if let Some(failure) = ui.worst(failures) {
-        return Err(failure.with_results(enforced.to_json()));
-    }
-    if ui.is_json() {
-        return ui.data(&enforced.to_json());
-    }
-    ui.out(&enforced.text())
 }
 
 /// A feature that was begun is blocked by red gates, and what was blocked so is released by green ones.
@@ -112,7 +116,7 @@ fn verdict_on_file(bead: &DodBead, gates: &Gates) -> Option<Verdict> {
 
 impl Enforced {
     /// A bead in a file. It is decided about again under its lock: whoever held it may have finished it, or moved it away.
-    fn file(&mut self, seen: &BeadFile, gates: &Gates) -> Result<(), Failure> {
+    fn file(&mut self, seen: &BeadFile, gates: &Gates) -> Result<(), BeadFileError> {
         let id = seen.bead().id.clone();
         let Some(first) = verdict_on_file(seen.bead(), gates) else {
             return Ok(());
@@ -130,14 +134,14 @@ impl Enforced {
             return Ok(());
         };
         let (status, note) = match &verdict {
-            Verdict::Block(reason) => (DodStatus::Blocked, json!(reason)),
+            Verdict::Block(reason) => (DodStatus::Blocked, reason.as_str().into()),
             Verdict::Release => (DodStatus::Pending, Value::Null),
         };
         match file.write_status(status, (metadata::HELD_BY_GATES, note)) {
             Ok(()) => self.tell(id, verdict),
             // Somebody who asks for no lock was faster.
             Err(BeadFileError::File(FileError::Changed { .. } | FileError::NotFound { .. })) => {}
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(error),
         }
         Ok(())
     }
@@ -147,10 +151,10 @@ impl Enforced {
         store: &mut dyn Store,
         by: Stamp<'_>,
         gates: &Gates,
-    ) -> Result<(), Failure> {
-        let statuses = BEGUN.iter().chain(&["blocked"]);
+    ) -> Result<(), StoreError> {
+        let statuses = BEGUN.iter().chain(&[Status::Blocked]);
         let records = store.find(&Query {
-            status: StatusFilter::OneOf(statuses.map(|&status| status.to_owned()).collect()),
+            status: StatusFilter::OneOf(statuses.map(|&status| status.into()).collect()),
             ..Query::default()
         })?;
         for record in records {
@@ -172,7 +176,7 @@ impl Enforced {
     ) -> Result<(), StoreError> {
         let issue = &seen.issue;
         let id = issue.id().clone();
-        let is_begun = BEGUN.contains(&issue.status());
+        let is_begun = BEGUN.iter().any(|begun| issue.status() == *begun);
         let is_held = issue.held_by_gates().is_some();
         let permission = gates.permission(&Applicant::of_issue(issue));
         let Some(verdict) = verdict(is_begun, is_held, permission) else {
@@ -207,47 +211,6 @@ impl Enforced {
             Verdict::Block(reason) => drop(self.blocked.insert(id, reason)),
             Verdict::Release => self.released.push(id),
         }
-    }
-
-    fn to_json(&self) -> Value {
-        let each = |beads: &BTreeMap<String, String>| -> Vec<Value> {
-            let beads = beads.iter();
-            beads
-                .map(|(id, reason)| json!({"id": id, "reason": reason}))
-                .collect()
-        };
-        json!({
-            "blocked": each(&self.blocked),
-            "released": self.released,
-            "held": each(&self.held),
-            "red": self.red,
-        })
-    }
-
-    fn text(&self) -> String {
-        let mut text = format!(
-            "{} blocked, {} released\n",
-            counted(self.blocked.len(), "feature", "features"),
-            self.released.len()
-        );
-        if !self.red.is_empty() {
-            let red = self.red.clone();
-            _ = writeln!(text, "{}", Denied { red });
-        }
-        for (id, reason) in &self.blocked {
-            _ = writeln!(text, "blocked {}: {}", excerpt(id), visible(reason));
-        }
-        for id in &self.released {
-            _ = writeln!(text, "released {}", excerpt(id));
-        }
-        for (id, reason) in &self.held {
-            let (id, reason) = (excerpt(id), visible(reason));
-            _ = writeln!(
-                text,
-                "somebody works on {id}, which is left to them: {reason}"
-            );
-        }
-        text
     }
 }
 
