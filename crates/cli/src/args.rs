@@ -114,7 +114,7 @@ Start with:
   beads-ralph create-bead --help    write down one piece of work, and the commands that check it
   beads-ralph exec BEAD             have an agent work on it until the checks pass
 
-Exit codes: 0 success, 1 something to mend, 2 wrong usage, 3 fatal (file missing, no permission),
+Exit codes: 0 success, 1 something to fix, 2 wrong usage, 3 fatal (file missing, no permission),
 4 already claimed by somebody else.";
 
 /// Flags that every command takes.
@@ -126,13 +126,13 @@ pub(crate) struct Global {
     /// Like --json, inside a fenced block of markdown
     #[arg(long, global = true)]
     pub(crate) fenced: bool,
-    /// When to use colour; `NO_COLOR` turns it off as well
+    /// When to use colour; `NO_COLOR` also turns it off
     #[arg(long, global = true, value_enum, default_value_t = ColorChoice::Auto, value_name = "WHEN")]
     pub(crate) color: ColorChoice,
-    /// Say nothing but results and errors
+    /// Print only results and errors
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
-    /// Who writes to the store; without it `BEADS_ACTOR`, else `USER`
+    /// Who writes to the store (default: `BEADS_ACTOR`, else `USER`)
     #[arg(long, global = true, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) actor: Option<String>,
 }
@@ -191,13 +191,13 @@ impl From<PermissionsArg> for Permissions {
 /// For whom a bead is held, and how long.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct HolderArgs {
-    /// Who holds it; without it, whoever writes
+    /// Who claims it (default: the actor)
     #[arg(long, value_name = "NAME")]
     pub(crate) holder: Option<String>,
-    /// How long the claim holds without a sign of life, such as 30m
+    /// How long the claim is valid without a heartbeat, such as 30m
     #[arg(long, value_name = "TIME", default_value = "1h", value_parser = duration)]
     pub(crate) lease: Duration,
-    /// The process that works on it: while it lives nobody takes the bead, whatever the lease says
+    /// The process that works on it; while it runs, nobody else can claim the bead
     #[arg(long, value_name = "N")]
     pub(crate) pid: Option<u32>,
 }
@@ -212,10 +212,10 @@ impl HolderArgs {
 /// What must be true of a bead for a change to happen.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct GuardArgs {
-    /// The number that your claim gave out: nothing changes when the bead was claimed anew
+    /// The fence of your claim; the command fails if the bead was claimed again since
     #[arg(long, value_name = "N", value_parser = fence, conflicts_with = "force")]
     pub(crate) fence: Option<Fence>,
-    /// Also when somebody else holds it, or when it waits for something
+    /// Do it even if somebody else holds the bead or it is blocked
     #[arg(long)]
     pub(crate) force: bool,
 }

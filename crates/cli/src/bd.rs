@@ -54,6 +54,7 @@ mod query;
 mod quickstart;
 mod ready;
 mod reclaim;
+pub(crate) mod registered_types;
 mod reopen;
 mod said;
 mod search;
@@ -69,7 +70,7 @@ mod update;
 mod usage;
 mod version;
 
-pub(crate) use call::custom_types;
+use call::custom_types;
 
 use std::process::ExitCode;
 

@@ -44,31 +44,31 @@ pub(crate) enum Command {
     /// Validate and migrate bead files
     #[command(subcommand)]
     Bead(BeadCommand),
-    /// Make the bead store of a repository, and say what is there
+    /// Create the bead store of a repository, and show what was found
     Init(store::init::InitArgs),
-    /// List the beads that can be started now
+    /// List the beads that are ready to start
     Ready(store::list::ReadyArgs),
     /// List beads
     List(store::list::ListArgs),
-    /// Show everything about beads
+    /// Show beads in detail
     Show(store::show::ShowArgs),
-    /// Find beads by words
+    /// Search beads by words
     Search(store::list::SearchArgs),
     /// Count beads by status and type
     Stats,
-    /// Show what changed, the newest last
+    /// Show the history of changes, newest last
     Log(store::log::LogArgs),
-    /// Take beads to work on them
+    /// Claim beads to work on them
     Claim(store::claim::ClaimArgs),
-    /// Say that the work on a claimed bead goes on
+    /// Extend the lease of a claimed bead
     Heartbeat(store::claim::HeartbeatArgs),
-    /// Give claimed beads back
+    /// Release claimed beads
     Release(store::claim::ReleaseArgs),
-    /// Put beads whose holder is gone back to open
+    /// Reopen beads whose holder is gone
     Recover(store::recover::RecoverArgs),
     /// Close beads
     Close(store::close::CloseArgs),
-    /// Open beads again
+    /// Reopen closed beads
     Reopen(store::close::ReopenArgs),
     /// Change a bead
     Update(Box<store::update::UpdateArgs>),
@@ -78,33 +78,33 @@ pub(crate) enum Command {
     /// Add, remove and list dependencies
     #[command(subcommand)]
     Dep(store::dep::DepCommand),
-    /// Look at molecules and wisps, end them, and delete them
+    /// Create, show, close and delete molecules and wisps
     #[command(subcommand)]
     Mol(mol::MolCommand),
-    /// Say something about a bead
+    /// Add a comment to a bead
     Comment(store::update::CommentArgs),
-    /// Take beads from a file of JSON lines, as bd writes them
+    /// Import beads from JSON lines, as bd writes them
     Import(store::import::ImportArgs),
-    /// Write all beads as JSON lines, as bd reads them
+    /// Export all beads as JSON lines, as bd reads them
     Export(store::export::ExportArgs),
-    /// Look the store over, and mend it; `doctor agents` looks for agents
+    /// Check and repair the store; `doctor agents` checks agents
     Doctor(store::doctor::DoctorArgs),
-    /// Work through the beads with agents, in parallel worktrees, until they are done or a person is needed
+    /// Work on beads with agents in parallel worktrees until they are done or need a person
     Run(work::run::RunArgs),
-    /// Work on one bead with an agent until its checks pass or it is given up
+    /// Work on one bead with an agent until its checks pass or it fails
     Exec(work::exec::ExecArgs),
-    /// Take a bead through its molecule: do its current stage, by a worker or by this program
+    /// Do the current stage of a bead's molecule
     #[command(
         after_help = "The stages come from the bead's formula: implement-feature, fix-bug or docs-only, by its label formula-NAME or its type. A person who is needed is no failure: the bead is labelled `human`, and `beads-ralph human list` says why."
     )]
     Implement(work::implement::ImplementArgs),
-    /// Take every bead labelled implementation-ready through its stages, several at once
+    /// Take all beads labelled implementation-ready through their stages in parallel
     Drive(work::drive::DriveArgs),
-    /// Run the tests and the build of the project again and again; file a bead about what breaks, close it when it is mended
+    /// Run the project's tests and build periodically; file a bead when they break, close it when they pass
     Patrol(work::patrol::PatrolArgs),
-    /// Notice beads in progress that are silent: remind, put back to open, and in the end ask a person
+    /// Watch for beads in progress without activity: remind, reopen, then ask a person
     Watchdog(work::watchdog::WatchdogArgs),
-    /// Run the checks of one bead, once
+    /// Run the checks of one bead once
     Verify(work::verify::VerifyArgs),
     /// Show what agents and checks wrote
     Logs(inspect::logs::LogsArgs),
@@ -112,17 +112,17 @@ pub(crate) enum Command {
     Status(inspect::status::StatusArgs),
     /// Show the beads that need a person, why, and how to go on
     Blocked,
-    /// Show what waits for a person, why, and answer it
+    /// List, show and answer what waits for a person
     #[command(subcommand)]
     Human(HumanCommand),
-    /// List, run and check gates: while one is red, no feature is begun
+    /// List, run and check gates: while one is red, no feature is started
     #[command(subcommand)]
     Gate(gate::GateCommand),
     /// Show what QA agents said, agent by agent
     QaReport,
-    /// Let beads that were given up be tried again
+    /// Retry failed beads
     Retry(store::close::RetryArgs),
-    /// Remove worktrees, branches and runs that are not needed any more
+    /// Remove worktrees, branches and runs that are no longer needed
     Clean(work::clean::CleanArgs),
     /// Ask the runs on this store to stop
     Stop(work::stop::StopArgs),
@@ -138,7 +138,7 @@ pub(crate) enum Command {
     Report(inspect::report::ReportArgs),
     /// Print the figures of runs in the text format of Prometheus
     Metrics(inspect::metrics::MetricsArgs),
-    /// Write a bead with checks into .ralph/beads
+    /// Create a bead with checks in .ralph/beads
     CreateBead(bead::create::CreateBeadArgs),
     /// Print a JSON Schema, or the names of all
     Schema(program::about::SchemaArgs),

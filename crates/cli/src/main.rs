@@ -6,15 +6,8 @@
 mod args;
 mod bd;
 mod command;
-mod dispatching;
 mod failure;
-mod formulas;
-mod journal;
-mod origin;
-mod registered_types;
 mod ui;
-mod work;
-mod worker_reports;
 
 use std::process::ExitCode;
 

@@ -6,4 +6,6 @@
 pub mod beads;
 pub mod gates;
 pub mod molecules;
+pub mod origin;
 pub mod plan;
+pub mod worker_reports;

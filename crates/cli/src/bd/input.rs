@@ -11,7 +11,7 @@ use camino::Utf8Path;
 use serde_json::Value;
 
 use super::{Arguments, Opened, Refusal, quoted};
-use crate::registered_types::RegisteredTypes;
+use crate::bd::registered_types::RegisteredTypes;
 
 pub(super) const DESCRIPTION_FLAGS: [&str; 6] = [
     "description",

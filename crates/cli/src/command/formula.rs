@@ -1,6 +1,7 @@
 //! `formula`: templates of work.
 
 pub(crate) mod check;
+pub(crate) mod findings;
 pub(crate) mod graph;
 pub(crate) mod list;
 pub(crate) mod new;

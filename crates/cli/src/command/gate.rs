@@ -27,10 +27,10 @@ use self::create::GateCreateArgs;
 use self::run::GateRunArgs;
 use crate::args::Global;
 use crate::command::Access;
+use crate::command::work::{Target, main_root, project};
 use crate::failure::Failure;
 use crate::ui::table::{Page, Table};
 use crate::ui::{Ui, counted};
-use crate::work::{Target, main_root, project};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum GateCommand {

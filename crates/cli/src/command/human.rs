@@ -2,8 +2,9 @@
 //!
 //! A bead of `implement` waits when it is labelled `human`, and so is the step that could not be done; `merge-ready` waits to be merged; a bead of `run`
 //! waits when it was given up; a gate of a plan waits to be closed. What is closed waits for nobody.
+//!
+//! Data of `list`: `{"waiting": [{id, title, kind, step, stage, molecule, why, since, commands: [{command, purpose}]}]}`; `kind` is `implement`, `run`, `merge` or `gate`.
 
-mod list;
 mod resolve;
 mod show;
 mod waiting;
@@ -26,24 +27,53 @@ use crate::args::Global;
 use crate::command::inspect::blocked::people_parts;
 use crate::failure::Failure;
 use crate::ui::Ui;
+use crate::ui::table::{Page, Table};
 use waiting::{Kind, Waiting};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum HumanCommand {
-    /// List what waits for a person, the longest wait first
+    /// List what waits for a person, longest wait first
     List,
-    /// Show why something waits for a person, the evidence, and the commands to type next
+    /// Show why something waits for a person, with evidence and next commands
     Show(HumanShowArgs),
-    /// Record the answer and go on: the step is done again, or gone past
+    /// Record the answer, then repeat or skip the step
     Resolve(HumanResolveArgs),
 }
 
 pub(crate) fn run(command: &HumanCommand, global: &Global, ui: &Ui) -> Result<(), Failure> {
     match command {
-        HumanCommand::List => list::run(global, ui),
+        HumanCommand::List => list(global, ui),
         HumanCommand::Show(args) => show::run(args, global, ui),
         HumanCommand::Resolve(args) => resolve::run(args, global, ui),
     }
+}
+
+fn list(global: &Global, ui: &Ui) -> Result<(), Failure> {
+    let beads = global.open()?;
+    let waiting = all(&*beads.store)?;
+    if ui.is_json() {
+        let waiting: Vec<_> = waiting.iter().map(Waiting::facts).collect();
+        return ui.data_under("waiting", &waiting);
+    }
+    if waiting.is_empty() {
+        ui.say("nothing waits for a person\n");
+        return Ok(());
+    }
+    let mut table = Table::new(&["ID", "KIND", "SINCE", "STAGE", "TITLE…", "WHY…"]);
+    for waiting in &waiting {
+        let why = waiting.why();
+        table.row(vec![
+            waiting.record.issue.id().to_string(),
+            waiting.kind.as_str().to_owned(),
+            waiting.since_text().unwrap_or_default(),
+            waiting.stage().unwrap_or_default(),
+            waiting.record.issue.title().to_owned(),
+            why.lines().next().unwrap_or_default().to_owned(),
+        ]);
+    }
+    ui.out(&table.draw(Page::of(ui)))?;
+    ui.say("`beads-ralph human show ID` says more, `beads-ralph human resolve ID` answers\n");
+    Ok(())
 }
 
 /// Whether a bead, or the bead whose step it is, waits for a person because of `implement`.

@@ -1,6 +1,7 @@
 //! The commands that show what was done and what is to be done.
 
 pub(crate) mod blocked;
+pub(crate) mod journal;
 pub(crate) mod logs;
 pub(crate) mod metrics;
 pub(crate) mod qa_report;

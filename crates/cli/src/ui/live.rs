@@ -6,9 +6,9 @@ use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_runtime::progress::{Listener, News};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::command::work::word;
 use crate::ui::format::{duration, elapsed, milliseconds};
 use crate::ui::{Stream, Ui};
-use crate::work::word;
 
 pub(crate) struct Live<'a> {
     ui: &'a Ui,

@@ -12,9 +12,9 @@ use beads_ralph_runtime::repo;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::bd::registered_types::RegisteredTypes;
 use crate::bd::{Call, Opened, Refusal, go_json, quoted, tree, usage};
-use crate::formulas::Said;
-use crate::registered_types::RegisteredTypes;
+use crate::command::formula::findings::Said;
 
 struct Wish<'c> {
     call: &'c Call<'c>,

@@ -11,9 +11,9 @@ use camino::Utf8PathBuf;
 use clap::Args;
 use serde_json::{Value, json};
 
+use crate::command::work;
 use crate::failure::Failure;
 use crate::ui::{Ui, quoted};
-use crate::work;
 
 #[derive(Debug, Args)]
 pub(crate) struct CreateBeadArgs {

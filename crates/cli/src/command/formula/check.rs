@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::list::n_steps;
 use crate::args::{CheckFormat, ReadingArgs};
+use crate::command::formula::findings::{Said, formulas};
 use crate::failure::Failure;
-use crate::formulas::{Said, formulas};
 use crate::ui::{JsonDiagnostic, Stream, Ui, counted};
 
 #[derive(Debug, Args)]

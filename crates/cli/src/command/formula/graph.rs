@@ -7,8 +7,8 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::args::{GraphFormat, ReadingArgs};
+use crate::command::formula::findings::{Said, compiled, formulas, values};
 use crate::failure::Failure;
-use crate::formulas::{Said, compiled, formulas, values};
 use crate::ui::Ui;
 use crate::ui::draw::{self, Chart, Labelled};
 

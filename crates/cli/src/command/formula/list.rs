@@ -10,8 +10,8 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::args::ReadingArgs;
+use crate::command::formula::findings::{compiled, formulas};
 use crate::failure::Failure;
-use crate::formulas::{compiled, formulas};
 use crate::ui::Ui;
 use crate::ui::table::{Page, Table};
 

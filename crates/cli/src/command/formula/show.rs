@@ -15,8 +15,8 @@ use beads_ralph_runtime::formulas::Formulas;
 use clap::Args;
 
 use crate::args::ReadingArgs;
+use crate::command::formula::findings::{Said, compiled, formulas};
 use crate::failure::Failure;
-use crate::formulas::{Said, compiled, formulas};
 use crate::ui::table::{Page, Table};
 use crate::ui::{Ui, counted};
 

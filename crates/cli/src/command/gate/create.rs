@@ -27,19 +27,19 @@ pub(crate) struct GateCreateArgs {
     /// Its id
     #[arg(value_name = "ID")]
     pub(crate) id: String,
-    /// A command that must succeed, alone or as NAME=COMMAND; may be given several times
+    /// A command that must succeed, alone or as NAME=COMMAND (repeatable)
     #[arg(long = "verifier", value_name = "COMMAND", required = true, value_parser = NonEmptyStringValueParser::new())]
     pub(crate) verifiers: Vec<String>,
-    /// What it is called; without it the id
+    /// The title (default: the id)
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) title: Option<String>,
-    /// The group that it is for: features of the group are held back by its gates only
+    /// The group; its features are blocked by gates of the group only
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) group: Option<String>,
     /// Keep it open when it is green
     #[arg(long)]
     pub(crate) stays_open: bool,
-    /// Write it into .ralph/gates, also where there is a store
+    /// Write it into .ralph/gates even if there is a store
     #[arg(long)]
     pub(crate) file: bool,
 }

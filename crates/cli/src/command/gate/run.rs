@@ -16,13 +16,13 @@ use serde_json::{Value, json};
 use super::{gates, main_project, none_stands, refuse_planned};
 use crate::args::{BeadChoice, Global};
 use crate::command::work::exec::{Done, Exec, ExecArgs};
+use crate::command::work::{self, Target};
 use crate::failure::Failure;
 use crate::ui::{Ui, counted};
-use crate::work::{self, Target};
 
 #[derive(Debug, Args)]
 pub(crate) struct GateRunArgs {
-    /// The gates; without any, all that hold features back
+    /// The gates (default: all that block features)
     #[arg(value_name = "GATE")]
     pub(crate) ids: Vec<String>,
 }

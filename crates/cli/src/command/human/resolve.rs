@@ -5,6 +5,7 @@
 use std::collections::HashSet;
 use std::io;
 
+use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::implement::{
     Stage, accept_step, answer_note, answer_source, redo_step, stage_of,
@@ -22,7 +23,7 @@ use beads_ralph_runtime::{os::clock, os::files, os::host};
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::waiting::{Kind, Waiting};
 use crate::args::Global;
@@ -34,16 +35,16 @@ use crate::ui::bead_view::named;
 pub(crate) struct HumanResolveArgs {
     /// The bead, or the step of its molecule that waits
     pub(crate) id: String,
-    /// What you say to it; it is kept with the bead
+    /// The answer; it is kept with the bead
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) answer: Option<String>,
-    /// The file that holds it; `-` is standard input
+    /// Read the answer from a file; `-` is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "answer")]
     pub(crate) answer_file: Option<Utf8PathBuf>,
-    /// Go past it instead of doing it again
+    /// Accept the step as it is instead of repeating it
     #[arg(long)]
     pub(crate) accept: bool,
-    /// Do everything again from this stage on, such as green-loop
+    /// Repeat everything from this stage on, such as green-loop
     #[arg(long, value_name = "STAGE", conflicts_with = "accept")]
     pub(crate) redo: Option<String>,
 }
@@ -286,20 +287,37 @@ fn write(record: &Record, edits: Vec<Edit>, beads: &Beads) -> Write {
     }
 }
 
-fn to_json(settled: &Settled, answer: &str, is_accepted: bool) -> Value {
-    let (kind, records) = match &settled.done {
-        Some((kind, records)) => (Some(kind.as_str()), records.as_slice()),
-        None => (None, &[][..]),
+/// What became of it, for programs.
+#[derive(Serialize)]
+struct Answer<'s> {
+    id: &'s BeadId,
+    kind: Option<&'static str>,
+    resolved: bool,
+    accepted: bool,
+    answer: &'s str,
+    changed: Vec<ChangedBead<'s>>,
+}
+
+#[derive(Serialize)]
+struct ChangedBead<'s> {
+    id: &'s BeadId,
+    status: &'s str,
+}
+
+fn to_json<'s>(settled: &'s Settled, answer: &'s str, is_accepted: bool) -> Answer<'s> {
+    let changed = |record: &'s Record| ChangedBead {
+        id: record.issue.id(),
+        status: record.issue.status(),
     };
-    let changed = |record: &Record| json!({"id": record.issue.id().as_str(), "status": record.issue.status()});
-    json!({
-        "id": settled.bead.issue.id().as_str(),
-        "kind": kind,
-        "resolved": settled.done.is_some(),
-        "accepted": is_accepted,
-        "answer": answer,
-        "changed": records.iter().map(changed).collect::<Vec<Value>>(),
-    })
+    let records = settled.done.iter().flat_map(|(_, records)| records);
+    Answer {
+        id: settled.bead.issue.id(),
+        kind: settled.done.as_ref().map(|(kind, _)| kind.as_str()),
+        resolved: settled.done.is_some(),
+        accepted: is_accepted,
+        answer,
+        changed: records.map(changed).collect(),
+    }
 }
 
 fn said(settled: &Settled) -> String {

@@ -5,20 +5,22 @@
 
 use std::fmt::Write as _;
 
+use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::implement::stage_of;
 use beads_ralph_core::issue::Record;
 use beads_ralph_core::text::{excerpt, visible};
+use beads_ralph_core::vocabulary::field;
+use beads_ralph_runtime::app::worker_reports::{Found, FoundJson, reports};
 use clap::Args;
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use super::waiting::{Kind, Waiting};
+use super::waiting::{Kind, Waiting, WaitingFacts};
 use crate::args::Global;
 
 use crate::failure::Failure;
 use crate::ui::Ui;
 use crate::ui::bead_view::{named, paragraph};
 use crate::ui::format::next_steps;
-use crate::worker_reports::{Found, reports};
 
 #[derive(Debug, Args)]
 pub(crate) struct HumanShowArgs {
@@ -45,7 +47,7 @@ pub(super) fn run(args: &HumanShowArgs, global: &Global, ui: &Ui) -> Result<(), 
         })
         .collect();
     if ui.is_json() {
-        return ui.data(&to_json(&waiting, &steps));
+        return ui.data(&Answer::of(&waiting, &steps));
     }
     ui.out(&said(&waiting, &steps))
 }
@@ -54,9 +56,19 @@ pub(super) fn run(args: &HumanShowArgs, global: &Global, ui: &Ui) -> Result<(), 
 fn nothing(bead: &Record, ui: &Ui) -> Result<(), Failure> {
     let issue = &bead.issue;
     if ui.is_json() {
-        return ui.data(&json!({
-            "id": issue.id().as_str(), "title": issue.title(), "status": issue.status(), "waiting": false,
-        }));
+        #[derive(Serialize)]
+        struct Nothing<'b> {
+            id: &'b BeadId,
+            title: &'b str,
+            status: &'b str,
+            waiting: bool,
+        }
+        return ui.data(&Nothing {
+            id: issue.id(),
+            title: issue.title(),
+            status: issue.status(),
+            waiting: false,
+        });
     }
     let status = visible(issue.status());
     ui.out(&format!(
@@ -65,28 +77,58 @@ fn nothing(bead: &Record, ui: &Ui) -> Result<(), Failure> {
     ))
 }
 
-fn to_json(waiting: &Waiting, steps: &[Shown<'_>]) -> Value {
-    let step = |shown: &Shown<'_>| {
+/// What waits, with the evidence, for programs.
+#[derive(Serialize)]
+struct Answer<'w> {
+    #[serde(flatten)]
+    facts: WaitingFacts<'w>,
+    waiting: bool,
+    status: &'w str,
+    notes: Option<&'w str>,
+    steps: Vec<StepFacts<'w>>,
+    worktree: Option<String>,
+    pull_request: Option<String>,
+    verified: bool,
+}
+
+#[derive(Serialize)]
+struct StepFacts<'w> {
+    id: &'w BeadId,
+    title: &'w str,
+    status: &'w str,
+    stage: Option<String>,
+    notes: Option<&'w str>,
+    reports: Vec<FoundJson<'w>>,
+}
+
+impl<'w> Answer<'w> {
+    fn of(waiting: &'w Waiting, steps: &'w [Shown<'_>]) -> Self {
+        let issue = &waiting.record.issue;
+        Self {
+            facts: waiting.facts(),
+            waiting: true,
+            status: issue.status(),
+            notes: issue.text(field::NOTES),
+            steps: steps.iter().map(StepFacts::of).collect(),
+            worktree: waiting.worktree(),
+            pull_request: waiting.pull_request(),
+            verified: waiting.is_verified(),
+        }
+    }
+}
+
+impl<'w> StepFacts<'w> {
+    fn of(shown: &'w Shown<'_>) -> Self {
         let issue = &shown.step.issue;
-        json!({
-            "id": issue.id().as_str(),
-            "title": issue.title(),
-            "status": issue.status(),
-            "stage": stage_of(issue),
-            "notes": issue.text("notes"),
-            "reports": shown.reports.iter().map(Found::to_json).collect::<Vec<Value>>(),
-        })
-    };
-    let issue = &waiting.record.issue;
-    let mut json = waiting.to_json();
-    json["waiting"] = true.into();
-    json["status"] = issue.status().into();
-    json["notes"] = issue.text("notes").into();
-    json["steps"] = steps.iter().map(step).collect();
-    json["worktree"] = waiting.worktree().into();
-    json["pull_request"] = waiting.pull_request().into();
-    json["verified"] = waiting.is_verified().into();
-    json
+        Self {
+            id: issue.id(),
+            title: issue.title(),
+            status: issue.status(),
+            stage: stage_of(issue),
+            notes: issue.text(field::NOTES),
+            reports: shown.reports.iter().map(Found::to_json).collect(),
+        }
+    }
 }
 
 fn said(waiting: &Waiting, steps: &[Shown<'_>]) -> String {

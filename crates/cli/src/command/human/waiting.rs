@@ -1,12 +1,13 @@
 //! Something that waits for a person, and what is known about it.
 
+use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::history::records;
 use beads_ralph_core::implement::{decode_path, decode_url, reason, stage_of};
 use beads_ralph_core::issue::{Issue, Record, Standing};
 use beads_ralph_core::molecule::{Molecule, Step};
 use beads_ralph_core::vocabulary::label;
 use camino::Utf8Path;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::ui::bead_view::time;
 use crate::ui::format::Next;
@@ -213,19 +214,33 @@ impl Waiting {
     }
 
     /// What programs are told of everything that waits.
-    pub(super) fn to_json(&self) -> Value {
+    pub(super) fn facts(&self) -> WaitingFacts<'_> {
         let issue = &self.record.issue;
-        let id = |record: &Record| record.issue.id().to_string();
-        json!({
-            "id": issue.id().as_str(),
-            "title": issue.title(),
-            "kind": self.kind.as_str(),
-            "step": self.step().map(id),
-            "stage": self.stage(),
-            "molecule": self.molecule().map(|molecule| id(molecule.root())),
-            "why": self.why(),
-            "since": self.since_text(),
-            "commands": self.commands(),
-        })
+        let molecule = self.molecule().map(Molecule::root);
+        WaitingFacts {
+            id: issue.id(),
+            title: issue.title(),
+            kind: self.kind.as_str(),
+            step: self.step().map(|step| step.issue.id()),
+            stage: self.stage(),
+            molecule: molecule.map(|root| root.issue.id()),
+            why: self.why(),
+            since: self.since_text(),
+            commands: self.commands(),
+        }
     }
+}
+
+/// Something that waits, for programs.
+#[derive(Serialize)]
+pub(super) struct WaitingFacts<'w> {
+    id: &'w BeadId,
+    title: &'w str,
+    kind: &'static str,
+    step: Option<&'w BeadId>,
+    stage: Option<String>,
+    molecule: Option<&'w BeadId>,
+    why: String,
+    since: Option<String>,
+    commands: Vec<Next>,
 }

@@ -13,8 +13,8 @@ use clap::Args;
 
 use super::report::told;
 use crate::args::here;
+use crate::command::inspect::journal;
 use crate::failure::Failure;
-use crate::journal;
 use crate::ui::{Ui, format};
 
 pub(crate) fn run(args: &MetricsArgs, ui: &Ui) -> Result<(), Failure> {

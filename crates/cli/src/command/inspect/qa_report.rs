@@ -12,11 +12,11 @@ use beads_ralph_runtime::check::each_kept_record;
 use serde::Serialize;
 
 use crate::args::Global;
+use crate::command::work;
 use crate::failure::Failure;
 use crate::ui::Ui;
 use crate::ui::format::percent;
 use crate::ui::table::{Page, Table};
-use crate::work;
 
 #[derive(Serialize)]
 struct Answer<'a> {

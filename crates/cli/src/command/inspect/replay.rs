@@ -15,8 +15,8 @@ use clap::Args;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use crate::command::inspect::journal::{self, Journal};
 use crate::failure::Failure;
-use crate::journal::{self, Journal};
 use crate::ui::table::Page;
 use crate::ui::{Ui, counted};
 

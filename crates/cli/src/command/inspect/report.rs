@@ -9,6 +9,7 @@ use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::engine::{CommitId, Outcome};
 use beads_ralph_core::history::{Attempt, Chronicle, RunKind, chronicle};
 use beads_ralph_core::issue::Liveness;
+use beads_ralph_runtime::app::origin::Origins;
 use beads_ralph_runtime::check::last_records;
 use beads_ralph_runtime::git::{Change, Git, Settings};
 use beads_ralph_runtime::os::process::Units;
@@ -19,12 +20,12 @@ use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
 use serde::Serialize;
 
+use crate::command::inspect::journal;
 use crate::failure::Failure;
-use crate::origin::Origins;
 use crate::ui::Ui;
 use crate::ui::kept_check::KeptCheck;
+use crate::ui::page;
 use crate::ui::page::Evidence;
-use crate::{journal, ui::page};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {

@@ -15,9 +15,9 @@ use serde::Serialize;
 
 use crate::args::{Global, ReadingArgs};
 
+use crate::bd::registered_types::RegisteredTypes;
+use crate::command::formula::findings::{Said, compiled, formulas, values};
 use crate::failure::Failure;
-use crate::formulas::{Said, compiled, formulas, values};
-use crate::registered_types::RegisteredTypes;
 use crate::ui::{Ui, counted, lines};
 
 #[derive(Debug, Args)]

@@ -30,17 +30,17 @@ use crate::ui::{Ui, counted, lines};
 pub(crate) struct DoctorArgs {
     #[command(subcommand)]
     pub(crate) what: Option<DoctorCommand>,
-    /// Build the store anew from what is left of it; the damaged file is kept
+    /// Rebuild the store from what can be read; the damaged file is kept
     #[arg(long)]
     pub(crate) repair: bool,
-    /// The export to take beads from that cannot be saved otherwise; without it `.beads/issues.jsonl`
+    /// The export with the beads that cannot be read (default: .beads/issues.jsonl)
     #[arg(long, value_name = "FILE", requires = "repair")]
     pub(crate) from: Option<camino::Utf8PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, Subcommand)]
 pub(crate) enum DoctorCommand {
-    /// Look for agents, and ask their programs what they can do
+    /// Find agents, and ask their programs what they can do
     Agents,
 }
 

@@ -19,9 +19,9 @@ use crate::ui::table::Page;
 
 #[derive(Debug, Args)]
 pub(crate) struct LogArgs {
-    /// The bead; without it, the whole store
+    /// The bead (default: the whole store)
     pub(crate) id: Option<String>,
-    /// How many changes to show at the most, the newest; 0 shows all
+    /// Show at most this many changes, the newest; 0 shows all
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
     pub(crate) limit: usize,
 }

@@ -24,13 +24,13 @@ use crate::ui::{Ui, counted};
 
 #[derive(Debug, Args)]
 pub(crate) struct RecoverArgs {
-    /// Also beads that are in progress although no holder is recorded
+    /// Include beads that are in progress without a recorded holder
     #[arg(long)]
     pub(crate) unheld: bool,
     /// Give up a run that was left and cannot be gone on with, or is not wanted; branches and worktrees stay
     #[arg(long, value_name = "RUN")]
     pub(crate) discard: Option<String>,
-    /// Say what would happen, and change nothing
+    /// Show what would happen, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
 }

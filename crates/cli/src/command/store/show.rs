@@ -11,13 +11,13 @@ use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Blocker, Claim, Comment, Fence, Record, Waiting};
 use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_runtime::app::beads::{Beads, n_blocking};
+use beads_ralph_runtime::app::origin::{Origin, OriginJson, Origins};
 use clap::Args;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::args::Global;
 use crate::failure::Failure;
-use crate::origin::{Origin, OriginJson, Origins};
 use crate::ui::Ui;
 use crate::ui::bead_view::{self, held, paragraph};
 use crate::ui::table::{Page, pairs};
@@ -27,7 +27,7 @@ pub(crate) struct ShowArgs {
     /// The beads: whole ids, or their first parts where only one id has them
     #[arg(required = true, value_name = "ID")]
     pub(crate) ids: Vec<String>,
-    /// Show the comments too
+    /// Include the comments
     #[arg(long)]
     pub(crate) comments: bool,
 }

@@ -17,7 +17,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::args::{Global, PermissionsArg};
-use crate::dispatching::{Shop, explained, to_json, words};
+use crate::command::work::dispatching::{Shop, explained, to_json, words};
 use crate::failure::Failure;
 use crate::ui::format::{duration, list};
 use crate::ui::{Ui, counted};

@@ -31,9 +31,9 @@ use self::site::Site;
 use self::worker::AgentWorker;
 use crate::args::{BeadChoice, Global, PermissionsArg, duration};
 use crate::command::gate;
+use crate::command::work::{self, Target};
 use crate::failure::Failure;
 use crate::ui::{Ui, counted};
-use crate::work::{self, Target};
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct ExecArgs {

@@ -9,7 +9,7 @@ use clap::Args;
 
 use crate::args::{Global, PermissionsArg};
 
-use crate::dispatching::{Shop, explained, to_json, words};
+use crate::command::work::dispatching::{Shop, explained, to_json, words};
 use crate::failure::Failure;
 use crate::ui::Ui;
 use crate::ui::live::Live;

@@ -17,9 +17,9 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::args::Global;
+use crate::command::work;
 use crate::failure::Failure;
 use crate::ui::Ui;
-use crate::work;
 
 pub(crate) fn run(args: &PatrolArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let mut beads = global.open()?;

@@ -36,9 +36,9 @@ use self::screen::Screen;
 use crate::args::{Global, PermissionsArg};
 use crate::command::inspect::blocked::people_parts;
 use crate::command::plan::apply::{AppliedForRun, apply_for_run};
+use crate::command::work;
 use crate::failure::Failure;
 use crate::ui::{Ui, lines};
-use crate::work;
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct RunArgs {

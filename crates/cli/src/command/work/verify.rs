@@ -16,10 +16,10 @@ use clap::Args;
 use serde_json::json;
 
 use crate::args::{BeadChoice, Global};
+use crate::command::work::{self, Target};
 use crate::failure::Failure;
 use crate::ui::live::Live;
 use crate::ui::{Ui, counted};
-use crate::work::{self, Target};
 
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {

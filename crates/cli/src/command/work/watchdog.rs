@@ -24,10 +24,10 @@ use serde_json::{Value, json};
 use self::executing::{Executed, Executor};
 use crate::args::{Global, duration};
 use crate::command::gate;
+use crate::command::work;
 use crate::command::work::exec::ExecArgs;
 use crate::failure::Failure;
 use crate::ui::{Ui, counted};
-use crate::work;
 
 #[derive(Debug, Args)]
 pub(crate) struct WatchdogArgs {

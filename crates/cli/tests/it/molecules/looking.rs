@@ -50,7 +50,7 @@ fn f_13_current_for_people_names_step_id_and_title() {
         .exits(0);
     let said = env.run(&["mol", "current", "bd-work-001"]).exits(0).stderr;
     assert!(
-        said.contains("no step of bd-work-001 work can be started"),
+        said.contains("no step of bd-work-001 work is ready"),
         "{said}"
     );
 }
@@ -142,7 +142,7 @@ fn what_is_no_molecule_is_refused_with_a_hint() {
     assert_eq!(refused["code"], "VALIDATION.CONSTRAINT");
     assert_eq!(
         refused["suggested_action"],
-        "it is a step of bd-work-001: name that one"
+        "it is a step of bd-work-001: name that"
     );
     let unknown = error(&env, &["mol", "current", "bd-nothing"], 1);
     assert_eq!(unknown["code"], "DEPENDENCY.UNRESOLVED");

@@ -48,7 +48,12 @@ fn what_waits_is_not_closed_unless_forced() {
     );
     assert_eq!(refused["results"][2]["closed"], true);
     let update = error(&env, &["update", "bd-b", "--status", "closed"], 1);
-    assert!(update["message"].as_str().unwrap().contains("waits for"));
+    assert!(
+        update["message"]
+            .as_str()
+            .unwrap()
+            .contains("is blocked by")
+    );
     env.run(&["close", "bd-b", "--force"]).exits(0);
     // In one call, the first makes way for the second.
     env.run(&["reopen", "bd-b"]).exits(0);

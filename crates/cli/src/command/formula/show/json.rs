@@ -6,7 +6,7 @@ use beads_ralph_core::formula::{
 use serde_json::{Map, Value, json};
 
 use super::Shown;
-use crate::formulas::Said;
+use crate::command::formula::findings::Said;
 
 impl Shown<'_> {
     pub(super) fn to_json(&self, said: &Said) -> Value {

@@ -20,8 +20,8 @@ use serde::Serialize;
 
 use crate::args::Global;
 use crate::args::here;
+use crate::command::work;
 use crate::failure::Failure;
-use crate::work;
 
 /// A run that wrote something for the bead. What `implement` did in a molecule is one run, too.
 pub(super) struct Run {

@@ -20,11 +20,11 @@ use jiff::Timestamp;
 use super::SimulateArgs;
 use crate::args::Global;
 use crate::args::here;
+use crate::command::inspect::journal::{self, Journal};
 use crate::command::inspect::simulate::model::ModelArgs;
 use crate::command::plan::error;
 use crate::command::work::run::settings::configured;
 use crate::failure::Failure;
-use crate::journal::{self, Journal};
 use crate::ui::{Stream, Ui, render};
 
 /// How many of the last runs are learned from.

@@ -9,12 +9,11 @@ use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_core::vocabulary::label;
 use beads_ralph_runtime::app::beads::Beads;
 use beads_ralph_runtime::app::molecules;
+use beads_ralph_runtime::app::worker_reports::{Found, FoundJson, reports};
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::ui::table::{Page, Table, pairs};
-use crate::worker_reports::{Found, reports};
 
 pub(super) struct Worked {
     molecule: Molecule,
@@ -85,7 +84,7 @@ struct JsonStage<'s> {
     cycles: u32,
     closed_at: Option<&'s str>,
     said: Option<&'s str>,
-    reports: Vec<Value>,
+    reports: Vec<FoundJson<'s>>,
 }
 
 impl Stage {

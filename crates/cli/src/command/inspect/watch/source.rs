@@ -8,8 +8,8 @@ use beads_ralph_runtime::store;
 use camino::Utf8PathBuf;
 
 use crate::args::here;
+use crate::command::inspect::journal;
 use crate::failure::Failure;
-use crate::journal;
 use crate::ui::board::Board;
 
 pub(super) struct Source {

@@ -8,11 +8,11 @@ use beads_ralph_runtime::repo;
 use serde_json::json;
 
 use super::Done;
+use crate::command::work;
 use crate::command::work::verify::red;
 use crate::failure::Failure;
 use crate::ui::format::{count, dollars, duration};
 use crate::ui::{Ui, counted};
-use crate::work;
 
 /// What people and programs are told at the end.
 pub(super) fn answer(done: &Done, is_scratch: bool, ui: &Ui) -> Result<(), Failure> {

@@ -6,8 +6,8 @@ use beads_ralph_core::text::visible;
 use super::Exec;
 use crate::args::Global;
 use crate::command::gate;
+use crate::command::work::Target;
 use crate::failure::Failure;
-use crate::work::Target;
 
 /// Where a bead in a file notes, in its `ralph_meta`, that it was begun in spite of red gates.
 pub(super) const OVERRULED: &str = "gates_overruled";

@@ -19,10 +19,10 @@ use serde_json::json;
 
 use super::governed::OVERRULED;
 use super::{Done, Exec, completed_already};
+use crate::command::work::{self, Stored, Target};
 use crate::failure::Failure;
 use crate::ui::counted;
 use crate::ui::live::Live;
-use crate::work::{self, Stored, Target};
 
 /// Who we are, for the bead.
 const VERSION: &str = concat!("beads-ralph ", env!("CARGO_PKG_VERSION"));

@@ -18,10 +18,10 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
 
 use super::ExecArgs;
+use crate::command::work::Target;
 use crate::failure::Failure;
 use crate::ui::format::dollars;
 use crate::ui::lines;
-use crate::work::Target;
 
 /// How long one call may take, unless somebody says otherwise (V-11).
 const LIMIT: Duration = Duration::from_mins(10);

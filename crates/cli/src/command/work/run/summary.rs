@@ -7,6 +7,7 @@ use beads_ralph_core::engine::{BeadState, BeadView, End, Engine, Event, Outcome,
 use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_runtime::agent::{self, Finding};
 use beads_ralph_runtime::app::beads::Beads;
+use beads_ralph_runtime::app::origin::Origins;
 use beads_ralph_runtime::bead_files::Ralph;
 use beads_ralph_runtime::run::{Ended, Selection, Sight, TaskReader, left_behind};
 use beads_ralph_runtime::{gate, os::clock, os::host};
@@ -14,7 +15,6 @@ use serde_json::{Value, json};
 
 use super::Place;
 use crate::failure::Failure;
-use crate::origin::Origins;
 use crate::ui::format::{cost, milliseconds, spending};
 use crate::ui::table::{Page, Table};
 use crate::ui::{Ui, counted};

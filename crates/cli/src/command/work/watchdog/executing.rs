@@ -18,10 +18,10 @@ use camino::Utf8PathBuf;
 use serde_json::{Value, json};
 
 use super::super::exec::{Exec, word};
+use crate::command::work::Target;
 use crate::command::work::exec::ExecArgs;
 use crate::failure::Failure;
 use crate::ui::Ui;
-use crate::work::Target;
 
 /// Begins what is pending.
 pub(super) struct Executor<'a> {

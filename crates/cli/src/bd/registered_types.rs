@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use beads_ralph_core::vocabulary::IssueType;
 use beads_ralph_runtime::store::{Store, StoreError};
 
-use crate::bd;
+use super::custom_types;
 
 /// The types that a store takes.
 #[derive(Debug)]
@@ -13,7 +13,7 @@ pub(crate) struct RegisteredTypes(Vec<String>);
 
 impl RegisteredTypes {
     pub(crate) fn of(store: &dyn Store) -> Result<Self, StoreError> {
-        Ok(Self(bd::custom_types(store)?))
+        Ok(Self(custom_types(store)?))
     }
 
     pub(crate) fn is_known(&self, kind: &str) -> bool {

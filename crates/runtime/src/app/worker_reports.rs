@@ -1,32 +1,32 @@
 //! What the workers of a step left (I-16): their reports, as far as they can be read.
 
+use crate::os::files;
 use beads_ralph_core::implement::report::{self, Escalation, MAX_REPORT_BYTES};
 use beads_ralph_core::implement::{Agent, report_folder, reporter};
 use beads_ralph_core::issue::Record;
-use beads_ralph_runtime::os::files;
 use camino::{Utf8Path, Utf8PathBuf};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 /// A worker's report that was found.
 #[derive(Debug)]
-pub(crate) struct Found {
-    pub(crate) path: Utf8PathBuf,
-    pub(crate) agent: String,
+pub struct Found {
+    pub path: Utf8PathBuf,
+    pub agent: String,
     /// What it says, or why it cannot be read.
-    pub(crate) said: Result<Said, String>,
+    pub said: Result<Said, String>,
 }
 
 /// What a report says to a person.
 #[derive(Debug)]
-pub(crate) struct Said {
-    pub(crate) status: &'static str,
+pub struct Said {
+    pub status: &'static str,
     /// What the commands that it ran showed.
-    pub(crate) gate: &'static str,
-    pub(crate) escalations: Vec<Escalation>,
+    pub gate: &'static str,
+    pub escalations: Vec<Escalation>,
 }
 
 /// The reports of a step: by worker, and of each in the order of its cycles.
-pub(crate) fn reports(directory: &Utf8Path, step: &Record) -> Vec<Found> {
+pub fn reports(directory: &Utf8Path, step: &Record) -> Vec<Found> {
     let Ok(folder) = report_folder(step.issue.id()) else {
         return Vec::new();
     };
@@ -62,19 +62,38 @@ fn read(path: &Utf8Path, agent: &Agent) -> Result<Said, String> {
     })
 }
 
+/// A report for programs.
+#[derive(Debug, Serialize)]
+pub struct FoundJson<'f> {
+    path: &'f str,
+    agent: &'f str,
+    status: Option<&'static str>,
+    gate: Option<&'static str>,
+    escalations: Vec<EscalationJson<'f>>,
+    error: Option<&'f str>,
+}
+
+#[derive(Debug, Serialize)]
+struct EscalationJson<'f> {
+    reason: &'f str,
+    detail: &'f str,
+}
+
 impl Found {
-    pub(crate) fn to_json(&self) -> Value {
-        let escalation =
-            |it: &Escalation| json!({"reason": it.reason.as_str(), "detail": it.detail.as_str()});
+    pub fn to_json(&self) -> FoundJson<'_> {
         let said = self.said.as_ref();
         let escalations = said.map_or(&[][..], |said| &said.escalations);
-        json!({
-            "path": self.path.as_str(),
-            "agent": self.agent.as_str(),
-            "status": said.ok().map(|said| said.status),
-            "gate": said.ok().map(|said| said.gate),
-            "escalations": escalations.iter().map(escalation).collect::<Vec<Value>>(),
-            "error": said.err(),
-        })
+        let escalations = escalations.iter().map(|it| EscalationJson {
+            reason: it.reason.as_str(),
+            detail: it.detail.as_str(),
+        });
+        FoundJson {
+            path: self.path.as_str(),
+            agent: &self.agent,
+            status: said.ok().map(|said| said.status),
+            gate: said.ok().map(|said| said.gate),
+            escalations: escalations.collect(),
+            error: said.err().map(String::as_str),
+        }
     }
 }

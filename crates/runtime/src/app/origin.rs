@@ -5,26 +5,26 @@
 
 use std::collections::HashMap;
 
+use crate::app::plan::PlanSource;
+use crate::run::RunDirectory;
 use beads_ralph_core::bead::SourceMap;
 use beads_ralph_core::issue::Issue;
 use beads_ralph_core::number::SprintId;
 use beads_ralph_core::plan::Plan;
 use beads_ralph_core::text::visible;
-use beads_ralph_runtime::app::plan::PlanSource;
-use beads_ralph_runtime::run::RunDirectory;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Serialize;
 
 /// The place of a sprint, and how it compares with what was applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Origin {
-    pub(crate) place: SourceMap,
-    pub(crate) state: State,
+pub struct Origin {
+    pub place: SourceMap,
+    pub state: State,
 }
 
 /// How the plan of today compares with what a bead was compiled from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum State {
+pub enum State {
     /// The sprint says what it said.
     Same,
     /// The sprint says something else.
@@ -48,7 +48,7 @@ impl State {
 
 impl Origin {
     /// For people: the place as editors read it, and what is to be known about it.
-    pub(crate) fn words(&self) -> String {
+    pub fn words(&self) -> String {
         let place = &self.place;
         match self.state {
             State::Same => place.to_string(),
@@ -58,7 +58,7 @@ impl Origin {
         }
     }
 
-    pub(crate) fn to_json(&self) -> OriginJson<'_> {
+    pub fn to_json(&self) -> OriginJson<'_> {
         let SourceMap {
             file,
             line,
@@ -77,7 +77,7 @@ impl Origin {
 
 /// The same for programs.
 #[derive(Debug, Serialize)]
-pub(crate) struct OriginJson<'o> {
+pub struct OriginJson<'o> {
     file: &'o str,
     line: u32,
     column: u32,
@@ -87,14 +87,14 @@ pub(crate) struct OriginJson<'o> {
 
 /// Finds places, and reads every plan once.
 #[derive(Debug)]
-pub(crate) struct Origins {
+pub struct Origins {
     root: Utf8PathBuf,
     plans: HashMap<String, Option<(PlanSource, Plan)>>,
 }
 
 impl Origins {
     /// For beads of the store in a directory; plans have their names from where that lies.
-    pub(crate) fn of(store: &Utf8Path) -> Self {
+    pub fn of(store: &Utf8Path) -> Self {
         Self {
             root: store.parent().unwrap_or(store).to_owned(),
             plans: HashMap::new(),
@@ -102,20 +102,20 @@ impl Origins {
     }
 
     /// For the beads of a run, whose directory lies two levels below its store.
-    pub(crate) fn of_run(run: &RunDirectory) -> Self {
+    pub fn of_run(run: &RunDirectory) -> Self {
         let runs = run.path().parent();
         Self::of(runs.and_then(Utf8Path::parent).unwrap_or(run.path()))
     }
 
     /// Where a bead comes from, if it knows that.
-    pub(crate) fn find(&mut self, issue: &Issue) -> Option<Origin> {
+    pub fn find(&mut self, issue: &Issue) -> Option<Origin> {
         let metadata = issue.metadata()?;
         let sprint = metadata.get("sprint")?.as_str()?;
         Some(self.locate(&SourceMap::of(metadata)?, sprint))
     }
 
     /// Where a sprint stands now that stood somewhere when it was compiled.
-    pub(crate) fn locate(&mut self, was: &SourceMap, sprint: &str) -> Origin {
+    pub fn locate(&mut self, was: &SourceMap, sprint: &str) -> Origin {
         let at = |place: SourceMap, state| Origin { place, state };
         let root = &self.root;
         let plan = self.plans.entry(was.file.clone()).or_insert_with(|| {
