@@ -48,7 +48,6 @@ impl Finding {
     }
 }
 
-/// What a bead's agent comes to.
 #[derive(Debug)]
 pub struct Resolved<'c> {
     pub adapter: &'c Adapter,
@@ -269,7 +268,6 @@ fn known_by_name(
     }
 }
 
-/// Whether the program can do what is asked of it.
 fn fitting(config: &Config, adapter: &Adapter, model: &ResolvedModel, findings: &mut Vec<Finding>) {
     let name = &adapter.name;
     let tier = model.model;

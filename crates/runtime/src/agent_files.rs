@@ -16,7 +16,6 @@ pub use built_in::{BUILT_IN, built_in, write_built_in};
 
 use crate::repo;
 
-/// Where agents live, from the repository's root.
 const DIRECTORY: &str = ".claude/agents";
 
 /// How deep folders may be nested; deeper ones are more likely a mistake than an agent.

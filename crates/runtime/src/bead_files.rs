@@ -52,7 +52,6 @@ const FORMULAS: [(&str, &str); 3] = formulas![
     "molecule-ralph-gate.formula.toml",
 ];
 
-/// The DoD beads of a project.
 #[derive(Debug, Clone)]
 pub struct Ralph {
     root: Utf8PathBuf,
@@ -65,7 +64,6 @@ impl Ralph {
         Self::with_store(root, &root.join(".beads"))
     }
 
-    /// Those of a project with this root and this `.beads` directory.
     pub fn with_store(root: &Utf8Path, store: &Utf8Path) -> Self {
         Self {
             root: root.to_owned(),
@@ -178,7 +176,6 @@ impl Ralph {
         places.iter().flat_map(|place| json_files(place)).collect()
     }
 
-    /// Where the evidence about a bead is kept.
     pub fn evidence(&self, id: &str) -> Evidence {
         Evidence::new(self.root.join(".ralph/evidence").join(id))
     }
@@ -221,7 +218,6 @@ pub struct Evidence {
     directory: Utf8PathBuf,
 }
 
-/// The captured output of one run, in a directory of its own.
 #[derive(Debug, Clone)]
 pub struct LogDirectory(Utf8PathBuf);
 
@@ -261,7 +257,6 @@ impl Evidence {
         files::lock(&self.directory.join("lock"))
     }
 
-    /// A new directory for the output of a run that begins now.
     pub fn begin(&self, now: Timestamp) -> Result<LogDirectory, FileError> {
         let logs = self.directory.join("logs");
         files::create_directory(&logs)?;

@@ -39,7 +39,6 @@ pub struct Checks<'a> {
     pub shell: &'a [String],
     /// Names of variables that are kept from them: what they run is what an agent wrote.
     pub withhold: &'a [String],
-    /// What their environment has beyond ours.
     pub env: &'a BTreeMap<String, String>,
     pub ground: Ground<'a>,
     pub mark: &'a Mark,
@@ -268,7 +267,6 @@ fn now() -> Timestamp {
     Timestamp::from_instant(clock::now())
 }
 
-/// Hands output to the judge and to whoever listens.
 struct Watcher<'a> {
     judge: Judge<'a>,
     last: LastLine,

@@ -41,7 +41,6 @@ use crate::os::files;
 use document::Document;
 use project::Project;
 
-/// The file's name in the repository's root.
 pub const FILE_NAME: &str = "beads-ralph.yaml";
 
 /// What runs the command line of a check, unless the configuration says otherwise (V-3).
@@ -49,7 +48,6 @@ const SHELL: [&str; 2] = ["/bin/sh", "-c"];
 
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// The repository's name, `metadata.rig`.
     pub rig: String,
     pub default_model: Option<String>,
     pub role_models: BTreeMap<String, String>,
@@ -63,14 +61,11 @@ pub struct Config {
     pub shell: Vec<String>,
     /// What agents may do without asking, if it was chosen (Z-23).
     pub permissions: Option<Permissions>,
-    /// The agents that there are, and how they are run.
     pub agents: Agents,
     pub budgets: Budgets,
-    /// How long agents may take.
     pub timeouts: Timeouts,
     pub run: RunSettings,
     pub worktrees: WorktreeSettings,
-    /// How much room there must be before anything starts.
     pub disk: DiskSettings,
     pub integration: IntegrationSettings,
     pub scrum_master: ScrumMaster,

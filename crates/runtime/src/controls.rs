@@ -13,7 +13,6 @@ use crate::store::{Control, Stamp, Store, StoreError};
 
 pub const STOP: &str = "run/stop";
 
-/// The row that says that runs are to begin nothing new.
 pub const PAUSE: &str = "run/pause";
 
 const PREFIX: &str = "run/";
@@ -25,7 +24,6 @@ const TRIES: usize = 100;
 pub struct Order {
     pub at: Timestamp,
     pub by: String,
-    /// Whether agents that run are to be ended as well.
     pub now: bool,
     /// The version of the row; it rises with every order.
     #[serde(skip)]
@@ -79,7 +77,6 @@ pub fn stop(store: &mut dyn Store, now: bool, by: Stamp<'_>) -> Result<Order, St
     set(store, STOP, now, by)
 }
 
-/// Asks every run to begin nothing new.
 pub fn pause(store: &mut dyn Store, by: Stamp<'_>) -> Result<Order, StoreError> {
     set(store, PAUSE, false, by)
 }

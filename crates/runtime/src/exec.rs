@@ -26,7 +26,6 @@ use crate::os::process::{Cancel, Mark, Units};
 use crate::progress::Listener;
 use crate::work_dir::{Snapshot, Tree};
 
-/// Somebody who can be asked to work on a bead.
 pub trait Worker {
     fn name(&self) -> &str;
 
@@ -49,7 +48,6 @@ pub struct Task<'a> {
 pub struct Workshop<'a> {
     pub units: &'a Units,
     pub cancel: &'a Cancel,
-    /// Where agent and checks run.
     pub root: &'a Utf8Path,
     /// The main checkout of the repository, which may be the same.
     pub home: &'a Utf8Path,
@@ -62,7 +60,6 @@ pub struct Workshop<'a> {
     pub withhold: &'a [String],
     /// What is done about a check that fails.
     pub again: Again<'a>,
-    /// By what everything that is started here can be found.
     pub mark: &'a Mark,
     pub budget: &'a Budget,
     pub version: &'a str,
@@ -88,7 +85,6 @@ pub enum Ending {
     Interrupted,
 }
 
-/// Works on a bead until it is done or given up.
 pub fn pursue<'a>(
     workshop: &'a Workshop<'a>,
     keeper: &'a mut dyn Keeper,
@@ -126,7 +122,6 @@ pub(super) fn agent_end(outcome: &Outcome, before: &Snapshot, after: &Snapshot) 
     }
 }
 
-/// What the agents of a bead took so far.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Receipt {
@@ -136,7 +131,6 @@ pub struct Receipt {
     pub tokens: Tokens,
     /// How much money, as far as it is known.
     pub usd: f64,
-    /// How many calls did not say what they cost.
     pub calls_of_unknown_cost: u32,
 }
 

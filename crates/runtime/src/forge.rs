@@ -30,7 +30,6 @@ use self::errors::Failure;
 pub use self::remote::Address;
 pub use self::remote::{NotReady, ready};
 
-/// How many pull requests of one branch are looked at: the newest.
 const MAX_FOUND: &str = "100";
 
 /// How long `gh` may take to end after it was asked to.
@@ -122,7 +121,6 @@ impl GitHub<'_> {
     }
 }
 
-/// A pull request as `gh pr list --json` prints it.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Row {

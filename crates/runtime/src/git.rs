@@ -51,7 +51,6 @@ use crate::repo::shown;
 use call::{Call, Caller};
 use site::Linked;
 
-/// What can be set about how git is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// What is copied from the main checkout into worktrees: paths and patterns from its root (`worktrees.copy`).
@@ -92,7 +91,6 @@ struct Memory {
 /// When a branch was fetched, and what kept it from coming.
 type Fetched = HashMap<String, (Instant, Option<String>)>;
 
-/// A git repository. Threads may share it.
 #[derive(Debug)]
 pub struct Git {
     caller: Caller<Arc<Units>>,
@@ -113,7 +111,6 @@ pub struct Git {
 }
 
 impl Git {
-    /// The repository whose main worktree is at a path.
     pub fn open(units: Arc<Units>, root: &Utf8Path, settings: Settings) -> Result<Self, Trouble> {
         let caller = Caller::new(units);
         let arguments = [
@@ -147,7 +144,6 @@ impl Git {
         })
     }
 
-    /// Whether older commits are missing here.
     pub fn is_shallow(&self) -> bool {
         self.is_shallow
     }

@@ -50,7 +50,6 @@ use crate::run::crash_points;
 use crate::run::main_checkout::MainCheckout;
 use crate::store::{Stamp, Store, StoreError};
 
-/// Works on beads, one stage at a time.
 pub struct Dispatcher<'a> {
     store: &'a mut dyn Store,
     site: &'a Site<'a>,
@@ -164,7 +163,6 @@ impl<'a> Dispatcher<'a> {
         }
     }
 
-    /// Does the stage in the shape that was decided on.
     fn perform(&mut self, assignment: &Assignment, held: &mut Held) -> Result<Ending, Stop> {
         let settlement = match &assignment.shape {
             Shape::Skip(why) => Settlement::skipped(assignment, why),
@@ -212,7 +210,6 @@ impl Settlement {
 /// How long a claim on a step lasts without a sign of life.
 const LEASE: Duration = Duration::from_mins(10);
 
-/// Where and with what a dispatcher works. Several may share it.
 #[derive(Clone)]
 pub struct Site<'a> {
     pub units: &'a Units,
@@ -226,11 +223,9 @@ pub struct Site<'a> {
     /// Where pull requests are made, if they are.
     pub forge: Option<&'a dyn Forge>,
     pub integration: IntegrationMode,
-    /// What agents may do without asking, if it was chosen.
     pub permissions: Option<Permissions>,
     pub holder: Holder,
     pub actor: &'a str,
-    /// By what everything that is started here can be found.
     pub mark: Mark,
 }
 

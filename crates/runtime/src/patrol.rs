@@ -28,7 +28,6 @@ use crate::pour::Numbers;
 use crate::repo;
 use crate::store::{Guard, Stamp, Store, StoreError, Write};
 
-/// Where logs are, from the project's root.
 const LOGS: &str = ".ralph/patrol";
 
 /// How many logs of each check are kept: the newest is the one that an open bead names.
@@ -75,7 +74,6 @@ impl Done {
     }
 }
 
-/// Why a cycle could not be finished.
 #[derive(Debug, Error)]
 pub enum PatrolError {
     /// A check could not be run at all, which says nothing about the project.
@@ -200,7 +198,6 @@ impl Patrol<'_> {
         }
     }
 
-    /// Files a bead about a failure unless there is one.
     fn broken(
         &self,
         store: &mut dyn Store,

@@ -20,11 +20,9 @@ pub struct Place {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
     pub source: String,
-    /// What must be in it before the work begins, in that order.
     pub wanted: Vec<Wanted>,
 }
 
-/// One thing that must be in a branch before the work begins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wanted {
     pub name: String,
@@ -40,11 +38,9 @@ pub struct Prepared {
     pub from: String,
     /// What is being merged while there are conflicts.
     pub merging: Option<Wanted>,
-    /// The files with conflicts, from the root of the worktree.
     pub conflicts: Vec<String>,
 }
 
-/// What an attempt made, all of it committed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sealed {
     pub commit: CommitId,
@@ -96,7 +92,6 @@ pub trait Repository: Send + Sync {
 
     fn changed_files(&self, base: &CommitId, commit: &CommitId) -> Result<Vec<String>, Trouble>;
 
-    /// What the worktree looks like now.
     fn state(&self, place: &Place) -> Result<State, Trouble>;
 
     /// Makes a worktree be exactly a commit again; ignored files stay. What was there is kept reachable first, under
@@ -194,7 +189,6 @@ pub struct Claimed {
     pub qa_results: Vec<QaReport>,
 }
 
-/// Everybody who works on beads or judges them: agents and checks.
 pub trait Executor: Send + Sync {
     /// Whose account an agent uses; limits hold for accounts.
     fn account(&self, spec: &AgentSpec) -> String;
@@ -202,7 +196,6 @@ pub trait Executor: Send + Sync {
     /// Makes a new worktree fit to be worked in; whether there was anything to do.
     fn set_up(&self, bead: &RalphBead, place: &Place) -> Result<bool, Trouble>;
 
-    /// Lets a dev agent work.
     fn develop(
         &self,
         job: Job<'_>,
@@ -210,7 +203,6 @@ pub trait Executor: Send + Sync {
         feedback: Option<&str>,
     ) -> Result<AgentReport, Trouble>;
 
-    /// Lets the first dev agent solve a conflict.
     fn resolve(
         &self,
         job: Job<'_>,
@@ -218,7 +210,6 @@ pub trait Executor: Send + Sync {
         files: &[String],
     ) -> Result<AgentReport, Trouble>;
 
-    /// Lets the scrum-master agent lead, or only make the pull request.
     fn lead(
         &self,
         job: Job<'_>,

@@ -13,7 +13,6 @@ pub fn root_of(path: &Utf8Path) -> Option<Utf8PathBuf> {
         .map(Utf8Path::to_owned)
 }
 
-/// Where the worktrees of a repository meet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Home {
     /// The root of the main worktree; for a submodule that of the repository that holds it.

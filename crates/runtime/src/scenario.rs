@@ -13,11 +13,7 @@ pub enum ScenarioError {
     #[error(transparent)]
     File(#[from] FileError),
     #[error("{} is no scenario: {reason}", shown(path))]
-    Invalid {
-        path: Utf8PathBuf,
-        /// What the parser said, with line and column.
-        reason: String,
-    },
+    Invalid { path: Utf8PathBuf, reason: String },
 }
 
 impl ScenarioError {

@@ -20,7 +20,6 @@ use crate::os::files::{self, FileError, Lock};
 use crate::os::process::Cancel;
 use crate::store::{Store, StoreError};
 
-/// Where figures are, from the project's root.
 const METRICS: &str = ".ralph/metrics";
 
 /// How often another watchdog's turn is waited for, and how long each time.
@@ -40,7 +39,6 @@ pub struct Watchdog<'a> {
 pub struct Seen {
     pub bead: Watched,
     pub step: Step,
-    /// How long it had been silent.
     pub silence: Option<Duration>,
     /// The reminder or the alert, from the project's root.
     pub file: Option<String>,
@@ -60,7 +58,6 @@ impl Seen {
     }
 }
 
-/// A pass over all beads in progress.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pass {
     /// The beads: those of the store in order of their ids, then those in files.
@@ -68,7 +65,6 @@ pub struct Pass {
     pub counts: Counts,
 }
 
-/// Why a pass could not be finished.
 #[derive(Debug, Error)]
 pub enum WatchdogError {
     /// Another watchdog does not come to an end.
@@ -121,7 +117,6 @@ impl Watchdog<'_> {
         Ok(self.keep(counts, now)?)
     }
 
-    /// Waits until no other watchdog is at work.
     fn turn(&self) -> Result<Option<Lock>, WatchdogError> {
         if self.is_dry_run {
             return Ok(None);
@@ -157,11 +152,9 @@ const NUDGES: &str = ".ralph/nudges";
 const ALERTS: &str = ".ralph/alerts";
 const METRICS_FILE: &str = "watchdog-metrics.json";
 
-/// How many reminders, and how many alerts, are kept.
 const MAX_KEPT: usize = 100;
 
 impl Watchdog<'_> {
-    /// A reminder for whoever works on a bead.
     pub(super) fn nudge(
         &self,
         bead: &Watched,

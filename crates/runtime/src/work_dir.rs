@@ -22,7 +22,6 @@ const MAX_NAMED: usize = 5;
 /// What is ours and no work: nobody's change to it counts.
 const OURS: [&str; 3] = [".git", ".ralph", ".beads"];
 
-/// What a directory looked like, to be compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
     pub head: Option<String>,
@@ -46,7 +45,6 @@ impl<'a> Tree<'a> {
         Self { units, root, home }
     }
 
-    /// Keeps git's settings as they are now.
     pub fn keep_settings(&self) -> Kept {
         Kept(self.top().and_then(|_| git::hold(self.units, self.home)))
     }

@@ -14,13 +14,11 @@ use crate::os::process::{
     Cancel, Ended, Ending, Environment, Limits, Mark, Silent, Spec, Stdin, UnitError, Units,
 };
 
-/// How long a program may take to say something about itself.
 const LIMIT: Duration = Duration::from_secs(10);
 
 /// How long it may take to end after that.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// What is known of an agent's program.
 #[derive(Debug)]
 pub struct Probed {
     pub program: Option<Utf8PathBuf>,
@@ -63,7 +61,6 @@ impl Login {
     }
 }
 
-/// Asks the program of an agent what it can do.
 pub fn probe(units: &Units, adapter: &Adapter, root: &Utf8Path, withhold: &[String]) -> Probed {
     let mut probed = Probed {
         program: program(root, &adapter.executable),

@@ -49,7 +49,6 @@ pub struct Job<'a> {
     pub before: Tokens,
 }
 
-/// Somebody who looks at an agent while it works.
 pub trait Observer {
     /// It does something else now, or something is known about it that was not.
     fn seen(&mut self, activity: Option<&str>, session: Option<&str>, spent: &Spent);
@@ -73,7 +72,6 @@ impl Observer for Quiet {
 pub enum AgentError {
     #[error(transparent)]
     File(#[from] FileError),
-    /// No process can be started.
     #[error(transparent)]
     Unit(UnitError),
 }

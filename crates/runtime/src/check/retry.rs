@@ -24,12 +24,10 @@ const SETUP_LIMIT: Duration = Duration::from_mins(30);
 /// No hook of the user's is run: it would be run for something that nobody works on.
 const NO_HOOKS: &str = "core.hooksPath=/dev/null";
 
-/// What is done about a check that fails.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Again<'a> {
     /// How often it is run again at the most; with nothing here, a check that fails has failed.
     pub retries: u32,
-    /// What the work began from, if that is known.
     pub base: Option<&'a Base<'a>>,
 }
 

@@ -25,9 +25,7 @@ const USUAL: [&str; 4] = ["claude", "codex", "gemini", "opencode"];
 #[derive(Debug, Clone)]
 pub struct Agents {
     default: Option<String>,
-    /// What is configured about some of them, by name.
     sections: BTreeMap<String, Overrides>,
-    /// Those that are built in, and those that are configured.
     adapters: BTreeMap<String, OnceLock<Adapter>>,
     /// Names of variables that are kept from agents; one that ends in `*` stands for all that begin so.
     pub withhold_env: Vec<String>,

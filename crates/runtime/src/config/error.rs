@@ -12,7 +12,6 @@ use crate::repo::shown;
 /// How much of the parser's words is passed on; they can quote the file.
 const MAX_SAID: usize = 300;
 
-/// What can go wrong with the configuration.
 #[derive(Debug, DeriveError)]
 pub enum ConfigError {
     #[error(transparent)]

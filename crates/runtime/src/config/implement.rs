@@ -28,7 +28,6 @@ pub struct ImplementSettings {
     pub worker_timeout: Duration,
     /// How long a reviewer may take.
     pub reviewer_timeout: Duration,
-    /// How many beads are driven at once.
     pub parallel: usize,
     /// How often the driver looks for beads (I-40).
     pub poll_interval: Duration,
@@ -40,11 +39,9 @@ pub struct ImplementSettings {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerSettings {
-    /// The worker's name, which is also that of its file.
     pub agent: String,
     /// The adapter that runs it; without one, the default adapter.
     pub adapter: Option<String>,
-    /// The tier of its model; without one, what its file recommends.
     pub model: Option<Model>,
 }
 

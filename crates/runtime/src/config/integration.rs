@@ -16,15 +16,12 @@ pub struct IntegrationSettings {
     pub target: Option<String>,
 }
 
-/// How verified work is handed over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum IntegrationMode {
     /// It stays on its branch.
     None,
-    /// It is merged into the target branch.
     Merge,
-    /// It is pushed and proposed as a pull request.
     Pr,
 }
 

@@ -13,7 +13,6 @@ use toml::de::{DeTable, DeValue};
 use super::error::{ConfigError, meant};
 use crate::os::files;
 
-/// The file's name in the repository's root.
 pub const PROJECT_FILE_NAME: &str = "project-config.toml";
 
 const TABLES: [&str; 7] = [
@@ -31,7 +30,6 @@ const TABLES: [&str; 7] = [
 pub struct Coverage {
     pub is_applicable: bool,
     pub threshold: u32,
-    /// Where the report of the tests is, from the repository's root.
     pub report_location: Option<String>,
 }
 
@@ -167,7 +165,6 @@ fn unknown(at: usize, what: &str, name: &str, known: &[&str]) -> Fault {
     )
 }
 
-/// The commands of the project, each where there is one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Gates {
     pub build: Option<String>,

@@ -13,9 +13,7 @@ use super::document::{Backoff, Count, Text};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunSettings {
-    /// How many agents may run at once.
     pub max_parallel_sessions: usize,
-    /// How often the store is looked at for work.
     pub poll_interval: Duration,
     /// How many attempts a bead has, if it was said; a bead's own `max_retry_attempts` is that of the plan compiler, 3.
     pub max_attempts: Option<u32>,
@@ -29,7 +27,6 @@ pub struct RunSettings {
     pub network_retries: u32,
     /// How the waits between those tries grow.
     pub network_backoff: Backoff,
-    /// How long one such try may take.
     pub network_timeout: Duration,
 }
 
@@ -126,7 +123,6 @@ fn smaller(one: Option<u32>, other: Option<u32>) -> Option<usize> {
     caps.min().and_then(|cap| usize::try_from(cap).ok())
 }
 
-/// How long agents may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
     /// One attempt of a scrum-master, or its whole session where it is an agent itself (L-2).
@@ -211,7 +207,6 @@ impl<'de> Deserialize<'de> for Limit {
     }
 }
 
-/// How much room there must be before anything starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DiskSettings {
     /// How many gigabytes (10⁹ bytes) must be free.
@@ -278,11 +273,9 @@ enum Format {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PatrolSettings {
-    /// The commands, where the user names them.
     pub wishes: Wishes,
     /// The longest wait between two cycles (G-6).
     pub interval: Duration,
-    /// How long one check may take.
     pub timeout: Duration,
 }
 

@@ -23,7 +23,6 @@ pub struct WorktreeSettings {
     pub setup: Option<String>,
     /// Files, or patterns of them, that are copied from the main checkout and never committed; relative to its root.
     pub copy: Vec<String>,
-    /// How many ports each worktree has for itself.
     pub ports: u16,
     /// Where they are taken from.
     pub port_range: RangeInclusive<u16>,

@@ -24,7 +24,6 @@ pub enum Verdict {
     GivenUp,
 }
 
-/// Why a bead cannot be kept.
 #[derive(Debug, Error)]
 pub enum KeeperError {
     #[error(transparent)]
@@ -140,7 +139,6 @@ const BEAT: Duration = Duration::from_mins(1);
 /// The label of what waits for a person (Z-1).
 const HUMAN: &str = "human";
 
-/// A bead of a store, and the claim on it.
 pub struct StoreKeeper<'a> {
     store: &'a mut dyn Store,
     actor: String,
@@ -201,7 +199,6 @@ impl<'a> StoreKeeper<'a> {
         self.fence
     }
 
-    /// Adds a line to the bead's notes.
     pub fn note(&mut self, text: &str) -> Result<(), KeeperError> {
         self.write(vec![Edit::AppendNotes(text.to_owned())])
     }

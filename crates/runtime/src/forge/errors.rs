@@ -13,23 +13,16 @@ use crate::os::process::{Ended, Ending, Stopped, UnitError};
 /// With this code `gh` says that nobody is logged in.
 const NOT_LOGGED_IN: i32 = 4;
 
-/// Why `gh` did not do something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reason {
     Missing,
-    /// This `gh` does not know what it was asked.
     TooOld,
-    /// Nobody is logged in there, or the login is no longer good.
     NotLoggedIn,
     /// There is no such repository, or not for this login.
     NotFound,
-    /// The login may not do this.
     NoRight,
-    /// Too many calls in too little time.
     Limited,
-    /// The service is there and does not work.
     Service,
-    /// The service could not be reached, or the answer did not arrive.
     Network,
     Exists,
     Refused,
@@ -66,7 +59,6 @@ impl Reason {
         }
     }
 
-    /// What to do; nothing where waiting is all that helps.
     pub(super) fn action(self, address: &Address) -> Option<String> {
         let host = &address.host;
         match self {
@@ -89,7 +81,6 @@ impl Reason {
     }
 }
 
-/// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Failure {
     pub(super) reason: Reason,

@@ -22,7 +22,6 @@ const LIMIT: Duration = Duration::from_secs(30);
 /// What to do where no pull request can be made.
 pub(super) const OTHERWISE: &str = "or set `integration: merge` in beads-ralph.yaml";
 
-/// A repository on a host, written `host/owner/name`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
     pub host: String,
@@ -37,7 +36,6 @@ impl fmt::Display for Address {
     }
 }
 
-/// The address of a remote, or why it has none.
 pub(super) fn address(units: &Units, root: &Utf8Path, remote: &str) -> Result<Address, Finding> {
     let git = |arguments: &[&str]| printed(units, root, &[&["git"], arguments].concat());
     let Some(resolved) = git(&["remote", "get-url", "--push", "--", remote]) else {
@@ -168,7 +166,6 @@ fn without_secrets(url: &str) -> String {
     visible(&shown)
 }
 
-/// Why no pull requests can be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotReady {
     pub findings: Vec<Finding>,
@@ -209,7 +206,6 @@ impl<'u> GitHub<'u> {
         }
     }
 
-    /// Asks whether the login may push.
     fn check(&self) -> Result<(), NotReady> {
         let doing = format!("ask for the rights in {}", self.address);
         let host = format!("--hostname={}", self.address.host);
@@ -278,7 +274,6 @@ fn not_ready(failure: Failure) -> NotReady {
     }
 }
 
-/// What `gh repo view --json` prints.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Rights {

@@ -16,7 +16,6 @@ use crate::os::files;
 use crate::ports::{Origin, Place};
 use crate::repo::shown;
 
-/// A worktree, and what is checked out there.
 #[derive(Debug)]
 pub(super) struct Ready {
     pub linked: Linked,
@@ -27,7 +26,6 @@ pub(super) struct Ready {
 }
 
 impl Git {
-    /// A worktree on the branch, made if it is not there.
     pub(super) fn ready(&self, place: &Place, origin: &Origin) -> Result<Ready, Trouble> {
         guard::mend_head(&place.worktree, &self.common, &place.branch);
         match Site::look(&place.worktree, &self.common) {

@@ -26,7 +26,6 @@ use crate::os::process::{
     Units,
 };
 
-/// How long git may work on what is here.
 const LOCAL_LIMIT: Duration = Duration::from_mins(10);
 
 /// What the user may have set and we cannot use.
@@ -80,7 +79,6 @@ pub(super) struct Caller<U> {
 #[derive(Debug)]
 struct Known {
     root: Utf8PathBuf,
-    /// The git directory that all worktrees share.
     common: Utf8PathBuf,
     view: View,
     guard: Guard,
@@ -115,7 +113,6 @@ pub(super) struct Call<'a> {
     pub limit: Duration,
     pub env: BTreeMap<String, String>,
     pub input: Option<&'a Utf8Path>,
-    /// Whether the user's hooks may run.
     pub has_hooks: bool,
     /// Whether it speaks to a remote, for which it may need what is withheld from everything else.
     pub is_remote: bool,
@@ -220,7 +217,6 @@ impl Said {
         errors::trouble(&self.name, &self.text(), self.lasting)
     }
 
-    /// An error unless it went well.
     pub(super) fn checked(self) -> Result<Self, Trouble> {
         if self.is_ok() {
             Ok(self)
@@ -291,7 +287,6 @@ impl<U: Deref<Target = Units>> Caller<U> {
         known.is_some_and(|known| known.view.is_after_a_kill())
     }
 
-    /// Whether the user checks out only parts of the repository.
     pub(super) fn is_sparse(&self) -> bool {
         let known = self.repository.as_ref();
         known.is_some_and(|known| known.view.is_sparse())

@@ -59,7 +59,6 @@ impl Git {
         Ok(())
     }
 
-    /// Writes files anew, and says which.
     fn put_once(&self, linked: &Linked) -> Result<Vec<String>, Trouble> {
         let found = self.convertible(linked)?;
         if found.is_empty() {

@@ -19,7 +19,6 @@ use crate::os::files;
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Record {
     is_done: bool,
-    /// Files and directories, from the root of the worktree.
     paths: BTreeSet<String>,
 }
 

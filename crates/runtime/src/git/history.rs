@@ -74,7 +74,6 @@ impl Git {
     }
 }
 
-/// A file that differs between two commits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     pub path: String,

@@ -131,7 +131,6 @@ impl Git {
         })
     }
 
-    /// The head of a branch, and where it is checked out.
     fn find_target(
         &self,
         full: &str,

@@ -210,7 +210,6 @@ fn name(pid: u32) -> String {
 /// How many locks there are. Worktrees that share one wait for each other, and for nothing worse.
 const N_LOCKS: u64 = 256;
 
-/// How long somebody waits for a turn.
 const PATIENCE: Duration = Duration::from_mins(10);
 
 /// How often it is looked whether it is one's turn.

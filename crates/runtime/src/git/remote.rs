@@ -35,7 +35,6 @@ pub(super) enum Start {
 }
 
 impl Git {
-    /// The address of the remote, if there is one; asked once.
     pub fn remote_url(&self) -> Option<&str> {
         let url = self.remote.get_or_init(|| {
             let arguments = ["remote", "get-url", "--", &self.settings.remote];
@@ -45,7 +44,6 @@ impl Git {
         url.as_deref()
     }
 
-    /// The commit that a new branch of this source starts from.
     pub(super) fn base(&self, source: &str) -> Result<Base, Trouble> {
         let failure = self.fetch(source);
         let refs = self.refs(&self.sources(source).each_ref().map(String::as_str))?;

@@ -112,7 +112,6 @@ impl Git {
         self.caller.put(linked, &work)
     }
 
-    /// Commits the index. That there is nothing to commit is no error.
     pub(super) fn commit(&self, linked: &Linked, message: &str) -> Result<(), Trouble> {
         let mut arguments = self.identity().options().to_vec();
         arguments.extend([

@@ -31,14 +31,11 @@ pub(super) enum Site {
 pub(super) struct Linked {
     pub path: Utf8PathBuf,
     pub git: Utf8PathBuf,
-    /// The git directory that all worktrees share.
     pub common: Utf8PathBuf,
-    /// Where we keep what we know of it.
     pub own: Utf8PathBuf,
 }
 
 impl Site {
-    /// Looks at a path; `common` is the repository's git directory.
     pub(super) fn look(path: &Utf8Path, common: &Utf8Path) -> Self {
         if fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink()) && path.exists() {
             return Self::Taken("a link to something else".to_owned());

@@ -29,10 +29,8 @@ const MAX_NAMED: usize = 5;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Status {
-    /// What is checked out; nothing before the first commit.
     pub head: Option<CommitId>,
     pub branch: Option<String>,
-    /// What differs from the commit, ignored files apart.
     pub entries: Vec<Entry>,
 }
 
@@ -45,7 +43,6 @@ pub(super) struct Entry {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// The index has something else than the commit.
     Staged,
     Changed,
     /// Two sides of a merge do not agree.

@@ -119,7 +119,6 @@ impl View {
         &self.home
     }
 
-    /// The user's settings for all repositories.
     pub(crate) fn global(&self) -> Utf8PathBuf {
         self.home.join(user_settings::GLOBAL)
     }
@@ -129,7 +128,6 @@ impl View {
         self.is_after_a_kill
     }
 
-    /// Whether the user checks out only parts of the repository.
     pub(crate) fn is_sparse(&self) -> bool {
         self.is_sparse
     }

@@ -24,7 +24,6 @@ pub struct Worktree {
     pub path: Utf8PathBuf,
     pub head: Option<CommitId>,
     pub branch: Option<String>,
-    /// Why somebody locked it, if so.
     pub locked: Option<String>,
     /// Whether git would forget it: it is gone.
     pub is_prunable: bool,
@@ -39,7 +38,6 @@ impl Worktree {
 }
 
 impl Git {
-    /// All worktrees, the main checkout first.
     pub fn worktrees(&self) -> Result<Vec<Worktree>, Trouble> {
         let arguments = ["worktree", "list", "--porcelain", "-z"];
         let answer = steadily(|| {
@@ -213,7 +211,6 @@ impl Git {
         Ok(said.is_ok() && said.line() == "true")
     }
 
-    /// What is checked out at a path; nothing before the first commit.
     pub fn checked_out_at(&self, path: &Utf8Path) -> Result<Option<CommitId>, Trouble> {
         let arguments = ["rev-parse", "--verify", "--quiet", "HEAD"];
         let said = match Site::look(path, &self.common) {
@@ -259,7 +256,6 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// What a directory of work looks like.
 #[derive(Debug)]
 pub(crate) struct Sight {
-    /// The commit that is checked out; nothing before the first.
     pub(crate) head: Option<String>,
     /// What differs from it, what is ours left out, from the root of the worktree.
     pub(crate) changed: Vec<String>,

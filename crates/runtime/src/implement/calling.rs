@@ -27,7 +27,6 @@ use crate::progress::News;
 use crate::run::set_up::OwnBd;
 use crate::work_dir::Tree;
 
-/// Who is called, for what, and where that is kept.
 pub(super) struct Errand<'e> {
     /// The name of the agent, which is that of its file.
     pub(super) name: &'e str,
@@ -71,7 +70,6 @@ impl Dispatcher<'_> {
         }
     }
 
-    /// Calls an agent to its end, whatever it is.
     pub(super) fn outcome(
         &mut self,
         assignment: &Assignment,

@@ -53,7 +53,6 @@ pub enum Until {
 pub enum DriveNews<'n> {
     Begins(&'n BeadId),
     Ended(&'n Dispatched),
-    /// A stage could not be done, and for how long it rests.
     Failed {
         source: &'n BeadId,
         error: &'n ImplementError,
@@ -65,13 +64,11 @@ pub enum DriveNews<'n> {
         source: &'n BeadId,
         why: String,
     },
-    /// Nothing can be done for now.
     Idle,
 }
 
 #[derive(Debug, Default)]
 pub struct Driven {
-    /// Every stage that was done, in the order of their ends.
     pub dispatched: Vec<Dispatched>,
     pub failures: Vec<(BeadId, String)>,
     pub n_done: usize,
@@ -84,7 +81,6 @@ pub type Opener<'a> = dyn Fn() -> Result<Box<dyn Store>, StoreError> + Sync + 'a
 pub struct Driver<'a> {
     pub site: &'a Site<'a>,
     pub open: &'a Opener<'a>,
-    /// How many beads may be worked on at once.
     pub parallel: usize,
     pub until: Until,
 }
@@ -158,7 +154,6 @@ pub fn candidates(store: &dyn Store, gates: &Gates) -> Result<Vec<Record>, Store
 }
 
 impl Driver<'_> {
-    /// Drives until there is nothing more to do, or somebody stops it.
     pub fn drive(&self, hear: &mut dyn FnMut(&DriveNews<'_>)) -> Result<Driven, ImplementError> {
         let (sender, receiver) = channel();
         let store = (self.open)()?;
@@ -244,7 +239,6 @@ impl<'d> Shift<'d, '_> {
         true
     }
 
-    /// Whether nothing new is to be begun for now.
     fn is_paused(&self) -> bool {
         controls::read(&*self.store).is_ok_and(|orders| orders.pause.is_some())
     }

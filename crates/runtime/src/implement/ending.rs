@@ -37,7 +37,6 @@ pub struct Dispatched {
     pub report: Option<Utf8PathBuf>,
     pub status: Option<Status>,
     pub gate: Option<Gate>,
-    /// The beads that were made of discovered work.
     pub discovered: Vec<BeadId>,
     /// What a loop amounts to.
     pub aggregate: Option<Value>,
@@ -78,7 +77,6 @@ pub enum Ending {
     Paused,
     /// Every step of the molecule is done: there is nothing to do.
     MoleculeDone,
-    /// No step can be started now, and why.
     Waiting(String),
     /// The step is done; a line about it.
     Complete(String),
@@ -107,7 +105,6 @@ impl Ending {
     }
 }
 
-/// Why a stage could not be done; it can be tried again.
 #[derive(Debug, Error)]
 pub enum ImplementError {
     #[error(transparent)]
@@ -195,7 +192,6 @@ impl ImplementError {
     }
 }
 
-/// Why a dispatch does not go on.
 #[derive(Debug)]
 pub(super) enum Stop {
     Ended(Ending),

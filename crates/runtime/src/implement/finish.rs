@@ -25,7 +25,6 @@ const SIBLING_LIMIT: Duration = Duration::from_mins(1);
 /// The lengths of the hash in the id of a new bead, the shortest that is free first.
 const ID_LENGTHS: [usize; 4] = [6, 10, 16, 32];
 
-/// Everything that is to be written at the end of a stage.
 #[derive(Debug)]
 pub(super) struct Settlement {
     pub(super) outcome: Outcome,

@@ -81,7 +81,6 @@ fn eyes_to_json(eyes: &[Eyes]) -> Value {
 }
 
 impl Dispatcher<'_> {
-    /// The commit that the work of a source started from.
     fn base(&self, assignment: &Assignment) -> Result<CommitId, Stop> {
         let git = self.site.git;
         let branch = &self.site.config.worktrees.source_branch;

@@ -160,7 +160,6 @@ pub fn own_place(root: &Utf8Path, bead: &BeadId, worktree: &Utf8Path) -> Option<
     place_of(bead, worktree).filter(|_| is_made_so && below.components().count() == 2)
 }
 
-/// The branch that finished work is merged into.
 pub fn target_of(config: &Config) -> &str {
     config.integration.target.as_deref().unwrap_or(TARGET)
 }

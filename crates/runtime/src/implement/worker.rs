@@ -128,7 +128,6 @@ impl Dispatcher<'_> {
         Ok(())
     }
 
-    /// Runs the worker and reads what it left.
     fn worked(
         &mut self,
         assignment: &Assignment,

@@ -24,10 +24,8 @@ use crate::repo::shown;
 
 #[derive(Debug, Error)]
 pub enum FileError {
-    /// There is no such file.
     #[error("{} does not exist", shown(path))]
     NotFound { path: Utf8PathBuf },
-    /// There is something, but it is not a file.
     #[error("{} is {what}, not a file", shown(path))]
     NotAFile {
         path: Utf8PathBuf,
@@ -155,7 +153,6 @@ pub fn write_passing(path: &Utf8Path, bytes: &[u8]) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Writes a file that must not exist yet.
 pub fn create_new(path: &Utf8Path, bytes: &[u8]) -> Result<(), FileError> {
     let temporary = written_beside(path, bytes, None)?;
     temporary

@@ -35,7 +35,6 @@ impl Activity {
             .cloned()
     }
 
-    /// What people should know, once.
     pub fn take_notices(&self) -> Vec<String> {
         std::mem::take(&mut self.notices.lock().unwrap_or_else(PoisonError::into_inner))
     }

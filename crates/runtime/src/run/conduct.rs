@@ -33,7 +33,6 @@ pub enum ConductError {
     Store(#[source] StoreError),
 }
 
-/// Somebody who looks at a run, and may want it to end.
 pub trait Audience {
     /// Something happened, and was written down.
     fn entry(&mut self, entry: &Entry, engine: &Engine);
@@ -43,7 +42,6 @@ pub trait Audience {
     /// Whether the run is to end: nothing, gently, or now. Asked a few times a second.
     fn stop(&mut self) -> Option<Stop>;
 
-    /// Something that people should know.
     fn warn(&mut self, text: &str);
 }
 

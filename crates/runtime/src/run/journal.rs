@@ -130,7 +130,6 @@ impl RunDirectory {
         files::write_atomic(&self.0.join("ended.json"), &files::to_json(how))
     }
 
-    /// Removes the run with everything that it kept.
     pub fn remove(&self) -> Result<(), FileError> {
         files::remove_directory(&self.0)
     }
@@ -229,7 +228,6 @@ impl Journal {
         self.seq
     }
 
-    /// Writes entries, and waits until they are on the disk.
     pub fn append(&mut self, entries: &[Entry]) -> Result<(), FileError> {
         let is_last = |death: &Death| entries.iter().any(|entry| entry.seq == death.seq);
         if let Some(death) = self.death.filter(is_last) {

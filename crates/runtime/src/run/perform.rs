@@ -16,14 +16,12 @@ use crate::config::Base;
 use crate::ports::{Executor, Forge, Job, Origin, Place, Repository, Wanted};
 use crate::store::{Stamp, Store};
 
-/// What a performer needs to know besides its ports.
 #[derive(Debug, Clone)]
 pub struct Site {
     pub run: String,
     pub actor: String,
     pub holder: Holder,
     pub rules: Rules,
-    /// The root of the main worktree, from which worktrees are named.
     pub root: Utf8PathBuf,
     /// How many beads may be worked on at once by all runs together.
     pub n_slots: usize,
@@ -34,7 +32,6 @@ pub struct Performer<'a> {
     pub site: Site,
     pub store: &'a Mutex<Box<dyn Store>>,
     pub repository: &'a dyn Repository,
-    /// Where pull requests are, if there are any.
     pub forge: Option<&'a dyn Forge>,
     pub executor: &'a dyn Executor,
     pub reader: &'a TaskReader<'a>,
@@ -88,7 +85,6 @@ impl<'a> Performer<'a> {
         Self { ports, ..self }
     }
 
-    /// The same with a way to end what dead runs left.
     #[must_use]
     pub fn with_burial(self, bury: &'a (dyn Fn(&Holder) -> Result<bool, Trouble> + Sync)) -> Self {
         Self { bury, ..self }

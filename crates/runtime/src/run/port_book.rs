@@ -20,7 +20,6 @@ pub(super) const PORT: &str = "port/";
 
 #[derive(Debug)]
 pub struct PortBook {
-    /// How many each bead gets.
     count: usize,
     range: RangeInclusive<u16>,
     held: Mutex<BTreeMap<BeadId, Vec<(u16, Fence)>>>,
@@ -33,7 +32,6 @@ impl Default for PortBook {
 }
 
 impl PortBook {
-    /// A book that gives each bead some ports of a range.
     pub fn new(count: u16, range: RangeInclusive<u16>) -> Self {
         Self {
             count: count.into(),

@@ -17,7 +17,6 @@ use crate::os::process::{
     Cancel, Ended, Ending, Environment, Limits, Mark, Spec, Stdin, Units, Watch,
 };
 
-/// How long the command may take.
 const LIMIT: Duration = Duration::from_mins(30);
 
 #[derive(Debug)]
@@ -35,7 +34,6 @@ pub(crate) fn is_set_up(worktree: &Utf8Path) -> bool {
     mark_of(worktree).exists()
 }
 
-/// Makes a worktree ready, unless it is.
 pub(crate) fn set_up(
     units: &Units,
     config: &Config,
@@ -87,7 +85,6 @@ fn mark_of(worktree: &Utf8Path) -> Utf8PathBuf {
     git.join("beads-ralph-set-up")
 }
 
-/// How the command failed, with the last line that it wrote.
 fn failed(ended: &Ended) -> String {
     let how = match (ended.stopped, ended.ending) {
         (Some(_), _) => "was stopped".to_owned(),

@@ -31,7 +31,6 @@ use crate::ports::{Executor as _, Forge, Repository};
 use crate::store::Store;
 use crate::{gate, os::clock, os::host};
 
-/// Why a run could not begin, or not go on.
 #[derive(Debug, Error)]
 pub enum StartError {
     #[error(transparent)]
@@ -62,7 +61,6 @@ pub struct Start<'a> {
     pub units: &'a Units,
     pub repository: &'a dyn Repository,
     pub forge: Option<&'a dyn Forge>,
-    /// What agents may do without asking.
     pub permissions: Permissions,
     pub selection: Selection,
     /// How a new run decides; its id is set here.

@@ -17,19 +17,14 @@ use serde_json::{Map, Value, json};
 
 use crate::store::{Guard, Stamp, Store, StoreError, Write};
 
-/// The metadata key of what a bead has cost.
 pub(super) const RECEIPT: &str = "receipt";
 
-/// The metadata key of what was made and not judged yet.
 pub(super) const SEALED: &str = "sealed_commit";
 
-/// The metadata key of what went wrong in the last attempt.
 pub(super) const FEEDBACK: &str = "last_feedback";
 
-/// The metadata key of the last effect that was written.
 const MARK: &str = "beads_ralph_run";
 
-/// The metadata key of the session that leads the work.
 const LEADER: &str = "scrum_master_session_id";
 
 /// The beginning of the control rows that say which accounts are at their limit.
@@ -77,7 +72,6 @@ pub(super) fn trouble(error: StoreError) -> Trouble {
     }
 }
 
-/// How the work on a bead ended, for its document.
 pub(super) enum Last<'a> {
     None,
     Closed {
@@ -483,7 +477,6 @@ pub(super) fn park(
     ))
 }
 
-/// The fence of a claim that this run may go on with.
 pub(super) fn fence_of(record: &Record, run: &str) -> Option<Fence> {
     let claim = record.claim.as_ref()?;
     (claim.holder.run == run).then_some(claim.fence)

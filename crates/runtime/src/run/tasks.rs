@@ -24,7 +24,6 @@ use super::store_writes::{FEEDBACK, PARKED, RECEIPT, SEALED};
 use crate::removed_sprints;
 use crate::store::{Control, Store, StoreError};
 
-/// What is needed to make a task of a record.
 pub struct TaskReader<'a> {
     pub rules: Rules,
     /// How many attempts there may be, where the user said so and the bead did not.

@@ -104,7 +104,6 @@ fn see(file: &BeadFile, now: Timestamp) -> Seen {
 }
 
 impl Watchdog<'_> {
-    /// Looks at the beads of a store that are in progress.
     pub(super) fn look_at_store(
         &self,
         store: &mut dyn Store,
@@ -130,7 +129,6 @@ impl Watchdog<'_> {
         Ok(seen)
     }
 
-    /// Looks at one bead, and does what is to be done.
     fn look(
         &self,
         store: &mut dyn Store,

@@ -220,7 +220,6 @@ fn merged_already(how: &str) -> Settlement {
     settlement
 }
 
-/// The work is there for a person to merge.
 fn handed_over(
     assignment: &Assignment,
     place: &Place,

@@ -102,7 +102,6 @@ impl Drive<'_> {
         }
     }
 
-    /// Waits until there is something to see, or to do.
     fn wait(&self) -> io::Result<Seen> {
         let mut fds = Vec::with_capacity(4);
         let mut wanted = PollFlags::IN;

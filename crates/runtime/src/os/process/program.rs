@@ -16,7 +16,6 @@ use super::super::limits;
 /// Where programs are when the environment does not say.
 const DEFAULT_PATH: &str = "/bin:/usr/bin";
 
-/// Why a program cannot be started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refusal {
     pub(super) reason: String,

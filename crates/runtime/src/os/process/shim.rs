@@ -87,7 +87,6 @@ impl Shim {
         Ok(())
     }
 
-    /// Waits for an order; nothing when there is none to come.
     fn next_job(&mut self) -> io::Result<Option<Job>> {
         while self.is_wanted {
             match self.channel.next()?.map(|frame| Order::decode(&frame)) {

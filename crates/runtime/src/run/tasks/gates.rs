@@ -11,7 +11,6 @@ use jiff::Timestamp;
 use super::TaskReader;
 use crate::store::{Store, StoreError};
 
-/// Whether a bead is a feature that nobody has begun.
 pub(super) fn is_open_feature(record: &Record) -> bool {
     record.issue.status() == "open" && Applicant::of_issue(&record.issue).is_feature
 }
