@@ -94,7 +94,8 @@ impl Checks<'_> {
         let before = tree.snapshot();
         let mut records = self.each(verifiers, before.head.as_deref(), time_left, listener);
         if tree.snapshot() != before {
-            let reason = "The work tree changed while the checks ran, so that they prove nothing";
+            let reason =
+                "The working tree changed while the checks ran, so their results do not count";
             records.push(CheckRecord::failed(CLEAN, reason, &now()));
         }
         records
@@ -231,18 +232,18 @@ pub(crate) fn finish(ended: &Ended, limit: Duration) -> Finish {
     }
     let fault = ended.stdout.fault.as_ref().or(ended.stderr.fault.as_ref());
     if let Some(fault) = fault {
-        return Finish::Lost(format!("the output could not be kept: {fault}"));
+        return Finish::Lost(format!("the output could not be saved: {fault}"));
     }
     if !ended.survivors.is_empty() {
         return Finish::Lost(format!(
-            "processes {:?} that it started could not be ended",
+            "processes {:?} that it started could not be killed",
             ended.survivors
         ));
     }
     match ended.ending {
         Ending::Exited(code) => Finish::Exited(code),
         Ending::Signalled(signal) => Finish::Signalled(signal),
-        Ending::Unknown => Finish::Lost("the process that watched over it was killed".to_owned()),
+        Ending::Unknown => Finish::Lost("its supervisor process was killed".to_owned()),
     }
 }
 

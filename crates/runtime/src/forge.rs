@@ -198,7 +198,7 @@ impl Forge for GitHub<'_> {
         let printed = self.call(&doing, &arguments, Stdin::Closed)?;
         read_rows(&printed).map_err(|error| {
             Trouble::passing(format!(
-                "cannot {doing}: `gh` printed what is no list of pull requests ({error}); is it `gh` 2.0 or newer?"
+                "cannot {doing}: `gh` did not print a list of pull requests ({error}); is it version 2.0 or newer?"
             ))
         })
     }
@@ -206,7 +206,7 @@ impl Forge for GitHub<'_> {
     fn create(&self, new: &NewPullRequest) -> Result<PullRequest, Trouble> {
         let doing = format!("make the pull request of {}", text::branch(&new.head));
         let kept = |error: String| {
-            Trouble::passing(format!("cannot {doing}: its text cannot be kept: {error}"))
+            Trouble::passing(format!("cannot {doing}: its text cannot be saved: {error}"))
         };
         // A file takes any text as it is, whereas an argument is bounded and seen by everybody on the machine.
         let directory = tempfile::tempdir().map_err(|error| kept(error.to_string()))?;
@@ -229,7 +229,7 @@ impl Forge for GitHub<'_> {
         read_created(&printed).ok_or_else(|| {
             let said = text::said(&printed);
             Trouble::passing(format!(
-                "`gh` made the pull request of {} and did not say where it is (it said: {said})",
+                "`gh` created the pull request of {} but did not print its URL (it printed: {said})",
                 text::branch(&new.head)
             ))
         })

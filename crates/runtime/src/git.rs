@@ -124,7 +124,7 @@ impl Git {
         let Some((common, is_shallow)) = answer.rsplit_once('\n') else {
             let root = shown(root);
             return Err(Trouble::for_run(format!(
-                "git does not say where the repository of {root} is"
+                "git cannot find the repository of {root} is"
             )));
         };
         Ok(Self {

@@ -105,7 +105,7 @@ impl<'a> Dispatcher<'a> {
                 Ok(self.told)
             }
             Err(Stop::Human { rule, note }) => {
-                self.decide(rule, format!("a person is asked: {note}"));
+                self.decide(rule, format!("needs a person: {note}"));
                 self.flag(&note, None)?;
                 self.told.ending = Ending::Human(note);
                 Ok(self.told)
@@ -128,10 +128,7 @@ impl<'a> Dispatcher<'a> {
             match self.take(&assignment) {
                 Ok(held) => return self.dispatched(&assignment, held),
                 Err(stop) if turn < TURNS && self.is_outdated(&assignment, &stop)? => {
-                    self.decide(
-                        "Z-36",
-                        "somebody else did the step meanwhile; looking again",
-                    );
+                    self.decide("Z-36", "another process did the step; looking again");
                     turn += 1;
                 }
                 Err(stop) => return Err(stop),
@@ -155,7 +152,7 @@ impl<'a> Dispatcher<'a> {
                 Err(Stop::Error(error))
             }
             Err(Stop::Human { rule, note }) => {
-                self.decide(rule, format!("a person is asked: {note}"));
+                self.decide(rule, format!("needs a person: {note}"));
                 self.flag(&note, Some(held.fence))?;
                 Ok(Ending::Human(note))
             }

@@ -80,7 +80,7 @@ pub enum PatrolError {
     #[error("`{}` could not be run: {why}", excerpt(command))]
     NotRun { command: String, why: String },
     /// Others file and close the same bead all the time.
-    #[error("others change the bead '{0}' all the time")]
+    #[error("the bead '{0}' keeps changing: other processes write to it")]
     Busy(&'static str),
     #[error("the patrol was interrupted")]
     Interrupted,

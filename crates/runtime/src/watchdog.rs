@@ -68,7 +68,7 @@ pub struct Pass {
 #[derive(Debug, Error)]
 pub enum WatchdogError {
     /// Another watchdog does not come to an end.
-    #[error("another watchdog has been at work for a long time")]
+    #[error("another watchdog is still running")]
     Busy,
     #[error("the watchdog was interrupted")]
     Interrupted,
@@ -171,7 +171,7 @@ impl Watchdog<'_> {
             "assignee": bead.assignee,
             "holder": holder,
             "last_activity": last,
-            "message": format!("{id} has been silent for {minutes} minutes: say how it stands, or give it back"),
+            "message": format!("{id} has been silent for {minutes} minutes: report progress, or release it"),
         });
         self.write_new(NUDGES, id, now, &nudge)
     }
@@ -186,7 +186,7 @@ impl Watchdog<'_> {
         let alert = json!({
             "timestamp": bead::Timestamp::from_instant(now),
             "severity": "critical",
-            "subject": format!("{id} was given up: {title}"),
+            "subject": format!("{id} was abandoned: {title}"),
             "body": watchdog::failure_reason(bead.restart_count, why),
         });
         self.write_new(ALERTS, "alert", now, &alert)

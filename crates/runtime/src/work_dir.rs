@@ -78,7 +78,7 @@ impl<'a> Tree<'a> {
         let sight = self.sight().filter(|sight| sight.head.is_some());
         let Some(sight) = sight else {
             return Some(
-                "git does not say what is checked out and whether all of it is committed"
+                "git cannot tell what is checked out and whether everything is committed"
                     .to_owned(),
             );
         };

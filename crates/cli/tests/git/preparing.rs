@@ -26,7 +26,7 @@ fn l_15_a_branch_is_made_from_its_source_and_used_again() {
     );
     let again = world.git.prepare(&place, &origin(&[])).unwrap();
     assert_eq!(again.head, main);
-    assert_eq!(again.from, "feature/a, which was there");
+    assert_eq!(again.from, "feature/a, which already existed");
     assert_eq!(world.git.branch("feature/a").unwrap(), Some(main));
     assert_eq!(world.git.branch("feature/b").unwrap(), None);
     assert_eq!(world.git.branch("feature").unwrap(), None);
@@ -38,7 +38,7 @@ fn l_15_a_branch_that_is_there_gets_a_worktree() {
     world.ask(&["branch", "feature/a", "main"]);
     world.ask(&["branch", "--no-track", "older", "main"]);
     let (place, prepared) = world.prepare("a", &[]);
-    assert_eq!(prepared.from, "feature/a, which was there");
+    assert_eq!(prepared.from, "feature/a, which already existed");
     assert_eq!(
         git(&place.worktree, &["branch", "--show-current"]),
         "feature/a"
@@ -71,7 +71,7 @@ fn l_15_a_path_that_is_taken_is_named_and_left_alone() {
                 write(&path.join("x"), "x");
                 git(path, &["init", "--quiet"]);
             },
-            "a git repository of its own",
+            "a separate git repository",
         ),
         (
             |world, path| {

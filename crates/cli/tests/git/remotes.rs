@@ -82,10 +82,7 @@ fn z_6_a_local_branch_that_is_ahead_or_went_another_way_is_preferred() {
     git(&other, &["push", "--quiet", "origin", "main"]);
     let (_, prepared) = world.prepare("apart", &[]);
     assert_eq!(prepared.head, local);
-    assert_eq!(
-        prepared.from,
-        "main, which has gone another way than origin/main"
-    );
+    assert_eq!(prepared.from, "main, which has diverged from origin/main");
 }
 
 #[test]

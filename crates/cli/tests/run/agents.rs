@@ -285,7 +285,7 @@ fn z_23_without_a_choice_a_run_stops_with_the_question() {
     world
         .run(&["run"])
         .exits(3)
-        .says("nobody has said yet what agents may do without asking")
+        .says("no permission mode is set for agents")
         .says("bypass|ask-none|sandbox");
     assert_eq!(world.log(), Vec::<String>::new());
 }

@@ -170,7 +170,7 @@ impl Asking<'_> {
         let ended = self.run(arguments).map_err(|error| error.to_string())?;
         if ended.stopped.is_some() {
             return Err(format!(
-                "`{}` does not end within {} s",
+                "`{}` did not end within {} s",
                 asked(),
                 LIMIT.as_secs()
             ));

@@ -245,7 +245,7 @@ fn kept(mut outcome: Outcome, ended: Ended) -> Outcome {
     let notes = &mut outcome.notes;
     if ended.leaked > 0 {
         notes.push(format!(
-            "{} of its processes were left behind, and were killed",
+            "{} of its processes were still running and were killed",
             ended.leaked
         ));
     }

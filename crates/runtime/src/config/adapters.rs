@@ -45,7 +45,7 @@ impl Agents {
         let mut default = None;
         if let Some(executable) = key.default_executable {
             let stem = Utf8Path::new(&executable).file_stem();
-            let name = stem.ok_or("agents.default_executable: it names no program")?;
+            let name = stem.ok_or("agents.default_executable: it does not name a program")?;
             let section: &mut Overrides = sections.entry(name.to_owned()).or_default();
             default = Some(name.to_owned());
             section.executable.get_or_insert(executable);
@@ -128,7 +128,7 @@ fn fault(name: &str, section: &Overrides) -> Option<String> {
     let kind = kind(name, section);
     if !adapters::names().any(|known| known == kind) {
         let hint = meant(kind, adapters::names());
-        return Some(format!("there is no kind `{}`{hint}", excerpt(kind)));
+        return Some(format!("unknown kind `{}`{hint}", excerpt(kind)));
     }
     if kind == ANY_COMMAND && section.executable.is_none() {
         return Some("`executable` is missing".to_owned());
@@ -148,7 +148,5 @@ fn check(
     }
     let (line, hint) = (chosen.referenced.line(), meant(&chosen.value, known));
     let name = excerpt(&chosen.value);
-    Err(format!(
-        "line {line}: {key}: there is no agent `{name}`{hint}"
-    ))
+    Err(format!("line {line}: {key}: unknown agent `{name}`{hint}"))
 }

@@ -118,7 +118,7 @@ impl AllowanceKey {
         match is_odd.then_some("usd").or(zero) {
             None => Ok(allowance),
             Some(name) => Err(format!(
-                "`budgets.{level}.{name}` must be more than nothing; to have no cap, write null"
+                "`budgets.{level}.{name}` must be greater than 0; for no limit, write null"
             )),
         }
     }

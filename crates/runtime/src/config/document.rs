@@ -235,7 +235,7 @@ impl<const MIN: u32> Visitor<'_> for WholeNumber<MIN> {
         let max = u32::MAX;
         let refused = || {
             E::custom(format!(
-                "{number} will not do; it must be a whole number from {MIN} to {max}"
+                "{number} is out of range; it must be a whole number from {MIN} to {max}"
             ))
         };
         count.map(|count| Count(Some(count))).ok_or_else(refused)
@@ -259,7 +259,7 @@ impl<'de> Deserialize<'de> for Text {
         let text = Option::<String>::deserialize(deserializer)?;
         if text.as_deref().is_some_and(|text| text.trim().is_empty()) {
             return Err(de::Error::custom(
-                "it is empty; leave the key out for its default",
+                "it is empty; omit the key to use its default",
             ));
         }
         Ok(Self(text))
@@ -276,7 +276,7 @@ impl<'de> Deserialize<'de> for Branch {
         if let Some(name) = name.as_deref().filter(|name| !is_branch(name)) {
             let name = excerpt(name);
             return Err(de::Error::custom(format!(
-                "'{name}' is no name of a branch"
+                "'{name}' is not a valid branch name"
             )));
         }
         Ok(Self(name))

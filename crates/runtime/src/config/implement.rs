@@ -202,7 +202,7 @@ impl AgentName {
         let is_odd = |c: char| c.is_whitespace() || c.is_control();
         if safe_part(name).is_err() || name.contains(is_odd) {
             return Err(format!(
-                "'{}' is no name of an agent; expected the name of its file, without a path and without .md",
+                "'{}' is not a valid agent name; expected the name of its file, without path and .md",
                 excerpt(name)
             ));
         }

@@ -136,7 +136,7 @@ impl<'de> Visitor<'de> for LineOrProgram {
 
     fn visit_str<E: de::Error>(self, line: &str) -> Result<Self::Value, E> {
         if line.trim().is_empty() {
-            return Err(E::custom("it is empty; leave the key out to tell nobody"));
+            return Err(E::custom("it is empty; omit the key to notify nobody"));
         }
         Ok(NotifyKey::Line(line.to_owned()))
     }
@@ -148,7 +148,9 @@ impl<'de> Visitor<'de> for LineOrProgram {
         }
         let program = arguments.first().filter(|name| !name.trim().is_empty());
         if program.is_none() {
-            return Err(de::Error::custom("the list names no program"));
+            return Err(de::Error::custom(
+                "the list is empty; it must start with a program",
+            ));
         }
         Ok(NotifyKey::Program(arguments))
     }

@@ -73,7 +73,7 @@ type Fault = (usize, String);
 fn parse(text: &str) -> Result<Project, Fault> {
     let table = DeTable::parse(text).map_err(|error| {
         let at = error.span().map_or(text.len(), |span| span.start);
-        (at, format!("this is no TOML: {}", visible(error.message())))
+        (at, format!("invalid TOML: {}", visible(error.message())))
     })?;
     let mut project = Project::default();
     for (key, value) in table.get_ref() {
@@ -161,7 +161,7 @@ fn unknown(at: usize, what: &str, name: &str, known: &[&str]) -> Fault {
     let name = excerpt(name);
     (
         at,
-        format!("unknown {what} `{name}`; there are {all}{hint}"),
+        format!("unknown {what} `{name}`; expected one of {all}{hint}"),
     )
 }
 

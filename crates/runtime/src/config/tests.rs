@@ -245,7 +245,7 @@ fn z_22_what_is_wrong_with_an_adapter_is_said_with_its_line() {
     for (text, said) in [
         (
             "agents:\n  adapters:\n    mine: {kind: cluade}\n",
-            "line 3: agents.adapters.mine: there is no kind `cluade`; did you mean `claude`?",
+            "line 3: agents.adapters.mine: unknown kind `cluade`; did you mean `claude`?",
         ),
         (
             "agents:\n  adapters:\n    mine: {kind: command}\n",

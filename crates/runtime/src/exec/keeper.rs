@@ -91,13 +91,13 @@ impl FileKeeper {
         let path = shown(self.file.path());
         if bytes.is_empty() {
             return Some(format!(
-                "{path} was removed during the work, and is written anew"
+                "{path} was removed during the work and has been written again"
             ));
         }
         let kept = (self.evidence).keep("bead-changed", clock::now(), &bytes);
         let kept = match kept {
-            Ok(path) => format!("what it said is kept in {}", shown(&path)),
-            Err(error) => format!("what it said is lost: {error}"),
+            Ok(path) => format!("the changed version is saved in {}", shown(&path)),
+            Err(error) => format!("the changed version could not be saved: {error}"),
         };
         Some(format!(
             "{path} was changed during the work; the definition from the start still holds, and {kept}"

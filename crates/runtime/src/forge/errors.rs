@@ -45,14 +45,14 @@ impl Reason {
     pub(super) fn words(self, address: &Address) -> String {
         let host = &address.host;
         match self {
-            Self::Missing => "there is no program `gh`".to_owned(),
+            Self::Missing => "`gh` was not found in PATH".to_owned(),
             Self::TooOld => "this `gh` is too old".to_owned(),
             Self::NotLoggedIn => format!("`gh` has no valid login for {host}"),
-            Self::NotFound => format!("{address} is not there, or not for this login"),
-            Self::NoRight => format!("the login at {host} has no right to do this in {address}"),
-            Self::Limited => format!("{host} limits how often it may be called"),
-            Self::Service => format!("{host} is out of order"),
-            Self::Network => format!("{host} cannot be reached, or its answer was lost"),
+            Self::NotFound => format!("{address} does not exist, or this login cannot see it"),
+            Self::NoRight => format!("the login at {host} is not allowed to do this in {address}"),
+            Self::Limited => format!("{host} limits the rate of calls"),
+            Self::Service => format!("{host} reports a server error"),
+            Self::Network => format!("{host} cannot be reached, or the connection was lost"),
             Self::Exists => "there is one already".to_owned(),
             Self::Refused => format!("{host} refuses it"),
             Self::Unknown => "`gh` failed".to_owned(),
@@ -144,7 +144,7 @@ pub(super) fn printed(
         Ending::Exited(code) => {
             let words = ended.stderr.text();
             let reason = reason(code, &words);
-            let said = format!("`gh` ended with {code} and said: {}", text::said(&words));
+            let said = format!("`gh` exited with {code}: {}", text::said(&words));
             Err(failed(reason, said))
         }
         Ending::Signalled(signal) => {
@@ -152,7 +152,7 @@ pub(super) fn printed(
             Err(failed(Reason::Unknown, said))
         }
         Ending::Unknown => {
-            let said = "nobody knows how `gh` ended".to_owned();
+            let said = "`gh` ended without an exit code".to_owned();
             Err(failed(Reason::Unknown, said))
         }
     }
@@ -472,7 +472,7 @@ mod tests {
         assert_eq!(trouble.lasting, Lasting::ForRun);
         assert_eq!(
             trouble.message,
-            "cannot make it: the login at github.com has no right to do this in github.com/o/r (said so); log in with another account or token (`gh auth login --hostname github.com`), or ask for the right to write to github.com/o/r"
+            "cannot make it: the login at github.com is not allowed to do this in github.com/o/r (said so); log in with another account or token (`gh auth login --hostname github.com`), or ask for the right to write to github.com/o/r"
         );
     }
 }

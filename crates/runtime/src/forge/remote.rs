@@ -53,7 +53,7 @@ pub(super) fn address(units: &Units, root: &Utf8Path, remote: &str) -> Result<Ad
         Some(parsed) => Ok(parsed.follow(|host| printed(units, root, &["ssh", "-G", host]))),
         None => Err(Finding::error(
             format!(
-                "the remote '{}' is {}, which is no repository on a host of GitHub's",
+                "the remote '{}' is {}, which is not a GitHub repository",
                 excerpt(remote),
                 without_secrets(&resolved)
             ),
@@ -197,7 +197,7 @@ impl<'u> GitHub<'u> {
             (program, address) => {
                 let missing = program.is_none().then(|| {
                     Finding::error(
-                        "there is no program `gh`, which makes pull requests".to_owned(),
+                        "`gh`, which creates pull requests, was not found in PATH".to_owned(),
                         format!("install it (https://cli.github.com), {OTHERWISE}"),
                     )
                 });
@@ -207,7 +207,7 @@ impl<'u> GitHub<'u> {
     }
 
     fn check(&self) -> Result<(), NotReady> {
-        let doing = format!("ask for the rights in {}", self.address);
+        let doing = format!("ask for write access to {}", self.address);
         let host = format!("--hostname={}", self.address.host);
         let login = self.call(&doing, &["auth", "status", &host], Stdin::Closed);
         // Some versions say of a network that is down that the login is no longer good. So what else it says does not count: the
@@ -240,7 +240,7 @@ impl<'u> GitHub<'u> {
         let address = &self.address;
         let Ok(rights) = serde_json::from_str::<Rights>(printed) else {
             return Some(Finding::error(
-                format!("`gh` does not say what the login may do in {address}"),
+                format!("`gh` does not report the permissions of the login in {address}"),
                 format!("install a `gh` of version 2.23 or newer, {OTHERWISE}"),
             ));
         };

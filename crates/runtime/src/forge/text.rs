@@ -10,7 +10,7 @@ const MAX_TITLE: usize = 250;
 const MAX_BODY: usize = 65_536;
 
 /// What is at the end of a text that was cut.
-const CUT: &str = "\n\n*(The rest is left out: a pull request takes 65,536 characters. All of it is in the bead.)*\n";
+const CUT: &str = "\n\n*(Truncated: a pull request holds at most 65,536 characters. The full text is in the bead.)*\n";
 
 /// How much of what a program says goes into a message.
 const MAX_SAID: usize = 400;

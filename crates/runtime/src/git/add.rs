@@ -75,7 +75,7 @@ impl Git {
             return Err(self.not_added(place, &said)?);
         }
         let (head, from) = match start {
-            Start::Branch(commit) => (commit, format!("{branch}, which was there")),
+            Start::Branch(commit) => (commit, format!("{branch}, which already existed")),
             Start::Base(base) => (base.commit, base.from),
         };
         let linked = Linked::at(&place.worktree, &self.common)?;
@@ -119,7 +119,9 @@ impl Git {
             return self.clear_the_way(place);
         }
         if has("a branch named") && has("already exists") {
-            return Ok(Trouble::passing("somebody else has just made the branch"));
+            return Ok(Trouble::passing(
+                "another process has just created the branch",
+            ));
         }
         let trouble = said.trouble();
         let worktree = shown(&place.worktree);
@@ -158,7 +160,7 @@ impl Git {
             {
                 if reason != "initializing" {
                     return Ok(Trouble::for_run(format!(
-                        "the worktree {} is gone, but locked ({reason}); say git worktree unlock if it is to be made again",
+                        "the worktree {} is missing, but locked ({reason}); run `git worktree unlock` to let it be created again",
                         shown(&worktree.path)
                     )));
                 }
@@ -169,7 +171,7 @@ impl Git {
         }
         self.prune()?;
         Ok(Trouble::passing(format!(
-            "git still remembers a worktree at {} that is gone",
+            "git still lists a missing worktree at {}",
             shown(&place.worktree)
         )))
     }
@@ -182,7 +184,9 @@ impl Git {
             let arguments = ["worktree", "remove", "--force", "--force", "--", path];
             let call = Call::new(&self.root, &arguments).of_worktrees();
             self.caller.act(&call.for_run())?;
-            return Err(Trouble::passing("a worktree was begun without its branch"));
+            return Err(Trouble::passing(
+                "a worktree was created without its branch",
+            ));
         }
         let call = Call::inside(linked, &["symbolic-ref", "HEAD", &branch]);
         self.caller.act(&call.for_run())?;
@@ -204,7 +208,7 @@ impl Git {
             None => {
                 let what = linked.unfinished().unwrap_or("a commit without a branch");
                 return Err(Trouble::for_bead(format!(
-                    "the worktree {where_} is at {what}, not on the branch '{}'; say git switch there",
+                    "the worktree {where_} is at {what}, not on the branch '{}'; run `git switch` there",
                     place.branch
                 )));
             }
@@ -224,7 +228,7 @@ impl Git {
         Ok(Ready {
             linked,
             head,
-            from: format!("{}, which was there", place.branch),
+            from: format!("{}, which already existed", place.branch),
             status: Some(status),
         })
     }
@@ -264,6 +268,6 @@ pub(super) fn clash_in(words: &str) -> Option<&str> {
 /// Tells of two branches that cannot both be.
 pub(super) fn clash_message(branch: &str, other: &str) -> String {
     format!(
-        "the branch '{branch}' cannot be made, because there is a branch '{other}' and git has no branch below another; rename one of them"
+        "the branch '{branch}' cannot be created, because the branch '{other}' exists and git cannot have one branch below another; rename one of them"
     )
 }

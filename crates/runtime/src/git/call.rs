@@ -341,7 +341,7 @@ impl<U: Deref<Target = Units>> Caller<U> {
         if ended.stopped == Some(Stopped::Wall) {
             let limit = call.limit.as_secs_f32();
             return Err(Trouble::passing(format!(
-                "{name} had not ended after {limit} s and was stopped"
+                "{name} timed out after {limit} s"
             )));
         }
         let Ending::Exited(code) = ended.ending else {
@@ -464,7 +464,7 @@ fn not_started(error: &UnitError) -> Trouble {
 }
 
 pub(super) fn no_place(error: &dyn std::fmt::Display) -> Trouble {
-    Trouble::passing(format!("cannot keep what git answered: {error}"))
+    Trouble::passing(format!("cannot save git's output: {error}"))
 }
 
 pub(super) fn parts(answer: &[u8]) -> impl Iterator<Item = String> {

@@ -207,7 +207,7 @@ fn named(call: &Call<'_>) -> Vec<String> {
 fn leads_away(path: &Utf8Path) -> Trouble {
     let path = shown(path);
     Trouble::for_run(format!(
-        "{path} was made a link during the run, and git would write through it into what is not this repository; see what your agents did, put the directory back in place of the link, then run again"
+        "{path} was replaced by a link during the run, and git would write through it outside this repository; check what your agents did, restore the directory, then run again"
     ))
 }
 

@@ -40,7 +40,7 @@ impl<U: Deref<Target = Units>> Caller<U> {
         }
         if self.is_changed(&linked.copied()) == Some(true) {
             return Err(Trouble::for_bead(format!(
-                "{} was changed by somebody else, so it is not known which files were copied in; see what the agent did, then retry the bead",
+                "{} was changed by another program, so it is unknown which files were copied in; check what the agent did, then retry the bead",
                 shown(&linked.copied())
             )));
         }

@@ -244,7 +244,7 @@ impl Git {
                 Ok(Some(lock)) => return Ok(lock),
                 Ok(None) if clock::monotonic() >= until => {
                     return Err(Trouble::passing(format!(
-                        "somebody else is busy with the worktree {}",
+                        "another process is using the worktree {}",
                         shown(worktree)
                     )));
                 }

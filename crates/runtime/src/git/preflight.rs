@@ -54,7 +54,7 @@ impl Git {
         let bead = place.bead.as_str();
         if place.worktree.starts_with(&self.common) {
             return Some(format!(
-                "{bead}: the worktree {path} would be inside of git's own directory"
+                "{bead}: the worktree {path} would be inside the git directory"
             ));
         }
         match Site::look(&place.worktree, &self.common) {

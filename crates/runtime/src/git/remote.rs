@@ -108,7 +108,7 @@ impl Git {
                 &format!("{there}, which is ahead of {source}"),
             ))
         } else {
-            let from = format!("{source}, which has gone another way than {there}");
+            let from = format!("{source}, which has diverged from {there}");
             Ok(base(local, &from))
         }
     }
@@ -180,7 +180,7 @@ impl Git {
             Err(trouble) => trouble.message,
         };
         let remote = &self.settings.remote;
-        Some(format!("{remote} could not be fetched: {words}"))
+        Some(format!("cannot fetch {remote}: {words}"))
     }
 
     /// What git's environment has when it speaks to a remote: `ssh` must not ask anybody, unless the user has said how it is called.
@@ -216,7 +216,7 @@ impl Git {
         let remote = self.settings.remote.as_str();
         if self.remote_url().is_none() {
             return Err(Trouble::for_run(format!(
-                "there is no remote '{remote}' to push to; say git remote add, or use another integration"
+                "no remote '{remote}' to push to; add it with `git remote add`, or use another integration"
             )));
         }
         let refspec = format!("{commit}:{}", refs::branch(branch));
@@ -246,7 +246,7 @@ impl Git {
         let is_behind = words.contains("non-fast-forward") || words.contains("fetch first");
         if is_behind {
             return Err(Trouble::for_bead(format!(
-                "the branch '{branch}' of {remote} has commits that are not in {}, and nothing is forced; look at it, then push or remove it yourself",
+                "the branch '{branch}' of {remote} has commits that are not in {}, and pushes are never forced; inspect it, then push or remove it yourself",
                 commit.short()
             )));
         }

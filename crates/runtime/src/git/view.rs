@@ -140,7 +140,7 @@ impl View {
         // Whoever comes next takes it anew.
         drop(files::remove_directory(&self.home));
         Err(Trouble::for_run(format!(
-            "git's settings in {} were changed during the run, and nobody but this program may do that; see what your agents did, then run again",
+            "git's settings in {} were changed during the run, which only this program may do; check what your agents did, then run again",
             shown(&self.home)
         )))
     }
@@ -175,7 +175,9 @@ fn turn(path: &Utf8Path) -> Result<Lock, Trouble> {
         match files::lock(path) {
             Ok(Some(lock)) => return Ok(lock),
             Ok(None) if clock::monotonic() >= until => {
-                return Err(Trouble::passing("somebody else looks at git's settings"));
+                return Err(Trouble::passing(
+                    "another process is reading git's settings",
+                ));
             }
             Ok(None) => std::thread::sleep(LOOK_EVERY),
             Err(error) => return Err(broken(&error)),
@@ -240,5 +242,5 @@ fn look(home: &Utf8Path) -> Vec<Option<Look>> {
 }
 
 fn broken(error: &FileError) -> Trouble {
-    Trouble::for_run(format!("cannot keep git's settings as they are: {error}"))
+    Trouble::for_run(format!("cannot save a copy of git's settings: {error}"))
 }

@@ -125,7 +125,7 @@ impl Git {
         let path = shown(&linked.path);
         if linked.has("locked") {
             return Err(Trouble::for_bead(format!(
-                "{path} was not removed: somebody locked it; see `git worktree list --verbose`"
+                "{path} was not removed: it is locked; see `git worktree list --verbose`"
             )));
         }
         linked.check_nobody_works()?;
@@ -335,7 +335,9 @@ fn turn(own: &Utf8Path) -> Result<Lock, Trouble> {
         match files::lock(&own.join("turn")) {
             Ok(Some(lock)) => return Ok(lock),
             Ok(None) if clock::monotonic() >= until => {
-                return Err(Trouble::passing("somebody else looks at the same files"));
+                return Err(Trouble::passing(
+                    "another process is looking at the same files",
+                ));
             }
             Ok(None) => std::thread::sleep(LOOK_EVERY),
             Err(error) => return Err(Trouble::for_run(error.to_string())),
@@ -344,5 +346,5 @@ fn turn(own: &Utf8Path) -> Result<Lock, Trouble> {
 }
 
 fn no_repository(home: &Utf8Path) -> Trouble {
-    Trouble::for_run(format!("{} is no git repository", shown(home)))
+    Trouble::for_run(format!("{} is not a git repository", shown(home)))
 }

@@ -172,7 +172,7 @@ impl Dispatcher<'_> {
             Ok(false) => Err(fault(
                 label,
                 &decoded,
-                "git does not say that it is a worktree of this repository beside the main one",
+                "it is not a linked worktree of this repository",
             )),
             Err(trouble) => Err(trouble.into()),
         }
@@ -206,7 +206,7 @@ fn stage(step: &Issue) -> Result<Stage, Stop> {
     known.ok_or_else(|| {
         let words = said.map_or_else(
             || "says no stage".to_owned(),
-            |said| format!("says the stage `{}`, which nobody knows", excerpt(&said)),
+            |said| format!("has the unknown stage `{}`", excerpt(&said)),
         );
         let stages: Vec<&str> = Stage::ALL.iter().map(|stage| stage.as_str()).collect();
         Stop::human(

@@ -153,7 +153,7 @@ impl Dispatcher<'_> {
         let (stray, lost) = (watchman.stray.take(), watchman.lost.take());
         if before.is_some_and(|before| main.snapshot() != before) {
             let text =
-                "the main checkout changed while the agent worked; look whether that was you";
+                "the main checkout changed while the agent worked; check whether that was you";
             self.decide("Z-17", text);
             self.told.warnings.push(text.to_owned());
             self.strays.push(text.to_owned());
@@ -221,7 +221,7 @@ impl Dispatcher<'_> {
             (None, None) if path.is_built_in() || self.is_command(errand) => None,
             (None, None) => {
                 let name = errand.name;
-                return Err(bad(format!("there is no agent `{name}` in .claude/agents")).into());
+                return Err(bad(format!("no agent `{name}` in .claude/agents")).into());
             }
         };
         let agent = match own {

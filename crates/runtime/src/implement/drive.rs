@@ -330,7 +330,7 @@ impl<'d> Shift<'d, '_> {
         scope.spawn(move || {
             let dispatched = catch_unwind(AssertUnwindSafe(|| driver.dispatch(&id)));
             let answer = dispatched.unwrap_or_else(|_| {
-                let message = "the dispatcher failed, which is a fault of beads-ralph";
+                let message = "the dispatcher failed; this is a bug in beads-ralph";
                 Err(ImplementError::Trouble(Trouble::for_bead(message)))
             });
             // Nobody listens any more only when everything is over.
@@ -457,8 +457,7 @@ impl<'d> Shift<'d, '_> {
     /// Asks a person (I-42). Where that cannot be written, the bead is tried again.
     fn give_up(&mut self, id: &BeadId, error: &ImplementError) {
         let n = self.book.failures.remove(id).unwrap_or_default();
-        let note =
-            format!("implement-bead: it could not be worked on, {n} times in a row: {error}");
+        let note = format!("implement-bead: failed {n} times in a row: {error}");
         let Ok(records) = self.store.get(std::slice::from_ref(id)) else {
             return;
         };

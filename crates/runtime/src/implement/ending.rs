@@ -131,7 +131,7 @@ pub enum ImplementError {
     /// Nobody could look at the work.
     #[error("no reviewer could look at the work: {0}")]
     NoReviewer(String),
-    #[error("interrupted; what was done so far is kept, and the same command goes on with it")]
+    #[error("interrupted; the work so far is kept, and the same command resumes it")]
     Interrupted,
 }
 

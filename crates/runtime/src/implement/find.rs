@@ -127,7 +127,7 @@ impl Dispatcher<'_> {
             }
         }
         let id = source.issue.id();
-        let message = format!("bead {id} is changed by others all the time; try again");
+        let message = format!("bead {id} keeps changing: other processes write to it; try again");
         Err(Trouble::passing(message).into())
     }
 
@@ -150,7 +150,7 @@ impl Dispatcher<'_> {
             if !steps.is_empty() && steps.iter().all(is_closed) {
                 let id = root.issue.id().clone();
                 let text = format!(
-                    "molecule {id} is complete: nothing to do; `beads-ralph mol burn {id}` to do everything anew"
+                    "molecule {id} is complete: nothing to do; `beads-ralph mol burn {id}` to start over"
                 );
                 self.decide("I-5", text);
                 self.told.molecule = Some(id);
@@ -218,10 +218,7 @@ impl Dispatcher<'_> {
             Choice::Formula(name) => name,
             Choice::Human(note) => return Err(Stop::human("I-7", note)),
         };
-        self.decide(
-            "I-7",
-            format!("there is no molecule; the formula is {name}"),
-        );
+        self.decide("I-7", format!("no molecule yet; the formula is {name}"));
         let molecule = self.compiled(source, &name)?;
         let stages: Vec<&str> = molecule.steps.iter().map(|step| step.id.as_str()).collect();
         self.decide("I-8", format!("it makes {}", stages.join(", ")));
@@ -246,7 +243,7 @@ impl Dispatcher<'_> {
                 Ok(())
             }
             Err(PourError::Store(StoreError::Guard { .. })) => {
-                self.decide("Z-36", "somebody changed the bead meanwhile; looking again");
+                self.decide("Z-36", "another process changed the bead; looking again");
                 Ok(())
             }
             Err(PourError::Store(error)) => Err(error.into()),
@@ -257,13 +254,13 @@ impl Dispatcher<'_> {
     /// What a person would be asked about before anything is done.
     fn warn_of_labels(&mut self, source: &Record) {
         if let Err(conflict) = Policy::of(&source.issue) {
-            self.decide("§9.13", format!("a person would be asked: {conflict}"));
+            self.decide("§9.13", format!("would need a person: {conflict}"));
         }
         let missing: Vec<&str> = (REQUIRED.into_iter())
             .filter(|label| !source.issue.has_label(label))
             .collect();
         if !missing.is_empty() {
-            let text = format!("a person would be asked: it lacks {}", missing.join(", "));
+            let text = format!("would need a person: it lacks {}", missing.join(", "));
             self.decide("§9.13", text);
         }
     }

@@ -54,7 +54,7 @@ impl Settlement {
 
 pub(super) fn label(text: &str) -> Result<Edit, Stop> {
     let label = Label::parse(text).map_err(|error| {
-        let message = format!("the label `{text}` cannot be kept: {error}");
+        let message = format!("invalid label `{text}`: {error}");
         ImplementError::Trouble(Trouble::for_bead(message))
     })?;
     Ok(Edit::AddLabel(label))
@@ -271,7 +271,7 @@ fn step_update(
     edits.extend(notes.map(Edit::AppendNotes));
     if !settlement.faults.is_empty() {
         let faults = settlement.faults.join("\n- ");
-        let note = format!("implement-bead: faults of the report:\n- {faults}");
+        let note = format!("implement-bead: problems in the report:\n- {faults}");
         edits.push(Edit::AppendNotes(note));
     }
     match &settlement.outcome {

@@ -80,7 +80,7 @@ impl Dispatcher<'_> {
         };
         let Some(fork) = fork else {
             let branch = &place.branch;
-            let detail = format!("the branch {branch} has nothing in common with {base}");
+            let detail = format!("the branch {branch} has no commit in common with {base}");
             return Ok(Err(failed(assignment, "no-base", detail)));
         };
         let message = format!("{} ({})", assignment.source.issue.title(), place.bead);
@@ -90,11 +90,11 @@ impl Dispatcher<'_> {
         };
         if !sealed.unresolved.is_empty() {
             let files = sealed.unresolved.join(", ");
-            let detail = format!("conflicts that nobody solved: {files}");
+            let detail = format!("unresolved conflicts: {files}");
             return Ok(Err(failed(assignment, "not-committed", detail)));
         }
         if sealed.changed_files.is_empty() {
-            let detail = format!("{} is no different from {base}", place.branch);
+            let detail = format!("{} has no changes compared to {base}", place.branch);
             return Ok(Err(failed(assignment, "nothing-was-done", detail)));
         }
         Ok(Ok(sealed.commit))
@@ -119,7 +119,7 @@ impl Dispatcher<'_> {
             return Ok(Err(failed(assignment, "acceptance-not-met", summary)));
         }
         let short = commit.short();
-        self.decide("Z-35", format!("the acceptance commands hold for {short}"));
+        self.decide("Z-35", format!("the acceptance commands pass for {short}"));
         self.site.git.keep(&place.bead, &commit)?;
         Ok(Ok(commit))
     }
@@ -161,7 +161,7 @@ impl Dispatcher<'_> {
         Ok(match (kept, tip) {
             (Some(kept), Some(tip)) if kept != tip => {
                 let detail = format!(
-                    "the worktree is gone, and {branch} is at {}, but what was checked is {}",
+                    "the worktree is missing, and {branch} is at {}, but what was checked is {}",
                     tip.short(),
                     kept.short()
                 );
@@ -169,7 +169,8 @@ impl Dispatcher<'_> {
             }
             (Some(kept), _) => Ok(kept),
             (None, _) => {
-                let detail = format!("the worktree is gone, and nothing of {branch} was checked");
+                let detail =
+                    format!("the worktree is missing, and no commit of {branch} was checked");
                 Err(failed(assignment, "not-checked", detail))
             }
         })

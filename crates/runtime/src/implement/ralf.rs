@@ -92,7 +92,7 @@ impl Dispatcher<'_> {
         fork.ok_or_else(|| {
             Stop::human(
                 "R-1",
-                format!("implement-bead: the worktree has nothing in common with {branch}"),
+                format!("implement-bead: the worktree has no commit in common with {branch}"),
             )
         })
     }
@@ -118,10 +118,14 @@ impl Dispatcher<'_> {
         let Some(text) = too_degraded(n_degraded, n_foreign.count()) else {
             return Ok(());
         };
-        self.decide("R-12", format!("strangers could not look: {text}"));
+        self.decide(
+            "R-12",
+            format!("independent reviewers were not available: {text}"),
+        );
         if self.site.config.implement.is_foreign_required {
-            let note =
-                format!("implement-bead: foreign eyes are required, and could not look: {text}");
+            let note = format!(
+                "implement-bead: an independent review is required, and no reviewer was available: {text}"
+            );
             settlement.outcome = match &settlement.outcome {
                 Outcome::Complete(_) => Outcome::Human(note),
                 Outcome::Human(before) => Outcome::Human(format!("{before}\n{note}")),
@@ -182,7 +186,7 @@ impl Dispatcher<'_> {
         }
         let is_whole = after.1.is_none() && self.tests_hold(assignment, tests, &errand, held)?;
         if is_whole {
-            self.decide("R-8", "it was simplified, and its tests hold");
+            self.decide("R-8", "it was simplified, and its tests pass");
             return Ok(false);
         }
         self.undo(assignment, before.0.as_ref(), cycle)?;

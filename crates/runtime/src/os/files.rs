@@ -43,7 +43,7 @@ pub enum FileError {
     },
     /// The file is not what it was when it was read.
     #[error(
-        "{} was changed by somebody else meanwhile; nothing was written",
+        "{} was changed by another program meanwhile; nothing was written",
         shown(path)
     )]
     Changed { path: Utf8PathBuf },

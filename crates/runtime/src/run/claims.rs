@@ -37,7 +37,7 @@ impl Performer<'_> {
         let has_slot = self.take_slot(id)? || (self.free_gone_slots()? && self.take_slot(id)?);
         if !has_slot {
             return Ok(Answer::NotClaimed {
-                why: format!("all {} places are taken", self.site.n_slots),
+                why: format!("all {} slots are taken", self.site.n_slots),
                 is_full: true,
             });
         }
@@ -45,7 +45,7 @@ impl Performer<'_> {
         if !has_place {
             self.free_slot(id);
             return Ok(Answer::NotClaimed {
-                why: "another run is in its worktree".to_owned(),
+                why: "another run is using its worktree".to_owned(),
                 is_full: false,
             });
         }

@@ -324,7 +324,7 @@ impl Executor for LocalExecutor<'_> {
             Ok(ended) => format!("{:?}: {}", ended.ending, ended.stderr.text().trim()),
             Err(error) => error.to_string(),
         };
-        let notice = format!("`notify` failed, so this was not told: {text} ({why})");
+        let notice = format!("`notify` failed, so this message was not sent: {text} ({why})");
         self.activity.notice(notice);
         Err(Trouble::passing(why))
     }

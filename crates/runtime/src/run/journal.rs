@@ -31,7 +31,7 @@ pub enum JournalError {
         why: String,
     },
     /// There is no such run.
-    #[error("there is no run {run} in {runs}")]
+    #[error("no run {run} in {runs}")]
     NoRun { run: String, runs: Utf8PathBuf },
 }
 
@@ -306,7 +306,7 @@ fn read(path: &Utf8Path) -> Result<(Head, Vec<Entry>, u64), JournalError> {
     let head = head.ok_or_else(|| JournalError::Line {
         path: path.to_owned(),
         line: 1,
-        why: "there is no head".to_owned(),
+        why: "it has no header".to_owned(),
     })?;
     Ok((head, entries, whole as u64))
 }

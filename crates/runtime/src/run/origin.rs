@@ -26,9 +26,7 @@ impl Performer<'_> {
         if bead.issue_type == IssueType::Merge {
             for branch in bead.metadata.branches_to_merge.iter().flatten() {
                 let Some(commit) = self.repository.branch(branch)? else {
-                    return Err(Trouble::for_bead(format!(
-                        "there is no branch {branch} to merge"
-                    )));
+                    return Err(Trouble::for_bead(format!("no branch {branch} to merge")));
                 };
                 wanted.push(Wanted {
                     name: branch.clone(),

@@ -229,7 +229,7 @@ impl<'a> Performer<'a> {
         Ok(Answer::Prepared {
             from: match aside {
                 Some(kept) => format!(
-                    "{}; uncommitted files that lay there are no part of it and are kept: git show {}",
+                    "{}; uncommitted files found there are not part of it and are kept: git show {}",
                     prepared.from,
                     kept.short()
                 ),
@@ -307,7 +307,7 @@ impl<'a> Performer<'a> {
         if held == effect.fence {
             Ok(record)
         } else {
-            Err(Trouble::lost("somebody else has it now"))
+            Err(Trouble::lost("another process has claimed it"))
         }
     }
 

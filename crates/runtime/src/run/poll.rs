@@ -144,7 +144,7 @@ impl Lookout {
             .filter(|effect| lost.contains(&effect.bead));
         let lost = |effect: &Effect| Event::Answered {
             effect: effect.id,
-            answer: Box::new(Err(Trouble::lost("somebody else has it now"))),
+            answer: Box::new(Err(Trouble::lost("another process has claimed it"))),
         };
         outstanding.map(lost).collect()
     }

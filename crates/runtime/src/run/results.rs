@@ -42,7 +42,7 @@ impl Performer<'_> {
     ) -> Result<Answer, Trouble> {
         let Some(forge) = self.forge else {
             return Err(Trouble::for_run(
-                "there is no place for pull requests: `gh` is not set up",
+                "pull requests are not available: `gh` is not set up",
             ));
         };
         let (bead, _) = self.bead_and_place(effect)?;
@@ -173,7 +173,7 @@ impl Performer<'_> {
             return Ok(());
         }
         if !is_new {
-            return Err(Trouble::lost("somebody opened it again"));
+            return Err(Trouble::lost("it was reopened"));
         }
         Err(Trouble::passing(format!(
             "{} was closed and is not",
@@ -194,7 +194,7 @@ impl Performer<'_> {
             )
         });
         format!(
-            "{place}what happened: beads-ralph logs {id}\nto mend it yourself: commit in the worktree, then retry or close\nto try again: beads-ralph retry {id}\nif it is done: beads-ralph close {id}"
+            "{place}what happened: beads-ralph logs {id}\nto fix it yourself: commit in the worktree, then retry or close\nto try again: beads-ralph retry {id}\nif it is done: beads-ralph close {id}"
         )
     }
 }

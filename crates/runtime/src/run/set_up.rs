@@ -69,7 +69,7 @@ pub(crate) fn set_up(
     let ended = ended.map_err(|error| passing(&error))?;
     if ended.ending != Ending::Exited(0) || ended.stopped.is_some() {
         return Err(Trouble::for_bead(format!(
-            "the worktree could not be set up: `{}` {} (all of it is in {})",
+            "the worktree could not be set up: `{}` {} (full output in {})",
             errand.command,
             failed(&ended),
             errand.logs

@@ -36,16 +36,16 @@ pub enum StartError {
     #[error(transparent)]
     File(#[from] FileError),
     /// The journal of a run that was left cannot be read.
-    #[error("the run {run} was left and cannot be gone on with: {error}")]
+    #[error("cannot resume the run {run}: {error}")]
     Journal { run: String, error: JournalError },
     /// The journal of a run that was left cannot be understood.
-    #[error("the run {run} was left and cannot be gone on with: {error}")]
+    #[error("cannot resume the run {run}: {error}")]
     Replay {
         run: String,
         error: Box<ReplayError>,
     },
     /// Processes of a run that was left cannot be ended.
-    #[error("processes {0:?} of an earlier run cannot be ended")]
+    #[error("processes {0:?} of an earlier run cannot be killed")]
     Survivors(Vec<u32>),
     /// The beads of a run that was left cannot be taken over.
     #[error("{0}")]
@@ -135,7 +135,7 @@ impl Start<'_> {
         let newest = left.pop();
         for (run, _lock) in left {
             end_processes(&mark_of(&run))?;
-            run.end(&json!({"outcome": "abandoned", "why": "a newer run was left too"}))?;
+            run.end(&json!({"outcome": "abandoned", "why": "a newer run was interrupted too"}))?;
         }
         match newest {
             Some((run, lock)) => adopt(run, lock),
@@ -147,9 +147,7 @@ impl Start<'_> {
         let now = clock::wall();
         let run = RunDirectory::create(self.beads, now)?;
         let lock = run.lock()?.ok_or_else(|| {
-            StartError::Trouble(Trouble::passing(
-                "somebody else took the run that was just made",
-            ))
+            StartError::Trouble(Trouble::passing("another process took over the new run"))
         })?;
         let mark = mark_of(&run);
         let settings = Settings {

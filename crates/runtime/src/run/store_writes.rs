@@ -109,7 +109,7 @@ impl Keeping<'_> {
             }
             if effect.fence.is_none() && record.issue.status() != "open" {
                 return Err(Trouble::lost(format!(
-                    "{} was changed by somebody else",
+                    "{} was changed by another process",
                     effect.bead
                 )));
             }
@@ -137,7 +137,7 @@ impl Keeping<'_> {
             }
         }
         Err(Trouble::passing(format!(
-            "{} is changed by others all the time",
+            "{} keeps changing: other processes write to it",
             effect.bead
         )))
     }
@@ -253,7 +253,7 @@ fn ending(
 
 pub(super) fn fetch(store: &dyn Store, id: &BeadId) -> Result<Record, Trouble> {
     let found = store.get(std::slice::from_ref(id)).map_err(trouble)?.pop();
-    found.ok_or_else(|| Trouble::lost(format!("{id} is not in the store any more")))
+    found.ok_or_else(|| Trouble::lost(format!("{id} is no longer in the store")))
 }
 
 /// Whether an agent has led the work on a bead in this run.
@@ -473,7 +473,7 @@ pub(super) fn park(
         }
     }
     Err(Trouble::passing(
-        "the control rows are changed by others all the time",
+        "the control rows keep changing: other processes write to them",
     ))
 }
 

@@ -77,7 +77,7 @@ fn b_18_everything_that_is_in_the_way_is_said_at_once() {
         ),
         ("are agents of one name", "`name` of its own"),
         (
-            "there is no agent program `cluade`; did you mean `claude`?",
+            "unknown agent program `cluade`; did you mean `claude`?",
             "agents.adapters.cluade",
         ),
         (

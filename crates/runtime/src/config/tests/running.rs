@@ -149,7 +149,7 @@ fn l_1_what_cannot_be_is_refused_with_its_line_and_key() {
     for (text, said) in [
         (
             "ralph:\n  max_parallel_sessions: 0\n",
-            "line 2: `max_parallel_sessions`: 0 will not do; it must be a whole number from 1 to 4294967295",
+            "line 2: `max_parallel_sessions`: 0 is out of range; it must be a whole number from 1 to 4294967295",
         ),
         (
             "max_parallel_sessions: -2\n",
@@ -210,11 +210,11 @@ fn l_1_what_cannot_be_is_refused_with_its_line_and_key() {
         ("network: {max_retries: 1.5}\n", "line 1: `max_retries`: "),
         (
             "worktrees: {source_branch: 'a b'}\n",
-            "line 1: `source_branch`: 'a b' is no name of a branch",
+            "line 1: `source_branch`: 'a b' is not a valid branch name",
         ),
         (
             "source_branch: ''\n",
-            "line 1: `source_branch`: '' is no name of a branch",
+            "line 1: `source_branch`: '' is not a valid branch name",
         ),
         (
             "worktrees:\n  repo_name: a/b\n",
@@ -313,7 +313,7 @@ fn z_11_integration_is_a_word_or_a_section() {
         ),
         (
             "integration: {target: -x}\n",
-            "line 1: `target`: '-x' is no name of a branch",
+            "line 1: `target`: '-x' is not a valid branch name",
         ),
         ("integration: [pr]\n", "none, merge, pr, or a section"),
     ] {
@@ -334,15 +334,18 @@ fn z_22_what_else_is_in_a_worktree() {
     let worktrees = loaded(text).unwrap().worktrees;
     assert_eq!((worktrees.ports, worktrees.port_range), (3, 5000..=5002));
     for (wrong, said) in [
-        ("ports: -1", "line 2: `ports`: -1 is no number of ports"),
+        (
+            "ports: -1",
+            "line 2: `ports`: -1 is not a valid number of ports",
+        ),
         (
             "ports: 70000",
-            "line 2: `ports`: 70000 is no number of ports",
+            "line 2: `ports`: 70000 is not a valid number of ports",
         ),
         ("ports: some", "a number of ports, or a section"),
         (
             "ports: {count: -1}",
-            "line 2: `count`: -1 is no number of ports",
+            "line 2: `count`: -1 is not a valid number of ports",
         ),
         (
             "ports: {range: 5000}",
@@ -393,8 +396,14 @@ fn z_15_notify_is_a_command_line_or_a_program_with_arguments() {
     assert_eq!(loaded("notify:\n").unwrap().notify, None);
     for (text, said) in [
         ("notify: ''\n", "line 1: `notify`: it is empty"),
-        ("notify: []\n", "the list names no program"),
-        ("notify: [' ']\n", "the list names no program"),
+        (
+            "notify: []\n",
+            "the list is empty; it must start with a program",
+        ),
+        (
+            "notify: [' ']\n",
+            "the list is empty; it must start with a program",
+        ),
         ("notify: {a: b}\n", "a command line, or a list"),
     ] {
         let error = refused(text);

@@ -40,7 +40,7 @@ impl Dispatcher<'_> {
         match (self.site.integration, self.site.forge) {
             (IntegrationMode::Pr, Some(_)) => self.propose(assignment, &place, &commit),
             _ => Ok(Settlement::new(Outcome::Complete(format!(
-                "create-pr complete; no pull request is made here; {} is at {}",
+                "create-pr complete; pull requests are not used here; {} is at {}",
                 place.branch,
                 commit.short()
             )))),
@@ -95,7 +95,7 @@ impl Dispatcher<'_> {
             .map(|line| line.text.trim())
             .collect();
         if !people.is_empty() {
-            body.push_str("\nTo be looked at by a person:\n");
+            body.push_str("\nTo be reviewed by a person:\n");
             for line in people {
                 _ = writeln!(body, "- [ ] {line}");
             }
@@ -166,8 +166,8 @@ impl Dispatcher<'_> {
         let may = is_allowed && is_merging && is_looked_at && is_checked;
         let why = match (may, is_looked_at) {
             (true, _) => "it may be merged: `auto-mergeable`",
-            (false, _) if !is_checked => "it is handed over: no command says whether it is done",
-            (false, false) => "it is handed over: a person must look at some lines",
+            (false, _) if !is_checked => "it is handed over: no command checks whether it is done",
+            (false, false) => "it is handed over: some criteria need a person's review",
             (false, true) => "it is handed over for a person to merge",
         };
         self.decide("§9.13", why);
@@ -202,10 +202,7 @@ impl Dispatcher<'_> {
                 Ok(settlement)
             }
             Integrated::Conflict { files, .. } => {
-                let detail = format!(
-                    "it does not fit together with {target}: {}",
-                    files.join(", ")
-                );
+                let detail = format!("it conflicts with {target}: {}", files.join(", "));
                 let outcome = ended(assignment, Status::NeedsHuman, "merge-conflict", detail);
                 Ok(Settlement::new(outcome))
             }
@@ -232,7 +229,7 @@ fn handed_over(
     );
     let lines = assignment.acceptance.iter();
     for line in lines.filter(|line| line.judge == Judge::Human) {
-        note.push_str("\n- to be looked at: ");
+        note.push_str("\n- to review: ");
         note.push_str(line.text.trim());
     }
     let reason = format!(

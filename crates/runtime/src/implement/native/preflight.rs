@@ -56,7 +56,7 @@ impl Dispatcher<'_> {
         if !prepared.conflicts.is_empty() {
             let what = prepared.merging.map(|merging| merging.name);
             let detail = format!(
-                "{} does not fit with what the bead waited for before; solve it in {} and commit: {}",
+                "{} conflicts with the work that the bead waited for; resolve it in {} and commit: {}",
                 what.unwrap_or_default(),
                 place.worktree,
                 prepared.conflicts.join(", ")

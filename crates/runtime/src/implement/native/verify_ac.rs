@@ -33,7 +33,7 @@ impl Dispatcher<'_> {
         let n = checks_of(self.site, assignment).len();
         self.decide(
             "Z-35",
-            format!("{n} command(s) of the bead and the project hold"),
+            format!("{n} command(s) of the bead and the project pass"),
         );
         let lines = assignment.acceptance.iter();
         let words = lines.filter(|it| it.judge == Judge::Machine && it.command.is_none());
@@ -46,7 +46,7 @@ impl Dispatcher<'_> {
             self.told.worker = Some(assignment.agent.as_str().to_owned());
             return Ok(None);
         }
-        let reason = format!("verify-ac complete; {n} command(s) hold");
+        let reason = format!("verify-ac complete; {n} command(s) pass");
         Ok(Some(Settlement::new(Outcome::Complete(reason))))
     }
 

@@ -299,10 +299,7 @@ impl Dispatcher<'_> {
         let place = place_at(assignment, &assignment.place);
         if let (Some(place), Some(commit)) = (place, commit) {
             self.site.git.restore(&place, commit, cycle)?;
-            self.decide(
-                "R-8",
-                "what somebody changed who should not have is taken back",
-            );
+            self.decide("R-8", "changes by a reviewer are reverted");
         }
         Ok(())
     }

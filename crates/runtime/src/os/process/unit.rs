@@ -240,7 +240,7 @@ pub enum UnitError {
         /// Whether it may well be started a little later: the system was short of something.
         is_temporary: bool,
     },
-    #[error("cannot start a process of our own: {}", limits::explain(.0))]
+    #[error("cannot start the supervisor process: {}", limits::explain(.0))]
     Shim(io::Error),
 }
 
