@@ -160,7 +160,7 @@ pub fn program(root: &Utf8Path, executable: &str) -> Option<Utf8PathBuf> {
     env::is_executable(path.as_std_path()).then_some(path)
 }
 
-/// Whose account an agent uses: that of its adapter. One that cannot be found has a name of its own, so that nothing else waits for it.
+/// The account that an agent uses: that of its adapter. An agent without an adapter gets a separate account, so that nothing else waits for it.
 pub fn account(config: &Config, root: &Utf8Path, spec: &AgentSpec) -> String {
     match adapter_for(config, root, spec) {
         Ok(adapter) => adapter.name.clone(),

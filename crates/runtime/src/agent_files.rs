@@ -88,7 +88,7 @@ pub fn called(root: &Utf8Path, name: &str) -> Vec<String> {
     paths.into_iter().filter(is_called).collect()
 }
 
-/// The agent files below a root, by their path from it; nothing when there is no directory for them.
+/// The agent files below a root, by their path from it; empty without a directory for them.
 pub fn agent_files(root: &Utf8Path) -> Option<BTreeMap<String, AgentFile>> {
     let files = paths(root)?.into_iter().map(|path| {
         let file = read_agent(&root.join(&path));
@@ -97,7 +97,7 @@ pub fn agent_files(root: &Utf8Path) -> Option<BTreeMap<String, AgentFile>> {
     Some(files.collect())
 }
 
-/// The paths of the agent files below a root, in order; nothing when there is no directory for them.
+/// The sorted paths of the agent files below a root; empty without a directory for them.
 fn paths(root: &Utf8Path) -> Option<BTreeSet<String>> {
     let directory = root.join(DIRECTORY);
     if !directory.is_dir() {

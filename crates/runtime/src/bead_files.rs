@@ -273,7 +273,7 @@ impl Evidence {
     pub fn runs(&self) -> Vec<LogDirectory> {
         let entries = self.directory.join("logs").read_dir_utf8();
         let entries = entries.into_iter().flatten().flatten();
-        // A link is no run, and may lead anywhere.
+        // Links are skipped: they may lead anywhere.
         let mut runs: Vec<Utf8PathBuf> = entries
             .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
             .map(|entry| entry.path().to_owned())

@@ -56,7 +56,7 @@ pub enum Ground<'a> {
 }
 
 impl Ground<'_> {
-    /// The ground of a bead that has a worktree of its own, or none.
+    /// The ground of a bead, with or without a separate worktree.
     pub fn of(has_worktree: bool) -> Self {
         if has_worktree {
             Self::Clean
@@ -296,7 +296,7 @@ impl Watch for Watcher<'_> {
 const EVIDENCE: &str = ".ralph/evidence/*/*.json";
 const BESIDE: [&str; 2] = ["runs/**/checks.json*", "worker-audit/**/checks.json*"];
 
-/// How much of what a failed check printed is told: its end, where the error mostly is.
+/// How much of a failed check's output is passed on: its end, where the error usually is.
 const MAX_PRINTED: usize = 3000;
 
 /// Shows every record of a check that is kept, in the order of the files' names, one file after the other: there may be more than fits into
@@ -329,7 +329,7 @@ pub fn last_records(attempt: &Utf8Path) -> Option<Vec<Value>> {
     records.as_array().cloned()
 }
 
-/// What the checks that failed printed last, in lines for whoever is to mend it; nothing when they printed nothing.
+/// The last output of the failed checks, for whoever fixes them; empty if they printed nothing.
 pub fn printed_by_failed(records: &[Value]) -> String {
     let mut text = String::new();
     for record in records {

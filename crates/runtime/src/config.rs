@@ -1,6 +1,6 @@
 //! `beads-ralph.yaml`: what a user has to say about a repository (contracts §7.1, Z-22).
 //!
-//! Every key has a default, so there need be no file. A key that nobody knows is an error with its line and the nearest
+//! Every key has a default, so the file is optional. An unknown key is an error with its line and the nearest
 //! one that is known. Sections that no part of the program reads yet are known by their name only. `project-config.toml` beside it may
 //! say what it leaves open about gates and coverage (Z-35).
 

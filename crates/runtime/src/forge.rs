@@ -1,6 +1,6 @@
 //! Pull requests on GitHub, by its own program `gh`.
 //!
-//! `gh` is told every time which repository is meant: `host/owner/name` of the remote that is pushed to. It is never asked to guess
+//! Every call of `gh` names the repository: `host/owner/name` of the remote that is pushed to. It is never asked to guess
 //! from the checkout, never prompts, and has a time limit for each call. What it says when it fails is read for one thing: whether it
 //! helps to try again.
 //!

@@ -106,7 +106,7 @@ pub struct Git {
     fetched: Mutex<Fetched>,
     adding: Mutex<()>,
     integrating: Mutex<()>,
-    /// Whether the user has line ends changed in all files.
+    /// Whether git converts line endings in all files for this user.
     converts: OnceLock<bool>,
 }
 

@@ -97,7 +97,7 @@ impl<'a> Dispatcher<'a> {
         }
     }
 
-    /// Does the current stage, and says what came of it. That a person is needed is no error.
+    /// Does the current stage and returns its outcome. Needing a person is an outcome, not an error.
     pub fn implement(mut self) -> Result<Dispatched, ImplementError> {
         match self.dispatch() {
             Ok(ending) | Err(Stop::Ended(ending)) => {

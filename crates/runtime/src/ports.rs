@@ -1,7 +1,7 @@
 //! What the loop asks of git and of the place where pull requests are.
 //!
 //! Whatever reaches the outside is asked for here, so that a simulation can stand in for it. Everything may be asked twice:
-//! after a crash nobody knows whether the first time was heard. So each of these looks before it acts, and doing it again does nothing.
+//! after a crash it is unknown whether the first call had its effect. So each of these looks before it acts, and a second call does nothing.
 
 use beads_ralph_core::bead::{AgentSpec, BeadId, QaReport, RalphBead};
 use beads_ralph_core::engine::{AgentReport, CommitId, EffectId, Launch, Trouble, Verdict};
@@ -66,7 +66,7 @@ pub struct State {
 /// What became of a commit that was to go into the target branch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Integrated {
-    /// It is in; this is the target's head, and whether it was there before.
+    /// It is merged, now or before.
     In { commit: CommitId, was_there: bool },
     /// These files do not fit together with what is there; nothing was changed.
     Conflict {
@@ -94,7 +94,7 @@ pub trait Repository: Send + Sync {
 
     fn state(&self, place: &Place) -> Result<State, Trouble>;
 
-    /// Makes a worktree be exactly a commit again; ignored files stay. What was there is kept reachable first, under
+    /// Makes a worktree be exactly a commit again; ignored files stay. The previous state is kept reachable first, under
     /// `refs/beads-ralph/<bead>/interrupted/<n>`, where `n` is the attempt, unless nothing would be lost (Z-39). Answers with what was kept.
     fn restore(
         &self,
@@ -226,7 +226,7 @@ pub trait Executor: Send + Sync {
     ) -> Result<(AgentReport, Option<Verdict>), Trouble>;
 
     /// Runs the checks of a bead on a commit. That it is checked out, and nothing else, is looked at by whoever asks, before and after. `base`
-    /// is what the work began from: by it is told whose fault a red check is.
+    /// is what the work began from: it shows whether a red check was red before.
     fn verify(
         &self,
         bead: &RalphBead,

@@ -1,4 +1,4 @@
-//! The watchdog at work: looks at the beads in progress, reminds, puts back, gives up, and counts (contracts §8.7).
+//! The watchdog at work: looks at the beads in progress: reminds, restarts, abandons, and counts (contracts §8.7).
 //!
 //! A bead is changed only if it is still as it was looked at. Two watchdogs take turns by a lock, so that no count is lost. Beads that are to be
 //! begun are for whoever calls: here they are only counted.
@@ -106,7 +106,7 @@ impl Watchdog<'_> {
         Ok(Pass { seen, counts })
     }
 
-    /// Counts a bead that was begun after a pass, and whether it was given up.
+    /// Counts a bead that was begun after a pass, and whether it failed.
     pub fn executed(&self, is_given_up: bool, now: Timestamp) -> Result<(), WatchdogError> {
         let _turn = self.turn()?;
         let counts = Counts {

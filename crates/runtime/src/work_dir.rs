@@ -73,7 +73,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Why what is checked out is not just a commit (Z-29): something is not committed, ignored files apart, or git does not
-    /// say. What cannot be known is no reason to believe it.
+    /// say. What is unknown counts as uncommitted.
     pub fn is_not_a_commit(&self) -> Option<String> {
         let sight = self.sight().filter(|sight| sight.head.is_some());
         let Some(sight) = sight else {

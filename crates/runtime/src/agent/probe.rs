@@ -114,7 +114,7 @@ struct Answer {
 }
 
 impl Asking<'_> {
-    /// What each thing that the adapter can ask for comes to. Help that names nothing of it is no help.
+    /// What each thing that the adapter can ask for comes to. Help that names none of it does not count.
     fn capabilities(&self) -> Vec<(Capability, Support)> {
         let asked = Capability::ALL.into_iter().filter_map(|capability| {
             let flag = self.adapter.flag_of(capability);
@@ -209,7 +209,7 @@ impl Asking<'_> {
     }
 }
 
-/// Whether a help text names an option: as a word of its own, not as a part of a longer one.
+/// Whether a help text names an option as a whole word.
 fn names(help: &str, flag: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
     help.match_indices(flag).any(|(at, _)| {

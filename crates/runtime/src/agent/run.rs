@@ -45,7 +45,7 @@ pub struct Job<'a> {
     pub drain: Duration,
     /// Names of variables that are kept from it.
     pub withhold: &'a [String],
-    /// The tokens of the session that it goes on with, if it does.
+    /// The tokens of the session that it resumes, if any.
     pub before: Tokens,
 }
 
@@ -201,7 +201,7 @@ impl Job<'_> {
     }
 }
 
-/// What is said of a program that was not started, unless the fault is ours.
+/// The outcome of a program that was not started, unless the fault is ours.
 fn not_started(error: UnitError) -> Result<End, AgentError> {
     match error {
         UnitError::Program { is_temporary, .. } => Ok(End::NotStarted {

@@ -33,7 +33,7 @@ pub fn built_in(name: &str) -> Option<Definition> {
 }
 
 /// Writes the agents that come with the program below a root, for people to change, and names the files that it wrote. One that is
-/// there may be somebody's own, also in a folder of its own, and is left alone: two of one name would be taken for each other.
+/// there, in any folder, may be the user's and is left alone: two agents of one name would be confused.
 pub fn write_built_in(root: &Utf8Path) -> Result<Vec<Utf8PathBuf>, FileError> {
     let directory = root.join(DIRECTORY);
     files::create_directory(&directory)?;
@@ -161,7 +161,7 @@ mod tests {
     fn i_23_nobody_is_told_of_beads_or_starts_others() {
         for name in WORKERS.iter().chain(&REVIEWERS) {
             let text = instructions(name);
-            for rule in ["Never run `bd`", "Start no agents of your own."] {
+            for rule in ["Never run `bd`", "Do not start other agents."] {
                 assert!(text.contains(rule), "{name}: {rule}");
             }
         }

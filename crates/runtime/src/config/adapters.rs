@@ -12,7 +12,7 @@ use super::document::AgentsKey;
 use super::error::meant;
 use crate::adapters;
 
-/// What a program that nobody knows is run as.
+/// The adapter for unknown programs.
 const ANY_COMMAND: &str = "command";
 
 /// Agents that are looked for when none is chosen, the first first.

@@ -78,7 +78,7 @@ struct AllowanceKey {
     minutes: Said<u64>,
 }
 
-/// What was said about a cap: nothing, or a value, or that there is none.
+/// A limit as configured: absent, a value, or explicitly none.
 type Said<T> = Option<Option<T>>;
 
 fn said<'de, T: Deserialize<'de>, D: serde::Deserializer<'de>>(

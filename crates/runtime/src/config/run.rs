@@ -47,7 +47,7 @@ impl Default for RunSettings {
 }
 
 impl RunSettings {
-    /// How many attempts a bead has that has none of its own.
+    /// The default number of attempts of a bead.
     pub const MAX_ATTEMPTS: u32 = 3;
 }
 
@@ -82,7 +82,7 @@ pub(super) struct ClaudeKey {
     max_retries: Count<0>,
 }
 
-/// One layout of what is said about the loop.
+/// The keys about the loop in one of the two layouts.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct RunKeys {
     pub(super) ralph: RalphKey,

@@ -32,7 +32,7 @@ pub enum KeeperError {
     Store(#[from] StoreError),
 }
 
-/// Whoever keeps a bead while it is worked on. It is told every step, so that nothing is lost when the power goes.
+/// Whoever keeps a bead while it is worked on. Every step is saved, so that a power cut loses nothing.
 pub trait Keeper {
     fn bead(&self) -> &DodBead;
 

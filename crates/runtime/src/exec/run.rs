@@ -155,7 +155,7 @@ impl Run<'_> {
         worker.work(&task, &mut listener)
     }
 
-    /// What follows an agent's end. What it failed with is told to the next one.
+    /// The step after an agent's end. The next agent gets its failure as feedback.
     fn after_agent(&mut self, end: AgentEnd) -> Step {
         let is_idle = end == AgentEnd::Done { has_changed: false };
         let at = self.moment();
@@ -376,7 +376,7 @@ impl Run<'_> {
     }
 }
 
-/// Something that is no check of the bead and must hold all the same.
+/// A failed condition that is not one of the bead's checks.
 fn failed(name: &str, reason: &str) -> CheckRecord {
     CheckRecord::failed(name, reason, &Timestamp::from_instant(clock::now()))
 }

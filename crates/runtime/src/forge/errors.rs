@@ -26,7 +26,7 @@ pub(super) enum Reason {
     Network,
     Exists,
     Refused,
-    /// It took too long, was killed, or failed in a way that nobody knows.
+    /// It timed out, was killed, or failed in an unknown way.
     Unknown,
 }
 
@@ -84,7 +84,7 @@ impl Reason {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Failure {
     pub(super) reason: Reason,
-    /// What is wrong, and what was said about it.
+    /// What is wrong, with the words of `gh`.
     pub(super) problem: String,
     pub(super) action: Option<String>,
 }

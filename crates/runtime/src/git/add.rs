@@ -21,7 +21,7 @@ pub(super) struct Ready {
     pub linked: Linked,
     pub head: CommitId,
     pub from: String,
-    /// What git says of a worktree that was there before.
+    /// The status of a worktree that already existed.
     pub status: Option<Status>,
 }
 
@@ -108,7 +108,7 @@ impl Git {
         Ok(())
     }
 
-    /// Why git made no worktree. What can be mended is mended, and then it is worth another try.
+    /// Why git created no worktree. What can be fixed is fixed; then a retry may help.
     fn not_added(&self, place: &Place, said: &Said) -> Result<Trouble, Trouble> {
         let words = said.text();
         let has = |phrase: &str| words.contains(phrase);
@@ -176,7 +176,7 @@ impl Git {
         )))
     }
 
-    /// Finishes what git was killed at: everything was there but the files.
+    /// Finishes the work of a killed git: everything exists except the files.
     fn finish_worktree(&self, linked: &Linked, place: &Place) -> Result<(), Trouble> {
         let branch = refs::branch(&place.branch);
         if self.resolve(&branch)?.is_none() {
@@ -193,7 +193,7 @@ impl Git {
         self.fill(linked, None)
     }
 
-    /// A worktree that was there, if it is what it should be (Z-7).
+    /// An existing worktree, if it is in order (Z-7).
     fn used_again(&self, linked: Linked, place: &Place, origin: &Origin) -> Result<Ready, Trouble> {
         let mut status = self.caller.look(&linked)?;
         let where_ = shown(&linked.path);
@@ -233,7 +233,7 @@ impl Git {
         })
     }
 
-    /// An error if a branch that was there has nothing in common with its source (Z-7).
+    /// An error if an existing branch has no commit in common with its source (Z-7).
     fn check_related(
         &self,
         head: &CommitId,

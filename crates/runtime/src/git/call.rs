@@ -1,6 +1,6 @@
 //! Calling git: always the same way, whatever the user has set.
 //!
-//! Git never asks anybody, speaks English, runs none of the user's hooks unless it is told to, signs nothing and starts nothing
+//! Git never asks anybody, speaks English, runs none of the user's hooks unless a call asks for them, signs nothing and starts nothing
 //! in the background. Every call has a limit, and its answer is whole or an error.
 //!
 //! A call in a repository names its directories and reads the user's settings from our [`View`], so that nothing that an agent wrote
@@ -108,7 +108,7 @@ pub(super) enum At<'a> {
 #[derive(Debug, Clone)]
 pub(super) struct Call<'a> {
     pub cwd: &'a Utf8Path,
-    /// What git is told, with its own options before the command.
+    /// The arguments, with git's own options before the command.
     pub arguments: Vec<&'a str>,
     pub limit: Duration,
     pub env: BTreeMap<String, String>,

@@ -80,7 +80,7 @@ impl Git {
         for some in unknown.chunks(N_AT_ONCE) {
             wrong.extend(self.put_copies(linked, some)?);
         }
-        // Git is told that they are what it has: it goes by their size.
+        // The index is refreshed: git goes by the size of files.
         let arguments = ["update-index", "-z", "--stdin"];
         self.caller.feed(linked, &arguments, &wrong)?;
         if !unknown.is_empty() {
@@ -107,7 +107,7 @@ impl Git {
         Ok(found.collect())
     }
 
-    /// Whether the user has line ends changed in all files.
+    /// Whether git converts line endings in all files for this user.
     fn converts_all(&self) -> Result<bool, Trouble> {
         if let Some(known) = self.converts.get() {
             return Ok(*known);
@@ -196,7 +196,7 @@ const HARMLESS: [&str; 12] = [
 const HARMLESS_SECTIONS: [&str; 3] = ["branch.", "submodule.", "user."];
 
 impl Git {
-    /// Puts submodules back that are checked out. What cannot be is no error: the agent sees that it differs, too.
+    /// Restores submodules that are checked out. A failure is not an error: the agent sees the difference, too.
     pub(super) fn put_submodules_back(&self, linked: &Linked) -> Result<(), Trouble> {
         if !linked.path.join(".gitmodules").is_file() || !linked.git.join("modules").is_dir() {
             return Ok(());
@@ -272,7 +272,7 @@ fn module_of(linked: &Linked, place: &Utf8Path) -> Option<Utf8PathBuf> {
     (is_own && is_file && is_plain && is_alone && git.starts_with(modules)).then_some(git)
 }
 
-/// Whether something is no link; it may not be there.
+/// Whether a path is not a link; it may be missing.
 fn is_plain(path: &Utf8Path) -> bool {
     fs::symlink_metadata(path).map_or(true, |it| !it.is_symlink())
 }

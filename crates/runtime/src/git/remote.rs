@@ -1,6 +1,6 @@
 //! What a bead starts from (Z-6): its source branch, here or at the remote, whichever is ahead.
 //!
-//! The remote is asked once in a while, not for every bead; that it does not answer is no error.
+//! The remote is asked from time to time, not for every bead; no answer is not an error.
 //!
 //! Pushing a verified commit (Z-5, L-18).
 //!

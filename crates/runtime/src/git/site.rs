@@ -14,7 +14,7 @@ use super::view::HOME;
 use super::{guard, locks};
 use crate::repo::shown;
 
-/// What git writes as the reason of its own lock while it makes a worktree.
+/// The reason that git gives for its lock while it creates a worktree.
 pub(super) const INITIALIZING: &str = "initializing";
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 //! rules, attributes and hooks are copies. Git takes it by `GIT_COMMON_DIR`.
 //!
 //! All processes that are at work in a repository share one view, so that none takes for the user's what the agents of another wrote.
-//! Whoever uses it holds a lock in it. The first takes it anew, unless somebody was killed: then his run goes on with what it began with.
+//! Whoever uses it holds a lock in it. The first takes it anew, unless a process was killed: then its run resumes with the settings from its start.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -32,7 +32,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// What of the repository is seen through the view, there or not.
 const SEEN: [&str; 5] = ["objects", "refs", "packed-refs", "logs", "worktrees"];
 
-/// What the view has of its own, or has not at all. Everything else is seen through it, too, such as what a filter keeps there.
+/// What the view replaces or hides. Everything else is visible through it, such as what a filter keeps there.
 const OWN: [&str; 14] = [
     HOME,
     "branches",

@@ -109,7 +109,7 @@ impl Git {
         }
     }
 
-    /// Makes git forget a worktree that is not there, or only its beginning.
+    /// Makes git forget a missing worktree, or one that was only begun.
     fn forget(&self, path: &Utf8Path) -> Result<(), Trouble> {
         let arguments = ["worktree", "remove", "--force", "--", path.as_str()];
         let call = Call::new(&self.root, &arguments).of_worktrees();

@@ -47,7 +47,7 @@ pub(super) struct Errand<'e> {
 }
 
 impl Dispatcher<'_> {
-    /// Calls a worker to its end. What is no fault of its work is an error, so that it can be tried again.
+    /// Runs a worker to its end. A failure that is not the worker's fault is an error, so that it can be retried.
     pub(super) fn call(
         &mut self,
         assignment: &Assignment,

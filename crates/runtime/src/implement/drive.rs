@@ -1,6 +1,6 @@
 //! The driver: the queue of beads that are ready to be implemented, one stage at a time, several of them at once (I-40…I-43).
 //!
-//! Each stage is a dispatch of its own, with a store of its own. What fails rests and is tried again, and after three failures in a
+//! Each stage is a separate dispatch with its own store. A failed bead pauses and is retried, and after three failures in a
 //! row a person is asked.
 
 use std::collections::{HashMap, HashSet};
@@ -182,7 +182,7 @@ impl Driver<'_> {
 struct Shift<'d, 'h> {
     driver: &'d Driver<'d>,
     store: Box<dyn Store>,
-    /// The order to stop that was there when it began.
+    /// The last order to stop before it began.
     stop_seen: u64,
     book: Book,
     driven: Driven,

@@ -125,7 +125,7 @@ pub enum ImplementError {
         reason: String,
         until: Option<Timestamp>,
     },
-    /// The surroundings kept the commands from running that say whether the work holds.
+    /// The environment kept the acceptance commands from running.
     #[error("{0}")]
     NotRun(String),
     /// Nobody could look at the work.
@@ -195,7 +195,7 @@ impl ImplementError {
 #[derive(Debug)]
 pub(super) enum Stop {
     Ended(Ending),
-    /// A person must decide; the rule that says so, and what they read.
+    /// A person has to decide: the rule, and the question.
     Human {
         rule: &'static str,
         note: String,

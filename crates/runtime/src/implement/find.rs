@@ -105,7 +105,7 @@ impl Dispatcher<'_> {
         Ok(source.issue.status() == "in_progress" && self.molecules(source)?.iter().any(is_open))
     }
 
-    /// The molecule that is gone on with; one is poured where there is none (I-2…I-4).
+    /// The molecule to continue; one is poured if there is none (I-2…I-4).
     pub(super) fn molecule(&mut self, source: &Record) -> Result<Record, Stop> {
         let mut source = source.clone();
         for _ in 0..TURNS {

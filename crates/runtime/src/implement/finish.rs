@@ -99,7 +99,7 @@ impl Dispatcher<'_> {
         }
     }
 
-    /// Writes it. What a store will never take is no reason to take the same report again: the worker does its work anew.
+    /// Writes it. If the store refuses the report for good, the same report is not used again: the worker does its work anew.
     fn write_settlement(&mut self, batch: &[Write], held: &mut Held) -> Result<(), Stop> {
         match self.store.write(batch, self.site.stamp()) {
             Ok(_) => Ok(()),

@@ -108,7 +108,7 @@ impl Dispatcher<'_> {
         Ok(())
     }
 
-    /// What is said when strangers could not look, twice or more.
+    /// Notes that independent reviewers were unavailable twice or more.
     fn note_degraded(&mut self, eyes: &[Eyes], settlement: &mut Settlement) -> Result<(), Stop> {
         let n_foreign = eyes.iter().filter(|it| {
             let first = it.asked.first();

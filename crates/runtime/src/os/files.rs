@@ -121,7 +121,7 @@ pub fn write_atomic(path: &Utf8Path, bytes: &[u8]) -> Result<(), FileError> {
     Ok(())
 }
 
-/// The same for what is too much to be held: a function writes it, and if it fails there is no new file.
+/// The same for content too large for memory: a function writes it, and if it fails there is no new file.
 pub fn write_atomic_with<E: From<FileError>>(
     path: &Utf8Path,
     write: impl FnOnce(&mut dyn FnMut(&str) -> Result<(), FileError>) -> Result<(), E>,
@@ -173,7 +173,7 @@ pub fn stream_into(path: &Utf8Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).open(path)
 }
 
-/// Removes a file that an earlier run may have left; a link is removed, not what it leads to. Whoever needs the place is told
+/// Removes a file that an earlier run may have left; a link is removed, not its target. Whoever needs the place learns
 /// when it is not free.
 pub fn remove_leftover(path: &Utf8Path) {
     drop(fs::remove_file(path));
@@ -453,7 +453,7 @@ fn directory_of(path: &Utf8Path) -> &Utf8Path {
         .unwrap_or(Utf8Path::new("."))
 }
 
-/// Makes the rename itself durable. A file system that cannot is no reason to fail: the file is there.
+/// Makes the rename itself durable. A file system that cannot is not an error: the file exists.
 fn sync_directory(path: &Utf8Path) {
     if let Ok(directory) = File::open(directory_of(path)) {
         drop(directory.sync_all());

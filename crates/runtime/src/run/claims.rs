@@ -1,4 +1,4 @@
-//! Claims and places in the cap: taken, kept alive, taken over, given back.
+//! Claims and slots: taken, renewed, taken over, released.
 
 use std::collections::BTreeSet;
 use std::sync::PoisonError;
@@ -17,7 +17,7 @@ use crate::store::{NewClaim, StoreError};
 /// How long a claim or a place lasts without a sign of life.
 pub const LEASE: Duration = Duration::from_mins(10);
 
-/// The beginning of the names under which places in the cap are taken (Z-14).
+/// The prefix of the names of slots (Z-14).
 const SLOT: &str = "slot/";
 
 /// The beginning of the names under which worktrees are taken.
@@ -31,7 +31,7 @@ impl Performer<'_> {
         (self.now)().checked_add(LEASE).unwrap_or(Timestamp::MAX)
     }
 
-    /// Takes a bead and a place in the cap for it. What this run holds already, by a process that is dead, it takes anew.
+    /// Claims a bead and a slot for it. What a dead process of this run still holds is claimed again.
     pub(super) fn claim(&self, effect: &Effect) -> Result<Answer, Trouble> {
         let id = &effect.bead;
         let has_slot = self.take_slot(id)? || (self.free_gone_slots()? && self.take_slot(id)?);
@@ -115,7 +115,7 @@ impl Performer<'_> {
         }
     }
 
-    /// Takes away a claim on a bead whose holder is gone; `false` when somebody was faster.
+    /// Removes a claim on a bead whose holder is gone; `false` if another process did so first.
     pub(super) fn free_if_left(&self, id: &BeadId) -> Result<bool, Trouble> {
         let record = fetch(&**self.store(), id)?;
         let Some((fence, why)) = self.left(&record) else {
@@ -323,7 +323,7 @@ impl Performer<'_> {
             }
         }
         for (name, fence) in slots.values().flatten() {
-            // A place that was lost by a long sleep of the machine is no reason to stop: it only counts for new beads.
+            // A slot lost during a long sleep of the machine does not stop the work: slots only count for new beads.
             drop(store.renew(name, *fence, until));
         }
         self.ports.renew(&mut **store, until);
@@ -331,7 +331,7 @@ impl Performer<'_> {
     }
 }
 
-/// Tries again what failed in passing: a run that was left is not given up because the store was busy for a moment. The store has
+/// Retries temporary failures: an interrupted run is not abandoned because the store was busy for a moment. The store has
 /// waited by itself each time.
 fn patiently<T>(act: impl Fn() -> Result<T, Trouble>) -> Result<T, Trouble> {
     for _ in 1..MAX_TRIES {

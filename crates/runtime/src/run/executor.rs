@@ -108,7 +108,7 @@ impl<'a> LocalExecutor<'a> {
     fn cancel_for(&self, bead: &BeadId) -> Result<Cancel, Trouble> {
         let cancel = Cancel::new().map_err(|error| Trouble::passing(error.to_string()))?;
         let mut cancels = self.cancels.lock().unwrap_or_else(PoisonError::into_inner);
-        // Whoever is told to stop everything while this one is still being made ready means it, too.
+        // An order to stop everything that arrives meanwhile applies to this one, too.
         if self.is_stopping.load(Ordering::SeqCst) {
             cancel.cancel();
         }

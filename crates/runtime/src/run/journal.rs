@@ -140,7 +140,7 @@ impl RunDirectory {
         if let Some(lock) = &mut lock
             && let Some(own) = host::process(std::process::id())
         {
-            // A disk that is full is no reason not to run: then nobody can tell, and nobody is told anything wrong.
+            // A full disk does not prevent a run: the note is missing then, but never wrong.
             drop(lock.leave(&String::from_utf8_lossy(&files::to_json(&own))));
         }
         Ok(lock)
@@ -210,7 +210,7 @@ impl Journal {
         })
     }
 
-    /// Goes on with a journal; what was cut off in the middle of a line is cut away.
+    /// Continues a journal; an incomplete last line is removed.
     pub fn reopen(run: &RunDirectory) -> Result<(Head, Vec<Entry>, Self), JournalError> {
         let (head, entries, length) = read(&run.journal())?;
         let file = Appender::reopen(&run.journal(), length)?;

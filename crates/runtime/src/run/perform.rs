@@ -36,12 +36,12 @@ pub struct Performer<'a> {
     pub executor: &'a dyn Executor,
     pub reader: &'a TaskReader<'a>,
     pub now: &'a (dyn Fn() -> Timestamp + Sync),
-    /// Ends what the run of a dead holder left, before its bead is taken from it (Z-7); not, when somebody goes on with that run.
+    /// Ends what the run of a dead holder left running, before its bead is taken over (Z-7), unless that run is resumed.
     pub bury: &'a (dyn Fn(&Holder) -> Result<bool, Trouble> + Sync),
     /// Beads as they were when they were claimed: what is asked of agents and checks does not change under their hands.
     pub beads: Mutex<BTreeMap<BeadId, Arc<RalphBead>>>,
     pub ports: Arc<PortBook>,
-    /// The places in the cap and the worktrees that are taken.
+    /// The slots and worktrees that are taken.
     pub slots: Mutex<BTreeMap<BeadId, Vec<(String, Fence)>>>,
 }
 
@@ -190,7 +190,7 @@ impl<'a> Performer<'a> {
         attempt: u32,
     ) -> Result<Answer, Trouble> {
         let (bead, place) = self.bead_and_place(effect)?;
-        // What somebody left uncommitted is kept, and is no part of this attempt (Z-39).
+        // Uncommitted work of others is kept, and does not belong to this attempt (Z-39).
         let mut aside = None;
         if let Ok(state) = self.repository.state(&place)
             && state.dirt.is_some()

@@ -107,7 +107,7 @@ fn git_directory(worktree: &Utf8Path) -> Option<Utf8PathBuf> {
     Some(worktree.join(link.trim().strip_prefix("gitdir:")?.trim()))
 }
 
-/// Where the link is, and the store that agents may only read; nothing when there is no link.
+/// The directory of the link, and the store that agents may only read; `None` without a link.
 #[derive(Debug, Default)]
 pub(crate) struct OwnBd(Option<(Utf8PathBuf, Utf8PathBuf)>);
 

@@ -1,4 +1,4 @@
-//! Begins a run, or goes on with one whose process is dead (Z-4).
+//! Begins a run, or resumes one whose process is dead (Z-4).
 //!
 //! A run that is not over and whose lock is free has no process any more. Whoever starts next takes it over: its journal is folded,
 //! what its processes left is ended, its beads are claimed anew, and what was under way is done again or found done.
@@ -168,7 +168,7 @@ impl Start<'_> {
         })
     }
 
-    /// Conducts a run to its end. `meet` is told what there is to look at before anything happens.
+    /// Conducts a run to its end. `meet` is called before anything happens.
     pub fn conduct<'m>(
         &self,
         begun: Begun,
@@ -271,8 +271,8 @@ fn is_dead(holder: &Holder) -> bool {
     holder.host == host::name() && process.is_some_and(|it| host::liveness(it) == Liveness::Dead)
 }
 
-/// Takes over what dead processes held: places in the cap, whoever had them, and the beads of a run that is gone on with. The answer is
-/// what such a run is told first.
+/// Takes over what dead processes held: slots of any run, and the beads of a resumed run. The answer is
+/// the first events of such a run.
 pub fn take_over(
     performer: &Performer<'_>,
     adopted: Option<&Engine>,
@@ -308,7 +308,7 @@ fn adopt(run: RunDirectory, lock: Lock) -> Result<Begun, StartError> {
     })
 }
 
-/// Ends what is left of a run whose process died while this one works; `false` when somebody goes on with it.
+/// Ends what is left of a run whose process died meanwhile; `false` if that run is resumed.
 fn bury(beads: &Utf8Path, run: &str) -> Result<bool, Trouble> {
     let Some(run) = RunDirectory::all(beads)
         .into_iter()

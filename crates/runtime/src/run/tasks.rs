@@ -86,7 +86,7 @@ impl TaskReader<'_> {
         Ok(self.removed(store)?.contains(sprint_of(record)))
     }
 
-    /// A bead that has the number which every bead gets says nothing of its own.
+    /// The default number is not a choice of the bead's.
     fn max_attempts(&self, own: u32) -> u32 {
         match self.max_attempts {
             Some(configured) if own == DEFAULT_MAX_RETRY_ATTEMPTS => configured,
@@ -240,7 +240,7 @@ fn spent(value: &Value) -> Option<Spent> {
     serde_json::from_value(value.clone()).ok()
 }
 
-/// What was seen of the store, so that only differences are told.
+/// What is known of the store, so that only differences are reported.
 #[derive(Debug, Default)]
 pub struct Sight {
     tasks: BTreeMap<BeadId, Task>,

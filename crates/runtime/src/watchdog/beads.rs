@@ -23,7 +23,7 @@ impl Watchdog<'_> {
     pub(super) fn look_at_files(&self, now: Timestamp) -> Result<Vec<Seen>, WatchdogError> {
         let mut seen = Vec::new();
         for path in self.ralph.todo_files() {
-            // What is no bead is for whoever works on it.
+            // Invalid beads are left to whoever works on them.
             if let Ok(file) = BeadFile::read(&path)
                 && is_watched(file.bead())
             {
@@ -33,7 +33,7 @@ impl Watchdog<'_> {
         Ok(seen)
     }
 
-    /// Looks at one bead, and under its lock once more when it is silent: it is changed as it is then.
+    /// Looks at one bead, and again under its lock when it is silent, so that the change fits its current state.
     fn look_at_file(&self, file: &BeadFile, now: Timestamp) -> Result<Option<Seen>, WatchdogError> {
         let mut seen = see(file, now);
         if seen.step == Step::Fresh {

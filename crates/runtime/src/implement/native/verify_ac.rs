@@ -50,7 +50,7 @@ impl Dispatcher<'_> {
         Ok(Some(Settlement::new(Outcome::Complete(reason))))
     }
 
-    /// What does not hold in a worktree, if something does not. Commands that the surroundings keep from running say nothing about it: the step is
+    /// Which acceptance commands fail in a worktree, if any. Commands that the environment keeps from running prove nothing: the step is
     /// given back.
     pub(super) fn red(
         &mut self,

@@ -22,7 +22,7 @@ use super::reviewing::Wish;
 use super::{Eyes, eyes_to_json, finding_to_json, foreign_eyes};
 use crate::store::{Guard, Write};
 
-/// What is remembered from cycle to cycle, for the record only: nobody who works is told of it.
+/// What is kept from cycle to cycle, for the record only: workers never see it.
 struct Progress {
     base: CommitId,
     max: u32,
@@ -320,7 +320,7 @@ fn aborted(assignment: &Assignment, progress: Progress) -> Settlement {
     settlement
 }
 
-/// What a person must know about a loop that did not simply pass.
+/// The escalation for a loop that did not simply pass.
 fn verdict(aggregate: &Aggregate, findings: &Findings) -> Option<Escalation> {
     if aggregate.score == Score::Pass {
         return None;

@@ -219,7 +219,7 @@ impl Dispatcher<'_> {
         };
         let outcome = match self.outcome(assignment, held, &errand) {
             Ok(outcome) => outcome,
-            // An agent that is not there is no error of the work.
+            // A missing agent is not a fault of the work.
             Err(Stop::Error(error)) if matches!(*error, ImplementError::NotReady { .. }) => {
                 files::write_passing(&directory.join("error.log"), error.to_string().as_bytes())?;
                 return Ok((ReviewerStatus::Unavailable, None));
@@ -237,7 +237,7 @@ impl Dispatcher<'_> {
         Ok((status, findings))
     }
 
-    /// Keeps who looked in a cycle, for whoever goes on with the loop after this process.
+    /// Keeps who reviewed a cycle, for a process that resumes the loop.
     pub(super) fn keep_eyes(&self, assignment: &Assignment, eyes: &Eyes) -> Result<(), Stop> {
         let path = self.eyes_of(assignment, eyes.cycle);
         files::write_passing(&path, &files::to_json(eyes))?;
@@ -307,7 +307,7 @@ impl Dispatcher<'_> {
 
 fn judged(outcome: &Outcome, findings: Option<Findings>) -> (ReviewerStatus, Option<Findings>) {
     let has_said = (outcome.text.as_ref()).is_some_and(|it| !it.trim().is_empty());
-    // Whoever ends well and says something that is no review failed by that alone.
+    // A successful end without a readable review is a failure of its own kind.
     let is_unusable = outcome.exit_code == Some(0) && (has_said || outcome.report.is_some());
     let status = match outcome.status {
         AgentStatus::Ok if findings.is_some() => return (ReviewerStatus::Completed, findings),

@@ -46,7 +46,7 @@ impl Mark {
         Self(format!("{}-{now}-{number}", std::process::id()))
     }
 
-    /// A mark of its own that can be found by this one, too.
+    /// A new mark that is also found by this one.
     #[must_use]
     pub fn below(&self) -> Self {
         let own = Self::unique();

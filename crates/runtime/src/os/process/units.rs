@@ -196,7 +196,7 @@ impl Units {
     }
 }
 
-/// What the shim is told, once it is certain that it can be done as far as that can be seen from here.
+/// The order for the shim, after every check that can be done from here.
 fn order(spec: &Spec, mark: &Mark) -> Result<Vec<u8>, Refusal> {
     let env = spec.env.resolve(env::inherited(), mark);
     let argv: Vec<OsString> = spec.argv.iter().map(OsString::from).collect();
@@ -247,7 +247,7 @@ fn open(stdin: &Stdin) -> Result<OwnedFd, Refusal> {
     Ok(File::open(path).map_err(refused)?.into())
 }
 
-/// What is said of a unit whose shim was lost. One that never said a word is an error: it is no shim.
+/// The end of a unit whose shim was lost. A shim that never answered is an error: it is another program.
 fn lost(swept: Swept, is_known: bool) -> Result<Report, UnitError> {
     if !is_known && swept == Swept::default() {
         let reason = "it ended without an answer; is it another program?";

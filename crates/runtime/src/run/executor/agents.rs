@@ -1,4 +1,4 @@
-//! Calls an agent for a bead: what it is told, what it may use, and who looks after it while it works.
+//! Runs an agent for a bead: its prompt, its limits, and how it is watched.
 
 use std::time::Duration;
 
@@ -231,7 +231,7 @@ fn explained(outcome: &Outcome, directory: Option<&Utf8Path>) -> String {
         return reason;
     };
     let line = last_line(&directory.join("stderr"));
-    // What programs write for programs on standard output is no explanation.
+    // JSON on standard output explains nothing to people.
     let line =
         line.or_else(|| last_line(&directory.join("stdout")).filter(|it| !it.starts_with('{')));
     match line {

@@ -41,7 +41,7 @@ impl TaskReader<'_> {
         }
     }
 
-    /// Why gates hold beads back, bead by bead. Where there is no feature nobody asks for the gates.
+    /// Why gates hold beads back, bead by bead. Without a feature the gates are not read.
     pub(super) fn held_back(
         &self,
         store: &dyn Store,
