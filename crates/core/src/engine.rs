@@ -31,7 +31,7 @@ pub use journal::{Entry, FORMAT, Head, Replay, ReplayError, replay};
 pub use ledger::Spent;
 pub use machine::{ENGINE, Engine, Outcome};
 pub use selection::Selection;
-pub use settings::{Backoff, Cap, Caps, Integration, Leader, Order, Settings};
+pub use settings::{Backoff, Cap, Caps, Integration, IntegrationMode, Leader, Order, Settings};
 pub use task::{Standing, Task};
 pub use trouble::{CommitId, Lasting, Trouble};
 pub use view::{BeadState, BeadView, Holding, RunState, RunView};

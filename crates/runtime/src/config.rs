@@ -17,13 +17,13 @@ mod worktrees;
 use std::collections::BTreeMap;
 
 use beads_ralph_core::bead::{Dod, Verifier};
+use beads_ralph_core::engine::Leader;
 use camino::Utf8Path;
 use serde_json::{Value, json};
 
 pub use beads_ralph_core::agent::Permissions;
 
 pub use self::document::Backoff;
-pub use self::integration::ScrumMaster;
 pub use self::project::Gates;
 pub use self::run::DiskSettings;
 pub use self::run::PatrolSettings;
@@ -32,7 +32,7 @@ pub use adapters::Agents;
 pub use budgets::{Allowance, Budgets};
 pub use error::ConfigError;
 pub use implement::{ImplementSettings, ReviewerSettings, WorkerSettings};
-pub use integration::{IntegrationMode, IntegrationSettings};
+pub use integration::IntegrationSettings;
 pub use project::{Coverage, PROJECT_FILE_NAME};
 pub use run::RunSettings;
 pub use worktrees::{Base, WorktreeSettings};
@@ -68,7 +68,7 @@ pub struct Config {
     pub worktrees: WorktreeSettings,
     pub disk: DiskSettings,
     pub integration: IntegrationSettings,
-    pub scrum_master: ScrumMaster,
+    pub scrum_master: Leader,
     /// What is run to tell the user something: a program and its arguments.
     pub notify: Option<Vec<String>>,
     /// The commands of the project that must succeed, from here or from `project-config.toml` (Z-35).
@@ -158,7 +158,7 @@ fn from_document(document: Document, project: Project) -> Result<Config, String>
         worktrees: worktrees.settings(flat_worktrees)?,
         disk: disk.settings(flat_disk),
         integration: document.integration.settings(),
-        scrum_master: document.scrum_master.unwrap_or_default(),
+        scrum_master: document.scrum_master.unwrap_or(Leader::Native),
         notify: document.notify.map(|key| key.arguments(&shell)),
         gates: document.gates.over(project.gates),
         coverage: project.coverage,

@@ -7,7 +7,7 @@
 use beads_ralph_core::bead;
 use jiff::Timestamp;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::store::{Control, Stamp, Store, StoreError};
 
@@ -28,6 +28,14 @@ pub struct Order {
     /// The version of the row; it rises with every order.
     #[serde(skip)]
     pub version: u64,
+}
+
+/// An order as its row holds it.
+#[derive(Serialize)]
+struct Request<'a> {
+    at: bead::Timestamp,
+    by: &'a str,
+    now: bool,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -99,7 +107,12 @@ pub fn resume(store: &mut dyn Store, by: Stamp<'_>) -> Result<bool, StoreError> 
 }
 
 fn set(store: &mut dyn Store, key: &str, now: bool, by: Stamp<'_>) -> Result<Order, StoreError> {
-    let value = json!({"at": by.time(), "by": by.actor, "now": now});
+    let value = Request {
+        at: by.time(),
+        by: by.actor,
+        now,
+    };
+    let value = serde_json::to_value(value).expect("an order can be written");
     let mut tries = TRIES;
     loop {
         let rows = store.controls(key)?;
@@ -122,6 +135,8 @@ fn set(store: &mut dyn Store, key: &str, now: bool, by: Stamp<'_>) -> Result<Ord
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::store::MemoryStore;
 

@@ -14,7 +14,7 @@ use beads_ralph_core::check::CheckRecord;
 use beads_ralph_core::dod::{AgentEnd, DodBead, Settings};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 pub use self::keeper::FileKeeper;
 pub use self::keeper::StoreKeeper;
@@ -155,7 +155,7 @@ impl Receipt {
 
     /// As it goes into a bead; nothing when no agent was called.
     pub fn to_value(&self) -> Option<Value> {
-        (self.agent_calls > 0).then(|| json!(self))
+        (self.agent_calls > 0).then(|| serde_json::to_value(self).ok())?
     }
 }
 

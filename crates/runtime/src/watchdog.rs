@@ -12,7 +12,8 @@ use beads_ralph_core::issue::Holder;
 use beads_ralph_core::watchdog::{self, Counts, Step, Watched, Worker};
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 use thiserror::Error;
 
 use crate::bead_files::{BeadFileError, Ralph, names};
@@ -154,6 +155,25 @@ const METRICS_FILE: &str = "watchdog-metrics.json";
 
 const MAX_KEPT: usize = 100;
 
+#[derive(Serialize)]
+struct Nudge<'a> {
+    timestamp: bead::Timestamp,
+    bead_id: &'a str,
+    title: &'a str,
+    assignee: Option<&'a str>,
+    holder: Option<&'a Holder>,
+    last_activity: Option<bead::Timestamp>,
+    message: String,
+}
+
+#[derive(Serialize)]
+struct Alert {
+    timestamp: bead::Timestamp,
+    severity: &'static str,
+    subject: String,
+    body: String,
+}
+
 impl Watchdog<'_> {
     pub(super) fn nudge(
         &self,
@@ -164,15 +184,17 @@ impl Watchdog<'_> {
         let Watched { id, title, .. } = bead;
         let minutes = bead.silence(now).map(watchdog::minutes).unwrap_or_default();
         let last = bead.last_activity.map(bead::Timestamp::from_instant);
-        let nudge = json!({
-            "timestamp": bead::Timestamp::from_instant(now),
-            "bead_id": id,
-            "title": title,
-            "assignee": bead.assignee,
-            "holder": holder,
-            "last_activity": last,
-            "message": format!("{id} has been silent for {minutes} minutes: report progress, or release it"),
-        });
+        let nudge = Nudge {
+            timestamp: bead::Timestamp::from_instant(now),
+            bead_id: id,
+            title,
+            assignee: bead.assignee.as_deref(),
+            holder,
+            last_activity: last,
+            message: format!(
+                "{id} has been silent for {minutes} minutes: report progress, or release it"
+            ),
+        };
         self.write_new(NUDGES, id, now, &nudge)
     }
 
@@ -183,12 +205,12 @@ impl Watchdog<'_> {
         now: Timestamp,
     ) -> Result<String, FileError> {
         let Watched { id, title, .. } = bead;
-        let alert = json!({
-            "timestamp": bead::Timestamp::from_instant(now),
-            "severity": "critical",
-            "subject": format!("{id} was abandoned: {title}"),
-            "body": watchdog::failure_reason(bead.restart_count, why),
-        });
+        let alert = Alert {
+            timestamp: bead::Timestamp::from_instant(now),
+            severity: "critical",
+            subject: format!("{id} was abandoned: {title}"),
+            body: watchdog::failure_reason(bead.restart_count, why),
+        };
         self.write_new(ALERTS, "alert", now, &alert)
     }
 
@@ -198,7 +220,7 @@ impl Watchdog<'_> {
         directory: &str,
         kind: &str,
         now: Timestamp,
-        document: &Value,
+        document: &impl Serialize,
     ) -> Result<String, FileError> {
         let place = self.ralph.root().join(directory);
         files::create_directory(&place)?;

@@ -64,7 +64,7 @@ fn l_15_a_path_that_is_taken_is_named_and_left_alone() {
         (|_, path| write(path, "a file"), "a file"),
         (
             |_, path| write(&path.join("x"), "x"),
-            "a directory with files in it",
+            "a non-empty directory",
         ),
         (
             |_, path| {
@@ -133,7 +133,7 @@ fn b_28_a_branch_below_a_branch_is_refused_by_name() {
         let trouble = world.git.prepare(&place, &origin(&[])).unwrap_err();
         assert_eq!(trouble.lasting, Lasting::ForRun, "{trouble}");
         let message =
-            format!("the branch '{branch}' cannot be made, because there is a branch '{other}'");
+            format!("the branch '{branch}' cannot be created, because the branch '{other}' exists");
         assert!(trouble.message.contains(&message), "{trouble}");
     }
 }

@@ -83,4 +83,30 @@ pub mod metadata {
     pub const RESTART_COUNT: &str = "restart_count";
     /// When a gate was last checked.
     pub const CHECKED_AT: &str = "checked_at";
+    /// What agents took.
+    pub const RECEIPT: &str = "receipt";
+    /// The commit that was made and not judged yet.
+    pub const SEALED_COMMIT: &str = "sealed_commit";
+    /// What went wrong in the last attempt.
+    pub const LAST_FEEDBACK: &str = "last_feedback";
+    /// The run and the effect that wrote last.
+    pub const BEADS_RALPH_RUN: &str = "beads_ralph_run";
+    /// How the work on a sprint ended.
+    pub const SCRUM_RESULT: &str = "scrum_result";
+    /// The agent that leads the work.
+    pub const SCRUM_MASTER_AGENT: &str = "scrum_master_agent";
+    /// The session that leads the work.
+    pub const SCRUM_MASTER_SESSION_ID: &str = "scrum_master_session_id";
+    /// The session of the last dev agent.
+    pub const DEV_AGENT_SESSION_ID: &str = "dev_agent_session_id";
+    /// The dev agents.
+    pub const DEV_AGENTS: &str = "dev_agents";
+    /// What the dev agents did.
+    pub const DEV_AGENT_EXECUTIONS: &str = "dev_agent_executions";
+    /// The QA agents.
+    pub const QA_AGENTS: &str = "qa_agents";
+    /// What the QA agents found.
+    pub const QA_AGENT_EXECUTIONS: &str = "qa_agent_executions";
+    /// The branch of the work.
+    pub const BRANCH: &str = "branch";
 }

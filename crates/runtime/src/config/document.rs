@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use beads_ralph_core::agent::{Overrides, Permissions};
+use beads_ralph_core::engine::Leader;
 use beads_ralph_core::text::excerpt;
 use serde::de::{self, IgnoredAny, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -13,7 +14,7 @@ use super::budgets::BudgetsKey;
 use super::error::reason;
 use super::implement::ImplementKey;
 use super::integration::IntegrationKey;
-use super::integration::{NotifyKey, ScrumMaster};
+use super::integration::NotifyKey;
 use super::project::GatesKey;
 use super::run::DiskKey;
 use super::run::LoggingKey;
@@ -43,7 +44,7 @@ struct Top {
     disk: DiskKey,
     integration: IntegrationKey,
     notify: Option<NotifyKey>,
-    scrum_master: Option<ScrumMaster>,
+    scrum_master: Option<Leader>,
     gates: GatesKey,
     implement: ImplementKey,
     patrol: PatrolKey,
@@ -87,7 +88,7 @@ pub(super) struct Document {
     pub(super) disk: [DiskKey; 2],
     pub(super) integration: IntegrationKey,
     pub(super) notify: Option<NotifyKey>,
-    pub(super) scrum_master: Option<ScrumMaster>,
+    pub(super) scrum_master: Option<Leader>,
     pub(super) gates: GatesKey,
     pub(super) implement: ImplementKey,
     pub(super) patrol: PatrolKey,

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use beads_ralph_core::engine::IntegrationMode;
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
 use serde::de::{self, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -14,25 +15,6 @@ pub struct IntegrationSettings {
     pub mode: Option<IntegrationMode>,
     /// The branch that it is merged into; `ralph/<plan>` if it is not said.
     pub target: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum IntegrationMode {
-    /// It stays on its branch.
-    None,
-    Merge,
-    Pr,
-}
-
-impl IntegrationMode {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Merge => "merge",
-            Self::Pr => "pr",
-        }
-    }
 }
 
 #[derive(Debug, Default)]
@@ -84,15 +66,6 @@ impl<'de> Visitor<'de> for WordOrSection {
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
         IntegrationSection::deserialize(MapAccessDeserializer::new(map)).map(IntegrationKey)
     }
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ScrumMaster {
-    #[default]
-    Native,
-    /// The bead's `scrum_master_agent`; what it claims is verified.
-    Agent,
 }
 
 /// `notify`: a command line for the shell, or a program and its arguments.

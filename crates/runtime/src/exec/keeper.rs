@@ -6,9 +6,10 @@ use beads_ralph_core::agent::Outcome;
 use beads_ralph_core::bead::{BeadId, Timestamp, Verifier};
 use beads_ralph_core::check::{CheckRecord, is_green, verdict};
 use beads_ralph_core::dod::{DodBead, Progress, of_issue};
-use beads_ralph_core::issue::{Comment, Edit, Fence, Holder, Label};
+use beads_ralph_core::issue::{Edit, Fence, Holder, Label, new_comment};
+use beads_ralph_core::vocabulary::{Status, label, metadata as keys};
 use camino::Utf8Path;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::bead_files::{BeadFile, BeadFileError, Evidence, Written};
@@ -136,9 +137,6 @@ const LEASE: Duration = Duration::from_mins(10);
 /// How often a sign of life is given.
 const BEAT: Duration = Duration::from_mins(1);
 
-/// The label of what waits for a person (Z-1).
-const HUMAN: &str = "human";
-
 pub struct StoreKeeper<'a> {
     store: &'a mut dyn Store,
     actor: String,
@@ -222,7 +220,7 @@ impl<'a> StoreKeeper<'a> {
         let record = self.store.get(std::slice::from_ref(&self.id))?.pop();
         let issue = record.map(|record| record.issue);
         let metadata = issue.as_ref().and_then(|issue| issue.metadata());
-        let mut meta = match metadata.and_then(|metadata| metadata.get("ralph_meta")) {
+        let mut meta = match metadata.and_then(|metadata| metadata.get(keys::RALPH_META)) {
             Some(Value::Object(meta)) => meta.clone(),
             _ => Map::new(),
         };
@@ -234,20 +232,14 @@ impl<'a> StoreKeeper<'a> {
             }
         }
         let mut merged = Map::new();
-        merged.insert("ralph_meta".to_owned(), meta.into());
+        merged.insert(keys::RALPH_META.to_owned(), meta.into());
         Ok(Edit::MergeMetadata(merged))
     }
 
     fn remark(&mut self, text: &str) -> Result<(), KeeperError> {
-        let comment = json!({
-            "author": self.actor,
-            "text": text,
-            "created_at": beads_ralph_core::bead::Timestamp::from_instant(clock::now()),
-        });
-        match Comment::from_value(comment) {
-            Ok(comment) => self.write(vec![Edit::Comment(comment)]),
-            Err(_) => Ok(()),
-        }
+        let now = Timestamp::from_instant(clock::now());
+        let comment = new_comment(&self.id, &self.actor, text, &now);
+        self.write(vec![Edit::Comment(comment)])
     }
 }
 
@@ -280,8 +272,8 @@ impl Keeper for StoreKeeper<'_> {
             ))],
             Verdict::Open => vec![Edit::Reopen],
             Verdict::GivenUp => {
-                let human = Label::parse(HUMAN).expect("a word is a label");
-                vec![Edit::Status("blocked".to_owned()), Edit::AddLabel(human)]
+                let human = Label::parse(label::HUMAN).expect("a word is a label");
+                vec![Edit::Status(Status::Blocked.into()), Edit::AddLabel(human)]
             }
         };
         self.write([vec![meta], end].concat())?;

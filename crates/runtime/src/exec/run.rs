@@ -10,7 +10,7 @@ use beads_ralph_core::dod::{
     AgentEnd, DodBead, DodStatus, End, Feedback, Moment, Progress, Pursuit, Settings, Step, prompt,
 };
 use camino::{Utf8Path, Utf8PathBuf};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::keeper::{Keeper, KeeperError, Verdict};
 use super::{Ending, Receipt, Report, Task, Worker, Workshop, agent_end, exceeded};
@@ -37,6 +37,19 @@ pub(super) struct Run<'a> {
     max_iterations: u32,
     /// What the checks saw when they were red.
     seen_red: Option<Snapshot>,
+}
+
+/// How the work ended, as it is kept among the evidence.
+#[derive(Serialize)]
+struct EvidenceRecord<'a> {
+    bead_id: &'a str,
+    iterations: u32,
+    timestamp: Timestamp,
+    status: &'a str,
+    reason: Option<&'a str>,
+    results: &'a [CheckRecord],
+    receipt: &'a Receipt,
+    logs: &'a Utf8Path,
 }
 
 impl<'a> Run<'a> {
@@ -266,17 +279,22 @@ impl Run<'_> {
         }
     }
 
-    fn evidence_of(&self, status: &str, reason: Option<&str>, records: &[CheckRecord]) -> Value {
-        json!({
-            "bead_id": self.bead.id,
-            "iterations": self.pursuit.iteration(),
-            "timestamp": Timestamp::from_instant(clock::now()),
-            "status": status,
-            "reason": reason,
-            "results": records,
-            "receipt": self.receipt,
-            "logs": self.workshop.logs.path(),
-        })
+    fn evidence_of<'e>(
+        &'e self,
+        status: &'e str,
+        reason: Option<&'e str>,
+        results: &'e [CheckRecord],
+    ) -> EvidenceRecord<'e> {
+        EvidenceRecord {
+            bead_id: &self.bead.id,
+            iterations: self.pursuit.iteration(),
+            timestamp: Timestamp::from_instant(clock::now()),
+            status,
+            reason,
+            results,
+            receipt: &self.receipt,
+            logs: self.workshop.logs.path(),
+        }
     }
 
     fn wait(&mut self, time: Duration, why: &str) -> Step {

@@ -14,7 +14,7 @@ use beads_ralph_core::engine::Trouble;
 use beads_ralph_core::gate::{Applicant, Gate, Gates};
 use beads_ralph_core::implement::{Candidate, flag, linked_source, queue};
 use beads_ralph_core::issue::{Query, Record, StatusFilter};
-use beads_ralph_core::vocabulary::{IssueType, label};
+use beads_ralph_core::vocabulary::{IssueType, Status, label};
 
 use super::{Dispatched, Dispatcher, Ending, ImplementError, Site};
 use crate::progress::Nobody;
@@ -125,7 +125,7 @@ pub fn candidates(store: &dyn Store, gates: &Gates) -> Result<Vec<Record>, Store
         ..labelled.clone()
     })?;
     let begun = store.find(&Query {
-        status: StatusFilter::OneOf(vec!["in_progress".to_owned()]),
+        status: StatusFilter::OneOf(vec![Status::InProgress.into()]),
         ..labelled
     })?;
     let known: HashSet<BeadId> = records.iter().map(|it| it.issue.id().clone()).collect();
@@ -306,7 +306,7 @@ impl<'d> Shift<'d, '_> {
     /// The features that red gates hold back; told once while they are. What was begun goes on.
     fn held_back(&mut self, candidates: &[Record], gates: &Gates) -> HashSet<BeadId> {
         let mut held_back = HashSet::new();
-        for record in (candidates.iter()).filter(|record| record.issue.status() == "open") {
+        for record in (candidates.iter()).filter(|record| record.issue.status() == Status::Open) {
             let source = record.issue.id();
             let Err(denied) = gates.permission(&Applicant::of_issue(&record.issue)) else {
                 continue;

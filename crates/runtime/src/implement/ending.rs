@@ -7,9 +7,9 @@ use beads_ralph_core::implement::report::{Gate, Status};
 use beads_ralph_core::implement::{Mode, Stage};
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
-use serde_json::Value;
 use thiserror::Error;
 
+use super::ralf::LoopSummary;
 use crate::agent::AgentError;
 use crate::os::files::FileError;
 use crate::store::StoreError;
@@ -39,7 +39,7 @@ pub struct Dispatched {
     pub gate: Option<Gate>,
     pub discovered: Vec<BeadId>,
     /// What a loop amounts to.
-    pub aggregate: Option<Value>,
+    pub aggregate: Option<LoopSummary>,
     pub decisions: Vec<Decision>,
     /// What is wrong with the report, and was used all the same.
     pub warnings: Vec<String>,

@@ -10,7 +10,7 @@ use beads_ralph_core::implement::{
 };
 use beads_ralph_core::issue::{ALL_STEPS_COMPLETE, Edit, Query, Record, Standing, StatusFilter};
 use beads_ralph_core::molecule::{Molecule, Step};
-use beads_ralph_core::vocabulary::{IssueType, label};
+use beads_ralph_core::vocabulary::{IssueType, Status, label};
 
 use super::Dispatcher;
 use super::ending::{Ending, ImplementError, Stop};
@@ -42,7 +42,7 @@ impl Dispatcher<'_> {
             self.decide("I-1", "the bead is labelled `human`: paused");
             return Err(Stop::Ended(Ending::Paused));
         }
-        if source.is_blocked && source.issue.status() == "open" {
+        if source.is_blocked && source.issue.status() == Status::Open {
             let why = self.what_it_waits_for(&source)?;
             self.decide("I-40", why.clone());
             return Err(Stop::Ended(Ending::Waiting(why)));
@@ -102,7 +102,8 @@ impl Dispatcher<'_> {
     /// Whether a bead was begun here: whoever sets the status by hand has not begun it.
     fn is_begun(&self, source: &Record) -> Result<bool, StoreError> {
         let is_open = |root: &Record| root.issue.standing() != Standing::Closed;
-        Ok(source.issue.status() == "in_progress" && self.molecules(source)?.iter().any(is_open))
+        Ok(source.issue.status() == Status::InProgress
+            && self.molecules(source)?.iter().any(is_open))
     }
 
     /// The molecule to continue; one is poured if there is none (I-2…I-4).

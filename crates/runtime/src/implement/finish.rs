@@ -9,7 +9,7 @@ use beads_ralph_core::implement::discovered::{Placement, document, unfiled};
 use beads_ralph_core::implement::report::Discovered;
 use beads_ralph_core::implement::{Outcome, flag, flag_step};
 use beads_ralph_core::issue::{Edit, Entry, Fence, Label, Record};
-use beads_ralph_core::vocabulary::EdgeType;
+use beads_ralph_core::vocabulary::{EdgeType, Status as IssueStatus};
 
 use super::Dispatcher;
 use super::assign::Assignment;
@@ -313,13 +313,13 @@ fn source_updates(source: &Record, settlement: &Settlement) -> Vec<Write> {
         edits.extend(flag(&source.issue, note));
     }
     let mut updates = Vec::new();
-    if settlement.starts_source && source.issue.status() == "open" {
+    if settlement.starts_source && source.issue.status() == IssueStatus::Open {
         updates.push(Write::Update {
             id: source.issue.id().clone(),
-            edits: vec![Edit::Status("in_progress".to_owned())],
+            edits: vec![Edit::Status(IssueStatus::InProgress.into())],
             // Nobody holds the source; what is held is the step.
             guard: Guard {
-                status: Some("open".to_owned()),
+                status: Some(IssueStatus::Open.into()),
                 ..Guard::forced()
             },
         });

@@ -4,7 +4,7 @@ mod hand_over;
 mod preflight;
 mod verify_ac;
 
-use beads_ralph_core::engine::{CommitId, Lasting, Trouble};
+use beads_ralph_core::engine::{CommitId, IntegrationMode, Lasting, Trouble};
 use beads_ralph_core::implement::report::{Escalation, Report, Status};
 use beads_ralph_core::implement::{Outcome, Stage, outcome_of};
 use camino::Utf8Path;
@@ -16,7 +16,6 @@ use super::claim::Held;
 use super::ending::Stop;
 use super::finish::Settlement;
 use super::record::place_of;
-use crate::config::IntegrationMode;
 use crate::ports::{Place, Repository as _};
 
 impl Dispatcher<'_> {

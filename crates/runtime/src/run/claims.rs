@@ -7,6 +7,7 @@ use std::time::Duration;
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::engine::{Answer, Effect, Engine, Holding, Lasting, Trouble};
 use beads_ralph_core::issue::{Abandoned, Claim, Fence, Holder, Record};
+use beads_ralph_core::vocabulary::Status;
 use jiff::Timestamp;
 
 use super::perform::{Performer, normal};
@@ -189,7 +190,7 @@ impl Performer<'_> {
     fn is_as_it_was(&self, record: &Record, holding: &Holding) -> bool {
         let is_said = |effect| is_written(record, &self.site.run, effect);
         record.claim.is_none()
-            && record.issue.status() == "open"
+            && record.issue.status() == Status::Open
             && holding.fence == Some(record.fence)
             && !holding.last_word.is_some_and(is_said)
     }

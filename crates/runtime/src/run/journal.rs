@@ -10,7 +10,7 @@ use beads_ralph_core::issue::Liveness;
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::crash_points::{self, Death, Moment};
@@ -33,6 +33,30 @@ pub enum JournalError {
     /// There is no such run.
     #[error("no run {run} in {runs}")]
     NoRun { run: String, runs: Utf8PathBuf },
+}
+
+/// How a run ended: what `ended.json` holds.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunEnd {
+    pub outcome: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    /// How many beads it was about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beads: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+impl RunEnd {
+    /// The end of a run that was never conducted to its end.
+    pub fn early(outcome: &str) -> Self {
+        Self {
+            outcome: outcome.to_owned(),
+            ..Self::default()
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,11 +146,11 @@ impl RunDirectory {
     /// Whether it is over and met no bead at all.
     fn had_nothing_to_do(&self) -> bool {
         let ended = files::read(&self.0.join("ended.json")).unwrap_or_default();
-        let ended: Value = serde_json::from_slice(&ended).unwrap_or_default();
-        ended["beads"] == 0
+        let ended: serde_json::Result<RunEnd> = serde_json::from_slice(&ended);
+        ended.is_ok_and(|ended| ended.beads == Some(0))
     }
 
-    pub fn end(&self, how: &Value) -> Result<(), FileError> {
+    pub fn end(&self, how: &RunEnd) -> Result<(), FileError> {
         files::write_atomic(&self.0.join("ended.json"), &files::to_json(how))
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use beads_ralph_core::bead::{BeadId, IssueType, RalphBead};
 use beads_ralph_core::engine::{CommitId, Trouble};
 use beads_ralph_core::issue::{Record, is_made_of_parts};
-use serde_json::Value;
+use beads_ralph_core::vocabulary::{Status, metadata as keys};
 
 use super::perform::Performer;
 use super::store_writes::trouble;
@@ -40,19 +40,12 @@ impl Performer<'_> {
     /// The commit that a dependency must bring. One that was closed by hand brings its branch, if it has one; one whose pull
     /// request was merged is in the source branch, perhaps under another name.
     fn dependency(&self, record: &Record) -> Result<Option<Wanted>, Trouble> {
-        let metadata = |key: &str| {
-            record
-                .issue
-                .metadata()
-                .and_then(|it| it.get(key))
-                .and_then(Value::as_str)
-        };
         let id = record.issue.id();
-        let branch = metadata("branch");
+        let branch = record.issue.metadata_text(keys::BRANCH);
         let number = record
             .issue
             .metadata()
-            .and_then(|it| it.get("pr_number")?.as_u64());
+            .and_then(|it| it.get(keys::PR_NUMBER)?.as_u64());
         if let (Some(forge), Some(branch), Some(number)) = (self.forge, branch, number) {
             let found = forge.find(branch)?;
             // A pull request of long ago may have had a branch of the same name.
@@ -63,7 +56,10 @@ impl Performer<'_> {
                 return Ok(None);
             }
         }
-        let recorded = metadata("verified_commit").map(|commit| CommitId(commit.to_owned()));
+        let recorded = record
+            .issue
+            .metadata_text(keys::VERIFIED_COMMIT)
+            .map(|commit| CommitId(commit.to_owned()));
         let commit = match (recorded, branch) {
             (Some(commit), _) => Some(commit),
             (None, Some(branch)) => match self.repository.kept(id)? {
@@ -100,7 +96,7 @@ pub(super) fn open_steps(
     let mut work = Vec::new();
     let mut has_more = false;
     for record in parts_of(store, root)? {
-        if record.issue.status() == "closed" {
+        if record.issue.status() == Status::Closed {
             continue;
         }
         if is_work(&record) {

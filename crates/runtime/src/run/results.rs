@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use beads_ralph_core::bead::RalphBead;
 use beads_ralph_core::engine::{Action, Answer, CommitId, Effect, Progress, Pull, Trouble};
 use beads_ralph_core::issue::{Query, Record};
-use serde_json::Value;
+use beads_ralph_core::vocabulary::{Status, metadata as keys};
 
 use super::origin::below;
 use super::perform::{Performer, normal};
@@ -166,10 +166,9 @@ impl Performer<'_> {
         is_new: bool,
     ) -> Result<(), Trouble> {
         let record = fetch(&**self.store(), &effect.bead)?;
-        let metadata = record.issue.metadata();
-        let url = metadata.and_then(|it| it.get("pr_url").and_then(Value::as_str));
+        let url = record.issue.metadata_text(keys::PR_URL);
         let is_named = pull.is_none_or(|pull| url == Some(pull.url.as_str()));
-        if record.issue.status() == "closed" && is_named {
+        if record.issue.status() == Status::Closed && is_named {
             return Ok(());
         }
         if !is_new {

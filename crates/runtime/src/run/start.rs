@@ -13,13 +13,12 @@ use beads_ralph_core::engine::{
 use beads_ralph_core::issue::{Abandoned, Claim, Holder, Liveness};
 use camino::Utf8Path;
 use jiff::Timestamp;
-use serde_json::json;
 use thiserror::Error;
 
 use super::activity::Activity;
 use super::conduct::{Audience, ConductError, Conductor};
 use super::executor::{LocalExecutor, mark_of};
-use super::journal::{Journal, JournalError, RunDirectory};
+use super::journal::{Journal, JournalError, RunDirectory, RunEnd};
 use super::perform::{Performer, Site};
 use super::port_book::PortBook;
 use super::tasks::{Sight, TaskReader};
@@ -135,7 +134,10 @@ impl Start<'_> {
         let newest = left.pop();
         for (run, _lock) in left {
             end_processes(&mark_of(&run))?;
-            run.end(&json!({"outcome": "abandoned", "why": "a newer run was interrupted too"}))?;
+            run.end(&RunEnd {
+                why: Some("a newer run was left too".to_owned()),
+                ..RunEnd::early("abandoned")
+            })?;
         }
         match newest {
             Some((run, lock)) => adopt(run, lock),
@@ -226,11 +228,12 @@ impl Start<'_> {
             sight: Sight::knowing(known),
         };
         let (outcome, engine) = conductor.conduct(first, &mut *audience)?;
-        begun.run.end(&json!({
-            "outcome": outcome.as_str(),
-            "at": clock::wall().to_string(),
-            "beads": engine.view().beads.len(),
-        }))?;
+        begun.run.end(&RunEnd {
+            outcome: outcome.as_str().to_owned(),
+            at: Some(clock::wall().to_string()),
+            beads: Some(engine.view().beads.len()),
+            why: None,
+        })?;
         drop(begun.lock);
         drop(store.into_inner().unwrap_or_else(PoisonError::into_inner));
         Ok(Ended {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use beads_ralph_core::bead::BeadShape;
 use beads_ralph_core::compile::{KnownIds, Refusal, build, plan_graph};
 use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::engine::IntegrationMode;
 use beads_ralph_core::issue::Entry;
 use beads_ralph_core::plan::Filter;
 use beads_ralph_runtime::os::files;
@@ -21,7 +22,7 @@ use crate::args::{Global, GraphFormat, MergeArg, RuleArgs};
 use crate::beads::{Beads, here};
 use crate::command::plan::build::documents;
 use crate::command::plan::graph::drawn;
-use crate::command::work::run::{IntegrationArg, RunArgs, at as run_at};
+use crate::command::work::run::{RunArgs, at as run_at};
 use crate::failure::Failure;
 use crate::plan_source::{PlanSource, Surroundings};
 use crate::ui::{Stream, Ui, counted, quoted, render};
@@ -59,7 +60,7 @@ pub(crate) fn run(args: &DemoArgs, global: &Global, ui: &Ui) -> Result<(), Failu
         "\nAgents that act by a scenario work it off, in a repository that is thrown away:\n\n",
     )?;
     let run_args = RunArgs {
-        integration: Some(IntegrationArg::Merge),
+        integration: Some(IntegrationMode::Merge),
         ..RunArgs::default()
     };
     let ran = run_at(ground.root.clone(), beads, None, &run_args, ui);

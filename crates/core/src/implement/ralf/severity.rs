@@ -1,15 +1,17 @@
 //! How bad the findings of a review are.
 
+use serde::Serialize;
+
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Nothing can go on with it.
+    /// It stops all further work.
     Blocking,
-    /// It must be mended.
+    /// It must be fixed before use.
     Critical,
-    /// It should be mended.
+    /// It should be fixed.
     Major,
-    /// It may be mended.
+    /// Everything else.
     Minor,
 }
 
@@ -37,7 +39,7 @@ impl Severity {
 }
 
 /// How many findings of each kind there are.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Blocking ones.
     pub blocking: u32,

@@ -1,5 +1,7 @@
 //! What is said about the loop: how it runs, where, and what becomes of the work.
 
+use beads_ralph_core::engine::IntegrationMode;
+
 use super::*;
 
 /// The message of a configuration that is refused.
@@ -35,10 +37,7 @@ fn l_1_the_defaults_of_the_loop() {
         (10, true)
     );
     assert_eq!(config.integration, IntegrationSettings::default());
-    assert_eq!(
-        (config.scrum_master, config.notify),
-        (ScrumMaster::Native, None)
-    );
+    assert_eq!((config.scrum_master, config.notify), (Leader::Native, None));
 }
 
 const NESTED: &str = "
@@ -413,10 +412,7 @@ fn z_15_notify_is_a_command_line_or_a_program_with_arguments() {
 
 #[test]
 fn z_22_who_leads_the_work() {
-    for (word, expected) in [
-        ("native", ScrumMaster::Native),
-        ("agent", ScrumMaster::Agent),
-    ] {
+    for (word, expected) in [("native", Leader::Native), ("agent", Leader::Agent)] {
         let config = loaded(&format!("scrum_master: {word}\n")).unwrap();
         assert_eq!(config.scrum_master, expected);
     }

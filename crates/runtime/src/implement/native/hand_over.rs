@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use beads_ralph_core::engine::CommitId;
+use beads_ralph_core::engine::{CommitId, IntegrationMode};
 use beads_ralph_core::implement::report::Status;
 use beads_ralph_core::implement::{Judge, Outcome, encode_url, worktree_of};
 use beads_ralph_core::issue::{Edit, Record};
@@ -17,7 +17,6 @@ use super::super::finish::{Settlement, label};
 use super::super::record::target_of;
 use super::verify_ac::checks_of;
 use super::{ended, failed, place_at, settled};
-use crate::config::IntegrationMode;
 use crate::ports::{Integrated, NewPullRequest, Place, PullState, Repository as _};
 
 impl Dispatcher<'_> {
@@ -161,7 +160,7 @@ impl Dispatcher<'_> {
         let is_verified = source.issue.has_label(label::VERIFIED_BY_HUMAN);
         let is_looked_at = is_verified || !lines.any(|line| line.judge == Judge::Human);
         let is_merging = self.site.integration == IntegrationMode::Merge;
-        let is_allowed = source.issue.has_label("auto-mergeable");
+        let is_allowed = source.issue.has_label(label::AUTO_MERGEABLE);
         let is_checked = !checks_of(self.site, assignment).is_empty();
         let may = is_allowed && is_merging && is_looked_at && is_checked;
         let why = match (may, is_looked_at) {

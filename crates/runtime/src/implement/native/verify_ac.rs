@@ -3,6 +3,7 @@
 use beads_ralph_core::check::{is_green, no_verdict, summary};
 use beads_ralph_core::engine::CommitId;
 use beads_ralph_core::implement::{Judge, Mode, Outcome};
+use beads_ralph_core::vocabulary::metadata;
 use camino::Utf8Path;
 
 use super::super::assign::Assignment;
@@ -12,7 +13,6 @@ use super::super::ending::{ImplementError, Stop};
 use super::super::finish::Settlement;
 use super::super::{Dispatcher, Site};
 use super::failed;
-use super::preflight::BASE;
 use crate::check::Ground;
 use crate::ports::Repository as _;
 
@@ -94,8 +94,7 @@ impl Dispatcher<'_> {
         let Some(head) = git.checked_out_at(worktree)? else {
             return Ok(None);
         };
-        let metadata = assignment.root().issue.metadata();
-        let kept = metadata.and_then(|metadata| metadata.get(BASE)?.as_str());
+        let kept = (assignment.root().issue).metadata_text(metadata::BASE_COMMIT);
         if let Some(kept) = kept.map(|kept| CommitId(kept.to_owned()))
             && git.is_in(&kept, &head)?
         {

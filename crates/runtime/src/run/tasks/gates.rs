@@ -6,13 +6,14 @@ use beads_ralph_core::bead::{BeadId, RalphBead};
 use beads_ralph_core::engine::Task;
 use beads_ralph_core::gate::Applicant;
 use beads_ralph_core::issue::Record;
+use beads_ralph_core::vocabulary::Status;
 use jiff::Timestamp;
 
 use super::TaskReader;
 use crate::store::{Store, StoreError};
 
 pub(super) fn is_open_feature(record: &Record) -> bool {
-    record.issue.status() == "open" && Applicant::of_issue(&record.issue).is_feature
+    record.issue.status() == Status::Open && Applicant::of_issue(&record.issue).is_feature
 }
 
 impl TaskReader<'_> {
