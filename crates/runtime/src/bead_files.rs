@@ -298,18 +298,28 @@ impl Evidence {
     }
 
     pub fn keep(&self, kind: &str, now: Timestamp, bytes: &[u8]) -> Result<Utf8PathBuf, FileError> {
-        files::create_directory(&self.directory)?;
-        for name in names(now) {
-            let path = self.directory.join(format!("{kind}-{name}.json"));
-            match files::create_new(&path, bytes) {
-                Err(FileError::Exists { .. }) => {}
-                Err(error) => return Err(error),
-                Ok(()) => return Ok(path),
-            }
-        }
-        let path = self.directory.clone();
-        Err(FileError::Exists { path })
+        write_new(&self.directory, kind, now, bytes)
     }
+}
+
+/// Writes `<kind>-<yyyyMMdd-HHmmss>.json`, with a number where that is taken.
+pub(crate) fn write_new(
+    directory: &Utf8Path,
+    kind: &str,
+    now: Timestamp,
+    bytes: &[u8],
+) -> Result<Utf8PathBuf, FileError> {
+    files::create_directory(directory)?;
+    for name in names(now) {
+        let path = directory.join(format!("{kind}-{name}.json"));
+        match files::create_new(&path, bytes) {
+            Err(FileError::Exists { .. }) => {}
+            Err(error) => return Err(error),
+            Ok(()) => return Ok(path),
+        }
+    }
+    let path = directory.to_owned();
+    Err(FileError::Exists { path })
 }
 
 const STAMP: &str = "yyyyMMdd-HHmmss";

@@ -161,6 +161,13 @@ pub trait Forge: Send + Sync {
     /// The pull requests of a branch, in any state, newest first (Z-12).
     fn find(&self, branch: &str) -> Result<Vec<Found>, Trouble>;
 
+    /// The pull request for a commit: an open one follows its branch; a merged or closed one counts only for this very commit.
+    fn find_for(&self, branch: &str, commit: &CommitId) -> Result<Option<PullRequest>, Trouble> {
+        let fits = |it: &Found| it.request.state == PullState::Open || it.head == *commit;
+        let found = self.find(branch)?.into_iter().find(fits);
+        Ok(found.map(|found| found.request))
+    }
+
     /// Makes a pull request.
     fn create(&self, new: &NewPullRequest) -> Result<PullRequest, Trouble>;
 }

@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::bead_files::{BeadFileError, Ralph, names};
+use crate::bead_files::{BeadFileError, Ralph, write_new};
 use crate::os::files::{self, FileError, Lock};
 use crate::os::process::Cancel;
 use crate::store::{Store, StoreError};
@@ -223,19 +223,12 @@ impl Watchdog<'_> {
         document: &impl Serialize,
     ) -> Result<String, FileError> {
         let place = self.ralph.root().join(directory);
-        files::create_directory(&place)?;
-        for name in names(now) {
-            let file = format!("{kind}-{name}.json");
-            match files::create_new(&place.join(&file), &files::to_json(document)) {
-                Err(FileError::Exists { .. }) => {}
-                Err(error) => return Err(error),
-                Ok(()) => {
-                    files::keep_newest(&place, ".json", MAX_KEPT)?;
-                    return Ok(format!("{directory}/{file}"));
-                }
-            }
-        }
-        Err(FileError::Exists { path: place })
+        let path = write_new(&place, kind, now, &files::to_json(document))?;
+        files::keep_newest(&place, ".json", MAX_KEPT)?;
+        Ok(format!(
+            "{directory}/{}",
+            path.file_name().unwrap_or_default()
+        ))
     }
 
     /// Adds a pass to the metrics (G-9). A file that cannot be understood is begun anew: figures must not stop the watchdog.

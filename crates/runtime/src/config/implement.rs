@@ -183,7 +183,10 @@ impl WorkerFor {
 
 fn unknown(what: &str, word: &str, known: Vec<&str>) -> String {
     let (all, hint) = (known.join(", "), meant(word, known));
-    format!("'{}' is no {what}; there are {all}{hint}", excerpt(word))
+    format!(
+        "unknown {what} '{}'; expected one of {all}{hint}",
+        excerpt(word)
+    )
 }
 
 impl<'de> Deserialize<'de> for WorkerFor {

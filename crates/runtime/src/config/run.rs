@@ -199,7 +199,7 @@ impl<'de> Deserialize<'de> for Limit {
         };
         let duration = parse_duration(&text).ok_or_else(|| {
             de::Error::custom(format!(
-                "'{}' is no duration; write it as 90s, 20m or 1h30m",
+                "invalid duration '{}': write it as 90s, 20m or 1h30m",
                 excerpt(&text)
             ))
         })?;

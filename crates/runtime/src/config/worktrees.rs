@@ -231,7 +231,7 @@ impl<'de> Deserialize<'de> for PortRange {
         });
         range.map(Self).ok_or_else(|| {
             let text = excerpt(&text);
-            de::Error::custom(format!("'{text}' is no range; write it as 41000-41999"))
+            de::Error::custom(format!("invalid range '{text}': write it as 41000-41999"))
         })
     }
 }

@@ -236,25 +236,31 @@ impl Git {
     /// Waits until nobody else changes a worktree. The turn ends with what this gives.
     fn turn(&self, worktree: &Utf8Path) -> Result<Lock, Trouble> {
         let directory = self.common.join("beads-ralph");
+        if !directory.is_dir() {
+            let made = files::create_directory(&directory);
+            made.map_err(|error| Trouble::for_run(error.to_string()))?;
+        }
         let number = XxHash3_64::oneshot(worktree.as_str().as_bytes()) % N_LOCKS;
         let path = directory.join(format!("worktree-{number:03}.lock"));
-        let until = clock::monotonic() + PATIENCE;
-        loop {
-            match files::lock(&path) {
-                Ok(Some(lock)) => return Ok(lock),
-                Ok(None) if clock::monotonic() >= until => {
-                    return Err(Trouble::passing(format!(
-                        "another process is using the worktree {}",
-                        shown(worktree)
-                    )));
-                }
-                Ok(None) => std::thread::sleep(TURN_EVERY),
-                Err(_) if !directory.is_dir() => {
-                    let made = files::create_directory(&directory);
-                    made.map_err(|error| Trouble::for_run(error.to_string()))?;
-                }
-                Err(error) => return Err(Trouble::for_run(error.to_string())),
-            }
+        wait_for(&path, PATIENCE, || {
+            format!("another process is using the worktree {}", shown(worktree))
+        })
+    }
+}
+
+/// Takes a lock of ours that another process may hold for a while.
+pub(super) fn wait_for(
+    path: &Utf8Path,
+    patience: Duration,
+    busy: impl FnOnce() -> String,
+) -> Result<Lock, Trouble> {
+    let until = clock::monotonic() + patience;
+    loop {
+        match files::lock(path) {
+            Ok(Some(lock)) => return Ok(lock),
+            Ok(None) if clock::monotonic() >= until => return Err(Trouble::passing(busy())),
+            Ok(None) => std::thread::sleep(TURN_EVERY),
+            Err(error) => return Err(Trouble::for_run(error.to_string())),
         }
     }
 }

@@ -14,8 +14,8 @@ use std::time::Duration;
 use beads_ralph_core::engine::Trouble;
 use camino::{Utf8Path, Utf8PathBuf};
 
+use super::locks::wait_for;
 use super::user_settings::{self, Setup};
-use crate::os::clock;
 use crate::os::files::{self, FileError, Lock};
 use crate::os::process::Units;
 use crate::repo::shown;
@@ -25,9 +25,6 @@ pub(super) const HOME: &str = "beads-ralph";
 
 /// How long somebody waits for another process that takes a view.
 const PATIENCE: Duration = Duration::from_mins(2);
-
-/// How often it is looked whether it is done.
-const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// What of the repository is seen through the view, there or not.
 const SEEN: [&str; 5] = ["objects", "refs", "packed-refs", "logs", "worktrees"];
@@ -96,7 +93,9 @@ impl View {
         let base = common.join(HOME);
         let users = base.join("users");
         files::create_directory(&users).map_err(|error| broken(&error))?;
-        let _turn = turn(&base.join("view.lock"))?;
+        let _turn = wait_for(&base.join("view.lock"), PATIENCE, || {
+            "another process is reading git's settings".to_owned()
+        })?;
         let home = base.join("view");
         let others = files::names(&users).map_err(|error| broken(&error))?;
         let user = User::new(&users)?;
@@ -167,22 +166,6 @@ fn forget_dead(users: &Utf8Path, others: &[String]) -> bool {
         }
     }
     is_any
-}
-
-fn turn(path: &Utf8Path) -> Result<Lock, Trouble> {
-    let until = clock::monotonic() + PATIENCE;
-    loop {
-        match files::lock(path) {
-            Ok(Some(lock)) => return Ok(lock),
-            Ok(None) if clock::monotonic() >= until => {
-                return Err(Trouble::passing(
-                    "another process is reading git's settings",
-                ));
-            }
-            Ok(None) => std::thread::sleep(LOOK_EVERY),
-            Err(error) => return Err(broken(&error)),
-        }
-    }
 }
 
 /// Makes a view of what holds now.

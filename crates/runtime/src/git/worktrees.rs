@@ -7,13 +7,12 @@ use beads_ralph_core::engine::{CommitId, Trouble};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::call::{Call, Caller};
-use super::locks::steadily;
+use super::locks::{steadily, wait_for};
 use super::site::{Linked, Site};
 use super::status::{OURS, is_below};
 use super::view::{HOME, View};
 use super::{Git, Settings, copied, refs};
-use crate::os::clock;
-use crate::os::files::{self, FileError, Lock};
+use crate::os::files::{self, FileError};
 use crate::os::process::Units;
 use crate::ports::Place;
 use crate::repo::shown;
@@ -266,7 +265,9 @@ pub(crate) fn look(units: &Units, path: &Utf8Path, home: &Utf8Path) -> Result<Si
     let common = common_of(home).ok_or_else(|| no_repository(home))?;
     let caller = Caller::new(units).in_repository(home, &common, &Settings::default())?;
     let linked = place(path, home, &common)?;
-    let _turn = turn(&linked.own)?;
+    let _turn = wait_for(&linked.own.join("turn"), PATIENCE, || {
+        "another process is looking at the same files".to_owned()
+    })?;
     let status = caller.look(&linked)?;
     let is_ours = |path: &str| OURS.into_iter().any(|ours| is_below(path, ours));
     let changed = status.entries.into_iter().map(|entry| entry.path);
@@ -327,22 +328,6 @@ fn seed(from: &Utf8Path, own: &Utf8Path) -> Result<(), Trouble> {
         written.map_err(|error| Trouble::for_run(error.to_string()))?;
     }
     Ok(())
-}
-
-fn turn(own: &Utf8Path) -> Result<Lock, Trouble> {
-    let until = clock::monotonic() + PATIENCE;
-    loop {
-        match files::lock(&own.join("turn")) {
-            Ok(Some(lock)) => return Ok(lock),
-            Ok(None) if clock::monotonic() >= until => {
-                return Err(Trouble::passing(
-                    "another process is looking at the same files",
-                ));
-            }
-            Ok(None) => std::thread::sleep(LOOK_EVERY),
-            Err(error) => return Err(Trouble::for_run(error.to_string())),
-        }
-    }
 }
 
 fn no_repository(home: &Utf8Path) -> Trouble {

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 
 use super::perform::{Performer, normal};
 use super::port_book::PORT;
-use super::store_writes::{fence_of, fetch, is_written, trouble};
+use super::store_writes::{fence_of, fetch, is_written};
 use crate::store::{NewClaim, StoreError};
 
 /// How long a claim or a place lasts without a sign of life.
@@ -79,12 +79,12 @@ impl Performer<'_> {
         let record = fetch(&**self.store(), id)?;
         // Somebody may have removed its sprint from the plan since the store was looked at (Z-44). What was begun is finished.
         let is_removed = self.reader.is_removed(&**self.store(), &record);
-        if record.claim.is_none() && is_removed.map_err(trouble)? {
+        if record.claim.is_none() && is_removed? {
             return Ok(None);
         }
         // A gate may have turned red since the store was looked at.
         let denial = self.reader.denial(&**self.store(), &record);
-        if denial.map_err(trouble)?.is_some() {
+        if denial?.is_some() {
             return Ok(None);
         }
         let instead_of = self.left(&record);
@@ -112,7 +112,7 @@ impl Performer<'_> {
                 | StoreError::NotClaimable { .. }
                 | StoreError::NotFound(_),
             ) => Ok(None),
-            Err(error) => Err(trouble(error)),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -128,7 +128,7 @@ impl Performer<'_> {
         match self.store().reclaim(id, fence, why, self.stamp()) {
             Ok(_) => Ok(true),
             Err(StoreError::Stale { .. }) => Ok(false),
-            Err(error) => Err(trouble(error)),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -179,7 +179,7 @@ impl Performer<'_> {
         if !self.take_place(id)? {
             // Another run is in its worktree: it comes again when it is its turn.
             let released = self.store().release(id, record.fence, self.stamp());
-            return released.map(|_| None).map_err(trouble);
+            return released.map(|_| None).map_err(Trouble::from);
         }
         let (until, stamp) = (self.lease_until(), self.stamp());
         (self.ports).take(&mut **self.store(), id, &self.site.holder, until, stamp)?;
@@ -209,7 +209,7 @@ impl Performer<'_> {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let mut store = self.store();
         let lease = store.acquire(&names, &self.site.holder, self.lease_until(), self.stamp());
-        let Some(lease) = lease.map_err(trouble)? else {
+        let Some(lease) = lease? else {
             return Ok(false);
         };
         slots
@@ -235,9 +235,7 @@ impl Performer<'_> {
             return Ok(true);
         }
         let (until, stamp) = (self.lease_until(), self.stamp());
-        let lease = store
-            .acquire(&[&name], &self.site.holder, until, stamp)
-            .map_err(trouble)?;
+        let lease = store.acquire(&[&name], &self.site.holder, until, stamp)?;
         let Some(lease) = lease else { return Ok(false) };
         held.push((lease.name, lease.fence));
         Ok(true)
@@ -275,7 +273,7 @@ impl Performer<'_> {
         let mut store = self.store();
         let mut is_any = false;
         for kind in [SLOT, PLACE, PORT] {
-            for lease in store.leases(kind, now).map_err(trouble)? {
+            for lease in store.leases(kind, now)? {
                 let claim = Claim {
                     fence: lease.fence,
                     holder: lease.holder,
@@ -283,7 +281,7 @@ impl Performer<'_> {
                     lease_until: lease.until,
                 };
                 if (self.reader.gone)(&claim, now).is_some() {
-                    store.give_back(&lease.name, claim.fence).map_err(trouble)?;
+                    store.give_back(&lease.name, claim.fence)?;
                     is_any = true;
                 }
             }
@@ -299,9 +297,9 @@ impl Performer<'_> {
     fn try_free_dead_slots(&self, is_dead: &impl Fn(&Holder) -> bool) -> Result<(), Trouble> {
         let mut store = self.store();
         for kind in [SLOT, PLACE, PORT] {
-            for lease in store.leases(kind, (self.now)()).map_err(trouble)? {
+            for lease in store.leases(kind, (self.now)())? {
                 if is_dead(&lease.holder) {
-                    store.give_back(&lease.name, lease.fence).map_err(trouble)?;
+                    store.give_back(&lease.name, lease.fence)?;
                 }
             }
         }

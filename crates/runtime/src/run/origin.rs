@@ -8,7 +8,6 @@ use beads_ralph_core::issue::{Record, is_made_of_parts};
 use beads_ralph_core::vocabulary::{Status, metadata as keys};
 
 use super::perform::Performer;
-use super::store_writes::trouble;
 use crate::config::Base;
 use crate::ports::{Found, PullState, Wanted};
 use crate::store::{Store, StoreError, below as parts_of};
@@ -18,7 +17,7 @@ impl Performer<'_> {
     pub(super) fn wanted(&self, bead: &RalphBead) -> Result<Vec<Wanted>, Trouble> {
         let mut wanted: Vec<Wanted> = Vec::new();
         if self.site.base == Base::Dependencies {
-            let dependencies = below(&**self.store(), &bead.dependencies).map_err(trouble)?;
+            let dependencies = below(&**self.store(), &bead.dependencies)?;
             for record in &dependencies {
                 wanted.extend(self.dependency(record)?);
             }

@@ -9,8 +9,8 @@ use beads_ralph_core::vocabulary::{Status, metadata as keys};
 
 use super::origin::below;
 use super::perform::{Performer, normal};
-use super::store_writes::{Keeping, Last, fetch, trouble};
-use crate::ports::{Integrated, NewPullRequest, PullRequest, PullState};
+use super::store_writes::{Keeping, Last, fetch};
+use crate::ports::{Integrated, NewPullRequest, PullRequest};
 
 impl Performer<'_> {
     pub(super) fn merge(
@@ -47,13 +47,8 @@ impl Performer<'_> {
         };
         let (bead, _) = self.bead_and_place(effect)?;
         let branch = bead.metadata.branch.as_str();
-        let found = forge.find(branch)?;
-        // An open one follows its branch; one that was merged or closed counts only for this very commit.
-        let fits = found
-            .into_iter()
-            .find(|found| found.request.state == PullState::Open || found.head == *commit);
-        let request = match fits {
-            Some(found) => found.request,
+        let request = match forge.find_for(branch, commit)? {
+            Some(request) => request,
             None if may_create => forge.create(&self.new_pull(&bead)?)?,
             None => return Ok(Answer::NotProposed),
         };
@@ -62,7 +57,7 @@ impl Performer<'_> {
     }
 
     fn new_pull(&self, bead: &RalphBead) -> Result<NewPullRequest, Trouble> {
-        let below = below(&**self.store(), &bead.dependencies).map_err(trouble)?;
+        let below = below(&**self.store(), &bead.dependencies)?;
         let mut body = format!(
             "Sprint {}\n\nBead: {}\n\n{}\n",
             bead.metadata.sprint, bead.id, bead.description
@@ -85,12 +80,9 @@ impl Performer<'_> {
     /// Removes the worktree of a closed bead, unless another bead still works there.
     pub(super) fn clean_up(&self, effect: &Effect) -> Result<Answer, Trouble> {
         let (_, own) = self.bead_and_place(effect)?;
-        let unfinished = self.store().find(&Query::default()).map_err(trouble)?;
+        let unfinished = self.store().find(&Query::default())?;
         let shares = |record: &Record| {
-            let path = record
-                .issue
-                .metadata()
-                .and_then(|it| it.get("worktree_path")?.as_str());
+            let path = record.issue.metadata_text(keys::WORKTREE_PATH);
             path.is_some_and(|path| normal(&self.site.root.join(path)) == own.worktree)
         };
         if !unfinished.iter().any(shares) {

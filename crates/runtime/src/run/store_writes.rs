@@ -24,39 +24,41 @@ pub(super) const PARKED: &str = "parked/";
 /// How often a write that met another one is tried again at once.
 const MAX_RACES: usize = 5;
 
-#[expect(clippy::needless_pass_by_value, reason = "it is handed to `map_err`")]
-pub(super) fn trouble(error: StoreError) -> Trouble {
-    let message = error.to_string();
-    match error {
-        StoreError::Busy { .. }
-        | StoreError::WriteFailed { .. }
-        | StoreError::Guard { .. }
-        | StoreError::BdFailed { .. }
-        | StoreError::BdTimeout { .. }
-        | StoreError::NotAsWritten(_)
-        | StoreError::HalfDone { .. }
-        | StoreError::File(_) => Trouble::passing(message),
-        StoreError::Stale { .. }
-        | StoreError::NotFound(_)
-        | StoreError::Held { .. }
-        | StoreError::InProgress(_)
-        | StoreError::NotClaimable { .. }
-        | StoreError::Blocked { .. } => Trouble::lost(message),
-        StoreError::Edit { .. }
-        | StoreError::Invalid { .. }
-        | StoreError::Cycle(_)
-        | StoreError::Unresolved { .. }
-        | StoreError::Exists(_) => Trouble::for_bead(message),
-        StoreError::NotInitialized { .. }
-        | StoreError::BelongsToBd { .. }
-        | StoreError::BdUninitialized { .. }
-        | StoreError::BdTooOld { .. }
-        | StoreError::BdServer(_)
-        | StoreError::Timeout { .. }
-        | StoreError::Damaged { .. }
-        | StoreError::TooNew { .. }
-        | StoreError::Unusable { .. }
-        | StoreError::Unsupported(_) => Trouble::for_run(message),
+/// What a failed access to the store means for the loop.
+impl From<StoreError> for Trouble {
+    fn from(error: StoreError) -> Self {
+        let message = error.to_string();
+        match error {
+            StoreError::Busy { .. }
+            | StoreError::WriteFailed { .. }
+            | StoreError::Guard { .. }
+            | StoreError::BdFailed { .. }
+            | StoreError::BdTimeout { .. }
+            | StoreError::NotAsWritten(_)
+            | StoreError::HalfDone { .. }
+            | StoreError::File(_) => Self::passing(message),
+            StoreError::Stale { .. }
+            | StoreError::NotFound(_)
+            | StoreError::Held { .. }
+            | StoreError::InProgress(_)
+            | StoreError::NotClaimable { .. }
+            | StoreError::Blocked { .. } => Self::lost(message),
+            StoreError::Edit { .. }
+            | StoreError::Invalid { .. }
+            | StoreError::Cycle(_)
+            | StoreError::Unresolved { .. }
+            | StoreError::Exists(_) => Self::for_bead(message),
+            StoreError::NotInitialized { .. }
+            | StoreError::BelongsToBd { .. }
+            | StoreError::BdUninitialized { .. }
+            | StoreError::BdTooOld { .. }
+            | StoreError::BdServer(_)
+            | StoreError::Timeout { .. }
+            | StoreError::Damaged { .. }
+            | StoreError::TooNew { .. }
+            | StoreError::Unusable { .. }
+            | StoreError::Unsupported(_) => Self::for_run(message),
+        }
     }
 }
 
@@ -136,7 +138,7 @@ impl Keeping<'_> {
             match store.write(&[write], self.by) {
                 Ok(_) => return Ok(true),
                 Err(StoreError::Guard { .. }) => {}
-                Err(error) => return Err(trouble(error)),
+                Err(error) => return Err(error.into()),
             }
         }
         Err(Trouble::passing(format!(
@@ -167,7 +169,7 @@ impl Keeping<'_> {
         };
         put(&mut changed, keys::BEADS_RALPH_RUN, mark);
         put(&mut changed, keys::ATTEMPT_COUNT, progress.attempts);
-        put(&mut changed, keys::RECEIPT, &progress.spent);
+        put(&mut changed, keys::RECEIPT, progress.spent);
         // One that an agent leads keeps the agent's session (Z-8).
         let is_led = |note: &Note| matches!(note, Note::Led { .. });
         if !is_led_before(&metadata, self.run) && !progress.notes.iter().any(is_led) {
@@ -258,7 +260,7 @@ fn ending(
 }
 
 pub(super) fn fetch(store: &dyn Store, id: &BeadId) -> Result<Record, Trouble> {
-    let found = store.get(std::slice::from_ref(id)).map_err(trouble)?.pop();
+    let found = store.get(std::slice::from_ref(id))?.pop();
     found.ok_or_else(|| Trouble::lost(format!("{id} is no longer in the store")))
 }
 
@@ -474,11 +476,7 @@ pub(super) fn park(
 ) -> Result<(), Trouble> {
     let key = format!("{PARKED}{account}");
     for _ in 0..MAX_RACES {
-        let row = store
-            .controls(&key)
-            .map_err(trouble)?
-            .into_iter()
-            .find(|row| row.key == key);
+        let row = store.controls(&key)?.into_iter().find(|row| row.key == key);
         let known: Option<jiff::Timestamp> =
             (row.as_ref()).and_then(|row| row.value.as_str()?.parse().ok());
         if known.is_some_and(|known| known >= until) {
@@ -488,7 +486,7 @@ pub(super) fn park(
         match store.set_control(&key, &until.to_string().into(), seen, by) {
             Ok(_) => return Ok(()),
             Err(StoreError::Guard { .. }) => {}
-            Err(error) => return Err(trouble(error)),
+            Err(error) => return Err(error.into()),
         }
     }
     Err(Trouble::passing(

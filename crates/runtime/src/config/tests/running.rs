@@ -164,11 +164,11 @@ fn l_1_what_cannot_be_is_refused_with_its_line_and_key() {
         ),
         (
             "ralph: {poll_interval: 0s}\n",
-            "line 1: `poll_interval`: '0s' is no duration",
+            "line 1: `poll_interval`: invalid duration '0s'",
         ),
         (
             "poll_interval: 5\n",
-            "line 1: `poll_interval`: '5' is no duration",
+            "line 1: `poll_interval`: invalid duration '5'",
         ),
         (
             "retry: {max_attempts: 0}\n",
@@ -204,7 +204,7 @@ fn l_1_what_cannot_be_is_refused_with_its_line_and_key() {
         ),
         (
             "network: {timeout: -1s}\n",
-            "line 1: `timeout`: '-1s' is no duration",
+            "line 1: `timeout`: invalid duration '-1s'",
         ),
         ("network: {max_retries: 1.5}\n", "line 1: `max_retries`: "),
         (
@@ -348,10 +348,10 @@ fn z_22_what_else_is_in_a_worktree() {
         ),
         (
             "ports: {range: 5000}",
-            "line 2: `range`: '5000' is no range; write it as 41000-41999",
+            "line 2: `range`: invalid range '5000': write it as 41000-41999",
         ),
-        ("ports: {range: 9-5}", "'9-5' is no range"),
-        ("ports: {range: 1-99999}", "'1-99999' is no range"),
+        ("ports: {range: 9-5}", "invalid range '9-5'"),
+        ("ports: {range: 1-99999}", "invalid range '1-99999'"),
         (
             "ports: {count: 4, range: 5000-5002}",
             "`worktrees.ports` asks for 4 ports",

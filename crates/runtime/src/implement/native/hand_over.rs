@@ -58,18 +58,14 @@ impl Dispatcher<'_> {
         if let Err(trouble) = self.site.git.push(&place.branch, commit) {
             return settled(assignment, "not-pushed", trouble);
         }
-        let found = match forge.find(&place.branch) {
-            Ok(found) => found,
-            Err(trouble) => return settled(assignment, "pull-request-not-made", trouble),
+        let request = match forge.find_for(&place.branch, commit) {
+            Ok(Some(request)) => Ok(request),
+            Ok(None) => forge.create(&self.new_pull(assignment, place)),
+            Err(trouble) => Err(trouble),
         };
-        let fits = (found.into_iter())
-            .find(|it| it.request.state == PullState::Open || it.head == *commit);
-        let request = match fits {
-            Some(found) => found.request,
-            None => match forge.create(&self.new_pull(assignment, place)) {
-                Ok(request) => request,
-                Err(trouble) => return settled(assignment, "pull-request-not-made", trouble),
-            },
+        let request = match request {
+            Ok(request) => request,
+            Err(trouble) => return settled(assignment, "pull-request-not-made", trouble),
         };
         self.decide("I-13", format!("the pull request is {}", request.url));
         let reason = format!("create-pr complete; {}", request.url);
