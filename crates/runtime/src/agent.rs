@@ -23,7 +23,7 @@ use crate::repo::shown;
 /// How an adapter names this very program.
 const OWN_PROGRAM: &str = "{self}";
 
-/// Something to mend before a run, or to know.
+/// A problem to fix before a run, or a warning.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Finding {
     pub is_error: bool,

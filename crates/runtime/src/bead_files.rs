@@ -1,4 +1,4 @@
-//! DoD beads in files, and what is kept of the work on them: `.ralph/`, `.beads/active` and `.beads/completed` (contracts §8.4).
+//! DoD beads in files, and the evidence of the work on them: `.ralph/`, `.beads/active` and `.beads/completed` (contracts §8.4).
 
 mod bead_file;
 

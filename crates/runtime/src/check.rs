@@ -1,10 +1,7 @@
-//! Runs the checks of a bead, one after the other, and keeps what they said (contracts §8.2).
+//! Runs the checks of a bead one after the other and keeps their records (contracts §8.2, Z-37).
 //!
-//! A check that could not be started, was killed, took too long or whose output was not kept whole has failed: there is
-//! no way to pass but to be run to the end and to do what is expected.
-//!
-//! What was recorded of checks, by `exec` and `verify` among the evidence of a bead, by runs beside their logs (Z-37), and by `implement` beside
-//! the reports of its workers.
+//! A check that could not be started, was killed, timed out, or whose output was not kept in full has failed. The only way to pass is to
+//! run to the end and to meet the expectation.
 
 mod retry;
 

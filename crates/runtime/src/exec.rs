@@ -79,7 +79,7 @@ pub struct Report {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
     Completed,
-    /// The checks are red, and no agent was to mend them.
+    /// The checks are red, and no agent was asked to fix them.
     Red,
     Failed(String),
     Interrupted,

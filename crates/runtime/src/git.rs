@@ -14,7 +14,6 @@ mod checkout;
 mod copied;
 mod errors;
 mod guard;
-mod history;
 mod index;
 mod integrate;
 mod locks;
@@ -30,7 +29,7 @@ mod user_settings;
 mod view;
 mod worktrees;
 
-pub use self::history::Change;
+pub use self::refs::Change;
 pub use self::user_settings::{Identity, Person, branch_of};
 pub(crate) use self::worktrees::{Sight, hold, look};
 pub(crate) use copied::copy_into;

@@ -107,7 +107,7 @@ impl<'a> Dispatcher<'a> {
                 Ok(self.told)
             }
             Err(Stop::Human { rule, note }) => {
-                self.decide(rule, format!("needs a person: {note}"));
+                self.decide(rule, format!("needs attention: {note}"));
                 self.flag(&note, None)?;
                 self.told.ending = Ending::Human(note);
                 Ok(self.told)
@@ -154,7 +154,7 @@ impl<'a> Dispatcher<'a> {
                 Err(Stop::Error(error))
             }
             Err(Stop::Human { rule, note }) => {
-                self.decide(rule, format!("needs a person: {note}"));
+                self.decide(rule, format!("needs attention: {note}"));
                 self.flag(&note, Some(held.fence))?;
                 Ok(Ending::Human(note))
             }

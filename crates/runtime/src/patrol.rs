@@ -1,7 +1,7 @@
-//! The patrol at work: runs the checks of a project, files a bead about what breaks, closes it when it is fixed (contracts §8.6).
+//! The patrol: runs the checks of a project, files a bead about what breaks, and closes it when it is fixed (contracts §8.6).
 //!
-//! Any number of patrols may be on their way at once. A bead gets the next number of its kind, so that of two that file at the
-//! same time one finds the number taken, looks again and sees the other's bead.
+//! Several patrols may run at once. A bead gets the next number of its kind, so of two patrols that file at the same time one finds the
+//! number taken, looks again and sees the other's bead.
 
 use std::collections::VecDeque;
 use std::fs::File;

@@ -9,7 +9,7 @@ use camino::Utf8Path;
 use serde_saphyr::Spanned;
 
 use super::document::AgentsKey;
-use super::error::meant;
+use super::meant;
 use crate::adapters;
 
 /// The adapter for unknown programs.

@@ -1,4 +1,4 @@
-//! The file as it is written, in both of its layouts (contracts §7.1).
+//! The file as it is written, in both of its layouts, and the values that carry their own rules (contracts §7.1, L-1).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,11 +11,11 @@ use serde::{Deserialize, Deserializer};
 use serde_saphyr::Spanned;
 
 use super::budgets::BudgetsKey;
-use super::error::reason;
 use super::implement::ImplementKey;
 use super::integration::IntegrationKey;
 use super::integration::NotifyKey;
 use super::project::GatesKey;
+use super::reason;
 use super::run::DiskKey;
 use super::run::LoggingKey;
 use super::run::PatrolKey;

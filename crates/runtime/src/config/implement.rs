@@ -14,7 +14,7 @@ use serde_saphyr::Spanned;
 
 use super::adapters::Agents;
 use super::document::{Count, Text};
-use super::error::meant;
+use super::meant;
 use super::run::Limit;
 
 #[derive(Debug, Clone, PartialEq, Eq)]

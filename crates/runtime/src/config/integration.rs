@@ -1,4 +1,4 @@
-//! What is done with verified work (Z-11, Z-12, Z-22).
+//! How verified work is integrated, and whom to notify: the keys `integration` and `notify` (Z-11, Z-12, Z-15, Z-22).
 
 use std::fmt;
 

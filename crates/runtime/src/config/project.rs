@@ -10,7 +10,7 @@ use serde::Deserialize;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::{ConfigError, meant};
+use super::{ConfigError, meant};
 use crate::os::files;
 
 pub const PROJECT_FILE_NAME: &str = "project-config.toml";

@@ -1,7 +1,6 @@
-//! How the loop runs: how much at once, how often, how long it waits (contracts §7.1, L-1).
+//! How the loop runs: concurrency, polling, retries, time limits, disk space, and the patrol (contracts §7.1, §8.6, L-1, L-10).
 //!
-//! `logging`, which older configurations have. It is checked and changes nothing: what a run did is kept with the run, under
-//! `.beads/runs/`, and what people see goes to standard error.
+//! `logging` exists for older configurations. It is checked and changes nothing: the output of a run is kept below `.beads/runs/`.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Whoever keeps a bead while it is worked on: a file or a store.
+//! Where a bead is kept while it is worked on: a locked file, or a store with a claim on the bead (Z-37).
 
 use std::time::{Duration, Instant};
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use beads_ralph_core::engine::{Lasting, Trouble};
 
 use super::remote::Address;
-use super::text;
+use crate::forge;
 use crate::os::process::{Ended, Ending, Stopped, UnitError};
 
 /// With this code `gh` says that nobody is logged in.
@@ -144,7 +144,7 @@ pub(super) fn printed(
         Ending::Exited(code) => {
             let words = ended.stderr.text();
             let reason = reason(code, &words);
-            let said = format!("`gh` exited with {code}: {}", text::said(&words));
+            let said = format!("`gh` exited with {code}: {}", forge::said(&words));
             Err(failed(reason, said))
         }
         Ending::Signalled(signal) => {

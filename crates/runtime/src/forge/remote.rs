@@ -1,7 +1,7 @@
-//! Which repository on which host a remote is.
+//! Which repository on which host a remote is, and whether pull requests can be made there (Z-16).
 //!
-//! The branch goes where the remote is pushed to, so that address counts. It is taken as git resolves it, with `insteadOf`, since people
-//! shorten addresses that way; where that leads to a directory, as with a local mirror, the address as it is written counts.
+//! The push address of the remote counts, as git resolves it with `insteadOf`. Where that is a directory, as with a local mirror, the
+//! address as written counts.
 
 use std::fmt;
 use std::time::Duration;

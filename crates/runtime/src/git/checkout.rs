@@ -1,12 +1,11 @@
-//! Files as a checkout gives them (C-3): git may convert what it commits (line ends, `ident`, filters), so that a file can differ from what
-//! a clean clone has although git sees no change. Such files are written anew from the commit before anything is checked.
+//! Files as a clean checkout has them (C-3), and submodules as a commit has them.
 //!
-//! Only files whose content git may convert are looked at, and of those only what changed since they were last found right.
+//! Git may convert what it commits (line endings, `ident`, filters), so a file can differ from a clean clone although git sees no change. Such
+//! files are rewritten from the commit before anything is checked. Only files whose content git may convert are looked at, and of those only
+//! what changed since the last look.
 //!
-//! Submodules that are checked out in a worktree, put back to what a commit says.
-//!
-//! Their git directories are where whoever works in the worktree can write, so git is only let in where nothing in them leads elsewhere or
-//! starts anything.
+//! The git directories of submodules are writable for whoever works in the worktree, so git is only run in those where nothing leads
+//! elsewhere or starts a program.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

@@ -1,17 +1,11 @@
-//! Locks that a git left which was killed: git itself never removes them, and whoever needs the ref waits for ever.
+//! Waiting for worktrees, and removing locks that a killed git left.
 //!
-//! Only locks of branches, of our own refs and of linked worktrees are removed, never those of the main checkout. A lock counts as left
-//! when no process has it open and no git lives that could be its owner, or when it is old. Any other is named, with what to do.
+//! Claims keep two orchestrators from one bead, but not from one worktree: one of them may just have lost its claim. And git fails when two
+//! processes create the same worktree. So whoever changes a worktree holds a system lock, which ends with its process.
 //!
-//! Who is at work in a directory, or holds a file open (Z-7).
-//!
-//! It is looked up in `/proc`, so elsewhere nobody is found; nor are processes that this user may not look at.
-//!
-//! Taking turns: at one worktree, and with others who change the repository at the same moment.
-//!
-//! Claims keep two orchestrators from one bead, but not from one worktree for a moment, when one of them has just lost its claim; and git
-//! itself does not stand two who make the same worktree. So whoever changes one holds a lock of the system, which ends with
-//! its process.
+//! Git never removes its own stale locks. Only locks of branches, of our own refs and of linked worktrees are removed, never those of the main
+//! checkout. A lock counts as stale when no process has it open and no git lives that could be its owner, or when it is old. For any
+//! other the error says what to do. Processes are looked up in `/proc` (Z-7): elsewhere, or without permission, none is found.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;

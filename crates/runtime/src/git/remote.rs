@@ -1,10 +1,7 @@
-//! What a bead starts from (Z-6): its source branch, here or at the remote, whichever is ahead.
+//! The remote: the commit that a bead starts from (Z-6), here or there, whichever is ahead; and pushing a verified commit (Z-5, L-18).
 //!
-//! The remote is asked from time to time, not for every bead; no answer is not an error.
-//!
-//! Pushing a verified commit (Z-5, L-18).
-//!
-//! Nothing is ever forced. The user's hook for pushing runs, because it may have to bring large files along (git-lfs does).
+//! The remote is asked from time to time, not for every bead; no answer is not an error. Pushes are never forced. The user's
+//! push hook runs, because it may upload large files (git-lfs does).
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::PoisonError;

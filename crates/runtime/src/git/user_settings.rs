@@ -1,4 +1,4 @@
-//! What the user has set for git, written down so that git can read it again from another place.
+//! The user's git settings, written down so that git can read them from another place, and the identity that commits are made with.
 
 use std::fmt::Write as _;
 use std::fs;

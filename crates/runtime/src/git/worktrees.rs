@@ -1,4 +1,4 @@
-//! The worktrees and branches that there are, and removing them.
+//! Listing worktrees and branches, looking at them, and removing them.
 
 use std::fs;
 use std::time::Duration;

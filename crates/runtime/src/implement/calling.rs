@@ -1,4 +1,4 @@
-//! Calling an agent for a stage: who it is, what it may do, and who looks after it while it works.
+//! Running an agent for a stage, and running commands that check the work, while the claim on the step is renewed.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! From a source bead to the step that is current (I-1, I-2, I-4, I-5).
+//! From a source bead to its molecule, which is poured if there is none, and to the current step (I-1…I-5, I-7…I-9, Z-36).
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::engine::Trouble;
@@ -255,13 +255,13 @@ impl Dispatcher<'_> {
     /// What a person would be asked about before anything is done.
     fn warn_of_labels(&mut self, source: &Record) {
         if let Err(conflict) = Policy::of(&source.issue) {
-            self.decide("§9.13", format!("would need a person: {conflict}"));
+            self.decide("§9.13", format!("would need attention: {conflict}"));
         }
         let missing: Vec<&str> = (REQUIRED.into_iter())
             .filter(|label| !source.issue.has_label(label))
             .collect();
         if !missing.is_empty() {
-            let text = format!("would need a person: it lacks {}", missing.join(", "));
+            let text = format!("would need attention: it lacks {}", missing.join(", "));
             self.decide("§9.13", text);
         }
     }

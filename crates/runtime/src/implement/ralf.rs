@@ -1,4 +1,4 @@
-//! The loops of §9.12, driven: fresh workers and fresh reviewers, in bounded cycles.
+//! The loops of §9.12: fresh workers and fresh reviewers in a limited number of cycles; and the simplifier.
 
 mod implementing;
 mod reviewing;

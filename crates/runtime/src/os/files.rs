@@ -191,7 +191,7 @@ pub fn create_new_directory(path: &Utf8Path) -> Result<bool, FileError> {
     }
 }
 
-/// Makes a directory that is not there yet, with a number behind its name from the second one on, and says which it is: what an earlier one
+/// Creates a new directory, with a number behind its name from the second one on, and says which it is: what an earlier one
 /// holds stays as it is.
 pub fn fresh_directory(wanted: &Utf8Path) -> Result<(Utf8PathBuf, u32), FileError> {
     create_directory(wanted.parent().unwrap_or(wanted))?;

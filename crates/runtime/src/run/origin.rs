@@ -1,4 +1,6 @@
-//! What a bead starts from: its source branch, and the verified work of what it waited for (Z-6, L-21).
+//! What a bead starts from: its source branch, and the verified work of its dependencies (Z-6, L-21).
+//!
+//! The dependency on a molecule is one on its last steps (Z-27).
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Handing over verified work: into the target branch, or as a pull request.
+//! The results of verified work: merged or proposed as a pull request, written into the bead, and read back (L-20).
 
 use std::fmt::Write as _;
 

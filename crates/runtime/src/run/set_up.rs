@@ -1,8 +1,7 @@
-//! The user's command that makes a worktree ready, once for each worktree.
+//! Preparing the place of the work: the user's setup command, once for each worktree, and the name `bd` in the `PATH` of agents.
 //!
-//! The name `bd` for agents: a link to this very program, in a directory of ours, in front of their `PATH`.
-//!
-//! Agents and skills that call `bd` then find our face over our store, and inside a unit it is read-only (Z-18).
+//! That `bd` is a link to this program, so agents and skills that call it find our face over our store; inside a unit it is
+//! read-only (Z-18).
 
 use std::collections::BTreeMap;
 use std::time::Duration;

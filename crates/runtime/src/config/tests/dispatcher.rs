@@ -1,4 +1,4 @@
-//! What the dispatcher is told: gates, who works and who reviews, and the project's own file.
+//! The keys of the dispatcher: gates, workers and reviewers, and the project's own file.
 
 use beads_ralph_core::bead::Model;
 use beads_ralph_core::implement::{AUDITED, Mode, Stage};

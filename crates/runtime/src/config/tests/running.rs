@@ -1,4 +1,4 @@
-//! What is said about the loop: how it runs, where, and what becomes of the work.
+//! The keys of the loop: how it runs, where, and what becomes of the work.
 
 use beads_ralph_core::engine::IntegrationMode;
 

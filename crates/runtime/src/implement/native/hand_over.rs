@@ -1,4 +1,5 @@
-//! `create-pr`: everything is committed and kept, and proposed where proposals are made (L-18, Z-12).
+//! `create-pr` proposes the work where pull requests are used (L-18, Z-12); `merge-or-handoff` merges it where that is allowed, else leaves it
+//! ready for a person to merge (§9.13).
 
 use std::fmt::Write as _;
 
@@ -15,7 +16,7 @@ use super::super::claim::Held;
 use super::super::ending::Stop;
 use super::super::finish::{Settlement, label};
 use super::super::record::target_of;
-use super::verify_ac::checks_of;
+use super::checks_of;
 use super::{ended, failed, place_at, settled};
 use crate::ports::{Integrated, NewPullRequest, Place, PullState, Repository as _};
 
@@ -162,7 +163,7 @@ impl Dispatcher<'_> {
         let why = match (may, is_looked_at) {
             (true, _) => "it may be merged: `auto-mergeable`",
             (false, _) if !is_checked => "it is handed over: no command checks whether it is done",
-            (false, false) => "it is handed over: some criteria need a person's review",
+            (false, false) => "it is handed over: some criteria are for a person to review",
             (false, true) => "it is handed over for a person to merge",
         };
         self.decide("§9.13", why);

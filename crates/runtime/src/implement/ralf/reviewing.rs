@@ -1,4 +1,4 @@
-//! `ralf-review`: fresh reviewers, who change nothing, until nothing is found or the cap is reached.
+//! `ralf-review`: fresh reviewers, who change nothing, until they find nothing or the limit is reached.
 
 use beads_ralph_core::agent::{Outcome, Part, Status as AgentStatus};
 use beads_ralph_core::engine::CommitId;
@@ -311,7 +311,7 @@ impl Dispatcher<'_> {
 
 fn judged(outcome: &Outcome, findings: Option<Findings>) -> (ReviewerStatus, Option<Findings>) {
     let has_said = (outcome.text.as_ref()).is_some_and(|it| !it.trim().is_empty());
-    // A successful end without a readable review is a failure of its own kind.
+    // A successful end without a readable review counts as unusable output.
     let is_unusable = outcome.exit_code == Some(0) && (has_said || outcome.report.is_some());
     let status = match outcome.status {
         AgentStatus::Ok if findings.is_some() => return (ReviewerStatus::Completed, findings),

@@ -1,4 +1,4 @@
-//! A file that only grows: what was appended is on the disk before anybody acts on it.
+//! Log files: appended to durably, read while another process writes them, compressed, and limited in number.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};

@@ -1,4 +1,4 @@
-//! What to run, and within which bounds.
+//! A unit: what to run, its limits, who watches it, and how it ended.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};

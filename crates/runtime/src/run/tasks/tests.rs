@@ -265,7 +265,7 @@ fn apply_without(store: &mut MemoryStore, sprints: &[&str]) {
     removed_sprints::remember(store, "plan.md", &Applied::Whole(removed), BY).unwrap();
 }
 
-/// The beads that are told of, and those that are gone.
+/// The beads that are reported, and those that are gone.
 fn told(seen: Option<Event>) -> (usize, Vec<BeadId>) {
     match seen {
         Some(Event::Seen { tasks, gone, .. }) => (tasks.len(), gone),
