@@ -211,7 +211,10 @@ impl Forge for GitHub<'_> {
         let body = body.map_err(|path| kept(format!("{} is not UTF-8", path.display())))?;
         files::create_new(&body, fitted_body(&new.body).as_bytes())
             .map_err(|error| kept(error.to_string()))?;
-        let (repository, title) = (self.address.to_string(), fitted_title(&new.title, &new.head));
+        let (repository, title) = (
+            self.address.to_string(),
+            fitted_title(&new.title, &new.head),
+        );
         let arguments = [
             "pr",
             "create",

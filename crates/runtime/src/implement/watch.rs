@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use beads_ralph_core::agent::Spent;
 use beads_ralph_core::engine::CommitId;
-use beads_ralph_core::implement::reality::Facts;
+use beads_ralph_core::implement::Facts;
 use beads_ralph_core::implement::report::Report;
 use camino::Utf8Path;
 

@@ -4,9 +4,9 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 
 use beads_ralph_core::agent::{Outcome, Part, Status as AgentStatus};
 use beads_ralph_core::engine::CommitId;
-use beads_ralph_core::implement::reality::contradictions;
+use beads_ralph_core::implement::contradictions;
 use beads_ralph_core::implement::report::{Gate, Report, Status, gate};
-use beads_ralph_core::implement::upstream::{
+use beads_ralph_core::implement::{
     Diagnosis, diagnose_step, diagnoser, diagnosis, needs_diagnosis,
 };
 use beads_ralph_core::implement::{Task, answers, audit_label, report_path};

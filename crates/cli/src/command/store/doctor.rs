@@ -21,6 +21,7 @@ use crate::args::Global;
 use crate::beads::{Writer, here};
 use crate::command::Access;
 use crate::failure::Failure;
+use crate::ui::format::list;
 use crate::ui::{Ui, counted, lines};
 
 #[derive(Debug, Args)]
@@ -54,9 +55,6 @@ impl DoctorArgs {
 
 /// The export that is looked for when none is named.
 const EXPORT: &str = "issues.jsonl";
-
-/// How many ids are listed for people.
-const MAX_NAMED: usize = 20;
 
 pub(crate) fn run(args: &DoctorArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     match args.what {
@@ -272,9 +270,7 @@ fn missing(repaired: &RepairReport) -> Option<Failure> {
 
 /// Some ids, so that no line grows without end.
 fn named(ids: &[BeadId]) -> String {
-    let some: Vec<&str> = ids.iter().take(MAX_NAMED).map(BeadId::as_str).collect();
-    let more = if ids.len() > MAX_NAMED { ", …" } else { "" };
-    format!("{}{more}", visible(&some.join(", ")))
+    list(ids.iter().map(BeadId::as_str))
 }
 
 /// What was brought back, for people.

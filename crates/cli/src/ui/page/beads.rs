@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use beads_ralph_core::history::story::{Attempt, Chronicle, Run, Story};
+use beads_ralph_core::history::{Attempt, Chronicle, Run, Story};
 
 use super::evidence::{self, Evidence};
-use super::words::{escaped, grouped, lasting, moment, money};
-use crate::ui::bead_state;
+use super::words::{escaped, moment};
+use crate::ui::format;
 
 pub(super) fn draw(page: &mut String, chronicle: &Chronicle, evidence: &Evidence) {
     page.push_str("<section>\n<h2>Beads</h2>\n");
@@ -18,7 +18,7 @@ pub(super) fn draw(page: &mut String, chronicle: &Chronicle, evidence: &Evidence
 
 fn bead(page: &mut String, story: &Story, evidence: &Evidence) {
     let id = escaped(story.task.id.as_str());
-    let class = bead_state::word(&story.state);
+    let class = format::state_word(&story.state);
     _ = write!(
         page,
         "<details class=\"bead\" id=\"bead-{id}\"><summary><span class=\"badge {class}\">{}</span> <b>{id}</b> {}</summary>\n<dl class=\"facts\">\n",
@@ -26,7 +26,7 @@ fn bead(page: &mut String, story: &Story, evidence: &Evidence) {
         escaped(&story.task.title)
     );
     let mut facts = vec![
-        ("state", escaped(&bead_state::words(&story.state))),
+        ("state", escaped(&format::state_words(&story.state))),
         ("sprint", escaped(&story.task.sprint)),
         ("team", escaped(&story.task.team)),
         ("branch", escaped(&story.task.branch)),
@@ -51,8 +51,8 @@ fn bead(page: &mut String, story: &Story, evidence: &Evidence) {
         "cost",
         format!(
             "{}, {} tokens",
-            money(&story.spent),
-            grouped(story.spent.tokens)
+            format::cost(&story.spent),
+            format::count(story.spent.tokens)
         ),
     ));
     for (name, value) in facts {
@@ -120,7 +120,7 @@ fn row(page: &mut String, run: &Run) {
         None => escaped(&run.agent),
     };
     let cost = if run.kind.is_agent() {
-        money(&run.spent)
+        format::cost(&run.spent)
     } else {
         String::new()
     };
@@ -130,7 +130,7 @@ fn row(page: &mut String, run: &Run) {
         page,
         "<tr class=\"{class}\"><td>{}</td><td>{who}</td><td class=\"n\">{}</td><td class=\"n\">{cost}</td><td><b>{}</b> {}{evidence}</td></tr>",
         run.kind.as_str(),
-        lasting(run.ended.duration_since(run.began)),
+        format::duration(format::between(run.began, run.ended)),
         escaped(&run.status),
         escaped(&run.message),
     );
