@@ -250,8 +250,6 @@ impl Git {
 /// How long somebody waits for another who looks at the same place.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-const LOOK_EVERY: Duration = Duration::from_millis(5);
-
 /// What a directory of work looks like.
 #[derive(Debug)]
 pub(crate) struct Sight {
