@@ -98,7 +98,7 @@ fn set(call: &mut Call<'_>) -> Result<(), Refusal> {
             "issue_prefix cannot be set via 'bd config set'.\n  - New project:       bd init --prefix <prefix>\n  - Fresh clone:       bd bootstrap\n  - Rename existing:   bd rename-prefix <new-prefix>",
         ));
     }
-    call.output.aside(&warning(key));
+    call.output.stderr(&warning(key));
     check_served(key)?;
     if key == "status.custom" {
         check_statuses(value).map_err(|why| {

@@ -70,7 +70,7 @@ fn add(call: &mut Call<'_>) -> Result<(), Refusal> {
         return Err(reserved(label));
     }
     if let Some(warning) = input::warn_of_spaces(&labels, call.output.is_quiet) {
-        call.output.aside(&warning);
+        call.output.stderr(&warning);
     }
     let edits: Vec<Edit> = input::checked_labels(&labels)?
         .into_iter()

@@ -1,14 +1,12 @@
 //! `bd mol`: molecules and wisps in the real `bd`'s words, one file for each kind of command.
 
 mod activity;
-mod burn;
 mod current;
 mod family;
-mod gated;
 mod pour;
+mod ready;
 mod show;
 mod squash;
-mod stale;
 mod wisps;
 
 use beads_ralph_core::issue::Record;
@@ -41,7 +39,7 @@ pub(super) const COMMAND: Command = Command {
                 switch("yes", "The same as --force").short('y'),
             ],
             access: Access::Writes,
-            run: Some(burn::run),
+            run: Some(squash::burn),
             ..Command::NONE
         },
         &Command {
@@ -93,7 +91,7 @@ pub(super) const COMMAND: Command = Command {
             name: "ready",
             about: "Molecules that can go on because a gate is closed",
             flags: &[switch("gated", "Always so here")],
-            run: Some(gated::run),
+            run: Some(ready::run),
             ..Command::NONE
         },
         &Command {
@@ -127,7 +125,7 @@ pub(super) const COMMAND: Command = Command {
                 switch("blocking", "Only those that others wait for"),
                 switch("unassigned", "Only those that are for nobody"),
             ],
-            run: Some(stale::run),
+            run: Some(ready::stale),
             ..Command::NONE
         },
         &Command {

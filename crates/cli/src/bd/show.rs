@@ -53,7 +53,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         let record = match ids::resolve(&opened, id) {
             Ok(record) => record,
             Err(why) => {
-                call.output.aside(&unknown(id, &why));
+                call.output.stderr(&unknown(id, &why));
                 continue;
             }
         };

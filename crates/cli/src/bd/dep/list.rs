@@ -50,7 +50,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
             Ok(record) => records.push(record),
             Err(why) if is_batch => {
                 call.output
-                    .aside(&format!("warning: resolving {word}: {why} (skipped)\n"));
+                    .stderr(&format!("warning: resolving {word}: {why} (skipped)\n"));
             }
             Err(why) => {
                 return Err(Refusal::json(format!("resolving {word}: {why}")));
@@ -61,7 +61,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         if call.output.is_json() {
             return call.output.value([(); 0]);
         }
-        call.output.aside("no resolvable issues in batch\n");
+        call.output.stderr("no resolvable issues in batch\n");
         return Ok(());
     }
     if is_batch && is_down {
@@ -126,7 +126,7 @@ fn warn_of_unknown(call: &Call<'_>, record: &Record, kind: Option<&str>, shown: 
         push!(text, "  {} via {}\n", edge.target(), edge.kind());
     }
     push!(text, "For raw edge records, run: bd dep list {id} {id}\n");
-    call.output.aside(&text);
+    call.output.stderr(&text);
 }
 
 fn show(
