@@ -334,8 +334,7 @@ fn check_arity(
     arguments: &Arguments,
 ) -> Result<(), Refusal> {
     let n = arguments.words.len();
-    let wrong = match command.arity {
-        Arity::Any => None,
+    let wrong = match command.n_words() {
         Arity::None => {
             let Some(word) = arguments.words.first() else {
                 return Ok(());

@@ -17,8 +17,8 @@ use serde_json::Value;
 
 use super::issue_json::LEASE;
 use super::{
-    Access, Arity, Call, Command, ID, Opened, Refusal, document_json, feedback, ids, input,
-    issue_json, quoted,
+    Access, Call, Command, ID, Opened, Refusal, document_json, feedback, ids, input, issue_json,
+    quoted,
 };
 
 /// The guard under which the face writes into a bead.
@@ -214,7 +214,6 @@ pub(super) const HEARTBEAT: Command = Command {
     aliases: &["hb"],
     about: "Say that the work on a claimed bead goes on",
     positionals: ID,
-    arity: Arity::Exactly(1),
     access: Access::Writes,
     run: Some(heartbeat),
     ..Command::NONE

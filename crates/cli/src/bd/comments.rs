@@ -64,7 +64,6 @@ pub(super) const COMMAND: Command = Command {
         name: "add",
         about: "Add a comment to a bead",
         positionals: ID_AND_TEXT,
-        arity: Arity::AtLeast(1),
         flags: &[
             string("author", "Who the comment is from").short('a'),
             string("file", "Read the text from a file").short('f'),
@@ -82,7 +81,6 @@ pub(super) const SHORT: Command = Command {
     name: "comment",
     about: "Add a comment to a bead",
     positionals: ID_AND_TEXT,
-    arity: Arity::AtLeast(1),
     flags: &[
         string("file", "Read the text from a file"),
         switch("stdin", "Read the text from standard input"),
@@ -203,7 +201,6 @@ pub(super) const NOTE: Command = Command {
     name: "note",
     about: "Add to the notes of a bead",
     positionals: &[one("id"), any("text")],
-    arity: Arity::AtLeast(1),
     flags: &[
         string("file", "Read the text from a file"),
         switch("stdin", "Read the text from standard input"),

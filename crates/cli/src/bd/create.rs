@@ -16,8 +16,8 @@ use super::filter::INFRA_TYPES;
 use super::input::DESCRIBING;
 use super::issue_json::ZERO_TIME;
 use super::{
-    Access, Arguments, Arity, Call, Command, Flag, Opened, Refusal, dep, feedback, go_json, ids,
-    input, issue_json, list_of, optional, quoted, string, switch,
+    Access, Arguments, Call, Command, Flag, Opened, Refusal, dep, feedback, go_json, ids, input,
+    issue_json, list_of, optional, quoted, string, switch,
 };
 
 pub(super) use draft::past;
@@ -33,7 +33,6 @@ pub(super) const COMMAND: Command = Command {
     aliases: &["new"],
     about: "Create a bead",
     positionals: &[optional("title")],
-    arity: Arity::AtMost(1),
     flags: FLAGS,
     shared: DESCRIBING,
     not_served: NOT_SERVED,

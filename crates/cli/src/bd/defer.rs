@@ -7,7 +7,7 @@ use beads_ralph_runtime::store::Write;
 use jiff::SignedDuration;
 
 use super::{
-    Access, Arguments, Arity, Call, Command, IDS, Opened, Refusal, create, ids, input, inside_run,
+    Access, Arguments, Call, Command, IDS, Opened, Refusal, create, ids, input, inside_run,
     issue_json, quoted, string, times,
 };
 
@@ -15,7 +15,6 @@ pub(super) const COMMAND: Command = Command {
     name: "defer",
     about: "Put beads off",
     positionals: IDS,
-    arity: Arity::AtLeast(1),
     flags: &[
         string("reason", "Why; it is added to the notes"),
         string(
@@ -32,7 +31,6 @@ pub(super) const UNDO: Command = Command {
     name: "undefer",
     about: "Bring back beads that were put off",
     positionals: IDS,
-    arity: Arity::AtLeast(1),
     access: Access::Writes,
     run: Some(undefer),
     ..Command::NONE
@@ -179,7 +177,6 @@ pub(super) const REOPEN: Command = Command {
     name: "reopen",
     about: "Open closed beads again",
     positionals: IDS,
-    arity: Arity::AtLeast(1),
     flags: &[string("reason", "Why").short('r')],
     access: Access::Writes,
     run: Some(reopen),

@@ -8,13 +8,12 @@ use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Edit, Record};
 
 use super::ids::Unresolved;
-use super::{Access, Arity, Call, Command, Opened, Refusal, any, help, ids, input, string, switch};
+use super::{Access, Call, Command, Opened, Refusal, any, help, ids, input, string, switch};
 
 pub(super) const COMMAND: Command = Command {
     name: "delete",
     about: "Delete beads and the references to them",
     positionals: &[any("id")],
-    arity: Arity::Any,
     flags: &[
         switch("cascade", "Also delete whatever depends on them"),
         switch("dry-run", "Show what would be deleted"),

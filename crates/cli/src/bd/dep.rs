@@ -67,7 +67,6 @@ pub(super) const COMMAND: Command = Command {
     name: "dep",
     about: "What beads depend on",
     positionals: &[optional("issue-id")],
-    arity: Arity::AtMost(1),
     flags: &[
         string("blocks", "The bead that waits for this one").short('b'),
         NO_CYCLE_CHECK,
@@ -100,7 +99,6 @@ pub(super) const COMMAND: Command = Command {
             aliases: &["rm"],
             about: "A bead does not depend on another any more",
             positionals: PAIR,
-            arity: Arity::Exactly(2),
             access: Access::Writes,
             run: Some(remove),
             ..Command::NONE

@@ -8,13 +8,12 @@ use beads_ralph_runtime::store;
 use serde::Serialize;
 
 use super::tree::{COMMANDS, GLOBAL_FLAGS, Kind};
-use super::{Arity, Call, Command, Flag, Refusal, any, tree};
+use super::{Call, Command, Flag, Refusal, any, tree};
 
 pub(super) const COMMAND: Command = Command {
     name: "help",
     about: "Help about any command",
     positionals: &[any("command")],
-    arity: Arity::Any,
     not_served: &["all", "doc", "docs-root", "list"],
     run: Some(run),
     ..Command::NONE
@@ -134,7 +133,6 @@ fn write_line(text: &mut String, name: &str, about: &str) {
 pub(super) const VERSION_COMMAND: Command = Command {
     name: "version",
     about: "Print the version",
-    arity: Arity::Any,
     run: Some(version),
     ..Command::NONE
 };

@@ -4,8 +4,8 @@ use beads_ralph_core::issue::{Edit, Query, Record};
 use beads_ralph_core::vocabulary::{Status, label};
 
 use super::{
-    Access, Arity, Call, Command, Filter, Opened, Positional, Refusal, any, comments, filter,
-    go_json, ids, input, issue_json, one, string, switch, title_of,
+    Access, Call, Command, Filter, Opened, Positional, Refusal, any, comments, filter, go_json,
+    ids, input, issue_json, one, string, switch, title_of,
 };
 
 /// What the reason of a question begins with that was not answered.
@@ -21,7 +21,6 @@ pub(super) const COMMAND: Command = Command {
             name: "dismiss",
             about: "Close a question without an answer",
             positionals: ID_AND_TEXT,
-            arity: Arity::AtLeast(1),
             flags: &[string("reason", "Why")],
             access: Access::Writes,
             run: Some(dismiss),
@@ -38,7 +37,6 @@ pub(super) const COMMAND: Command = Command {
             name: "respond",
             about: "Answer a question and close it",
             positionals: ID_AND_TEXT,
-            arity: Arity::AtLeast(1),
             flags: &[
                 string("file", "Read the answer from a file"),
                 string("response", "The answer").short('r'),

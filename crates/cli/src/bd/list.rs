@@ -9,8 +9,8 @@ use beads_ralph_core::vocabulary::{EdgeType, IssueType, Status};
 use super::filter::{INFRA_TYPES, SORTS};
 use super::issue_json::IssueJson;
 use super::{
-    Arguments, Arity, Call, Command, Filter, Flag, Opened, Refusal, defer, filter, input,
-    issue_json, list_of, number, quoted, ready, string, switch, text, texts,
+    Arguments, Call, Command, Filter, Flag, Opened, Refusal, defer, filter, input, issue_json,
+    list_of, number, quoted, ready, string, switch, text, texts,
 };
 
 #[rustfmt::skip]
@@ -23,7 +23,6 @@ const NOT_SERVED: &[&str] = &[
 pub(super) const COMMAND: Command = Command {
     name: "list",
     about: "List beads",
-    arity: Arity::Any,
     flags: FLAGS,
     not_served: NOT_SERVED,
     run: Some(run),

@@ -12,8 +12,8 @@ mod wisps;
 use beads_ralph_core::issue::Record;
 
 use super::{
-    Access, Arity, Command, Flag, ID, IDS, Opened, Refusal, ids, list_of, number, one, optional,
-    string, switch, texts,
+    Access, Command, Flag, ID, IDS, Opened, Refusal, ids, list_of, number, one, optional, string,
+    switch, texts,
 };
 
 /// What wisps are made with.
@@ -32,7 +32,6 @@ pub(super) const COMMAND: Command = Command {
             name: "burn",
             about: "Delete a molecule with its steps",
             positionals: IDS,
-            arity: Arity::AtLeast(1),
             flags: &[
                 switch("dry-run", "Show what would be deleted"),
                 switch("force", "Do not ask"),
@@ -46,7 +45,6 @@ pub(super) const COMMAND: Command = Command {
             name: "current",
             about: "Where one is in a molecule",
             positionals: &[optional("molecule-id")],
-            arity: Arity::AtMost(1),
             flags: &[
                 string("for", "The molecules of somebody else"),
                 number("limit", "At most so many steps"),
@@ -59,7 +57,6 @@ pub(super) const COMMAND: Command = Command {
             name: "last-activity",
             about: "When something last happened to a molecule",
             positionals: ID,
-            arity: Arity::Exactly(1),
             run: Some(activity::run),
             ..Command::NONE
         },
@@ -67,7 +64,6 @@ pub(super) const COMMAND: Command = Command {
             name: "pour",
             about: "Make the beads of a formula",
             positionals: &[one("formula")],
-            arity: Arity::Exactly(1),
             flags: &[
                 string("assignee", "Who is to look after the root"),
                 list_of("attach", "A formula that becomes a part of it"),
@@ -83,7 +79,6 @@ pub(super) const COMMAND: Command = Command {
             name: "progress",
             about: "How far a molecule is",
             positionals: &[optional("molecule-id")],
-            arity: Arity::AtMost(1),
             run: Some(activity::progress),
             ..Command::NONE
         },
@@ -98,7 +93,6 @@ pub(super) const COMMAND: Command = Command {
             name: "show",
             about: "A molecule with its steps",
             positionals: ID,
-            arity: Arity::Exactly(1),
             not_served: &["parallel"],
             run: Some(show::run),
             ..Command::NONE
@@ -107,7 +101,6 @@ pub(super) const COMMAND: Command = Command {
             name: "squash",
             about: "Put a digest in the place of a molecule's wisps",
             positionals: ID,
-            arity: Arity::Exactly(1),
             flags: &[
                 switch("dry-run", "Show what would be done"),
                 switch("keep-children", "Do not delete the wisps"),
@@ -132,7 +125,6 @@ pub(super) const COMMAND: Command = Command {
             name: "wisp",
             about: "Make a wisp of a formula, or look after wisps",
             positionals: &[optional("formula")],
-            arity: Arity::AtMost(1),
             flags: WISP_FLAGS,
             access: Access::Writes,
             run: Some(pour::wisp_or_help),
@@ -141,7 +133,6 @@ pub(super) const COMMAND: Command = Command {
                     name: "create",
                     about: "Make a wisp of a formula",
                     positionals: &[one("formula")],
-                    arity: Arity::Exactly(1),
                     flags: WISP_FLAGS,
                     access: Access::Writes,
                     run: Some(pour::wisp),

@@ -5,8 +5,8 @@ use beads_ralph_core::issue::{Query, Record};
 use super::filter::MATCHING;
 use super::issue_json::sorted_labels;
 use super::{
-    Arity, Call, Command, Filter, Flag, Opened, Refusal, any, filter, help, issue_json, line,
-    number, string, switch, texts, title_of,
+    Call, Command, Filter, Flag, Opened, Refusal, any, filter, help, issue_json, line, number,
+    string, switch, texts, title_of,
 };
 
 const LIMIT: i64 = 50;
@@ -41,7 +41,6 @@ pub(super) const COMMAND: Command = Command {
     name: "search",
     about: "Search beads by words",
     positionals: &[any("query")],
-    arity: Arity::Any,
     flags: FLAGS,
     shared: MATCHING,
     run: Some(run),

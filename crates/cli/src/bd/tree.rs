@@ -46,7 +46,7 @@ impl Command {
         aliases: &[],
         about: "",
         positionals: &[],
-        arity: Arity::Any,
+        arity: Arity::Named,
         flags: &[],
         shared: &[],
         not_served: &[],
@@ -55,6 +55,20 @@ impl Command {
         access: Access::Reads,
         run: None,
     };
+
+    /// How many words beside the flags it takes.
+    pub(super) fn n_words(&self) -> Arity {
+        let names = self.positionals;
+        let n_required = names.iter().filter(|name| name.is_required).count();
+        let takes_many = names.is_empty() || names.iter().any(|name| name.is_many);
+        match (self.arity, n_required) {
+            (Arity::Named, 0) if takes_many => Arity::Any,
+            (Arity::Named, n) if takes_many => Arity::AtLeast(n),
+            (Arity::Named, 0) => Arity::AtMost(names.len()),
+            (Arity::Named, n) => Arity::Exactly(n),
+            (own, _) => own,
+        }
+    }
 
     /// All its flags, in order of their names.
     pub(super) fn all_flags(&self) -> Vec<Flag> {
@@ -87,6 +101,8 @@ pub(super) struct Positional {
 /// How many words beside the flags a command takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Arity {
+    /// As many as it has names for.
+    Named,
     /// Any number; the command itself may say more.
     Any,
     /// None at all: anything is taken for a command that does not exist.

@@ -4,9 +4,7 @@ use beads_ralph_core::issue::{Issue, Query, Record};
 use beads_ralph_core::vocabulary::{IssueType, Status};
 use serde::Serialize;
 
-use super::{
-    Arity, Call, Command, Filter, Opened, Refusal, any, go_json, icon, line, string, switch,
-};
+use super::{Call, Command, Filter, Opened, Refusal, any, go_json, icon, line, string, switch};
 
 /// The command about types.
 pub(super) const TYPES: Command = Command {
@@ -245,7 +243,6 @@ pub(super) const LINT: Command = Command {
     name: "lint",
     about: "Find descriptions that lack a section",
     positionals: &[any("id")],
-    arity: Arity::Any,
     flags: &[
         string("status", "Those with this status, or all (default: open)").short('s'),
         string("type", "Those of a type").short('t'),

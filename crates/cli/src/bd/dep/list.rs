@@ -2,7 +2,7 @@
 
 use beads_ralph_core::issue::{Dependency, Record};
 
-use crate::bd::{Arity, Call, Command, IDS, Opened, Refusal, ids, issue_json, string, title_of};
+use crate::bd::{Call, Command, IDS, Opened, Refusal, ids, issue_json, string, title_of};
 
 pub(super) const CYCLES: Command = Command {
     name: "cycles",
@@ -15,7 +15,6 @@ pub(super) const COMMAND: Command = Command {
     name: "list",
     about: "What beads depend on, or what depends on them",
     positionals: IDS,
-    arity: Arity::AtLeast(1),
     flags: &[
         string("direction", "down (default): dependencies; up: dependents"),
         string("type", "Only edges of a type").short('t'),
