@@ -205,7 +205,7 @@ pub fn write_built_in(root: &Utf8Path) -> Result<Vec<Utf8PathBuf>, FileError> {
 #[cfg(test)]
 mod tests {
     use beads_ralph_core::agent::report_in;
-    use beads_ralph_core::bead::{AgentPath, Model, QaResult, ScrumResult};
+    use beads_ralph_core::bead::{Model, QaResult, ScrumResult};
     use beads_ralph_core::implement::ralf::Severity;
     use beads_ralph_core::implement::report::{Gate, Read, Status, gate, read};
     use beads_ralph_core::implement::{AUDITED, Agent, Mode, Stage, worker_for};
