@@ -142,7 +142,7 @@ pub(crate) enum Command {
     CreateBead(bead::create::CreateBeadArgs),
     /// Print a JSON Schema, or the names of all schemas
     Schema(program::about::SchemaArgs),
-    /// Run a sample plan with scripted agents that need no installation; touches no file of yours
+    /// Run a sample plan with agents that need no installation; touches no file of yours
     Demo(program::demo::DemoArgs),
     /// Act as an agent that follows a scenario
     #[command(hide = true)]

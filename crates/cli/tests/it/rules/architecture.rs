@@ -107,3 +107,17 @@ fn what_it_names_exists() {
         }
     }
 }
+
+#[test]
+fn the_files_that_a_change_touches_exist() {
+    let text = page("CONTRIBUTING.md");
+    let spans = text.split('`').skip(1).step_by(2);
+    let is_file = |span: &&str| {
+        let crates = ["core/", "runtime/", "cli/", "testkit/"];
+        crates.iter().any(|krate| span.starts_with(krate)) && !span.contains(['<', '*'])
+    };
+    for file in spans.filter(is_file) {
+        let path = root().join("crates").join(file);
+        assert!(path.exists(), "CONTRIBUTING.md names {file}");
+    }
+}
