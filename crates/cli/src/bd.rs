@@ -189,7 +189,7 @@ fn read_only(path: &[&str], flag: &str) -> String {
 }
 
 fn here(directory: Option<&str>) -> Result<Utf8PathBuf, Refusal> {
-    let here = crate::beads::here()?;
+    let here = crate::args::here()?;
     match directory {
         None => Ok(here),
         Some(directory) => {

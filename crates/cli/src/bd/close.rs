@@ -3,6 +3,7 @@
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Dependency, Edit, Order, Query, Record, StatusFilter};
 use beads_ralph_core::vocabulary::{EdgeType, Status, label};
+use beads_ralph_runtime::app::molecules;
 use serde::Serialize;
 
 use super::issue_json::IssueJson;
@@ -11,7 +12,6 @@ use super::{
     Access, Arguments, Arity, Call, Command, Opened, Refusal, claims, env_session, feedback, ids,
     input, issue_json, many, quoted, string, switch, texts,
 };
-use crate::molecules;
 
 pub(super) const COMMAND: Command = Command {
     name: "close",
