@@ -140,7 +140,7 @@ pub(crate) enum Command {
     Metrics(inspect::metrics::MetricsArgs),
     /// Write a bead with checks into .ralph/beads
     CreateBead(bead::create::CreateBeadArgs),
-    /// Print a JSON Schema, or the names of all schemas schemas
+    /// Print a JSON Schema, or the names of all schemas
     Schema(program::about::SchemaArgs),
     /// Run a sample plan with agents that need no installation; touches no file of yours
     Demo(program::demo::DemoArgs),
