@@ -2,15 +2,19 @@
 
 use std::time::Duration;
 
-use beads_ralph_core::issue::Fence;
+use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::issue::{Fence, Holder};
 use beads_ralph_core::text::parse_duration;
+use beads_ralph_runtime::app::beads::{Authority, Beads, Writer};
 use beads_ralph_runtime::config::Permissions;
+use beads_ralph_runtime::os::env;
 use camino::Utf8PathBuf;
 use clap::{Args, Parser, ValueEnum};
 
 use crate::command::Command;
 use crate::command::formula::FormulaCommand;
 use crate::command::plan::PlanCommand;
+use crate::failure::Failure;
 
 /// Turn a markdown plan into a dependency graph of beads, and keep them in a store.
 #[derive(Debug, Parser)]
@@ -30,66 +34,7 @@ impl Cli {
             Command::Plan(PlanCommand::Graph(args)) => args.format == GraphFormat::Json,
             Command::Formula(FormulaCommand::Check(args)) => args.format == CheckFormat::Json,
             Command::Formula(FormulaCommand::Graph(args)) => args.format == GraphFormat::Json,
-            Command::Plan(
-                PlanCommand::New(_)
-                | PlanCommand::Build(_)
-                | PlanCommand::Annotate(_)
-                | PlanCommand::Apply(_)
-                | PlanCommand::Diff(_),
-            )
-            | Command::Formula(
-                FormulaCommand::List | FormulaCommand::Show(_) | FormulaCommand::New(_),
-            )
-            | Command::Bead(_)
-            | Command::Init(_)
-            | Command::Ready(_)
-            | Command::List(_)
-            | Command::Show(_)
-            | Command::Search(_)
-            | Command::Stats
-            | Command::Log(_)
-            | Command::Claim(_)
-            | Command::Heartbeat(_)
-            | Command::Release(_)
-            | Command::Recover(_)
-            | Command::Close(_)
-            | Command::Reopen(_)
-            | Command::Update(_)
-            | Command::Label(_)
-            | Command::Dep(_)
-            | Command::Mol(_)
-            | Command::Comment(_)
-            | Command::Import(_)
-            | Command::Export(_)
-            | Command::Doctor(_)
-            | Command::Run(_)
-            | Command::Exec(_)
-            | Command::Implement(_)
-            | Command::Drive(_)
-            | Command::Patrol(_)
-            | Command::Watchdog(_)
-            | Command::Verify(_)
-            | Command::Logs(_)
-            | Command::Status(_)
-            | Command::Blocked
-            | Command::Gate(_)
-            | Command::Human(_)
-            | Command::QaReport
-            | Command::Retry(_)
-            | Command::Clean(_)
-            | Command::Stop(_)
-            | Command::Pause(_)
-            | Command::Simulate(_)
-            | Command::Replay(_)
-            | Command::Report(_)
-            | Command::Metrics(_)
-            | Command::Watch(_)
-            | Command::CreateBead(_)
-            | Command::Schema(_)
-            | Command::Demo(_)
-            | Command::ScriptedAgent(_)
-            | Command::Completions(_)
-            | Command::Man => false,
+            _ => false,
         };
         by_format || self.global.json || self.global.fenced
     }
@@ -97,20 +42,20 @@ impl Cli {
 
 const AFTER_HELP: &str = "\
 Start with:
-  beads-ralph demo                  see the whole thing on a sample plan
+  beads-ralph demo                  run a sample plan
   beads-ralph plan new plan.md      write a commented template
   beads-ralph plan check plan.md    find every mistake in a plan
-  beads-ralph plan graph plan.md    see what waits for what
+  beads-ralph plan graph plan.md    draw the dependencies
   beads-ralph init                  make the bead store of this repository
-  beads-ralph plan apply plan.md    put the plan's beads into it
-  beads-ralph ready                 see which beads can be started
+  beads-ralph plan apply plan.md    write the plan's beads into it
+  beads-ralph ready                 list the beads that can start
   beads-ralph run                   let agents work through them until all are done
-  beads-ralph watch                 look at a run on the whole terminal
-  beads-ralph formula list          see the templates of work that there are
-  beads-ralph create-bead --help    write down one piece of work, and the commands that check it
-  beads-ralph exec BEAD             have an agent work on it until the checks pass
+  beads-ralph watch                 show a run full-screen
+  beads-ralph formula list          list the templates of work
+  beads-ralph create-bead --help    write one bead, and the commands that check it
+  beads-ralph exec BEAD             let an agent work on it until the checks pass
 
-Exit codes: 0 success, 1 something to mend, 2 wrong usage, 3 fatal (file missing, no permission),
+Exit codes: 0 success, 1 something to fix, 2 wrong usage, 3 fatal (file missing, no permission),
 4 already claimed by somebody else.";
 
 /// Flags that every command takes.
@@ -131,6 +76,29 @@ pub(crate) struct Global {
     /// Who writes to the store; without it `BEADS_ACTOR`, else `USER`
     #[arg(long, global = true, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) actor: Option<String>,
+}
+
+impl Global {
+    /// Who writes, and when.
+    pub(crate) fn writer(&self) -> Writer {
+        Writer::new(self.actor.clone())
+    }
+
+    /// Opens the store of the working directory.
+    pub(crate) fn open(&self) -> Result<Beads, Failure> {
+        Ok(Beads::open(&here()?, self.writer())?)
+    }
+}
+
+/// The working directory.
+pub(crate) fn here() -> Result<Utf8PathBuf, Failure> {
+    env::current_dir().ok_or_else(|| {
+        Failure::new(
+            ErrorCode::IoFileNotFound,
+            "the working directory is gone, or its name is not UTF-8",
+        )
+        .action("change to another directory")
+    })
 }
 
 /// When to use colour.
@@ -175,6 +143,13 @@ pub(crate) struct HolderArgs {
     pub(crate) pid: Option<u32>,
 }
 
+impl HolderArgs {
+    /// Who the claim is for.
+    pub(crate) fn holder(&self, by: &Writer) -> Result<Holder, Failure> {
+        Ok(by.holder(self.holder.as_deref(), self.pid)?)
+    }
+}
+
 /// What must be true of a bead for a change to happen.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct GuardArgs {
@@ -184,6 +159,29 @@ pub(crate) struct GuardArgs {
     /// Also when somebody else holds it, or when it waits for something
     #[arg(long)]
     pub(crate) force: bool,
+}
+
+impl GuardArgs {
+    pub(crate) fn authority(&self) -> Authority {
+        match self.fence {
+            _ if self.force => Authority::Forced,
+            Some(fence) => Authority::Fence(fence),
+            None => Authority::Own,
+        }
+    }
+}
+
+/// A fence belongs to one claim of one bead.
+pub(crate) fn one_fence_one_bead(fence: Option<Fence>, ids: &[String]) -> Result<(), Failure> {
+    if fence.is_some() && ids.len() > 1 {
+        return Err(Failure::new(
+            ErrorCode::ValidationConstraint,
+            "--fence goes with one bead: every claim has its own",
+        )
+        .action("name one bead at a time")
+        .exit_with(2));
+    }
+    Ok(())
 }
 
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
