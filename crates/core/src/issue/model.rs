@@ -174,6 +174,11 @@ impl Issue {
         self.document.get("metadata").and_then(Value::as_object)
     }
 
+    /// A text among what its makers added.
+    pub fn metadata_text(&self, key: &str) -> Option<&str> {
+        self.metadata()?.get(key)?.as_str()
+    }
+
     /// What it depends on.
     pub fn dependencies(&self) -> &[Dependency] {
         &self.dependencies
@@ -247,11 +252,7 @@ fn split_comments(document: &mut Map<String, Value>) -> Vec<Comment> {
 }
 
 fn check(node: Node<'_, '_>, errors: &mut Errors) -> Option<(BeadId, Vec<Dependency>)> {
-    let map = node.fields(errors)?;
-    let fields = Fields {
-        map,
-        path: &node.path,
-    };
+    let fields = node.fields(errors)?;
     let id = fields.parsed(errors, "id", check_id);
     fields.required(errors, "title", |node, errors| {
         node.not_blank(errors, "title")
