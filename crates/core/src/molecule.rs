@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::bead::BeadId;
 use crate::issue::{Issue, Record, Standing, is_wisp};
-use crate::vocabulary::{EdgeType, IssueType};
+use crate::vocabulary::{EdgeType, IssueType, Status, metadata};
 
 /// Where a step stands among the others: those that the formula names, then the rest by id.
 type Rank = (usize, bool, BeadId);
@@ -78,8 +78,7 @@ impl Molecule {
 
     /// The formula that it was made from, where the root says so.
     pub fn formula(&self) -> Option<&str> {
-        let metadata = self.root.issue.metadata()?;
-        metadata.get("formula")?.as_str()
+        self.root.issue.metadata()?.get(metadata::FORMULA)?.as_str()
     }
 
     /// Whether it is short-lived.
@@ -133,7 +132,7 @@ impl Molecule {
 
 /// The places of the steps that the formula names.
 fn formula_order(root: &Issue) -> HashMap<&str, usize> {
-    let steps = root.metadata().and_then(|metadata| metadata.get("steps"));
+    let steps = root.metadata().and_then(|map| map.get(metadata::STEPS));
     let steps = steps.and_then(Value::as_array).into_iter().flatten();
     let mut order = HashMap::new();
     for (at, step) in steps.filter_map(Value::as_str).enumerate() {
@@ -196,7 +195,7 @@ impl Step {
         let own = rest.and_then(|rest| rest.strip_prefix('-'));
         let stage = issue
             .metadata()
-            .and_then(|metadata| metadata.get("stage"))
+            .and_then(|map| map.get(metadata::STAGE))
             .and_then(serde_json::Value::as_str);
         let role = stage.or(own).unwrap_or(issue.id().as_str()).to_owned();
         Self {
@@ -229,7 +228,7 @@ impl Step {
 
     /// Whether nobody works on it: others wait for what it stands for.
     pub fn is_gate(&self) -> bool {
-        self.record.issue.issue_type() == "gate"
+        self.record.issue.issue_type() == IssueType::Gate
     }
 
     /// The id that it has in the formula of this very molecule; the steps of another one that is attached have none here.
@@ -244,11 +243,14 @@ impl Step {
 }
 
 fn place(record: &Record, has_open_parts: bool) -> Place {
-    match (record.issue.standing(), record.issue.status()) {
+    match (
+        record.issue.standing(),
+        Status::known(record.issue.status()),
+    ) {
         (Standing::Closed, _) => Place::Done,
-        (_, "in_progress") => Place::Current,
-        (_, "blocked") => Place::Blocked,
-        (_, "open") if !record.is_blocked && !has_open_parts => Place::Ready,
+        (_, Some(Status::InProgress)) => Place::Current,
+        (_, Some(Status::Blocked)) => Place::Blocked,
+        (_, Some(Status::Open)) if !record.is_blocked && !has_open_parts => Place::Ready,
         _ => Place::Pending,
     }
 }

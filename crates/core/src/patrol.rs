@@ -1,7 +1,7 @@
 //! The patrol: what is looked at in a project again and again, and what is written down when it breaks (contracts §8.6).
 //!
 //! Nothing here runs a command. Whoever does hands in the names of the files at the project's root and what became of
-//! each check, and is told what to file and what to close.
+//! each check, and learns what to file and what to close.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::bead::{BeadId, Timestamp};
 use crate::issue::{Claim, Record};
-use crate::vocabulary::label;
+use crate::vocabulary::{IssueType, Status, label};
 
 /// The first wait between two cycles; it doubles while nothing happens (G-6).
 const BASE: Duration = Duration::from_secs(30);
@@ -185,9 +185,9 @@ impl Bug<'_> {
             "id": self.id,
             "title": watched.title(),
             "description": description,
-            "status": "open",
+            "status": Status::Open,
             "priority": 0,
-            "issue_type": "bug",
+            "issue_type": IssueType::Bug,
             "labels": [label::PATROL],
             "metadata": {
                 "lane": "patrol",

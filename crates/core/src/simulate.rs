@@ -2,7 +2,7 @@
 //!
 //! For every effect a duration and an answer are drawn, or taken from the journal of a run that was. Draws belong to a bead, an
 //! attempt and a kind of action, never to the order in which things happen, so that two orders of the same work meet the same luck.
-//! Nothing here says what a real run will do: a model is no better than the numbers that it is given.
+//! Nothing here says what a real run will do: a model is as good as its numbers.
 
 mod answer;
 mod learn;
@@ -132,7 +132,7 @@ impl Study<'_> {
 
     /// Plays one round.
     pub fn round(&self, order: Order, n: u32) -> Round {
-        // Each round has a seed of its own that does not depend on how many rounds there are.
+        // The seed of a round does not depend on how many rounds there are.
         let seed = Random::new(self.seed.wrapping_add(u64::from(n) << 32)).draw();
         let play = Play {
             settings: Settings {

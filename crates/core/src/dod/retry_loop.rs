@@ -1,4 +1,4 @@
-//! The loop: agent, checks, wait, again (V-10 … V-13). A state machine that is told what happened and says what to do.
+//! The loop: agent, checks, wait, again (V-10 … V-13). A state machine: it takes what happened and says what to do.
 //!
 //! Time is handed in as a [`Moment`]. A wait for an account that is at its limit costs no iteration (Z-13).
 
@@ -9,10 +9,10 @@ use jiff::Timestamp;
 /// The longest wait between two iterations (V-10).
 const MAX_BACKOFF: Duration = Duration::from_mins(5);
 
-/// How often an account without a known reset time is tried again before the bead is given up (§7.7).
+/// How often an account without a known reset time is tried again before the bead fails (§7.7).
 const MAX_LIMIT_RETRIES: u32 = 5;
 
-/// How often checks that the surroundings keep from running are run again before the bead is given up.
+/// How often checks that the environment keeps from running are run again before the bead fails.
 const MAX_BLIND_RETRIES: u32 = 5;
 
 /// The first wait for an account without a known reset time; it doubles.
@@ -73,9 +73,9 @@ pub enum Step {
 pub enum End {
     /// Every check passed.
     Completed,
-    /// The checks are red, and no agent was to mend them.
+    /// The checks are red, and there is no agent to fix that.
     Red,
-    /// It was given up.
+    /// It failed for good.
     Failed(String),
 }
 
@@ -87,16 +87,16 @@ pub enum AgentEnd {
         /// Whether anything in the work tree is different from before.
         has_changed: bool,
     },
-    /// It failed in a way that another try may mend.
+    /// It failed, and a retry may succeed.
     Failed(String),
     /// The account is at its limit.
     Limit {
         /// When it is not any more, if that is known.
         resets_at: Option<Timestamp>,
-        /// What was said.
+        /// Why.
         reason: String,
     },
-    /// It failed in a way that no other try will mend: no login, no such agent, forbidden.
+    /// It failed, and no retry will succeed: no login, no such agent, forbidden.
     Hopeless(String),
 }
 
@@ -188,12 +188,7 @@ impl Pursuit {
             }
             AgentEnd::Done { .. } => {
                 self.n_limits = 0;
-                match self.out_of_time(at) {
-                    Some(end) => end,
-                    None => Step::Verify {
-                        iteration: self.iteration,
-                    },
-                }
+                self.out_of_time(at).unwrap_or(self.verify())
             }
             AgentEnd::Failed(why) => self.failed(at, why),
             AgentEnd::Limit { resets_at, reason } => self.limited(resets_at, reason, at),
@@ -217,9 +212,9 @@ impl Pursuit {
         self.failed(at, summary.to_owned())
     }
 
-    /// The step after checks that the surroundings kept from running, so that there is no verdict: a wait as between two iterations, and the
-    /// checks again. No agent could mend it, and it costs no iteration. Before the first agent they were only to tell whether there is anything
-    /// to do, and without any agent there is one pass.
+    /// The step after checks that the environment kept from running: a wait as between two iterations, and the checks again. No agent could
+    /// fix that, and it costs no iteration. Before the first agent the checks only tell whether there is anything to do, and without agents
+    /// there is one pass.
     pub fn unverified(&mut self, why: &str, at: Moment) -> Step {
         if !self.settings.has_agent || self.iteration == 0 {
             return self.verified(false, why, at);
@@ -241,12 +236,8 @@ impl Pursuit {
     pub fn waited(&mut self, at: Moment) -> Step {
         match self.after {
             After::Next => self.next_iteration(at),
-            After::Again => self.out_of_time(at).unwrap_or(Step::Agent {
-                iteration: self.iteration,
-            }),
-            After::Checks => self.out_of_time(at).unwrap_or(Step::Verify {
-                iteration: self.iteration,
-            }),
+            After::Again => self.out_of_time(at).unwrap_or(self.call()),
+            After::Checks => self.out_of_time(at).unwrap_or(self.verify()),
         }
     }
 
@@ -255,9 +246,17 @@ impl Pursuit {
             return end;
         }
         self.iteration += 1;
-        Step::Agent {
-            iteration: self.iteration,
-        }
+        self.call()
+    }
+
+    fn call(&self) -> Step {
+        let iteration = self.iteration;
+        Step::Agent { iteration }
+    }
+
+    fn verify(&self) -> Step {
+        let iteration = self.iteration;
+        Step::Verify { iteration }
     }
 
     /// After a failed iteration: wait, then double the wait; not after the last one (V-10).

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::budget::Ledger;
+use super::budget::{Ledger, Spent};
 use super::effect::{Action, Effect, EffectId, Progress};
 use super::event::Trouble;
 use super::event::{Answer, Event};
@@ -14,7 +14,7 @@ use super::task::{Standing, Task};
 use super::work::{AfterRecord, Doom, End, Phase, Work};
 use crate::bead::BeadId;
 
-/// The version of the decisions made here. A journal of another version is not gone on with, because it would be understood wrongly.
+/// The version of the decisions made here. A run does not resume from a journal of another version.
 pub const ENGINE: u32 = 1;
 
 /// The loop over many beads.
@@ -289,7 +289,7 @@ impl Engine {
     }
 
     fn answered(&mut self, now: Timestamp, id: EffectId, answer: &Result<Answer, Trouble>) {
-        // An answer that came twice, or to something that was given up, says nothing new.
+        // An answer that came twice, or after the work ended, changes nothing.
         let Some(effect) = self.outstanding.remove(&id) else {
             return;
         };
@@ -310,12 +310,8 @@ impl Engine {
             return;
         }
         let report = answer.as_ref().ok().and_then(Answer::report);
-        // What an agent spent that nobody heard of again is not known.
-        let unknown = super::Spent {
-            n_unpriced: 1,
-            ..super::Spent::default()
-        };
-        let spent = report.map_or(unknown, |report| report.spent);
+        // What an agent spent is unknown if it never reported.
+        let spent = report.map_or(Spent::UNKNOWN, |report| report.spent);
         if let Some(task) = self.queue.get(&effect.bead).cloned() {
             self.ledger.settle(effect.id, &task, &spent);
         }
@@ -398,7 +394,7 @@ impl Engine {
 
     pub(super) fn record(&mut self, now: Timestamp, id: &BeadId, then: AfterRecord) {
         let progress = self.progress(id);
-        let work = self.works.get_mut(id).expect("it is worked on");
+        let work = self.work(id);
         work.after_record = then;
         work.enter(Phase::Recording, now);
         self.issue(id, Action::Record { progress });

@@ -68,7 +68,7 @@ pub struct Task {
     /// What it started from, once that is known (Z-6).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<CommitId>,
-    /// What went wrong in the last attempt, if there was one: whoever goes on is told (L-16).
+    /// What went wrong in the last attempt, if there was one: the next one gets it (L-16).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<String>,
 }

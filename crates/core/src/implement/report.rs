@@ -22,7 +22,7 @@ crate::text::word_enum! {
     pub enum Status {
         /// The stage's own success criterion is met.
         Complete = "complete",
-        /// A person must decide.
+        /// A person decides.
         NeedsHuman = "needs_human",
         /// It did not work.
         Failed = "failed",
@@ -36,7 +36,7 @@ pub struct Report {
     pub status: Status,
     /// What was run.
     pub evidence: Evidence,
-    /// What a person must know.
+    /// What a person is to know.
     pub escalations: Vec<Escalation>,
     /// Work that was found on the way.
     pub discovered: Vec<Discovered>,
@@ -120,7 +120,7 @@ pub struct TestCounts {
     pub failing: Option<u64>,
 }
 
-/// Something that a person must know.
+/// Something for a person to know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Escalation {
     /// In a word.
@@ -245,15 +245,15 @@ impl Report {
     /// The same within bounds. What was left out is said.
     pub(super) fn bounded(mut self) -> (Self, Vec<String>) {
         let mut left_out = Vec::new();
-        if self.discovered.len() > MAX_ITEMS {
-            let n = self.discovered.len();
+        let n = self.discovered.len();
+        if n > MAX_ITEMS {
             left_out.push(format!(
                 "`discovered_work` has {n} items; only the first {MAX_ITEMS} become beads"
             ));
             self.discovered.truncate(MAX_ITEMS);
         }
-        if self.escalations.len() > MAX_ITEMS {
-            let n = self.escalations.len();
+        let n = self.escalations.len();
+        if n > MAX_ITEMS {
             left_out.push(format!(
                 "only the first {MAX_ITEMS} of {n} escalations are kept"
             ));
@@ -276,11 +276,13 @@ impl Discovered {
         let title = plain(&self.title).replace(['\n', '\t'], " ");
         let detail = plain(&self.detail);
         self.title = shortened(title.trim(), MAX_TITLE);
-        self.detail = if self.title == title.trim() {
-            shortened(&detail, MAX_DETAIL)
+        let is_whole = self.title == title.trim();
+        let detail = if is_whole {
+            detail
         } else {
-            shortened(&format!("{title}\n\n{detail}"), MAX_DETAIL)
+            format!("{title}\n\n{detail}")
         };
+        self.detail = shortened(&detail, MAX_DETAIL);
     }
 }
 

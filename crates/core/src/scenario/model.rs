@@ -109,7 +109,7 @@ pub struct Failure {
     pub retry_after: Option<u64>,
     /// When the plan's limit ends, in seconds since 1970.
     pub resets_at: Option<i64>,
-    /// What is said about it.
+    /// The message.
     pub message: String,
 }
 

@@ -235,7 +235,7 @@ impl<'m> World<'m> {
         }
     }
 
-    /// The checks find what no QA agent was there to find.
+    /// Without QA agents the checks find what is bad.
     fn verified(&self, key: &Key, attempt: u32, commit: &CommitId) -> Drawn {
         let took = self.model.checks_ms.draw(&mut self.random(key, "time"));
         // What judges would find, checks find where there are none; a gate that is red would only end the play.

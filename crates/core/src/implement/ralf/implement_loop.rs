@@ -1,7 +1,6 @@
 //! `ralf-implement`: a worker, a review, a decision, in at most so many cycles (R-1…R-9).
 
-use super::findings::Counts;
-use super::{Score, completed_cycles};
+use super::{Counts, Score, completed_cycles};
 use crate::implement::report::{Gate, Status};
 
 /// How a worker's part of a cycle ended.
@@ -28,7 +27,7 @@ pub enum Next {
         /// Which cycle.
         cycle: u32,
     },
-    /// Look at the candidate once more, for its quality.
+    /// Look at the candidate again, for its quality.
     QualityReview,
     /// Simplify the candidate and run its tests again.
     Simplify,
@@ -170,7 +169,7 @@ impl ImplementLoop {
             record.counts = Some(counts);
         }
         if counts.rejects() {
-            return self.again("the review found what must be mended", counts);
+            return self.again("the review found what must be fixed", counts);
         }
         if counts.major > 0 && self.cycle < self.max {
             return self.next_cycle();
@@ -185,7 +184,7 @@ impl ImplementLoop {
     pub fn quality_reviewed(&mut self, counts: Counts) -> Next {
         let all = self.counts().plus(counts);
         if counts.rejects() {
-            return self.again("the quality review found what must be mended", all);
+            return self.again("the quality review found what must be fixed", all);
         }
         let has_tests = self.candidate.is_some_and(|candidate| candidate.has_tests);
         if let Some(candidate) = &mut self.candidate {
@@ -215,10 +214,10 @@ impl ImplementLoop {
     fn accepted(&mut self) -> Next {
         let counts = self.counts();
         if counts.major > 0 {
-            let why = "nothing must be mended, and major findings are open";
+            let why = "nothing must be fixed, and major findings are open";
             return self.done(Score::PassWithReservations, why, counts);
         }
-        self.done(Score::Pass, "nothing is open that must be mended", counts)
+        self.done(Score::Pass, "nothing is open that must be fixed", counts)
     }
 
     fn done(&mut self, score: Score, rationale: &'static str, counts: Counts) -> Next {

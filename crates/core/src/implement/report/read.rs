@@ -24,7 +24,7 @@ pub enum Malformed {
     /// It is larger than any report.
     #[error("the report is larger than {} KiB", MAX_REPORT_BYTES / 1024)]
     TooLarge,
-    /// It is no YAML, or too much of it.
+    /// It is not YAML, or too much of it.
     #[error("{0}")]
     NotYaml(String),
     /// It is YAML and no mapping.
@@ -42,7 +42,7 @@ pub enum Malformed {
     },
 }
 
-/// How many faults are told one by one.
+/// How many faults are listed one by one.
 const MAX_FAULTS: usize = 20;
 
 /// A report that can be used, and what is wrong with it.
@@ -135,20 +135,15 @@ impl<'n> Reader<'n> {
         let Some(node) = self.root.get(field) else {
             return self.malformed(field, None, "is missing".to_owned());
         };
-        let word = match &node.tree {
-            Tree::Text(word) => words.iter().find(|(own, _)| own == word),
-            _ => None,
+        let found = match &node.tree {
+            Tree::Text(word) => match words.iter().find(|(own, _)| own == word) {
+                Some((_, value)) => return Ok(*value),
+                None => format!("`{}`", excerpt(word)),
+            },
+            _ => node.kind().to_owned(),
         };
-        if let Some((_, value)) = word {
-            Ok(*value)
-        } else {
-            let found = match &node.tree {
-                Tree::Text(word) => format!("`{}`", excerpt(word)),
-                _ => node.kind().to_owned(),
-            };
-            let wrong = format!("is {found}, and not one of {}", all.join(", "));
-            self.malformed(field, Some(node), wrong)
-        }
+        let wrong = format!("is {found}, and not one of {}", all.join(", "));
+        self.malformed(field, Some(node), wrong)
     }
 
     fn status(&self) -> Result<Status, Malformed> {
@@ -172,12 +167,8 @@ impl<'n> Reader<'n> {
         let node = self.root.get("root_cause_note");
         match status {
             Status::Complete => {
-                let wrong = if node.is_some() {
-                    "is blank"
-                } else {
-                    "is missing"
-                };
-                self.malformed("root_cause_note", node, wrong.to_owned())
+                let wrong = node.map_or("is missing", |_| "is blank").to_owned();
+                self.malformed("root_cause_note", node, wrong)
             }
             Status::NeedsHuman | Status::Failed => {
                 self.fault(self.root.place, "there is no `root_cause_note`");
@@ -199,15 +190,14 @@ impl<'n> Reader<'n> {
             Classification::Fix => action != Action::NoAction,
             Classification::Skip | Classification::Escalate => action == Action::NoAction,
         };
-        if fits {
-            Ok(Some(CommentFix {
-                classification,
-                action,
-            }))
-        } else {
+        if !fits {
             let wrong = "does not go with `classification`".to_owned();
-            self.malformed("action", self.root.get("action"), wrong)
+            return self.malformed("action", self.root.get("action"), wrong);
         }
+        Ok(Some(CommentFix {
+            classification,
+            action,
+        }))
     }
 
     /// A word of the mapping; anything else is a fault.
@@ -312,7 +302,7 @@ impl<'n> Reader<'n> {
         Some(block)
     }
 
-    /// The items of a list; a list that is not there is empty, and a fault.
+    /// The items of a list; a missing list is empty, and a fault.
     fn list<T>(&mut self, key: &str, read: impl Fn(&mut Self, &'n Node) -> Option<T>) -> Vec<T> {
         let Some(node) = self.root.get(key) else {
             self.fault(self.root.place, format!("`{key}` is missing"));
@@ -408,7 +398,10 @@ impl<'n> Reader<'n> {
             let text = reader.text_of(node, "commits")?;
             let commit = commit(&text);
             if commit.is_none() {
-                let message = format!("`{}` is no commit of 40 hexadecimal digits", excerpt(&text));
+                let message = format!(
+                    "`{}` is not a commit of 40 hexadecimal digits",
+                    excerpt(&text)
+                );
                 reader.fault(node.place, message);
             }
             commit
@@ -419,7 +412,10 @@ impl<'n> Reader<'n> {
         let sha = self.optional_text("commit_sha").unwrap_or_default();
         if !sha.is_empty() && commit(&sha).is_none() {
             let place = self.root.get("commit_sha").unwrap_or(self.root).place;
-            self.fault(place, "`commit_sha` is no commit of 40 hexadecimal digits");
+            self.fault(
+                place,
+                "`commit_sha` is not a commit of 40 hexadecimal digits",
+            );
         }
         DocsEdits {
             files_changed: self.list("files_changed", |reader, node| {
