@@ -107,6 +107,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::dod::read;
 
     fn accepts(document: &Value) -> bool {
         let (_, schema) = schemas().remove(0);

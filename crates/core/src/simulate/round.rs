@@ -90,7 +90,7 @@ fn between(from: Timestamp, to: Timestamp) -> u64 {
 #[derive(Debug, Default)]
 pub(super) struct Watch {
     /// What is being done for which bead.
-    pending: BTreeMap<EffectId, (BeadId, Kind)>,
+    pending: BTreeMap<EffectId, (BeadId, ActionKind)>,
     claimed: BTreeMap<BeadId, Timestamp>,
     took: BTreeMap<BeadId, u64>,
     /// How many agents and checks run for a bead, and since when there are any.
@@ -102,7 +102,7 @@ pub(super) struct Watch {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ActionKind {
     /// An agent or checks.
     Running,
     /// The last thing that is done for the bead.
@@ -123,17 +123,17 @@ impl Watch {
             | Action::Resolve { .. }
             | Action::Lead { .. }
             | Action::Judge { .. }
-            | Action::Verify { .. } => Kind::Running,
-            Action::Close { .. } => Kind::Close,
-            Action::Block { .. } | Action::Release { .. } => Kind::Last,
+            | Action::Verify { .. } => ActionKind::Running,
+            Action::Close { .. } => ActionKind::Close,
+            Action::Block { .. } | Action::Release { .. } => ActionKind::Last,
             Action::Claim { .. } => {
                 self.claimed.insert(bead.clone(), now);
-                Kind::Other
+                ActionKind::Other
             }
             Action::Cancel => return,
-            _ => Kind::Other,
+            _ => ActionKind::Other,
         };
-        if kind == Kind::Running {
+        if kind == ActionKind::Running {
             self.running.entry(bead.clone()).or_insert((0, now)).0 += 1;
         }
         self.pending.insert(effect.id, (bead.clone(), kind));
@@ -147,14 +147,14 @@ impl Watch {
             return;
         };
         match kind {
-            Kind::Running => self.stopped(now, &bead),
-            Kind::Close | Kind::Last if answer.is_ok() => {
-                self.n_closed += usize::from(kind == Kind::Close);
+            ActionKind::Running => self.stopped(now, &bead),
+            ActionKind::Close | ActionKind::Last if answer.is_ok() => {
+                self.n_closed += usize::from(kind == ActionKind::Close);
                 if let Some(claimed) = self.claimed.remove(&bead) {
                     *self.took.entry(bead).or_default() += between(claimed, now);
                 }
             }
-            Kind::Close | Kind::Last | Kind::Other => {}
+            ActionKind::Close | ActionKind::Last | ActionKind::Other => {}
         }
     }
 

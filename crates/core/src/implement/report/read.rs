@@ -1,19 +1,19 @@
 //! From YAML to a report.
 
 use super::MAX_REPORT_BYTES;
-use super::yaml::{Node, Place, Tree, parse};
+use super::yaml::{Node, Tree, parse};
 use super::{
     Action, Block, Classification, CommentFix, Commit, Discovered, DiscoveredType, DocsEdits,
     Escalation, Evidence, Report, Status, TestCounts,
 };
 use crate::implement::worker::Agent;
-use crate::text::excerpt;
+use crate::text::{Position, excerpt};
 
 /// Something that a report should not have, or should have: the report is used all the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// Where.
-    pub place: Place,
+    pub place: Position,
     /// What.
     pub message: String,
 }
@@ -38,7 +38,7 @@ pub enum Malformed {
         /// What is wrong with it.
         wrong: String,
         /// Where, or where the mapping begins.
-        place: Place,
+        place: Position,
     },
 }
 
@@ -106,7 +106,7 @@ struct Reader<'n> {
 }
 
 impl<'n> Reader<'n> {
-    fn fault(&mut self, place: Place, message: impl Into<String>) {
+    fn fault(&mut self, place: Position, message: impl Into<String>) {
         let message = message.into();
         self.faults.push(Fault { place, message });
     }

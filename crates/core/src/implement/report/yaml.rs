@@ -3,6 +3,8 @@
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::Spanned;
 
+use crate::text::Position;
+
 /// The deepest nesting of a report.
 const MAX_DEPTH: usize = 32;
 
@@ -12,19 +14,10 @@ const MAX_NODES: usize = 20_000;
 /// The most uses of anchors; nobody needs them here.
 const MAX_ALIASES: usize = 100;
 
-/// A line and a column, from 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    /// The line.
-    pub line: u64,
-    /// The column, in characters.
-    pub column: u64,
-}
-
 /// A value and where it stands.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Node {
-    pub(super) place: Place,
+    pub(super) place: Position,
     pub(super) tree: Tree,
 }
 
@@ -79,13 +72,17 @@ impl<'de> Deserialize<'de> for Node {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let spanned: Spanned<Tree> = Spanned::deserialize(deserializer)?;
         Ok(Self {
-            place: Place {
-                line: spanned.referenced.line(),
-                column: spanned.referenced.column(),
+            place: Position {
+                line: number(spanned.referenced.line()),
+                column: number(spanned.referenced.column()),
             },
             tree: spanned.value,
         })
     }
+}
+
+fn number(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
 }
 
 impl<'de> Deserialize<'de> for Tree {
