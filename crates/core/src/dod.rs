@@ -1,7 +1,7 @@
 //! Beads with a machine-checked Definition of Done (seed 003, contracts §8): what they say, and the loop that works on them.
 //!
 //! A [`DodBead`] is one document with everything that it holds, whatever dialect it is written in; writing back changes only
-//! what a run changes. [`Pursuit`] decides what to do next; it runs nothing and knows no clock.
+//! what a run changes. [`RetryLoop`] decides what to do next; it runs nothing and knows no clock.
 
 pub(crate) mod prompt;
 mod read_json;
@@ -22,9 +22,9 @@ pub use prompt::{Feedback, prompt};
 pub use read_json::{
     FLAT_GATE_VERIFIER, check_name, is_gate, means_gate, of_issue, parse, parse_json, read,
 };
-pub use retry_loop::{AgentEnd, End, Moment, Pursuit, Settings, Step};
+pub use retry_loop::{AgentEnd, Moment, RetryEnd, RetryLoop, RetrySettings, RetryStep};
 pub use schema_json::schemas;
-pub use write_json::Progress;
+pub use write_json::RunProgress;
 
 /// Declares an enum of words that are read in several spellings and written in the first one.
 macro_rules! words {

@@ -27,7 +27,7 @@ pub use event::{AgentReport, Answer, CommitId, Event, Lasting, Trouble, Verdict}
 pub use journal::{Entry, FORMAT, Head, Replay, ReplayError, replay};
 pub use machine::{ENGINE, Engine, Outcome};
 pub use settings::{Backoff, Cap, Caps, Integration, Leader, Order, Selection, Settings};
-pub use task::{Standing, Task};
+pub use task::{Task, TaskState};
 pub use view::{BeadState, BeadView, Holding, RunState, RunView};
 pub use work::{End, Phase};
 

@@ -25,7 +25,7 @@ pub struct Molecule {
 
 /// How far a molecule is. Gates count, as they do for its end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Progress {
+pub struct MoleculeProgress {
     /// Everything below the root.
     pub total: usize,
     /// What is closed.
@@ -36,7 +36,7 @@ pub struct Progress {
     pub ready: usize,
 }
 
-impl Progress {
+impl MoleculeProgress {
     /// The part that is done, in hundredths; a molecule without steps is at its beginning.
     pub fn percent(self) -> u64 {
         let hundredths = (self.done as u64).saturating_mul(100);
@@ -88,30 +88,30 @@ impl Molecule {
 
     /// Where one is in it (F-13): the steps that are in progress, else those that can be started; none when all is done.
     pub fn current(&self) -> Vec<&Step> {
-        let at = |place: Place| -> Vec<&Step> {
+        let at = |place: StepState| -> Vec<&Step> {
             let steps = self.steps.iter().filter(|step| !step.is_gate());
             steps.filter(|step| step.place() == place).collect()
         };
-        let current = at(Place::Current);
+        let current = at(StepState::Current);
         if current.is_empty() {
-            at(Place::Ready)
+            at(StepState::Ready)
         } else {
             current
         }
     }
 
     /// How far it is.
-    pub fn progress(&self) -> Progress {
-        let mut progress = Progress {
+    pub fn progress(&self) -> MoleculeProgress {
+        let mut progress = MoleculeProgress {
             total: self.steps.len(),
-            ..Progress::default()
+            ..MoleculeProgress::default()
         };
         for step in &self.steps {
             match step.place() {
-                Place::Done => progress.done += 1,
-                Place::Current => progress.current += 1,
-                Place::Ready => progress.ready += 1,
-                Place::Blocked | Place::Pending => {}
+                StepState::Done => progress.done += 1,
+                StepState::Current => progress.current += 1,
+                StepState::Ready => progress.ready += 1,
+                StepState::Blocked | StepState::Pending => {}
             }
         }
         progress
@@ -164,7 +164,7 @@ fn with_unfinished_parts(below: &[Record]) -> HashSet<BeadId> {
 
 crate::text::word_enum! {
     /// Where a step is, in the words of `bd`.
-    pub enum Place {
+    pub enum StepState {
         /// It is closed.
         Done = "done",
         /// Somebody works on it.
@@ -184,7 +184,7 @@ pub struct Step {
     record: Record,
     role: String,
     is_own: bool,
-    place: Place,
+    place: StepState,
 }
 
 impl Step {
@@ -222,7 +222,7 @@ impl Step {
     }
 
     /// Where it is.
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> StepState {
         self.place
     }
 
@@ -242,16 +242,16 @@ impl Step {
     }
 }
 
-fn place(record: &Record, has_open_parts: bool) -> Place {
+fn place(record: &Record, has_open_parts: bool) -> StepState {
     match (
         record.issue.standing(),
         Status::known(record.issue.status()),
     ) {
-        (Standing::Closed, _) => Place::Done,
-        (_, Some(Status::InProgress)) => Place::Current,
-        (_, Some(Status::Blocked)) => Place::Blocked,
-        (_, Some(Status::Open)) if !record.is_blocked && !has_open_parts => Place::Ready,
-        _ => Place::Pending,
+        (Standing::Closed, _) => StepState::Done,
+        (_, Some(Status::InProgress)) => StepState::Current,
+        (_, Some(Status::Blocked)) => StepState::Blocked,
+        (_, Some(Status::Open)) if !record.is_blocked && !has_open_parts => StepState::Ready,
+        _ => StepState::Pending,
     }
 }
 

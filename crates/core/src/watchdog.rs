@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-pub use wire::{Counts, Watched, forgiven, given_up, given_up_file, restarted, restarted_file};
+pub use wire::{Counts, WatchedBead, forgiven, given_up, given_up_file, restarted, restarted_file};
 
 use crate::issue::Abandoned;
 use crate::vocabulary::{Status, label};
@@ -41,7 +41,7 @@ pub enum Worker {
 
 /// What is to be done about a bead.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum Decision {
     /// Nothing: there was a sign of life.
     Fresh,
     /// Nothing: nobody is named whom one could ask.
@@ -57,25 +57,25 @@ pub enum Step {
 }
 
 /// What is to be done about a bead (G-8).
-pub fn decide(bead: &Watched, worker: Worker, now: Timestamp) -> Step {
+pub fn decide(bead: &WatchedBead, worker: Worker, now: Timestamp) -> Decision {
     let Some(silence) = bead.silence(now).filter(|silence| *silence > THRESHOLD) else {
-        return Step::Fresh;
+        return Decision::Fresh;
     };
     if bead.waits {
-        return Step::Waits;
+        return Decision::Waits;
     }
     let why = match worker {
-        Worker::Person => return Step::Waits,
-        Worker::Alive => return Step::Nudge,
+        Worker::Person => return Decision::Waits,
+        Worker::Alive => return Decision::Nudge,
         Worker::Gone(why) => why.as_str().to_owned(),
-        Worker::Unknown if bead.assignee.is_none() => return Step::Nobody,
-        Worker::Unknown if silence <= THRESHOLD * 2 => return Step::Nudge,
+        Worker::Unknown if bead.assignee.is_none() => return Decision::Nobody,
+        Worker::Unknown if silence <= THRESHOLD * 2 => return Decision::Nudge,
         Worker::Unknown => format!("nothing was heard of it for {} minutes", minutes(silence)),
     };
     if bead.restart_count >= MAX_RESTARTS {
-        return Step::GiveUp(why);
+        return Decision::GiveUp(why);
     }
-    Step::Restart(why)
+    Decision::Restart(why)
 }
 
 /// A time in whole minutes.

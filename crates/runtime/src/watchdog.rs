@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use beads_ralph_core::bead;
 use beads_ralph_core::issue::Holder;
-use beads_ralph_core::watchdog::{self, Counts, Step, Watched, Worker};
+use beads_ralph_core::watchdog::{self, Counts, Decision, WatchedBead, Worker};
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -38,8 +38,8 @@ pub struct Watchdog<'a> {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Seen {
-    pub bead: Watched,
-    pub step: Step,
+    pub bead: WatchedBead,
+    pub step: Decision,
     /// How long it had been silent.
     pub silence: Option<Duration>,
     /// The reminder or the alert, from the project's root.
@@ -49,7 +49,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    fn new(bead: Watched, worker: Worker, now: Timestamp) -> Self {
+    fn new(bead: WatchedBead, worker: Worker, now: Timestamp) -> Self {
         Self {
             step: watchdog::decide(&bead, worker, now),
             silence: bead.silence(now),
@@ -146,10 +146,10 @@ fn count(counts: &mut Counts, seen: &Seen) {
         return;
     }
     match seen.step {
-        Step::Fresh | Step::Nobody | Step::Waits => {}
-        Step::Nudge => counts.nudges_sent += 1,
-        Step::Restart(_) => counts.restarts_done += 1,
-        Step::GiveUp(_) => counts.failures += 1,
+        Decision::Fresh | Decision::Nobody | Decision::Waits => {}
+        Decision::Nudge => counts.nudges_sent += 1,
+        Decision::Restart(_) => counts.restarts_done += 1,
+        Decision::GiveUp(_) => counts.failures += 1,
     }
 }
 
@@ -164,11 +164,11 @@ impl Watchdog<'_> {
     /// A reminder for whoever works on a bead.
     pub(super) fn nudge(
         &self,
-        bead: &Watched,
+        bead: &WatchedBead,
         holder: Option<&Holder>,
         now: Timestamp,
     ) -> Result<String, FileError> {
-        let Watched { id, title, .. } = bead;
+        let WatchedBead { id, title, .. } = bead;
         let minutes = bead.silence(now).map(watchdog::minutes).unwrap_or_default();
         let last = bead.last_activity.map(bead::Timestamp::from_instant);
         let nudge = json!({
@@ -185,11 +185,11 @@ impl Watchdog<'_> {
 
     pub(super) fn alert(
         &self,
-        bead: &Watched,
+        bead: &WatchedBead,
         why: &str,
         now: Timestamp,
     ) -> Result<String, FileError> {
-        let Watched { id, title, .. } = bead;
+        let WatchedBead { id, title, .. } = bead;
         let alert = json!({
             "timestamp": bead::Timestamp::from_instant(now),
             "severity": "critical",

@@ -21,14 +21,14 @@ const MAX_QUOTED: usize = 300;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ending {
     /// What became of its process.
-    pub end: End,
+    pub end: ProcessEnd,
     /// Why we ended it, if we did.
     pub halt: Option<Halt>,
 }
 
 /// What became of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum End {
+pub enum ProcessEnd {
     /// It ended with this code.
     Exited(i32),
     /// It was ended by this signal.
@@ -44,7 +44,7 @@ pub enum End {
     },
 }
 
-impl End {
+impl ProcessEnd {
     /// The code as a shell would give it.
     fn code(&self) -> Option<i32> {
         match self {
@@ -162,7 +162,7 @@ impl Seen<'_> {
     }
 
     fn verdict(&self, ending: &Ending) -> Verdict {
-        if let End::NotStarted {
+        if let ProcessEnd::NotStarted {
             reason,
             is_temporary,
         } = &ending.end
@@ -208,7 +208,9 @@ impl Seen<'_> {
         match (&ending.halt, &ending.end) {
             (Some(Halt::Wall(limit)), _) => self.timeout(&format!("it took longer than {limit}")),
             (Some(Halt::Idle(limit)), _) => self.timeout(&format!("it was silent for {limit}")),
-            (_, End::Lost) => Verdict::new(Status::Crashed, "nobody saw how it ended".to_owned()),
+            (_, ProcessEnd::Lost) => {
+                Verdict::new(Status::Crashed, "nobody saw how it ended".to_owned())
+            }
             (_, end) => match end.code() {
                 Some(code) if code > 128 && code < 128 + 65 => self.signalled(code - 128, ending),
                 Some(0) if self.adapter.read.stream == StreamKind::Text => {
@@ -232,7 +234,7 @@ impl Seen<'_> {
 
     fn signalled(&self, signal: i32, ending: &Ending) -> Verdict {
         // A shell's or a program's own code of this height may be meant as a code, so fields go first.
-        let is_code = matches!(ending.end, End::Exited(_));
+        let is_code = matches!(ending.end, ProcessEnd::Exited(_));
         if is_code && let Some(class) = self.class(ending) {
             return Verdict::new(class, self.reason(class));
         }
@@ -263,8 +265,8 @@ impl Seen<'_> {
     /// The class of a failure: by what fields gave reason to suspect, by its exit code, by the words of its errors.
     fn class(&self, ending: &Ending) -> Option<Status> {
         let by_exit = || match ending.end {
-            End::Exited(code) => self.adapter.read.exits.get(&code).map(|failure| failure.0),
-            End::Signalled(_) | End::Lost | End::NotStarted { .. } => None,
+            ProcessEnd::Exited(code) => self.adapter.read.exits.get(&code).map(|failure| failure.0),
+            ProcessEnd::Signalled(_) | ProcessEnd::Lost | ProcessEnd::NotStarted { .. } => None,
         };
         let suspect = self.observed.suspect;
         suspect.or_else(by_exit).or_else(|| self.class_by_words())
@@ -387,12 +389,14 @@ fn success(ending: &Ending, n_pending: usize) -> Verdict {
             verdict.notes.push(note.to_owned());
             verdict
         }
-        (_, End::Exited(0)) => ok(),
+        (_, ProcessEnd::Exited(0)) => ok(),
         (_, end) => {
             let how = match end {
-                End::Exited(code) => format!("exit code {code}"),
-                End::Signalled(signal) => format!("signal {signal}"),
-                End::Lost | End::NotStarted { .. } => "an end that nobody saw".to_owned(),
+                ProcessEnd::Exited(code) => format!("exit code {code}"),
+                ProcessEnd::Signalled(signal) => format!("signal {signal}"),
+                ProcessEnd::Lost | ProcessEnd::NotStarted { .. } => {
+                    "an end that nobody saw".to_owned()
+                }
             };
             let reason = format!("it said that it succeeded, and ended with {how}");
             Verdict::new(Status::Failed, reason)

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::ending::{Ending, Seen};
 use super::json::observe::Observed;
 use super::json::one_line;
-use super::{Adapter, Budget, Call, Outcome, Price, Spent, StreamKind, Tokens};
+use super::{Adapter, Budget, Call, Outcome, Price, SpentSoFar, StreamKind, Tokens};
 use crate::bead::Model;
 
 /// How much of a text is kept; an answer is never as long.
@@ -110,7 +110,7 @@ impl<'a> Reader<'a> {
     }
 
     /// What was spent so far, as far as that can be seen.
-    pub fn spent(&self) -> Spent {
+    pub fn spent(&self) -> SpentSoFar {
         self.observed.spent(self.price())
     }
 

@@ -9,7 +9,7 @@ use crate::vocabulary::{field, metadata, ralph_meta};
 
 /// What a run has come to.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Progress {
+pub struct RunProgress {
     /// Where the bead stands.
     pub status: DodStatus,
     /// How many attempts this run has made.
@@ -30,7 +30,7 @@ pub struct Progress {
     pub is_green: Option<bool>,
 }
 
-impl Progress {
+impl RunProgress {
     /// A run that has just begun.
     pub fn begun(attempts_before: u64) -> Self {
         Self {

@@ -9,7 +9,7 @@ use super::develop::Claim;
 use super::effect::{Action, Effect, Pull};
 use super::event::Answer;
 use super::machine::{Engine, later};
-use super::task::{Standing, Task};
+use super::task::{Task, TaskState};
 use super::work::{AfterRecord, AfterRestore, Doom, End, Phase, Work};
 use crate::bead::BeadId;
 use crate::issue::Fence;
@@ -148,7 +148,7 @@ impl Engine {
             (Action::Block { reason, .. }, Answer::Done) => {
                 let text = format!("{id} needs a person: {reason}");
                 self.queue
-                    .update(&id, |task| task.standing = Standing::Blocked);
+                    .update(&id, |task| task.standing = TaskState::Blocked);
                 self.end(&id, End::NeedsPerson { reason });
                 self.issue(&id, Action::Notify { text });
             }
@@ -178,7 +178,7 @@ impl Engine {
             let waits_for = std::mem::take(&mut own.waits_for);
             *own = Task {
                 waits_for,
-                standing: Standing::Open,
+                standing: TaskState::Open,
                 ..task.clone()
             };
         });

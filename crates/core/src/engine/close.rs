@@ -26,7 +26,7 @@ impl Engine {
         }
     }
 
-    /// The leading agent said that all is done, and there is no pull request (L-19).
+    /// The leading agent said that all is done, but its pull request is missing (L-19).
     pub(super) fn ask_for_pull(&mut self, now: Timestamp, id: &BeadId) {
         let Some(account) = self.leader(id) else {
             return;

@@ -162,7 +162,7 @@ pub enum Answer {
         /// Its number.
         number: u64,
     },
-    /// There is no pull request.
+    /// No pull request was found.
     NotProposed,
     /// It was done, and there is nothing more to say.
     Done,

@@ -10,7 +10,7 @@ use super::event::Trouble;
 use super::event::{Answer, Event};
 use super::queue::Queue;
 use super::settings::{Leader, Settings};
-use super::task::{Standing, Task};
+use super::task::{Task, TaskState};
 use super::work::{AfterRecord, Doom, End, Phase, Work};
 use crate::bead::BeadId;
 
@@ -65,7 +65,7 @@ pub enum Outcome {
     Stopped,
     /// Nothing more can be begun: what is left waits for something that is not this run's.
     Idle,
-    /// What is left needs a person.
+    /// The rest waits for a person.
     NeedsPerson,
     /// Something is wrong that would meet every bead.
     Fatal(String),
@@ -167,8 +167,8 @@ impl Engine {
         if self.candidates().next().is_some() || self.is_worth_waiting() {
             return None;
         }
-        let is_left = |task: &Task| task.standing != Standing::Closed;
-        let waits_for_person = |task: &Task| task.standing == Standing::Blocked;
+        let is_left = |task: &Task| task.standing != TaskState::Closed;
+        let waits_for_person = |task: &Task| task.standing == TaskState::Blocked;
         let needs_person = (self.ends.values()).any(|end| matches!(end, End::NeedsPerson { .. }));
         let is_unfinished = self.queue.tasks().any(is_left) && self.once.is_none();
         Some(
@@ -184,7 +184,7 @@ impl Engine {
 
     /// Whether somebody else works on a bead of ours and will end, so that more may become ready.
     fn is_worth_waiting(&self) -> bool {
-        let is_coming = |task: &Task| matches!(task.standing, Standing::Held { is_run: true, .. });
+        let is_coming = |task: &Task| matches!(task.standing, TaskState::Held { is_run: true, .. });
         self.once.is_none() && self.queue.tasks().any(is_coming)
     }
 
@@ -222,11 +222,11 @@ impl Engine {
         }
         for task in &others {
             // Somebody opened it again.
-            if task.standing == Standing::Open {
+            if task.standing == TaskState::Open {
                 self.ends.remove(&task.id);
             }
             self.deferred.remove(&task.id);
-            if task.standing == Standing::Closed {
+            if task.standing == TaskState::Closed {
                 self.queue.close(&task.id);
             }
         }
@@ -245,10 +245,10 @@ impl Engine {
     /// A bead that this run holds without working on it: the answer to its claim was lost. It can be asked for again.
     fn unheld(&self, task: &Task) -> Task {
         let is_own =
-            matches!(&task.standing, Standing::Held { by, .. } if *by == self.settings.run);
+            matches!(&task.standing, TaskState::Held { by, .. } if *by == self.settings.run);
         let mut task = task.clone();
         if is_own {
-            task.standing = Standing::Open;
+            task.standing = TaskState::Open;
         }
         task
     }

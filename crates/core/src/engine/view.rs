@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::machine::Engine;
-use super::task::{Standing, Task};
+use super::task::{Task, TaskState};
 use super::work::{End, Phase, Work};
 use super::{EffectId, Spent};
 use crate::bead::{BeadId, SourceMap};
@@ -234,17 +234,17 @@ impl Engine {
 
 fn standing(task: &Task) -> BeadState {
     match &task.standing {
-        Standing::Open if task.is_ready() => BeadState::Ready,
-        Standing::Open if task.waits_for.is_empty() && task.held_back.is_some() => {
+        TaskState::Open if task.is_ready() => BeadState::Ready,
+        TaskState::Open if task.waits_for.is_empty() && task.held_back.is_some() => {
             BeadState::HeldBack {
                 why: task.held_back.clone().unwrap_or_default(),
             }
         }
-        Standing::Open => BeadState::Waiting {
+        TaskState::Open => BeadState::Waiting {
             on: task.waits_for.iter().map(ToString::to_string).collect(),
         },
-        Standing::Held { by, .. } => BeadState::Held { by: by.clone() },
-        Standing::Blocked => BeadState::Blocked,
-        Standing::Closed => BeadState::Closed,
+        TaskState::Held { by, .. } => BeadState::Held { by: by.clone() },
+        TaskState::Blocked => BeadState::Blocked,
+        TaskState::Closed => BeadState::Closed,
     }
 }

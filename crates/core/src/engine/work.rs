@@ -69,13 +69,13 @@ pub(super) enum Doom {
 }
 
 impl Doom {
-    /// A person must look at the bead; the others go on.
+    /// The bead waits for a person; the others go on.
     pub(super) fn block(reason: String) -> Self {
         let is_fatal = false;
         Self::Block { reason, is_fatal }
     }
 
-    /// A person must look at what is wrong, and nothing new is begun (L-8).
+    /// A fault would meet every bead, so that nothing new is begun (L-8).
     pub(super) fn fatal(reason: String) -> Self {
         let is_fatal = true;
         Self::Block { reason, is_fatal }

@@ -21,7 +21,7 @@ crate::text::word_enum! {
     /// Whether an agent made something or judged it.
     #[derive(Serialize)]
     #[serde(rename_all = "lowercase")]
-    pub enum Kind {
+    pub enum AgentKind {
         /// A dev agent.
         Dev = "dev",
         /// A QA agent.
@@ -33,7 +33,7 @@ crate::text::word_enum! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentRun {
     /// What it was for.
-    pub kind: Kind,
+    pub kind: AgentKind,
     /// The attempt, from 1; 0 if it is not said.
     pub attempt: u64,
     /// The agent; nothing if it is not said.
@@ -54,8 +54,8 @@ impl AgentRun {
     /// Whether the work may go on from it.
     pub fn is_good(&self) -> bool {
         match self.kind {
-            Kind::Dev => self.status == bead::DevStatus::Completed.as_str(),
-            Kind::Qa => self.status == bead::QaStatus::Pass.as_str(),
+            AgentKind::Dev => self.status == bead::DevStatus::Completed.as_str(),
+            AgentKind::Qa => self.status == bead::QaStatus::Pass.as_str(),
         }
     }
 
@@ -65,7 +65,7 @@ impl AgentRun {
         (span.0 <= span.1).then_some(span)
     }
 
-    fn read(kind: Kind, value: &Value) -> Option<Self> {
+    fn read(kind: AgentKind, value: &Value) -> Option<Self> {
         let map = value.as_object()?;
         let text = |key: &str| map.get(key).and_then(Value::as_str);
         let time = |key: &str| {
@@ -98,8 +98,8 @@ pub fn runs(issue: &Issue) -> Vec<AgentRun> {
         let items = list(key).into_iter().flatten();
         items.filter_map(move |item| AgentRun::read(kind, item))
     };
-    let mut runs: Vec<AgentRun> = read(Kind::Dev, metadata::DEV_AGENT_EXECUTIONS)
-        .chain(read(Kind::Qa, metadata::QA_AGENT_EXECUTIONS))
+    let mut runs: Vec<AgentRun> = read(AgentKind::Dev, metadata::DEV_AGENT_EXECUTIONS)
+        .chain(read(AgentKind::Qa, metadata::QA_AGENT_EXECUTIONS))
         .collect();
     runs.sort_by_key(|run| (run.began.is_none(), run.began, run.attempt));
     runs

@@ -2,7 +2,7 @@
 //! the record and decides nothing.
 
 use super::ralf::Score;
-use super::report::{Escalation, Gate, Report, Status};
+use super::report::{Escalation, EvidenceGate, Report, ReportStatus};
 use super::stage::Stage;
 use super::worker::Agent;
 use crate::text::excerpt;
@@ -17,10 +17,12 @@ pub enum Outcome {
 }
 
 /// The outcome of a stage that one worker did.
-pub fn outcome_of(stage: Stage, report: &Report, gate: Gate) -> Outcome {
+pub fn outcome_of(stage: Stage, report: &Report, gate: EvidenceGate) -> Outcome {
     match report.status {
-        Status::Complete => Outcome::Complete(summary(stage, gate, report.commits.len())),
-        Status::NeedsHuman | Status::Failed => Outcome::Human(note(stage, report.status, report)),
+        ReportStatus::Complete => Outcome::Complete(summary(stage, gate, report.commits.len())),
+        ReportStatus::NeedsHuman | ReportStatus::Failed => {
+            Outcome::Human(note(stage, report.status, report))
+        }
     }
 }
 
@@ -30,7 +32,7 @@ pub fn outcome_of_loop(
     score: Score,
     open_majors: u32,
     report: &Report,
-    gate: Gate,
+    gate: EvidenceGate,
 ) -> Outcome {
     match score {
         Score::Pass => Outcome::Complete(summary(stage, gate, report.commits.len())),
@@ -40,16 +42,16 @@ pub fn outcome_of_loop(
         Score::PassWithReservations => Outcome::Human(format!(
             "implement-bead: {} passed with {open_majors} open major finding(s).\n{}",
             stage.as_str(),
-            note(stage, Status::NeedsHuman, report)
+            note(stage, ReportStatus::NeedsHuman, report)
         )),
-        Score::Fail => Outcome::Human(note(stage, Status::Failed, report)),
+        Score::Fail => Outcome::Human(note(stage, ReportStatus::Failed, report)),
     }
 }
 
 /// One line: the stage, the gate and the number of commits.
-pub fn summary(stage: Stage, gate: Gate, n_commits: usize) -> String {
+pub fn summary(stage: Stage, gate: EvidenceGate, n_commits: usize) -> String {
     let should = match (stage, gate) {
-        (Stage::RedTests, Gate::Fail) => ", as it should",
+        (Stage::RedTests, EvidenceGate::Fail) => ", as it should",
         _ => "",
     };
     format!(
@@ -60,7 +62,7 @@ pub fn summary(stage: Stage, gate: Gate, n_commits: usize) -> String {
 }
 
 /// Everything that a worker said to a person.
-fn note(stage: Stage, status: Status, report: &Report) -> String {
+fn note(stage: Stage, status: ReportStatus, report: &Report) -> String {
     let mut lines = vec![format!(
         "implement-bead: {} ended with {}.",
         stage.as_str(),
@@ -102,7 +104,7 @@ type Contradiction = (&'static str, String);
 pub fn contradictions(report: &Report, agent: &Agent, facts: &Facts) -> Vec<Escalation> {
     let mut found = vec![missing_commits(facts)];
     // The rest matters only where the worker says that the work is complete.
-    if report.status == Status::Complete {
+    if report.status == ReportStatus::Complete {
         found.extend([
             test_counts(report, agent),
             nothing_done(report, agent, facts),

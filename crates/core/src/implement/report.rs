@@ -18,7 +18,7 @@ pub const MAX_REPORT_BYTES: usize = 1024 * 1024;
 
 crate::text::word_enum! {
     /// How the work on a stage ended.
-    pub enum Status {
+    pub enum ReportStatus {
         /// The stage's own success criterion is met.
         Complete = "complete",
         /// A person decides.
@@ -32,7 +32,7 @@ crate::text::word_enum! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     /// How it ended.
-    pub status: Status,
+    pub status: ReportStatus,
     /// What was run.
     pub evidence: Evidence,
     /// What a person is to know.
@@ -53,7 +53,7 @@ pub struct Report {
 
 impl Report {
     /// A report that says nothing but how it ended.
-    pub fn new(status: Status) -> Self {
+    pub fn new(status: ReportStatus) -> Self {
         Self {
             status,
             evidence: Evidence::default(),
@@ -184,7 +184,7 @@ crate::text::word_enum! {
 
 crate::text::word_enum! {
     /// What was done about a comment.
-    pub enum Action {
+    pub enum CommentAction {
         /// The fault was fixed now.
         CommittedFix = "COMMITTED_FIX",
         /// The fault was fixed before.
@@ -200,12 +200,12 @@ pub struct CommentFix {
     /// What the comment is worth.
     pub classification: Classification,
     /// What was done about it.
-    pub action: Action,
+    pub action: CommentAction,
 }
 
 crate::text::word_enum! {
     /// What the evidence shows.
-    pub enum Gate {
+    pub enum EvidenceGate {
         /// Nothing was run.
         NotApplicable = "n/a",
         /// Something that was run failed.
@@ -218,16 +218,16 @@ crate::text::word_enum! {
 }
 
 /// Derives the gate; an exit code that is not known counts as a failure.
-pub fn gate(evidence: &Evidence) -> Gate {
+pub fn gate(evidence: &Evidence) -> EvidenceGate {
     let blocks = || evidence.blocks().map(|(_, block)| block);
     if blocks().next().is_none() {
-        Gate::NotApplicable
+        EvidenceGate::NotApplicable
     } else if blocks().any(|block| !block.is_skipped && block.exit_code != Some(0)) {
-        Gate::Fail
+        EvidenceGate::Fail
     } else if blocks().any(|block| block.is_skipped) {
-        Gate::Partial
+        EvidenceGate::Partial
     } else {
-        Gate::Pass
+        EvidenceGate::Pass
     }
 }
 
@@ -306,7 +306,7 @@ pub const MALFORMED: &str = "Worker emitted malformed report";
 
 /// A report that says that a worker failed, and its text.
 pub fn synthetic(reason: &str, detail: &str) -> (Report, String) {
-    let mut report = Report::new(Status::Failed);
+    let mut report = Report::new(ReportStatus::Failed);
     report.escalations.push(Escalation {
         reason: reason.to_owned(),
         detail: detail.to_owned(),

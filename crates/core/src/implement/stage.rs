@@ -74,7 +74,7 @@ pub struct Diagnosis {
     pub reproduction_steps: Option<String>,
 }
 
-/// Why there is no diagnosis. A person is asked; nothing continues with an empty note.
+/// Why a diagnosis is missing. A person is asked; nothing continues with an empty note.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NoDiagnosis {
     /// No step of the molecule diagnoses.

@@ -29,7 +29,7 @@ fn refused(turn: &Value, expected: &str) {
 /// The turns that a conversation gets when it is asked with these numbers of results.
 fn asked(turns: &Value, n_results: &[usize]) -> Vec<usize> {
     let session = session(turns);
-    let mut progress = Progress::default();
+    let mut progress = SessionProgress::default();
     let next = |n: &usize| progress.next(&session, *n);
     n_results.iter().map(next).collect()
 }
@@ -257,7 +257,7 @@ proptest! {
             .collect();
         turns.push(json!({"say": "end"}));
         let session = session(&json!(turns));
-        let mut progress = Progress::default();
+        let mut progress = SessionProgress::default();
         let mut n_results = 0;
         for (expected, turn) in turns.iter().enumerate() {
             prop_assert_eq!(progress.next(&session, n_results), expected);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::model::{AgentModel, Model, Spread};
+use super::model::{AgentModel, Spread, WorldModel};
 use super::recorded::{Key, Memory, Recorded};
 use crate::agent::Status;
 use crate::bead::{BeadId, DevExecution, DevStatus, QaExecution, QaStatus};
@@ -162,7 +162,7 @@ impl Lessons {
     }
 
     /// Puts what is known in the place of what was guessed.
-    pub fn apply(&self, model: &mut Model) {
+    pub fn apply(&self, model: &mut WorldModel) {
         learn_agents(
             &self.developers,
             &mut model.developer,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 
 use super::answer::{World, after};
-use super::model::Model;
+use super::model::WorldModel;
 use super::recorded::{Counter, Recorded};
 use super::round::{Round, Watch};
 use crate::engine::{Action, Effect, Engine, Entry, Event, Outcome, Settings, Task};
@@ -18,7 +18,7 @@ pub struct Play<'a> {
     /// The beads at its beginning.
     pub tasks: Vec<Task>,
     /// The world as numbers.
-    pub model: &'a Model,
+    pub model: &'a WorldModel,
     /// Where durations and answers come from.
     pub source: Source<'a>,
     /// What draws are made from.

@@ -14,7 +14,7 @@ use crate::vocabulary::{Status, field, label, metadata, ralph_meta};
 
 /// What must be known of a bead to decide about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Watched {
+pub struct WatchedBead {
     /// Its id.
     pub id: String,
     /// What it is called.
@@ -29,7 +29,7 @@ pub struct Watched {
     pub waits: bool,
 }
 
-impl Watched {
+impl WatchedBead {
     /// A bead of a store.
     pub fn of_record(record: &Record) -> Self {
         let issue = &record.issue;

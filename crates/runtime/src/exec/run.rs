@@ -1,4 +1,4 @@
-//! One run of the loop: what [`Pursuit`] wants is done here.
+//! One run of the loop: what [`RetryLoop`] wants is done here.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -7,7 +7,8 @@ use beads_ralph_core::agent::Outcome;
 use beads_ralph_core::bead::Timestamp;
 use beads_ralph_core::check::{CheckRecord, is_green, no_verdict, summary};
 use beads_ralph_core::dod::{
-    AgentEnd, DodBead, DodStatus, End, Feedback, Moment, Progress, Pursuit, Settings, Step, prompt,
+    AgentEnd, DodBead, DodStatus, Feedback, Moment, RetryEnd, RetryLoop, RetrySettings, RetryStep,
+    RunProgress, prompt,
 };
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
@@ -29,8 +30,8 @@ pub(super) struct Run<'a> {
     listener: &'a mut dyn Listener,
     started: Instant,
     bead: DodBead,
-    pursuit: Pursuit,
-    progress: Progress,
+    retry_loop: RetryLoop,
+    progress: RunProgress,
     feedback: Vec<Feedback>,
     receipt: Receipt,
     evidence: Option<Utf8PathBuf>,
@@ -44,7 +45,7 @@ impl<'a> Run<'a> {
         workshop: &'a Workshop<'a>,
         keeper: &'a mut dyn Keeper,
         worker: Option<&'a mut dyn Worker>,
-        settings: Settings,
+        settings: RetrySettings,
         listener: &'a mut dyn Listener,
     ) -> Self {
         let bead = keeper.bead().clone();
@@ -54,8 +55,8 @@ impl<'a> Run<'a> {
             listener,
             started: clock::monotonic(),
             max_iterations: settings.max_iterations,
-            pursuit: Pursuit::new(settings),
-            progress: Progress::begun(bead.total_attempts()),
+            retry_loop: RetryLoop::new(settings),
+            progress: RunProgress::begun(bead.total_attempts()),
             feedback: Feedback::noted(&bead),
             receipt: Receipt::noted(&bead),
             evidence: None,
@@ -69,18 +70,20 @@ impl<'a> Run<'a> {
 impl Run<'_> {
     pub(super) fn until_the_end(&mut self) -> Result<Report, KeeperError> {
         self.save()?;
-        let mut step = self.pursuit.begin(self.moment());
+        let mut step = self.retry_loop.begin(self.moment());
         let ending = loop {
             step = match step {
                 // What is decided is decided: a signal that comes now changes nothing.
-                Step::End(End::Completed) => break Ending::Completed,
-                Step::End(End::Red) if !self.is_over() => break Ending::Red,
-                Step::End(End::Failed(reason)) if !self.is_over() => break Ending::Failed(reason),
+                RetryStep::End(RetryEnd::Completed) => break Ending::Completed,
+                RetryStep::End(RetryEnd::Red) if !self.is_over() => break Ending::Red,
+                RetryStep::End(RetryEnd::Failed(reason)) if !self.is_over() => {
+                    break Ending::Failed(reason);
+                }
                 _ if self.is_over() => break Ending::Interrupted,
-                Step::Agent { iteration } => self.agent(iteration)?,
-                Step::Verify { iteration } => self.verify(iteration)?,
-                Step::Wait { time, why } => self.wait(time, &why),
-                Step::End(_) => break Ending::Interrupted,
+                RetryStep::Agent { iteration } => self.agent(iteration)?,
+                RetryStep::Verify { iteration } => self.verify(iteration)?,
+                RetryStep::Wait { time, why } => self.wait(time, &why),
+                RetryStep::End(_) => break Ending::Interrupted,
             };
         };
         self.finish(ending)
@@ -97,9 +100,9 @@ impl Run<'_> {
         }
     }
 
-    fn agent(&mut self, iteration: u32) -> Result<Step, KeeperError> {
+    fn agent(&mut self, iteration: u32) -> Result<RetryStep, KeeperError> {
         if let Some(reason) = exceeded(self.workshop.budget, &self.receipt) {
-            return Ok(Step::End(End::Failed(reason)));
+            return Ok(RetryStep::End(RetryEnd::Failed(reason)));
         }
         if self.progress.attempt_count != iteration {
             self.progress.attempt_count = iteration;
@@ -134,7 +137,7 @@ impl Run<'_> {
             bead: &self.bead,
             iteration,
             prompt,
-            time_left: self.pursuit.time_left(at),
+            time_left: self.retry_loop.time_left(at),
             directory,
             mark: self.workshop.mark.below(),
         };
@@ -156,14 +159,14 @@ impl Run<'_> {
     }
 
     /// What follows an agent's end. What it failed with is told to the next one.
-    fn after_agent(&mut self, end: AgentEnd) -> Step {
+    fn after_agent(&mut self, end: AgentEnd) -> RetryStep {
         let is_idle = end == AgentEnd::Done { has_changed: false };
         let at = self.moment();
-        let step = self.pursuit.agent_ended(end.clone(), at);
+        let step = self.retry_loop.agent_ended(end.clone(), at);
         let reason = match end {
             AgentEnd::Failed(reason) | AgentEnd::Hopeless(reason) => Some(reason),
-            AgentEnd::Done { .. } if is_idle && !matches!(step, Step::Verify { .. }) => {
-                Some(Pursuit::NO_CHANGE.to_owned())
+            AgentEnd::Done { .. } if is_idle && !matches!(step, RetryStep::Verify { .. }) => {
+                Some(RetryLoop::NO_CHANGE.to_owned())
             }
             AgentEnd::Done { .. } | AgentEnd::Limit { .. } => None,
         };
@@ -183,8 +186,8 @@ impl Run<'_> {
         step
     }
 
-    fn verify(&mut self, iteration: u32) -> Result<Step, KeeperError> {
-        let n_blind = self.pursuit.n_blind();
+    fn verify(&mut self, iteration: u32) -> Result<RetryStep, KeeperError> {
+        let n_blind = self.retry_loop.n_blind();
         let mut records = match self.check_directory(iteration) {
             Ok(directory) => self.checked(&directory),
             Err(error) => vec![failed("evidence", &error.to_string())],
@@ -204,9 +207,9 @@ impl Run<'_> {
         self.progress.checked(records);
         if let Some(why) = no_verdict {
             self.save()?;
-            return Ok(self.pursuit.unverified(&why, self.moment()));
+            return Ok(self.retry_loop.unverified(&why, self.moment()));
         }
-        let step = self.pursuit.verified(is_green, &summary, self.moment());
+        let step = self.retry_loop.verified(is_green, &summary, self.moment());
         if !is_green {
             let tree = Tree::at(self.workshop.root, self.workshop.home, self.workshop.units);
             self.seen_red = Some(tree.snapshot());
@@ -229,9 +232,9 @@ impl Run<'_> {
             logs: directory,
             again: self.workshop.again,
         };
-        let (pursuit, started) = (&self.pursuit, self.started);
+        let (retry_loop, started) = (&self.retry_loop, self.started);
         let time_left = || {
-            pursuit.time_left(Moment {
+            retry_loop.time_left(Moment {
                 now: clock::wall(),
                 elapsed: clock::monotonic().saturating_duration_since(started),
             })
@@ -269,7 +272,7 @@ impl Run<'_> {
     fn evidence_of(&self, status: &str, reason: Option<&str>, records: &[CheckRecord]) -> Value {
         json!({
             "bead_id": self.bead.id,
-            "iterations": self.pursuit.iteration(),
+            "iterations": self.retry_loop.iteration(),
             "timestamp": Timestamp::from_instant(clock::now()),
             "status": status,
             "reason": reason,
@@ -279,7 +282,7 @@ impl Run<'_> {
         })
     }
 
-    fn wait(&mut self, time: Duration, why: &str) -> Step {
+    fn wait(&mut self, time: Duration, why: &str) -> RetryStep {
         let until = clock::monotonic() + time;
         loop {
             let left = until.saturating_duration_since(clock::monotonic());
@@ -290,7 +293,7 @@ impl Run<'_> {
             };
             listener.hear(&News::Waiting { left, why });
             if left.is_zero() || self.workshop.cancel.wait(left.min(Duration::from_secs(1))) {
-                return self.pursuit.waited(self.moment());
+                return self.retry_loop.waited(self.moment());
             }
         }
     }
@@ -305,7 +308,7 @@ impl Run<'_> {
     /// Checks that could not be run are run again in the same iteration; what they said is kept all the same.
     fn check_directory(&self, iteration: u32) -> Result<Utf8PathBuf, FileError> {
         let attempt = self.directory(iteration)?;
-        match self.pursuit.n_blind() {
+        match self.retry_loop.n_blind() {
             0 => Ok(attempt),
             _ => files::fresh_directory(&attempt.join("verify-again")).map(|(path, _)| path),
         }
@@ -366,7 +369,7 @@ impl Run<'_> {
         }
         Ok(Report {
             ending,
-            iterations: self.pursuit.iteration(),
+            iterations: self.retry_loop.iteration(),
             records,
             last_failure: self.progress.last_failure_summary.clone(),
             evidence: self.evidence.take(),

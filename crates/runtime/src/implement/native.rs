@@ -5,7 +5,7 @@ mod preflight;
 mod verify_ac;
 
 use beads_ralph_core::engine::{CommitId, Lasting, Trouble};
-use beads_ralph_core::implement::report::{Escalation, Report, Status};
+use beads_ralph_core::implement::report::{Escalation, Report, ReportStatus};
 use beads_ralph_core::implement::{Outcome, Stage, outcome_of};
 use camino::Utf8Path;
 
@@ -38,10 +38,15 @@ impl Dispatcher<'_> {
 
 /// The end of a stage that did not work, for a person.
 fn failed(assignment: &Assignment, reason: &str, detail: impl Into<String>) -> Settlement {
-    Settlement::new(ended(assignment, Status::Failed, reason, detail.into()))
+    Settlement::new(ended(
+        assignment,
+        ReportStatus::Failed,
+        reason,
+        detail.into(),
+    ))
 }
 
-fn ended(assignment: &Assignment, status: Status, reason: &str, detail: String) -> Outcome {
+fn ended(assignment: &Assignment, status: ReportStatus, reason: &str, detail: String) -> Outcome {
     let mut report = Report::new(status);
     report.escalations.push(Escalation {
         reason: reason.to_owned(),

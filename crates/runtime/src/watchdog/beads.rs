@@ -6,7 +6,7 @@ use beads_ralph_core::bead::{self, BeadId};
 use beads_ralph_core::dod::{DodBead, DodStatus};
 use beads_ralph_core::implement::linked_source;
 use beads_ralph_core::issue::{Abandoned, Edit, Order, Query, Record, StatusFilter};
-use beads_ralph_core::watchdog::{self, Step, WAITING, WATCHED, Watched, Worker};
+use beads_ralph_core::watchdog::{self, Decision, WAITING, WATCHED, WatchedBead, Worker};
 use jiff::Timestamp;
 
 use super::{Seen, Watchdog, WatchdogError};
@@ -36,17 +36,17 @@ impl Watchdog<'_> {
     /// Looks at one bead, and under its lock once more when it is silent: it is changed as it is then.
     fn look_at_file(&self, file: &BeadFile, now: Timestamp) -> Result<Option<Seen>, WatchdogError> {
         let mut seen = see(file, now);
-        if seen.step == Step::Fresh {
+        if seen.step == Decision::Fresh {
             return Ok(Some(seen));
         }
         if self.is_dry_run {
             if file.is_held()? {
-                seen.step = Step::Fresh;
+                seen.step = Decision::Fresh;
             }
             return Ok(Some(seen));
         }
         let Some(_lock) = file.lock()? else {
-            seen.step = Step::Fresh;
+            seen.step = Decision::Fresh;
             return Ok(Some(seen));
         };
         let file = match BeadFile::read(file.path()) {
@@ -61,13 +61,13 @@ impl Watchdog<'_> {
     fn act(&self, file: &BeadFile, seen: &mut Seen, now: Timestamp) -> Result<(), WatchdogError> {
         let stamp = bead::Timestamp::from_instant(now);
         let document = match &seen.step {
-            Step::Fresh | Step::Nobody | Step::Waits => return Ok(()),
-            Step::Nudge => {
+            Decision::Fresh | Decision::Nobody | Decision::Waits => return Ok(()),
+            Decision::Nudge => {
                 seen.file = Some(self.nudge(&seen.bead, None, now)?);
                 return Ok(());
             }
-            Step::Restart(why) => watchdog::restarted_file(file.bead(), why, &stamp),
-            Step::GiveUp(why) => watchdog::given_up_file(file.bead(), why, &stamp),
+            Decision::Restart(why) => watchdog::restarted_file(file.bead(), why, &stamp),
+            Decision::GiveUp(why) => watchdog::given_up_file(file.bead(), why, &stamp),
         };
         match file.write_document(&document) {
             Ok(()) => {}
@@ -77,7 +77,7 @@ impl Watchdog<'_> {
             }
             Err(error) => return Err(error.into()),
         }
-        if let Step::GiveUp(why) = &seen.step {
+        if let Decision::GiveUp(why) = &seen.step {
             seen.file = Some(self.alert(&seen.bead, why, now)?);
         }
         Ok(())
@@ -90,7 +90,7 @@ fn is_watched(bead: &DodBead) -> bool {
 
 /// What is to be done about a bead whose lock is free.
 fn see(file: &BeadFile, now: Timestamp) -> Seen {
-    let bead = Watched::of_bead(file.bead());
+    let bead = WatchedBead::of_bead(file.bead());
     let version = file.bead().meta("executor_version");
     let version = version.and_then(|version| version.as_str());
     // `exec` names nobody, and holds the lock until it has written how it ended.
@@ -138,23 +138,23 @@ impl Watchdog<'_> {
         worker: Worker,
         now: Timestamp,
     ) -> Result<Seen, WatchdogError> {
-        let mut seen = Seen::new(Watched::of_record(record), worker, now);
+        let mut seen = Seen::new(WatchedBead::of_record(record), worker, now);
         if self.is_dry_run {
             return Ok(seen);
         }
         let stamp = bead::Timestamp::from_instant(now);
         let issue = &record.issue;
         match &seen.step {
-            Step::Fresh | Step::Nobody | Step::Waits => {}
-            Step::Nudge => {
+            Decision::Fresh | Decision::Nobody | Decision::Waits => {}
+            Decision::Nudge => {
                 let holder = record.claim.as_ref().map(|claim| &claim.holder);
                 seen.file = Some(self.nudge(&seen.bead, holder, now)?);
             }
-            Step::Restart(why) => {
+            Decision::Restart(why) => {
                 let edits = watchdog::restarted(issue, why, self.actor, &stamp);
                 seen.is_overtaken = !self.change(store, record, edits, now)?;
             }
-            Step::GiveUp(why) => {
+            Decision::GiveUp(why) => {
                 let edits = watchdog::given_up(issue, why, self.actor, &stamp);
                 seen.is_overtaken = !self.change(store, record, edits, now)?;
                 if !seen.is_overtaken {

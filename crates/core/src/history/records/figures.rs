@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{AgentRun, Kind, runs};
+use super::{AgentKind, AgentRun, runs};
 use crate::bead::{self, QaStatus};
 use crate::engine::{BeadState, End};
 use crate::history::{Chronicle, Run, RunKind};
@@ -53,7 +53,7 @@ impl QaAgentReport {
 /// What QA agents said, by their names.
 pub fn qa_report<'r>(runs: impl IntoIterator<Item = &'r AgentRun>) -> Vec<QaAgentReport> {
     let mut reports: BTreeMap<&str, QaAgentReport> = BTreeMap::new();
-    for run in runs.into_iter().filter(|run| run.kind == Kind::Qa) {
+    for run in runs.into_iter().filter(|run| run.kind == AgentKind::Qa) {
         reports.entry(&run.agent).or_default().take(run);
     }
     let finished = reports.into_iter().map(|(agent, report)| QaAgentReport {
@@ -202,7 +202,7 @@ impl Tally {
 fn agent_run(attempt: u32, run: &Run) -> AgentRun {
     let is_qa = run.kind == RunKind::Judge;
     AgentRun {
-        kind: if is_qa { Kind::Qa } else { Kind::Dev },
+        kind: if is_qa { AgentKind::Qa } else { AgentKind::Dev },
         attempt: attempt.into(),
         agent: run.agent.clone(),
         model: run.model.clone(),

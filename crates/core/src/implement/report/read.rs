@@ -3,8 +3,8 @@
 use super::MAX_REPORT_BYTES;
 use super::yaml::{Node, Tree, parse};
 use super::{
-    Action, Block, Classification, CommentFix, Commit, Discovered, DiscoveredType, DocsEdits,
-    Escalation, Evidence, Report, Status, TestCounts,
+    Block, Classification, CommentAction, CommentFix, Commit, Discovered, DiscoveredType,
+    DocsEdits, Escalation, Evidence, Report, ReportStatus, TestCounts,
 };
 use crate::implement::worker::Agent;
 use crate::text::{Position, excerpt};
@@ -146,10 +146,10 @@ impl<'n> Reader<'n> {
         self.malformed(field, Some(node), wrong)
     }
 
-    fn status(&self) -> Result<Status, Malformed> {
+    fn status(&self) -> Result<ReportStatus, Malformed> {
         self.required_word(
             "status",
-            &Status::ALL.map(|status| (status.as_str(), status)),
+            &ReportStatus::ALL.map(|status| (status.as_str(), status)),
         )
     }
 
@@ -157,7 +157,7 @@ impl<'n> Reader<'n> {
     fn check_note(
         &mut self,
         agent: &Agent,
-        status: Status,
+        status: ReportStatus,
         note: Option<&str>,
     ) -> Result<(), Malformed> {
         let is_blank = note.is_none_or(|note| note.trim().is_empty());
@@ -166,11 +166,11 @@ impl<'n> Reader<'n> {
         }
         let node = self.root.get("root_cause_note");
         match status {
-            Status::Complete => {
+            ReportStatus::Complete => {
                 let wrong = node.map_or("is missing", |_| "is blank").to_owned();
                 self.malformed("root_cause_note", node, wrong)
             }
-            Status::NeedsHuman | Status::Failed => {
+            ReportStatus::NeedsHuman | ReportStatus::Failed => {
                 self.fault(self.root.place, "there is no `root_cause_note`");
                 Ok(())
             }
@@ -185,10 +185,11 @@ impl<'n> Reader<'n> {
             "classification",
             &Classification::ALL.map(|it| (it.as_str(), it)),
         )?;
-        let action = self.required_word("action", &Action::ALL.map(|it| (it.as_str(), it)))?;
+        let action =
+            self.required_word("action", &CommentAction::ALL.map(|it| (it.as_str(), it)))?;
         let fits = match classification {
-            Classification::Fix => action != Action::NoAction,
-            Classification::Skip | Classification::Escalate => action == Action::NoAction,
+            Classification::Fix => action != CommentAction::NoAction,
+            Classification::Skip | Classification::Escalate => action == CommentAction::NoAction,
         };
         if !fits {
             let wrong = "does not go with `classification`".to_owned();
@@ -436,7 +437,7 @@ impl<'n> Reader<'n> {
     /// Faults that only the whole report shows.
     fn check_whole(&mut self, agent: &Agent, report: &mut Report) {
         let place = self.root.place;
-        if report.status == Status::NeedsHuman && report.escalations.is_empty() {
+        if report.status == ReportStatus::NeedsHuman && report.escalations.is_empty() {
             self.fault(place, "`needs_human` without an escalation");
             report.escalations.push(Escalation {
                 reason: "worker gave no reason".to_owned(),

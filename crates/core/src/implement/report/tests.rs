@@ -28,14 +28,14 @@ fn faults(text: &str, agent: &Agent) -> Vec<String> {
 fn w_1_a_report_is_read() {
     let read = read(RED, &Agent::TddRedTeam).unwrap();
     assert!(read.faults.is_empty(), "{:?}", read.faults);
-    assert_eq!(read.report.status, Status::Complete);
+    assert_eq!(read.report.status, ReportStatus::Complete);
     assert_eq!(
         read.report.evidence.tests.as_ref().unwrap().counts.failing,
         Some(3)
     );
     assert_eq!(
         gate(&read.report.evidence),
-        Gate::Fail,
+        EvidenceGate::Fail,
         "which is success here"
     );
     assert_eq!(read.report.commits.len(), 1);
@@ -133,7 +133,7 @@ fn w_6_a_diagnoser_that_is_done_names_a_cause() {
         let kept = read(&with("needs_human", note), &diagnoser).unwrap();
         assert_eq!(
             kept.report.status,
-            Status::NeedsHuman,
+            ReportStatus::NeedsHuman,
             "the worker's own word survives"
         );
     }

@@ -9,7 +9,7 @@ use beads_ralph_core::engine::{Event, Integration, Settings, Task};
 use beads_ralph_core::gate::Gates;
 use beads_ralph_core::issue::{Abandoned, Claim, Entry, Query, StatusFilter};
 use beads_ralph_core::plan::Filter;
-use beads_ralph_core::simulate::{Lessons, Model, Recorded};
+use beads_ralph_core::simulate::{Lessons, Recorded, WorldModel};
 use beads_ralph_runtime::config::{self, Config, IntegrationMode};
 use beads_ralph_runtime::run::{RunDirectory, Selection, Sight, TaskReader, read_journal};
 use beads_ralph_runtime::store::{self, MemoryStore, Stamp, Store, Write};
@@ -34,7 +34,7 @@ const MAX_RUNS: usize = 20;
 pub(super) struct Work {
     pub(super) tasks: Vec<Task>,
     pub(super) settings: Settings,
-    pub(super) model: Model,
+    pub(super) model: WorldModel,
     /// How many runs of agents the model is learned from.
     pub(super) n_learned: usize,
     /// Whether none of these said what it cost.
@@ -76,7 +76,7 @@ pub(super) fn read(args: &SimulateArgs, global: &Global, ui: &Ui) -> Result<Work
             (tasks, settings(&config), None)
         }
     };
-    let mut model = Model::default();
+    let mut model = WorldModel::default();
     lessons.apply(&mut model);
     said(&args.model, &mut model);
     Ok(Work {
@@ -229,7 +229,7 @@ fn learn(beads: &Beads, rules: &Rules, lessons: &mut Lessons) -> Result<(), Fail
 }
 
 /// Puts what was given in the place of what was learned or guessed.
-fn said(args: &ModelArgs, model: &mut Model) {
+fn said(args: &ModelArgs, model: &mut WorldModel) {
     if let Some(time) = &args.dev_minutes {
         model.developer.time_ms = time.clone();
         model.developers.clear();
