@@ -195,13 +195,13 @@ fn what_makes_no_sense_is_refused() {
     );
     refused(
         &json!({"say": "x", "delay": "soon"}),
-        "'soon' is no duration",
+        "invalid duration 'soon'",
     );
     refused(
         &json!({"say": "x", "usage": {"in": 1}}),
         "unknown field `in`",
     );
-    refused(&json!({"hang": "long"}), "'long' is no duration");
+    refused(&json!({"hang": "long"}), "invalid duration 'long'");
     refused(&json!({"cut": "now"}), "unknown variant `now`");
     refused(
         &json!({"fail": {"status": 200}}),

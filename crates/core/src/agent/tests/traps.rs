@@ -277,7 +277,7 @@ fn garbage_around_the_events_is_passed_over_and_noted() {
         (outcome.status, outcome.notes),
         (
             Status::Ok,
-            vec!["5 lines of its output were no JSON".to_owned()]
+            vec!["5 lines of its output were not JSON".to_owned()]
         )
     );
 }

@@ -62,7 +62,7 @@ fn w_1_what_is_missing_is_a_warning_with_a_place() {
         "5:5 the priority of discovered work",
         "`parent_hint` of discovered work is ignored",
         "6:5 discovered work has no `title`",
-        "7:11 `abc1234` is no commit",
+        "7:11 `abc1234` is not a commit",
         "7:20 `commits` is a number, not a text",
         "8:14 `gate_status` is ignored",
     ] {
