@@ -4,9 +4,17 @@
 //! its words here, without a real `bd`. What is not served is an error that says so; a store that belongs to the real
 //! `bd` is never worked on in its place. [`tree`] describes everything that is served.
 
+/// Adds formatted text to a page.
+macro_rules! push {
+    ($page:expr, $($text:tt)*) => {
+        $page.push_str(&format!($($text)*))
+    };
+}
+
 mod arguments;
 mod blocked;
 mod call;
+mod claims;
 mod close;
 mod comments;
 mod config;
@@ -15,50 +23,38 @@ mod create;
 mod defer;
 mod delete;
 mod dep;
+mod document_json;
+mod duplicate;
 mod epic;
 mod export;
-mod failure;
 mod filter;
 mod gate;
-mod heartbeat;
+mod go_json;
 mod help;
-mod holding;
 mod human;
 mod ids;
 mod import;
-mod info;
 mod init;
 mod input;
+mod inside_run;
 mod issue_json;
-mod kinds;
 mod label;
-mod lint;
 mod list;
 mod mol;
-mod note;
 mod output;
 mod prime;
-mod prose;
 mod purge;
 mod query;
-mod quickstart;
 mod ready;
 mod reclaim;
-mod reopen;
-mod replaced;
-mod said;
 mod search;
 mod show;
 mod stale;
-mod status;
-mod status_filter;
 mod text;
 mod times;
 mod tree;
-mod unit;
+mod types;
 mod update;
-mod usage;
-mod version;
 
 pub(crate) use call::custom_types;
 
@@ -68,11 +64,15 @@ use beads_ralph_runtime::os::env::{self, Variable};
 use beads_ralph_runtime::store::{self, Kind};
 use camino::Utf8PathBuf;
 
-use self::arguments::{Arguments, Read};
-use self::call::Call;
-use self::failure::Refusal;
-use self::output::Output;
-use self::tree::{Access, Command};
+use arguments::{Arguments, Read, quoted};
+use call::{Call, Opened};
+use filter::Filter;
+use output::{Output, Refusal};
+use text::{feedback, icon, line, title_of};
+use tree::{
+    Access, Arity, Command, Flag, ID, IDS, Positional, any, duration, list_of, many, number, one,
+    optional, string, switch, texts,
+};
 
 /// The word that prints the argument tree, for the test that compares everything in it with the real `bd`.
 const TREE: &str = "__tree";
@@ -85,12 +85,12 @@ pub(crate) fn run(typed: &[String]) -> ExitCode {
         is_quiet: false,
     };
     let done = work(typed, &mut output);
-    ExitCode::from(done.map_or_else(|refusal| refusal.tell(output), |()| 0))
+    ExitCode::from(done.map_or_else(|refusal| refusal.print(output), |()| 0))
 }
 
 fn work(typed: &[String], output: &mut Output) -> Result<(), Refusal> {
     if typed.first().is_some_and(|word| word == TREE) {
-        return output.encoded(&output::encode(&tree::describe()));
+        return output.encoded(&go_json::encode(&tree::describe()));
     }
     if let Some(place) = kept_by_bd(typed) {
         check_reading(typed)?;
@@ -105,9 +105,9 @@ fn work(typed: &[String], output: &mut Output) -> Result<(), Refusal> {
     output.is_quiet = arguments.is_on("quiet");
     let Some(command) = command else {
         if arguments.is_on("version") {
-            return output.text(&usage::version_line());
+            return output.text(&help::version_line());
         }
-        return output.text(&usage::overview());
+        return output.text(&help::overview());
     };
     let Some(run) = command.run.filter(|_| !arguments.is_on("help")) else {
         if let Some(word) = arguments.words.first()
@@ -116,7 +116,7 @@ fn work(typed: &[String], output: &mut Output) -> Result<(), Refusal> {
             let what = format!("the command {} {word}", path.join(" "));
             return Err(Refusal::not_served(&what));
         }
-        return output.text(&usage::of(command, &path));
+        return output.text(&help::of(command, &path));
     };
     let mut call = Call {
         arguments: &arguments,
@@ -133,7 +133,7 @@ fn work(typed: &[String], output: &mut Output) -> Result<(), Refusal> {
         return Err(Refusal::plain(read_only(&path, &flag)));
     }
     if writes {
-        unit::Place::here().check(&path, &arguments)?;
+        inside_run::Caller::here().check(&path, &arguments)?;
     }
     run(&mut call)
 }
@@ -141,7 +141,7 @@ fn work(typed: &[String], output: &mut Output) -> Result<(), Refusal> {
 /// Whether `--format json` was given to a command that has no `--format` of its own.
 fn is_json_by_format(command: Option<&Command>, arguments: &Arguments) -> bool {
     let is_own = command.is_some_and(|command| {
-        let mut flags = command.flags.iter();
+        let mut flags = command.flags.iter().chain(command.shared);
         flags.any(|flag| flag.long == "format")
     });
     let is_json = |format: &str| format.eq_ignore_ascii_case("json");
@@ -175,7 +175,7 @@ fn read_only(path: &[&str], flag: &str) -> String {
 }
 
 fn here(directory: Option<&str>) -> Result<Utf8PathBuf, Refusal> {
-    let here = crate::beads::here()?;
+    let here = crate::args::here()?;
     match directory {
         None => Ok(here),
         Some(directory) => {
@@ -193,13 +193,13 @@ fn here(directory: Option<&str>) -> Result<Utf8PathBuf, Refusal> {
 
 /// In a unit, only what reads is handed over to the real `bd` (Z-18), whose claims know no fence of ours.
 fn check_reading(typed: &[String]) -> Result<(), Refusal> {
-    if unit::Place::here() == unit::Place::Outside {
+    if inside_run::Caller::here() == inside_run::Caller::Outside {
         return Ok(());
     }
     let read = arguments::read(typed)?;
     match read.command {
         Some(command) if is_writing(command, &read.arguments) => {
-            unit::Place::Reader.check(&read.path, &read.arguments)
+            inside_run::Caller::Reader.check(&read.path, &read.arguments)
         }
         _ => Ok(()),
     }
@@ -239,7 +239,7 @@ fn kept_by_bd(typed: &[String]) -> Option<store::Place> {
 /// Refuses what does not only read, by our own knowledge of the commands.
 fn check_reads(typed: &[String]) -> Result<(), Refusal> {
     if typed.iter().any(|word| word.starts_with("--readonly")) {
-        return Err(unit::refused("--readonly is set by the run"));
+        return Err(inside_run::refused("--readonly is set by the run"));
     }
     let Read {
         command,
@@ -247,7 +247,10 @@ fn check_reads(typed: &[String]) -> Result<(), Refusal> {
         arguments,
     } = arguments::read(typed)?;
     if command.is_some_and(|command| is_writing(command, &arguments)) {
-        return Err(unit::refused(&format!("bd {} writes", path.join(" "))));
+        return Err(inside_run::refused(&format!(
+            "bd {} writes",
+            path.join(" ")
+        )));
     }
     Ok(())
 }
@@ -260,7 +263,7 @@ fn handed_over(place: &store::Place, typed: &[String]) -> Refusal {
         Err(error) => return error.into(),
     };
     let mut arguments = typed.to_vec();
-    if unit::Place::here() != unit::Place::Outside {
+    if inside_run::Caller::here() != inside_run::Caller::Outside {
         if let Err(refusal) = check_reads(typed) {
             return refusal;
         }

@@ -4,13 +4,13 @@ use beads_ralph_core::diag::{Diagnostic, ErrorCode, sort_by_place};
 use beads_ralph_core::formula::{
     Absent, BadValue, Compilation, Finding, Given, Sheet, Shelf, Strictness, Values, compile,
 };
+use beads_ralph_runtime::app::plan::PlanSource;
 use beads_ralph_runtime::formulas::{BadFile, Formulas};
 use beads_ralph_runtime::{repo, store};
 
 use crate::args::ReadingArgs;
-use crate::beads::here;
+use crate::args::here;
 use crate::failure::Failure;
-use crate::plan_source::PlanSource;
 use crate::ui::{
     JsonDiagnostic, Stream, Style, Ui, counts, diagnostics_json, failure_of_all, render,
     render_short,

@@ -5,18 +5,13 @@
 
 mod args;
 mod bd;
-mod beads;
 mod command;
 mod dispatching;
 mod failure;
-mod formula_sprints;
 mod formulas;
 mod governing;
 mod journal;
-mod mason;
-mod molecules;
 mod origin;
-mod plan_source;
 mod registered_types;
 mod ui;
 mod work;

@@ -52,3 +52,5 @@ pub mod exec;
 pub mod run;
 
 pub mod implement;
+
+pub mod app;

@@ -1,21 +1,17 @@
 //! Reads arguments the way the real `bd` does: flags anywhere, `--flag=value`, `--flag value` whatever the value looks
-//! like, letters bundled, `--` ends the flags, and what is wrong is said in the same words.
+//! like, letters bundled, `--` ends the flags, and errors have the same words.
 
 use std::collections::HashMap;
 
 use jiff::SignedDuration;
 
-use super::failure::Refusal;
-use super::tree::{
-    self, Arity, COMMANDS, Command, Flag, GLOBAL_FLAGS, GLOBAL_NOT_SERVED, Kind, NOT_SERVED,
-    ROOT_FLAGS,
-};
+use super::tree::{COMMANDS, GLOBAL_FLAGS, GLOBAL_NOT_SERVED, Kind, NOT_SERVED, ROOT_FLAGS};
+use super::{Arity, Command, Flag, Refusal, tree};
 
 /// What was typed: a command, its flags, and the words beside them.
 #[derive(Debug, Default)]
 pub(super) struct Arguments {
     values: HashMap<&'static str, Vec<String>>,
-    /// The words beside the flags.
     pub(super) words: Vec<String>,
     /// The word that the command was called by.
     pub(super) called_as: String,
@@ -30,12 +26,10 @@ pub(super) struct Read {
 }
 
 impl Arguments {
-    /// Whether a flag was given at all.
     pub(super) fn has(&self, long: &str) -> bool {
         self.values.contains_key(long)
     }
 
-    /// Whether a switch is on.
     pub(super) fn is_on(&self, long: &str) -> bool {
         self.last(long)
             .is_some_and(|value| is_true(value) == Some(true))
@@ -51,9 +45,14 @@ impl Arguments {
         self.last(long).filter(|value| !value.is_empty())
     }
 
-    /// The number of a flag.
     pub(super) fn number(&self, long: &str) -> Option<i64> {
         self.last(long).and_then(|value| value.parse().ok())
+    }
+
+    /// The number of `--limit`, or else the usual one; nothing where all are wanted.
+    pub(super) fn limit(&self, usual: i64) -> Option<usize> {
+        let limit = self.number("limit").unwrap_or(usual);
+        usize::try_from(limit).ok().filter(|limit| *limit > 0)
     }
 
     /// Everything that was given for a flag with a list, split at its commas.
@@ -146,7 +145,7 @@ fn find_command(words: &[String]) -> Result<Found, Refusal> {
     Ok((command, path, called_as, rest))
 }
 
-/// Refuses a global flag that is not served. Nobody knows here whether it takes the next word, so nothing after it can be read.
+/// Refuses a global flag that is not served. Whether it takes the next word is unknown, so nothing after it can be read.
 fn check_served(command: Option<&'static Command>, word: &str) -> Result<(), Refusal> {
     let long = word.strip_prefix("--").unwrap_or_default();
     let long = long.split_once('=').map_or(long, |(long, _)| long);
@@ -195,12 +194,16 @@ fn find_flag(
     is_wanted: impl Fn(&Flag) -> bool,
 ) -> Option<&'static Flag> {
     let own = command.map_or(ROOT_FLAGS, |command| command.flags);
+    let shared = command.map_or(&[] as &[Flag], |command| command.shared);
     // A flag of the command that is not served is not taken for a global one with the same name.
     let not_served = command.map_or(&[] as &[&str], |command| command.not_served);
     let global = GLOBAL_FLAGS
         .iter()
         .filter(|flag| !not_served.contains(&flag.long));
-    own.iter().chain(global).find(|flag| is_wanted(flag))
+    own.iter()
+        .chain(shared)
+        .chain(global)
+        .find(|flag| is_wanted(flag))
 }
 
 fn read_flags(
@@ -331,8 +334,7 @@ fn check_arity(
     arguments: &Arguments,
 ) -> Result<(), Refusal> {
     let n = arguments.words.len();
-    let wrong = match command.arity {
-        Arity::Any => None,
+    let wrong = match command.n_words() {
         Arity::None => {
             let Some(word) = arguments.words.first() else {
                 return Ok(());

@@ -4,56 +4,38 @@ mod draft;
 mod edges;
 mod graph;
 mod markdown;
-mod told;
-mod whole;
+mod whole_json;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::{Dependency, Edit, Entry, Fence, Issue, Record};
-use beads_ralph_runtime::store::{StoreError, Write};
-use serde_json::{Map, Value};
+use beads_ralph_core::issue::{Dependency, Edit, Record};
+use beads_ralph_runtime::store::StoreError;
+use draft::Draft;
+
+use super::document_json::NewBead;
+use super::filter::INFRA_TYPES;
+use super::input::DESCRIBING;
+use super::issue_json::ZERO_TIME;
+use super::{
+    Access, Arguments, Call, Command, Flag, Opened, Refusal, dep, feedback, go_json, ids, input,
+    issue_json, list_of, optional, quoted, string, switch,
+};
 
 pub(super) use draft::past;
 
-use draft::Draft;
-
-use super::arguments::{Arguments, quoted};
-use super::call::{Call, Opened};
-use super::failure::Refusal;
-use super::filter::INFRA_TYPES;
-use super::issue_json;
-use super::tree::{
-    Access, Arity, Command, Flag, Positional, list_of, number, switch, text as text_flag,
-};
-use super::{holding, ids, input};
+#[rustfmt::skip]
+const NOT_SERVED: &[&str] = &[
+    "append-notes", "context", "event-actor", "event-category", "event-payload", "event-target", "mol-type", "no-history",
+    "repo", "skills", "storage-class", "validate", "waits-for", "waits-for-gate", "wisp-type",
+];
 
 pub(super) const COMMAND: Command = Command {
     name: "create",
     aliases: &["new"],
     about: "Create a bead",
-    positionals: &[Positional {
-        name: "title",
-        is_required: false,
-        is_many: false,
-    }],
-    arity: Arity::AtMost(1),
+    positionals: &[optional("title")],
     flags: FLAGS,
-    not_served: &[
-        "append-notes",
-        "context",
-        "event-actor",
-        "event-category",
-        "event-payload",
-        "event-target",
-        "mol-type",
-        "no-history",
-        "repo",
-        "skills",
-        "storage-class",
-        "validate",
-        "waits-for",
-        "waits-for-gate",
-        "wisp-type",
-    ],
+    shared: DESCRIBING,
+    not_served: NOT_SERVED,
     exclusive: &[
         &["stdin", "body-file"],
         &["stdin", "description-file"],
@@ -68,58 +50,33 @@ pub(super) const COMMAND: Command = Command {
 };
 
 const FLAGS: &[Flag] = &[
-    text_flag("acceptance", "What must be true in the end"),
-    switch(
-        "allow-empty-description",
-        "Take an empty description from a file or a pipe",
-    ),
-    text_flag("assignee", "Who it is for").short('a'),
-    text_flag("body", "The same as --description"),
-    text_flag(
-        "body-file",
-        "Take the description from a file, or from - for standard input",
-    ),
-    text_flag("defer", "Hide it from `bd ready` until then"),
+    string("assignee", "Who it is for").short('a'),
+    string("defer", "Hide it from `bd ready` until then"),
     list_of(
         "deps",
         "What it depends on: id, or type:id; blocks:id turns it around",
     ),
-    text_flag("description", "What is to be done").short('d'),
-    text_flag("description-file", "The same as --body-file"),
-    text_flag("design", "How it is to be done"),
-    text_flag(
-        "design-file",
-        "Take the design from a file, or from - for standard input",
-    ),
     switch("dry-run", "Show what would be created"),
-    text_flag(
+    string(
         "due",
         "When it is due: +6h, +1d, tomorrow, next monday, 2025-01-15",
     ),
     switch("ephemeral", "A bead that does not last"),
-    number("estimate", "How many minutes it takes").short('e'),
-    text_flag("external-ref", "What it is called elsewhere"),
-    text_flag("file", "Create one for each heading of a Markdown file").short('f'),
+    string("file", "Create one for each heading of a Markdown file").short('f'),
     switch("force", "Take an id with another prefix"),
-    text_flag(
+    string(
         "graph",
         "Create several with edges between them, from a file",
     ),
-    text_flag("id", "Its id"),
+    string("id", "Its id"),
     list_of("label", "The same as --labels"),
     list_of("labels", "Its labels").short('l'),
-    text_flag("message", "The same as --description").short('m'),
-    text_flag("metadata", "Its metadata as JSON, or @file"),
+    string("metadata", "Its metadata as JSON, or @file"),
     switch("no-inherit-labels", "Do not take over the parent's labels"),
-    text_flag("notes", "Notes"),
-    text_flag("parent", "What it is a part of; its id follows from that"),
-    text_flag("priority", "0-4 or P0-P4, 0 is most urgent").short('p'),
+    string("notes", "Notes"),
+    string("parent", "What it is a part of; its id follows from that"),
     switch("silent", "Print only the id"),
-    text_flag("spec-id", "The specification it follows"),
-    text_flag("status", "Its first status").short('s'),
-    switch("stdin", "Take the description from standard input"),
-    text_flag("title", "Its title"),
-    text_flag("type", "Its type").short('t'),
+    string("status", "Its first status").short('s'),
 ];
 
 fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
@@ -130,21 +87,21 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     if let Some(path) = arguments.filled("graph") {
         return graph::create(call, path);
     }
-    if let Some(document) = whole::given(call)? {
-        return whole::create(call, document);
+    if let Some(document) = whole_json::given(call)? {
+        return whole_json::create(call, document);
     }
     let title = title(arguments)?;
     let mut opened = call.open()?;
     let draft = Draft::read(&opened, arguments, call.output.is_quiet)?;
     if let Some(warning) = &draft.warning {
-        call.output.aside(warning);
+        call.output.stderr(warning);
     }
     let parent = parent(&opened, arguments)?;
     let labels = merged(draft.labels.clone(), parent.as_ref(), arguments);
     if arguments.is_on("dry-run") {
         let id = arguments.filled("id").unwrap_or_default();
         let document = draft.document(&opened, id, &title, &labels);
-        return told::preview(call, &document, &labels);
+        return preview(call, document, &labels);
     }
     let specs = edges::parse(&arguments.list("deps")).map_err(Refusal::json)?;
     let id = match (&parent, arguments.filled("id")) {
@@ -170,18 +127,15 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         let description = draft.description.as_deref().unwrap_or_default();
         ids::new_id(&opened, &prefix, &title, description)?
     };
-    let mut document = draft.document(&opened, id.as_str(), &title, &labels);
-    // Messages and the like are bookkeeping, which does not last.
-    if INFRA_TYPES.contains(&draft.kind.as_str()) {
-        document.insert("ephemeral".to_owned(), true.into());
-    }
     let own = edges::own(&opened, &shown_id, parent.as_ref(), &specs).map_err(Refusal::json)?;
-    if !own.is_empty() {
-        let records = own.iter().map(|edge| edge.to_value(&id)).collect();
-        document.insert("dependencies".to_owned(), records);
-    }
+    let own: Vec<_> = own.iter().map(|edge| edge.to_value(&id)).collect();
+    // Messages and the like are bookkeeping, which does not last.
+    let is_bookkeeping = INFRA_TYPES.contains(&draft.kind.as_str());
+    let document = (draft.document(&opened, id.as_str(), &title, &labels))
+        .with("ephemeral", is_bookkeeping)
+        .with("dependencies", own);
     insert(&mut opened, document, edges::turned(&specs), &id)?;
-    told::answer(call, &opened, &id, &labels)
+    created(call, &opened, &id, &labels)
 }
 
 /// The title, which may be given in two ways.
@@ -224,9 +178,7 @@ fn parent(opened: &Opened, arguments: &Arguments) -> Result<Option<Record>, Refu
             "cannot specify both --id and --parent flags",
         ));
     }
-    let id = BeadId::parse(parent).ok();
-    let found = id.map(|id| opened.record(&id)).transpose()?.flatten();
-    match found {
+    match opened.exact(parent)? {
         Some(record) => Ok(Some(record)),
         None => Err(Refusal::plain(format!("parent issue {parent} not found"))),
     }
@@ -270,29 +222,17 @@ fn checked_id(opened: &Opened, id: &str, is_forced: bool) -> Result<BeadId, Refu
 /// Puts a bead into the store, with the edges of others to it.
 pub(super) fn insert(
     opened: &mut Opened,
-    document: Map<String, Value>,
+    document: NewBead,
     turned: Vec<(Record, Dependency)>,
     id: &BeadId,
 ) -> Result<(), Refusal> {
-    let issue = Issue::without_comments(Value::Object(document)).map_err(|errors| {
-        let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        Refusal::json(format!("validation failed: {}", errors.join("; ")))
-    })?;
-    let mut batch = vec![Write::Insert(Box::new(Entry {
-        issue,
-        comments: Vec::new(),
-        fence: Fence::default(),
-    }))];
+    let insertion = document
+        .insertion()
+        .map_err(|why| Refusal::json(format!("validation failed: {why}")))?;
+    let mut batch = vec![insertion];
     for (record, edge) in turned {
-        let edge = Dependency::new(id.clone(), edge.kind())
-            .map_err(|error| Refusal::json(error.to_string()))?
-            .with("created_at", opened.time().into())
-            .with("created_by", opened.actor().into());
-        batch.push(Write::Update {
-            id: record.issue.id().clone(),
-            edits: vec![Edit::AddDependency(edge)],
-            guard: holding::guard(opened, &record),
-        });
+        let edge = dep::edge(opened, id, edge.kind()).map_err(Refusal::json)?;
+        batch.push(opened.change(&record, vec![Edit::AddDependency(edge)]));
     }
     opened.write(&batch).map_err(|error| match error {
         StoreError::Exists(id) => Refusal::json(format!(
@@ -303,11 +243,80 @@ pub(super) fn insert(
     })
 }
 
-/// What is said of edges that go round in a circle.
+/// The error about edges that form a cycle.
 pub(super) fn cycle(circle: &[BeadId]) -> String {
     let edge = match circle {
         [from, to, ..] => format!("invalid dependency {from} -> {to}: "),
         _ => String::new(),
     };
     format!("validation failed: {edge}adding dependency would create a cycle")
+}
+
+pub(super) fn preview(
+    call: &Call<'_>,
+    document: NewBead,
+    labels: &[String],
+) -> Result<(), Refusal> {
+    if call.output.is_json() {
+        // It is in no store, so that it has no times.
+        let document = document.set("created_at", ZERO_TIME);
+        let document = document.set("updated_at", ZERO_TIME);
+        return call
+            .output
+            .value(go_json::sorted(document.document().clone().into()));
+    }
+    let value = |key: &str| document.text(key);
+    let id = match value("id") {
+        "" => "(will be generated)",
+        id => id,
+    };
+    let mut lines = vec![
+        "⚠ [DRY RUN] Would create issue:".to_owned(),
+        format!("  ID: {id}"),
+        format!("  Title: {}", value("title")),
+        format!("  Type: {}", value("issue_type")),
+        format!("  Priority: P{}", document.priority()),
+        format!("  Status: {}", value("status")),
+    ];
+    for (name, key) in [("Assignee", "assignee"), ("Description", "description")] {
+        if !value(key).is_empty() {
+            lines.push(format!("  {name}: {}", value(key)));
+        }
+    }
+    if !labels.is_empty() {
+        lines.push(format!("  Labels: {}", labels.join(", ")));
+    }
+    let deps = call.arguments.list("deps");
+    if !deps.is_empty() {
+        lines.push(format!("  Dependencies: {}", deps.join(", ")));
+    }
+    call.output.text(&crate::ui::lines(lines))
+}
+
+pub(super) fn created(
+    call: &Call<'_>,
+    opened: &Opened,
+    id: &BeadId,
+    labels: &[String],
+) -> Result<(), Refusal> {
+    let Some(record) = opened.record(id)? else {
+        return Err(Refusal::json(format!("{id} is gone again")));
+    };
+    if call.output.is_json() {
+        let mut issue = issue_json::issue(&record);
+        if !labels.is_empty() {
+            issue = issue.with("labels", labels);
+        }
+        return call.output.value(issue);
+    }
+    if call.arguments.is_on("silent") {
+        return call.output.text(&format!("{id}\n"));
+    }
+    let issue = &record.issue;
+    call.output.say(&format!(
+        "✓ Created issue: {}\n  Priority: P{}\n  Status: {}\n",
+        feedback(issue),
+        issue.priority(),
+        issue.status()
+    ))
 }

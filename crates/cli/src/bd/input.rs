@@ -4,28 +4,44 @@
 use std::io::{self, BufRead as _, Read as _};
 
 use beads_ralph_core::issue::Label;
+use beads_ralph_core::vocabulary::{IssueType, Status};
+use beads_ralph_runtime::os::{env, files};
 use beads_ralph_runtime::store::StoreError;
-use beads_ralph_runtime::{os::env, os::files};
 use camino::Utf8Path;
 use serde_json::Value;
 
-use super::arguments::{Arguments, quoted};
-use super::call::Opened;
-use super::failure::Refusal;
+use super::{Arguments, Flag, Opened, Refusal, number, quoted, string, switch};
 use crate::registered_types::RegisteredTypes;
 
-/// The statuses that the real `bd` has of itself.
-pub(super) const STATUSES: [&str; 7] = [
-    "open",
-    "in_progress",
-    "blocked",
-    "deferred",
-    "closed",
-    "pinned",
-    "hooked",
+/// Flags about what a bead says.
+pub(super) const DESCRIBING: &[Flag] = &[
+    string("acceptance", "What must be true in the end"),
+    switch(
+        "allow-empty-description",
+        "Take an empty description from a file or a pipe",
+    ),
+    string("body", "The same as --description"),
+    string(
+        "body-file",
+        "Take the description from a file, or from - for standard input",
+    ),
+    string("description", "What is to be done").short('d'),
+    string("description-file", "The same as --body-file"),
+    string("design", "How it is to be done"),
+    string(
+        "design-file",
+        "Take the design from a file, or from - for standard input",
+    ),
+    number("estimate", "How many minutes it takes").short('e'),
+    string("external-ref", "What it is called elsewhere"),
+    string("message", "The same as --description").short('m'),
+    string("priority", "0-4 or P0-P4, 0 is most urgent").short('p'),
+    string("spec-id", "The specification it follows"),
+    switch("stdin", "Take the description from standard input"),
+    string("title", "Its title"),
+    string("type", "Its type").short('t'),
 ];
 
-/// Flags that give the description.
 pub(super) const DESCRIPTION_FLAGS: [&str; 6] = [
     "description",
     "body",
@@ -133,7 +149,7 @@ pub(super) fn word() -> String {
         .to_owned()
 }
 
-/// The bytes of a file; what is wrong is said as Go says it.
+/// The bytes of a file; errors are worded as in Go.
 pub(super) fn read_file(path: &str) -> Result<Vec<u8>, String> {
     let here = env::current_dir().unwrap_or_default();
     let place = here.join(Utf8Path::new(path));
@@ -160,35 +176,31 @@ pub(super) fn priority(text: &str) -> Result<i64, String> {
 
 /// A type by its short names, as `create` takes it.
 pub(super) fn new_type(text: &str) -> String {
-    let full = match text.to_lowercase().as_str() {
-        "enhancement" | "feat" => "feature",
-        "dec" | "adr" => "decision",
-        "investigation" | "timebox" => "spike",
-        "user-story" | "user_story" => "story",
-        "ms" => "milestone",
-        _ => text,
-    };
-    full.to_owned()
+    match text.to_lowercase().as_str() {
+        "enhancement" | "feat" => IssueType::Feature.into(),
+        "dec" | "adr" => IssueType::Decision.into(),
+        "investigation" | "timebox" => IssueType::Spike.into(),
+        "user-story" | "user_story" => IssueType::Story.into(),
+        "ms" => IssueType::Milestone.into(),
+        _ => text.to_owned(),
+    }
 }
 
 /// A type by its short names, as everything else takes it.
 pub(super) fn known_type(text: &str) -> String {
-    let full = match text.to_lowercase().as_str() {
-        "mr" => "merge-request",
-        "feat" | "enhancement" => "feature",
-        "mol" => "molecule",
-        "dec" | "adr" => "decision",
-        _ => text,
-    };
-    full.to_owned()
+    match text.to_lowercase().as_str() {
+        "mr" => "merge-request".to_owned(),
+        "feat" | "enhancement" => IssueType::Feature.into(),
+        "mol" => IssueType::Molecule.into(),
+        "dec" | "adr" => IssueType::Decision.into(),
+        _ => text.to_owned(),
+    }
 }
 
-/// Whether a type can be used here.
 pub(super) fn is_type(opened: &Opened, kind: &str) -> Result<bool, Refusal> {
     Ok(RegisteredTypes::of(&*opened.store)?.is_known(kind))
 }
 
-/// The longest title, in bytes.
 const LONGEST_TITLE: usize = 500;
 
 /// What is wrong with a title, in the words of the real `bd`, which counts bytes and calls them characters.
@@ -198,10 +210,9 @@ pub(super) fn wrong_title(title: &str) -> Option<String> {
         .then(|| format!("title must be {LONGEST_TITLE} characters or less (got {n})"))
 }
 
-/// Whether a status can be used here.
 pub(super) fn is_status(opened: &Opened, status: &str) -> Result<bool, Refusal> {
-    let is_own = STATUSES.contains(&status);
-    Ok(is_own || (opened.custom_statuses()?.iter()).any(|(name, _)| name == status))
+    Ok(Status::known(status).is_some()
+        || (opened.custom_statuses()?.iter()).any(|(name, _)| name == status))
 }
 
 /// Whether a status was added by the settings, in a category.
@@ -236,7 +247,7 @@ pub(super) fn checked_labels(given: &[String]) -> Result<Vec<Label>, Refusal> {
     given.iter().map(parse).collect()
 }
 
-/// What is said of labels with a space in them.
+/// The warning about labels with a space in them.
 pub(super) fn warn_of_spaces(labels: &[String], is_quiet: bool) -> Option<String> {
     let mut text = String::new();
     for label in labels {
@@ -285,4 +296,61 @@ pub(super) fn metadata_key(key: &str) -> Result<(), String> {
         "invalid metadata key {}: must match ^[a-zA-Z_][a-zA-Z0-9_./]*$",
         quoted(key)
     ))
+}
+
+/// The text that was given, or none. `flag` is the one that takes the text itself. The error is a sentence.
+pub(super) fn given_text(
+    arguments: &Arguments,
+    words: &[String],
+    flag: Option<&str>,
+) -> Result<Option<String>, String> {
+    let words = words.join(" ");
+    let mut ways = Vec::new();
+    if !words.trim().is_empty() {
+        ways.push(format!("positional text {}", quoted(&words)));
+    }
+    for name in ["stdin", "file"] {
+        let is_given = if name == "stdin" {
+            arguments.is_on(name)
+        } else {
+            arguments.filled(name).is_some()
+        };
+        if is_given {
+            ways.push(format!("--{name}"));
+        }
+    }
+    let by_flag = flag.and_then(|flag| arguments.text(flag));
+    if let (Some(flag), Some(_)) = (flag, by_flag) {
+        ways.push(format!("--{flag}"));
+    }
+    if ways.len() > 1 {
+        return Err(format!("cannot combine {}", ways.join(" with ")));
+    }
+    if arguments.is_on("stdin") {
+        let mut text = String::new();
+        let read = io::stdin().lock().read_to_string(&mut text);
+        read.map_err(|error| format!("reading from stdin: {error}"))?;
+        return Ok(Some(text.trim_end_matches(['\r', '\n']).to_owned()));
+    }
+    if let Some(file) = arguments.filled("file") {
+        return body(file).map(Some);
+    }
+    if let Some(text) = by_flag {
+        return Ok(Some(text.to_owned()));
+    }
+    Ok((!ways.is_empty()).then_some(words))
+}
+
+/// The text that was given. `noun` is what it is, and `hint` how to give it.
+pub(super) fn required_text(
+    arguments: &Arguments,
+    words: &[String],
+    flag: Option<&str>,
+    (noun, hint): (&str, &str),
+) -> Result<String, String> {
+    match given_text(arguments, words, flag)? {
+        Some(text) if !text.trim().is_empty() => Ok(text),
+        None if words.is_empty() => Err(format!("no {noun} provided ({hint})")),
+        _ => Err(format!("{noun} cannot be empty")),
+    }
 }

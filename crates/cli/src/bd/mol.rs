@@ -1,43 +1,20 @@
 //! `bd mol`: molecules and wisps in the real `bd`'s words, one file for each kind of command.
 
 mod activity;
-mod burn;
 mod current;
 mod family;
-mod gated;
 mod pour;
+mod ready;
 mod show;
 mod squash;
-mod stale;
 mod wisps;
 
 use beads_ralph_core::issue::Record;
-use serde_json::Value;
 
-use super::call::Opened;
-use super::failure::Refusal;
-use super::tree::{
-    Access, Arity, Command, Flag, ID, IDS, Positional, list_of, number, switch, text, texts,
+use super::{
+    Access, Command, Flag, ID, IDS, Opened, Refusal, ids, list_of, number, one, optional, string,
+    switch, texts,
 };
-use super::{ids, issue_json};
-
-const MAYBE_ID: &[Positional] = &[Positional {
-    name: "molecule-id",
-    is_required: false,
-    is_many: false,
-}];
-
-const FORMULA: &[Positional] = &[Positional {
-    name: "formula",
-    is_required: true,
-    is_many: false,
-}];
-
-const MAYBE_FORMULA: &[Positional] = &[Positional {
-    name: "formula",
-    is_required: false,
-    is_many: false,
-}];
 
 /// What wisps are made with.
 const WISP_FLAGS: &[Flag] = &[
@@ -46,7 +23,6 @@ const WISP_FLAGS: &[Flag] = &[
     texts("var", "A value for a variable: NAME=VALUE"),
 ];
 
-/// The group.
 pub(super) const COMMAND: Command = Command {
     name: "mol",
     aliases: &["protomolecule"],
@@ -56,25 +32,23 @@ pub(super) const COMMAND: Command = Command {
             name: "burn",
             about: "Delete a molecule with its steps",
             positionals: IDS,
-            arity: Arity::AtLeast(1),
             flags: &[
                 switch("dry-run", "Show what would be deleted"),
                 switch("force", "Do not ask"),
                 switch("yes", "The same as --force").short('y'),
             ],
             access: Access::Writes,
-            run: Some(burn::run),
+            run: Some(squash::burn),
             ..Command::NONE
         },
         &Command {
             name: "current",
             about: "Where one is in a molecule",
-            positionals: MAYBE_ID,
-            arity: Arity::AtMost(1),
+            positionals: &[optional("molecule-id")],
             flags: &[
-                text("for", "The molecules of somebody else"),
+                string("for", "The molecules of somebody else"),
                 number("limit", "At most so many steps"),
-                text("range", "The steps from here to there, such as 1-50"),
+                string("range", "The steps from here to there, such as 1-50"),
             ],
             run: Some(current::run),
             ..Command::NONE
@@ -83,17 +57,15 @@ pub(super) const COMMAND: Command = Command {
             name: "last-activity",
             about: "When something last happened to a molecule",
             positionals: ID,
-            arity: Arity::Exactly(1),
             run: Some(activity::run),
             ..Command::NONE
         },
         &Command {
             name: "pour",
             about: "Make the beads of a formula",
-            positionals: FORMULA,
-            arity: Arity::Exactly(1),
+            positionals: &[one("formula")],
             flags: &[
-                text("assignee", "Who is to look after the root"),
+                string("assignee", "Who is to look after the root"),
                 list_of("attach", "A formula that becomes a part of it"),
                 switch("dry-run", "Show what would be made"),
                 texts("var", "A value for a variable: NAME=VALUE"),
@@ -106,8 +78,7 @@ pub(super) const COMMAND: Command = Command {
         &Command {
             name: "progress",
             about: "How far a molecule is",
-            positionals: MAYBE_ID,
-            arity: Arity::AtMost(1),
+            positionals: &[optional("molecule-id")],
             run: Some(activity::progress),
             ..Command::NONE
         },
@@ -115,14 +86,13 @@ pub(super) const COMMAND: Command = Command {
             name: "ready",
             about: "Molecules that can go on because a gate is closed",
             flags: &[switch("gated", "Always so here")],
-            run: Some(gated::run),
+            run: Some(ready::run),
             ..Command::NONE
         },
         &Command {
             name: "show",
             about: "A molecule with its steps",
             positionals: ID,
-            arity: Arity::Exactly(1),
             not_served: &["parallel"],
             run: Some(show::run),
             ..Command::NONE
@@ -131,11 +101,10 @@ pub(super) const COMMAND: Command = Command {
             name: "squash",
             about: "Put a digest in the place of a molecule's wisps",
             positionals: ID,
-            arity: Arity::Exactly(1),
             flags: &[
                 switch("dry-run", "Show what would be done"),
                 switch("keep-children", "Do not delete the wisps"),
-                text("summary", "The digest"),
+                string("summary", "The digest"),
             ],
             access: Access::Writes,
             run: Some(squash::run),
@@ -149,14 +118,13 @@ pub(super) const COMMAND: Command = Command {
                 switch("blocking", "Only those that others wait for"),
                 switch("unassigned", "Only those that are for nobody"),
             ],
-            run: Some(stale::run),
+            run: Some(ready::stale),
             ..Command::NONE
         },
         &Command {
             name: "wisp",
             about: "Make a wisp of a formula, or look after wisps",
-            positionals: MAYBE_FORMULA,
-            arity: Arity::AtMost(1),
+            positionals: &[optional("formula")],
             flags: WISP_FLAGS,
             access: Access::Writes,
             run: Some(pour::wisp_or_help),
@@ -164,8 +132,7 @@ pub(super) const COMMAND: Command = Command {
                 &Command {
                     name: "create",
                     about: "Make a wisp of a formula",
-                    positionals: FORMULA,
-                    arity: Arity::Exactly(1),
+                    positionals: &[one("formula")],
                     flags: WISP_FLAGS,
                     access: Access::Writes,
                     run: Some(pour::wisp),
@@ -175,7 +142,7 @@ pub(super) const COMMAND: Command = Command {
                     name: "gc",
                     about: "Delete wisps that nobody has touched for long",
                     flags: &[
-                        text("age", "For how long (default 1h)"),
+                        string("age", "For how long (default 1h)"),
                         switch("all", "Closed ones too"),
                         switch("dry-run", "Show what would be deleted"),
                         list_of("exclude-type", "None of these types"),
@@ -190,7 +157,7 @@ pub(super) const COMMAND: Command = Command {
                     about: "The wisps",
                     flags: &[
                         switch("all", "Closed ones too"),
-                        text("type", "Of this type"),
+                        string("type", "Of this type"),
                     ],
                     run: Some(wisps::list),
                     ..Command::NONE
@@ -210,13 +177,5 @@ fn found(opened: &Opened, text: &str) -> Result<Record, Refusal> {
 
 /// The same, for commands that change it.
 fn resolved(opened: &Opened, text: &str) -> Result<Record, Refusal> {
-    ids::resolve(opened, text)
-        .map_err(|why| Refusal::json(format!("resolving molecule ID {text}: {}", why.message())))
-}
-
-/// An issue as these commands show it.
-fn issue(record: &Record) -> Value {
-    let mut object = issue_json::issue(record);
-    object.shift_remove("is_blocked");
-    Value::Object(object)
+    ids::find(opened, "resolving molecule ID", text)
 }

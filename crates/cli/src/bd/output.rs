@@ -1,21 +1,13 @@
-//! What the face prints: Go's JSON, and plain text.
-//!
-//! Objects come out sorted with `schema_version`, lists as they are; with `BD_JSON_ENVELOPE=1` either stands under
-//! `data`.
-
-use std::io;
+//! How the face answers: text for people, JSON as Go writes it, and errors in the real `bd`'s ways: where they are written, in which form,
+//! and with which exit code.
 
 use beads_ralph_core::text::visible_lines;
-use serde::Serialize as _;
-use serde_json::ser::{CharEscape, Formatter, PrettyFormatter, Serializer};
-use serde_json::{Map, Value, json};
+use beads_ralph_runtime::store::StoreError;
+use serde::Serialize;
 
-use super::failure::Refusal;
+use super::go_json::{SCHEMA_VERSION, encode, wrapped};
 use crate::ui;
 
-const SCHEMA_VERSION: u64 = 1;
-
-/// How the face answers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Output {
     pub(super) is_json: bool,
@@ -46,7 +38,7 @@ impl Output {
         Ok(ui::raw_out(json)?)
     }
 
-    /// Prints text unless nobody wants to hear it.
+    /// Prints text unless `--quiet` was given.
     pub(super) fn say(self, text: &str) -> Result<(), Refusal> {
         if self.is_quiet {
             return Ok(());
@@ -56,19 +48,31 @@ impl Output {
 
     /// Prints text for people on standard error, escaped as [`Output::text`] does it.
     #[expect(clippy::unused_self, reason = "whoever prints does it through this")]
-    pub(super) fn aside(self, text: &str) {
+    pub(super) fn stderr(self, text: &str) {
         ui::raw_err(&visible_lines(text));
     }
 
-    /// Prints encoded JSON on standard error.
     #[expect(clippy::unused_self, reason = "whoever prints does it through this")]
-    pub(super) fn encoded_aside(self, json: &str) {
+    pub(super) fn encoded_stderr(self, json: &str) {
         ui::raw_err(json);
     }
 
-    /// Prints a value: an object or a list.
-    pub(super) fn value(self, value: Value) -> Result<(), Refusal> {
-        self.encoded(&encode(&self.wrapped(value)))
+    /// Prints an answer: an object or a list.
+    pub(super) fn value(self, answer: impl Serialize) -> Result<(), Refusal> {
+        self.encoded(&encode(&wrapped(answer, self.is_envelope)))
+    }
+
+    /// Prints an answer as JSON if that was asked for, and its text otherwise.
+    pub(super) fn answer(
+        self,
+        answer: impl Serialize,
+        text: impl FnOnce() -> String,
+    ) -> Result<(), Refusal> {
+        if self.is_json {
+            self.value(answer)
+        } else {
+            self.text(&text())
+        }
     }
 
     /// Prints a list item by item, as [`value`](Self::value) would print it as a whole.
@@ -81,31 +85,32 @@ impl Output {
     }
 
     /// Prints a list of which there is more than is shown.
-    pub(super) fn page(self, items: Value, returned: usize, total: usize) -> Result<(), Refusal> {
-        if self.is_envelope {
-            let page = json!({
-                "data": items,
-                "pagination": {"returned": returned, "total": total, "truncated": true},
-                "schema_version": SCHEMA_VERSION,
-            });
-            self.encoded(&encode(&page))
-        } else {
-            self.value(items)
+    pub(super) fn page<T: Serialize>(self, items: &[T], total: usize) -> Result<(), Refusal> {
+        #[derive(Serialize)]
+        struct Page<'i, T> {
+            data: &'i [T],
+            pagination: Pagination,
+            schema_version: u64,
         }
-    }
-
-    /// A value in the form that was asked for.
-    pub(super) fn wrapped(self, value: Value) -> Value {
-        if self.is_envelope {
-            return json!({"data": value, "schema_version": SCHEMA_VERSION});
+        #[derive(Serialize)]
+        struct Pagination {
+            returned: usize,
+            total: usize,
+            truncated: bool,
         }
-        match value {
-            Value::Object(mut map) => {
-                map.insert("schema_version".to_owned(), SCHEMA_VERSION.into());
-                sorted(Value::Object(map))
-            }
-            other => other,
+        if !self.is_envelope {
+            return self.value(items);
         }
+        let pagination = Pagination {
+            returned: items.len(),
+            total,
+            truncated: true,
+        };
+        self.encoded(&encode(&Page {
+            data: items,
+            pagination,
+            schema_version: SCHEMA_VERSION,
+        }))
     }
 }
 
@@ -121,8 +126,7 @@ pub(super) struct List {
 const PRINTED_AT_ONCE: usize = 64 * 1024;
 
 impl List {
-    /// Prints more items.
-    pub(super) fn items(&mut self, items: &[Value]) -> Result<(), Refusal> {
+    pub(super) fn items(&mut self, items: &[impl Serialize]) -> Result<(), Refusal> {
         let indent = if self.is_envelope { "    " } else { "  " };
         for item in items {
             let before = match (self.is_begun, self.is_envelope) {
@@ -151,7 +155,6 @@ impl List {
         Ok(())
     }
 
-    /// Prints the rest.
     pub(super) fn end(self) -> Result<(), Refusal> {
         Ok(ui::raw_out(&self.ended())?)
     }
@@ -168,165 +171,149 @@ impl List {
     }
 }
 
-/// A value with the keys of every object in order.
-pub(super) fn sorted(value: Value) -> Value {
-    match value {
-        Value::Object(map) => {
-            let mut entries: Vec<(String, Value)> = map.into_iter().collect();
-            entries.sort_by(|a, b| a.0.cmp(&b.0));
-            let entries = entries.into_iter().map(|(key, value)| (key, sorted(value)));
-            Value::Object(entries.collect::<Map<String, Value>>())
-        }
-        Value::Array(items) => items.into_iter().map(sorted).collect(),
-        other => shortened(other),
-    }
+/// Why a command did not do what was asked.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    message: String,
+    hint: Option<String>,
+    way: Way,
+    code: u8,
 }
 
-/// A value as the real `bd`'s database gives it back: short keys first, and no zeros at the end of a fraction.
-pub(super) fn by_length(value: Value) -> Value {
-    match value {
-        Value::Object(map) => {
-            let mut entries: Vec<(String, Value)> = map.into_iter().collect();
-            entries.sort_by(|a, b| (a.0.len(), &a.0).cmp(&(b.0.len(), &b.0)));
-            let entries = entries.into_iter();
-            let entries = entries.map(|(key, value)| (key, by_length(value)));
-            Value::Object(entries.collect::<Map<String, Value>>())
-        }
-        Value::Array(items) => items.into_iter().map(by_length).collect(),
-        other => shortened(other),
-    }
+/// Where a refusal is printed, and in which form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// `Error: …` on standard error, also when JSON was asked for.
+    Plain,
+    /// The same, or an object on standard output when JSON was asked for.
+    Json,
+    /// The same, or an object on standard error when JSON was asked for.
+    JsonOnStderr,
+    /// Everything was printed before.
+    Silent,
 }
 
-/// A fraction in its shortest form; whole numbers stay as they are, however large.
-fn shortened(value: Value) -> Value {
-    match &value {
-        Value::Number(number) if !number.is_i64() && number.as_str().contains(['.', 'e', 'E']) => {
-            let fraction = number.as_f64().filter(|fraction| fraction.is_finite());
-            match fraction {
-                // Go writes no fraction where there is none.
-                Some(fraction) if fraction.fract() == 0.0 && fraction.abs() < 1e15 => {
-                    format!("{fraction:.0}")
-                        .parse()
-                        .map_or(value, Value::Number)
+impl Refusal {
+    /// A text on standard error, whatever form was asked for.
+    pub(super) fn plain(message: impl Into<String>) -> Self {
+        Self::new(message.into(), Way::Plain)
+    }
+
+    /// A text on standard error, or an object on standard output.
+    pub(super) fn json(message: impl Into<String>) -> Self {
+        Self::new(message.into(), Way::Json)
+    }
+
+    /// A text on standard error, or an object on standard error.
+    pub(super) fn json_on_stderr(message: impl Into<String>) -> Self {
+        Self::new(message.into(), Way::JsonOnStderr)
+    }
+
+    /// An exit code and nothing else.
+    pub(super) fn silent(code: u8) -> Self {
+        Self {
+            code,
+            ..Self::new(String::new(), Way::Silent)
+        }
+    }
+
+    /// Something that the real `bd` has and we do not.
+    pub(super) fn not_served(what: &str) -> Self {
+        Self::plain(format!(
+            "beads-ralph's bd does not serve {what}; see `beads-ralph bd --help` for what it serves"
+        ))
+    }
+
+    fn new(message: String, way: Way) -> Self {
+        Self {
+            message,
+            hint: None,
+            way,
+            code: 1,
+        }
+    }
+
+    /// The same as a text on standard error, whatever form was asked for.
+    #[must_use]
+    pub(super) fn plainly(mut self) -> Self {
+        self.way = Way::Plain;
+        self
+    }
+
+    /// The same as a text on standard error, or an object on standard output.
+    #[must_use]
+    pub(super) fn in_json(mut self) -> Self {
+        self.way = Way::Json;
+        self
+    }
+
+    #[must_use]
+    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    pub(super) fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Prints it, and gives the exit code.
+    pub(super) fn print(&self, output: Output) -> u8 {
+        match self.way {
+            Way::Silent => {}
+            // Standard output may be what is broken: then people read it.
+            Way::Json if output.is_json() => {
+                if output.encoded(&self.object(output)).is_err() {
+                    output.encoded_stderr(&self.object(output));
                 }
-                Some(fraction) => {
-                    serde_json::Number::from_f64(fraction).map_or(value, Value::Number)
+            }
+            Way::JsonOnStderr if output.is_json() => output.encoded_stderr(&self.object(output)),
+            Way::Plain | Way::Json | Way::JsonOnStderr => {
+                output.stderr(&format!("Error: {}\n", self.message));
+                if let Some(hint) = &self.hint {
+                    output.stderr(&format!("Hint: {hint}\n"));
                 }
-                None => value,
             }
         }
-        _ => value,
+        self.code
     }
-}
 
-/// A value as Go's encoder writes it, over several lines, with a line end.
-pub(super) fn encode(value: &Value) -> String {
-    let mut text = Vec::new();
-    let formatter = Escaping {
-        inner: PrettyFormatter::with_indent(b"  "),
-    };
-    let mut serializer = Serializer::with_formatter(&mut text, formatter);
-    value
-        .serialize(&mut serializer)
-        .expect("a JSON value can always be written");
-    text.push(b'\n');
-    String::from_utf8(text).expect("JSON is UTF-8")
-}
-
-/// The same on one line, without a line end.
-pub(super) fn encode_line(value: &Value) -> String {
-    let mut text = Vec::new();
-    let formatter = Escaping {
-        inner: serde_json::ser::CompactFormatter,
-    };
-    let mut serializer = Serializer::with_formatter(&mut text, formatter);
-    value
-        .serialize(&mut serializer)
-        .expect("a JSON value can always be written");
-    String::from_utf8(text).expect("JSON is UTF-8")
-}
-
-/// Escapes what Go escapes beyond what JSON demands.
-struct Escaping<F> {
-    inner: F,
-}
-
-impl<F: Formatter> Formatter for Escaping<F> {
-    fn write_string_fragment<W: ?Sized + io::Write>(
-        &mut self,
-        writer: &mut W,
-        fragment: &str,
-    ) -> io::Result<()> {
-        let mut start = 0;
-        for (index, c) in fragment.char_indices() {
-            if matches!(c, '<' | '>' | '&' | '\u{2028}' | '\u{2029}') {
-                writer.write_all(&fragment.as_bytes()[start..index])?;
-                write!(writer, "\\u{:04x}", u32::from(c))?;
-                start = index + c.len_utf8();
-            }
+    fn object(&self, output: Output) -> String {
+        #[derive(Serialize)]
+        struct Answer<'r> {
+            error: &'r str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            hint: Option<&'r str>,
         }
-        writer.write_all(&fragment.as_bytes()[start..])
+        let answer = Answer {
+            error: &self.message,
+            hint: self.hint.as_deref(),
+        };
+        encode(&wrapped(answer, output.is_envelope))
     }
+}
 
-    fn write_char_escape<W: ?Sized + io::Write>(
-        &mut self,
-        writer: &mut W,
-        escape: CharEscape,
-    ) -> io::Result<()> {
-        self.inner.write_char_escape(writer, escape)
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::NotInitialized { .. } => Self::plain("no beads database found").hint(
+                "run 'bd where' to inspect the resolved workspace, or 'bd init' to create a new database\n      or set BEADS_DIR to point to your .beads directory",
+            ),
+            error => Self::json(error.to_string()),
+        }
     }
+}
 
-    fn begin_array<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.inner.begin_array(writer)
-    }
-
-    fn end_array<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.inner.end_array(writer)
-    }
-
-    fn begin_array_value<W: ?Sized + io::Write>(
-        &mut self,
-        writer: &mut W,
-        first: bool,
-    ) -> io::Result<()> {
-        self.inner.begin_array_value(writer, first)
-    }
-
-    fn end_array_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.inner.end_array_value(writer)
-    }
-
-    fn begin_object<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.inner.begin_object(writer)
-    }
-
-    fn end_object<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.inner.end_object(writer)
-    }
-
-    fn begin_object_key<W: ?Sized + io::Write>(
-        &mut self,
-        writer: &mut W,
-        first: bool,
-    ) -> io::Result<()> {
-        self.inner.begin_object_key(writer, first)
-    }
-
-    fn end_object_key<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.inner.end_object_key(writer)
-    }
-
-    fn begin_object_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.inner.begin_object_value(writer)
-    }
-
-    fn end_object_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.inner.end_object_value(writer)
+impl From<crate::failure::Failure> for Refusal {
+    fn from(failure: crate::failure::Failure) -> Self {
+        Self::json(failure.message().to_owned()).hint(failure.suggested_action().to_owned())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -341,24 +328,9 @@ mod tests {
             for n in 0..=items.len() {
                 let mut list = output.list();
                 list.items(&items[..n]).unwrap();
-                let whole = encode(&output.wrapped(items[..n].to_vec().into()));
+                let whole = encode(&wrapped(&items[..n], is_envelope));
                 assert_eq!(list.ended(), whole);
             }
         }
-    }
-
-    #[test]
-    fn z_24_json_is_written_as_go_writes_it() {
-        let value = json!({"b": ["<&>\u{2028}\n", {}, []], "a": 1});
-        let output = Output {
-            is_json: true,
-            is_envelope: false,
-            is_quiet: false,
-        };
-        let text = encode(&output.wrapped(value));
-        assert_eq!(
-            text,
-            "{\n  \"a\": 1,\n  \"b\": [\n    \"\\u003c\\u0026\\u003e\\u2028\\n\",\n    {},\n    []\n  ],\n  \"schema_version\": 1\n}\n"
-        );
     }
 }

@@ -1,71 +1,48 @@
 //! `bd search`: beads by words of their titles, or by ids.
 
 use beads_ralph_core::issue::{Query, Record};
-use serde_json::Value;
 
-use super::call::{Call, Opened};
-use super::failure::Refusal;
-use super::filter::{self, Filter};
-use super::issue_json::{self, sorted_labels};
-use super::text::{line, push, title_of};
-use super::tree::{Arity, Command, Flag, Positional, list_of, number, switch, text, texts};
-use super::{status_filter, usage};
+use super::filter::MATCHING;
+use super::issue_json::sorted_labels;
+use super::{
+    Call, Command, Filter, Flag, Opened, Refusal, any, filter, help, issue_json, line, number,
+    string, switch, texts, title_of,
+};
 
-/// How many beads are shown when nobody says.
 const LIMIT: i64 = 50;
 
 const FLAGS: &[Flag] = &[
-    text("assignee", "Only those for somebody").short('a'),
-    text("closed-after", "Only those closed after a moment"),
-    text("closed-before", "Only those closed before a moment"),
-    text("created-after", "Only those created after a moment"),
-    text("created-before", "Only those created before a moment"),
-    text("desc-contains", "Only those with a text in the description"),
-    switch("empty-description", "Only those without a description"),
-    text(
+    string(
         "external-contains",
         "Only those with a text in the external reference",
     ),
-    text("has-metadata-key", "Only those with a key in the metadata"),
-    list_of("label", "Only those with all of these labels").short('l'),
-    list_of("label-any", "Only those with one of these labels"),
+    string("has-metadata-key", "Only those with a key in the metadata"),
     number("limit", "At most so many (default 50)").short('n'),
     switch("long", "Several lines for each"),
     texts(
         "metadata-field",
         "Only those with key=value in the metadata",
     ),
-    switch("no-assignee", "Only those for nobody"),
-    switch("no-labels", "Only those without labels"),
-    text("notes-contains", "Only those with a text in the notes"),
-    text("priority-max", "Only those of at most this priority number"),
-    text(
+    string("priority-max", "Only those of at most this priority number"),
+    string(
         "priority-min",
         "Only those of at least this priority number",
     ),
-    text("query", "What to search, instead of words"),
+    string("query", "What to search, instead of words"),
     switch("reverse", "The other way round").short('r'),
-    text(
+    string(
         "sort",
         "priority, created, updated, closed, status, id, title, type or assignee",
     ),
-    text("status", "Only those with one of these statuses").short('s'),
-    text("type", "Only those of a type").short('t'),
-    text("updated-after", "Only those updated after a moment"),
-    text("updated-before", "Only those updated before a moment"),
+    string("status", "Only those with one of these statuses").short('s'),
 ];
 
-/// The command.
 pub(super) const COMMAND: Command = Command {
     name: "search",
     about: "Search beads by words",
-    positionals: &[Positional {
-        name: "query",
-        is_required: false,
-        is_many: true,
-    }],
-    arity: Arity::Any,
+    positionals: &[any("query")],
     flags: FLAGS,
+    shared: MATCHING,
     run: Some(run),
     ..Command::NONE
 };
@@ -79,15 +56,14 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         words
     };
     if query.is_empty() {
-        call.output.text(&usage::of(&COMMAND, &["search"]))?;
+        call.output.text(&help::of(&COMMAND, &["search"]))?;
         return Err(Refusal::plain("search query is required"));
     }
     let opened = call.open()?;
     let mut filter = read_filter(call, &opened)?;
     filter.named = Some(query.to_lowercase());
-    let limit = arguments.number("limit").unwrap_or(LIMIT);
     let mut records = opened.store.find(&Query {
-        limit: usize::try_from(limit).ok().filter(|limit| *limit > 0),
+        limit: arguments.limit(LIMIT),
         ..filter.query()
     })?;
     if let Some(by) = arguments
@@ -97,7 +73,9 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         sort(&mut records, by, arguments.is_on("reverse"));
     }
     if call.output.is_json() {
-        return call.output.value(found(&opened, &records)?);
+        let issues = issue_json::with_counts(&opened, &records)?.into_iter();
+        let short = issues.map(|issue| issue.without(&["dependencies", "parent"]));
+        return call.output.value(short.collect::<Vec<_>>());
     }
     call.output
         .text(&shown(&records, &query, arguments.is_on("long")))
@@ -131,7 +109,7 @@ fn read_filter(call: &Call<'_>, opened: &Opened) -> Result<Filter, Refusal> {
     let arguments = call.arguments;
     let mut filter = Filter::default();
     if let Some(statuses) = arguments.filled("status").filter(|status| *status != "all") {
-        filter.statuses = status_filter::named(opened, statuses)?;
+        filter.statuses = filter::named_statuses(opened, statuses)?;
     }
     filter
         .read_common(arguments, opened.now)
@@ -145,22 +123,6 @@ fn read_filter(call: &Call<'_>, opened: &Opened) -> Result<Filter, Refusal> {
         .map_err(Refusal::plainly)?;
     filter.read_metadata(arguments).map_err(Refusal::plainly)?;
     Ok(filter)
-}
-
-fn found(opened: &Opened, records: &[Record]) -> Result<Value, Refusal> {
-    let ids: Vec<_> = records
-        .iter()
-        .map(|record| record.issue.id().clone())
-        .collect();
-    let counts = opened.store.count_blocked_by(&ids)?;
-    let value = |(record, n): (&Record, usize)| {
-        let mut object = issue_json::with_counts(record, n);
-        for key in ["dependencies", "parent", "is_blocked"] {
-            object.shift_remove(key);
-        }
-        Value::Object(object)
-    };
-    Ok(records.iter().zip(counts).map(value).collect())
 }
 
 fn shown(records: &[Record], query: &str, is_long: bool) -> String {
@@ -180,18 +142,12 @@ fn shown(records: &[Record], query: &str, is_long: bool) -> String {
         let labels = sorted_labels(issue);
         let assignee = issue.assignee().filter(|name| !name.is_empty());
         if is_long {
-            push(
-                &mut text,
-                format_args!("{id} [P{priority}] [{kind}] {status}\n  {title}\n"),
-            );
+            push!(text, "{id} [P{priority}] [{kind}] {status}\n  {title}\n");
             if let Some(assignee) = assignee {
-                push(&mut text, format_args!("  Assignee: {assignee}\n"));
+                push!(text, "  Assignee: {assignee}\n");
             }
             if !labels.is_empty() {
-                push(
-                    &mut text,
-                    format_args!("  Labels: [{}]\n", labels.join(" ")),
-                );
+                push!(text, "  Labels: [{}]\n", labels.join(" "));
             }
             text.push('\n');
         } else {
@@ -200,9 +156,9 @@ fn shown(records: &[Record], query: &str, is_long: bool) -> String {
                 [] => String::new(),
                 labels => format!(" [{}]", labels.join(" ")),
             };
-            push(
-                &mut text,
-                format_args!("{id} [P{priority}] [{kind}] {status}{assignee}{labels} - {title}\n"),
+            push!(
+                text,
+                "{id} [P{priority}] [{kind}] {status}{assignee}{labels} - {title}\n"
             );
         }
     }

@@ -7,11 +7,11 @@ use beads_ralph_core::bead;
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Blocker, Claim, Record, Waiting, counts};
 use beads_ralph_core::text::{excerpt, visible};
+use beads_ralph_runtime::app::beads::Beads;
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::table::{Page, Table};
 
@@ -19,6 +19,19 @@ use crate::ui::table::{Page, Table};
 pub(crate) fn to_json(record: &Record, n_dependents: usize) -> Map<String, Value> {
     let mut json = record.issue.document().clone();
     json.extend(extras(record, n_dependents));
+    json
+}
+
+/// The same with more facts, which win over what the document says under their keys.
+pub(crate) fn with(
+    record: &Record,
+    n_dependents: usize,
+    facts: &impl Serialize,
+) -> Map<String, Value> {
+    let mut json = to_json(record, n_dependents);
+    if let Ok(Value::Object(facts)) = serde_json::to_value(facts) {
+        json.extend(facts);
+    }
     json
 }
 
@@ -87,7 +100,6 @@ pub(crate) fn rows(records: &[Record], page: Page) -> String {
     table.draw(page)
 }
 
-/// The columns of such a table.
 pub(crate) fn heads(is_held: bool) -> &'static [&'static str] {
     if is_held {
         &["ID", "P", "STATUS", "HOLDER", "TYPE", "TITLE…"]
@@ -96,7 +108,6 @@ pub(crate) fn heads(is_held: bool) -> &'static [&'static str] {
     }
 }
 
-/// A row of such a table.
 pub(crate) fn held_row(record: &Record, is_held: bool) -> Vec<String> {
     let mut cells = row(record);
     if is_held {
@@ -106,7 +117,6 @@ pub(crate) fn held_row(record: &Record, is_held: bool) -> Vec<String> {
     cells
 }
 
-/// Beads that wait, with what they wait for.
 pub(crate) fn blocked_rows(records: &[(Record, Vec<Blocker>)], page: Page) -> String {
     let mut table = Table::new(&["ID", "P", "STATUS", "TYPE", "TITLE…", "WAITS FOR…"]);
     for (record, blockers) in records {
@@ -132,33 +142,14 @@ fn row(record: &Record) -> Vec<String> {
 fn short(blocker: &Blocker) -> String {
     match blocker.waiting {
         Waiting::ForIt => blocker.id.to_string(),
-        waiting => format!("{} ({})", blocker.id, word(waiting)),
+        waiting => format!("{} ({})", blocker.id, waiting.as_str()),
     }
 }
 
-/// What is being waited for, in one word.
-pub(crate) fn word(waiting: Waiting) -> &'static str {
-    match waiting {
-        Waiting::ForIt => "open",
-        Waiting::Missing => "missing",
-        Waiting::ForChildren => "children",
-        Waiting::ForParent => "parent",
-    }
-}
-
-/// What holds a bead back, for programs.
-pub(crate) fn blockers_to_json(blockers: &[Blocker]) -> Vec<Value> {
-    let json =
-        |blocker: &Blocker| json!({"id": blocker.id.as_str(), "waiting": word(blocker.waiting)});
-    blockers.iter().map(json).collect()
-}
-
-/// A moment as documents have it.
 pub(crate) fn time(at: Timestamp) -> String {
     bead::Timestamp::from_instant(at).to_string()
 }
 
-/// Who holds a bead, and until when.
 pub(crate) fn held(claim: &Claim) -> String {
     let process = claim.holder.process.as_ref();
     let process = process.map_or(String::new(), |process| {
@@ -173,7 +164,6 @@ pub(crate) fn held(claim: &Claim) -> String {
     )
 }
 
-/// A bead's name and title on one line.
 pub(crate) fn named(record: &Record) -> String {
     let issue = &record.issue;
     format!(

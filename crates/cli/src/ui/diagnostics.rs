@@ -6,11 +6,11 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Patch, Renderer, Snippet};
 use beads_ralph_core::diag::{Diagnostic, ErrorCode, Severity, first_error};
 use beads_ralph_core::text::Span;
+use beads_ralph_runtime::app::plan::PlanSource;
 use serde::Serialize;
 
 use super::lines;
 use crate::failure::Failure;
-use crate::plan_source::PlanSource;
 
 /// How many bytes of a plan one finding shows at the most. Beyond that (a line of many megabytes, two
 /// places far apart) the place is named and not shown.
@@ -22,7 +22,6 @@ const MAX_DRAWN: usize = 200;
 /// How many lines of an error's `details` are kept; `diagnostics` has them all.
 const MAX_DETAILS: usize = 1000;
 
-/// How a stream is written.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Style {
     pub(crate) color: bool,
@@ -106,7 +105,6 @@ struct JsonFix {
     certain: bool,
 }
 
-/// Findings as JSON.
 pub(crate) fn diagnostics_json(
     source: &PlanSource,
     findings: &[Diagnostic],
@@ -139,7 +137,6 @@ fn place(source: &PlanSource, span: Span) -> JsonPlace {
     }
 }
 
-/// How many errors and warnings there are.
 pub(crate) fn counts(findings: &[Diagnostic]) -> (usize, usize) {
     let errors = findings
         .iter()

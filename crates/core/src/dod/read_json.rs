@@ -152,7 +152,7 @@ fn definition(fields: Fields<'_, '_>, errors: &mut Errors) -> Option<Dod> {
         errors.push(&verifiers, FieldErrorKind::Missing, "Field required");
         return None;
     }
-    let dod = fields.required(errors, "dod", read_dod::dod)?;
+    let dod = fields.required(errors, "dod", read_dod)?;
     if dod.verifiers.is_empty() {
         let message = "verifiers must be non-empty array";
         errors.push(&verifiers, FieldErrorKind::Value, message);

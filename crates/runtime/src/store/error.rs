@@ -257,6 +257,11 @@ impl StoreError {
         }
     }
 
+    /// Whether the same call may succeed a little later: somebody else is writing, or the store is slow.
+    pub fn is_temporary(&self) -> bool {
+        self.code() == ErrorCode::DatabaseTimeout
+    }
+
     /// Whether somebody else was faster (contracts §4.3: exit code 4).
     pub fn is_already_claimed(&self) -> bool {
         matches!(self, Self::Held { .. } | Self::InProgress(_))

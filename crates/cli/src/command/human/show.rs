@@ -13,10 +13,11 @@ use serde_json::{Value, json};
 
 use super::waiting::{Kind, Waiting};
 use crate::args::Global;
-use crate::beads::Beads;
+
 use crate::failure::Failure;
 use crate::ui::Ui;
 use crate::ui::bead_view::{named, paragraph};
+use crate::ui::format::next_steps;
 use crate::worker_reports::{Found, reports};
 
 #[derive(Debug, Args)]
@@ -32,7 +33,7 @@ struct Shown<'w> {
 }
 
 pub(super) fn run(args: &HumanShowArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let beads = Beads::open(global)?;
+    let beads = global.open()?;
     let (bead, waiting) = super::named(&beads, &args.id)?;
     let Some(waiting) = waiting else {
         return nothing(&bead, ui);
@@ -118,13 +119,8 @@ fn said(waiting: &Waiting, steps: &[Shown<'_>]) -> String {
             _ = writeln!(text, "{name}\n  {}", visible(&value));
         }
     }
-    text.push_str("to go on\n");
-    let commands = waiting.commands();
-    let width = commands.iter().map(|(command, _)| command.chars().count());
-    let width = width.max().unwrap_or(0);
-    for (command, purpose) in commands {
-        _ = writeln!(text, "  {command:<width$}  # {purpose}");
-    }
+    text.push_str("next\n");
+    text.push_str(&next_steps(&waiting.commands(), "  "));
     text
 }
 

@@ -1,14 +1,15 @@
-//! `demo`: the whole product on a sample plan, in a repository that is thrown away, with an agent that acts by a scenario.
+//! `demo`: the whole product on a sample plan, in a temporary repository, with a scripted agent.
 //!
-//! Nothing of the user's is touched: neither their repository nor their store nor their settings of git. Data: that of `run`.
+//! It touches neither the user's repository nor their store nor their git settings. Data: that of `run`.
 
 use std::time::Duration;
 
 use beads_ralph_core::bead::BeadShape;
-use beads_ralph_core::compile::{KnownIds, Refusal, build, plan_graph};
+use beads_ralph_core::compile::{KnownIds, plan_graph};
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::issue::Entry;
-use beads_ralph_core::plan::Filter;
+use beads_ralph_runtime::app::beads::Beads;
+use beads_ralph_runtime::app::plan::{PlanContext, PlanInput, PlanOptions, PlanSource};
 use beads_ralph_runtime::os::files;
 use beads_ralph_runtime::os::process::{Ending, Units};
 use beads_ralph_runtime::store::{self, StoreError, Write};
@@ -17,18 +18,17 @@ use clap::Args;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::args::{Global, GraphFormat, MergeArg, RuleArgs};
-use crate::beads::{Beads, here};
-use crate::command::plan::build::documents;
+use crate::args::here;
+use crate::args::{Global, GraphFormat};
+use crate::command::plan::error;
 use crate::command::plan::graph::drawn;
 use crate::command::work::run::{IntegrationArg, RunArgs, at as run_at};
 use crate::failure::Failure;
-use crate::plan_source::{PlanSource, Surroundings};
 use crate::ui::{Stream, Ui, counted, quoted, render};
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
-    /// Keep the repository of the demo in this directory, which must not be there yet, instead of throwing it away
+    /// Keep the repository of the demo in this new directory instead of deleting it
     #[arg(long, value_name = "DIR")]
     pub(crate) keep: Option<Utf8PathBuf>,
 }
@@ -53,11 +53,9 @@ pub(crate) fn run(args: &DemoArgs, global: &Global, ui: &Ui) -> Result<(), Failu
     let documents = compiled(ui)?;
     ground.lay()?;
     let made = store::init_in(ground.root.join(".beads"), store::options()?)?;
-    let mut beads = Beads::made(made, global);
+    let mut beads = Beads::new(made.store, made.directory, global.writer());
     fill(&mut beads, &documents)?;
-    ui.out(
-        "\nAgents that act by a scenario work it off, in a repository that is thrown away:\n\n",
-    )?;
+    ui.out("\nScripted agents work through it, in a temporary repository:\n\n")?;
     let run_args = RunArgs {
         integration: Some(IntegrationArg::Merge),
         ..RunArgs::default()
@@ -76,28 +74,19 @@ pub(crate) fn run(args: &DemoArgs, global: &Global, ui: &Ui) -> Result<(), Failu
     ran
 }
 
-/// Compiles the plan, and shows it.
 fn compiled(ui: &Ui) -> Result<Vec<Value>, Failure> {
     let source = PlanSource::from_text(NAME, PLAN);
-    let surroundings = Surroundings::at(None, NAME.to_owned())?;
-    let rules = RuleArgs {
-        merge_detection: MergeArg::Both,
-        strict_agents: false,
-        no_agent_check: false,
-    };
-    let settings = surroundings.settings(&source, &rules, false);
-    let plan = source.parse();
-    let compiled =
-        build(&plan, &Filter::default(), &settings).map_err(|refusal| match refusal {
-            Refusal::Findings(findings) => ui.refuse(&source, findings),
-            Refusal::Filter(fault) => fault.into(),
-        })?;
-    let graph = plan_graph(&plan, &KnownIds::new())
-        .map_err(|finding| ui.refuse(&source, vec![*finding]))?;
-    let documents = documents(&compiled.beads, BeadShape::Both, surroundings.rig())?;
+    let context = PlanContext::at(None, NAME.to_owned())?;
+    let input = PlanInput::new(source, context, PlanOptions::default())?;
+    let (source, plan) = (&input.source, &input.plan);
+    let failure = |error| error::failure(error, source, ui);
+    let compiled = input.compile().map_err(failure)?;
+    let graph =
+        plan_graph(plan, &KnownIds::new()).map_err(|finding| ui.refuse(source, vec![*finding]))?;
+    let documents = (input.documents(&compiled.beads, BeadShape::Both)).map_err(failure)?;
     let n_sprints = counted(plan.sprints.len(), "sprint", "sprints");
     ui.out(&format!("A plan of {n_sprints} ({NAME}):\n\n"))?;
-    ui.out(&render(&source, &compiled.findings, ui.style(Stream::Out)))?;
+    ui.out(&render(source, &compiled.findings, ui.style(Stream::Out)))?;
     ui.out(&drawn(&graph, GraphFormat::Text, ui))?;
     Ok(documents)
 }
@@ -116,7 +105,6 @@ fn fill(beads: &mut Beads, documents: &[Value]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The repository of the demo.
 struct Ground {
     root: Utf8PathBuf,
     units: Units,
@@ -202,9 +190,9 @@ fn kept(directory: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
     if files::create_new_directory(&path)? {
         return Ok(path);
     }
-    let message = format!("{} is there already", quoted(&path));
+    let message = format!("{} exists already", quoted(&path));
     let failure = Failure::new(ErrorCode::ValidationConstraint, message);
-    Err(failure.action("name a directory that is not there yet"))
+    Err(failure.action("name a directory that does not exist yet"))
 }
 
 /// A directory that goes when the demo is over.

@@ -8,6 +8,7 @@ use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::issue::Query;
 use beads_ralph_core::text::visible;
 use beads_ralph_core::vocabulary::label;
+use beads_ralph_runtime::app::beads::Beads;
 use beads_ralph_runtime::implement::drive::{DriveNews, Driven, Driver, Until, candidates};
 use beads_ralph_runtime::implement::{Dispatcher, ImplementError, Site};
 use beads_ralph_runtime::progress::Nobody;
@@ -16,10 +17,9 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::args::{Global, PermissionsArg};
-use crate::beads::Beads;
 use crate::dispatching::{Shop, explained, to_json, words};
 use crate::failure::Failure;
-use crate::ui::format::list;
+use crate::ui::format::{duration, list};
 use crate::ui::{Ui, counted};
 
 #[derive(Debug, Args)]
@@ -42,7 +42,7 @@ pub(crate) struct DriveArgs {
 }
 
 pub(crate) fn run(args: &DriveArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let mut beads = Beads::open(global)?;
+    let mut beads = global.open()?;
     let shop = Shop::open(&beads, args.permissions)?;
     let (forge, integration) = shop.integration()?;
     let site = shop.site(forge.as_ref(), integration);
@@ -99,7 +99,7 @@ fn tell(news: &DriveNews<'_>, ui: &Ui) {
             }
             let error = visible(&error.to_string());
             match rests {
-                Some(rests) => format!("{id} rests for {} s: {error}\n", rests.as_secs()),
+                Some(rests) => format!("{id} rests for {}: {error}\n", duration(*rests)),
                 None => format!("{id} failed too often, and a person is asked: {error}\n"),
             }
         }

@@ -9,16 +9,19 @@ use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::implement::linked_source;
 use beads_ralph_core::issue::Record;
 use beads_ralph_core::molecule::{Molecule, is_root};
+use beads_ralph_runtime::app::beads::Beads;
+use beads_ralph_runtime::app::molecules;
 use beads_ralph_runtime::bead_files::Ralph;
 use beads_ralph_runtime::implement::{reviews_of, work_of};
 use beads_ralph_runtime::run::{RunDirectory, file_name};
 use beads_ralph_runtime::{os::files, store};
 use camino::{Utf8Path, Utf8PathBuf};
+use serde::Serialize;
 
 use crate::args::Global;
-use crate::beads::{Beads, here};
+use crate::args::here;
 use crate::failure::Failure;
-use crate::{molecules, work};
+use crate::work;
 
 /// A run that wrote something for the bead. What `implement` did in a molecule is one run, too.
 pub(super) struct Run {
@@ -26,18 +29,20 @@ pub(super) struct Run {
     folders: Vec<Folder>,
 }
 
-/// A directory of a run.
 struct Folder {
     /// What the names of its files begin with; nothing where a run has only one.
     prefix: String,
     path: Utf8PathBuf,
 }
 
-/// A file of a run.
+#[derive(Serialize)]
 pub(crate) struct Log {
+    #[serde(rename = "log")]
     pub(crate) name: String,
-    pub(crate) path: Utf8PathBuf,
+    #[serde(rename = "bytes")]
     pub(crate) n_bytes: u64,
+    pub(crate) path: Utf8PathBuf,
+    #[serde(skip)]
     pub(crate) written: Option<SystemTime>,
 }
 
@@ -65,7 +70,6 @@ impl Run {
         logs.collect()
     }
 
-    /// When anything of it was last written.
     fn last_written(&self) -> Option<SystemTime> {
         let modified = |folder: &Folder| folder.path.symlink_metadata().ok()?.modified().ok();
         let own = self.folders.iter().map(modified).fold(None, Ord::max);
@@ -102,7 +106,7 @@ fn in_store(
     ralph: &Ralph,
     global: &Global,
 ) -> Result<Option<(String, Vec<Run>)>, Failure> {
-    let beads = match Beads::open(global) {
+    let beads = match global.open() {
         Err(failure) if failure.code() == ErrorCode::DatabaseNotInitialized => return Ok(None),
         opened => opened?,
     };

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use beads_ralph_core::bead::{AgentSpec, BeadId, BeadShape, RalphBead, Rules};
-use beads_ralph_core::compile::{Refusal, build};
 use beads_ralph_core::diag::{ErrorCode, sort_by_place};
 use beads_ralph_core::engine::{Event, Integration, Settings, Task};
 use beads_ralph_core::gate::Gates;
 use beads_ralph_core::issue::{Abandoned, Claim, Entry, Query, StatusFilter};
-use beads_ralph_core::plan::Filter;
 use beads_ralph_core::simulate::{Lessons, Recorded, WorldModel};
+use beads_ralph_runtime::app::beads::Beads;
+use beads_ralph_runtime::app::plan::{PlanInput, PlanOptions};
 use beads_ralph_runtime::config::{self, Config, IntegrationMode};
 use beads_ralph_runtime::run::{RunDirectory, Selection, Sight, TaskReader, read_journal};
 use beads_ralph_runtime::store::{self, MemoryStore, Stamp, Store, Write};
@@ -19,18 +19,17 @@ use jiff::Timestamp;
 
 use super::SimulateArgs;
 use crate::args::Global;
-use crate::beads::{Beads, here};
+use crate::args::here;
 use crate::command::inspect::simulate::model::ModelArgs;
+use crate::command::plan::error;
 use crate::command::work::run::settings::configured;
 use crate::failure::Failure;
 use crate::journal::{self, Journal};
-use crate::plan_source::{PlanSource, Surroundings};
 use crate::ui::{Stream, Ui, render};
 
 /// How many of the last runs are learned from.
 const MAX_RUNS: usize = 20;
 
-/// What is simulated.
 pub(super) struct Work {
     pub(super) tasks: Vec<Task>,
     pub(super) settings: Settings,
@@ -43,7 +42,6 @@ pub(super) struct Work {
     pub(super) began: Timestamp,
 }
 
-/// A run that was.
 pub(super) struct Run {
     pub(super) journal: Journal,
     pub(super) recorded: Recorded,
@@ -60,13 +58,13 @@ pub(super) fn read(args: &SimulateArgs, global: &Global, ui: &Ui) -> Result<Work
         }
         (None, Some(plan)) => {
             let (tasks, settings) = of_plan(plan, args, ui)?;
-            if let (false, Ok(beads)) = (args.model.no_history, Beads::open(global)) {
+            if let (false, Ok(beads)) = (args.model.no_history, global.open()) {
                 learn(&beads, &rules_of(here().ok().as_deref())?, &mut lessons)?;
             }
             (tasks, settings, None)
         }
         (None, None) => {
-            let beads = Beads::open(global)?;
+            let beads = global.open()?;
             let config = config::load(beads.directory.parent())?;
             let rules = rules(&config);
             if !args.model.no_history {
@@ -121,22 +119,16 @@ fn of_plan(
     args: &SimulateArgs,
     ui: &Ui,
 ) -> Result<(Vec<Task>, Settings), Failure> {
-    let source = PlanSource::read(path)?;
-    let surroundings = Surroundings::of(&source)?;
-    let filter = Filter::parse(args.sprint_filter.as_deref().unwrap_or_default())?;
-    let plan = source.parse();
-    let built = build(
-        &plan,
-        &filter,
-        &surroundings.settings(&source, &args.rules, false),
-    );
-    let mut compiled = built.map_err(|refusal| match refusal {
-        Refusal::Findings(findings) => ui.refuse(&source, findings),
-        Refusal::Filter(fault) => fault.into(),
-    })?;
+    let options = PlanOptions {
+        sprint_filter: args.sprint_filter.clone(),
+        ..args.rules.options()
+    };
+    let input = PlanInput::read(path, options)?;
+    let source = &input.source;
+    let mut compiled = (input.compile()).map_err(|error| error::failure(error, source, ui))?;
     sort_by_place(&mut compiled.findings);
-    ui.say(&render(&source, &compiled.findings, ui.style(Stream::Err)));
-    let config = surroundings.config();
+    ui.say(&render(source, &compiled.findings, ui.style(Stream::Err)));
+    let config = input.context.config();
     let tasks = tasks(&stored(&compiled.beads)?, config)?;
     Ok((tasks, settings(config)))
 }
