@@ -6,6 +6,8 @@ mod findings_json;
 mod implement_loop;
 mod review_loop;
 
+use serde::Serialize;
+
 pub use implement_loop::{Aborted, Aggregate, CycleRecord, ImplementLoop, Next, WorkerEnd};
 pub use review_loop::{
     CallerAction, ReviewLoop, ReviewNext, ReviewVerdict, Reviewer, ReviewerStatus, reviewers,
@@ -28,13 +30,13 @@ crate::text::word_enum! {
     /// How bad a finding is.
     #[derive(PartialOrd, Ord)]
     pub enum Severity {
-        /// Nothing can continue with it.
+        /// It stops all further work.
         Blocking = "blocking",
-        /// It must be fixed.
+        /// It must be fixed before use.
         Critical = "critical",
         /// It should be fixed.
         Major = "major",
-        /// It may be fixed.
+        /// Everything else.
         Minor = "minor",
     }
 }
@@ -50,7 +52,7 @@ impl Severity {
 }
 
 /// How many findings of each kind there are.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Blocking ones.
     pub blocking: u32,

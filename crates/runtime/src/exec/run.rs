@@ -11,7 +11,7 @@ use beads_ralph_core::dod::{
     RunProgress, prompt,
 };
 use camino::{Utf8Path, Utf8PathBuf};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::keeper::{Keeper, KeeperError, Verdict};
 use super::{Ending, Receipt, Report, Task, Worker, Workshop, agent_end, exceeded};
@@ -30,7 +30,7 @@ pub(super) struct Run<'a> {
     listener: &'a mut dyn Listener,
     started: Instant,
     bead: DodBead,
-    retry_loop: RetryLoop,
+    pursuit: RetryLoop,
     progress: RunProgress,
     feedback: Vec<Feedback>,
     receipt: Receipt,
@@ -38,6 +38,19 @@ pub(super) struct Run<'a> {
     max_iterations: u32,
     /// What the checks saw when they were red.
     seen_red: Option<Snapshot>,
+}
+
+/// How the work ended, as it is kept among the evidence.
+#[derive(Serialize)]
+struct EvidenceRecord<'a> {
+    bead_id: &'a str,
+    iterations: u32,
+    timestamp: Timestamp,
+    status: &'a str,
+    reason: Option<&'a str>,
+    results: &'a [CheckRecord],
+    receipt: &'a Receipt,
+    logs: &'a Utf8Path,
 }
 
 impl<'a> Run<'a> {
@@ -55,7 +68,7 @@ impl<'a> Run<'a> {
             listener,
             started: clock::monotonic(),
             max_iterations: settings.max_iterations,
-            retry_loop: RetryLoop::new(settings),
+            pursuit: RetryLoop::new(settings),
             progress: RunProgress::begun(bead.total_attempts()),
             feedback: Feedback::noted(&bead),
             receipt: Receipt::noted(&bead),
@@ -70,7 +83,7 @@ impl<'a> Run<'a> {
 impl Run<'_> {
     pub(super) fn until_the_end(&mut self) -> Result<Report, KeeperError> {
         self.save()?;
-        let mut step = self.retry_loop.begin(self.moment());
+        let mut step = self.pursuit.begin(self.moment());
         let ending = loop {
             step = match step {
                 // What is decided is decided: a signal that comes now changes nothing.
@@ -137,7 +150,7 @@ impl Run<'_> {
             bead: &self.bead,
             iteration,
             prompt,
-            time_left: self.retry_loop.time_left(at),
+            time_left: self.pursuit.time_left(at),
             directory,
             mark: self.workshop.mark.below(),
         };
@@ -158,11 +171,11 @@ impl Run<'_> {
         worker.work(&task, &mut listener)
     }
 
-    /// What follows an agent's end. What it failed with is told to the next one.
+    /// The step after an agent's end. The next agent gets its failure as feedback.
     fn after_agent(&mut self, end: AgentEnd) -> RetryStep {
         let is_idle = end == AgentEnd::Done { has_changed: false };
         let at = self.moment();
-        let step = self.retry_loop.agent_ended(end.clone(), at);
+        let step = self.pursuit.agent_ended(end.clone(), at);
         let reason = match end {
             AgentEnd::Failed(reason) | AgentEnd::Hopeless(reason) => Some(reason),
             AgentEnd::Done { .. } if is_idle && !matches!(step, RetryStep::Verify { .. }) => {
@@ -187,7 +200,7 @@ impl Run<'_> {
     }
 
     fn verify(&mut self, iteration: u32) -> Result<RetryStep, KeeperError> {
-        let n_blind = self.retry_loop.n_blind();
+        let n_blind = self.pursuit.n_blind();
         let mut records = match self.check_directory(iteration) {
             Ok(directory) => self.checked(&directory),
             Err(error) => vec![failed("evidence", &error.to_string())],
@@ -207,9 +220,9 @@ impl Run<'_> {
         self.progress.checked(records);
         if let Some(why) = no_verdict {
             self.save()?;
-            return Ok(self.retry_loop.unverified(&why, self.moment()));
+            return Ok(self.pursuit.unverified(&why, self.moment()));
         }
-        let step = self.retry_loop.verified(is_green, &summary, self.moment());
+        let step = self.pursuit.verified(is_green, &summary, self.moment());
         if !is_green {
             let tree = Tree::at(self.workshop.root, self.workshop.home, self.workshop.units);
             self.seen_red = Some(tree.snapshot());
@@ -232,9 +245,9 @@ impl Run<'_> {
             logs: directory,
             again: self.workshop.again,
         };
-        let (retry_loop, started) = (&self.retry_loop, self.started);
+        let (pursuit, started) = (&self.pursuit, self.started);
         let time_left = || {
-            retry_loop.time_left(Moment {
+            pursuit.time_left(Moment {
                 now: clock::wall(),
                 elapsed: clock::monotonic().saturating_duration_since(started),
             })
@@ -269,17 +282,22 @@ impl Run<'_> {
         }
     }
 
-    fn evidence_of(&self, status: &str, reason: Option<&str>, records: &[CheckRecord]) -> Value {
-        json!({
-            "bead_id": self.bead.id,
-            "iterations": self.retry_loop.iteration(),
-            "timestamp": Timestamp::from_instant(clock::now()),
-            "status": status,
-            "reason": reason,
-            "results": records,
-            "receipt": self.receipt,
-            "logs": self.workshop.logs.path(),
-        })
+    fn evidence_of<'e>(
+        &'e self,
+        status: &'e str,
+        reason: Option<&'e str>,
+        results: &'e [CheckRecord],
+    ) -> EvidenceRecord<'e> {
+        EvidenceRecord {
+            bead_id: &self.bead.id,
+            iterations: self.pursuit.iteration(),
+            timestamp: Timestamp::from_instant(clock::now()),
+            status,
+            reason,
+            results,
+            receipt: &self.receipt,
+            logs: self.workshop.logs.path(),
+        }
     }
 
     fn wait(&mut self, time: Duration, why: &str) -> RetryStep {
@@ -293,7 +311,7 @@ impl Run<'_> {
             };
             listener.hear(&News::Waiting { left, why });
             if left.is_zero() || self.workshop.cancel.wait(left.min(Duration::from_secs(1))) {
-                return self.retry_loop.waited(self.moment());
+                return self.pursuit.waited(self.moment());
             }
         }
     }
@@ -308,7 +326,7 @@ impl Run<'_> {
     /// Checks that could not be run are run again in the same iteration; what they said is kept all the same.
     fn check_directory(&self, iteration: u32) -> Result<Utf8PathBuf, FileError> {
         let attempt = self.directory(iteration)?;
-        match self.retry_loop.n_blind() {
+        match self.pursuit.n_blind() {
             0 => Ok(attempt),
             _ => files::fresh_directory(&attempt.join("verify-again")).map(|(path, _)| path),
         }
@@ -369,7 +387,7 @@ impl Run<'_> {
         }
         Ok(Report {
             ending,
-            iterations: self.retry_loop.iteration(),
+            iterations: self.pursuit.iteration(),
             records,
             last_failure: self.progress.last_failure_summary.clone(),
             evidence: self.evidence.take(),
@@ -379,7 +397,7 @@ impl Run<'_> {
     }
 }
 
-/// Something that is no check of the bead and must hold all the same.
+/// A failed condition that is not one of the bead's checks.
 fn failed(name: &str, reason: &str) -> CheckRecord {
     CheckRecord::failed(name, reason, &Timestamp::from_instant(clock::now()))
 }
