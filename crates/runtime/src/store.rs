@@ -7,25 +7,21 @@
 
 mod bd;
 mod error;
-mod family;
-mod lease;
 mod memory;
-mod place;
+mod registry;
 mod rules;
 mod sqlite;
 
-pub use bd::{BdStore, OWN_BUILD};
-pub use error::StoreError;
-pub use family::below;
-pub use lease::{Control, Lease};
+pub use bd::{BdStore, Moved, OWN_BUILD, init_from_bd};
+pub use error::{SpecificError, StoreError};
 pub use memory::MemoryStore;
-pub use place::{
-    Initialized, Kind, Moved, Place, Scratch, find, find_by, find_in, init, init_from_bd, init_in,
-    options, root_of,
+pub use registry::{
+    Doctor, Initialized, Opened, Options, Owner, Place, StoreKind, find, find_by, find_in, init,
+    init_in, options, root_of,
 };
-pub use sqlite::{CheckReport, Opened, Options, RepairReport, SqliteStore, check, repair};
+pub use sqlite::{CheckReport, RepairReport, SqliteStore, check, repair};
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::ControlFlow;
 
 use beads_ralph_core::bead::{BeadId, Timestamp};
@@ -421,4 +417,51 @@ pub struct NewClaim<'a> {
     pub is_forced: bool,
     /// The claim of somebody who is gone, and why that is known: it ends in the same step, so that nobody comes between.
     pub instead_of: Option<(Fence, Abandoned)>,
+}
+
+/// Everything below a bead, each once.
+pub fn below(store: &dyn Store, root: &BeadId) -> Result<Vec<Record>, StoreError> {
+    let mut seen = HashSet::from([root.clone()]);
+    let mut level = vec![root.clone()];
+    let mut found = Vec::new();
+    while !level.is_empty() {
+        let mut parts = Vec::new();
+        for id in &level {
+            let dependents = store.dependents(id)?.into_iter();
+            let children = dependents.filter(|(_, kind)| kind == EdgeType::ParentChild);
+            parts.extend(children.map(|(child, _)| child));
+        }
+        parts.retain(|id| seen.insert(id.clone()));
+        found.extend(store.get(&parts)?);
+        level = parts;
+    }
+    Ok(found)
+}
+
+/// That a name is taken, by whom and until when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lease {
+    /// The name: a slot, a port, an account.
+    pub name: String,
+    /// Rises each time the name is taken.
+    pub fence: Fence,
+    /// Who has it.
+    pub holder: Holder,
+    /// Until when.
+    pub until: jiff::Timestamp,
+}
+
+/// A value that processes share, with a version to compare before it is set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Control {
+    /// Its name.
+    pub key: String,
+    /// Its value.
+    pub value: Value,
+    /// How often it was set.
+    pub version: u64,
+    /// Who set it last.
+    pub actor: String,
+    /// When, to the microsecond.
+    pub at: jiff::Timestamp,
 }

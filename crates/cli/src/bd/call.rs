@@ -9,7 +9,7 @@ use beads_ralph_core::issue::{Holder, Query, Record};
 use beads_ralph_runtime::git::Person;
 use beads_ralph_runtime::os::env::{self, Variable};
 use beads_ralph_runtime::os::process::Units;
-use beads_ralph_runtime::store::{self, Kind, Place, Stamp, Store, StoreError, Write};
+use beads_ralph_runtime::store::{self, Place, Stamp, Store, StoreError, Write};
 use beads_ralph_runtime::{os::clock, os::host};
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
@@ -78,7 +78,7 @@ impl Call<'_> {
                 _ => error.into(),
             }
         })?;
-        if place.kind == Kind::Bd {
+        if place.is_foreign() {
             return Err(super::handed_over(&place, self.typed));
         }
         Ok(Opened {

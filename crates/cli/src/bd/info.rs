@@ -1,6 +1,6 @@
 //! `bd info` and `bd where`: where the store is, and how it stands.
 
-use beads_ralph_runtime::store::{Kind, StoreError};
+use beads_ralph_runtime::store::StoreError;
 use camino::Utf8PathBuf;
 use serde_json::json;
 
@@ -51,11 +51,7 @@ fn info(call: &mut Call<'_>) -> Result<(), Refusal> {
 
 /// The file that the beads are in.
 fn database(call: &Call<'_>) -> Result<Utf8PathBuf, Refusal> {
-    let place = call.place()?;
-    Ok(match place.kind {
-        Kind::Sqlite(file) => file,
-        Kind::Bd => place.directory,
-    })
+    Ok(call.place()?.database)
 }
 
 fn place(call: &mut Call<'_>) -> Result<(), Refusal> {

@@ -1,6 +1,6 @@
 //! `bd init`: the store of a repository, ours, with the prefix of its ids.
 
-use beads_ralph_runtime::store::{self, Kind, StoreError};
+use beads_ralph_runtime::store::{self, StoreError};
 
 use super::call::{Call, Opened, default_prefix};
 use super::failure::Refusal;
@@ -72,15 +72,14 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     match store::find(&call.here) {
         Err(StoreError::NotInitialized { .. }) => {}
         Err(error) => return Err(error.into()),
-        Ok(place) => match &place.kind {
-            Kind::Bd => return Err(super::handed_over(&place, call.typed)),
-            Kind::Sqlite(_) if call.arguments.is_on("init-if-missing") => return Ok(()),
-            Kind::Sqlite(file) => {
-                return Err(Refusal::plain(format!(
-                    "\n⚠ Found existing database: {file}\n\nThis workspace is already initialized.\n\nTo use the existing database:\n  Just run bd commands normally (e.g., bd list)\n\nAborting."
-                )));
-            }
-        },
+        Ok(place) if place.is_foreign() => return Err(super::handed_over(&place, call.typed)),
+        Ok(_) if call.arguments.is_on("init-if-missing") => return Ok(()),
+        Ok(place) => {
+            return Err(Refusal::plain(format!(
+                "\n⚠ Found existing database: {}\n\nThis workspace is already initialized.\n\nTo use the existing database:\n  Just run bd commands normally (e.g., bd list)\n\nAborting.",
+                place.database
+            )));
+        }
     }
     let made = store::init(&call.here)?;
     let mut opened = Opened::made(made.store, made.directory, call);

@@ -49,11 +49,8 @@ pub(super) fn trouble(error: StoreError) -> Trouble {
         StoreError::Busy { .. }
         | StoreError::WriteFailed { .. }
         | StoreError::Guard { .. }
-        | StoreError::BdFailed { .. }
-        | StoreError::BdTimeout { .. }
-        | StoreError::NotAsWritten(_)
-        | StoreError::HalfDone { .. }
         | StoreError::File(_) => Trouble::passing(message),
+        StoreError::Specific(error) if error.is_passing => Trouble::passing(message),
         StoreError::Stale { .. }
         | StoreError::NotFound(_)
         | StoreError::Held { .. }
@@ -66,15 +63,11 @@ pub(super) fn trouble(error: StoreError) -> Trouble {
         | StoreError::Unresolved { .. }
         | StoreError::Exists(_) => Trouble::for_bead(message),
         StoreError::NotInitialized { .. }
-        | StoreError::BelongsToBd { .. }
-        | StoreError::BdUninitialized { .. }
-        | StoreError::BdTooOld { .. }
-        | StoreError::BdServer(_)
         | StoreError::Timeout { .. }
         | StoreError::Damaged { .. }
-        | StoreError::TooNew { .. }
         | StoreError::Unusable { .. }
-        | StoreError::Unsupported(_) => Trouble::for_run(message),
+        | StoreError::Unsupported(_)
+        | StoreError::Specific(_) => Trouble::for_run(message),
     }
 }
 

@@ -13,6 +13,8 @@
 //! is `bd history`.
 
 mod commands;
+mod failure;
+mod kind;
 mod probe;
 mod program;
 mod wire;
@@ -30,6 +32,7 @@ use beads_ralph_core::issue::{
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 
+use self::failure::BdError;
 use self::probe::{Fingerprint, Probed, Words};
 use self::program::{Call, Program};
 pub(super) use self::wire::Row;
@@ -40,6 +43,8 @@ use super::{
 use crate::os::process::Units;
 use crate::{os::clock, os::digest, os::env, os::files};
 
+pub(super) use self::kind::RealBd;
+pub use self::kind::{Moved, init_from_bd};
 pub use self::probe::OWN_BUILD;
 
 /// The directory beside the database that is ours.
@@ -96,14 +101,6 @@ struct State {
     is_provisional: bool,
 }
 
-/// The error of a store whose program is not there.
-fn missing(beads: &Utf8Path) -> StoreError {
-    StoreError::BelongsToBd {
-        path: beads.to_owned(),
-        why: "and there is no bd on the PATH",
-    }
-}
-
 impl BdStore {
     /// Opens the store of a `.beads` directory that belongs to the real `bd`. The program is the first `bd` of the `PATH` that is
     /// not our own (Z-26).
@@ -132,7 +129,7 @@ impl BdStore {
             n_calls: Cell::new(0),
         });
         let real = probe::first_real(&kept, programs)?;
-        let (program, probed) = real.ok_or_else(|| missing(beads))?;
+        let (program, probed) = real.ok_or_else(|| BdError::Missing(beads.to_owned()))?;
         // Nothing of ours is beside a database that nobody can speak to.
         for own in [&directory, &beads.join("runs")] {
             files::create_directory(own)?;
@@ -309,7 +306,7 @@ impl Store for BdStore {
 
     fn obstacle(&self) -> Option<StoreError> {
         let is_shared = self.files.is_none();
-        let server = || is_shared.then(|| StoreError::BdServer(self.program.beads.clone()));
+        let server = || is_shared.then(|| BdError::Server(self.program.beads.clone()).into());
         self.probed.obstacle().or_else(server)
     }
 

@@ -11,8 +11,7 @@ use super::Capability;
 use crate::os::files::FileError;
 use crate::repo::shown;
 
-/// Why a store refused or failed. Nothing was changed, whichever it is, but for failures of the real `bd`: what it did is then to be
-/// looked at.
+/// Why a store refused or failed. Nothing was changed, but for a failure of the real `bd`: what it did is then to be looked at.
 #[derive(Debug, Error)]
 pub enum StoreError {
     /// There is no store here.
@@ -20,14 +19,6 @@ pub enum StoreError {
     NotInitialized {
         /// Where the search began.
         from: Utf8PathBuf,
-    },
-    /// The store belongs to the real `bd`, which is not to be found, or not yet spoken to.
-    #[error("the beads in {} are kept by bd, {why}", shown(path))]
-    BelongsToBd {
-        /// The `.beads` directory.
-        path: Utf8PathBuf,
-        /// Why that is an obstacle.
-        why: &'static str,
     },
     /// There is no such issue.
     #[error("there is no bead {}", excerpt(.0.as_str()))]
@@ -133,19 +124,6 @@ pub enum StoreError {
         /// Where, and how it shows.
         what: String,
     },
-    /// The store was written by a newer program.
-    #[error(
-        "the store {} has format {found}; this program knows formats up to {known}",
-        shown(path)
-    )]
-    TooNew {
-        /// The file.
-        path: Utf8PathBuf,
-        /// Its format.
-        found: i64,
-        /// The newest format known here.
-        known: i64,
-    },
     /// The file cannot be used.
     #[error("the store {} cannot be used: {why}", shown(path))]
     Unusable {
@@ -170,58 +148,27 @@ pub enum StoreError {
         /// What is not there.
         target: BeadId,
     },
-    /// The real `bd` failed, or said what nobody understands.
-    #[error("`{command}` failed{}: {said}", exited(*.code))]
-    BdFailed {
-        /// What was called.
-        command: String,
-        /// How it ended.
-        code: Option<i32>,
-        /// What it said.
-        said: String,
-    },
-    /// The real `bd` did not answer in time.
-    #[error("`{command}` did not end within {seconds} seconds")]
-    BdTimeout {
-        /// What was called.
-        command: String,
-        /// How long was waited.
-        seconds: u64,
-    },
-    /// The real `bd` did something else than it was told.
-    #[error("bead {} is not what was written", excerpt(.0.as_str()))]
-    NotAsWritten(BeadId),
-    /// A change of several steps met somebody else's in the middle.
-    #[error("{what} changed after a part of the change was made")]
-    HalfDone {
-        /// What.
-        what: String,
-    },
-    /// The database is one that other machines may use too, which nobody takes turns with.
-    #[error("the database of bd in {} is behind a server, where a run could not keep others off its beads", shown(.0))]
-    BdServer(Utf8PathBuf),
-    /// The real `bd` has no database.
-    #[error("bd finds no database: {said}")]
-    BdUninitialized {
-        /// What it said.
-        said: String,
-    },
-    /// The real `bd` cannot do what would make it safe to work on its beads.
-    #[error("bd {} in {} is too old to be written to: {why}", excerpt(.found), shown(path))]
-    BdTooOld {
-        /// The program.
-        path: Utf8PathBuf,
-        /// Its version.
-        found: String,
-        /// What it cannot do.
-        why: &'static str,
-    },
     /// This store cannot do that.
     #[error("this store cannot {}", .0.words())]
     Unsupported(Capability),
     /// A file beside the store.
     #[error(transparent)]
     File(#[from] FileError),
+    /// Something that only one kind of store can fail with.
+    #[error(transparent)]
+    Specific(Box<SpecificError>),
+}
+
+/// A failure that only one kind of store knows, with all that callers need of it.
+#[derive(Debug, Error)]
+#[error("{message}")]
+pub struct SpecificError {
+    pub code: ErrorCode,
+    pub message: String,
+    /// What to do about it.
+    pub advice: &'static str,
+    /// Whether it may be over at the next try.
+    pub is_passing: bool,
 }
 
 impl StoreError {
@@ -229,8 +176,6 @@ impl StoreError {
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::NotInitialized { .. } => ErrorCode::DatabaseNotInitialized,
-            Self::BelongsToBd { .. } | Self::BdTooOld { .. } => ErrorCode::DatabaseCliNotFound,
-            Self::BdUninitialized { .. } => ErrorCode::DatabaseNotInitialized,
             Self::NotFound(_) | Self::Unresolved { .. } => ErrorCode::DependencyUnresolved,
             Self::Exists(_) => ErrorCode::DependencyDuplicateId,
             Self::Edit { error, .. } => error.code(),
@@ -243,28 +188,24 @@ impl StoreError {
             | Self::Stale { .. }
             | Self::Guard { .. }
             | Self::Timeout { .. }
-            | Self::BdServer(_)
             | Self::Unsupported(_) => ErrorCode::ValidationConstraint,
-            Self::Busy { .. } | Self::BdTimeout { .. } => ErrorCode::DatabaseTimeout,
-            Self::Damaged { .. } | Self::TooNew { .. } | Self::Unusable { .. } => {
-                ErrorCode::IoPermissionDenied
-            }
-            Self::WriteFailed { .. }
-            | Self::BdFailed { .. }
-            | Self::NotAsWritten(_)
-            | Self::HalfDone { .. } => ErrorCode::DatabaseInsertFailed,
+            Self::Busy { .. } => ErrorCode::DatabaseTimeout,
+            Self::Damaged { .. } | Self::Unusable { .. } => ErrorCode::IoPermissionDenied,
+            Self::WriteFailed { .. } => ErrorCode::DatabaseInsertFailed,
             Self::File(error) => error.code(),
+            Self::Specific(error) => error.code,
         }
+    }
+
+    /// Whether something did not answer in time.
+    pub fn is_timeout(&self) -> bool {
+        self.code() == ErrorCode::DatabaseTimeout
     }
 
     /// Whether somebody else was faster (contracts §4.3: exit code 4).
     pub fn is_already_claimed(&self) -> bool {
         matches!(self, Self::Held { .. } | Self::InProgress(_))
     }
-}
-
-fn exited(code: Option<i32>) -> String {
-    code.map_or_else(String::new, |code| format!(" with exit code {code}"))
 }
 
 fn listed(errors: &[FieldError]) -> String {

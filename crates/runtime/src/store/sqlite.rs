@@ -10,6 +10,7 @@ mod edges;
 mod facts;
 mod failure;
 mod find;
+mod kind;
 mod leases;
 mod open;
 mod query;
@@ -17,6 +18,7 @@ mod repair;
 mod rows;
 
 pub use check::{CheckReport, check};
+pub(super) use kind::{Embedded, replace_in};
 pub use repair::{RepairReport, repair};
 
 use std::borrow::Cow;
@@ -37,27 +39,14 @@ use serde_json::Value;
 use self::batch::{Batch, Next};
 use self::failure::Failed;
 use self::open::{Access, FORMAT, MIGRATIONS, Purpose};
-use super::{Control, Lease, NewClaim, Stamp, Store, StoreError, Write, rules};
+use super::{Control, Lease, NewClaim, Opened, Options, Stamp, Store, StoreError, Write, rules};
 
-/// How long a process waits for the others unless it is told otherwise (contracts §4.2: `DATABASE.TIMEOUT`).
+/// How long is waited where nobody says how long, which is what [`Options`] say.
 const BUSY: Duration = Duration::from_secs(30);
 
 /// From how many changes on a batch gets a larger cache, and how large in KiB (SQLite counts them downwards).
 const LARGE_BATCH: usize = 500;
 const LARGE_CACHE: i64 = -65536;
-
-/// How a store is opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Options {
-    /// How long to wait for other processes (contracts §4.2: `DATABASE.TIMEOUT`).
-    pub busy: Duration,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { busy: BUSY }
-    }
-}
 
 /// A store in one file.
 #[derive(Debug)]
@@ -66,17 +55,6 @@ pub struct SqliteStore {
     path: Utf8PathBuf,
     options: Options,
     _lock: File,
-}
-
-/// How a store was opened.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Opened {
-    /// It was there.
-    Existing,
-    /// It was made.
-    Created,
-    /// It had an older format; the copy of it is here.
-    Migrated(Utf8PathBuf),
 }
 
 /// What is found in a file.

@@ -8,6 +8,7 @@ use beads_ralph_core::issue::{Comment, Dependency, Issue};
 use beads_ralph_core::vocabulary::{field, metadata};
 use serde_json::{Map, Value, json};
 
+use super::failure::BdError;
 use super::program::{Argument, Call};
 use super::wire::{Row, check_key, kept};
 use crate::store::{Capability, StoreError};
@@ -255,11 +256,12 @@ fn added_notes<'a>(old: &Issue, new: &'a Issue) -> Option<&'a str> {
 /// A flag with a text, if it is not too long for one.
 fn argument(name: &str, text: &str) -> Result<Vec<Argument>, StoreError> {
     if text.len() > MAX_ARGUMENT {
-        return Err(StoreError::BdFailed {
+        return Err(BdError::Failed {
             command: format!("bd update --{name}"),
             code: None,
             said: format!("a text of {} bytes is more than it can be told", text.len()),
-        });
+        }
+        .into());
     }
     Ok(vec![Argument::Text(format!("--{name}={text}"))])
 }

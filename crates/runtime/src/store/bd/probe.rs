@@ -14,6 +14,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::failure::BdError;
 use super::program::{Call, Program};
 use crate::os::files;
 use crate::store::StoreError;
@@ -56,15 +57,18 @@ impl Probed {
         if numbers.as_slice() >= NEEDED.as_slice() && self.has_guards {
             return None;
         }
-        Some(StoreError::BdTooOld {
-            path: self.file.0.clone(),
-            found: self.version.clone(),
-            why: if self.has_guards {
-                "its guards are not checked where it writes"
-            } else {
-                "its `update` has no --if-status"
-            },
-        })
+        Some(
+            BdError::TooOld {
+                path: self.file.0.clone(),
+                found: self.version.clone(),
+                why: if self.has_guards {
+                    "its guards are not checked where it writes"
+                } else {
+                    "its `update` has no --if-status"
+                },
+            }
+            .into(),
+        )
     }
 }
 

@@ -15,6 +15,7 @@ use beads_ralph_core::text::excerpt;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Map, Value};
 
+use super::failure::BdError;
 use crate::os::files;
 use crate::os::process::{
     Cancel, Ending, Environment, Flow, Limits, Mark, Spec, Stdin, Stopped, Stream, UnitError,
@@ -126,10 +127,13 @@ impl Program {
     /// Calls it and waits for its end, whatever its exit code.
     pub(super) fn call(&self, call: &Call) -> Result<Answer, StoreError> {
         let command = call.shown();
-        let fail = |why: String| StoreError::BdFailed {
-            command: command.clone(),
-            code: None,
-            said: why,
+        let fail = |why: String| {
+            BdError::Failed {
+                command: command.clone(),
+                code: None,
+                said: why,
+            }
+            .into()
         };
         let directory = tempfile::tempdir().map_err(|error| fail(error.to_string()))?;
         let directory = Utf8Path::from_path(directory.path())
@@ -150,16 +154,17 @@ impl Program {
         let ended = match self.units.run(&spec, &cancel, &mut printed) {
             Ok(ended) => ended,
             Err(UnitError::Program { is_missing, .. }) if is_missing => {
-                return Err(super::missing(&self.beads));
+                return Err(BdError::Missing(self.beads.clone()).into());
             }
             Err(error) => return Err(fail(error.to_string())),
         };
         match ended.stopped {
             Some(Stopped::Wall) => {
-                return Err(StoreError::BdTimeout {
+                return Err(BdError::Timeout {
                     command,
                     seconds: (self.limit + call.extra).as_secs(),
-                });
+                }
+                .into());
             }
             Some(_) => return Err(fail("it printed more than can be kept".to_owned())),
             None => {}
@@ -167,11 +172,12 @@ impl Program {
         let code = match ended.ending {
             Ending::Exited(code) => code,
             ending => {
-                return Err(StoreError::BdFailed {
+                return Err(BdError::Failed {
                     command,
                     code: ending.code(),
                     said: "it was killed".to_owned(),
-                });
+                }
+                .into());
             }
         };
         Ok(Answer {
@@ -253,13 +259,14 @@ impl Answer {
     pub(super) fn failure(&self) -> StoreError {
         let said = self.said();
         if said.contains("no beads database found") {
-            return StoreError::BdUninitialized { said };
+            return BdError::Uninitialized(said).into();
         }
-        StoreError::BdFailed {
+        BdError::Failed {
             command: self.command.clone(),
             code: Some(self.code),
             said,
         }
+        .into()
     }
 
     /// What it said went wrong, in one line.
@@ -314,15 +321,16 @@ impl Answer {
         let start: String = (String::from_utf8_lossy(&self.stdout).chars())
             .take(MAX_SAID)
             .collect();
-        StoreError::BdFailed {
+        BdError::Failed {
             command: self.command.clone(),
             code: Some(self.code),
             said: format!("it printed no JSON ({error}) but: {}", excerpt(&start)),
         }
+        .into()
     }
 
     fn unexpected(&self, value: &Value) -> StoreError {
-        StoreError::BdFailed {
+        BdError::Failed {
             command: self.command.clone(),
             code: Some(self.code),
             said: format!(
@@ -330,6 +338,7 @@ impl Answer {
                 excerpt(&value.to_string())
             ),
         }
+        .into()
     }
 }
 

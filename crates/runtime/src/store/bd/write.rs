@@ -10,6 +10,7 @@ use beads_ralph_core::vocabulary::IssueType;
 use serde_json::{Map, Value};
 
 use super::commands::{self, Calls};
+use super::failure::BdError;
 use super::probe::Fingerprint;
 use super::program::Answer;
 use super::program::Call;
@@ -93,7 +94,7 @@ impl BdStore {
             state.read = None;
             match error {
                 StoreError::Guard { .. } if !is_begun => mismatch = Some(error),
-                StoreError::Guard { what, .. } => return Err(StoreError::HalfDone { what }),
+                StoreError::Guard { what, .. } => return Err(BdError::HalfDone(what).into()),
                 error => return Err(error),
             }
         }
@@ -219,7 +220,7 @@ impl BdStore {
         let error = match (imported, read) {
             (Ok(_), Ok(())) => match new.iter().find(|row| !is_there(row)) {
                 None => return Ok(()),
-                Some(row) => StoreError::NotAsWritten(row.entry.issue.id().clone()),
+                Some(row) => BdError::NotAsWritten(row.entry.issue.id().clone()).into(),
             },
             (Err(error), _) | (Ok(_), Err(error)) => error,
         };
@@ -285,7 +286,7 @@ impl BdStore {
         if found.is_some_and(|found| found.has_become(before, after)) {
             Ok(())
         } else {
-            Err(StoreError::NotAsWritten(id.clone()))
+            Err(BdError::NotAsWritten(id.clone()).into())
         }
     }
 
@@ -318,7 +319,7 @@ fn completed(mut document: Map<String, Value>, before: &Row) -> Result<Row, Stor
     let id = before.entry.issue.id();
     // `bd` takes the beginning of an id for the whole of it where it can.
     let row = row.filter(|row| row.entry.issue.id() == id);
-    let mut row = row.ok_or_else(|| StoreError::NotAsWritten(id.clone()))?;
+    let mut row = row.ok_or_else(|| BdError::NotAsWritten(id.clone()))?;
     row.entry.comments.clone_from(&before.entry.comments);
     Ok(row)
 }

@@ -7,7 +7,8 @@ use rusqlite::ErrorCode;
 use rusqlite::types::FromSqlError;
 
 use crate::os::limits;
-use crate::store::StoreError;
+use crate::repo::shown;
+use crate::store::{SpecificError, StoreError};
 
 /// Something went wrong below the store.
 #[derive(Debug)]
@@ -69,6 +70,19 @@ impl Failed {
             Self::Sql(error) => of_sql(&error, path, busy),
         }
     }
+}
+
+/// The file was written by a newer program.
+pub(super) fn too_new(path: &Utf8Path, found: i64, known: i64) -> StoreError {
+    let path = shown(path);
+    StoreError::Specific(Box::new(SpecificError {
+        code: beads_ralph_core::diag::ErrorCode::IoPermissionDenied,
+        message: format!(
+            "the store {path} has format {found}; this program knows formats up to {known}"
+        ),
+        advice: "install the newer beads-ralph that wrote it",
+        is_passing: false,
+    }))
 }
 
 fn of_sql(error: &rusqlite::Error, path: &Utf8Path, busy: Duration) -> StoreError {

@@ -7,7 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use rusqlite::{Connection, OpenFlags, Transaction};
 
 use super::facts;
-use super::failure::Failed;
+use super::failure::{self, Failed};
 use crate::os::limits;
 use crate::store::StoreError;
 
@@ -200,11 +200,7 @@ pub(super) fn check_format(
         });
     }
     if found > known {
-        return Err(StoreError::TooNew {
-            path: path.to_owned(),
-            found,
-            known,
-        });
+        return Err(failure::too_new(path, found, known));
     }
     Ok(found)
 }
