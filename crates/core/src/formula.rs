@@ -10,7 +10,6 @@ mod compile;
 mod compose;
 mod condition;
 pub mod distill;
-mod document;
 mod expand;
 mod fields;
 mod library;
@@ -30,7 +29,6 @@ mod tests;
 pub use budget::{MAX_STEPS, MAX_TEXT};
 pub use compile::{Compilation, compile, vapor_warning};
 pub use condition::{Condition, Test};
-pub use document::Format;
 pub use fields::{FIELDS, Field, Object, Treatment};
 pub use library::{Absent, Shelf};
 pub use model::{
@@ -38,7 +36,7 @@ pub use model::{
     Kind, Phase, Step, StepId, UnsafeName, Variable, VariableType, WaitsFor, is_variable_name,
 };
 pub use molecule::{Awaited, GATE, Molecule, Need, Pouring, StepBead, Wait};
-pub use place::{FileId, Finding, Place, Placed, Sheet};
+pub use place::{FileId, Finding, Format, Place, Placed, Sheet};
 pub use read::Strictness;
 pub use repeat::{Loop, Times};
 pub use schema_json::schemas;

@@ -11,6 +11,7 @@ pub mod text;
 
 pub mod number;
 
+pub mod tree;
 pub mod vocabulary;
 
 pub mod diag;

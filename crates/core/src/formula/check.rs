@@ -6,12 +6,12 @@ use super::library::Library;
 use super::model::StepId;
 use super::model::{Formula, Step};
 use super::molecule::gate_id;
-use super::place::{Findings, Place, Placed};
+use super::place::{Findings, Place, Placed, suggestion};
 use super::read::Strictness;
 use super::rewrite::each_saying;
 use super::template;
 use super::values::Bindings;
-use crate::diag::{ErrorCode, WarningCode, did_you_mean};
+use crate::diag::{ErrorCode, WarningCode};
 use crate::text::{Span, excerpt};
 
 /// No two steps of a file have one name, and what is needed is there, also before anything is put in the place of a step.
@@ -115,9 +115,7 @@ fn need_is_there(
             *n_suggested += 1;
             let mut names: Vec<&str> = ids.iter().copied().collect();
             names.sort_unstable();
-            if let Some(near) = did_you_mean(&need.value, names) {
-                help = format!("did you mean `{near}`?");
-            }
+            help = suggestion(&need.value, &names, String::new);
         }
         findings.refuse(need.place, message, &help);
     }
@@ -278,22 +276,19 @@ impl Unknown {
     fn tell(&self, declared: &[&str], is_error: bool, library: &mut Library<'_>) {
         let name = &self.name;
         let place = narrowed(self.place, &self.written, library);
-        let near = did_you_mean(name, declared.iter().copied());
         if is_error {
             let message = format!("the formula has no variable `{}`", excerpt(name));
-            let help = match near {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("declare it under `vars`, or pass --var {name}=VALUE"),
-            };
+            let help = suggestion(name, declared, || {
+                format!("declare it under `vars`, or pass --var {name}=VALUE")
+            });
             (library.findings).error(ErrorCode::FormulaMissingVar, place, message, &help);
             return;
         }
         let written = excerpt(&self.written);
         let message = format!("`{written}` names no variable of the formula and stays as it is");
-        let help = match near {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("if it is meant to be filled in, declare `{name}` under `vars`"),
-        };
+        let help = suggestion(name, declared, || {
+            format!("if it is meant to be filled in, declare `{name}` under `vars`")
+        });
         (library.findings).warn(WarningCode::UndeclaredPlaceholder, place, message, &help);
     }
 }

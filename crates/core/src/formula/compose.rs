@@ -9,9 +9,9 @@ use serde_json::json;
 
 use super::budget::Budget;
 use super::model::{Advice, AdviceStep, Compose, Step};
-use super::place::{Findings, Placed};
+use super::place::{Findings, Placed, suggestion};
 use super::template::{TooLong, substitute_single};
-use crate::diag::{WarningCode, did_you_mean};
+use crate::diag::WarningCode;
 use crate::text::excerpt;
 
 /// Adds the needs of every branch: the steps between need the one before, and the one after needs them.
@@ -71,9 +71,7 @@ pub(super) fn is_step(steps: &[Step], name: &Placed<String>, findings: &mut Find
     if names.contains(&name.value.as_str()) {
         return true;
     }
-    let help = did_you_mean(&name.value, names)
-        .map(|near| format!("did you mean `{near}`?"))
-        .unwrap_or_default();
+    let help = suggestion(&name.value, &names, String::new);
     let message = format!("there is no step `{}`", excerpt(&name.value));
     findings.refuse(name.place, message, &help);
     false

@@ -2,10 +2,8 @@
 
 use std::collections::HashSet;
 
-use crate::diag::{Code, Diagnostic, ErrorCode, Severity, WarningCode};
+use crate::diag::{Code, Diagnostic, ErrorCode, Severity, WarningCode, did_you_mean};
 use crate::text::Span;
-
-use super::document::Format;
 
 /// A file of a formula: which of those that were read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,6 +43,36 @@ impl<T> Placed<T> {
     /// Another value from the same place.
     pub(super) fn with<U>(&self, value: U) -> Placed<U> {
         Placed::new(value, self.place)
+    }
+}
+
+/// In which language a formula is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// `.formula.json`.
+    Json,
+    /// `.formula.toml`.
+    Toml,
+}
+
+impl Format {
+    /// Both, in the order in which they are looked for (F-1).
+    pub const ALL: [Self; 2] = [Self::Json, Self::Toml];
+
+    /// The name of the formula that a file of this name holds, and its language.
+    pub fn of_file(name: &str) -> Option<(&str, Self)> {
+        Self::ALL.into_iter().find_map(|format| {
+            let formula = name.strip_suffix(format.ending())?;
+            Some((formula, format))
+        })
+    }
+
+    /// How the names of its files end.
+    pub fn ending(self) -> &'static str {
+        match self {
+            Self::Json => ".formula.json",
+            Self::Toml => ".formula.toml",
+        }
     }
 }
 
@@ -147,4 +175,10 @@ impl Findings {
     pub(super) fn into_vec(self) -> Vec<Finding> {
         self.all
     }
+}
+
+/// The nearest of the known words as help, or other help where none is near.
+pub(super) fn suggestion(word: &str, known: &[&str], otherwise: impl FnOnce() -> String) -> String {
+    did_you_mean(word, known.iter().copied())
+        .map_or_else(otherwise, |near| format!("did you mean `{near}`?"))
 }

@@ -3,15 +3,15 @@
 pub(super) use steps::GATES;
 use table::Table;
 
-use super::document::{self, Node, Tree};
 use super::fields::Object;
 use super::model::{
     Advice, AdviceStep, Branch, Compose, Expand, Formula, FormulaName, GateRule, Kind, Phase,
     Variable, VariableType, is_variable_name,
 };
-use super::place::{FileId, Findings, Place, Placed, Sheet};
+use super::place::{FileId, Findings, Format, Place, Placed, Sheet};
 use crate::diag::{ErrorCode, WarningCode};
 use crate::text::{Span, excerpt};
+use crate::tree::{Node, parse_json, parse_toml};
 
 mod steps;
 mod table;
@@ -36,7 +36,11 @@ pub(super) fn read(
     strictness: Strictness,
     findings: &mut Findings,
 ) -> Option<Formula> {
-    let node = match document::parse(&sheet.text, sheet.format) {
+    let parsed = match sheet.format {
+        Format::Json => parse_json(&sheet.text),
+        Format::Toml => parse_toml(&sheet.text),
+    };
+    let node = match parsed {
         Ok(node) => node,
         Err(unreadable) => {
             let place = Place {
@@ -206,7 +210,7 @@ impl Reader<'_> {
         let Some(node) = table.get("vars") else {
             return Vec::new();
         };
-        let Tree::Table(entries) = &node.tree else {
+        let Some(entries) = node.as_table() else {
             let message = format!("`vars` is a table, not {}", node.kind());
             self.refuse(node.span, message, "");
             return Vec::new();
@@ -239,7 +243,7 @@ impl Reader<'_> {
             kind: VariableType::String,
         };
         // A bare value is the default.
-        if let Some(text) = scalar(node) {
+        if let Some(text) = node.scalar() {
             let default = Placed::new(text, self.place(node.span));
             return Some(plain(Some(default)));
         }
@@ -303,25 +307,9 @@ pub(super) const NOT_POURED_HELP: &str =
 
 /// Whether a file says that it is of a kind that only other programs work with.
 fn is_for_others(node: &Node) -> bool {
-    let Tree::Table(entries) = &node.tree else {
-        return false;
-    };
-    let kind = entries.iter().find(|(key, _)| key.value == "type");
+    let kind = node.get("type").and_then(Node::as_text);
     let others = [Kind::Convoy, Kind::Task, Kind::Patrol];
-    kind.is_some_and(|(_, node)| {
-        let is_it = |kind: &Kind| node.tree == Tree::Text(kind.as_str().to_owned());
-        others.iter().any(is_it)
-    })
-}
-
-/// A single value as a text.
-fn scalar(node: &Node) -> Option<String> {
-    match &node.tree {
-        Tree::Text(text) => Some(text.clone()),
-        Tree::Number(number) => Some(number.clone()),
-        Tree::Bool(value) => Some(value.to_string()),
-        Tree::Null | Tree::List(_) | Tree::Table(_) => None,
-    }
+    others.iter().any(|other| kind == Some(other.as_str()))
 }
 
 impl Reader<'_> {
@@ -400,13 +388,9 @@ impl Reader<'_> {
         let table = self.table(node, Object::AdviceStep)?;
         let id = self.required_text(table, "id");
         let step = AdviceStep {
-            title: self
-                .text(table, "title")
-                .filter(|title| !title.value.is_empty()),
+            title: self.filled_text(table, "title"),
             description: self.text(table, "description"),
-            kind: self
-                .text(table, "type")
-                .filter(|kind| !kind.value.is_empty()),
+            kind: self.filled_text(table, "type"),
             id: id?,
         };
         Some(step)

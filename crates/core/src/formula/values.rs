@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::model::is_variable_name;
 use super::model::{Variable, VariableType};
-use super::place::{Findings, Place};
-use crate::diag::{ErrorCode, WarningCode, did_you_mean};
+use super::place::{Findings, Place, suggestion};
+use crate::diag::{ErrorCode, WarningCode};
 use crate::text::excerpt;
 
 /// Values that somebody gave.
@@ -203,11 +203,10 @@ fn warn_undeclared(variables: &[Variable], values: &Values, whole: Place, findin
         .collect();
     for name in values.names().filter(|name| !declared.contains(name)) {
         let message = format!("the formula declares no variable `{}`", excerpt(name));
-        let help = match did_you_mean(name, declared.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None if declared.is_empty() => "it declares none".to_owned(),
-            None => format!("it declares {}", declared.join(", ")),
-        };
+        let help = suggestion(name, &declared, || match declared.as_slice() {
+            [] => "it declares none".to_owned(),
+            declared => format!("it declares {}", declared.join(", ")),
+        });
         findings.warn(WarningCode::UndeclaredVariable, whole, message, &help);
     }
 }

@@ -6,7 +6,6 @@
 mod bounds;
 mod gate;
 mod model;
-mod node;
 mod read;
 mod schema;
 mod synthetic;
@@ -19,7 +18,6 @@ pub use model::{
     Action, Block, Classification, CommentFix, Commit, Discovered, DiscoveredType, DocsEdits,
     Escalation, Evidence, Report, Status, TestCounts,
 };
-pub use node::Place;
 pub use read::{Fault, Malformed, Read, read};
 pub use schema::schemas;
 pub use synthetic::{CRASHED, MALFORMED, raw_detail, synthetic};
