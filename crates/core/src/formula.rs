@@ -1,7 +1,7 @@
 //! Formulas: reusable templates of work, compiled to the beads of a molecule (contracts §6).
 //!
 //! [`compile`] reads a formula and everything that it is made of, puts it together, checks it and fills its variables in. Nothing is
-//! lost on the way without a word: a field that means nothing here is a warning, one that nobody knows an error ([`FIELDS`], Z-38).
+//! lost on the way without a word: a field that means nothing here is a warning, an unknown one an error ([`FIELDS`], Z-38).
 //! Files are brought by a [`Shelf`]; beads are written by whoever has a store.
 
 mod budget;
@@ -15,6 +15,7 @@ mod fields;
 mod library;
 mod model;
 mod molecule;
+mod molecule_json;
 mod place;
 mod read;
 mod repeat;

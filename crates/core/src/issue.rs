@@ -7,11 +7,11 @@
 //! database, a clock or a process.
 
 mod claim;
-mod compare;
 mod completion;
 mod dependency;
 mod edit;
 mod event;
+mod json;
 mod model;
 mod name;
 mod query;
@@ -19,7 +19,6 @@ mod readiness;
 mod wire;
 
 pub use claim::{Abandoned, Claim, Fence, Holder, HolderProcess, Liveness};
-pub use compare::{has_become, is_same_content};
 pub use completion::{
     ALL_STEPS_COMPLETE, Family, Member, Parts, close_completed, is_made_of_parts, is_step,
 };
@@ -28,8 +27,11 @@ pub use edit::{Change, Edit, EditError, apply, new_comment};
 pub use event::{
     Event, EventKind, Facts, FoldError, Folded, Side, Told, difference, fold, removal,
 };
-pub use model::Comment;
-pub use model::{Issue, MAX_DOCUMENT_BYTES, MAX_DOCUMENT_DEPTH, forget_lease};
+
+pub use json::{
+    Document, MAX_DOCUMENT_BYTES, MAX_DOCUMENT_DEPTH, forget_lease, has_become, is_same_content,
+};
+pub use model::{Comment, Issue};
 pub use name::{Label, check_id};
 pub use name::{LongTitle, MAX_TITLE, check_title};
 pub use query::{Condition, Flag, Grouping, Moment};

@@ -144,7 +144,7 @@ impl Node {
     }
 }
 
-/// Why a text is no document.
+/// Why a text cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unreadable {
     /// Where it stops being one.

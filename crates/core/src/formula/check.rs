@@ -105,7 +105,7 @@ fn need_is_there(
         findings.refuse(need.place, message, "");
     } else if !ids.contains(need.value.as_str()) {
         let message = format!(
-            "the step `{}` needs `{}`, which is no step",
+            "the step `{}` needs `{}`, which does not exist",
             excerpt(&step.id.value),
             excerpt(&need.value)
         );

@@ -146,7 +146,7 @@ fn arranged(
         };
         if aspect.kind != Kind::Aspect {
             let message = format!(
-                "`{}` is no aspect but a formula of type {}",
+                "`{}` is a formula of type {}, not an aspect",
                 crate::text::excerpt(&name.value),
                 aspect.kind.as_str()
             );

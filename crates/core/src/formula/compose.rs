@@ -5,8 +5,6 @@
 
 use std::collections::HashSet;
 
-use serde_json::json;
-
 use super::budget::Budget;
 use super::model::{Advice, AdviceStep, Compose, Step};
 use super::place::{Findings, Placed, suggestion};
@@ -38,7 +36,8 @@ pub(super) fn gate(steps: &mut [Step], compose: &Compose, findings: &mut Finding
         }
         let message = "nothing here looks at the condition: the step only gets a label";
         findings.warn(WarningCode::FormulaField, rule.condition.place, message, "");
-        let label = format!("gate:{}", json!({ "condition": rule.condition.value }));
+        let condition = serde_json::to_string(&rule.condition.value).unwrap_or_default();
+        let label = format!("gate:{{\"condition\":{condition}}}");
         let label = rule.condition.with(label);
         with_step(steps, &rule.before.value, |step| {
             if !step.labels.contains(&label) {

@@ -136,7 +136,7 @@ impl Expander<'_, '_> {
         };
         if expansion.kind != Kind::Expansion {
             let message = format!(
-                "`{}` is no expansion but a formula of type {}",
+                "`{}` is a formula of type {}, not an expansion",
                 excerpt(&name.value),
                 expansion.kind.as_str()
             );

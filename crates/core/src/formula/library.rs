@@ -251,7 +251,7 @@ fn parent(
 fn joined(mut first: Formula, second: Formula, library: &mut Library<'_>) -> Formula {
     for step in second.steps.iter().chain(&second.template) {
         let mut earlier = first.steps.iter().chain(&first.template);
-        // A parent that both have is no clash.
+        // A parent that both have does not clash.
         if let Some(other) = earlier.find(|other| other.id.value == step.id.value)
             && other != step
         {

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use regex::Regex;
-use serde_json::{Map, Value};
 
 use super::condition::Condition;
 use super::place::{Place, Placed};
 use super::repeat::Loop;
+use crate::issue::Document;
 use crate::text::excerpt;
 
 /// What a formula is for.
@@ -181,7 +181,7 @@ pub struct Step {
     /// Tags.
     pub labels: Vec<Placed<String>>,
     /// What its author adds.
-    pub metadata: Option<Placed<Map<String, Value>>>,
+    pub metadata: Option<Placed<Document>>,
     /// The steps that must be done before, `depends_on` and `needs` together.
     pub needs: Vec<Placed<String>>,
     /// The children that must be done before.

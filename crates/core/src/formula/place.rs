@@ -109,7 +109,7 @@ impl Finding {
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     all: Vec<Finding>,
-    /// What was said where: a step that is used many times would say the same about its source each time.
+    /// The findings so far: a step that is used many times would repeat those about its source.
     said: HashSet<(FileId, Span, String)>,
 }
 

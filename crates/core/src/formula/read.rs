@@ -19,7 +19,7 @@ mod table;
 /// How foreign a file may be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Strictness {
-    /// A field that nobody knows is an error.
+    /// An unknown field is an error.
     #[default]
     Strict,
     /// It is a warning, and so is a placeholder that nobody declares (`--lenient`).
@@ -151,7 +151,7 @@ impl Reader<'_> {
         self.word(table, "phase", &words)
     }
 
-    /// A workflow has steps of its own or of others, an expansion a template.
+    /// A workflow has its own or inherited steps, an expansion a template.
     fn check_purpose(&mut self, formula: &Formula) {
         let span = formula.name.place.span;
         match formula.kind {
@@ -271,7 +271,7 @@ impl Reader<'_> {
         if let Some(pattern) = &variable.pattern
             && let Err(error) = regex::Regex::new(&pattern.value)
         {
-            let message = format!("the pattern of `{name}` is no regular expression: {error}");
+            let message = format!("the pattern of `{name}` is not a regular expression: {error}");
             self.refuse(pattern.place.span, message, "");
             return;
         }
@@ -296,7 +296,7 @@ impl Reader<'_> {
     }
 }
 
-/// What is said about a formula whose kind keeps it from being poured (Z-43).
+/// Why a formula of this kind cannot be poured (Z-43).
 pub(super) fn not_poured(kind: Kind) -> String {
     format!("a formula of type {} cannot be poured", kind.as_str())
 }

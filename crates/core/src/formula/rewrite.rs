@@ -27,7 +27,7 @@ pub(super) fn prefix_ids(steps: &mut [Step], prefix: &str) {
     prefix_needs(steps, &names, prefix);
 }
 
-/// The same for what is needed, also in the bodies of loops below, which have names of their own.
+/// The same for what is needed, also in the bodies of loops below, which have separate names.
 fn prefix_needs(steps: &mut [Step], names: &HashSet<String>, prefix: &str) {
     let renamed = |name: &mut String| {
         if names.contains(name.as_str()) {

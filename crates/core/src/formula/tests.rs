@@ -1,4 +1,4 @@
-//! Formulas as files: what they become, and what is said about them.
+//! Formulas as files: what they become, and the findings about them.
 
 mod bad_input;
 mod constructs;
@@ -65,7 +65,7 @@ fn main_with(rest: &str) -> Texts {
     Texts::default().toml("main", &format!("formula = \"main\"\n{rest}"))
 }
 
-/// Every finding as people see it: code, the text that it is about, what is said.
+/// Every finding as people see it: code, the text that it is about, message.
 fn said(compilation: &Compilation) -> Vec<String> {
     let line = |finding: &Finding| {
         let sheet = &compilation.files[finding.file.index()];

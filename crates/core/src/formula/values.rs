@@ -19,7 +19,7 @@ pub enum BadValue {
     #[error("`--var {}` has no `=`", excerpt(.0))]
     NoEquals(String),
     /// Nothing before the `=`, or no name.
-    #[error("`{}` in `--var {}` is no name of a variable", excerpt(.name), excerpt(.whole))]
+    #[error("`{}` in `--var {}` is not a variable name", excerpt(.name), excerpt(.whole))]
     BadName {
         /// What stands before the `=`.
         name: String,
@@ -75,7 +75,7 @@ impl Values {
 pub enum Given<'v> {
     /// These, and no others: what is required and missing is an error.
     Values(&'v Values),
-    /// These too, and whoever gave them could not know which a formula has (F-16): what is not declared is no fault.
+    /// These too, and whoever gave them could not know which a formula has (F-16): undeclared ones are accepted.
     Offered(&'v Values),
     /// None yet: the formula is only looked at.
     NotYet,

@@ -1,6 +1,6 @@
 //! The history of an issue: what changed, and how to fold it back into the issue.
 //!
-//! A change is told in [`Facts`]: one value for each top-level field and for each top-level key of the
+//! A change is a set of [`Facts`]: one value for each top-level field and for each top-level key of the
 //! metadata, under its JSON pointer. An event has the facts that were different before and those that are
 //! different afterwards, so that a history is small, readable, and enough to rebuild the issue from.
 
@@ -8,17 +8,19 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use serde::{Serialize, Serializer};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use thiserror::Error;
 
 use super::claim::{Claim, Fence};
+use super::json::Document;
 use super::model::Comment;
 use super::model::Issue;
 use super::wire::Entry;
 use crate::bead::{BeadId, FieldError, Timestamp};
+use crate::vocabulary::field;
 
 /// Values under their JSON pointers.
-pub type Facts = Map<String, Value>;
+pub type Facts = Document;
 
 const METADATA: &str = "/metadata/";
 const COMMENTS: &str = "/comments/";
@@ -28,13 +30,13 @@ const FENCE: &str = "//fence";
 const WHY: &str = "//why";
 /// Before the pointer of a text that something was added to: the history of a text that grows does not tell it anew each time.
 const APPENDED: &str = "//appended";
-/// Shorter texts are told whole, because that is easier to read.
+/// Shorter texts are repeated whole, which is easier to read.
 const MIN_APPENDED: usize = 200;
 
 /// One change of one issue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// Its place in the history of the whole store; it rises, and only mending leaves gaps.
+    /// Its place in the history of the whole store; it rises, and only a repair leaves gaps.
     pub number: u64,
     /// The issue.
     pub issue: BeadId,
@@ -168,7 +170,7 @@ pub enum FoldError {
     /// A change is missing.
     #[error("version {0} is missing from the history")]
     Gap(u64),
-    /// What comes out is no issue.
+    /// What comes out is not an issue.
     #[error("the history does not describe an issue")]
     Invalid(Vec<FieldError>),
 }
@@ -186,7 +188,7 @@ impl Told<'_> {
             .collect()
     }
 
-    /// Adds why something was done, which is told and does not become part of the issue.
+    /// Adds why something was done, which does not become part of the issue.
     #[must_use]
     pub fn because(mut self, why: Option<&str>) -> Self {
         let why = why.map(|why| (WHY.to_owned(), Cow::Owned(why.into())));
@@ -205,7 +207,7 @@ fn document_facts(issue: &Issue) -> Vec<(String, Cow<'_, Value>)> {
     let mut facts = Vec::with_capacity(issue.document().len() + 32);
     for (key, value) in issue.document() {
         match value {
-            Value::Object(metadata) if key == "metadata" && !metadata.is_empty() => {
+            Value::Object(metadata) if key == field::METADATA && !metadata.is_empty() => {
                 let told = metadata
                     .iter()
                     .map(|(key, value)| (pointer(METADATA, key), Cow::Borrowed(value)));
@@ -341,8 +343,8 @@ fn take(facts: &mut Facts, key: &str, value: &Value) {
 }
 
 fn rebuild(facts: Facts, version: u64) -> Result<Folded, FoldError> {
-    let mut document = Map::new();
-    let mut metadata = Map::new();
+    let mut document = Document::new();
+    let mut metadata = Document::new();
     let mut comments: Vec<(usize, Value)> = Vec::new();
     let (mut claim, mut fence) = (None, Fence::default());
     for (key, value) in facts {
@@ -351,7 +353,7 @@ fn rebuild(facts: Facts, version: u64) -> Result<Folded, FoldError> {
         } else if key == FENCE {
             fence = Fence(value.as_u64().unwrap_or_default());
         } else if key == WHY {
-            // It was said about a change, and is no part of the issue.
+            // The reason of a change is not part of the issue.
         } else if let Some(number) = key.strip_prefix(COMMENTS) {
             comments.push((number.parse().unwrap_or(usize::MAX), value));
         } else if let Some(name) = key.strip_prefix(METADATA) {
@@ -361,7 +363,7 @@ fn rebuild(facts: Facts, version: u64) -> Result<Folded, FoldError> {
         }
     }
     if !metadata.is_empty() {
-        document.insert("metadata".to_owned(), Value::Object(metadata));
+        document.insert(field::METADATA.to_owned(), Value::Object(metadata));
     }
     comments.sort_by_key(|(number, _)| *number);
     let comments = comments

@@ -11,6 +11,7 @@ use super::super::repeat::{Loop, Times, evaluate_range, range_names};
 use super::Reader;
 use super::table::Table;
 use crate::diag::WarningCode;
+use crate::issue::Document;
 use crate::text::{excerpt, parse_duration};
 use crate::tree::Node;
 
@@ -93,7 +94,7 @@ impl Reader<'_> {
         }
     }
 
-    fn metadata(&mut self, table: Table<'_>) -> Option<Placed<serde_json::Map<String, Value>>> {
+    fn metadata(&mut self, table: Table<'_>) -> Option<Placed<Document>> {
         let node = table.get("metadata")?;
         if let Value::Object(map) = node.to_value() {
             Some(Placed::new(map, self.place(node.span)))
@@ -111,7 +112,7 @@ impl Reader<'_> {
         }
         let condition = Condition::parse(&text.value);
         if condition.is_none() {
-            let message = format!("`{}` is no condition", excerpt(&text.value));
+            let message = format!("`{}` is not a condition", excerpt(&text.value));
             let help = "write `{{v}}`, `!{{v}}`, `{{v}} == text` or `{{v}} != text`";
             self.refuse(text.place.span, message, help);
         }
@@ -179,7 +180,7 @@ impl Reader<'_> {
             .as_ref()
             .and_then(|text| parse_duration(&text.value));
         if let Some(text) = timeout.filter(|_| duration.is_none()) {
-            let message = format!("`{}` is no time span", excerpt(&text.value));
+            let message = format!("`{}` is not a duration", excerpt(&text.value));
             self.refuse(
                 text.place.span,
                 message,
@@ -227,7 +228,7 @@ impl Reader<'_> {
             let is_fixed = range_names(&range.value).is_empty();
             let wrong = is_fixed.then(|| evaluate_range(&range.value, |_| None).err());
             if let Some(wrong) = wrong.flatten() {
-                let message = format!("`{}` is no range: {wrong}", excerpt(&range.value));
+                let message = format!("`{}` is not a range: {wrong}", excerpt(&range.value));
                 self.refuse(range.place.span, message, "write it as `1..5`");
                 return None;
             }
