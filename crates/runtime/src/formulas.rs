@@ -14,7 +14,6 @@ use crate::repo;
 /// The directory of formulas within a `.beads` directory.
 pub const DIRECTORY: &str = "formulas";
 
-/// The largest formula file.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
 macro_rules! built_in {
@@ -59,13 +58,10 @@ pub fn write_built_in(beads: &Utf8Path) -> Result<Vec<Utf8PathBuf>, FileError> {
 /// Whose formulas a directory holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner {
-    /// The project's store.
     Project,
     /// The checkout, whose store is elsewhere.
     Checkout,
-    /// The user.
     User,
-    /// The program itself.
     BuiltIn,
 }
 
@@ -84,15 +80,11 @@ impl Owner {
 /// A formula's file, unread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// The formula's name.
     pub name: String,
-    /// Whose it is.
     pub owner: Owner,
-    /// Where it is, for people.
     pub path: String,
 }
 
-/// The search path.
 #[derive(Debug, Clone)]
 pub struct Formulas {
     directories: Vec<(Owner, Utf8PathBuf)>,
@@ -248,10 +240,9 @@ pub enum BadFile {
     /// Its name cannot be that of a formula.
     #[error(transparent)]
     Unsafe(#[from] UnsafeName),
-    /// It cannot be read.
     #[error(transparent)]
     File(#[from] FileError),
-    /// It is no text, or too much of it.
+    /// It is not a text, or too large.
     #[error("{0}")]
     Text(String),
 }

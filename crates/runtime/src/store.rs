@@ -34,9 +34,7 @@ use serde_json::Value;
 /// Who writes, and when. The time is handed in, so that a test can choose it.
 #[derive(Debug, Clone, Copy)]
 pub struct Stamp<'a> {
-    /// Who.
     pub actor: &'a str,
-    /// When.
     pub at: jiff::Timestamp,
 }
 
@@ -50,9 +48,7 @@ impl Stamp<'_> {
 /// What must be true of an issue for a change to happen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Guard {
-    /// Its status.
     pub status: Option<String>,
-    /// Its version.
     pub version: Option<u64>,
     /// That nothing holds it back.
     pub is_free: bool,
@@ -83,28 +79,21 @@ impl Guard {
 /// One change of a batch.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Write {
-    /// A new issue.
     Insert(Box<Entry>),
     /// A change of an issue that is there.
     Update {
-        /// The issue.
         id: BeadId,
-        /// What to do to it, in order.
         edits: Vec<Edit>,
-        /// What must be true of it.
         guard: Guard,
     },
     /// The end of an issue, with its comments and its claim. Edges of others to it go with it; its history stays.
     Delete {
-        /// The issue.
         id: BeadId,
-        /// What must be true of it.
         guard: Guard,
     },
 }
 
 impl Write {
-    /// The issue that it is about.
     pub fn id(&self) -> &BeadId {
         match self {
             Self::Insert(entry) => entry.issue.id(),
@@ -121,9 +110,7 @@ pub enum Capability {
     AtomicBatches,
     /// Guards on version, fence and being free.
     Guards,
-    /// The history of changes.
     History,
-    /// Leases and control rows.
     Leases,
     /// Fields that the store does not know, kept as they came.
     UnknownFields,
@@ -135,14 +122,13 @@ pub enum Capability {
     ExactDocuments,
     /// Edges to issues that do not exist.
     MissingTargets,
-    /// Any value where the store has rules of its own: priorities beyond 0 to 4, types of edges, flags.
+    /// Any value where the store has its own rules: priorities beyond 0 to 4, types of edges, flags.
     AnyValue,
     /// What was known of an id that was deleted: its version and its fence go on when it comes again.
     DeletedIds,
 }
 
 impl Capability {
-    /// Every capability.
     pub const ALL: [Self; 11] = [
         Self::AtomicBatches,
         Self::Guards,
@@ -168,7 +154,7 @@ impl Capability {
             Self::Versions => "count versions",
             Self::Times => "take the time of a change from the writer",
             Self::ExactDocuments => "keep documents to the last character",
-            Self::MissingTargets => "keep an edge to a bead that is not there",
+            Self::MissingTargets => "keep an edge to a missing bead",
             Self::AnyValue => "take every value",
             Self::DeletedIds => "remember what was deleted",
         }
@@ -207,7 +193,7 @@ impl Capability {
 /// - **Claims.** [`claim`](Self::claim) is a compare-and-set: of any number of claimers exactly one succeeds. It takes an issue
 ///   that is `open` and, unless told otherwise, not held back; it gives the next fence, which never falls (Z-2).
 /// - **Fences.** A change with a fence happens only while the claim with that fence is held; closing again what was
-///   closed with it changes nothing and is no error. Without a fence an issue that is held can be remarked upon (comments,
+///   closed with it changes nothing and succeeds. Without a fence an issue that is held can be remarked upon (comments,
 ///   notes, labels) and not be changed otherwise, unless it is forced. Closing or reopening an issue, releasing and
 ///   reclaiming end its claim.
 /// - **Edges.** There is at most one edge between two issues in one direction. `blocks` and its like never form a cycle, and
@@ -298,7 +284,7 @@ pub trait Store: Send {
         Ok(ids.into_iter().collect())
     }
 
-    /// What was said about an issue, oldest first.
+    /// The comments on an issue, oldest first.
     fn comments(&self, id: &BeadId) -> Result<Vec<Comment>, StoreError>;
 
     /// What holds an issue back now.
@@ -409,7 +395,6 @@ pub trait Store: Send {
 /// How an issue is claimed.
 #[derive(Debug, Clone, Copy)]
 pub struct NewClaim<'a> {
-    /// For whom.
     pub holder: &'a Holder,
     /// Until when, unless the holder says that it is alive.
     pub lease_until: jiff::Timestamp,
@@ -445,22 +430,17 @@ pub struct Lease {
     pub name: String,
     /// Rises each time the name is taken.
     pub fence: Fence,
-    /// Who has it.
     pub holder: Holder,
-    /// Until when.
     pub until: jiff::Timestamp,
 }
 
 /// A value that processes share, with a version to compare before it is set.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Control {
-    /// Its name.
     pub key: String,
-    /// Its value.
     pub value: Value,
     /// How often it was set.
     pub version: u64,
-    /// Who set it last.
     pub actor: String,
     /// When, to the microsecond.
     pub at: jiff::Timestamp,

@@ -6,7 +6,7 @@
 //! database; against everybody else each change is guarded by the status that was seen (Z-3).
 //!
 //! What orchestrators share besides beads, leases and control rows, belongs to this machine and not into the users' database: it is
-//! in a file of its own.
+//! in a separate file.
 //!
 //! Limits: a batch over several beads that is cut off half-way stays half-way, for whoever looks with `bd`; doing it again
 //! completes it. Times are those of `bd`'s clock, in whole seconds. There are no versions that count and no history; for that there
@@ -157,12 +157,10 @@ impl BdStore {
         })
     }
 
-    /// How often the program was started.
     pub fn n_calls(&self) -> u64 {
         self.program.n_calls.get()
     }
 
-    /// Which `bd` it is: its file and its version.
     pub fn program(&self) -> (&Utf8Path, &str) {
         (&self.program.path, self.probed.version())
     }
@@ -178,14 +176,9 @@ impl BdStore {
 
     /// Makes `bd` take the types of beads that this program writes.
     pub fn prepare(&self, types: &[&str]) -> Result<(), StoreError> {
-        let issues = types.iter().map(|kind| {
-            let document = serde_json::json!({"id": "x", "title": "x", "issue_type": kind});
-            beads_ralph_core::issue::Issue::without_comments(document).expect("it is an issue")
-        });
-        let issues: Vec<_> = issues.collect();
         let _turn = self.turn()?;
         let mut state = self.state.borrow_mut();
-        state.words.ensure(&self.program, issues.iter())
+        (state.words).ensure(&self.program, types.iter().copied(), std::iter::empty())
     }
 
     /// What is known, brought up to date.
@@ -212,7 +205,6 @@ impl BdStore {
         Ok(state)
     }
 
-    /// Reads everything that `bd` has.
     fn read_all(&self, state: &mut State) -> Result<(), StoreError> {
         let seen = self.files.as_deref().and_then(Fingerprint::of);
         let at = clock::monotonic();

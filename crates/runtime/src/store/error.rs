@@ -16,30 +16,19 @@ use crate::repo::shown;
 pub enum StoreError {
     /// There is no store here.
     #[error("there is no bead store in {} or above it", shown(from))]
-    NotInitialized {
-        /// Where the search began.
-        from: Utf8PathBuf,
-    },
-    /// There is no such issue.
+    NotInitialized { from: Utf8PathBuf },
     #[error("there is no bead {}", excerpt(.0.as_str()))]
     NotFound(BeadId),
     /// An id is taken; `duplicate key` is what callers of `bd` look for.
     #[error("duplicate key: there is already a bead {}", excerpt(.0.as_str()))]
     Exists(BeadId),
-    /// An edit cannot be done.
     #[error("bead {}: {error}", excerpt(.id.as_str()))]
-    Edit {
-        /// The issue.
-        id: BeadId,
-        /// Why.
-        error: EditError,
-    },
+    Edit { id: BeadId, error: EditError },
     /// An issue is not one that a store takes.
     #[error("bead {}: {}", excerpt(.id), listed(.errors))]
     Invalid {
         /// The issue, as far as it has a name.
         id: String,
-        /// What is wrong.
         errors: Vec<FieldError>,
     },
     /// Edges would go round in a circle.
@@ -51,13 +40,9 @@ pub enum StoreError {
         excerpt(.id.as_str()), excerpt(&.holder.run), excerpt(&.holder.host), Timestamp::from_instant(*.lease_until)
     )]
     Held {
-        /// The issue.
         id: BeadId,
-        /// Who.
         holder: Box<Holder>,
-        /// The fence of that claim.
         fence: Fence,
-        /// Until when the holder counts as alive.
         lease_until: jiff::Timestamp,
     },
     /// The issue is being worked on by somebody that left no record of it.
@@ -65,90 +50,44 @@ pub enum StoreError {
     InProgress(BeadId),
     /// The issue cannot be claimed as it stands.
     #[error("bead {} cannot be claimed: its status is {}", excerpt(.id.as_str()), excerpt(.status))]
-    NotClaimable {
-        /// The issue.
-        id: BeadId,
-        /// Its status.
-        status: String,
-    },
-    /// Something holds the issue back.
+    NotClaimable { id: BeadId, status: String },
     #[error("bead {} cannot be claimed: it waits for {}", excerpt(.id.as_str()), waited_for(.blockers))]
-    Blocked {
-        /// The issue.
-        id: BeadId,
-        /// What it waits for.
-        blockers: Vec<Blocker>,
-    },
+    Blocked { id: BeadId, blockers: Vec<Blocker> },
     /// The writer does not hold the issue any more.
     #[error("bead {}: fence {given} is stale; {now}", excerpt(.id.as_str()))]
     Stale {
         /// The issue, or the name of the lease.
         id: BeadId,
-        /// The fence of the writer.
         given: Fence,
-        /// How things stand.
         now: String,
     },
     /// Something is not as the writer said it should be.
     #[error("{what} is {found}, not {expected}; nothing was changed")]
     Guard {
-        /// What.
         what: String,
-        /// What was expected.
         expected: String,
-        /// What was found.
         found: String,
     },
     /// The environment does not say how long to wait.
-    #[error("BEADS_RALPH_STORE_TIMEOUT is '{}', which is no time such as 5s or 2m", excerpt(.found))]
-    Timeout {
-        /// What it says.
-        found: String,
-    },
+    #[error("BEADS_RALPH_STORE_TIMEOUT is '{}', which is not a duration such as 5s or 2m", excerpt(.found))]
+    Timeout { found: String },
     /// Another process kept the store for too long.
     #[error(
         "the store {} was busy for {seconds} seconds: another process keeps it locked",
         shown(path)
     )]
-    Busy {
-        /// The file.
-        path: Utf8PathBuf,
-        /// How long was waited.
-        seconds: u64,
-    },
+    Busy { path: Utf8PathBuf, seconds: u64 },
     /// The store is not what was written.
     #[error("the store {} is damaged: {what}", shown(path))]
-    Damaged {
-        /// The file.
-        path: Utf8PathBuf,
-        /// Where, and how it shows.
-        what: String,
-    },
-    /// The file cannot be used.
+    Damaged { path: Utf8PathBuf, what: String },
     #[error("the store {} cannot be used: {why}", shown(path))]
-    Unusable {
-        /// The file.
-        path: Utf8PathBuf,
-        /// Why.
-        why: String,
-    },
+    Unusable { path: Utf8PathBuf, why: String },
     /// The disk is full, or writing failed in another way.
     #[error("the store {} could not be written: {why}", shown(path))]
-    WriteFailed {
-        /// The file.
-        path: Utf8PathBuf,
-        /// Why.
-        why: String,
-    },
+    WriteFailed { path: Utf8PathBuf, why: String },
     /// An edge to an issue that does not exist, in a store that takes none.
-    #[error("bead {} depends on {}, which is not there", excerpt(.id.as_str()), excerpt(.target.as_str()))]
-    Unresolved {
-        /// The issue.
-        id: BeadId,
-        /// What is not there.
-        target: BeadId,
-    },
-    /// This store cannot do that.
+    #[error("bead {} depends on {}, which does not exist", excerpt(.id.as_str()), excerpt(.target.as_str()))]
+    Unresolved { id: BeadId, target: BeadId },
     #[error("this store cannot {}", .0.words())]
     Unsupported(Capability),
     /// A file beside the store.
@@ -172,7 +111,6 @@ pub struct SpecificError {
 }
 
 impl StoreError {
-    /// The code of contracts §4.2.
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::NotInitialized { .. } => ErrorCode::DatabaseNotInitialized,

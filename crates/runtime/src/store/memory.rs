@@ -3,18 +3,19 @@
 //! Nothing is kept incrementally: what is held back is computed from scratch whenever it is asked for,
 //! so that the other stores can be compared with it.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{
     ALL_STEPS_COMPLETE, Abandoned, Blocker, Claim, Comment, Edit, Entry, Event, EventKind, Facts,
-    Family, Fence, Holder, Issue, Member, Neighbours, Parts, Query, Record, Side, Standing, apply,
+    Family, Fence, Holder, Issue, Member, Neighbours, Parts, Query, Record, Side, Standing,
     blockers, close_completed, difference, is_ready, removal,
 };
 use serde_json::Value;
 
 use super::bd::Row as Mirrored;
-use super::rules::{self, check_cycles, check_guard, waits_for};
+use super::rules::{self, Next, check_cycles, waits_for};
 use super::{Control, Guard, Lease, NewClaim, Stamp, Store, StoreError, Write};
 
 /// A store that is gone when it is dropped.
@@ -35,27 +36,16 @@ struct Row {
     claim: Option<Claim>,
 }
 
-/// What an issue is to become.
-struct Next {
-    issue: Issue,
-    comments: Vec<Comment>,
-    fence: Fence,
-    claim: Option<Claim>,
-    kind: EventKind,
-    why: Option<&'static str>,
-}
-
 /// What a batch did so far.
 #[derive(Default)]
 struct Done {
-    /// What was there before, for whoever must undo it.
+    /// What there was before, to undo it.
     before: Vec<(BeadId, Option<Row>)>,
     /// Issues that were closed, each of which may have been the last step of a molecule.
     closed: Vec<BeadId>,
 }
 
 impl MemoryStore {
-    /// An empty store.
     pub fn new() -> Self {
         Self::default()
     }
@@ -86,7 +76,7 @@ impl MemoryStore {
         let is_longer = entry.comments.starts_with(known);
         let new = if is_longer { known.len() } else { 0 };
         let next = Next {
-            issue: entry.issue,
+            issue: Cow::Owned(entry.issue),
             comments: entry.comments[new..].to_vec(),
             fence: entry.fence,
             claim,
@@ -112,7 +102,6 @@ impl MemoryStore {
         })
     }
 
-    /// How many events there were so far.
     pub(super) fn n_events(&self) -> usize {
         self.events.len()
     }
@@ -199,7 +188,7 @@ impl MemoryStore {
         }
     }
 
-    fn put(&mut self, id: &BeadId, next: Next, by: Stamp<'_>) -> u64 {
+    fn put(&mut self, id: &BeadId, next: Next<'_>, by: Stamp<'_>) -> u64 {
         let before = self.rows.get(id);
         let n_comments = before.map_or(0, |row| row.comments.len());
         let old = before.map(|row| Side {
@@ -228,7 +217,7 @@ impl MemoryStore {
             after: new.because(next.why).into_facts(),
         });
         let row = Row {
-            issue: next.issue,
+            issue: next.issue.into_owned(),
             comments,
             version,
             fence: next.fence,
@@ -283,15 +272,8 @@ impl MemoryStore {
         if self.rows.contains_key(id) {
             return Err(StoreError::Exists(id.clone()));
         }
-        let next = Next {
-            issue: entry.issue.clone(),
-            comments: entry.comments.clone(),
-            fence: entry.fence.max(self.after_removal(id).1),
-            claim: None,
-            kind: EventKind::Created,
-            why: None,
-        };
-        Ok(self.put(id, next, by))
+        let fence = entry.fence.max(self.after_removal(id).1);
+        Ok(self.put(id, Next::created(entry, fence), by))
     }
 
     fn update(
@@ -302,48 +284,22 @@ impl MemoryStore {
         by: Stamp<'_>,
         done: &mut Done,
     ) -> Result<u64, StoreError> {
-        let row = self.row(id)?;
-        let record = self.record(row);
-        let change = apply(&row.issue, edits, &by.time()).map_err(|error| StoreError::Edit {
-            id: id.clone(),
-            error,
-        })?;
-        let after = change.as_ref().map(|change| &change.issue);
-        check_guard(&record, after, edits, guard)?;
-        if rules::may_complete(&record.issue, after, edits) {
-            done.closed.push(id.clone());
+        let record = self.record(self.row(id)?);
+        match Next::edited(&record, edits, guard, by, &mut done.closed)? {
+            Some(next) => Ok(self.put(id, next, by)),
+            None => Ok(record.version),
         }
-        let Some(change) = change else {
-            return Ok(record.version);
-        };
-        let next = Next {
-            claim: rules::claim_after(record.claim, &change.issue),
-            issue: change.issue,
-            comments: change.comments,
-            fence: record.fence,
-            kind: change.kind,
-            why: None,
-        };
-        Ok(self.put(id, next, by))
     }
 
     fn end_claim(
         &mut self,
         id: &BeadId,
         fence: Fence,
-        (kind, why): (EventKind, Option<&'static str>),
+        end: (EventKind, Option<&'static str>),
         by: Stamp<'_>,
     ) -> Result<Record, StoreError> {
         let record = self.record(self.row(id)?);
-        rules::check_held(&record, fence)?;
-        let next = Next {
-            issue: rules::reopened(&record.issue, by)?,
-            comments: Vec::new(),
-            fence: record.fence,
-            claim: None,
-            kind,
-            why,
-        };
+        let next = Next::released(&record, fence, end, by)?;
         self.put(id, next, by);
         Ok(self.record(self.row(id)?))
     }
@@ -459,7 +415,7 @@ impl Family for Steps<'_> {
     }
 }
 
-/// The surroundings of an issue, with the way that led to it, so that a circle of parents ends.
+/// The issues around one, with the path that led to it, so that a cycle of parents ends.
 struct World<'a> {
     store: &'a MemoryStore,
     above: &'a [BeadId],
@@ -587,15 +543,7 @@ impl Store for MemoryStore {
         if let Some((fence, why)) = claim.instead_of {
             record = self.reclaim(id, fence, why, by)?;
         }
-        let (issue, claim) = rules::claimed(&record, claim, by)?;
-        let next = Next {
-            issue,
-            comments: Vec::new(),
-            fence: claim.fence,
-            claim: Some(claim),
-            kind: EventKind::Claimed,
-            why: None,
-        };
+        let next = Next::claimed(&record, claim, by)?;
         self.put(id, next, by);
         Ok(self.record(self.row(id)?))
     }

@@ -82,7 +82,6 @@ pub struct Owner {
 /// Where a repository's beads are.
 #[derive(Debug, Clone)]
 pub struct Place {
-    /// The `.beads` directory.
     pub directory: Utf8PathBuf,
     /// The file or directory of the database.
     pub database: Utf8PathBuf,
@@ -100,20 +99,17 @@ impl Place {
     }
 }
 
-/// What `init` did.
 #[expect(
     missing_debug_implementations,
     reason = "a store shows nothing of itself"
 )]
 pub struct Initialized {
     pub store: Box<dyn Store>,
-    /// The `.beads` directory.
     pub directory: Utf8PathBuf,
     pub kind: &'static dyn StoreKind,
     pub opened: Opened,
 }
 
-/// How a store was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Opened {
     Existing,
@@ -122,7 +118,6 @@ pub enum Opened {
     Migrated(Utf8PathBuf),
 }
 
-/// How a store is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
     /// How long to wait for other processes (contracts §4.2: `DATABASE.TIMEOUT`).

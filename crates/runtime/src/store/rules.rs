@@ -1,15 +1,125 @@
 //! What every store checks before it changes something, in one place.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use beads_ralph_core::bead::{BeadId, FieldError, FieldErrorKind};
 use beads_ralph_core::issue::{
-    Claim, Dependency, Edit, Effect, Event, EventKind, Fence, Issue, Record, Standing, forget_lease,
+    Claim, Comment, Dependency, Document, Edit, Effect, Entry, Event, EventKind, Fence, Issue,
+    Record, Standing, apply, forget_lease,
 };
 use beads_ralph_core::text::excerpt;
+use beads_ralph_core::vocabulary::{Status, field};
 use serde_json::Value;
 
 use super::{Guard, NewClaim, Stamp, StoreError, Write};
+
+/// What an issue is to become.
+pub(super) struct Next<'c> {
+    pub(super) issue: Cow<'c, Issue>,
+    pub(super) comments: Vec<Comment>,
+    pub(super) fence: Fence,
+    pub(super) claim: Option<Claim>,
+    pub(super) kind: EventKind,
+    /// The reason, where the kind does not say it.
+    pub(super) why: Option<&'static str>,
+}
+
+impl<'c> Next<'c> {
+    pub(super) fn created(entry: &'c Entry, fence: Fence) -> Self {
+        Self {
+            issue: Cow::Borrowed(&entry.issue),
+            comments: entry.comments.clone(),
+            fence,
+            claim: None,
+            kind: EventKind::Created,
+            why: None,
+        }
+    }
+
+    /// The issue after edits that its guard allows; nothing when they change nothing. Issues that may have been the last step of a
+    /// molecule are added to `closed`.
+    pub(super) fn edited(
+        record: &Record,
+        edits: &[Edit],
+        guard: &Guard,
+        by: Stamp<'_>,
+        closed: &mut Vec<BeadId>,
+    ) -> Result<Option<Self>, StoreError> {
+        let id = record.issue.id();
+        let change = apply(&record.issue, edits, &by.time()).map_err(|error| StoreError::Edit {
+            id: id.clone(),
+            error,
+        })?;
+        let after = change.as_ref().map(|change| &change.issue);
+        check_guard(record, after, edits, guard)?;
+        if may_complete(&record.issue, after, edits) {
+            closed.push(id.clone());
+        }
+        Ok(change.map(|change| Self {
+            // A claim ends when the issue is no longer in progress.
+            claim: (record.claim.clone()).filter(|_| change.issue.status() == Status::InProgress),
+            issue: Cow::Owned(change.issue),
+            comments: change.comments,
+            fence: record.fence,
+            kind: change.kind,
+            why: None,
+        }))
+    }
+
+    /// The issue after it was claimed. The first claim says when work began.
+    pub(super) fn claimed(
+        record: &Record,
+        new: &NewClaim<'_>,
+        by: Stamp<'_>,
+    ) -> Result<Self, StoreError> {
+        let fence = record.fence.next().ok_or_else(|| StoreError::Invalid {
+            id: record.issue.id().to_string(),
+            errors: vec![FieldError {
+                path: "claim_fence".to_owned(),
+                message: "the fence cannot rise any further".to_owned(),
+                kind: FieldErrorKind::Value,
+            }],
+        })?;
+        let issue = with_status(&record.issue, Status::InProgress, by, |document| {
+            let started = document.entry(field::STARTED_AT).or_insert(Value::Null);
+            if started.is_null() {
+                *started = by.time().as_str().into();
+            }
+        })?;
+        Ok(Self {
+            issue: Cow::Owned(issue),
+            comments: Vec::new(),
+            fence,
+            claim: Some(Claim {
+                fence,
+                holder: new.holder.clone(),
+                claimed_at: by.at,
+                lease_until: new.lease_until,
+            }),
+            kind: EventKind::Claimed,
+            why: None,
+        })
+    }
+
+    /// The issue after the claim under a fence has ended.
+    pub(super) fn released(
+        record: &Record,
+        fence: Fence,
+        (kind, why): (EventKind, Option<&'static str>),
+        by: Stamp<'_>,
+    ) -> Result<Self, StoreError> {
+        check_held(record, fence)?;
+        Ok(Self {
+            issue: Cow::Owned(with_status(&record.issue, Status::Open, by, |_| {})?),
+            comments: Vec::new(),
+            fence: record.fence,
+            claim: None,
+            kind,
+            why,
+        })
+    }
+}
 
 /// Checks a guard, and that nobody else works on what somebody holds. `after` is what the edits make of the issue, if
 /// they change it.
@@ -59,7 +169,7 @@ pub(super) fn check_guard(
         (None, None) => {
             // Whoever sets a bead to work takes it with a claim, so that there is a fence.
             let starts = after.is_some_and(|after| {
-                after.status() == "in_progress" && issue.status() != "in_progress"
+                after.status() == Status::InProgress && issue.status() != Status::InProgress
             });
             if starts && !guard.is_forced {
                 let expected = "claimed, which sets it to in_progress";
@@ -93,14 +203,14 @@ fn is_closed_already(edits: &[Edit], after: Option<&Issue>) -> bool {
 fn is_close(edit: &Edit) -> bool {
     match edit {
         Edit::Close(_) => true,
-        Edit::Status(status) => status == "closed",
+        Edit::Status(status) => status == Status::Closed,
         _ => false,
     }
 }
 
 /// Whether a change leaves an issue closed that may be the last step of a molecule (F-14). Closing again what is closed counts
 /// too: whoever was cut off between the step and its root may ask again.
-pub(super) fn may_complete(before: &Issue, after: Option<&Issue>, edits: &[Edit]) -> bool {
+fn may_complete(before: &Issue, after: Option<&Issue>, edits: &[Edit]) -> bool {
     let was_closed = before.standing() == Standing::Closed;
     let is_closed = after.unwrap_or(before).standing() == Standing::Closed;
     is_closed && (!was_closed || edits.iter().any(is_close))
@@ -114,7 +224,7 @@ fn is_remark(edit: &Edit) -> bool {
     )
 }
 
-/// Sets what a batch answers for an issue that changed once more after its own change.
+/// Sets what a batch answers for an issue that changed again after its own change.
 pub(super) fn set_version(batch: &[Write], versions: &mut [u64], id: &BeadId, version: u64) {
     let own = batch.iter().zip(versions);
     for (_, own) in own.filter(|(write, _)| write.id() == id) {
@@ -157,21 +267,18 @@ pub(super) fn held(id: &BeadId, claim: &Claim) -> StoreError {
     }
 }
 
-/// The claim that is left after a change: it ends when the issue is no longer in progress.
-pub(super) fn claim_after(claim: Option<Claim>, after: &Issue) -> Option<Claim> {
-    claim.filter(|_| after.status() == "in_progress")
-}
-
 /// Whether an issue can be claimed, but for what holds it back (L-11).
 pub(super) fn check_claimable(record: &Record) -> Result<(), StoreError> {
     let id = record.issue.id();
-    match (record.issue.status(), &record.claim) {
-        (_, Some(claim)) => Err(held(id, claim)),
-        ("open", None) => Ok(()),
-        ("in_progress", None) => Err(StoreError::InProgress(id.clone())),
-        (status, None) => Err(StoreError::NotClaimable {
+    if let Some(claim) = &record.claim {
+        return Err(held(id, claim));
+    }
+    match Status::known(record.issue.status()) {
+        Some(Status::Open) => Ok(()),
+        Some(Status::InProgress) => Err(StoreError::InProgress(id.clone())),
+        _ => Err(StoreError::NotClaimable {
             id: id.clone(),
-            status: status.to_owned(),
+            status: record.issue.status().to_owned(),
         }),
     }
 }
@@ -186,53 +293,19 @@ pub(super) fn check_held(record: &Record, fence: Fence) -> Result<(), StoreError
     }
 }
 
-/// The issue and the claim after claiming. The first claim says when work began.
-pub(super) fn claimed(
-    record: &Record,
-    new: &NewClaim<'_>,
-    by: Stamp<'_>,
-) -> Result<(Issue, Claim), StoreError> {
-    let fence = record.fence.next().ok_or_else(|| StoreError::Invalid {
-        id: record.issue.id().to_string(),
-        errors: vec![FieldError {
-            path: "claim_fence".to_owned(),
-            message: "the fence cannot rise any further".to_owned(),
-            kind: FieldErrorKind::Value,
-        }],
-    })?;
-    let claim = Claim {
-        fence,
-        holder: new.holder.clone(),
-        claimed_at: by.at,
-        lease_until: new.lease_until,
-    };
-    let issue = with_status(&record.issue, "in_progress", by, |document| {
-        let started = document.entry("started_at").or_insert(Value::Null);
-        if started.is_null() {
-            *started = by.time().as_str().into();
-        }
-    })?;
-    Ok((issue, claim))
-}
-
-/// The issue after its claim has ended.
-pub(super) fn reopened(issue: &Issue, by: Stamp<'_>) -> Result<Issue, StoreError> {
-    with_status(issue, "open", by, |_| {})
-}
-
 fn with_status(
     issue: &Issue,
-    status: &str,
+    status: Status,
     by: Stamp<'_>,
-    change: impl FnOnce(&mut serde_json::Map<String, Value>),
+    change: impl FnOnce(&mut Document),
 ) -> Result<Issue, StoreError> {
     let mut document = issue.document().clone();
-    document.insert("status".to_owned(), status.into());
+    document.insert(field::STATUS.to_owned(), status.into());
     forget_lease(&mut document);
     // Compared is what would be written, which has whole seconds.
     let now = by.time();
-    if (issue.time("updated_at")).is_none_or(|was| was <= now.instant()) {
-        document.insert("updated_at".to_owned(), now.as_str().into());
+    if (issue.time(field::UPDATED_AT)).is_none_or(|was| was <= now.instant()) {
+        document.insert(field::UPDATED_AT.to_owned(), now.as_str().into());
     }
     change(&mut document);
     // A document that is as large as can be has no room for another time.
@@ -385,7 +458,7 @@ mod tests {
             actor: "ann",
             at: jiff::Timestamp::UNIX_EPOCH,
         };
-        let refused = claimed(&record, &new, by);
+        let refused = Next::claimed(&record, &new, by);
         assert!(matches!(refused, Err(StoreError::Invalid { .. })));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! WAL, so that readers never wait; `synchronous = FULL`, so that what was acknowledged survives (leases apart, which need not);
 //! `BEGIN IMMEDIATE` for every write, so that a writer waits for its turn instead of failing half-way. A lock
-//! beside the file keeps everybody out while it is brought to a newer format or mended.
+//! beside the file keeps everybody out while it is brought to a newer format or repaired.
 
 mod batch;
 mod check;
@@ -21,7 +21,6 @@ pub use check::{CheckReport, check};
 pub(super) use kind::{Embedded, replace_in};
 pub use repair::{RepairReport, repair};
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::ops::ControlFlow;
@@ -36,10 +35,13 @@ use jiff::Timestamp;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use serde_json::Value;
 
-use self::batch::{Batch, Next};
+use self::batch::Batch;
 use self::failure::Failed;
 use self::open::{Access, FORMAT, MIGRATIONS, Purpose};
-use super::{Control, Lease, NewClaim, Opened, Options, Stamp, Store, StoreError, Write, rules};
+use super::{
+    Control, Lease, NewClaim, Opened, Options, Stamp, Store, StoreError, Write,
+    rules::{self, Next},
+};
 
 /// How long is waited where nobody says how long, which is what [`Options`] say.
 const BUSY: Duration = Duration::from_secs(30);
@@ -59,11 +61,8 @@ pub struct SqliteStore {
 
 /// What is found in a file.
 enum Ready {
-    /// A store of the newest format.
     Store(SqliteStore),
-    /// A store of an older format.
     Older,
-    /// Nothing.
     Empty,
 }
 
@@ -131,7 +130,7 @@ impl SqliteStore {
         let Ready::Store(store) = Self::open_shared(path, options)? else {
             return Err(StoreError::Damaged {
                 path: path.to_owned(),
-                what: "it was just made, and is not there".to_owned(),
+                what: "it was just made and is missing".to_owned(),
             });
         };
         let opened = match backup {
@@ -142,7 +141,6 @@ impl SqliteStore {
         Ok((store, opened))
     }
 
-    /// The file.
     pub fn path(&self) -> &Utf8Path {
         &self.path
     }
@@ -199,12 +197,12 @@ impl SqliteStore {
         &mut self,
         id: &BeadId,
         fence: Fence,
-        (kind, why): (EventKind, Option<&'static str>),
+        end: (EventKind, Option<&'static str>),
         by: Stamp<'_>,
     ) -> Result<Record, StoreError> {
         self.writing(|transaction| {
             let mut batch = Batch::new(transaction, by);
-            end_claim(&mut batch, id, fence, (kind, why))?;
+            end_claim(&mut batch, id, fence, end)?;
             let record = batch.settled(id)?;
             batch.finish()?;
             Ok(record)
@@ -217,18 +215,10 @@ fn end_claim(
     batch: &mut Batch<'_>,
     id: &BeadId,
     fence: Fence,
-    (kind, why): (EventKind, Option<&'static str>),
+    end: (EventKind, Option<&'static str>),
 ) -> Result<(), Failed> {
     let record = batch.existing(id)?;
-    rules::check_held(&record, fence)?;
-    let next = Next {
-        issue: Cow::Owned(rules::reopened(&record.issue, batch.by)?),
-        comments: Vec::new(),
-        fence: record.fence,
-        claim: None,
-        kind,
-        why,
-    };
+    let next = Next::released(&record, fence, end, batch.by)?;
     batch.put(Some(record), next)?;
     Ok(())
 }
@@ -359,15 +349,7 @@ impl Store for SqliteStore {
                 }
                 .into());
             }
-            let (issue, claim) = rules::claimed(&record, claim, by)?;
-            let next = Next {
-                issue: Cow::Owned(issue),
-                comments: Vec::new(),
-                fence: claim.fence,
-                claim: Some(claim),
-                kind: EventKind::Claimed,
-                why: None,
-            };
+            let next = Next::claimed(&record, claim, by)?;
             batch.put(Some(record), next)?;
             let record = batch.settled(id)?;
             batch.finish()?;

@@ -1,34 +1,31 @@
 //! What to tell `bd` so that one state of an issue becomes another.
 //!
-//! Only what differs is told, field by field and label by label, so that what somebody else changes meanwhile stays. The change of
+//! Only differences are sent, field by field and label by label, so that what somebody else changes meanwhile stays. The change of
 //! the issue's own fields is one call, guarded by the status that was seen, and the last one: until it happened nothing is done
 //! that cannot be done again.
 
 use beads_ralph_core::issue::{Comment, Dependency, Issue};
-use beads_ralph_core::vocabulary::{field, metadata};
-use serde_json::{Map, Value, json};
+use beads_ralph_core::vocabulary::{Status, field, metadata};
+use serde_json::{Map, Value};
 
 use super::failure::BdError;
 use super::program::{Argument, Call};
-use super::wire::{Row, check_key, kept};
+use super::wire::{self, Row, check_key, kept};
 use crate::store::{Capability, StoreError};
 
 /// The largest text that is passed as an argument.
 const MAX_ARGUMENT: usize = 100_000;
 
 /// Fields that are kept by `bd` itself when the others change.
-const BY_BD: [&str; 11] = [
-    "updated_at",
-    "started_at",
-    "closed_at",
-    "close_reason",
-    "labels",
-    "dependencies",
-    "metadata",
-    "status",
-    "lease_expires_at",
-    "heartbeat_at",
-    "lease_granted_node",
+const BY_BD: [&str; 8] = [
+    field::UPDATED_AT,
+    field::STARTED_AT,
+    field::CLOSED_AT,
+    field::CLOSE_REASON,
+    field::LABELS,
+    field::DEPENDENCIES,
+    field::METADATA,
+    field::STATUS,
 ];
 
 /// Fields that `bd` adds where they are missing.
@@ -70,7 +67,7 @@ pub(super) fn calls(before: &Row, after: &Row, actor: &str) -> Result<Calls, Sto
     }
     calls.removals = removed_edges(old, new, actor);
     calls.first.extend(removed_metadata(old, new, actor));
-    let is_closed = old.status() != "closed" && new.status() == "closed";
+    let is_closed = old.status() != Status::Closed && new.status() == Status::Closed;
     // Who was claimed keeps the reason with the claim, so that closing and everything else is one step.
     if is_closed && kept(new, after.entry.fence, None).is_none() {
         calls.close = Some(close(new, actor));
@@ -95,20 +92,7 @@ fn writing(words: &[&str], actor: &str) -> Call {
 
 /// Comments and edges go in by an import that changes nothing else: with the time that the issue has, `bd` keeps its own fields.
 fn merge(issue: &Issue, said: &[Comment], added: &[&Dependency], actor: &str) -> Call {
-    let said: Vec<Value> = said.iter().map(Comment::to_value).collect();
-    let added: Vec<Value> = added.iter().map(|edge| edge.to_value(issue.id())).collect();
-    let line = json!({
-        "id": issue.id().as_str(),
-        "title": issue.title(),
-        "status": issue.status(),
-        "issue_type": issue.issue_type(),
-        "priority": issue.priority(),
-        "closed_at": issue.text("closed_at"),
-        "created_at": issue.text("created_at"),
-        "updated_at": issue.text("updated_at"),
-        "comments": said,
-        "dependencies": added,
-    });
+    let line = wire::merge_line(issue, said, added);
     Call {
         input: Some(format!("{line}\n").into_bytes()),
         ..writing(&["import", "-"], actor)
@@ -162,7 +146,7 @@ fn update(
         .any(|told| matches!(told, Argument::Text(text) if text.starts_with("--status=")));
     if old.status() != new.status() && !is_closed_apart && !is_told {
         told.push(Argument::Text(format!("--status={}", new.status())));
-        if new.status() == "closed" {
+        if new.status() == Status::Closed {
             // What may be closed is decided by our own rules, which were asked before.
             told.push(Argument::Text("--force".to_owned()));
         }
@@ -190,7 +174,7 @@ fn fields<'a>(old: &'a Issue, new: &'a Issue) -> Vec<&'a str> {
     let is_added = |name: &str| ADDED.contains(&name) && value(new, name).is_none();
     let names = old.document().keys().chain(new.document().keys());
     let mut names: Vec<&str> = (names.map(String::as_str))
-        .filter(|name| !BY_BD.contains(name) && !is_added(name))
+        .filter(|name| !BY_BD.contains(name) && !field::LEASE.contains(name) && !is_added(name))
         .filter(|name| value(old, name) != value(new, name))
         .collect();
     names.sort_unstable();
@@ -198,7 +182,7 @@ fn fields<'a>(old: &'a Issue, new: &'a Issue) -> Vec<&'a str> {
     names
 }
 
-/// How a field is told to `bd update`.
+/// The arguments of `bd update` for a field.
 fn flag(field: &str, old: &Issue, new: &Issue) -> Result<Vec<Argument>, StoreError> {
     if let Some(added) = added_notes(old, new).filter(|_| field == "notes") {
         return argument("append-notes", added);

@@ -13,6 +13,8 @@ use std::time::Duration;
 
 use beads_ralph_core::text::excerpt;
 use camino::{Utf8Path, Utf8PathBuf};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::failure::BdError;
@@ -26,7 +28,6 @@ use crate::store::StoreError;
 /// How long `bd` may take to end after it was asked to. It finishes what it writes in this time.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// The most that one call may print.
 const MAX_PRINTED: usize = 1 << 30;
 
 /// What is set for every call: no questions, no colours, no pages, no news.
@@ -58,7 +59,6 @@ pub(super) struct Program {
     pub(super) n_calls: Cell<u64>,
 }
 
-/// One call.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Call {
     pub(super) arguments: Vec<Argument>,
@@ -67,10 +67,8 @@ pub(super) struct Call {
     pub(super) extra: Duration,
 }
 
-/// An argument of a call.
 #[derive(Debug, Clone)]
 pub(super) enum Argument {
-    /// As it is.
     Text(String),
     /// A flag whose value is the path of a file with this in it: a file takes any text, whereas an argument is bounded
     /// and seen by everybody on the machine.
@@ -232,7 +230,6 @@ const GUARD_MISMATCH: i32 = 13;
 /// How much of what it said an error repeats.
 const MAX_SAID: usize = 500;
 
-/// How a call ended.
 #[derive(Debug, Clone)]
 pub(super) struct Answer {
     pub(super) command: String,
@@ -272,10 +269,7 @@ impl Answer {
     /// What it said went wrong, in one line.
     fn said(&self) -> String {
         let stdout = String::from_utf8_lossy(&self.stdout);
-        let of_json = |text: &str| {
-            let value: Value = serde_json::from_str(text).ok()?;
-            Some(value.get("error")?.as_str()?.to_owned())
-        };
+        let of_json = |text: &str| Some(serde_json::from_str::<Refusal>(text).ok()?.error);
         let stderr = self.stderr.trim();
         let said = of_json(&stdout)
             .or_else(|| of_json(stderr))
@@ -291,12 +285,17 @@ impl Answer {
     }
 
     /// The one value that was printed.
-    pub(super) fn value(&self) -> Result<Value, StoreError> {
+    fn value(&self) -> Result<Value, StoreError> {
         let value = serde_json::from_slice(&self.stdout).map_err(|error| self.no_json(&error))?;
         Ok(unwrapped(value))
     }
 
-    /// The objects that were printed: a list, or one of its own.
+    /// The one object that was printed, as far as it is of interest; anything else says nothing.
+    pub(super) fn parsed<T: DeserializeOwned + Default>(&self) -> Result<T, StoreError> {
+        Ok(serde_json::from_value(self.value()?).unwrap_or_default())
+    }
+
+    /// The objects that were printed: a list, or a single one.
     pub(super) fn objects(&self) -> Result<Vec<Map<String, Value>>, StoreError> {
         let list = match self.value()? {
             Value::Array(list) => list,
@@ -340,6 +339,12 @@ impl Answer {
         }
         .into()
     }
+}
+
+/// An error that is printed as JSON.
+#[derive(Deserialize)]
+struct Refusal {
+    error: String,
 }
 
 /// The payload, out of the envelopes that there are.

@@ -6,16 +6,15 @@ use std::collections::BTreeMap;
 
 use beads_ralph_core::bead::{FieldError, Timestamp};
 use beads_ralph_core::issue::{
-    Claim, Comment, EditError, Entry, Fence, Issue, Kept, Line, read_line,
+    Claim, Comment, Dependency, EditError, Entry, Fence, Issue, Kept, Line, read_line,
 };
-use beads_ralph_core::vocabulary::{field, metadata};
+use beads_ralph_core::vocabulary::{Status, field, metadata};
 use serde_json::{Map, Value, json};
 
 use super::program::Call;
 use super::stamp;
 use crate::store::{Capability, Control, StoreError};
 
-/// The fields that `bd` keeps.
 const FIELDS: [&str; 47] = [
     "id",
     "title",
@@ -66,16 +65,6 @@ const FIELDS: [&str; 47] = [
     "lease_granted_node",
 ];
 
-/// The fields that are moments.
-const TIMES: [&str; 6] = [
-    "created_at",
-    "updated_at",
-    "started_at",
-    "closed_at",
-    "due_at",
-    "defer_until",
-];
-
 /// An issue with everything that travels with it.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::store) struct Row {
@@ -116,7 +105,7 @@ pub(super) fn from_bd(mut value: Value) -> Result<Option<Row>, StoreError> {
 
 /// Whether an issue that we claimed can still be ours: whoever takes it by `bd` itself gets a lease of `bd`'s, which we never do.
 fn is_ours(issue: &Issue) -> bool {
-    issue.status() == "in_progress" && issue.text("lease_expires_at").is_none()
+    issue.status() == Status::InProgress && issue.text("lease_expires_at").is_none()
 }
 
 /// What is to be under our key; nothing as long as nobody ever claimed the issue.
@@ -135,7 +124,7 @@ pub(super) fn kept(issue: &Issue, fence: Fence, claim: Option<&Claim>) -> Option
     Some(kept.to_text().into())
 }
 
-/// Refuses a document that has something of its own where we keep ours.
+/// Refuses a document that uses our metadata key.
 pub(super) fn check_key(issue: &Issue) -> Result<(), StoreError> {
     let is_taken =
         (issue.metadata()).is_some_and(|metadata| metadata.contains_key(metadata::BEADS_RALPH));
@@ -156,7 +145,7 @@ pub(super) fn to_bd(entry: &Entry, claim: Option<&Claim>) -> Result<Value, Store
     check_key(&entry.issue)?;
     let mut document = entry.issue.document().clone();
     document.retain(|_, value| !value.is_null());
-    for field in TIMES {
+    for field in field::TIMES {
         // `bd` reads one spelling of a moment.
         if let Some(time) = entry.issue.time(field) {
             let time = Timestamp::from_instant(time);
@@ -231,4 +220,22 @@ pub(super) fn memory_call(key: &str, value: &Value, actor: &str) -> Call {
             ..Call::new(["import", "-", "--json", actor.as_str()])
         },
     }
+}
+
+/// The line for `bd import` that adds comments and edges to an issue. With the time that the issue has, `bd` keeps its own fields.
+pub(super) fn merge_line(issue: &Issue, said: &[Comment], added: &[&Dependency]) -> Value {
+    let said: Vec<Value> = said.iter().map(Comment::to_value).collect();
+    let added: Vec<Value> = added.iter().map(|edge| edge.to_value(issue.id())).collect();
+    json!({
+        "id": issue.id().as_str(),
+        "title": issue.title(),
+        "status": issue.status(),
+        "issue_type": issue.issue_type(),
+        "priority": issue.priority(),
+        "closed_at": issue.text("closed_at"),
+        "created_at": issue.text("created_at"),
+        "updated_at": issue.text("updated_at"),
+        "comments": said,
+        "dependencies": added,
+    })
 }

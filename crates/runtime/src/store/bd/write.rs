@@ -4,9 +4,11 @@ use std::collections::HashSet;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{
-    ALL_STEPS_COMPLETE, Comment, Dependency, Effect, has_become, is_same_content,
+    ALL_STEPS_COMPLETE, Comment, Dependency, Effect, Issue, has_become, is_same_content,
 };
-use beads_ralph_core::vocabulary::IssueType;
+use beads_ralph_core::vocabulary::{IssueType, Status, field};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use super::commands::{self, Calls};
@@ -28,7 +30,7 @@ struct Changed {
     calls: Calls,
 }
 
-/// In which order `bd` is told of issues that change.
+/// In which order changed issues are sent to `bd`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Turn {
     First,
@@ -37,14 +39,14 @@ enum Turn {
 }
 
 impl Changed {
-    /// When it is told: a root that is closed for a reason of its own comes before its steps, or `bd` would close it for its own;
+    /// When it is sent: a root that is closed for another reason comes before its steps, or `bd` would close it for its own;
     /// one that is closed because its steps are comes after them, or a cut in between would leave open steps below it.
     fn turn(&self) -> Turn {
         let issue = &self.after.entry.issue;
-        if issue.issue_type() != IssueType::Molecule || issue.status() != "closed" {
+        if issue.issue_type() != IssueType::Molecule || issue.status() != Status::Closed {
             return Turn::Second;
         }
-        match issue.text("close_reason") {
+        match issue.text(field::CLOSE_REASON) {
             Some(ALL_STEPS_COMPLETE) => Turn::Last,
             _ => Turn::First,
         }
@@ -53,7 +55,7 @@ impl Changed {
     /// What is left to tell when `bd` closed the issue itself meanwhile, as it does with a molecule whose last step it was told to
     /// close (F-14).
     fn closed_by_bd(self, state: &State, by: Stamp<'_>) -> Result<Self, StoreError> {
-        let status = |row: &Row| row.entry.issue.status() == "closed";
+        let status = |row: &Row| row.entry.issue.status() == Status::Closed;
         let now = state.mirror.row_of(self.after.entry.issue.id());
         match now.filter(|now| status(now) && status(&self.after) && !status(&self.before)) {
             Some(before) => Ok(Self {
@@ -132,7 +134,11 @@ impl BdStore {
         check_targets(&new, &changed, trial)?;
         let issues = new.iter().chain(changed.iter().map(|it| &it.after));
         let issues = issues.map(|row| &row.entry.issue);
-        state.words.ensure(&self.program, issues)?;
+        let (types, statuses) = (
+            issues.clone().map(Issue::issue_type),
+            issues.map(Issue::status),
+        );
+        (state.words).ensure(&self.program, types, statuses)?;
         if !new.is_empty() {
             self.insert(state, &new, by)?;
             *is_begun = true;
@@ -174,7 +180,7 @@ impl BdStore {
             };
             above.extend(after.entry.issue.parents().cloned());
             let now = state.mirror.row_of(&id);
-            let is_closed = |row: &Row| row.entry.issue.status() == "closed";
+            let is_closed = |row: &Row| row.entry.issue.status() == Status::Closed;
             if let Some(before) = now.filter(|now| after.claim.is_some() && is_closed(now)) {
                 let calls = commands::calls(&before, &after, by.actor)?;
                 let held = Changed {
@@ -231,7 +237,7 @@ impl BdStore {
         let came = new.iter().filter(is_own);
         let came: Vec<&BeadId> = came.map(|row| row.entry.issue.id()).collect();
         if !came.is_empty() {
-            // That it cannot be taken away is no second error: the first one says what to look at.
+            // A failed deletion is not reported: the first error says what to look at.
             drop(self.delete(&came, by));
         }
         Err(error)
@@ -260,7 +266,7 @@ impl BdStore {
         for call in &calls.first {
             let answer = self.guarded(call, before)?;
             // An import of comments leaves out what is older than what it finds.
-            if answer.value()?.get("stale_skipped_ids").is_some() {
+            if answer.parsed::<Imported>()?.stale_skipped_ids.is_some() {
                 return Err(mismatch(before));
             }
             *is_begun = true;
@@ -312,12 +318,12 @@ impl BdStore {
 /// What `update` prints of an issue, with what it leaves out and did not change.
 fn completed(mut document: Map<String, Value>, before: &Row) -> Result<Row, StoreError> {
     let old = before.entry.issue.document();
-    if let Some(edges) = old.get("dependencies") {
-        document.insert("dependencies".to_owned(), edges.clone());
+    if let Some(edges) = old.get(field::DEPENDENCIES) {
+        document.insert(field::DEPENDENCIES.to_owned(), edges.clone());
     }
     let row = wire::from_bd(Value::Object(document))?;
     let id = before.entry.issue.id();
-    // `bd` takes the beginning of an id for the whole of it where it can.
+    // `bd` takes the beginning of an id for the id where it can.
     let row = row.filter(|row| row.entry.issue.id() == id);
     let mut row = row.ok_or_else(|| BdError::NotAsWritten(id.clone()))?;
     row.entry.comments.clone_from(&before.entry.comments);
@@ -348,6 +354,13 @@ impl Row {
     }
 }
 
+/// What `bd import` answers.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Imported {
+    stale_skipped_ids: Option<IgnoredAny>,
+}
+
 /// That a bead is not as it was known.
 fn mismatch(before: &Row) -> StoreError {
     StoreError::Guard {
@@ -357,7 +370,7 @@ fn mismatch(before: &Row) -> StoreError {
     }
 }
 
-/// A new edge to a bead that is not there is refused: `bd` would lose it, or wait for nothing (Z-25).
+/// A new edge to a missing bead is refused: `bd` would lose it, or wait for nothing (Z-25).
 fn check_targets(new: &[Row], changed: &[Changed], trial: &MemoryStore) -> Result<(), StoreError> {
     let new = new
         .iter()

@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{
     Blocker, Claim, Comment, Dependency, Edit, Entry, EventKind, Fence, Issue, Neighbours, Record,
-    Side, Standing, apply, blockers, difference, removal,
+    Side, Standing, blockers, difference, removal,
 };
 use rusqlite::Connection;
 
@@ -19,10 +19,9 @@ use super::edges::{Link, StagedEdges, stored_dependents};
 use super::failure::Failed;
 use super::leases;
 use super::rows::{self, NewEvent};
-use crate::store::rules::{self, check_cycles, check_guard, is_waiting, waits_for};
+use crate::store::rules::{self, Next, check_cycles, is_waiting, waits_for};
 use crate::store::{Guard, Stamp, StoreError, Write};
 
-/// Changes that are not written yet.
 pub(super) struct Batch<'c> {
     connection: &'c Connection,
     pub(super) by: Stamp<'c>,
@@ -89,17 +88,6 @@ impl From<Record> for State<'_> {
     }
 }
 
-/// What an issue is to become.
-pub(super) struct Next<'c> {
-    pub(super) issue: Cow<'c, Issue>,
-    pub(super) comments: Vec<Comment>,
-    pub(super) fence: Fence,
-    pub(super) claim: Option<Claim>,
-    pub(super) kind: EventKind,
-    /// Why, where the kind does not say it.
-    pub(super) why: Option<&'static str>,
-}
-
 impl<'c> Batch<'c> {
     pub(super) fn new(connection: &'c Connection, by: Stamp<'c>) -> Self {
         Self {
@@ -145,15 +133,8 @@ impl<'c> Batch<'c> {
             self.floors.get_or_init(|| floors);
         }
         let floor = self.floors.get().and_then(|floors| floors.get(id.as_str()));
-        let next = Next {
-            issue: Cow::Borrowed(&entry.issue),
-            comments: entry.comments.clone(),
-            fence: (entry.fence.max(floor.copied().unwrap_or_default())).max(fence),
-            claim: None,
-            kind: EventKind::Created,
-            why: None,
-        };
-        self.put(None, next)
+        let fence = (entry.fence.max(floor.copied().unwrap_or_default())).max(fence);
+        self.put(None, Next::created(entry, fence))
     }
 
     pub(super) fn update(
@@ -164,31 +145,13 @@ impl<'c> Batch<'c> {
     ) -> Result<u64, Failed> {
         self.settle_for(guard)?;
         let record = self.existing(id)?;
-        let change =
-            apply(&record.issue, edits, &self.by.time()).map_err(|error| StoreError::Edit {
-                id: id.clone(),
-                error,
-            })?;
-        let after = change.as_ref().map(|change| &change.issue);
-        check_guard(&record, after, edits, guard)?;
-        if rules::may_complete(&record.issue, after, edits) {
-            self.closed.push(id.clone());
+        match Next::edited(&record, edits, guard, self.by, &mut self.closed)? {
+            Some(next) => self.put(Some(record), next),
+            None => Ok(record.version),
         }
-        let Some(change) = change else {
-            return Ok(record.version);
-        };
-        let next = Next {
-            claim: rules::claim_after(record.claim.clone(), &change.issue),
-            issue: Cow::Owned(change.issue),
-            comments: change.comments,
-            fence: record.fence,
-            kind: change.kind,
-            why: None,
-        };
-        self.put(Some(record), next)
     }
 
-    /// Who asks whether something is held back is told what the changes before in the batch have made of it.
+    /// A guard on being free sees what the earlier changes of the batch have made of it.
     fn settle_for(&mut self, guard: &Guard) -> Result<(), Failed> {
         if guard.is_free { self.settle() } else { Ok(()) }
     }
@@ -256,7 +219,6 @@ impl<'c> Batch<'c> {
         std::mem::take(&mut self.closed)
     }
 
-    /// The file.
     pub(super) fn connection(&self) -> &'c Connection {
         self.connection
     }

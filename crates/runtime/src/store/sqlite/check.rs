@@ -18,21 +18,17 @@ use crate::store::{Options, StoreError};
 /// The most findings that are listed; a torn file can have as many as it has rows.
 const MAX_FINDINGS: usize = 100;
 
-/// What was found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CheckReport {
     /// What is wrong, in words; empty when all is well.
     pub findings: Vec<String>,
     /// How many findings there are, listed or not.
     pub n_findings: usize,
-    /// How many issues could be read.
     pub n_issues: usize,
-    /// How many events could be read.
     pub n_events: usize,
 }
 
 impl CheckReport {
-    /// Whether nothing is wrong.
     pub fn is_healthy(&self) -> bool {
         self.n_findings == 0
     }
@@ -122,7 +118,7 @@ fn structure(
     while let Some(row) = rows.next()? {
         let table: String = row.get(0)?;
         report.add(format!(
-            "a row of {} belongs to an issue that is not there",
+            "a row of {} belongs to a missing issue",
             excerpt(&table)
         ));
     }
@@ -258,7 +254,7 @@ fn told(connection: &Connection, report: &mut CheckReport, path: &Utf8Path, even
             report.add(format!("{id} was deleted and is still there"));
         }
         (Err(error), Ok(_)) => report.add(format!("the history of {id}: {error}")),
-        (Ok(_), Ok(None)) => report.add(format!("{id} has a history and is not there")),
+        (Ok(_), Ok(None)) => report.add(format!("{id} has a history and is missing")),
         (Ok(folded), Ok(Some(record))) => {
             if !is_told(&folded, &record) {
                 report.add(format!("{id} is not what its history tells"));
@@ -283,7 +279,6 @@ fn same_document(a: &Issue, b: &Issue) -> bool {
     a.document() == b.document()
 }
 
-/// Issues without any history.
 fn lost(connection: &Connection, report: &mut CheckReport, _: &Utf8Path) -> Result<(), Failed> {
     let mut statement = connection.prepare(
         "SELECT id FROM issues WHERE id NOT IN (SELECT issue_id FROM events) ORDER BY id",
@@ -296,7 +291,6 @@ fn lost(connection: &Connection, report: &mut CheckReport, _: &Utf8Path) -> Resu
     Ok(())
 }
 
-/// Leases and control rows.
 fn others(connection: &Connection, _: &mut CheckReport, _: &Utf8Path) -> Result<(), Failed> {
     leases::leases(connection, "", jiff::Timestamp::MIN)?;
     leases::controls(connection, "")?;

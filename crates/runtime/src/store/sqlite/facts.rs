@@ -62,7 +62,6 @@ impl<'i> Facts<'i> {
 /// The bit of what was put off until some moment, which may be over.
 pub(super) const PUT_OFF: i64 = 16;
 
-/// The bit of a flag.
 pub(super) fn bit(flag: Flag) -> i64 {
     match flag {
         Flag::Template => 1,
@@ -202,11 +201,11 @@ pub(super) fn left_over(connection: &Connection) -> Result<Vec<&'static str>, Fa
     const QUESTIONS: [(&str, &str); 3] = [
         (
             "SELECT 1 FROM facts WHERE id NOT IN (SELECT id FROM issues)",
-            "there are facts about an issue that is not there",
+            "there are facts about a missing issue",
         ),
         (
             "SELECT 1 FROM fields WHERE issue_id NOT IN (SELECT id FROM issues)",
-            "there is metadata of an issue that is not there",
+            "there is metadata of a missing issue",
         ),
         (
             "WITH counted AS (SELECT status, priority, kind, assignee, flags, blocked, count(*) FROM facts NOT INDEXED GROUP BY 1, 2, 3, 4, 5, 6) \

@@ -13,11 +13,9 @@ use crate::store::{SpecificError, StoreError};
 /// Something went wrong below the store.
 #[derive(Debug)]
 pub(super) enum Failed {
-    /// The database said so.
     Sql(rusqlite::Error),
     /// A row is not what was written.
     Fault(Fault),
-    /// The store refuses.
     Refused(StoreError),
 }
 
@@ -28,7 +26,6 @@ pub(super) struct Fault {
 }
 
 impl Fault {
-    /// A row of a table.
     pub(super) fn row(table: &str, key: &str) -> Failed {
         Failed::Fault(Self {
             what: format!(

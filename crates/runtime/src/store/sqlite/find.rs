@@ -62,7 +62,6 @@ pub(super) fn visit(
     Ok(())
 }
 
-/// How many issues a query selects.
 pub(super) fn count(connection: &Connection, query: &Query) -> Result<usize, Failed> {
     let limit = query.limit.unwrap_or(usize::MAX);
     let narrowed = self::narrowed(connection, query);

@@ -42,7 +42,6 @@ pub(super) const MIGRATIONS: [Step; 2] = [
     },
 ];
 
-/// The newest format.
 pub(super) const FORMAT: i64 = 2;
 
 /// Marks the file as ours, so that no other database is taken for it.
@@ -53,9 +52,8 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// What a process wants to do with the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
-    /// Use it beside others.
     Shared,
-    /// Have it alone: to bring it to a newer format, or to mend it.
+    /// Have it alone: to bring it to a newer format or to repair it.
     Alone,
 }
 
@@ -96,10 +94,8 @@ pub(super) fn lock(path: &Utf8Path, access: Access, busy: Duration) -> Result<Fi
     }
 }
 
-/// What a connection is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// To use a file that is there.
     Use,
     /// To make the file if there is none.
     Make,
@@ -190,7 +186,7 @@ pub(super) fn check_format(
     if is_ours && found < 1 {
         return Err(StoreError::Damaged {
             path: path.to_owned(),
-            what: format!("there is no format {found}"),
+            what: format!("unknown format {found}"),
         });
     }
     if found > known && schema(connection).ok() == our_schema().ok() {

@@ -1,7 +1,7 @@
 //! From a query to SQL over what is derived: which issues can be meant, and whether that is all there is to say.
 
 use beads_ralph_core::issue::{
-    Condition, Flag, HIDDEN, Moment, NOT_WORK, Order, Query, StatusFilter,
+    Condition, Flag, HIDDEN, Moment, NOT_WORK, Order, Query, Standing, StatusFilter,
 };
 use jiff::Timestamp;
 use rusqlite::types::Value;
@@ -12,7 +12,6 @@ use super::find::after_prefix;
 /// How many words of one kind narrow a search; what more there are is left to `core`, since SQLite has limits.
 const MAX_WORDS: usize = 100;
 
-/// SQL with its values.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Sql {
     pub(super) text: Vec<String>,
@@ -79,13 +78,11 @@ pub(super) struct Exceptions {
     pub(super) now: Option<i64>,
 }
 
-/// The bits of some flags.
 fn bits(flags: &[Flag]) -> i64 {
     let all = Flag::ALL.into_iter();
     all.filter(|flag| flags.contains(flag)).map(bit).sum()
 }
 
-/// One question mark for each value.
 fn marks(n: usize) -> String {
     vec!["?"; n].join(", ")
 }
@@ -465,9 +462,9 @@ impl Narrowed {
         let is_unfinished = match &query.status {
             StatusFilter::Unfinished => true,
             StatusFilter::Any => false,
-            StatusFilter::OneOf(statuses) => !statuses
-                .iter()
-                .any(|status| matches!(status.as_str(), "closed" | "pinned")),
+            StatusFilter::OneOf(statuses) => {
+                (statuses.iter()).all(|status| Standing::of(status) == Standing::Pending)
+            }
         };
         let status = match &query.status {
             StatusFilter::OneOf(statuses) if statuses.len() == 1 => Some(()),

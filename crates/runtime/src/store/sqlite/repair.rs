@@ -28,10 +28,9 @@ use crate::store::{Options, Stamp, StoreError};
 /// How far fences leap when it is not known how many were given out.
 const FENCE_LEAP: u64 = 1000;
 
-/// What was mended.
+/// What a repair did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RepairReport {
-    /// How many issues the store has now.
     pub n_issues: usize,
     /// Issues that were folded from their history.
     pub from_history: Vec<BeadId>,
@@ -47,7 +46,7 @@ pub struct RepairReport {
 
 /// Builds the store in a file anew from what is left of it and from an export; nothing is done to a store that is whole.
 ///
-/// It is looked over again once nobody else has it: since the check that found damage, somebody else may have mended it.
+/// It is looked over again once nobody else has it: since the check that found damage, somebody else may have repaired it.
 pub fn repair(
     path: &Utf8Path,
     export: BTreeMap<BeadId, Entry>,
@@ -59,18 +58,18 @@ pub fn repair(
         return Ok(None);
     }
     let kept = keep_damaged(path)?;
-    let mended = Utf8PathBuf::from(format!("{path}.mending"));
-    remove_files(&mended);
-    let mut new = open::connect(&mended, Purpose::Make, BUSY)?;
-    open::migrate(&mut new, &mended, &MIGRATIONS, BUSY)?;
+    let repaired = Utf8PathBuf::from(format!("{path}.mending"));
+    remove_files(&repaired);
+    let mut new = open::connect(&repaired, Purpose::Make, BUSY)?;
+    open::migrate(&mut new, &repaired, &MIGRATIONS, BUSY)?;
     let left = match &kept {
         Some(kept) => take_from(kept, path, &mut new)?,
         None => Left::default(),
     };
     let mut report =
-        complete(&mut new, left, export, by).map_err(|failed| failed.at(&mended, BUSY))?;
-    close(new).map_err(|failed| failed.at(&mended, BUSY))?;
-    replace(path, &mended)?;
+        complete(&mut new, left, export, by).map_err(|failed| failed.at(&repaired, BUSY))?;
+    close(new).map_err(|failed| failed.at(&repaired, BUSY))?;
+    replace(path, &repaired)?;
     report.kept = kept;
     Ok(Some(report))
 }
@@ -80,7 +79,6 @@ pub fn repair(
 struct Left {
     /// The ids of issues that anything is left of.
     named: BTreeSet<BeadId>,
-    /// How many events there were.
     n_events: Option<i64>,
 }
 
@@ -122,7 +120,6 @@ struct Table {
     columns: &'static str,
     n_columns: usize,
     key: &'static str,
-    /// Whether a row is what was written.
     is_whole: fn(&rusqlite::Row<'_>) -> bool,
 }
 
@@ -478,7 +475,7 @@ fn failed(path: &Utf8Path) -> impl Fn(io::Error) -> StoreError {
     }
 }
 
-/// Copies the damaged file and its log under a name of their own; the name, if there was a file.
+/// Copies the damaged file and its log under a new name, and gives the name if there was a file.
 fn keep_damaged(path: &Utf8Path) -> Result<Option<Utf8PathBuf>, StoreError> {
     if !path.exists() {
         return Ok(None);

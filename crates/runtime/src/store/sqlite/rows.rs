@@ -74,7 +74,7 @@ impl Sought {
     }
 }
 
-/// The record of an id, unless its document lacks what is sought. The facts about an issue that is not there are damage.
+/// The record of an id, unless its document lacks what is sought. The facts about a missing issue are damage.
 pub(super) fn load_if(
     connection: &Connection,
     id: &BeadId,
@@ -88,9 +88,14 @@ pub(super) fn load_if(
     if !sought.may_be_in(document) {
         return Ok(None);
     }
+    record_of(row, id).map(Some)
+}
+
+/// The record of an id; a damaged index can lead to another row than the one that was asked for.
+fn record_of(row: &Row<'_>, id: &BeadId) -> Result<Record, Failed> {
     let record = record(row)?;
     if record.issue.id() == id {
-        Ok(Some(record))
+        Ok(record)
     } else {
         Err(Fault::row("issues", id.as_str()))
     }
@@ -169,22 +174,10 @@ pub(super) fn exists(connection: &Connection, id: &BeadId) -> Result<bool, Faile
     Ok(statement.exists([id.as_str()])?)
 }
 
-/// The record of an id.
 pub(super) fn load(connection: &Connection, id: &BeadId) -> Result<Option<Record>, Failed> {
     let mut statement = connection.prepare_cached(RECORD_BY_ID)?;
     let mut rows = statement.query([id.as_str()])?;
-    match rows.next()? {
-        Some(row) => {
-            let record = record(row)?;
-            // A damaged index can lead to another row than the one that was asked for.
-            if record.issue.id() == id {
-                Ok(Some(record))
-            } else {
-                Err(Fault::row("issues", id.as_str()))
-            }
-        }
-        None => Ok(None),
-    }
+    rows.next()?.map(|row| record_of(row, id)).transpose()
 }
 
 /// Writes an issue's row, and the facts about it.
@@ -314,7 +307,6 @@ pub(super) fn put_claim(
     Ok(())
 }
 
-/// Appends a comment.
 pub(super) fn put_comment(
     connection: &Connection,
     id: &BeadId,
@@ -392,7 +384,6 @@ pub(super) fn json(value: &impl Serialize) -> Result<String, Failed> {
     serde_json::to_string(value).map_err(|_| Fault::row("events", "that was to be written"))
 }
 
-/// The number of the latest event.
 pub(super) fn last_event(connection: &Connection) -> Result<i64, Failed> {
     let mut statement = connection.prepare_cached("SELECT max(number) FROM events")?;
     let last: Option<i64> = statement
@@ -537,7 +528,6 @@ pub(super) fn events(
     Ok(events)
 }
 
-/// A value of a row.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Part<'a> {
     Text(&'a str),
