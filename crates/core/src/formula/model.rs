@@ -9,92 +9,45 @@ use super::place::{Place, Placed};
 use super::repeat::Loop;
 use crate::issue::Document;
 use crate::text::excerpt;
+use crate::vocabulary::words;
 
-/// What a formula is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// Steps to do; the only kind that can be poured (F-1).
-    Workflow,
-    /// Steps that take the place of others' steps.
-    Expansion,
-    /// Steps that are put around others' steps.
-    Aspect,
-    /// Read, and not poured.
-    Convoy,
-    /// Read, and not poured.
-    Task,
-    /// Read, and not poured.
-    Patrol,
-}
-
-impl Kind {
-    /// Every kind.
-    pub const ALL: [Self; 6] = [
-        Self::Workflow,
-        Self::Expansion,
-        Self::Aspect,
-        Self::Convoy,
-        Self::Task,
-        Self::Patrol,
-    ];
-
-    /// The word in a file.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Workflow => "workflow",
-            Self::Expansion => "expansion",
-            Self::Aspect => "aspect",
-            Self::Convoy => "convoy",
-            Self::Task => "task",
-            Self::Patrol => "patrol",
-        }
+words! {
+    /// What a formula is for.
+    Kind {
+        /// Steps to do; the only kind that can be poured (F-1).
+        Workflow = "workflow",
+        /// Steps that take the place of others' steps.
+        Expansion = "expansion",
+        /// Steps that are put around others' steps.
+        Aspect = "aspect",
+        /// Read, and not poured.
+        Convoy = "convoy",
+        /// Read, and not poured.
+        Task = "task",
+        /// Read, and not poured.
+        Patrol = "patrol",
     }
 }
 
-/// Whether what a formula makes is to last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Phase {
-    /// Poured, to stay.
-    Liquid,
-    /// A wisp, to vanish.
-    Vapor,
-}
-
-impl Phase {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Liquid, Self::Vapor];
-
-    /// The word in a file.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Liquid => "liquid",
-            Self::Vapor => "vapor",
-        }
+words! {
+    /// Whether what a formula makes is to last.
+    Phase {
+        /// Poured, to stay.
+        Liquid = "liquid",
+        /// A wisp, to vanish.
+        Vapor = "vapor",
     }
 }
 
-/// What a variable's values are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum VariableType {
-    /// Any text.
-    String,
-    /// A whole number.
-    Int,
-    /// `true` or `false`.
-    Bool,
-}
-
-impl VariableType {
-    /// Every type.
-    pub const ALL: [Self; 3] = [Self::String, Self::Int, Self::Bool];
-
-    /// The word in a file.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::String => "string",
-            Self::Int => "int",
-            Self::Bool => "bool",
-        }
+words! {
+    /// What a variable's values are.
+    VariableType {
+        /// Any text.
+        String = "string",
+        /// A whole number.
+        Int = "int",
+        /// `true` or `false`.
+        Bool = "bool",
     }
 }
 
@@ -265,22 +218,13 @@ impl Step {
     }
 }
 
-/// Which children are waited for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Children {
-    /// All of them.
-    All,
-    /// The first that is done.
-    Any,
-}
-
-impl Children {
-    /// The word of an edge.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::All => "all-children",
-            Self::Any => "any-children",
-        }
+words! {
+    /// Which children are waited for.
+    Children {
+        /// All of them.
+        All = "all-children",
+        /// The first that is done.
+        Any = "any-children",
     }
 }
 

@@ -8,7 +8,7 @@ use super::place::{Findings, Place};
 use crate::bead::{FieldError, FieldErrorKind, Timestamp};
 use crate::issue::{Document, Issue, Label, check_title};
 use crate::text::excerpt;
-use crate::vocabulary::{EdgeType, IssueType, Status, label, metadata};
+use crate::vocabulary::{EdgeType, IssueType, label, metadata};
 
 /// The type of a gate's bead.
 pub const GATE: &str = "gate";
@@ -355,12 +355,8 @@ impl Molecule {
             .parent
             .map(|parent| Edge::new(parent.to_owned(), EdgeType::ParentChild, pouring));
         BeadDocument {
-            id: pouring.root.to_owned(),
             title: &self.formula,
             description: &self.description,
-            notes: "",
-            priority: 2,
-            issue_type: IssueType::Molecule.as_str(),
             assignee: pouring.assignee,
             labels: pouring.labels,
             metadata: Some(RootMetadata {
@@ -368,15 +364,12 @@ impl Molecule {
                 steps: self.work().map(|step| step.id.as_str()).collect(),
                 intent: self.intent.as_deref(),
             }),
-            await_type: None,
-            await_id: None,
-            timeout: None,
             dependencies: parent.into_iter().collect(),
-            status: Status::Open,
-            ephemeral: pouring.is_wisp,
-            created_at: pouring.now.as_str(),
-            updated_at: pouring.now.as_str(),
-            created_by: pouring.actor,
+            ..BeadDocument::new(
+                pouring.root.to_owned(),
+                IssueType::Molecule.as_str(),
+                pouring,
+            )
         }
     }
 }
@@ -399,13 +392,12 @@ impl StepBead {
         let needs = self.needs.iter().map(|need| need.edge(pouring));
         let parent = Edge::new(parent, EdgeType::ParentChild, pouring);
         let timeout = self.gate.as_ref().and_then(|gate| gate.timeout);
+        let id = Molecule::bead_id(pouring.root, &self.id);
         BeadDocument {
-            id: Molecule::bead_id(pouring.root, &self.id),
             title: &self.title,
             description: &self.description,
             notes: &self.notes,
             priority: self.priority,
-            issue_type: &self.issue_type,
             assignee: self.assignee.as_deref(),
             labels: &self.labels,
             metadata: Some(&self.metadata).filter(|metadata| !metadata.is_empty()),
@@ -413,11 +405,7 @@ impl StepBead {
             await_id: self.gate.as_ref().and_then(|gate| gate.id.as_deref()),
             timeout: timeout.map(|timeout| u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX)),
             dependencies: std::iter::once(parent).chain(needs).collect(),
-            status: Status::Open,
-            ephemeral: pouring.is_wisp,
-            created_at: pouring.now.as_str(),
-            updated_at: pouring.now.as_str(),
-            created_by: pouring.actor,
+            ..BeadDocument::new(id, &self.issue_type, pouring)
         }
     }
 }

@@ -45,7 +45,30 @@ fn is_blank(text: &Option<&str>) -> bool {
     text.is_none_or(str::is_empty)
 }
 
-impl<M: Serialize> BeadDocument<'_, M> {
+impl<'a, M: Serialize> BeadDocument<'a, M> {
+    pub(super) fn new(id: String, issue_type: &'a str, pouring: &'a Pouring<'_>) -> Self {
+        Self {
+            id,
+            title: "",
+            description: "",
+            notes: "",
+            status: Status::Open,
+            priority: 2,
+            issue_type,
+            assignee: None,
+            labels: &[],
+            metadata: None,
+            await_type: None,
+            await_id: None,
+            timeout: None,
+            ephemeral: pouring.is_wisp,
+            created_at: pouring.now.as_str(),
+            updated_at: pouring.now.as_str(),
+            created_by: pouring.actor,
+            dependencies: Vec::new(),
+        }
+    }
+
     pub(super) fn to_value(&self) -> Value {
         serde_json::to_value(self).expect("plain values are JSON")
     }

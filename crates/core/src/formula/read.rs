@@ -142,13 +142,12 @@ impl Reader<'_> {
     }
 
     fn kind(&mut self, table: Table<'_>) -> Kind {
-        let words = Kind::ALL.map(|kind| (kind.as_str(), kind));
-        self.word(table, "type", &words).unwrap_or(Kind::Workflow)
+        let kind = self.word(table, "type", Kind::ALL, Kind::as_str);
+        kind.unwrap_or(Kind::Workflow)
     }
 
     fn phase(&mut self, table: Table<'_>) -> Option<Phase> {
-        let words = Phase::ALL.map(|phase| (phase.as_str(), phase));
-        self.word(table, "phase", &words)
+        self.word(table, "phase", Phase::ALL, Phase::as_str)
     }
 
     /// A workflow has its own or inherited steps, an expansion a template.
@@ -248,7 +247,6 @@ impl Reader<'_> {
             return Some(plain(Some(default)));
         }
         let table = self.table(node, Object::Variable)?;
-        let types = VariableType::ALL.map(|kind| (kind.as_str(), kind));
         let variable = Variable {
             description: (self.text(table, "description"))
                 .map(|text| text.value)
@@ -258,7 +256,7 @@ impl Reader<'_> {
             pattern: self.text(table, "pattern"),
             allowed: self.scalars(table, "enum"),
             kind: self
-                .word(table, "type", &types)
+                .word(table, "type", VariableType::ALL, VariableType::as_str)
                 .unwrap_or(VariableType::String),
             ..plain(None)
         };

@@ -17,7 +17,7 @@ use super::model::Comment;
 use super::model::Issue;
 use super::wire::Entry;
 use crate::bead::{BeadId, FieldError, Timestamp};
-use crate::vocabulary::field;
+use crate::vocabulary::{field, words};
 
 /// Values under their JSON pointers.
 pub type Facts = Document;
@@ -65,85 +65,39 @@ impl Event {
     }
 }
 
-/// What happened to an issue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EventKind {
-    /// It came.
-    Created,
-    /// Its fields changed.
-    Updated,
-    /// Its status changed.
-    StatusChanged,
-    /// It was closed.
-    Closed,
-    /// It was opened again.
-    Reopened,
-    /// Somebody said something.
-    Commented,
-    /// A label came.
-    LabelAdded,
-    /// A label went.
-    LabelRemoved,
-    /// An edge came.
-    DependencyAdded,
-    /// An edge went.
-    DependencyRemoved,
-    /// Somebody holds it.
-    Claimed,
-    /// Its holder gave it back.
-    Released,
-    /// It was taken from a holder that is gone.
-    Reclaimed,
-    /// It was put back after damage; what follows starts anew from here.
-    Restored,
-    /// It was removed. When its id comes again, its history goes on.
-    Deleted,
-}
-
-impl EventKind {
-    /// Every kind.
-    pub const ALL: [Self; 15] = [
-        Self::Created,
-        Self::Updated,
-        Self::StatusChanged,
-        Self::Closed,
-        Self::Reopened,
-        Self::Commented,
-        Self::LabelAdded,
-        Self::LabelRemoved,
-        Self::DependencyAdded,
-        Self::DependencyRemoved,
-        Self::Claimed,
-        Self::Released,
-        Self::Reclaimed,
-        Self::Restored,
-        Self::Deleted,
-    ];
-
-    /// Its name, as `bd` has it where `bd` has it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Created => "created",
-            Self::Updated => "updated",
-            Self::StatusChanged => "status_changed",
-            Self::Closed => "closed",
-            Self::Reopened => "reopened",
-            Self::Commented => "commented",
-            Self::LabelAdded => "label_added",
-            Self::LabelRemoved => "label_removed",
-            Self::DependencyAdded => "dependency_added",
-            Self::DependencyRemoved => "dependency_removed",
-            Self::Claimed => "claimed",
-            Self::Released => "released",
-            Self::Reclaimed => "reclaimed",
-            Self::Restored => "restored",
-            Self::Deleted => "deleted",
-        }
-    }
-
-    /// The kind of a name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+words! {
+    /// What happened to an issue.
+    EventKind {
+        /// It came.
+        Created = "created",
+        /// Its fields changed.
+        Updated = "updated",
+        /// Its status changed.
+        StatusChanged = "status_changed",
+        /// It was closed.
+        Closed = "closed",
+        /// It was opened again.
+        Reopened = "reopened",
+        /// Somebody said something.
+        Commented = "commented",
+        /// A label came.
+        LabelAdded = "label_added",
+        /// A label went.
+        LabelRemoved = "label_removed",
+        /// An edge came.
+        DependencyAdded = "dependency_added",
+        /// An edge went.
+        DependencyRemoved = "dependency_removed",
+        /// Somebody holds it.
+        Claimed = "claimed",
+        /// Its holder gave it back.
+        Released = "released",
+        /// It was taken from a holder that is gone.
+        Reclaimed = "reclaimed",
+        /// It was put back after damage; what follows starts anew from here.
+        Restored = "restored",
+        /// It was removed. When its id comes again, its history goes on.
+        Deleted = "deleted",
     }
 }
 
@@ -492,12 +446,5 @@ mod tests {
             event(2, EventKind::Updated, (before, after)),
         ];
         assert_eq!(fold(&events).unwrap().entry.issue, two);
-    }
-
-    #[test]
-    fn every_kind_has_a_name_of_its_own() {
-        for kind in EventKind::ALL {
-            assert_eq!(EventKind::parse(kind.as_str()), Some(kind));
-        }
     }
 }

@@ -126,38 +126,41 @@ impl MemoryStore {
         lease_until: jiff::Timestamp,
     ) -> Result<(), StoreError> {
         self.heartbeat(id, fence, lease_until)?;
-        let event = self.event_about(id);
-        self.events.push(event);
+        let version = self.rows.get(id).map_or(0, |row| row.version);
+        let none = (Facts::default(), Facts::default());
+        let by = Stamp {
+            actor: "",
+            at: jiff::Timestamp::UNIX_EPOCH,
+        };
+        self.push_event(id, version, EventKind::Updated, none, by);
         Ok(())
     }
 
     fn forget(&mut self, id: &BeadId, by: Stamp<'_>) {
-        let event = Event {
-            at: by.time(),
-            actor: by.actor.to_owned(),
-            kind: EventKind::Deleted,
-            ..self.event_about(id)
-        };
-        self.events.push(event);
+        let version = self.rows.get(id).map_or(0, |row| row.version);
+        let none = (Facts::default(), Facts::default());
+        self.push_event(id, version, EventKind::Deleted, none, by);
         self.rows.remove(id);
     }
 
-    /// An event that says nothing but that something is another way now.
-    fn event_about(&self, id: &BeadId) -> Event {
-        Event {
+    fn push_event(
+        &mut self,
+        id: &BeadId,
+        version: u64,
+        kind: EventKind,
+        (before, after): (Facts, Facts),
+        by: Stamp<'_>,
+    ) {
+        self.events.push(Event {
             number: self.events.len() as u64 + 1,
             issue: id.clone(),
-            version: self.rows.get(id).map_or(0, |row| row.version),
-            at: Stamp {
-                actor: "",
-                at: jiff::Timestamp::UNIX_EPOCH,
-            }
-            .time(),
-            actor: String::new(),
-            kind: EventKind::Updated,
-            before: Facts::default(),
-            after: Facts::default(),
-        }
+            version,
+            at: by.time(),
+            actor: by.actor.to_owned(),
+            kind,
+            before,
+            after,
+        });
     }
 
     fn row(&self, id: &BeadId) -> Result<&Row, StoreError> {
@@ -206,16 +209,8 @@ impl MemoryStore {
         let version = last + 1;
         let mut comments = before.map(|row| row.comments.clone()).unwrap_or_default();
         comments.extend(next.comments);
-        self.events.push(Event {
-            number: self.events.len() as u64 + 1,
-            issue: id.clone(),
-            version,
-            at: by.time(),
-            actor: by.actor.to_owned(),
-            kind: next.kind,
-            before: old.into_facts(),
-            after: new.because(next.why).into_facts(),
-        });
+        let facts = (old.into_facts(), new.because(next.why).into_facts());
+        self.push_event(id, version, next.kind, facts, by);
         let row = Row {
             issue: next.issue.into_owned(),
             comments,
@@ -253,16 +248,8 @@ impl MemoryStore {
             fence: record.fence,
             claim: record.claim.as_ref(),
         };
-        self.events.push(Event {
-            number: self.events.len() as u64 + 1,
-            issue: id.clone(),
-            version,
-            at: by.time(),
-            actor: by.actor.to_owned(),
-            kind: EventKind::Deleted,
-            before: removal(side).into_facts(),
-            after: serde_json::Map::new(),
-        });
+        let facts = (removal(side).into_facts(), Facts::default());
+        self.push_event(id, version, EventKind::Deleted, facts, by);
         self.rows.remove(id);
         Ok(version)
     }

@@ -141,12 +141,7 @@ impl Texts {
             .variables
             .iter()
             .find(|variable| variable.name == wanted)?;
-        let is_it = variable
-            .values
-            .iter()
-            .map(String::as_str)
-            .eq(texts.iter().copied());
-        is_it.then(|| placeholder(wanted))
+        (variable.values == texts).then(|| placeholder(wanted))
     }
 
     /// A variable that is exactly this. One that is the same everywhere is not taken for another by chance.
@@ -154,11 +149,7 @@ impl Texts {
         let is_constant = texts.iter().all(|text| text == &texts[0]) && texts.len() > 1;
         let mut variables = self.variables.iter();
         let found = variables.find(|variable| {
-            variable
-                .values
-                .iter()
-                .map(String::as_str)
-                .eq(texts.iter().copied())
+            variable.values == texts
                 && (!is_constant || !variable.is_standard)
                 && !WHOLE_ONLY.contains(&variable.name.as_str())
         })?;

@@ -28,7 +28,7 @@ impl Reader<'_> {
     /// A table of this sort. Reports the keys in it that are unknown or without effect.
     pub(super) fn table<'n>(&mut self, node: &'n Node, object: Object) -> Option<Table<'n>> {
         let Some(entries) = node.as_table() else {
-            let message = format!("a {} is a table, not {}", object.words(), node.kind());
+            let message = format!("a {} is a table, not {}", object.as_str(), node.kind());
             self.refuse(node.span, message, "");
             return None;
         };
@@ -43,7 +43,7 @@ impl Reader<'_> {
     }
 
     fn check_key(&mut self, object: Object, key: &Spanned<String>, value: &Node) {
-        let (name, words) = (&key.value, object.words());
+        let (name, words) = (&key.value, object.as_str());
         let Some(field) = fields::find(object, name) else {
             let message = format!("a {words} has no field `{}`", excerpt(name));
             let known = FIELDS.iter().filter(|field| field.object == object);
@@ -100,7 +100,7 @@ impl Reader<'_> {
     /// A text that must be there and not be blank.
     pub(super) fn required_text(&mut self, table: Table<'_>, name: &str) -> Option<Placed<String>> {
         if table.get(name).is_none() {
-            let message = format!("a {} needs `{name}`", table.object.words());
+            let message = format!("a {} needs `{name}`", table.object.as_str());
             self.refuse(table.span, message, "");
             return None;
         }
@@ -187,19 +187,20 @@ impl Reader<'_> {
         &mut self,
         table: Table<'_>,
         name: &str,
-        words: &[(&'static str, T)],
+        known: &[T],
+        word: impl Fn(T) -> &'static str,
     ) -> Option<T> {
         let text = self.filled_text(table, name)?;
-        let found = words.iter().find(|(word, _)| *word == text.value);
+        let found = known.iter().find(|one| word(**one) == text.value);
         if found.is_none() {
-            let all: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+            let all: Vec<&str> = known.iter().map(|one| word(*one)).collect();
             let help = suggestion(&text.value, &all, || {
                 format!("it is one of {}", all.join(", "))
             });
             let message = format!("`{name}` cannot be `{}`", excerpt(&text.value));
             self.refuse(text.place.span, message, &help);
         }
-        found.map(|(_, value)| *value)
+        found.copied()
     }
 
     /// A table of names and single values.

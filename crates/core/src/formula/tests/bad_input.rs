@@ -130,7 +130,7 @@ fn f_5_broken_graphs_are_refused() {
         ),
         (
             "[[compose.expand]]\ntarget = 'a'\nwith = 'main'\n",
-            "is no expansion",
+            "is a formula of type workflow, not an expansion",
         ),
         (
             "[[compose.branch]]\nfrom = 'a'\nsteps = ['q']\njoin = 'a'\n",

@@ -189,9 +189,7 @@ impl<'c> Batch<'c> {
     fn all_dependents(&self, id: &BeadId) -> Result<Vec<BeadId>, Failed> {
         let stored = stored_dependents(self.connection, id)?;
         let stored = stored.into_iter().map(|(other, _)| other);
-        let mut found: Vec<BeadId> = stored
-            .filter(|other| !self.staged.contains_key(other) && !self.removed.contains_key(other))
-            .collect();
+        let mut found: Vec<BeadId> = stored.filter(|other| !self.has_taken(other)).collect();
         let staged = self.staged.iter().filter(|(_, staged)| {
             let edges = staged.now.issue.dependencies();
             edges.iter().any(|edge| edge.target() == id)
@@ -315,16 +313,8 @@ impl<'c> Batch<'c> {
     pub(super) fn dependents(&self, id: &BeadId, link: Link) -> Result<Vec<BeadId>, Failed> {
         let mut found = Vec::new();
         if self.has_stored_edges()? {
-            let mut statement = self.connection.prepare_cached(link.stored())?;
-            let mut rows = statement.query([id.as_str()])?;
-            while let Some(row) = rows.next()? {
-                let dependent = BeadId::parse(&row.get::<_, String>(0)?).ok();
-                found.extend(
-                    dependent.filter(|id| {
-                        !self.staged.contains_key(id) && !self.removed.contains_key(id)
-                    }),
-                );
-            }
+            found = rows::ids(self.connection, link.stored(), [id.as_str()])?;
+            found.retain(|id| !self.has_taken(id));
         }
         let mut staged: Vec<BeadId> = self.edges.get(link, id).cloned().collect();
         staged.sort_unstable();
@@ -398,21 +388,14 @@ impl<'c> Batch<'c> {
         if self.removed.contains_key(id) {
             return Ok(Vec::new());
         }
-        let mut statement = self.connection.prepare_cached(
-            "SELECT target, kind FROM edges WHERE issue_id = ?1 AND kind IN ('blocks', 'conditional-blocks', 'parent-child')",
-        )?;
-        let mut rows = statement.query([id.as_str()])?;
-        let mut targets = Vec::new();
-        while let Some(row) = rows.next()? {
+        let sql = "SELECT target, kind FROM edges WHERE issue_id = ?1 AND kind IN ('blocks', 'conditional-blocks', 'parent-child')";
+        let edges = rows::collect(self.connection, sql, [id.as_str()], |row| {
             let (target, kind): (String, String) = (row.get(0)?, row.get(1)?);
             let edge = BeadId::parse(&target).and_then(|target| Dependency::new(target, &kind));
-            targets.extend(
-                edge.ok()
-                    .filter(is_waiting)
-                    .map(|edge| edge.target().clone()),
-            );
-        }
-        Ok(targets)
+            Ok(edge.ok())
+        })?;
+        let waiting = edges.iter().flatten().filter(|edge| is_waiting(edge));
+        Ok(waiting.map(|edge| edge.target().clone()).collect())
     }
 
     /// Decides for every issue that a change can have touched whether it is held back, and passes it on to

@@ -4,10 +4,10 @@
 //! (facts, labels, edges, counts, being held back) by deriving it again.
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::{Event, FoldError, Folded, Issue, Record, fold};
+use beads_ralph_core::issue::{Event, FoldError, Folded, Record, fold};
 use beads_ralph_core::text::excerpt;
 use camino::Utf8Path;
-use rusqlite::Connection;
+use rusqlite::{Connection, Row};
 
 use super::BUSY;
 use super::failure::Failed;
@@ -105,18 +105,13 @@ fn structure(
     report: &mut CheckReport,
     _: &Utf8Path,
 ) -> Result<(), Failed> {
-    let mut statement = connection.prepare("PRAGMA integrity_check(20)")?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let line: String = row.get(0)?;
+    let text = |row: &Row<'_>| Ok(row.get::<_, String>(0)?);
+    for line in rows::collect(connection, "PRAGMA integrity_check(20)", [], text)? {
         if line != "ok" {
             report.add(format!("structure: {}", excerpt(&line)));
         }
     }
-    let mut statement = connection.prepare("PRAGMA foreign_key_check")?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let table: String = row.get(0)?;
+    for table in rows::collect(connection, "PRAGMA foreign_key_check", [], text)? {
         report.add(format!(
             "a row of {} belongs to a missing issue",
             excerpt(&table)
@@ -173,11 +168,10 @@ fn derived(connection: &Connection, record: &Record) -> Result<Option<String>, F
     let mut labels: Vec<String> = record.issue.labels().map(str::to_owned).collect();
     labels.sort_unstable();
     labels.dedup();
-    let mut statement =
-        connection.prepare_cached("SELECT label FROM labels WHERE issue_id = ?1 ORDER BY label")?;
-    let stored: Vec<String> = statement
-        .query_map([id.as_str()], |row| row.get(0))?
-        .collect::<Result<_, _>>()?;
+    let sql = "SELECT label FROM labels WHERE issue_id = ?1 ORDER BY label";
+    let stored = rows::collect(connection, sql, [id.as_str()], |row| {
+        Ok(row.get::<_, String>(0)?)
+    })?;
     if stored != labels {
         return Ok(Some(format!(
             "the labels of {id} are not those of its document"
@@ -187,11 +181,10 @@ fn derived(connection: &Connection, record: &Record) -> Result<Option<String>, F
         .map(|edge| (edge.target().to_string(), edge.kind().to_owned()))
         .collect();
     edges.sort_unstable();
-    let mut statement = connection
-        .prepare_cached("SELECT target, kind FROM edges WHERE issue_id = ?1 ORDER BY target")?;
-    let stored: Vec<(String, String)> = statement
-        .query_map([id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect::<Result<_, _>>()?;
+    let sql = "SELECT target, kind FROM edges WHERE issue_id = ?1 ORDER BY target";
+    let stored = rows::collect(connection, sql, [id.as_str()], |row| {
+        Ok((row.get(0)?, row.get(1)?))
+    })?;
     let is_same = stored == edges;
     Ok((!is_same).then(|| format!("the edges of {id} are not those of its document")))
 }
@@ -270,22 +263,14 @@ pub(super) fn is_told(folded: &Folded, record: &Record) -> bool {
     };
     folded.version == record.version
         && folded.entry.fence == record.fence
-        && same_document(&folded.entry.issue, &record.issue)
+        && folded.entry.issue.document() == record.issue.document()
         && folded.entry.comments.len() == record.n_comments
         && fence_of(folded.claim.as_ref()) == fence_of(record.claim.as_ref())
 }
 
-fn same_document(a: &Issue, b: &Issue) -> bool {
-    a.document() == b.document()
-}
-
 fn lost(connection: &Connection, report: &mut CheckReport, _: &Utf8Path) -> Result<(), Failed> {
-    let mut statement = connection.prepare(
-        "SELECT id FROM issues WHERE id NOT IN (SELECT issue_id FROM events) ORDER BY id",
-    )?;
-    let mut found = statement.query([])?;
-    while let Some(row) = found.next()? {
-        let id: String = row.get(0)?;
+    let sql = "SELECT id FROM issues WHERE id NOT IN (SELECT issue_id FROM events) ORDER BY id";
+    for id in rows::collect(connection, sql, [], |row| Ok(row.get::<_, String>(0)?))? {
         report.add(format!("{} has no history", excerpt(&id)));
     }
     Ok(())
@@ -299,12 +284,6 @@ fn others(connection: &Connection, _: &mut CheckReport, _: &Utf8Path) -> Result<
 
 /// The ids of all issues that have a row or a history.
 pub(super) fn known_ids(connection: &Connection) -> Result<Vec<BeadId>, Failed> {
-    let mut statement =
-        connection.prepare("SELECT id FROM issues UNION SELECT issue_id FROM events ORDER BY 1")?;
-    let mut found = statement.query([])?;
-    let mut ids = Vec::new();
-    while let Some(row) = found.next()? {
-        ids.extend(BeadId::parse(&row.get::<_, String>(0)?).ok());
-    }
-    Ok(ids)
+    let sql = "SELECT id FROM issues UNION SELECT issue_id FROM events ORDER BY 1";
+    rows::ids(connection, sql, [])
 }

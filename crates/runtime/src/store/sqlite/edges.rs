@@ -14,6 +14,7 @@ use rusqlite::Connection;
 
 use super::batch::Batch;
 use super::failure::Failed;
+use super::rows;
 use crate::store::Guard;
 
 /// What an edge means to the issue that it leads to.
@@ -93,16 +94,12 @@ pub(super) fn stored_dependents(
     connection: &Connection,
     id: &BeadId,
 ) -> Result<Vec<(BeadId, String)>, Failed> {
-    let mut statement = connection
-        .prepare_cached("SELECT issue_id, kind FROM edges WHERE target = ?1 ORDER BY issue_id")?;
-    let mut rows = statement.query([id.as_str()])?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        if let Ok(dependent) = BeadId::parse(&row.get::<_, String>(0)?) {
-            found.push((dependent, row.get(1)?));
-        }
-    }
-    Ok(found)
+    let sql = "SELECT issue_id, kind FROM edges WHERE target = ?1 ORDER BY issue_id";
+    let found = rows::collect(connection, sql, [id.as_str()], |row| {
+        let dependent = BeadId::parse(&row.get::<_, String>(0)?);
+        Ok(dependent.ok().zip(row.get(1)?))
+    })?;
+    Ok(found.into_iter().flatten().collect())
 }
 
 /// How many stored issues block on an id.
@@ -118,27 +115,16 @@ impl Batch<'_> {
     pub(super) fn close_completed(&mut self) -> Result<Vec<(BeadId, u64)>, Failed> {
         let closed = self.take_closed();
         let roots = close_completed(self, &closed)?;
-        let version = |id: BeadId| Ok((self.existing(&id)?.version, id));
-        let versions = roots.into_iter().map(version);
-        versions
-            .map(|it| it.map(|(version, id)| (id, version)))
-            .collect()
+        let version = |id: BeadId| Ok(self.existing(&id).map(|record| (id, record.version))?);
+        roots.into_iter().map(version).collect()
     }
 
     /// Whether the columns say that a stored part of an issue is not closed.
     fn has_unfinished_part(&self, id: &BeadId) -> Result<bool, Failed> {
-        let mut statement = self.connection().prepare_cached(
-            "SELECT e.issue_id FROM edges e JOIN facts i ON i.id = e.issue_id \
-             WHERE e.target = ?1 AND e.kind = 'parent-child' AND i.status <> 'closed'",
-        )?;
-        let mut rows = statement.query([id.as_str()])?;
-        while let Some(row) = rows.next()? {
-            let part = BeadId::parse(&row.get::<_, String>(0)?);
-            if part.is_ok_and(|part| !self.has_taken(&part)) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        let sql = "SELECT e.issue_id FROM edges e JOIN facts i ON i.id = e.issue_id \
+                   WHERE e.target = ?1 AND e.kind = 'parent-child' AND i.status <> 'closed'";
+        let parts = rows::ids(self.connection(), sql, [id.as_str()])?;
+        Ok(parts.iter().any(|part| !self.has_taken(part)))
     }
 }
 

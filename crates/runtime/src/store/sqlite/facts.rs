@@ -92,28 +92,28 @@ pub(super) fn fields(issue: &Issue) -> BTreeMap<&'static str, Cow<'_, str>> {
 /// Makes the facts about an issue agree with its document.
 pub(super) fn put(connection: &Connection, issue: &Issue, is_blocked: bool) -> Result<(), Failed> {
     let facts = Facts::of(issue);
-    let mut statement = connection.prepare_cached(
+    rows::run(
+        connection,
         "INSERT INTO facts (id, status, priority, kind, assignee, flags, blocked, created, updated, touched, closed, deferred, name) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) \
          ON CONFLICT (id) DO UPDATE SET status = ?2, priority = ?3, kind = ?4, assignee = ?5, flags = ?6, blocked = ?7, \
          created = ?8, updated = ?9, touched = ?10, closed = ?11, deferred = ?12, name = ?13",
-    )?;
-    statement.execute(params![
-        issue.id().as_str(),
-        facts.status,
-        facts.priority,
-        facts.kind,
-        facts.assignee,
-        facts.flags,
-        i64::from(is_blocked),
-        facts.created,
-        facts.updated,
-        facts.touched,
-        facts.closed,
-        facts.deferred,
-        facts.name,
-    ])?;
-    Ok(())
+        params![
+            issue.id().as_str(),
+            facts.status,
+            facts.priority,
+            facts.kind,
+            facts.assignee,
+            facts.flags,
+            i64::from(is_blocked),
+            facts.created,
+            facts.updated,
+            facts.touched,
+            facts.closed,
+            facts.deferred,
+            facts.name,
+        ],
+    )
 }
 
 /// Makes the metadata that an issue is found by agree with its document.
@@ -128,9 +128,7 @@ pub(super) fn put_fields(
     }
     let id = after.id().as_str();
     if before.is_some() {
-        connection
-            .prepare_cached("DELETE FROM fields WHERE issue_id = ?1")?
-            .execute([id])?;
+        rows::run(connection, "DELETE FROM fields WHERE issue_id = ?1", [id])?;
     }
     let mut insert = connection
         .prepare_cached("INSERT INTO fields (key, value, issue_id) VALUES (?1, ?2, ?3)")?;
@@ -146,10 +144,8 @@ pub(super) fn put_blocked(
     id: &BeadId,
     is_blocked: bool,
 ) -> Result<(), Failed> {
-    connection
-        .prepare_cached("UPDATE facts SET blocked = ?2 WHERE id = ?1")?
-        .execute(params![id.as_str(), i64::from(is_blocked)])?;
-    Ok(())
+    let sql = "UPDATE facts SET blocked = ?2 WHERE id = ?1";
+    rows::run(connection, sql, params![id.as_str(), i64::from(is_blocked)])
 }
 
 /// Whether what is derived from an issue is what the file has.

@@ -341,16 +341,9 @@ pub(super) fn ids_with_prefix(
     prefix: &str,
     limit: usize,
 ) -> Result<Vec<BeadId>, Failed> {
-    let mut statement = connection.prepare_cached(
-        "SELECT id FROM issues WHERE id >= ?1 AND (?2 = '' OR id < ?2) ORDER BY id LIMIT ?3",
-    )?;
+    let sql = "SELECT id FROM issues WHERE id >= ?1 AND (?2 = '' OR id < ?2) ORDER BY id LIMIT ?3";
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let mut rows = statement.query((prefix, after_prefix(prefix), limit))?;
-    let mut ids = Vec::new();
-    while let Some(row) = rows.next()? {
-        ids.extend(BeadId::parse(&row.get::<_, String>(0)?).ok());
-    }
-    Ok(ids)
+    rows::ids(connection, sql, (prefix, after_prefix(prefix), limit))
 }
 
 pub(super) fn ids_ever_with_prefix(
@@ -358,16 +351,9 @@ pub(super) fn ids_ever_with_prefix(
     prefix: &str,
 ) -> Result<Vec<BeadId>, Failed> {
     // The history has every id that there ever was, and an index by it.
-    let mut statement = connection.prepare_cached(
-        "SELECT DISTINCT issue_id FROM events
-         WHERE issue_id >= ?1 AND (?2 = '' OR issue_id < ?2) ORDER BY issue_id",
-    )?;
-    let mut rows = statement.query((prefix, after_prefix(prefix)))?;
-    let mut ids = Vec::new();
-    while let Some(row) = rows.next()? {
-        ids.extend(BeadId::parse(&row.get::<_, String>(0)?).ok());
-    }
-    Ok(ids)
+    let sql = "SELECT DISTINCT issue_id FROM events \
+               WHERE issue_id >= ?1 AND (?2 = '' OR issue_id < ?2) ORDER BY issue_id";
+    rows::ids(connection, sql, (prefix, after_prefix(prefix)))
 }
 
 /// The least text that is greater than every text with a prefix; empty when there is none.

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::failure::{Failed, Fault};
 use super::find::after_prefix;
-use super::rows::{Part, seal};
+use super::rows::{self, Part, seal};
 use crate::store::{Control, Lease, Stamp, rules};
 
 /// A name's row: the fence stays when the lease is over, so that it never falls.
@@ -85,10 +85,8 @@ fn put(
     let until = lease.map_or(0, |lease| lease.until.as_microsecond());
     let fence = fence.0.cast_signed();
     let sealed = lease_seal(name, fence, holder.as_deref(), until);
-    connection
-        .prepare_cached("INSERT OR REPLACE INTO leases (name, fence, holder, until, seal) VALUES (?1, ?2, ?3, ?4, ?5)")?
-        .execute(params![name, fence, holder, until, sealed])?;
-    Ok(())
+    let sql = "INSERT OR REPLACE INTO leases (name, fence, holder, until, seal) VALUES (?1, ?2, ?3, ?4, ?5)";
+    rows::run(connection, sql, params![name, fence, holder, until, sealed])
 }
 
 /// The row keeps microseconds, and what is answered is what is kept.
@@ -150,16 +148,10 @@ pub(super) fn leases(
     prefix: &str,
     now: Timestamp,
 ) -> Result<Vec<Lease>, Failed> {
-    let mut statement = connection.prepare_cached(
-        "SELECT name, fence, holder, until, seal FROM leases WHERE name >= ?1 AND (?2 = '' OR name < ?2) ORDER BY name",
-    )?;
-    let mut rows = statement.query([prefix, &after_prefix(prefix)])?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        let lease = lease_row(row)?.lease;
-        found.extend(lease.filter(|lease| lease.until >= now));
-    }
-    Ok(found)
+    let sql = "SELECT name, fence, holder, until, seal FROM leases WHERE name >= ?1 AND (?2 = '' OR name < ?2) ORDER BY name";
+    let found = rows::collect(connection, sql, [prefix, &after_prefix(prefix)], lease_row)?;
+    let leases = found.into_iter().filter_map(|row| row.lease);
+    Ok(leases.filter(|lease| lease.until >= now).collect())
 }
 
 fn control(row: &Row<'_>) -> Result<Control, Failed> {
@@ -193,14 +185,8 @@ fn control_seal(key: &str, value: &str, version: i64, actor: &str, at: i64) -> i
 }
 
 pub(super) fn controls(connection: &Connection, prefix: &str) -> Result<Vec<Control>, Failed> {
-    let mut statement = connection.prepare_cached(
-        "SELECT key, value, version, actor, at, seal FROM controls WHERE key >= ?1 AND (?2 = '' OR key < ?2) ORDER BY key",
-    )?;
-    let mut rows = statement.query([prefix, &after_prefix(prefix)])?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        found.push(control(row)?);
-    }
+    let sql = "SELECT key, value, version, actor, at, seal FROM controls WHERE key >= ?1 AND (?2 = '' OR key < ?2) ORDER BY key";
+    let mut found = rows::collect(connection, sql, [prefix, &after_prefix(prefix)], control)?;
     // A row that was removed keeps its version, so that it never falls.
     found.retain(|control| !control.value.is_null());
     Ok(found)
@@ -231,11 +217,12 @@ pub(super) fn set_control(
     let text = value.to_string();
     let (version, at) = (next.cast_signed(), by.at.as_microsecond());
     let sealed = control_seal(key, &text, version, by.actor, at);
-    connection
-        .prepare_cached(
-            "INSERT OR REPLACE INTO controls (key, value, version, actor, at, seal) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        )?
-        .execute(params![key, text, version, by.actor, at, sealed])?;
+    let sql = "INSERT OR REPLACE INTO controls (key, value, version, actor, at, seal) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    rows::run(
+        connection,
+        sql,
+        params![key, text, version, by.actor, at, sealed],
+    )?;
     Ok(next)
 }
 

@@ -118,7 +118,6 @@ fn n_events(old: &Connection) -> Option<i64> {
 struct Table {
     name: &'static str,
     columns: &'static str,
-    n_columns: usize,
     key: &'static str,
     is_whole: fn(&rusqlite::Row<'_>) -> bool,
 }
@@ -127,21 +126,18 @@ const TABLES: [Table; 6] = [
     Table {
         name: "events",
         columns: "number, issue_id, version, at, actor, kind, before, after, seal",
-        n_columns: 9,
         key: "number",
         is_whole: |row| rows::event(row).is_ok(),
     },
     Table {
         name: "issues",
         columns: "id, document, version, fence, n_comments, blocked, seal",
-        n_columns: 7,
         key: "rowid",
         is_whole: |row| rows::unclaimed_record(row).is_ok(),
     },
     Table {
         name: "comments",
         columns: "issue_id, number, record, seal",
-        n_columns: 4,
         key: "issue_id, number",
         is_whole: |row| {
             row.get::<_, String>(0)
@@ -151,21 +147,18 @@ const TABLES: [Table; 6] = [
     Table {
         name: "claims",
         columns: "issue_id, claim, seal",
-        n_columns: 3,
         key: "issue_id",
         is_whole: rows::is_whole_claim,
     },
     Table {
         name: "leases",
         columns: "name, fence, holder, until, seal",
-        n_columns: 5,
         key: "name",
         is_whole: super::leases::is_whole_lease,
     },
     Table {
         name: "controls",
         columns: "key, value, version, actor, at, seal",
-        n_columns: 6,
         key: "key",
         is_whole: super::leases::is_whole_control,
     },
@@ -203,10 +196,10 @@ fn copy(
     let Table {
         name,
         columns,
-        n_columns,
         key,
         is_whole,
     } = *table;
+    let n_columns = columns.split(", ").count();
     let marks = vec!["?"; n_columns].join(", ");
     let mut insert = new.prepare(&format!(
         "INSERT OR IGNORE INTO {name} ({columns}) VALUES ({marks})"

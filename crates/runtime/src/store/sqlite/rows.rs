@@ -7,7 +7,7 @@ use beads_ralph_core::bead::{BeadId, Timestamp};
 use beads_ralph_core::issue::{
     Claim, Comment, Condition, Event, EventKind, Facts, Fence, Issue, Query, Record,
 };
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, Params, Row, params};
 use serde::Serialize;
 use serde_json::Value;
 use twox_hash::XxHash3_64;
@@ -21,6 +21,41 @@ pub(super) const RECORD: &str = "SELECT i.id, i.document, i.version, i.fence, i.
     FROM issues i LEFT JOIN claims c ON c.issue_id = i.id";
 const RECORD_BY_ID: &str = "SELECT i.id, i.document, i.version, i.fence, i.n_comments, i.blocked, i.seal, c.claim, c.seal \
     FROM issues i LEFT JOIN claims c ON c.issue_id = i.id WHERE i.id = ?1";
+
+/// Runs a statement that answers nothing.
+pub(super) fn run(connection: &Connection, sql: &str, values: impl Params) -> Result<(), Failed> {
+    connection.prepare_cached(sql)?.execute(values)?;
+    Ok(())
+}
+
+/// Reads every row of an answer.
+pub(super) fn collect<T>(
+    connection: &Connection,
+    sql: &str,
+    values: impl Params,
+    mut read: impl FnMut(&Row<'_>) -> Result<T, Failed>,
+) -> Result<Vec<T>, Failed> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(values)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(read(row)?);
+    }
+    Ok(found)
+}
+
+/// The ids in the first column of an answer.
+pub(super) fn ids(
+    connection: &Connection,
+    sql: &str,
+    values: impl Params,
+) -> Result<Vec<BeadId>, Failed> {
+    let id = |row: &Row<'_>| Ok(BeadId::parse(&row.get::<_, String>(0)?).ok());
+    Ok(collect(connection, sql, values, id)?
+        .into_iter()
+        .flatten()
+        .collect())
+}
 
 /// Words that the text of a document must have for the issue to be wanted, which is seen faster than the document is read.
 pub(super) struct Sought {
@@ -232,9 +267,7 @@ pub(super) fn put_derived(
     let labels = labels_of(after);
     if before.map(labels_of).unwrap_or_default() != labels {
         if before.is_some() {
-            connection
-                .prepare_cached("DELETE FROM labels WHERE issue_id = ?1")?
-                .execute([id])?;
+            run(connection, "DELETE FROM labels WHERE issue_id = ?1", [id])?;
         }
         let mut insert = connection
             .prepare_cached("INSERT OR IGNORE INTO labels (issue_id, label) VALUES (?1, ?2)")?;
@@ -245,9 +278,7 @@ pub(super) fn put_derived(
     let edges = after.dependencies();
     if before.map(Issue::dependencies).unwrap_or_default() != edges {
         if before.is_some() {
-            connection
-                .prepare_cached("DELETE FROM edges WHERE issue_id = ?1")?
-                .execute([id])?;
+            run(connection, "DELETE FROM edges WHERE issue_id = ?1", [id])?;
         }
         let mut insert = connection
             .prepare_cached("INSERT INTO edges (issue_id, target, kind) VALUES (?1, ?2, ?3)")?;
@@ -269,9 +300,7 @@ pub(super) fn remove(connection: &Connection, id: &BeadId) -> Result<(), Failed>
         "DELETE FROM claims WHERE issue_id = ?1",
         "DELETE FROM issues WHERE id = ?1",
     ] {
-        connection
-            .prepare_cached(statement)?
-            .execute([id.as_str()])?;
+        run(connection, statement, [id.as_str()])?;
     }
     Ok(())
 }
@@ -292,19 +321,12 @@ pub(super) fn put_claim(
 ) -> Result<(), Failed> {
     let id = id.as_str();
     let Some(claim) = claim else {
-        connection
-            .prepare_cached("DELETE FROM claims WHERE issue_id = ?1")?
-            .execute([id])?;
-        return Ok(());
+        return run(connection, "DELETE FROM claims WHERE issue_id = ?1", [id]);
     };
     let text = serde_json::to_string(claim).map_err(|_| Fault::row("claims", id))?;
     let sealed = claim_seal(id, &text);
-    connection
-        .prepare_cached(
-            "INSERT OR REPLACE INTO claims (issue_id, claim, seal) VALUES (?1, ?2, ?3)",
-        )?
-        .execute(params![id, text, sealed])?;
-    Ok(())
+    let sql = "INSERT OR REPLACE INTO claims (issue_id, claim, seal) VALUES (?1, ?2, ?3)";
+    run(connection, sql, params![id, text, sealed])
 }
 
 pub(super) fn put_comment(
@@ -323,12 +345,8 @@ pub(super) fn put_comment(
             Part::Text(&text),
         ],
     );
-    connection
-        .prepare_cached(
-            "INSERT INTO comments (issue_id, number, record, seal) VALUES (?1, ?2, ?3, ?4)",
-        )?
-        .execute(params![id.as_str(), number, text, sealed])?;
-    Ok(())
+    let sql = "INSERT INTO comments (issue_id, number, record, seal) VALUES (?1, ?2, ?3, ?4)";
+    run(connection, sql, params![id.as_str(), number, text, sealed])
 }
 
 /// The comments of an issue, oldest first. One that is missing is damage: the issue says how many there are.
@@ -337,14 +355,10 @@ pub(super) fn comments(
     id: &BeadId,
     expected: usize,
 ) -> Result<Vec<Comment>, Failed> {
-    let mut statement = connection.prepare_cached(
-        "SELECT number, record, seal FROM comments WHERE issue_id = ?1 ORDER BY number",
-    )?;
-    let mut rows = statement.query([id.as_str()])?;
-    let mut comments = Vec::with_capacity(expected.min(1024));
-    while let Some(row) = rows.next()? {
-        comments.push(comment(row, id.as_str(), 0)?);
-    }
+    let sql = "SELECT number, record, seal FROM comments WHERE issue_id = ?1 ORDER BY number";
+    let comments = collect(connection, sql, [id.as_str()], |row| {
+        comment(row, id.as_str(), 0)
+    })?;
     if comments.len() == expected {
         Ok(comments)
     } else {
@@ -386,10 +400,7 @@ pub(super) fn json(value: &impl Serialize) -> Result<String, Failed> {
 
 pub(super) fn last_event(connection: &Connection) -> Result<i64, Failed> {
     let mut statement = connection.prepare_cached("SELECT max(number) FROM events")?;
-    let last: Option<i64> = statement
-        .query_row([], |row| row.get(0))
-        .optional()?
-        .flatten();
+    let last: Option<i64> = statement.query_row([], |row| row.get(0))?;
     Ok(last.unwrap_or(0))
 }
 
@@ -411,12 +422,11 @@ pub(super) fn put_event(
         before: &event.before,
         after: &event.after,
     };
-    connection
-        .prepare_cached(
-            "INSERT INTO events (number, issue_id, version, at, actor, kind, before, after, seal) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-        )?
-        .execute(params![
+    run(
+        connection,
+        "INSERT INTO events (number, issue_id, version, at, actor, kind, before, after, seal) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        params![
             number,
             columns.issue,
             columns.version,
@@ -426,8 +436,8 @@ pub(super) fn put_event(
             columns.before,
             columns.after,
             columns.seal(),
-        ])?;
-    Ok(())
+        ],
+    )
 }
 
 struct EventColumns<'a> {
@@ -489,7 +499,7 @@ pub(super) fn event(row: &Row<'_>) -> Result<Event, Failed> {
         version: columns.version.cast_unsigned(),
         at: Timestamp::parse(columns.at).map_err(|_| damaged())?,
         actor: columns.actor.to_owned(),
-        kind: EventKind::parse(columns.kind).ok_or_else(damaged)?,
+        kind: EventKind::known(columns.kind).ok_or_else(damaged)?,
         before: facts(columns.before)?,
         after: facts(columns.after)?,
     })
@@ -502,30 +512,21 @@ pub(super) fn events(
     after: u64,
     limit: usize,
 ) -> Result<Vec<Event>, Failed> {
-    let filter = if issue.is_some() {
-        "issue_id = ?3"
-    } else {
-        "?3 IS NULL"
-    };
-    let order = if issue.is_some() {
-        "issue_id, version"
-    } else {
-        "number"
+    let (filter, order) = match issue {
+        Some(_) => ("issue_id = ?3", "issue_id, version"),
+        None => ("?3 IS NULL", "number"),
     };
     let sql = format!("{EVENT} WHERE number > ?1 AND {filter} ORDER BY {order} LIMIT ?2");
-    let mut statement = connection.prepare_cached(&sql)?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let after = i64::try_from(after).unwrap_or(i64::MAX);
-    let mut rows = statement.query(params![after, limit, issue.map(BeadId::as_str)])?;
-    let mut events = Vec::new();
-    while let Some(row) = rows.next()? {
+    let values = params![after, limit, issue.map(BeadId::as_str)];
+    collect(connection, &sql, values, |row| {
         let event = event(row)?;
         if issue.is_some_and(|issue| event.issue != *issue) {
             return Err(Fault::row("events", &event.number.to_string()));
         }
-        events.push(event);
-    }
-    Ok(events)
+        Ok(event)
+    })
 }
 
 #[derive(Debug, Clone, Copy)]
