@@ -12,11 +12,12 @@ use beads_ralph_core::issue::{
     Family, Fence, Holder, Issue, Member, Neighbours, Parts, Query, Record, Side, Standing,
     blockers, close_completed, difference, is_ready, removal,
 };
+use jiff::Timestamp;
 use serde_json::Value;
 
 use super::bd::Row as Mirrored;
 use super::rules::{self, Next, check_cycles, waits_for};
-use super::{Control, Guard, Lease, NewClaim, Stamp, Store, StoreError, Write};
+use super::{Control, Guard, Lease, NewClaim, Result, Stamp, Store, StoreError, Write};
 
 /// A store that is gone when it is dropped.
 #[derive(Debug, Clone, Default)]
@@ -119,18 +120,13 @@ impl MemoryStore {
     }
 
     /// A heartbeat that counts as a change, for a keeper that must be told.
-    pub(super) fn beat(
-        &mut self,
-        id: &BeadId,
-        fence: Fence,
-        lease_until: jiff::Timestamp,
-    ) -> Result<(), StoreError> {
+    pub(super) fn beat(&mut self, id: &BeadId, fence: Fence, lease_until: Timestamp) -> Result<()> {
         self.heartbeat(id, fence, lease_until)?;
         let version = self.rows.get(id).map_or(0, |row| row.version);
         let none = (Facts::default(), Facts::default());
         let by = Stamp {
             actor: "",
-            at: jiff::Timestamp::UNIX_EPOCH,
+            at: Timestamp::UNIX_EPOCH,
         };
         self.push_event(id, version, EventKind::Updated, none, by);
         Ok(())
@@ -163,7 +159,7 @@ impl MemoryStore {
         });
     }
 
-    fn row(&self, id: &BeadId) -> Result<&Row, StoreError> {
+    fn row(&self, id: &BeadId) -> Result<&Row> {
         self.rows
             .get(id)
             .ok_or_else(|| StoreError::NotFound(id.clone()))
@@ -234,7 +230,7 @@ impl MemoryStore {
         guard: &Guard,
         by: Stamp<'_>,
         done: &mut Done,
-    ) -> Result<u64, StoreError> {
+    ) -> Result<u64> {
         let record = self.record(self.row(id)?);
         rules::check_removable(&record, guard)?;
         for (other, _) in self.dependents(id)? {
@@ -254,7 +250,7 @@ impl MemoryStore {
         Ok(version)
     }
 
-    fn insert(&mut self, entry: &Entry, by: Stamp<'_>) -> Result<u64, StoreError> {
+    fn insert(&mut self, entry: &Entry, by: Stamp<'_>) -> Result<u64> {
         let id = entry.issue.id();
         if self.rows.contains_key(id) {
             return Err(StoreError::Exists(id.clone()));
@@ -270,7 +266,7 @@ impl MemoryStore {
         guard: &Guard,
         by: Stamp<'_>,
         done: &mut Done,
-    ) -> Result<u64, StoreError> {
+    ) -> Result<u64> {
         let record = self.record(self.row(id)?);
         match Next::edited(&record, edits, guard, by, &mut done.closed)? {
             Some(next) => Ok(self.put(id, next, by)),
@@ -284,7 +280,7 @@ impl MemoryStore {
         fence: Fence,
         end: (EventKind, Option<&'static str>),
         by: Stamp<'_>,
-    ) -> Result<Record, StoreError> {
+    ) -> Result<Record> {
         let record = self.record(self.row(id)?);
         let next = Next::released(&record, fence, end, by)?;
         self.put(id, next, by);
@@ -297,12 +293,7 @@ impl MemoryStore {
     }
 
     /// Does one change after the other, then closes the molecules that they completed.
-    fn write_all(
-        &mut self,
-        batch: &[Write],
-        by: Stamp<'_>,
-        done: &mut Done,
-    ) -> Result<Vec<u64>, StoreError> {
+    fn write_all(&mut self, batch: &[Write], by: Stamp<'_>, done: &mut Done) -> Result<Vec<u64>> {
         let mut versions = Vec::with_capacity(batch.len());
         for write in batch {
             self.remember(write.id(), done);
@@ -324,11 +315,7 @@ impl MemoryStore {
     }
 
     /// Closes the molecules whose last step was closed (F-14), and gives their versions.
-    fn close_completed(
-        &mut self,
-        by: Stamp<'_>,
-        done: &mut Done,
-    ) -> Result<Vec<(BeadId, u64)>, StoreError> {
+    fn close_completed(&mut self, by: Stamp<'_>, done: &mut Done) -> Result<Vec<(BeadId, u64)>> {
         let closed = std::mem::take(&mut done.closed);
         if closed.is_empty() {
             return Ok(Vec::new());
@@ -351,7 +338,7 @@ impl MemoryStore {
         roots.into_iter().map(version).collect()
     }
 
-    fn is_parent_deferred(&self, issue: &Issue, now: jiff::Timestamp) -> bool {
+    fn is_parent_deferred(&self, issue: &Issue, now: Timestamp) -> bool {
         let is_deferred = |row: &Row| {
             row.issue
                 .time("defer_until")
@@ -374,12 +361,12 @@ struct Steps<'a> {
 impl Family for Steps<'_> {
     type Error = StoreError;
 
-    fn member(&self, id: &BeadId) -> Result<Option<Member>, StoreError> {
+    fn member(&self, id: &BeadId) -> Result<Option<Member>> {
         let row = self.store.rows.get(id);
         Ok(row.map(|row| Member::of(&row.issue, row.claim.is_some())))
     }
 
-    fn parts(&self, id: &BeadId) -> Result<Parts, StoreError> {
+    fn parts(&self, id: &BeadId) -> Result<Parts> {
         let parts = self.children.get(id).map_or(&[][..], Vec::as_slice);
         let is_closed = |id: &BeadId| {
             let row = self.store.rows.get(id);
@@ -392,7 +379,7 @@ impl Family for Steps<'_> {
         }
     }
 
-    fn complete(&mut self, root: &BeadId) -> Result<(), StoreError> {
+    fn complete(&mut self, root: &BeadId) -> Result<()> {
         self.store.remember(root, self.done);
         let edits = [Edit::Close(ALL_STEPS_COMPLETE.to_owned())];
         let guard = Guard::default();
@@ -431,12 +418,12 @@ impl Neighbours for World<'_> {
 }
 
 impl Store for MemoryStore {
-    fn get(&self, ids: &[BeadId]) -> Result<Vec<Record>, StoreError> {
+    fn get(&self, ids: &[BeadId]) -> Result<Vec<Record>> {
         let rows = ids.iter().filter_map(|id| self.rows.get(id));
         Ok(rows.map(|row| self.record(row)).collect())
     }
 
-    fn find(&self, query: &Query) -> Result<Vec<Record>, StoreError> {
+    fn find(&self, query: &Query) -> Result<Vec<Record>> {
         let records = self.rows.values().map(|row| self.record(row));
         let mut found: Vec<Record> = records
             .filter(|record| query.matches(record))
@@ -456,7 +443,7 @@ impl Store for MemoryStore {
         Ok(found)
     }
 
-    fn ids_with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<BeadId>, StoreError> {
+    fn ids_with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<BeadId>> {
         let ids = self
             .rows
             .keys()
@@ -464,15 +451,15 @@ impl Store for MemoryStore {
         Ok(ids.take(limit).cloned().collect())
     }
 
-    fn comments(&self, id: &BeadId) -> Result<Vec<Comment>, StoreError> {
+    fn comments(&self, id: &BeadId) -> Result<Vec<Comment>> {
         Ok(self.row(id)?.comments.clone())
     }
 
-    fn blockers(&self, id: &BeadId) -> Result<Vec<Blocker>, StoreError> {
+    fn blockers(&self, id: &BeadId) -> Result<Vec<Blocker>> {
         Ok(self.blockers_of(&self.row(id)?.issue, &mut Vec::new()))
     }
 
-    fn dependents(&self, id: &BeadId) -> Result<Vec<(BeadId, String)>, StoreError> {
+    fn dependents(&self, id: &BeadId) -> Result<Vec<(BeadId, String)>> {
         let mut found = Vec::new();
         for row in self.rows.values() {
             let edges = row.issue.dependencies();
@@ -482,18 +469,13 @@ impl Store for MemoryStore {
         Ok(found)
     }
 
-    fn events(
-        &self,
-        issue: Option<&BeadId>,
-        after: u64,
-        limit: usize,
-    ) -> Result<Vec<Event>, StoreError> {
+    fn events(&self, issue: Option<&BeadId>, after: u64, limit: usize) -> Result<Vec<Event>> {
         let events = self.events.iter().filter(|event| event.number > after);
         let events = events.filter(|event| issue.is_none_or(|id| event.issue == *id));
         Ok(events.take(limit).cloned().collect())
     }
 
-    fn write(&mut self, batch: &[Write], by: Stamp<'_>) -> Result<Vec<u64>, StoreError> {
+    fn write(&mut self, batch: &[Write], by: Stamp<'_>) -> Result<Vec<u64>> {
         let n_events = self.events.len();
         let mut done = Done::default();
         let written = self.write_all(batch, by, &mut done);
@@ -509,12 +491,7 @@ impl Store for MemoryStore {
         written
     }
 
-    fn claim(
-        &mut self,
-        id: &BeadId,
-        claim: &NewClaim<'_>,
-        by: Stamp<'_>,
-    ) -> Result<Record, StoreError> {
+    fn claim(&mut self, id: &BeadId, claim: &NewClaim<'_>, by: Stamp<'_>) -> Result<Record> {
         let mut record = self.record(self.row(id)?);
         match claim.instead_of {
             None => rules::check_claimable(&record)?,
@@ -535,12 +512,7 @@ impl Store for MemoryStore {
         Ok(self.record(self.row(id)?))
     }
 
-    fn heartbeat(
-        &mut self,
-        id: &BeadId,
-        fence: Fence,
-        lease_until: jiff::Timestamp,
-    ) -> Result<Claim, StoreError> {
+    fn heartbeat(&mut self, id: &BeadId, fence: Fence, lease_until: Timestamp) -> Result<Claim> {
         let record = self.record(self.row(id)?);
         let row = self
             .rows
@@ -555,7 +527,7 @@ impl Store for MemoryStore {
         }
     }
 
-    fn release(&mut self, id: &BeadId, fence: Fence, by: Stamp<'_>) -> Result<Record, StoreError> {
+    fn release(&mut self, id: &BeadId, fence: Fence, by: Stamp<'_>) -> Result<Record> {
         self.end_claim(id, fence, (EventKind::Released, None), by)
     }
 
@@ -565,7 +537,7 @@ impl Store for MemoryStore {
         fence: Fence,
         why: Abandoned,
         by: Stamp<'_>,
-    ) -> Result<Record, StoreError> {
+    ) -> Result<Record> {
         self.end_claim(id, fence, (EventKind::Reclaimed, Some(why.as_str())), by)
     }
 
@@ -573,9 +545,9 @@ impl Store for MemoryStore {
         &mut self,
         names: &[&str],
         holder: &Holder,
-        until: jiff::Timestamp,
+        until: Timestamp,
         by: Stamp<'_>,
-    ) -> Result<Option<Lease>, StoreError> {
+    ) -> Result<Option<Lease>> {
         for name in names {
             let (fence, taken) = self.leases.entry((*name).to_owned()).or_default();
             if taken.as_ref().is_some_and(|lease| lease.until >= by.at) {
@@ -594,12 +566,7 @@ impl Store for MemoryStore {
         Ok(None)
     }
 
-    fn renew(
-        &mut self,
-        name: &str,
-        fence: Fence,
-        until: jiff::Timestamp,
-    ) -> Result<Lease, StoreError> {
+    fn renew(&mut self, name: &str, fence: Fence, until: Timestamp) -> Result<Lease> {
         match self.leases.get_mut(name) {
             Some((_, Some(lease))) if lease.fence == fence => {
                 lease.until = lease.until.max(until);
@@ -609,20 +576,20 @@ impl Store for MemoryStore {
         }
     }
 
-    fn give_back(&mut self, name: &str, fence: Fence) -> Result<(), StoreError> {
+    fn give_back(&mut self, name: &str, fence: Fence) -> Result<()> {
         if let Some((_, taken)) = self.leases.get_mut(name) {
             taken.take_if(|lease| lease.fence == fence);
         }
         Ok(())
     }
 
-    fn leases(&self, prefix: &str, now: jiff::Timestamp) -> Result<Vec<Lease>, StoreError> {
+    fn leases(&self, prefix: &str, now: Timestamp) -> Result<Vec<Lease>> {
         let leases = self.leases.values().filter_map(|(_, lease)| lease.as_ref());
         let leases = leases.filter(|lease| lease.name.starts_with(prefix) && lease.until >= now);
         Ok(leases.cloned().collect())
     }
 
-    fn controls(&self, prefix: &str) -> Result<Vec<Control>, StoreError> {
+    fn controls(&self, prefix: &str) -> Result<Vec<Control>> {
         let rows = self
             .controls
             .values()
@@ -630,13 +597,7 @@ impl Store for MemoryStore {
         Ok(rows.cloned().collect())
     }
 
-    fn set_control(
-        &mut self,
-        key: &str,
-        value: &Value,
-        seen: u64,
-        by: Stamp<'_>,
-    ) -> Result<u64, StoreError> {
+    fn set_control(&mut self, key: &str, value: &Value, seen: u64, by: Stamp<'_>) -> Result<u64> {
         let version = match self.controls.get(key) {
             Some(row) if !row.value.is_null() => row.version,
             _ => 0,
@@ -650,7 +611,7 @@ impl Store for MemoryStore {
             value: value.clone(),
             version: last + 1,
             actor: by.actor.to_owned(),
-            at: jiff::Timestamp::from_microsecond(by.at.as_microsecond()).unwrap_or(by.at),
+            at: Timestamp::from_microsecond(by.at.as_microsecond()).unwrap_or(by.at),
         };
         let version = row.version;
         self.controls.insert(key.to_owned(), row);

@@ -9,7 +9,7 @@ use beads_ralph_core::issue::Entry;
 use beads_ralph_core::text::parse_duration;
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::{CheckReport, RepairReport, Stamp, Store, StoreError, bd, sqlite};
+use super::{CheckReport, RepairReport, Result, Stamp, Store, StoreError, bd, sqlite};
 use crate::os::env::{self, Variable};
 use crate::repo::{self, Home};
 
@@ -29,12 +29,12 @@ pub trait StoreKind: Debug + Sync {
     }
 
     /// The `.beads` directory that is meant, which may be elsewhere, and the file or directory of the database.
-    fn locate(&self, directory: Utf8PathBuf) -> Result<(Utf8PathBuf, Utf8PathBuf), StoreError>;
+    fn locate(&self, directory: Utf8PathBuf) -> Result<(Utf8PathBuf, Utf8PathBuf)>;
 
-    fn open(&self, place: &Place) -> Result<Box<dyn Store>, StoreError>;
+    fn open(&self, place: &Place) -> Result<Box<dyn Store>>;
 
     /// Makes the store in a directory, or prepares the one that is there. A call that was stopped half-way is completed by the next.
-    fn init(&self, directory: Utf8PathBuf, options: Options) -> Result<Initialized, StoreError>;
+    fn init(&self, directory: Utf8PathBuf, options: Options) -> Result<Initialized>;
 
     /// The name of the program that owns the database, where we do not.
     fn owner(&self) -> Option<&'static str> {
@@ -42,7 +42,7 @@ pub trait StoreKind: Debug + Sync {
     }
 
     /// That program as it is found for a store; an error for kinds that have no [`owner`](Self::owner).
-    fn find_owner(&self, place: &Place) -> Result<Owner, StoreError> {
+    fn find_owner(&self, place: &Place) -> Result<Owner> {
         Err(StoreError::Unusable {
             path: place.directory.clone(),
             why: "no other program owns it".to_owned(),
@@ -58,7 +58,7 @@ pub trait StoreKind: Debug + Sync {
 /// Looks after the database of a store.
 pub trait Doctor: Sync {
     /// Fails only when somebody else has the store, or when it is not ours.
-    fn check(&self, place: &Place, options: Options) -> Result<CheckReport, StoreError>;
+    fn check(&self, place: &Place, options: Options) -> Result<CheckReport>;
 
     /// Rebuilds a damaged store from what is left of it and from an export; nothing happens to a store without damage.
     fn repair(
@@ -67,7 +67,7 @@ pub trait Doctor: Sync {
         export: BTreeMap<BeadId, Entry>,
         by: Stamp<'_>,
         options: Options,
-    ) -> Result<Option<RepairReport>, StoreError>;
+    ) -> Result<Option<RepairReport>>;
 }
 
 /// The program that owns the database of a store.
@@ -89,7 +89,7 @@ pub struct Place {
 }
 
 impl Place {
-    pub fn open(&self) -> Result<Box<dyn Store>, StoreError> {
+    pub fn open(&self) -> Result<Box<dyn Store>> {
         self.kind.open(self)
     }
 
@@ -133,7 +133,7 @@ impl Default for Options {
 }
 
 /// The options that the environment sets.
-pub fn options() -> Result<Options, StoreError> {
+pub fn options() -> Result<Options> {
     let Some(text) = env::get(Variable::StoreTimeout) else {
         return Ok(Options::default());
     };
@@ -145,7 +145,7 @@ pub fn options() -> Result<Options, StoreError> {
 
 /// Finds the store for a directory: `BEADS_DIR`, or the one at the repository's home when that is elsewhere, or the nearest above,
 /// but for a directory in a repository not beyond its root.
-pub fn find(from: &Utf8Path) -> Result<Place, StoreError> {
+pub fn find(from: &Utf8Path) -> Result<Place> {
     let none = || StoreError::NotInitialized {
         from: from.to_owned(),
     };
@@ -158,7 +158,7 @@ pub fn find(from: &Utf8Path) -> Result<Place, StoreError> {
 }
 
 /// The store in a `.beads` directory.
-pub fn find_in(directory: Utf8PathBuf) -> Result<Place, StoreError> {
+pub fn find_in(directory: Utf8PathBuf) -> Result<Place> {
     let Some(kind) = kind_of(&directory) else {
         return Err(StoreError::NotInitialized { from: directory });
     };
@@ -171,7 +171,7 @@ pub fn find_in(directory: Utf8PathBuf) -> Result<Place, StoreError> {
 }
 
 /// The store that a path leads to: its `.beads` directory, or a file or directory in or below the one that has it.
-pub fn find_by(path: &Utf8Path) -> Result<Place, StoreError> {
+pub fn find_by(path: &Utf8Path) -> Result<Place> {
     for directory in path.ancestors() {
         let is_marked = KINDS.iter().any(|kind| kind.is_marked_in(directory));
         let is_named = directory.file_name() == Some(DIRECTORY) || is_marked;
@@ -189,7 +189,7 @@ pub fn find_by(path: &Utf8Path) -> Result<Place, StoreError> {
 }
 
 /// Makes the store of a repository, or finds that it is there.
-pub fn init(from: &Utf8Path) -> Result<Initialized, StoreError> {
+pub fn init(from: &Utf8Path) -> Result<Initialized> {
     let options = options()?;
     let directory = match env::get(Variable::BeadsDir) {
         Some(directory) => Utf8PathBuf::from(directory),
@@ -199,7 +199,7 @@ pub fn init(from: &Utf8Path) -> Result<Initialized, StoreError> {
 }
 
 /// The same for a `.beads` directory.
-pub fn init_in(directory: Utf8PathBuf, options: Options) -> Result<Initialized, StoreError> {
+pub fn init_in(directory: Utf8PathBuf, options: Options) -> Result<Initialized> {
     let kind = kind_of(&directory).unwrap_or(KINDS[0]);
     kind.init(directory, options)
 }

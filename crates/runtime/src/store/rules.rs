@@ -12,7 +12,7 @@ use beads_ralph_core::text::excerpt;
 use beads_ralph_core::vocabulary::{Status, field};
 use serde_json::Value;
 
-use super::{Guard, NewClaim, Stamp, StoreError, Write};
+use super::{Guard, NewClaim, Result, Stamp, StoreError, Write};
 
 /// What an issue is to become.
 pub(super) struct Next<'c> {
@@ -45,7 +45,7 @@ impl<'c> Next<'c> {
         guard: &Guard,
         by: Stamp<'_>,
         closed: &mut Vec<BeadId>,
-    ) -> Result<Option<Self>, StoreError> {
+    ) -> Result<Option<Self>> {
         let id = record.issue.id();
         let change = apply(&record.issue, edits, &by.time()).map_err(|error| StoreError::Edit {
             id: id.clone(),
@@ -68,11 +68,7 @@ impl<'c> Next<'c> {
     }
 
     /// The issue after it was claimed. The first claim says when work began.
-    pub(super) fn claimed(
-        record: &Record,
-        new: &NewClaim<'_>,
-        by: Stamp<'_>,
-    ) -> Result<Self, StoreError> {
+    pub(super) fn claimed(record: &Record, new: &NewClaim<'_>, by: Stamp<'_>) -> Result<Self> {
         let fence = record.fence.next().ok_or_else(|| StoreError::Invalid {
             id: record.issue.id().to_string(),
             errors: vec![FieldError {
@@ -108,7 +104,7 @@ impl<'c> Next<'c> {
         fence: Fence,
         (kind, why): (EventKind, Option<&'static str>),
         by: Stamp<'_>,
-    ) -> Result<Self, StoreError> {
+    ) -> Result<Self> {
         check_held(record, fence)?;
         Ok(Self {
             issue: Cow::Owned(with_status(&record.issue, Status::Open, by, |_| {})?),
@@ -128,7 +124,7 @@ pub(super) fn check_guard(
     after: Option<&Issue>,
     edits: &[Edit],
     guard: &Guard,
-) -> Result<(), StoreError> {
+) -> Result<()> {
     let issue = &record.issue;
     if let Some(status) = guard
         .status
@@ -181,7 +177,7 @@ pub(super) fn check_guard(
 }
 
 /// Checks whether an issue may be removed. That is more than a remark, so whoever holds it is asked by its fence.
-pub(super) fn check_removable(record: &Record, guard: &Guard) -> Result<(), StoreError> {
+pub(super) fn check_removable(record: &Record, guard: &Guard) -> Result<()> {
     check_guard(record, Some(&record.issue), &[Edit::Reopen], guard)
 }
 
@@ -268,7 +264,7 @@ pub(super) fn held(id: &BeadId, claim: &Claim) -> StoreError {
 }
 
 /// Whether an issue can be claimed, but for what holds it back (L-11).
-pub(super) fn check_claimable(record: &Record) -> Result<(), StoreError> {
+pub(super) fn check_claimable(record: &Record) -> Result<()> {
     let id = record.issue.id();
     if let Some(claim) = &record.claim {
         return Err(held(id, claim));
@@ -284,7 +280,7 @@ pub(super) fn check_claimable(record: &Record) -> Result<(), StoreError> {
 }
 
 /// Whether an issue is held under a fence.
-pub(super) fn check_held(record: &Record, fence: Fence) -> Result<(), StoreError> {
+pub(super) fn check_held(record: &Record, fence: Fence) -> Result<()> {
     let held = record.claim.as_ref().map(|claim| claim.fence);
     if held == Some(fence) {
         Ok(())
@@ -298,7 +294,7 @@ fn with_status(
     status: Status,
     by: Stamp<'_>,
     change: impl FnOnce(&mut Document),
-) -> Result<Issue, StoreError> {
+) -> Result<Issue> {
     let mut document = issue.document().clone();
     document.insert(field::STATUS.to_owned(), status.into());
     forget_lease(&mut document);
@@ -332,8 +328,8 @@ pub(super) fn is_waiting(edge: &Dependency) -> bool {
 /// Refuses a circle that goes through one of the ids. Walks without recursion, and each issue once.
 pub(super) fn check_cycles(
     starts: impl IntoIterator<Item = BeadId>,
-    mut waits_for: impl FnMut(&BeadId) -> Result<Vec<BeadId>, StoreError>,
-) -> Result<(), StoreError> {
+    mut waits_for: impl FnMut(&BeadId) -> Result<Vec<BeadId>>,
+) -> Result<()> {
     let mut done: HashSet<BeadId> = HashSet::new();
     for start in starts {
         if done.contains(&start) {

@@ -39,7 +39,7 @@ use self::batch::Batch;
 use self::failure::Failed;
 use self::open::{Access, FORMAT, MIGRATIONS, Purpose};
 use super::{
-    Control, Lease, NewClaim, Opened, Options, Stamp, Store, StoreError, Write,
+    Control, Lease, NewClaim, Opened, Options, Result, Stamp, Store, StoreError, Write,
     rules::{self, Next},
 };
 
@@ -68,12 +68,12 @@ enum Ready {
 
 impl SqliteStore {
     /// Opens a store that is there. An older format is brought up to date, after a copy.
-    pub fn open(path: &Utf8Path) -> Result<Self, StoreError> {
+    pub fn open(path: &Utf8Path) -> Result<Self> {
         Self::open_with(path, Options::default())
     }
 
     /// As above, with options.
-    pub fn open_with(path: &Utf8Path, options: Options) -> Result<Self, StoreError> {
+    pub fn open_with(path: &Utf8Path, options: Options) -> Result<Self> {
         if !path.exists() {
             return Err(StoreError::Unusable {
                 path: path.to_owned(),
@@ -91,7 +91,7 @@ impl SqliteStore {
     }
 
     /// Opens a file beside others that use it, if nothing must be done to it first.
-    fn open_shared(path: &Utf8Path, options: Options) -> Result<Ready, StoreError> {
+    fn open_shared(path: &Utf8Path, options: Options) -> Result<Ready> {
         let lock = open::lock(path, Access::Shared, options.busy)?;
         let connection = open::connect(path, Purpose::Use, options.busy)?;
         match open::check_format(&connection, path, FORMAT, options.busy)? {
@@ -107,15 +107,12 @@ impl SqliteStore {
     }
 
     /// Opens a store, making it when there is none.
-    pub fn open_or_create(path: &Utf8Path) -> Result<(Self, Opened), StoreError> {
+    pub fn open_or_create(path: &Utf8Path) -> Result<(Self, Opened)> {
         Self::open_or_create_with(path, Options::default())
     }
 
     /// As above, with options.
-    pub fn open_or_create_with(
-        path: &Utf8Path,
-        options: Options,
-    ) -> Result<(Self, Opened), StoreError> {
+    pub fn open_or_create_with(path: &Utf8Path, options: Options) -> Result<(Self, Opened)> {
         let busy = options.busy;
         let is_there = path.exists();
         // Having it alone would mean to wait for everybody who uses it.
@@ -146,10 +143,7 @@ impl SqliteStore {
     }
 
     /// Reads in one state: what others write meanwhile is not seen.
-    fn reading<T>(
-        &self,
-        read: impl FnOnce(&Connection) -> Result<T, Failed>,
-    ) -> Result<T, StoreError> {
+    fn reading<T>(&self, read: impl FnOnce(&Connection) -> Result<T, Failed>) -> Result<T> {
         let run = || -> Result<T, Failed> {
             // Whoever is shown records and asks for more sees the same state.
             if !self.connection.is_autocommit() {
@@ -165,7 +159,7 @@ impl SqliteStore {
     fn writing<T>(
         &mut self,
         write: impl FnOnce(&Transaction<'_>) -> Result<T, Failed>,
-    ) -> Result<T, StoreError> {
+    ) -> Result<T> {
         let run = || -> Result<T, Failed> {
             let transaction = self
                 .connection
@@ -181,14 +175,14 @@ impl SqliteStore {
     fn leasing<T>(
         &mut self,
         write: impl FnOnce(&Transaction<'_>) -> Result<T, Failed>,
-    ) -> Result<T, StoreError> {
+    ) -> Result<T> {
         self.synchronous("NORMAL")?;
         let answer = self.writing(write);
         self.synchronous("FULL")?;
         answer
     }
 
-    fn synchronous(&self, how: &str) -> Result<(), StoreError> {
+    fn synchronous(&self, how: &str) -> Result<()> {
         let set = self.connection.pragma_update(None, "synchronous", how);
         set.map_err(|error| Failed::from(error).at(&self.path, self.options.busy))
     }
@@ -199,7 +193,7 @@ impl SqliteStore {
         fence: Fence,
         end: (EventKind, Option<&'static str>),
         by: Stamp<'_>,
-    ) -> Result<Record, StoreError> {
+    ) -> Result<Record> {
         self.writing(|transaction| {
             let mut batch = Batch::new(transaction, by);
             end_claim(&mut batch, id, fence, end)?;
@@ -224,14 +218,14 @@ fn end_claim(
 }
 
 impl Store for SqliteStore {
-    fn get(&self, ids: &[BeadId]) -> Result<Vec<Record>, StoreError> {
+    fn get(&self, ids: &[BeadId]) -> Result<Vec<Record>> {
         self.reading(|connection| {
             let records = ids.iter().map(|id| rows::load(connection, id));
             records.filter_map(Result::transpose).collect()
         })
     }
 
-    fn find(&self, query: &Query) -> Result<Vec<Record>, StoreError> {
+    fn find(&self, query: &Query) -> Result<Vec<Record>> {
         let mut found = Vec::new();
         self.visit(query, &mut |record| {
             found.push(record);
@@ -240,72 +234,59 @@ impl Store for SqliteStore {
         Ok(found)
     }
 
-    fn visit(
-        &self,
-        query: &Query,
-        see: &mut dyn FnMut(Record) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
+    fn visit(&self, query: &Query, see: &mut dyn FnMut(Record) -> ControlFlow<()>) -> Result<()> {
         self.reading(|connection| find::visit(connection, query, see))
     }
 
-    fn count(&self, query: &Query) -> Result<usize, StoreError> {
+    fn count(&self, query: &Query) -> Result<usize> {
         self.reading(|connection| find::count(connection, query))
     }
 
-    fn count_by(
-        &self,
-        query: &Query,
-        grouping: Grouping,
-    ) -> Result<BTreeMap<String, usize>, StoreError> {
+    fn count_by(&self, query: &Query, grouping: Grouping) -> Result<BTreeMap<String, usize>> {
         self.reading(|connection| find::count_by(connection, query, grouping))
     }
 
-    fn statuses(&self, ids: &[BeadId]) -> Result<Vec<Option<String>>, StoreError> {
+    fn statuses(&self, ids: &[BeadId]) -> Result<Vec<Option<String>>> {
         self.reading(|connection| find::statuses(connection, ids))
     }
 
-    fn ids_with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<BeadId>, StoreError> {
+    fn ids_with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<BeadId>> {
         self.reading(|connection| find::ids_with_prefix(connection, prefix, limit))
     }
 
-    fn ids_ever_with_prefix(&self, prefix: &str) -> Result<Vec<BeadId>, StoreError> {
+    fn ids_ever_with_prefix(&self, prefix: &str) -> Result<Vec<BeadId>> {
         self.reading(|connection| find::ids_ever_with_prefix(connection, prefix))
     }
 
-    fn comments(&self, id: &BeadId) -> Result<Vec<Comment>, StoreError> {
+    fn comments(&self, id: &BeadId) -> Result<Vec<Comment>> {
         self.reading(|connection| match rows::load(connection, id)? {
             Some(record) => rows::comments(connection, id, record.n_comments),
             None => Err(StoreError::NotFound(id.clone()).into()),
         })
     }
 
-    fn blockers(&self, id: &BeadId) -> Result<Vec<Blocker>, StoreError> {
+    fn blockers(&self, id: &BeadId) -> Result<Vec<Blocker>> {
         self.reading(|connection| batch::blockers_of(connection, id))
     }
 
-    fn dependents(&self, id: &BeadId) -> Result<Vec<(BeadId, String)>, StoreError> {
+    fn dependents(&self, id: &BeadId) -> Result<Vec<(BeadId, String)>> {
         // One statement sees one state by itself.
         let found = edges::stored_dependents(&self.connection, id);
         found.map_err(|failed| failed.at(&self.path, self.options.busy))
     }
 
-    fn count_blocked_by(&self, ids: &[BeadId]) -> Result<Vec<usize>, StoreError> {
+    fn count_blocked_by(&self, ids: &[BeadId]) -> Result<Vec<usize>> {
         self.reading(|connection| {
             let counts = ids.iter().map(|id| edges::count_blocked_by(connection, id));
             counts.collect()
         })
     }
 
-    fn events(
-        &self,
-        issue: Option<&BeadId>,
-        after: u64,
-        limit: usize,
-    ) -> Result<Vec<Event>, StoreError> {
+    fn events(&self, issue: Option<&BeadId>, after: u64, limit: usize) -> Result<Vec<Event>> {
         self.reading(|connection| rows::events(connection, issue, after, limit))
     }
 
-    fn write(&mut self, batch: &[Write], by: Stamp<'_>) -> Result<Vec<u64>, StoreError> {
+    fn write(&mut self, batch: &[Write], by: Stamp<'_>) -> Result<Vec<u64>> {
         if batch.len() >= LARGE_BATCH {
             let set = (self.connection).pragma_update(None, "cache_size", LARGE_CACHE);
             set.map_err(|error| Failed::from(error).at(&self.path, self.options.busy))?;
@@ -323,12 +304,7 @@ impl Store for SqliteStore {
         })
     }
 
-    fn claim(
-        &mut self,
-        id: &BeadId,
-        claim: &NewClaim<'_>,
-        by: Stamp<'_>,
-    ) -> Result<Record, StoreError> {
+    fn claim(&mut self, id: &BeadId, claim: &NewClaim<'_>, by: Stamp<'_>) -> Result<Record> {
         self.writing(|transaction| {
             let mut batch = Batch::new(transaction, by);
             if let Some((fence, why)) = claim.instead_of {
@@ -357,12 +333,7 @@ impl Store for SqliteStore {
         })
     }
 
-    fn heartbeat(
-        &mut self,
-        id: &BeadId,
-        fence: Fence,
-        lease_until: Timestamp,
-    ) -> Result<Claim, StoreError> {
+    fn heartbeat(&mut self, id: &BeadId, fence: Fence, lease_until: Timestamp) -> Result<Claim> {
         self.writing(|transaction| {
             let record =
                 rows::load(transaction, id)?.ok_or_else(|| StoreError::NotFound(id.clone()))?;
@@ -377,7 +348,7 @@ impl Store for SqliteStore {
         })
     }
 
-    fn release(&mut self, id: &BeadId, fence: Fence, by: Stamp<'_>) -> Result<Record, StoreError> {
+    fn release(&mut self, id: &BeadId, fence: Fence, by: Stamp<'_>) -> Result<Record> {
         self.end_claim(id, fence, (EventKind::Released, None), by)
     }
 
@@ -387,7 +358,7 @@ impl Store for SqliteStore {
         fence: Fence,
         why: Abandoned,
         by: Stamp<'_>,
-    ) -> Result<Record, StoreError> {
+    ) -> Result<Record> {
         self.end_claim(id, fence, (EventKind::Reclaimed, Some(why.as_str())), by)
     }
 
@@ -397,33 +368,27 @@ impl Store for SqliteStore {
         holder: &Holder,
         until: Timestamp,
         by: Stamp<'_>,
-    ) -> Result<Option<Lease>, StoreError> {
+    ) -> Result<Option<Lease>> {
         self.leasing(|transaction| leases::acquire(transaction, names, holder, until, by.at))
     }
 
-    fn renew(&mut self, name: &str, fence: Fence, until: Timestamp) -> Result<Lease, StoreError> {
+    fn renew(&mut self, name: &str, fence: Fence, until: Timestamp) -> Result<Lease> {
         self.leasing(|transaction| leases::renew(transaction, name, fence, until))
     }
 
-    fn give_back(&mut self, name: &str, fence: Fence) -> Result<(), StoreError> {
+    fn give_back(&mut self, name: &str, fence: Fence) -> Result<()> {
         self.leasing(|transaction| leases::give_back(transaction, name, fence))
     }
 
-    fn leases(&self, prefix: &str, now: Timestamp) -> Result<Vec<Lease>, StoreError> {
+    fn leases(&self, prefix: &str, now: Timestamp) -> Result<Vec<Lease>> {
         self.reading(|connection| leases::leases(connection, prefix, now))
     }
 
-    fn controls(&self, prefix: &str) -> Result<Vec<Control>, StoreError> {
+    fn controls(&self, prefix: &str) -> Result<Vec<Control>> {
         self.reading(|connection| leases::controls(connection, prefix))
     }
 
-    fn set_control(
-        &mut self,
-        key: &str,
-        value: &Value,
-        seen: u64,
-        by: Stamp<'_>,
-    ) -> Result<u64, StoreError> {
+    fn set_control(&mut self, key: &str, value: &Value, seen: u64, by: Stamp<'_>) -> Result<u64> {
         self.writing(|transaction| leases::set_control(transaction, key, value, seen, by))
     }
 }

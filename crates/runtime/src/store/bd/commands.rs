@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::failure::BdError;
 use super::program::{Argument, Call};
 use super::wire::{self, Row, check_key, kept};
-use crate::store::{Capability, StoreError};
+use crate::store::{Capability, Result, StoreError};
 
 /// The largest text that is passed as an argument.
 const MAX_ARGUMENT: usize = 100_000;
@@ -52,7 +52,7 @@ impl Calls {
 }
 
 /// What to tell `bd` about an issue that is there.
-pub(super) fn calls(before: &Row, after: &Row, actor: &str) -> Result<Calls, StoreError> {
+pub(super) fn calls(before: &Row, after: &Row, actor: &str) -> Result<Calls> {
     let (old, new) = (&before.entry.issue, &after.entry.issue);
     if old.metadata() != new.metadata() {
         check_key(new)?;
@@ -126,12 +126,7 @@ fn removed_metadata(old: &Issue, new: &Issue, actor: &str) -> Option<Call> {
 }
 
 /// The guarded change of the issue's own fields.
-fn update(
-    before: &Row,
-    after: &Row,
-    is_closed_apart: bool,
-    actor: &str,
-) -> Result<Option<Call>, StoreError> {
+fn update(before: &Row, after: &Row, is_closed_apart: bool, actor: &str) -> Result<Option<Call>> {
     let (old, new) = (&before.entry.issue, &after.entry.issue);
     let mut told = Vec::new();
     for field in fields(old, new) {
@@ -183,7 +178,7 @@ fn fields<'a>(old: &'a Issue, new: &'a Issue) -> Vec<&'a str> {
 }
 
 /// The arguments of `bd update` for a field.
-fn flag(field: &str, old: &Issue, new: &Issue) -> Result<Vec<Argument>, StoreError> {
+fn flag(field: &str, old: &Issue, new: &Issue) -> Result<Vec<Argument>> {
     if let Some(added) = added_notes(old, new).filter(|_| field == "notes") {
         return argument("append-notes", added);
     }
@@ -238,7 +233,7 @@ fn added_notes<'a>(old: &Issue, new: &'a Issue) -> Option<&'a str> {
 }
 
 /// A flag with a text, if it is not too long for one.
-fn argument(name: &str, text: &str) -> Result<Vec<Argument>, StoreError> {
+fn argument(name: &str, text: &str) -> Result<Vec<Argument>> {
     if text.len() > MAX_ARGUMENT {
         return Err(BdError::Failed {
             command: format!("bd update --{name}"),

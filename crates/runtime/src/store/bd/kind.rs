@@ -10,8 +10,8 @@ use super::BdStore;
 use crate::os::files;
 use crate::os::process::Units;
 use crate::store::{
-    Initialized, Opened, Options, Owner, Place, SqliteStore, Stamp, Store, StoreError, StoreKind,
-    Write, find, options, sqlite,
+    Initialized, Opened, Options, Owner, Place, Result, SqliteStore, Stamp, Store, StoreError,
+    StoreKind, Write, find, options, sqlite,
 };
 
 /// The file by which `bd` says that the store is elsewhere.
@@ -37,17 +37,17 @@ impl StoreKind for RealBd {
         MARKS.iter().any(|mark| directory.join(mark).exists())
     }
 
-    fn locate(&self, directory: Utf8PathBuf) -> Result<(Utf8PathBuf, Utf8PathBuf), StoreError> {
+    fn locate(&self, directory: Utf8PathBuf) -> Result<(Utf8PathBuf, Utf8PathBuf)> {
         let directory = redirected(directory);
         Ok((directory.clone(), directory))
     }
 
-    fn open(&self, place: &Place) -> Result<Box<dyn Store>, StoreError> {
+    fn open(&self, place: &Place) -> Result<Box<dyn Store>> {
         Ok(Box::new(open(&place.directory, options()?)?))
     }
 
     /// Makes the real `bd` take our beads: its database stays the store.
-    fn init(&self, directory: Utf8PathBuf, options: Options) -> Result<Initialized, StoreError> {
+    fn init(&self, directory: Utf8PathBuf, options: Options) -> Result<Initialized> {
         let directory = redirected(directory);
         let store = open(&directory, options)?;
         if let Some(too_old) = store.probed.obstacle() {
@@ -67,7 +67,7 @@ impl StoreKind for RealBd {
         Some("bd")
     }
 
-    fn find_owner(&self, place: &Place) -> Result<Owner, StoreError> {
+    fn find_owner(&self, place: &Place) -> Result<Owner> {
         let store = open(&place.directory, options()?)?;
         let (program, version) = store.program();
         Ok(Owner {
@@ -78,7 +78,7 @@ impl StoreKind for RealBd {
     }
 }
 
-fn open(directory: &Utf8Path, options: Options) -> Result<BdStore, StoreError> {
+fn open(directory: &Utf8Path, options: Options) -> Result<BdStore> {
     let units = Units::own().map_err(|error| StoreError::Unusable {
         path: directory.to_owned(),
         why: error.to_string(),
@@ -111,7 +111,7 @@ pub struct Moved {
 }
 
 /// Moves the beads of the real `bd` into an embedded store, which replaces its database; that one stays as it is.
-pub fn init_from_bd(from: &Utf8Path, by: Stamp<'_>) -> Result<Moved, StoreError> {
+pub fn init_from_bd(from: &Utf8Path, by: Stamp<'_>) -> Result<Moved> {
     let Place {
         directory, kind, ..
     } = find(from)?;
@@ -154,7 +154,7 @@ pub fn init_from_bd(from: &Utf8Path, by: Stamp<'_>) -> Result<Moved, StoreError>
 }
 
 /// Reads back everything that was moved.
-fn check_moved(store: &SqliteStore, entries: &[Entry]) -> Result<(), StoreError> {
+fn check_moved(store: &SqliteStore, entries: &[Entry]) -> Result<()> {
     for entry in entries {
         let id = entry.issue.id();
         let record = store.get(std::slice::from_ref(id))?.pop();

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::failure::BdError;
 use super::program::{Call, Program};
 use crate::os::files;
-use crate::store::StoreError;
+use crate::store::{Result, StoreError};
 
 /// What `version --json` calls the build of our own binary.
 pub const OWN_BUILD: &str = "beads-ralph";
@@ -41,7 +41,7 @@ impl Probed {
     }
 
     /// Keeps what is known for the next time.
-    pub(super) fn keep(&self, kept: &Utf8Path) -> Result<(), StoreError> {
+    pub(super) fn keep(&self, kept: &Utf8Path) -> Result<()> {
         if read(kept).as_ref() != Some(self) {
             files::write_atomic(kept, &files::to_json(self))?;
         }
@@ -74,7 +74,7 @@ impl Probed {
 pub(super) fn first_real(
     kept: &Utf8Path,
     programs: impl Iterator<Item = Program>,
-) -> Result<Option<(Program, Probed)>, StoreError> {
+) -> Result<Option<(Program, Probed)>> {
     for program in programs {
         let probed = probe(kept, &program)?;
         if !probed.is_own {
@@ -84,7 +84,7 @@ pub(super) fn first_real(
     Ok(None)
 }
 
-fn probe(kept: &Utf8Path, program: &Program) -> Result<Probed, StoreError> {
+fn probe(kept: &Utf8Path, program: &Program) -> Result<Probed> {
     let file = identity(&program.path);
     let known = read(kept).filter(|known| known.file == file);
     known.map_or_else(|| ask(program, file), Ok)
@@ -102,7 +102,7 @@ struct Version {
     build: String,
 }
 
-fn ask(program: &Program, file: (Utf8PathBuf, u64, u128)) -> Result<Probed, StoreError> {
+fn ask(program: &Program, file: (Utf8PathBuf, u64, u128)) -> Result<Probed> {
     let answer = program
         .call(&Call::new(["version", "--json"]))?
         .succeeded()?;
@@ -207,7 +207,7 @@ impl Words {
         program: &Program,
         types: impl Iterator<Item = &'a str>,
         statuses: impl Iterator<Item = &'a str>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         register(program, "types.custom", &mut self.types, types)?;
         register(program, "status.custom", &mut self.statuses, statuses)
     }
@@ -225,7 +225,7 @@ fn register<'a>(
     key: &str,
     known: &mut BTreeSet<String>,
     words: impl Iterator<Item = &'a str>,
-) -> Result<(), StoreError> {
+) -> Result<()> {
     let new: BTreeSet<&str> = words.filter(|word| !known.contains(*word)).collect();
     if new.is_empty() {
         return Ok(());

@@ -23,7 +23,7 @@ use crate::os::process::{
     Cancel, Ending, Environment, Flow, Limits, Mark, Spec, Stdin, Stopped, Stream, UnitError,
     Units, Watch,
 };
-use crate::store::StoreError;
+use crate::store::{Result, StoreError};
 
 /// How long `bd` may take to end after it was asked to. It finishes what it writes in this time.
 const GRACE: Duration = Duration::from_secs(5);
@@ -123,7 +123,7 @@ impl Watch for Printed {
 
 impl Program {
     /// Calls it and waits for its end, whatever its exit code.
-    pub(super) fn call(&self, call: &Call) -> Result<Answer, StoreError> {
+    pub(super) fn call(&self, call: &Call) -> Result<Answer> {
         let command = call.shown();
         let fail = |why: String| {
             BdError::Failed {
@@ -186,7 +186,7 @@ impl Program {
         })
     }
 
-    fn argv(&self, call: &Call, directory: &Utf8Path) -> Result<Vec<String>, StoreError> {
+    fn argv(&self, call: &Call, directory: &Utf8Path) -> Result<Vec<String>> {
         let mut argv = vec![self.path.to_string()];
         for (number, argument) in call.arguments.iter().enumerate() {
             argv.push(match argument {
@@ -245,7 +245,7 @@ impl Answer {
     }
 
     /// The answer, if the call succeeded.
-    pub(super) fn succeeded(self) -> Result<Self, StoreError> {
+    pub(super) fn succeeded(self) -> Result<Self> {
         if self.code == 0 {
             return Ok(self);
         }
@@ -285,18 +285,18 @@ impl Answer {
     }
 
     /// The one value that was printed.
-    fn value(&self) -> Result<Value, StoreError> {
+    fn value(&self) -> Result<Value> {
         let value = serde_json::from_slice(&self.stdout).map_err(|error| self.no_json(&error))?;
         Ok(unwrapped(value))
     }
 
     /// The one object that was printed, as far as it is of interest; anything else says nothing.
-    pub(super) fn parsed<T: DeserializeOwned + Default>(&self) -> Result<T, StoreError> {
+    pub(super) fn parsed<T: DeserializeOwned + Default>(&self) -> Result<T> {
         Ok(serde_json::from_value(self.value()?).unwrap_or_default())
     }
 
     /// The objects that were printed: a list, or a single one.
-    pub(super) fn objects(&self) -> Result<Vec<Map<String, Value>>, StoreError> {
+    pub(super) fn objects(&self) -> Result<Vec<Map<String, Value>>> {
         let list = match self.value()? {
             Value::Array(list) => list,
             Value::Null => Vec::new(),
@@ -310,7 +310,7 @@ impl Answer {
     }
 
     /// The objects of JSON lines.
-    pub(super) fn lines(&self) -> Result<Vec<Value>, StoreError> {
+    pub(super) fn lines(&self) -> Result<Vec<Value>> {
         let lines = serde_json::Deserializer::from_slice(&self.stdout).into_iter();
         let lines: Result<Vec<Value>, _> = lines.collect();
         lines.map_err(|error| self.no_json(&error))

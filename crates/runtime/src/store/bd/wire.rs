@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::program::Call;
 use super::stamp;
-use crate::store::{Capability, Control, StoreError};
+use crate::store::{Capability, Control, Result, StoreError};
 
 /// The fields that `bd` has room for.
 const FIELDS: &str = "id title description design acceptance_criteria notes spec_id status priority issue_type assignee \
@@ -31,7 +31,7 @@ pub(in crate::store) struct Row {
 }
 
 /// Reads what `bd export` and `bd show` print of an issue; nothing for what is none.
-pub(super) fn from_bd(mut value: Value) -> Result<Option<Row>, StoreError> {
+pub(super) fn from_bd(mut value: Value) -> Result<Option<Row>> {
     let name = value.get("id").and_then(Value::as_str).unwrap_or_default();
     let name = name.to_owned();
     let refused = |errors: Vec<FieldError>| StoreError::Invalid {
@@ -83,7 +83,7 @@ pub(super) fn kept(issue: &Issue, fence: Fence, claim: Option<&Claim>) -> Option
 }
 
 /// Refuses a document that uses our metadata key.
-pub(super) fn check_key(issue: &Issue) -> Result<(), StoreError> {
+pub(super) fn check_key(issue: &Issue) -> Result<()> {
     let is_taken =
         (issue.metadata()).is_some_and(|metadata| metadata.contains_key(metadata::BEADS_RALPH));
     if is_taken {
@@ -99,7 +99,7 @@ pub(super) fn check_key(issue: &Issue) -> Result<(), StoreError> {
 }
 
 /// The line of a new issue for `bd import`. A field that `bd` has no room for is refused, because it would be lost.
-pub(super) fn to_bd(entry: &Entry, claim: Option<&Claim>) -> Result<Value, StoreError> {
+pub(super) fn to_bd(entry: &Entry, claim: Option<&Claim>) -> Result<Value> {
     check_key(&entry.issue)?;
     let mut document = entry.issue.document().clone();
     document.retain(|_, value| !value.is_null());

@@ -18,7 +18,7 @@ use super::program::Answer;
 use super::program::Call;
 use super::wire::{self, Row};
 use super::{BdStore, PER_BEAD, State, stamp};
-use crate::store::{MemoryStore, Stamp, StoreError};
+use crate::store::{MemoryStore, Result, Stamp, StoreError};
 
 /// How often a change is tried because somebody else changed the bead first.
 const TURNS: usize = 3;
@@ -54,7 +54,7 @@ impl Changed {
 
     /// What is left to tell when `bd` closed the issue itself meanwhile, as it does with a molecule whose last step it was told to
     /// close (F-14).
-    fn closed_by_bd(self, state: &State, by: Stamp<'_>) -> Result<Self, StoreError> {
+    fn closed_by_bd(self, state: &State, by: Stamp<'_>) -> Result<Self> {
         let status = |row: &Row| row.entry.issue.status() == Status::Closed;
         let now = state.mirror.row_of(self.after.entry.issue.id());
         match now.filter(|now| status(now) && status(&self.after) && !status(&self.before)) {
@@ -74,8 +74,8 @@ impl BdStore {
     pub(super) fn change<T>(
         &self,
         by: Stamp<'_>,
-        change: impl Fn(&mut MemoryStore) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
+        change: impl Fn(&mut MemoryStore) -> Result<T>,
+    ) -> Result<T> {
         if let Some(obstacle) = self.probed.obstacle() {
             return Err(obstacle);
         }
@@ -111,7 +111,7 @@ impl BdStore {
         touched: &[BeadId],
         by: Stamp<'_>,
         is_begun: &mut bool,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let after: Vec<Row> = touched.iter().filter_map(|id| trial.row_of(id)).collect();
         let is_gone =
             |id: &&BeadId| trial.row_of(id).is_none() && state.mirror.row_of(id).is_some();
@@ -171,7 +171,7 @@ impl BdStore {
         trial: &MemoryStore,
         step: &BeadId,
         by: Stamp<'_>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let mut seen = HashSet::new();
         let mut above = vec![step.clone()];
         while let Some(id) = above.pop() {
@@ -195,7 +195,7 @@ impl BdStore {
     }
 
     /// Inserts issues by one import, and reads them back; what came of an import that failed is taken away again (Z-25).
-    fn insert(&self, state: &mut State, new: &[Row], by: Stamp<'_>) -> Result<(), StoreError> {
+    fn insert(&self, state: &mut State, new: &[Row], by: Stamp<'_>) -> Result<()> {
         if state.is_provisional {
             // An import would take the place of a bead that somebody else made in this moment.
             self.read_all(state)?;
@@ -243,7 +243,7 @@ impl BdStore {
         Err(error)
     }
 
-    fn delete(&self, ids: &[&BeadId], by: Stamp<'_>) -> Result<Answer, StoreError> {
+    fn delete(&self, ids: &[&BeadId], by: Stamp<'_>) -> Result<Answer> {
         let actor = format!("--actor={}", by.actor);
         let words = ["delete", "--force", "--json", actor.as_str()];
         let ids = ids.iter().map(|id| id.as_str());
@@ -251,12 +251,7 @@ impl BdStore {
     }
 
     /// Changes an issue, and takes over what `bd` made of it.
-    fn update(
-        &self,
-        state: &mut State,
-        changed: &Changed,
-        is_begun: &mut bool,
-    ) -> Result<(), StoreError> {
+    fn update(&self, state: &mut State, changed: &Changed, is_begun: &mut bool) -> Result<()> {
         let Changed {
             before,
             after,
@@ -297,7 +292,7 @@ impl BdStore {
     }
 
     /// A call that changes a bead, if the bead is still as it was known.
-    fn guarded(&self, call: &Call, before: &Row) -> Result<Answer, StoreError> {
+    fn guarded(&self, call: &Call, before: &Row) -> Result<Answer> {
         let answer = self.program.call(call)?;
         if answer.is_guard_mismatch() {
             return Err(mismatch(before));
@@ -316,7 +311,7 @@ impl BdStore {
 }
 
 /// What `update` prints of an issue, with what it leaves out and did not change.
-fn completed(mut document: Map<String, Value>, before: &Row) -> Result<Row, StoreError> {
+fn completed(mut document: Map<String, Value>, before: &Row) -> Result<Row> {
     let old = before.entry.issue.document();
     if let Some(edges) = old.get(field::DEPENDENCIES) {
         document.insert(field::DEPENDENCIES.to_owned(), edges.clone());
@@ -371,7 +366,7 @@ fn mismatch(before: &Row) -> StoreError {
 }
 
 /// A new edge to a missing bead is refused: `bd` would lose it, or wait for nothing (Z-25).
-fn check_targets(new: &[Row], changed: &[Changed], trial: &MemoryStore) -> Result<(), StoreError> {
+fn check_targets(new: &[Row], changed: &[Changed], trial: &MemoryStore) -> Result<()> {
     let new = new
         .iter()
         .flat_map(|row| edges_of(row).map(move |edge| (row, edge)));

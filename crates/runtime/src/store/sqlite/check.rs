@@ -13,7 +13,7 @@ use super::BUSY;
 use super::failure::Failed;
 use super::open::{self, Access, Purpose};
 use super::{batch, facts, leases, rows};
-use crate::store::{Options, StoreError};
+use crate::store::{Options, Result, StoreError};
 
 /// The most findings that are listed; a torn file can have as many as it has rows.
 const MAX_FINDINGS: usize = 100;
@@ -54,7 +54,7 @@ impl CheckReport {
 }
 
 /// Looks over the store in a file. Fails only when somebody else has it, or when it is not ours to look at.
-pub fn check(path: &Utf8Path, options: Options) -> Result<CheckReport, StoreError> {
+pub fn check(path: &Utf8Path, options: Options) -> Result<CheckReport> {
     let _lock = open::lock(path, Access::Shared, options.busy)?;
     check_locked(path, options)
 }
@@ -62,7 +62,7 @@ pub fn check(path: &Utf8Path, options: Options) -> Result<CheckReport, StoreErro
 /// As above, for whoever has the lock already.
 ///
 /// Everything is read in one transaction: what others write meanwhile is not seen, so that two rows that disagree are damage.
-pub(super) fn check_locked(path: &Utf8Path, options: Options) -> Result<CheckReport, StoreError> {
+pub(super) fn check_locked(path: &Utf8Path, options: Options) -> Result<CheckReport> {
     let mut report = CheckReport::default();
     if !path.exists() {
         report.add("the file is missing");

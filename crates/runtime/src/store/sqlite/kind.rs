@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{CheckReport, RepairReport, SqliteStore, check, repair};
 use crate::os::files;
 use crate::store::{
-    Doctor, Initialized, Options, Place, Stamp, Store, StoreError, StoreKind, options,
+    Doctor, Initialized, Options, Place, Result, Stamp, Store, StoreError, StoreKind, options,
 };
 
 const MARKER: &str = "beads-ralph.json";
@@ -47,19 +47,19 @@ impl StoreKind for Embedded {
         self.is_in(directory)
     }
 
-    fn locate(&self, directory: Utf8PathBuf) -> Result<(Utf8PathBuf, Utf8PathBuf), StoreError> {
+    fn locate(&self, directory: Utf8PathBuf) -> Result<(Utf8PathBuf, Utf8PathBuf)> {
         let file = directory.join(read_marker(&directory.join(MARKER))?);
         Ok((directory, file))
     }
 
-    fn open(&self, place: &Place) -> Result<Box<dyn Store>, StoreError> {
+    fn open(&self, place: &Place) -> Result<Box<dyn Store>> {
         Ok(Box::new(SqliteStore::open_with(
             &place.database,
             options()?,
         )?))
     }
 
-    fn init(&self, directory: Utf8PathBuf, options: Options) -> Result<Initialized, StoreError> {
+    fn init(&self, directory: Utf8PathBuf, options: Options) -> Result<Initialized> {
         files::create_directory(&directory)?;
         let ignore = directory.join(".gitignore");
         if !ignore.exists() {
@@ -92,7 +92,7 @@ impl StoreKind for Embedded {
 }
 
 impl Doctor for Embedded {
-    fn check(&self, place: &Place, options: Options) -> Result<CheckReport, StoreError> {
+    fn check(&self, place: &Place, options: Options) -> Result<CheckReport> {
         check(&place.database, options)
     }
 
@@ -102,7 +102,7 @@ impl Doctor for Embedded {
         export: BTreeMap<BeadId, Entry>,
         by: Stamp<'_>,
         options: Options,
-    ) -> Result<Option<RepairReport>, StoreError> {
+    ) -> Result<Option<RepairReport>> {
         repair(&place.database, export, by, options)
     }
 }
@@ -111,8 +111,8 @@ impl Doctor for Embedded {
 /// a move that is cut off never happened.
 pub(in crate::store) fn replace_in(
     directory: Utf8PathBuf,
-    fill: impl FnOnce(&mut SqliteStore) -> Result<(), StoreError>,
-) -> Result<Initialized, StoreError> {
+    fill: impl FnOnce(&mut SqliteStore) -> Result<()>,
+) -> Result<Initialized> {
     let file = directory.join(FILE);
     // An earlier move that was cut off may have left a part of it.
     for leftover in ["", "-wal", "-shm"] {
@@ -129,7 +129,7 @@ pub(in crate::store) fn replace_in(
     })
 }
 
-fn write_marker(directory: &Utf8Path) -> Result<(), StoreError> {
+fn write_marker(directory: &Utf8Path) -> Result<()> {
     let text = format!("{{\n  \"store\": \"sqlite\",\n  \"file\": \"{FILE}\"\n}}\n");
     Ok(files::write_atomic(
         &directory.join(MARKER),
@@ -137,7 +137,7 @@ fn write_marker(directory: &Utf8Path) -> Result<(), StoreError> {
     )?)
 }
 
-fn read_marker(path: &Utf8Path) -> Result<String, StoreError> {
+fn read_marker(path: &Utf8Path) -> Result<String> {
     let bytes = files::read(path)?;
     let unusable = |why: String| StoreError::Unusable {
         path: path.to_owned(),

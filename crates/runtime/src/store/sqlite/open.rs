@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags, Transaction};
 use super::facts;
 use super::failure::{self, Failed};
 use crate::os::limits;
-use crate::store::StoreError;
+use crate::store::{Result, StoreError};
 
 /// Derives what a format adds from what is there.
 type Derive = fn(&Transaction<'_>) -> Result<(), Failed>;
@@ -58,7 +58,7 @@ pub(super) enum Access {
 }
 
 /// Takes the lock beside the file. It is given back when the file handle is dropped, also by `kill -9`.
-pub(super) fn lock(path: &Utf8Path, access: Access, busy: Duration) -> Result<File, StoreError> {
+pub(super) fn lock(path: &Utf8Path, access: Access, busy: Duration) -> Result<File> {
     let beside = path.with_extension("lock");
     let unusable = |error: std::io::Error| StoreError::Unusable {
         path: beside.clone(),
@@ -104,11 +104,7 @@ pub(super) enum Purpose {
 }
 
 /// Opens the file with the settings that the contract needs.
-pub(super) fn connect(
-    path: &Utf8Path,
-    purpose: Purpose,
-    busy: Duration,
-) -> Result<Connection, StoreError> {
+pub(super) fn connect(path: &Utf8Path, purpose: Purpose, busy: Duration) -> Result<Connection> {
     if path.is_dir() {
         return Err(StoreError::Unusable {
             path: path.to_owned(),
@@ -159,7 +155,7 @@ pub(super) fn check_format(
     path: &Utf8Path,
     known: i64,
     busy: Duration,
-) -> Result<i64, StoreError> {
+) -> Result<i64> {
     let (found, application) = numbers(connection).map_err(|failed| failed.at(path, busy))?;
     let is_ours = application == APPLICATION_ID;
     // Most programs leave both numbers at zero, so that only an empty file is nobody's.
@@ -235,7 +231,7 @@ pub(super) fn migrate(
     path: &Utf8Path,
     migrations: &[Step],
     busy: Duration,
-) -> Result<Option<Utf8PathBuf>, StoreError> {
+) -> Result<Option<Utf8PathBuf>> {
     let known = i64::try_from(migrations.len()).unwrap_or(i64::MAX);
     let found = check_format(connection, path, known, busy)?;
     if found == known {

@@ -23,7 +23,7 @@ use super::failure::Failed;
 use super::open::{self, Access, MIGRATIONS, Purpose};
 use super::rows::{self, NewEvent};
 use super::{BUSY, leases};
-use crate::store::{Options, Stamp, StoreError};
+use crate::store::{Options, Result, Stamp, StoreError};
 
 /// How far fences leap when it is not known how many were given out.
 const FENCE_LEAP: u64 = 1000;
@@ -52,7 +52,7 @@ pub fn repair(
     export: BTreeMap<BeadId, Entry>,
     by: Stamp<'_>,
     options: Options,
-) -> Result<Option<RepairReport>, StoreError> {
+) -> Result<Option<RepairReport>> {
     let _lock = open::lock(path, Access::Alone, options.busy)?;
     if check_locked(path, options)?.is_healthy() {
         return Ok(None);
@@ -84,7 +84,7 @@ struct Left {
 
 /// Takes what is left in a copy of the damaged file: as it is, and then with the pages that say where the tables are taken
 /// from a new store, because every store of a format begins with the same. Only rows with the right seal are taken.
-fn take_from(kept: &Utf8Path, path: &Utf8Path, new: &mut Connection) -> Result<Left, StoreError> {
+fn take_from(kept: &Utf8Path, path: &Utf8Path, new: &mut Connection) -> Result<Left> {
     let work = Utf8PathBuf::from(format!("{path}.salvage"));
     let mut left = Left::default();
     for is_patched in [false, true] {
@@ -165,7 +165,7 @@ const TABLES: [Table; 6] = [
 ];
 
 /// Copies every row that is still what was written.
-fn salvage(old: &Connection, path: &Utf8Path, new: &mut Connection) -> Result<(), StoreError> {
+fn salvage(old: &Connection, path: &Utf8Path, new: &mut Connection) -> Result<()> {
     match open::check_format(old, path, open::FORMAT, BUSY) {
         Ok(_) | Err(StoreError::Damaged { .. }) => {}
         Err(error) => return Err(error),
@@ -469,7 +469,7 @@ fn failed(path: &Utf8Path) -> impl Fn(io::Error) -> StoreError {
 }
 
 /// Copies the damaged file and its log under a new name, and gives the name if there was a file.
-fn keep_damaged(path: &Utf8Path) -> Result<Option<Utf8PathBuf>, StoreError> {
+fn keep_damaged(path: &Utf8Path) -> Result<Option<Utf8PathBuf>> {
     if !path.exists() {
         return Ok(None);
     }
@@ -482,7 +482,7 @@ fn keep_damaged(path: &Utf8Path) -> Result<Option<Utf8PathBuf>, StoreError> {
 }
 
 /// Copies a file and its log, so that they are on the disk.
-fn copy_files(from: &Utf8Path, to: &Utf8Path) -> Result<(), StoreError> {
+fn copy_files(from: &Utf8Path, to: &Utf8Path) -> Result<()> {
     remove_files(to);
     for part in PARTS {
         let source = format!("{from}{part}");
@@ -505,7 +505,7 @@ fn remove_files(path: &Utf8Path) {
 
 /// Gives a file the first pages of a new store: those that say which tables there are and where they begin. They are those of the
 /// first format: later steps leave the tables that hold the truth where they are, and what they add is derived.
-fn patch_schema(path: &Utf8Path) -> Result<(), StoreError> {
+fn patch_schema(path: &Utf8Path) -> Result<()> {
     let fresh = Utf8PathBuf::from(format!("{path}.fresh"));
     remove_files(&fresh);
     let mut connection = open::connect(&fresh, Purpose::Make, BUSY)?;
@@ -550,7 +550,7 @@ fn close(connection: Connection) -> Result<(), Failed> {
 }
 
 /// Puts a file in the place of another in one step.
-fn replace(path: &Utf8Path, new: &Utf8Path) -> Result<(), StoreError> {
+fn replace(path: &Utf8Path, new: &Utf8Path) -> Result<()> {
     // A log that is left behind would be applied to the new file, so it goes first. It was copied before.
     for suffix in ["-wal", "-shm"] {
         drop(fs::remove_file(format!("{path}{suffix}")));
