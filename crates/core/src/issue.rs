@@ -22,7 +22,7 @@ pub use claim::{Abandoned, Claim, Fence, Holder, HolderProcess, Liveness};
 pub use completion::{
     ALL_STEPS_COMPLETE, Family, Member, Parts, close_completed, is_made_of_parts, is_step,
 };
-pub use dependency::{Dependency, Effect};
+pub use dependency::{Dependency, Effect, find_cycle};
 pub use edit::{Change, Edit, EditError, apply, new_comment};
 pub use event::{
     Event, EventKind, Facts, FoldError, Folded, Side, Told, difference, fold, removal,

@@ -1,6 +1,7 @@
 //! What must be true of the steps before anything is written (F-3, F-5).
 
 use std::collections::{HashMap, HashSet};
+use std::convert::Infallible;
 
 use super::library::Library;
 use super::model::StepId;
@@ -12,6 +13,7 @@ use super::rewrite::each_saying;
 use super::template;
 use super::values::Bindings;
 use crate::diag::{ErrorCode, WarningCode};
+use crate::issue::find_cycle;
 use crate::text::{Span, excerpt};
 
 /// No two steps of a file have one name, and what is needed is there, also before anything is put in the place of a step.
@@ -135,7 +137,9 @@ fn circle(steps: &[Step], findings: &mut Findings) {
     for step in steps {
         gather(step, &[], &parts, &mut waits, &mut order);
     }
-    let Some(circle) = find_circle(&order, &waits) else {
+    let targets =
+        |step: &&str| -> Result<_, Infallible> { Ok(waits.get(step).cloned().unwrap_or_default()) };
+    let Ok(Some(circle)) = find_cycle(order, targets) else {
         return;
     };
     let mut place = None;
@@ -171,46 +175,6 @@ fn gather<'s>(
     let children = step.children.iter().map(|child| child.id.value.as_str());
     let all = needs.into_iter().chain(children).collect();
     waits.insert(&step.id.value, all);
-}
-
-/// A circle, from a step back to itself. Walks without recursion.
-fn find_circle<'s>(
-    order: &[&'s str],
-    waits: &HashMap<&'s str, Vec<&'s str>>,
-) -> Option<Vec<&'s str>> {
-    let mut done: HashSet<&str> = HashSet::new();
-    for start in order {
-        let mut path: Vec<(&str, usize)> = vec![(start, 0)];
-        let mut on_path: HashSet<&str> = HashSet::from([*start]);
-        while let Some((step, next)) = path.last_mut() {
-            if done.contains(step) {
-                on_path.remove(*step);
-                path.pop();
-                continue;
-            }
-            let targets = waits.get(*step).map_or(&[][..], Vec::as_slice);
-            match targets.get(*next) {
-                None => {
-                    done.insert(step);
-                }
-                Some(target) => {
-                    *next += 1;
-                    if on_path.contains(target) {
-                        let names = path.iter().map(|(step, _)| *step);
-                        let mut circle: Vec<&str> =
-                            names.skip_while(|step| step != target).collect();
-                        circle.push(target);
-                        return Some(circle);
-                    }
-                    if !done.contains(target) {
-                        on_path.insert(target);
-                        path.push((target, 0));
-                    }
-                }
-            }
-        }
-    }
-    None
 }
 
 /// A placeholder that nobody declares and nobody gave a value stays in the text as it is written. Where the formula declares

@@ -1,5 +1,8 @@
 //! What one issue has to do with another (reference: the dependency types of `bd`).
 
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
+
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -150,6 +153,44 @@ impl Dependency {
 struct About {
     gate: Option<String>,
     also_blocks: bool,
+}
+
+/// A cycle that goes through one of some nodes, from a node back to itself. Walks without recursion, and each node once.
+pub fn find_cycle<K: Clone + Eq + Hash, E>(
+    starts: impl IntoIterator<Item = K>,
+    mut targets: impl FnMut(&K) -> Result<Vec<K>, E>,
+) -> Result<Option<Vec<K>>, E> {
+    let mut done: HashSet<K> = HashSet::new();
+    for start in starts {
+        if done.contains(&start) {
+            continue;
+        }
+        let mut on_path: HashMap<K, usize> = HashMap::from([(start.clone(), 0)]);
+        let first = targets(&start)?.into_iter();
+        let mut path = vec![(start, first)];
+        while let Some((_, left)) = path.last_mut() {
+            let Some(target) = left.next() else {
+                let (node, _) = path.pop().expect("the path was not empty");
+                on_path.remove(&node);
+                done.insert(node);
+                continue;
+            };
+            if let Some(index) = on_path.get(&target) {
+                let mut cycle: Vec<K> = path[*index..]
+                    .iter()
+                    .map(|(node, _)| node.clone())
+                    .collect();
+                cycle.push(target);
+                return Ok(Some(cycle));
+            }
+            if !done.contains(&target) {
+                on_path.insert(target.clone(), path.len());
+                let next = targets(&target)?.into_iter();
+                path.push((target, next));
+            }
+        }
+    }
+    Ok(None)
 }
 
 fn parse_kind(kind: &str) -> Result<Box<str>, Invalid> {

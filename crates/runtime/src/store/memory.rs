@@ -305,7 +305,7 @@ impl MemoryStore {
         }
         let touched: Vec<BeadId> = done.before.iter().map(|(id, _)| id.clone()).collect();
         let row = |id: &BeadId| self.rows.get(id);
-        check_cycles(touched, |id| {
+        check_cycles(touched, |id| -> Result<_> {
             Ok(row(id).map(|row| waits_for(&row.issue)).unwrap_or_default())
         })?;
         for (id, version) in self.close_completed(by, done)? {

@@ -1,12 +1,11 @@
 //! What every store checks before it changes something, in one place.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
 
 use beads_ralph_core::bead::{BeadId, FieldError, FieldErrorKind};
 use beads_ralph_core::issue::{
     Claim, Comment, Dependency, Document, Edit, Effect, Entry, Event, EventKind, Fence, Issue,
-    Record, Standing, apply, forget_lease,
+    Record, Standing, apply, find_cycle, forget_lease,
 };
 use beads_ralph_core::text::excerpt;
 use beads_ralph_core::vocabulary::{Status, field};
@@ -325,39 +324,15 @@ pub(super) fn is_waiting(edge: &Dependency) -> bool {
     matches!(edge.effect(), Effect::Blocks | Effect::Parent)
 }
 
-/// Refuses a circle that goes through one of the ids. Walks without recursion, and each issue once.
-pub(super) fn check_cycles(
+/// Refuses a cycle that goes through one of the ids.
+pub(super) fn check_cycles<E: From<StoreError>>(
     starts: impl IntoIterator<Item = BeadId>,
-    mut waits_for: impl FnMut(&BeadId) -> Result<Vec<BeadId>>,
-) -> Result<()> {
-    let mut done: HashSet<BeadId> = HashSet::new();
-    for start in starts {
-        if done.contains(&start) {
-            continue;
-        }
-        let mut on_path: HashMap<BeadId, usize> = HashMap::from([(start.clone(), 0)]);
-        let mut path = vec![(start.clone(), waits_for(&start)?.into_iter())];
-        while let Some((_, targets)) = path.last_mut() {
-            let Some(target) = targets.next() else {
-                let (id, _) = path.pop().expect("the path was not empty");
-                on_path.remove(&id);
-                done.insert(id);
-                continue;
-            };
-            if let Some(index) = on_path.get(&target) {
-                let mut circle: Vec<BeadId> =
-                    path[*index..].iter().map(|(id, _)| id.clone()).collect();
-                circle.push(target);
-                return Err(StoreError::Cycle(circle));
-            }
-            if !done.contains(&target) {
-                on_path.insert(target.clone(), path.len());
-                let next = waits_for(&target)?.into_iter();
-                path.push((target, next));
-            }
-        }
+    waits_for: impl FnMut(&BeadId) -> Result<Vec<BeadId>, E>,
+) -> Result<(), E> {
+    match find_cycle(starts, waits_for)? {
+        Some(cycle) => Err(StoreError::Cycle(cycle).into()),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Why the fence of a lease can always rise: unlike the one of an issue, it never comes from outside.

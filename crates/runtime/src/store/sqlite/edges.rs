@@ -13,7 +13,7 @@ use beads_ralph_core::issue::{
 use rusqlite::Connection;
 
 use super::batch::Batch;
-use super::failure::Failed;
+use super::failure::{Failed, Result};
 use super::rows;
 use crate::store::Guard;
 
@@ -93,7 +93,7 @@ impl StagedEdges {
 pub(super) fn stored_dependents(
     connection: &Connection,
     id: &BeadId,
-) -> Result<Vec<(BeadId, String)>, Failed> {
+) -> Result<Vec<(BeadId, String)>> {
     let sql = "SELECT issue_id, kind FROM edges WHERE target = ?1 ORDER BY issue_id";
     let found = rows::collect(connection, sql, [id.as_str()], |row| {
         let dependent = BeadId::parse(&row.get::<_, String>(0)?);
@@ -103,7 +103,7 @@ pub(super) fn stored_dependents(
 }
 
 /// How many stored issues block on an id.
-pub(super) fn count_blocked_by(connection: &Connection, id: &BeadId) -> Result<usize, Failed> {
+pub(super) fn count_blocked_by(connection: &Connection, id: &BeadId) -> Result<usize> {
     let mut statement = connection
         .prepare_cached("SELECT count(*) FROM edges WHERE target = ?1 AND kind = 'blocks'")?;
     let count: i64 = statement.query_row([id.as_str()], |row| row.get(0))?;
@@ -112,7 +112,7 @@ pub(super) fn count_blocked_by(connection: &Connection, id: &BeadId) -> Result<u
 
 impl Batch<'_> {
     /// Closes the molecules that the batch completes, and gives their versions.
-    pub(super) fn close_completed(&mut self) -> Result<Vec<(BeadId, u64)>, Failed> {
+    pub(super) fn close_completed(&mut self) -> Result<Vec<(BeadId, u64)>> {
         let closed = self.take_closed();
         let roots = close_completed(self, &closed)?;
         let version = |id: BeadId| Ok(self.existing(&id).map(|record| (id, record.version))?);
@@ -120,7 +120,7 @@ impl Batch<'_> {
     }
 
     /// Whether the columns say that a stored part of an issue is not closed.
-    fn has_unfinished_part(&self, id: &BeadId) -> Result<bool, Failed> {
+    fn has_unfinished_part(&self, id: &BeadId) -> Result<bool> {
         let sql = "SELECT e.issue_id FROM edges e JOIN facts i ON i.id = e.issue_id \
                    WHERE e.target = ?1 AND e.kind = 'parent-child' AND i.status <> 'closed'";
         let parts = rows::ids(self.connection(), sql, [id.as_str()])?;
@@ -131,12 +131,12 @@ impl Batch<'_> {
 impl Family for Batch<'_> {
     type Error = Failed;
 
-    fn member(&self, id: &BeadId) -> Result<Option<Member>, Failed> {
+    fn member(&self, id: &BeadId) -> Result<Option<Member>> {
         let record = self.load(id)?;
         Ok(record.map(|record| Member::of(&record.issue, record.claim.is_some())))
     }
 
-    fn parts(&self, id: &BeadId) -> Result<Parts, Failed> {
+    fn parts(&self, id: &BeadId) -> Result<Parts> {
         if self.has_unfinished_part(id)? {
             return Ok(Parts::Unfinished);
         }
@@ -149,7 +149,7 @@ impl Family for Batch<'_> {
         Ok(Parts::Closed(parts))
     }
 
-    fn complete(&mut self, root: &BeadId) -> Result<(), Failed> {
+    fn complete(&mut self, root: &BeadId) -> Result<()> {
         let edits = [Edit::Close(ALL_STEPS_COMPLETE.to_owned())];
         self.update(root, &edits, &Guard::default())?;
         Ok(())

@@ -8,7 +8,7 @@ use beads_ralph_core::issue::{Flag, Issue, Moment, metadata_text};
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 use serde_json::Value;
 
-use super::failure::Failed;
+use super::failure::Result;
 use super::rows;
 
 /// Metadata that issues are found by, each with the text of its value.
@@ -90,7 +90,7 @@ pub(super) fn fields(issue: &Issue) -> BTreeMap<&'static str, Cow<'_, str>> {
 }
 
 /// Makes the facts about an issue agree with its document.
-pub(super) fn put(connection: &Connection, issue: &Issue, is_blocked: bool) -> Result<(), Failed> {
+pub(super) fn put(connection: &Connection, issue: &Issue, is_blocked: bool) -> Result<()> {
     let facts = Facts::of(issue);
     rows::run(
         connection,
@@ -121,7 +121,7 @@ pub(super) fn put_fields(
     connection: &Connection,
     before: Option<&Issue>,
     after: &Issue,
-) -> Result<(), Failed> {
+) -> Result<()> {
     let now = fields(after);
     if before.map(fields).unwrap_or_default() == now {
         return Ok(());
@@ -139,21 +139,13 @@ pub(super) fn put_fields(
 }
 
 /// Changes nothing but whether an issue is held back.
-pub(super) fn put_blocked(
-    connection: &Connection,
-    id: &BeadId,
-    is_blocked: bool,
-) -> Result<(), Failed> {
+pub(super) fn put_blocked(connection: &Connection, id: &BeadId, is_blocked: bool) -> Result<()> {
     let sql = "UPDATE facts SET blocked = ?2 WHERE id = ?1";
     rows::run(connection, sql, params![id.as_str(), i64::from(is_blocked)])
 }
 
 /// Whether what is derived from an issue is what the file has.
-pub(super) fn are_right(
-    connection: &Connection,
-    issue: &Issue,
-    is_blocked: bool,
-) -> Result<bool, Failed> {
+pub(super) fn are_right(connection: &Connection, issue: &Issue, is_blocked: bool) -> Result<bool> {
     let id = issue.id().as_str();
     let mut statement = connection.prepare_cached(
         "SELECT status, priority, kind, assignee, flags, created, updated, touched, closed, deferred, name, blocked \
@@ -193,7 +185,7 @@ pub(super) fn are_right(
 }
 
 /// How many rows belong to no issue, and whether the counts are those of the facts.
-pub(super) fn left_over(connection: &Connection) -> Result<Vec<&'static str>, Failed> {
+pub(super) fn left_over(connection: &Connection) -> Result<Vec<&'static str>> {
     const QUESTIONS: [(&str, &str); 3] = [
         (
             "SELECT 1 FROM facts WHERE id NOT IN (SELECT id FROM issues)",
@@ -220,7 +212,7 @@ pub(super) fn left_over(connection: &Connection) -> Result<Vec<&'static str>, Fa
 }
 
 /// Derives the facts about all issues of an older file. An issue that is damaged gets none: it stays where `doctor` finds it.
-pub(super) fn derive_all(transaction: &Transaction<'_>) -> Result<(), Failed> {
+pub(super) fn derive_all(transaction: &Transaction<'_>) -> Result<()> {
     let mut statement = transaction.prepare(
         "SELECT id, document, version, fence, n_comments, blocked, seal FROM issues ORDER BY rowid",
     )?;

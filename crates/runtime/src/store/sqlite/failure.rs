@@ -10,6 +10,8 @@ use crate::os::limits;
 use crate::repo::shown;
 use crate::store::{SpecificError, StoreError};
 
+pub(super) type Result<T, E = Failed> = std::result::Result<T, E>;
+
 /// Something went wrong below the store.
 #[derive(Debug)]
 pub(super) enum Failed {

@@ -12,7 +12,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, Rows, params_from_iter};
 
 use super::facts::PUT_OFF;
-use super::failure::{Failed, Fault};
+use super::failure::{Fault, Result};
 use super::query::{Exceptions, Narrowed};
 use super::rows::{self, Sought};
 
@@ -34,7 +34,7 @@ pub(super) fn visit(
     connection: &Connection,
     query: &Query,
     see: &mut dyn FnMut(Record) -> ControlFlow<()>,
-) -> Result<(), Failed> {
+) -> Result<()> {
     let mut left = query.limit.unwrap_or(usize::MAX);
     if left == 0 {
         return Ok(());
@@ -62,7 +62,7 @@ pub(super) fn visit(
     Ok(())
 }
 
-pub(super) fn count(connection: &Connection, query: &Query) -> Result<usize, Failed> {
+pub(super) fn count(connection: &Connection, query: &Query) -> Result<usize> {
     let limit = query.limit.unwrap_or(usize::MAX);
     let narrowed = self::narrowed(connection, query);
     if !narrowed.is_exact {
@@ -76,7 +76,7 @@ pub(super) fn count(connection: &Connection, query: &Query) -> Result<usize, Fai
     Ok(exact_count(connection, &narrowed)?.min(limit))
 }
 
-fn exact_count(connection: &Connection, narrowed: &Narrowed) -> Result<usize, Failed> {
+fn exact_count(connection: &Connection, narrowed: &Narrowed) -> Result<usize> {
     if !narrowed.is_tallied() {
         let all = narrowed.conditions();
         let sql = format!("SELECT count(*) FROM facts f WHERE {}", all.all());
@@ -102,7 +102,7 @@ fn exact_count(connection: &Connection, narrowed: &Narrowed) -> Result<usize, Fa
     Ok(n)
 }
 
-fn number(connection: &Connection, sql: &str, values: Vec<Value>) -> Result<usize, Failed> {
+fn number(connection: &Connection, sql: &str, values: Vec<Value>) -> Result<usize> {
     let mut statement = connection.prepare(sql)?;
     let n: i64 = statement.query_row(params_from_iter(values), |row| row.get(0))?;
     Ok(usize::try_from(n).unwrap_or_default())
@@ -113,7 +113,7 @@ pub(super) fn count_by(
     connection: &Connection,
     query: &Query,
     grouping: Grouping,
-) -> Result<BTreeMap<String, usize>, Failed> {
+) -> Result<BTreeMap<String, usize>> {
     let narrowed = self::narrowed(connection, query);
     let column = match grouping {
         Grouping::Status => Some("status"),
@@ -151,10 +151,7 @@ pub(super) fn count_by(
     }
 }
 
-fn by_label(
-    connection: &Connection,
-    narrowed: &Narrowed,
-) -> Result<BTreeMap<String, usize>, Failed> {
+fn by_label(connection: &Connection, narrowed: &Narrowed) -> Result<BTreeMap<String, usize>> {
     let all = narrowed.conditions();
     let n = exact_count(connection, narrowed)?;
     let total = number(
@@ -199,7 +196,7 @@ fn groups(
     connection: &Connection,
     sql: &str,
     values: Vec<Value>,
-) -> Result<BTreeMap<String, usize>, Failed> {
+) -> Result<BTreeMap<String, usize>> {
     let mut statement = connection.prepare(sql)?;
     let mut rows = statement.query(params_from_iter(values))?;
     let mut counts = BTreeMap::new();
@@ -211,12 +208,9 @@ fn groups(
 }
 
 /// The statuses of some issues, as the facts tell them.
-pub(super) fn statuses(
-    connection: &Connection,
-    ids: &[BeadId],
-) -> Result<Vec<Option<String>>, Failed> {
+pub(super) fn statuses(connection: &Connection, ids: &[BeadId]) -> Result<Vec<Option<String>>> {
     let mut statement = connection.prepare_cached("SELECT status FROM facts WHERE id = ?1")?;
-    let mut status = |id: &BeadId| -> Result<Option<String>, Failed> {
+    let mut status = |id: &BeadId| -> Result<Option<String>> {
         let mut rows = statement.query([id.as_str()])?;
         Ok(rows.next()?.map(|row| row.get(0)).transpose()?)
     };
@@ -257,7 +251,7 @@ impl<'r> Ids<'r> {
         }
     }
 
-    fn row(&mut self) -> Result<Option<Candidate>, Failed> {
+    fn row(&mut self) -> Result<Option<Candidate>> {
         let Some(row) = self.rows.next()? else {
             return Ok(None);
         };
@@ -269,7 +263,7 @@ impl<'r> Ids<'r> {
         }))
     }
 
-    fn next(&mut self) -> Result<Option<BeadId>, Failed> {
+    fn next(&mut self) -> Result<Option<BeadId>> {
         if self.order != Order::PrioritySeconds {
             return Ok(self.row()?.map(|candidate| candidate.id));
         }
@@ -285,7 +279,7 @@ impl<'r> Ids<'r> {
 
     /// Takes what comes next. The rows are in order to the microsecond; within a second the id decides, so that a second that is divided
     /// is read to its end. Where whole seconds are kept, as nearly always, the rows are in order as they are.
-    fn take_second(&mut self) -> Result<(), Failed> {
+    fn take_second(&mut self) -> Result<()> {
         let Some(first) = self.next.take() else {
             return Ok(());
         };
@@ -313,7 +307,7 @@ struct Deferral<'c> {
 }
 
 impl Deferral<'_> {
-    fn is_wanted_now(&mut self, query: &Query, record: &Record) -> Result<bool, Failed> {
+    fn is_wanted_now(&mut self, query: &Query, record: &Record) -> Result<bool> {
         let Some(now) = query.ready_at else {
             return Ok(true);
         };
@@ -324,7 +318,7 @@ impl Deferral<'_> {
         Ok(is_ready(record, query, now, is_deferred))
     }
 
-    fn until(&mut self, parent: &BeadId) -> Result<Option<Timestamp>, Failed> {
+    fn until(&mut self, parent: &BeadId) -> Result<Option<Timestamp>> {
         if let Some(until) = self.parents.get(parent) {
             return Ok(*until);
         }
@@ -340,16 +334,13 @@ pub(super) fn ids_with_prefix(
     connection: &Connection,
     prefix: &str,
     limit: usize,
-) -> Result<Vec<BeadId>, Failed> {
+) -> Result<Vec<BeadId>> {
     let sql = "SELECT id FROM issues WHERE id >= ?1 AND (?2 = '' OR id < ?2) ORDER BY id LIMIT ?3";
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     rows::ids(connection, sql, (prefix, after_prefix(prefix), limit))
 }
 
-pub(super) fn ids_ever_with_prefix(
-    connection: &Connection,
-    prefix: &str,
-) -> Result<Vec<BeadId>, Failed> {
+pub(super) fn ids_ever_with_prefix(connection: &Connection, prefix: &str) -> Result<Vec<BeadId>> {
     // The history has every id that there ever was, and an index by it.
     let sql = "SELECT DISTINCT issue_id FROM events \
                WHERE issue_id >= ?1 AND (?2 = '' OR issue_id < ?2) ORDER BY issue_id";

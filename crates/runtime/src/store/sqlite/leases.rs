@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde_json::Value;
 
-use super::failure::{Failed, Fault};
+use super::failure::{Fault, Result};
 use super::find::after_prefix;
 use super::rows::{self, Part, seal};
 use crate::store::{Control, Lease, Stamp, rules};
@@ -19,7 +19,7 @@ struct LeaseRow {
     lease: Option<Lease>,
 }
 
-fn lease_row(row: &Row<'_>) -> Result<LeaseRow, Failed> {
+fn lease_row(row: &Row<'_>) -> Result<LeaseRow> {
     let name: String = row.get(0)?;
     let (fence, until, sealed): (i64, i64, i64) = (row.get(1)?, row.get(3)?, row.get(4)?);
     let holder: Option<String> = row.get(2)?;
@@ -63,19 +63,14 @@ fn lease_seal(name: &str, fence: i64, holder: Option<&str>, until: i64) -> i64 {
     )
 }
 
-fn load(connection: &Connection, name: &str) -> Result<Option<LeaseRow>, Failed> {
+fn load(connection: &Connection, name: &str) -> Result<Option<LeaseRow>> {
     let mut statement = connection
         .prepare_cached("SELECT name, fence, holder, until, seal FROM leases WHERE name = ?1")?;
     let mut rows = statement.query([name])?;
     rows.next()?.map(lease_row).transpose()
 }
 
-fn put(
-    connection: &Connection,
-    name: &str,
-    fence: Fence,
-    lease: Option<&Lease>,
-) -> Result<(), Failed> {
+fn put(connection: &Connection, name: &str, fence: Fence, lease: Option<&Lease>) -> Result<()> {
     let holder = match lease {
         Some(lease) => {
             Some(serde_json::to_string(&lease.holder).map_err(|_| Fault::row("leases", name))?)
@@ -100,7 +95,7 @@ pub(super) fn acquire(
     holder: &Holder,
     until: Timestamp,
     now: Timestamp,
-) -> Result<Option<Lease>, Failed> {
+) -> Result<Option<Lease>> {
     for name in names {
         let row = load(connection, name)?;
         let taken = row.as_ref().and_then(|row| row.lease.as_ref());
@@ -125,7 +120,7 @@ pub(super) fn renew(
     name: &str,
     fence: Fence,
     until: Timestamp,
-) -> Result<Lease, Failed> {
+) -> Result<Lease> {
     let lease = load(connection, name)?.and_then(|row| row.lease);
     let Some(mut lease) = lease.filter(|lease| lease.fence == fence) else {
         return Err(rules::lease_lost(name, fence).into());
@@ -135,7 +130,7 @@ pub(super) fn renew(
     Ok(lease)
 }
 
-pub(super) fn give_back(connection: &Connection, name: &str, fence: Fence) -> Result<(), Failed> {
+pub(super) fn give_back(connection: &Connection, name: &str, fence: Fence) -> Result<()> {
     let lease = load(connection, name)?.and_then(|row| row.lease);
     if lease.is_some_and(|lease| lease.fence == fence) {
         put(connection, name, fence, None)?;
@@ -143,18 +138,14 @@ pub(super) fn give_back(connection: &Connection, name: &str, fence: Fence) -> Re
     Ok(())
 }
 
-pub(super) fn leases(
-    connection: &Connection,
-    prefix: &str,
-    now: Timestamp,
-) -> Result<Vec<Lease>, Failed> {
+pub(super) fn leases(connection: &Connection, prefix: &str, now: Timestamp) -> Result<Vec<Lease>> {
     let sql = "SELECT name, fence, holder, until, seal FROM leases WHERE name >= ?1 AND (?2 = '' OR name < ?2) ORDER BY name";
     let found = rows::collect(connection, sql, [prefix, &after_prefix(prefix)], lease_row)?;
     let leases = found.into_iter().filter_map(|row| row.lease);
     Ok(leases.filter(|lease| lease.until >= now).collect())
 }
 
-fn control(row: &Row<'_>) -> Result<Control, Failed> {
+fn control(row: &Row<'_>) -> Result<Control> {
     let (key, text): (String, String) = (row.get(0)?, row.get(1)?);
     let (version, sealed): (i64, i64) = (row.get(2)?, row.get(5)?);
     let (actor, at): (String, i64) = (row.get(3)?, row.get(4)?);
@@ -184,7 +175,7 @@ fn control_seal(key: &str, value: &str, version: i64, actor: &str, at: i64) -> i
     )
 }
 
-pub(super) fn controls(connection: &Connection, prefix: &str) -> Result<Vec<Control>, Failed> {
+pub(super) fn controls(connection: &Connection, prefix: &str) -> Result<Vec<Control>> {
     let sql = "SELECT key, value, version, actor, at, seal FROM controls WHERE key >= ?1 AND (?2 = '' OR key < ?2) ORDER BY key";
     let mut found = rows::collect(connection, sql, [prefix, &after_prefix(prefix)], control)?;
     // A row that was removed keeps its version, so that it never falls.
@@ -198,7 +189,7 @@ pub(super) fn set_control(
     value: &Value,
     seen: u64,
     by: Stamp<'_>,
-) -> Result<u64, Failed> {
+) -> Result<u64> {
     let mut statement = connection.prepare_cached(
         "SELECT key, value, version, actor, at, seal FROM controls WHERE key = ?1",
     )?;
@@ -239,7 +230,7 @@ pub(super) fn put_floor(
     id: &BeadId,
     fence: Fence,
     by: Stamp<'_>,
-) -> Result<(), Failed> {
+) -> Result<()> {
     if fence == Fence::default() {
         return Ok(());
     }
@@ -253,7 +244,7 @@ pub(super) fn put_floor(
 }
 
 /// The fences that lost beads had; mostly none.
-pub(super) fn floors(connection: &Connection) -> Result<HashMap<String, Fence>, Failed> {
+pub(super) fn floors(connection: &Connection) -> Result<HashMap<String, Fence>> {
     let rows = controls(connection, FLOORS)?.into_iter();
     let floor = |row: Control| {
         let id = row.key.strip_prefix(FLOORS)?.to_owned();

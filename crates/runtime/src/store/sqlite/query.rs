@@ -155,14 +155,16 @@ impl Narrowed {
 
     /// That a column has none of some values.
     fn none_of(&mut self, column: &str, values: &[String]) {
-        match values.len() {
-            0 => {}
-            n if n <= MAX_WORDS => {
-                let text = format!("{column} NOT IN ({})", marks(n));
-                self.counted.add_texts(text, values.iter().cloned());
-            }
-            _ => self.is_exact = false,
+        if self.fits(values) {
+            let text = format!("{column} NOT IN ({})", marks(values.len()));
+            self.counted.add_texts(text, values.iter().cloned());
         }
+    }
+
+    /// Whether there are values to look for, and not too many: then they are left to `core`.
+    fn fits(&mut self, values: &[String]) -> bool {
+        self.is_exact &= values.len() <= MAX_WORDS;
+        (1..=MAX_WORDS).contains(&values.len())
     }
 
     /// What `core::issue::is_ready` asks.
@@ -216,28 +218,21 @@ impl Narrowed {
             self.is_driven |= !is_common;
         }
         let labelled = |n| format!("SELECT issue_id FROM labels WHERE label IN ({})", marks(n));
-        match query.labels_any.len() {
-            0 => {}
-            n if n <= MAX_WORDS => {
-                let any = query.labels_any.iter().cloned();
-                self.other
-                    .add_texts(format!("id IN ({})", labelled(n)), any);
-                self.is_picky = true;
-            }
-            _ => self.is_exact = false,
+        if self.fits(&query.labels_any) {
+            let n = query.labels_any.len();
+            let any = query.labels_any.iter().cloned();
+            (self.other).add_texts(format!("id IN ({})", labelled(n)), any);
+            self.is_picky = true;
         }
-        match query.labels_none.len() {
-            0 => {}
-            n if n <= MAX_WORDS => {
-                let none = query.labels_none.iter().cloned();
-                self.excepted.add_texts(labelled(n), none.clone());
-                let unless = format!(
-                    "EXISTS (SELECT 1 FROM labels WHERE issue_id = f.id AND label IN ({}))",
-                    marks(n)
-                );
-                self.unless.add_texts(unless, none);
-            }
-            _ => self.is_exact = false,
+        if self.fits(&query.labels_none) {
+            let n = query.labels_none.len();
+            let none = query.labels_none.iter().cloned();
+            self.excepted.add_texts(labelled(n), none.clone());
+            let unless = format!(
+                "EXISTS (SELECT 1 FROM labels WHERE issue_id = f.id AND label IN ({}))",
+                marks(n)
+            );
+            self.unless.add_texts(unless, none);
         }
     }
 
@@ -324,14 +319,12 @@ impl Narrowed {
             Condition::TypeIsNot(types) => self.none_of("kind", types),
             Condition::IdIs(ids) => {
                 self.is_picky = true;
-                match ids.len() {
-                    0 => self.counted.add("FALSE", []),
-                    n if n <= MAX_WORDS => {
-                        let text = format!("id IN ({})", marks(n));
-                        self.other.add_texts(text, ids.iter().cloned());
-                        self.is_driven = true;
-                    }
-                    _ => self.is_exact = false,
+                if ids.is_empty() {
+                    self.counted.add("FALSE", []);
+                } else if self.fits(ids) {
+                    let text = format!("id IN ({})", marks(ids.len()));
+                    self.other.add_texts(text, ids.iter().cloned());
+                    self.is_driven = true;
                 }
             }
             Condition::With(flags) => {

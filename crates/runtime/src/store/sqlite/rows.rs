@@ -14,7 +14,7 @@ use twox_hash::XxHash3_64;
 
 use super::batch::State;
 use super::facts;
-use super::failure::{Failed, Fault};
+use super::failure::{Fault, Result};
 
 /// The query that [`record`] reads, for a caller that adds conditions.
 pub(super) const RECORD: &str = "SELECT i.id, i.document, i.version, i.fence, i.n_comments, i.blocked, i.seal, c.claim, c.seal \
@@ -23,7 +23,7 @@ const RECORD_BY_ID: &str = "SELECT i.id, i.document, i.version, i.fence, i.n_com
     FROM issues i LEFT JOIN claims c ON c.issue_id = i.id WHERE i.id = ?1";
 
 /// Runs a statement that answers nothing.
-pub(super) fn run(connection: &Connection, sql: &str, values: impl Params) -> Result<(), Failed> {
+pub(super) fn run(connection: &Connection, sql: &str, values: impl Params) -> Result<()> {
     connection.prepare_cached(sql)?.execute(values)?;
     Ok(())
 }
@@ -33,8 +33,8 @@ pub(super) fn collect<T>(
     connection: &Connection,
     sql: &str,
     values: impl Params,
-    mut read: impl FnMut(&Row<'_>) -> Result<T, Failed>,
-) -> Result<Vec<T>, Failed> {
+    mut read: impl FnMut(&Row<'_>) -> Result<T>,
+) -> Result<Vec<T>> {
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query(values)?;
     let mut found = Vec::new();
@@ -45,11 +45,7 @@ pub(super) fn collect<T>(
 }
 
 /// The ids in the first column of an answer.
-pub(super) fn ids(
-    connection: &Connection,
-    sql: &str,
-    values: impl Params,
-) -> Result<Vec<BeadId>, Failed> {
+pub(super) fn ids(connection: &Connection, sql: &str, values: impl Params) -> Result<Vec<BeadId>> {
     let id = |row: &Row<'_>| Ok(BeadId::parse(&row.get::<_, String>(0)?).ok());
     Ok(collect(connection, sql, values, id)?
         .into_iter()
@@ -114,7 +110,7 @@ pub(super) fn load_if(
     connection: &Connection,
     id: &BeadId,
     sought: &Sought,
-) -> Result<Option<Record>, Failed> {
+) -> Result<Option<Record>> {
     let mut statement = connection.prepare_cached(RECORD_BY_ID)?;
     let mut rows = statement.query([id.as_str()])?;
     let row = rows.next()?;
@@ -127,7 +123,7 @@ pub(super) fn load_if(
 }
 
 /// The record of an id; a damaged index can lead to another row than the one that was asked for.
-fn record_of(row: &Row<'_>, id: &BeadId) -> Result<Record, Failed> {
+fn record_of(row: &Row<'_>, id: &BeadId) -> Result<Record> {
     let record = record(row)?;
     if record.issue.id() == id {
         Ok(record)
@@ -137,14 +133,14 @@ fn record_of(row: &Row<'_>, id: &BeadId) -> Result<Record, Failed> {
 }
 
 /// Reads a record and compares it with its seals.
-pub(super) fn record(row: &Row<'_>) -> Result<Record, Failed> {
+pub(super) fn record(row: &Row<'_>) -> Result<Record> {
     let record = unclaimed_record(row)?;
     let claim = claim(row, record.issue.id().as_str())?;
     Ok(Record { claim, ..record })
 }
 
 /// The same, without looking at who holds it.
-pub(super) fn unclaimed_record(row: &Row<'_>) -> Result<Record, Failed> {
+pub(super) fn unclaimed_record(row: &Row<'_>) -> Result<Record> {
     let id: &str = row.get_ref(0)?.as_str().map_err(Fault::of_column)?;
     let document = row.get_ref(1)?.as_str().map_err(Fault::of_column)?;
     let (version, fence, n_comments): (i64, i64, i64) = (row.get(2)?, row.get(3)?, row.get(4)?);
@@ -169,7 +165,7 @@ pub(super) fn unclaimed_record(row: &Row<'_>) -> Result<Record, Failed> {
     })
 }
 
-fn claim(row: &Row<'_>, id: &str) -> Result<Option<Claim>, Failed> {
+fn claim(row: &Row<'_>, id: &str) -> Result<Option<Claim>> {
     let Some(text) = row.get_ref(7)?.as_str_or_null().map_err(Fault::of_column)? else {
         return Ok(None);
     };
@@ -204,19 +200,19 @@ fn issue_seal(id: &str, document: &str, numbers: [i64; 3], is_blocked: bool) -> 
 }
 
 /// Whether there is a row for an id.
-pub(super) fn exists(connection: &Connection, id: &BeadId) -> Result<bool, Failed> {
+pub(super) fn exists(connection: &Connection, id: &BeadId) -> Result<bool> {
     let mut statement = connection.prepare_cached("SELECT 1 FROM issues WHERE id = ?1")?;
     Ok(statement.exists([id.as_str()])?)
 }
 
-pub(super) fn load(connection: &Connection, id: &BeadId) -> Result<Option<Record>, Failed> {
+pub(super) fn load(connection: &Connection, id: &BeadId) -> Result<Option<Record>> {
     let mut statement = connection.prepare_cached(RECORD_BY_ID)?;
     let mut rows = statement.query([id.as_str()])?;
     rows.next()?.map(|row| record_of(row, id)).transpose()
 }
 
 /// Writes an issue's row, and the facts about it.
-pub(super) fn put_issue(connection: &Connection, record: &State<'_>) -> Result<(), Failed> {
+pub(super) fn put_issue(connection: &Connection, record: &State<'_>) -> Result<()> {
     let issue = &*record.issue;
     let id = issue.id().as_str();
     let document = serde_json::to_string(issue.document()).map_err(|_| Fault::row("issues", id))?;
@@ -242,11 +238,7 @@ pub(super) fn put_issue(connection: &Connection, record: &State<'_>) -> Result<(
 }
 
 /// Changes nothing of an issue but whether it is held back.
-pub(super) fn put_blocked(
-    connection: &Connection,
-    id: &BeadId,
-    is_blocked: bool,
-) -> Result<(), Failed> {
+pub(super) fn put_blocked(connection: &Connection, id: &BeadId, is_blocked: bool) -> Result<()> {
     let mut read = connection.prepare_cached("SELECT seal FROM issues WHERE id = ?1")?;
     let sealed: i64 = read.query_row([id.as_str()], |row| row.get(0))?;
     let mut write =
@@ -261,7 +253,7 @@ pub(super) fn put_derived(
     connection: &Connection,
     before: Option<&Issue>,
     after: &Issue,
-) -> Result<(), Failed> {
+) -> Result<()> {
     let id = after.id().as_str();
     let labels_of = |issue: &Issue| issue.labels().map(str::to_owned).collect::<Vec<_>>();
     let labels = labels_of(after);
@@ -290,7 +282,7 @@ pub(super) fn put_derived(
 }
 
 /// Removes everything of an issue but its history.
-pub(super) fn remove(connection: &Connection, id: &BeadId) -> Result<(), Failed> {
+pub(super) fn remove(connection: &Connection, id: &BeadId) -> Result<()> {
     for statement in [
         "DELETE FROM facts WHERE id = ?1",
         "DELETE FROM fields WHERE issue_id = ?1",
@@ -306,7 +298,7 @@ pub(super) fn remove(connection: &Connection, id: &BeadId) -> Result<(), Failed>
 }
 
 /// The latest event of an issue that need not be there any more.
-pub(super) fn last_of(connection: &Connection, id: &BeadId) -> Result<Option<Event>, Failed> {
+pub(super) fn last_of(connection: &Connection, id: &BeadId) -> Result<Option<Event>> {
     let sql = format!("{EVENT} WHERE issue_id = ?1 ORDER BY version DESC LIMIT 1");
     let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query([id.as_str()])?;
@@ -314,11 +306,7 @@ pub(super) fn last_of(connection: &Connection, id: &BeadId) -> Result<Option<Eve
 }
 
 /// Writes or removes the claim of an issue.
-pub(super) fn put_claim(
-    connection: &Connection,
-    id: &BeadId,
-    claim: Option<&Claim>,
-) -> Result<(), Failed> {
+pub(super) fn put_claim(connection: &Connection, id: &BeadId, claim: Option<&Claim>) -> Result<()> {
     let id = id.as_str();
     let Some(claim) = claim else {
         return run(connection, "DELETE FROM claims WHERE issue_id = ?1", [id]);
@@ -334,7 +322,7 @@ pub(super) fn put_comment(
     id: &BeadId,
     number: usize,
     comment: &Comment,
-) -> Result<(), Failed> {
+) -> Result<()> {
     let number = i64::try_from(number).unwrap_or(i64::MAX);
     let text = comment.to_value().to_string();
     let sealed = seal(
@@ -354,7 +342,7 @@ pub(super) fn comments(
     connection: &Connection,
     id: &BeadId,
     expected: usize,
-) -> Result<Vec<Comment>, Failed> {
+) -> Result<Vec<Comment>> {
     let sql = "SELECT number, record, seal FROM comments WHERE issue_id = ?1 ORDER BY number";
     let comments = collect(connection, sql, [id.as_str()], |row| {
         comment(row, id.as_str(), 0)
@@ -367,7 +355,7 @@ pub(super) fn comments(
 }
 
 /// Reads a comment from three columns that start at an index.
-pub(super) fn comment(row: &Row<'_>, id: &str, first: usize) -> Result<Comment, Failed> {
+pub(super) fn comment(row: &Row<'_>, id: &str, first: usize) -> Result<Comment> {
     let number: i64 = row.get(first)?;
     let text = row.get_ref(first + 1)?.as_str().map_err(Fault::of_column)?;
     let sealed: i64 = row.get(first + 2)?;
@@ -394,11 +382,11 @@ pub(super) struct NewEvent {
 }
 
 /// A value as it is kept.
-pub(super) fn json(value: &impl Serialize) -> Result<String, Failed> {
+pub(super) fn json(value: &impl Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(|_| Fault::row("events", "that was to be written"))
 }
 
-pub(super) fn last_event(connection: &Connection) -> Result<i64, Failed> {
+pub(super) fn last_event(connection: &Connection) -> Result<i64> {
     let mut statement = connection.prepare_cached("SELECT max(number) FROM events")?;
     let last: Option<i64> = statement.query_row([], |row| row.get(0))?;
     Ok(last.unwrap_or(0))
@@ -411,7 +399,7 @@ pub(super) fn put_event(
     event: &NewEvent,
     actor: &str,
     at: &Timestamp,
-) -> Result<(), Failed> {
+) -> Result<()> {
     let columns = EventColumns {
         number,
         issue: event.issue.as_str(),
@@ -474,7 +462,7 @@ pub(super) const EVENT: &str =
     "SELECT number, issue_id, version, at, actor, kind, before, after, seal FROM events";
 
 /// Reads an event and compares it with its seal.
-pub(super) fn event(row: &Row<'_>) -> Result<Event, Failed> {
+pub(super) fn event(row: &Row<'_>) -> Result<Event> {
     let number: i64 = row.get(0)?;
     let damaged = || Fault::row("events", &number.to_string());
     let text = |index: usize| row.get_ref(index)?.as_str().map_err(Fault::of_column);
@@ -511,7 +499,7 @@ pub(super) fn events(
     issue: Option<&BeadId>,
     after: u64,
     limit: usize,
-) -> Result<Vec<Event>, Failed> {
+) -> Result<Vec<Event>> {
     let (filter, order) = match issue {
         Some(_) => ("issue_id = ?3", "issue_id, version"),
         None => ("?3 IS NULL", "number"),
