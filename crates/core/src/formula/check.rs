@@ -5,7 +5,7 @@ use std::convert::Infallible;
 
 use super::library::Library;
 use super::model::StepId;
-use super::model::{Formula, Step};
+use super::model::{Formula, Step, parts};
 use super::molecule::gate_id;
 use super::place::{Findings, Place, Placed, suggestion};
 use super::read::Strictness;
@@ -19,28 +19,20 @@ use crate::text::{Span, excerpt};
 /// No two steps of a file have one name, and what is needed is there, also before anything is put in the place of a step.
 pub(super) fn sources(steps: &[Step], findings: &mut Findings) {
     let ids = unique(steps, findings);
-    let mut bodies = Vec::new();
-    for step in steps {
-        step.walk(&mut |part| {
-            bodies.extend(part.repeat.iter().map(|repeat| (&repeat.body, &ids)));
-        });
-    }
-    for (body, outer) in bodies {
-        let mut inner = unique(body, findings);
-        inner.extend(outer);
-        needs(body, &inner, findings);
+    for repeat in parts(steps).filter_map(|part| part.repeat.as_ref()) {
+        let mut inner = unique(&repeat.body, findings);
+        inner.extend(&ids);
+        needs(&repeat.body, &inner, findings);
     }
 }
 
 /// The steps that will be: names that are safe and unique, needs that exist, no circle.
 pub(super) fn steps(steps: &[Step], whole: Place, findings: &mut Findings) {
     let ids = unique(steps, findings);
-    for step in steps {
-        step.walk(&mut |part| {
-            if let Err(wrong) = StepId::parse(&part.id.value) {
-                findings.refuse(part.id.place, wrong.to_string(), "");
-            }
-        });
+    for part in parts(steps) {
+        if let Err(wrong) = StepId::parse(&part.id.value) {
+            findings.refuse(part.id.place, wrong.to_string(), "");
+        }
     }
     needs(steps, &ids, findings);
     if steps.is_empty() {
@@ -54,18 +46,14 @@ pub(super) fn steps(steps: &[Step], whole: Place, findings: &mut Findings) {
 fn unique<'s>(steps: &'s [Step], findings: &mut Findings) -> HashSet<&'s str> {
     let mut ids = HashSet::new();
     let mut gates = Vec::new();
-    for step in steps {
-        step.walk(&mut |part| {
-            gates.extend(
-                part.gate
-                    .as_ref()
-                    .map(|_| (gate_id(&part.id.value), part.id.place)),
-            );
-            if !ids.insert(part.id.value.as_str()) {
-                let message = format!("there are two steps `{}`", excerpt(&part.id.value));
-                findings.refuse(part.id.place, message, "");
-            }
-        });
+    for part in parts(steps) {
+        if part.gate.is_some() {
+            gates.push((gate_id(&part.id.value), part.id.place));
+        }
+        if !ids.insert(part.id.value.as_str()) {
+            let message = format!("there are two steps `{}`", excerpt(&part.id.value));
+            findings.refuse(part.id.place, message, "");
+        }
     }
     for (gate, place) in gates {
         if ids.contains(gate.as_str()) {
@@ -84,14 +72,12 @@ const MAX_SUGGESTED: usize = 20;
 
 fn needs(steps: &[Step], ids: &HashSet<&str>, findings: &mut Findings) {
     let mut n_suggested = 0;
-    for step in steps {
-        step.walk(&mut |part| {
-            let spawner = part.waits_for.as_ref();
-            let spawner = spawner.map(|waits| Placed::new(waits.spawner.clone(), waits.place));
-            for need in part.needs.iter().chain(&spawner) {
-                need_is_there(part, need, ids, &mut n_suggested, findings);
-            }
-        });
+    for part in parts(steps) {
+        let spawner = part.waits_for.as_ref();
+        let spawner = spawner.map(|waits| Placed::new(waits.spawner.clone(), waits.place));
+        for need in part.needs.iter().chain(&spawner) {
+            need_is_there(part, need, ids, &mut n_suggested, findings);
+        }
     }
 }
 
@@ -128,29 +114,19 @@ fn need_is_there(
 fn circle(steps: &[Step], findings: &mut Findings) {
     let mut waits: HashMap<&str, Vec<&str>> = HashMap::new();
     let mut order = Vec::new();
-    let mut parts: HashMap<&str, &Step> = HashMap::new();
+    let by_id: HashMap<&str, &Step> = parts(steps)
+        .map(|part| (part.id.value.as_str(), part))
+        .collect();
     for step in steps {
-        step.walk(&mut |part| {
-            parts.insert(part.id.value.as_str(), part);
-        });
-    }
-    for step in steps {
-        gather(step, &[], &parts, &mut waits, &mut order);
+        gather(step, &[], &by_id, &mut waits, &mut order);
     }
     let targets =
         |step: &&str| -> Result<_, Infallible> { Ok(waits.get(step).cloned().unwrap_or_default()) };
     let Ok(Some(circle)) = find_cycle(order, targets) else {
         return;
     };
-    let mut place = None;
-    for step in steps {
-        step.walk(&mut |part| {
-            if part.id.value == circle[0] {
-                place = Some(part.id.place);
-            }
-        });
-    }
-    if let Some(place) = place {
+    if let Some(first) = by_id.get(circle[0]) {
+        let place = first.id.place;
         let message = format!("steps wait for each other: {}", circle.join(" -> "));
         findings.refuse(place, message, "remove one of these needs");
     }
@@ -206,15 +182,13 @@ pub(super) fn placeholders(
     if let Some(description) = &formula.description {
         look(description.place, &description.value, &mut said);
     }
-    for step in steps {
-        step.walk(&mut |part| {
-            for condition in &part.conditions {
-                let variable = format!("{{{{{}}}}}", condition.value.variable);
-                look(condition.place, &variable, &mut asked);
-            }
-            let mut part = part.clone();
-            each_saying(&mut part, &mut |text, place| look(place, text, &mut said));
-        });
+    for part in parts(steps) {
+        for condition in &part.conditions {
+            let variable = format!("{{{{{}}}}}", condition.value.variable);
+            look(condition.place, &variable, &mut asked);
+        }
+        let mut part = part.clone();
+        each_saying(&mut part, &mut |text, place| look(place, text, &mut said));
     }
     let is_error = match library.strictness {
         Strictness::Exact => true,

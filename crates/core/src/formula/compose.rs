@@ -3,10 +3,8 @@
 //! A step that comes before another has to be done before it; the other steps' order stays. Advice never applies to steps that
 //! advice added.
 
-use std::collections::HashSet;
-
 use super::budget::Budget;
-use super::model::{Advice, AdviceStep, Compose, Step};
+use super::model::{Advice, AdviceStep, Compose, Step, parts};
 use super::place::{Findings, Placed, suggestion};
 use super::template::{TooLong, substitute_single};
 use crate::diag::WarningCode;
@@ -63,10 +61,7 @@ fn with_step(steps: &mut [Step], id: &str, mut change: impl FnMut(&mut Step)) {
 
 /// Whether there is such a step; says so when there is none.
 pub(super) fn is_step(steps: &[Step], name: &Placed<String>, findings: &mut Findings) -> bool {
-    let mut names = Vec::new();
-    for step in steps {
-        step.walk(&mut |part| names.push(part.id.value.as_str()));
-    }
+    let names: Vec<&str> = parts(steps).map(|part| part.id.value.as_str()).collect();
     if names.contains(&name.value.as_str()) {
         return true;
     }
@@ -86,17 +81,8 @@ pub(super) fn advise(
     if advice.is_empty() {
         return steps;
     }
-    let mut names = HashSet::new();
-    for step in &steps {
-        step.walk(&mut |part| {
-            names.insert(part.id.value.clone());
-        });
-    }
     for rule in advice {
-        if !names
-            .iter()
-            .any(|name| matches_pattern(&rule.target.value, name))
-        {
+        if !parts(&steps).any(|part| matches_pattern(&rule.target.value, &part.id.value)) {
             let message = format!(
                 "no step matches `{}`",
                 crate::text::excerpt(&rule.target.value)

@@ -281,26 +281,29 @@ fn joined(mut first: Formula, second: Formula, library: &mut Library<'_>) -> For
 
 /// A child over its parents.
 fn overridden(base: Formula, child: &Rc<Formula>) -> Formula {
-    let mut merged = Formula::clone(child);
-    merged.variables = base.variables;
+    let own = Formula::clone(child);
+    let mut merged = Formula {
+        variables: base.variables,
+        steps: base.steps,
+        template: base.template,
+        compose: base.compose,
+        advice: base.advice,
+        phase: own.phase.or(base.phase),
+        intent: own.intent.or(base.intent),
+        description: own.description.or(base.description),
+        ..own
+    };
     for variable in &child.variables {
-        let own = &variable.name.value;
-        match (merged.variables.iter_mut()).find(|other| other.name.value == *own) {
+        let name = &variable.name.value;
+        match (merged.variables.iter_mut()).find(|other| other.name.value == *name) {
             Some(other) => *other = variable.clone(),
             None => merged.variables.push(variable.clone()),
         }
     }
-    merged.steps = base.steps;
     merge_steps(&mut merged.steps, child.steps.clone());
-    merged.template = base.template;
     merge_steps(&mut merged.template, child.template.clone());
-    merged.compose = base.compose;
     add_rules(&mut merged.compose, child.compose.clone());
-    merged.advice = base.advice;
     add_new(&mut merged.advice, child.advice.clone());
-    merged.phase = child.phase.or(base.phase);
-    merged.intent = merged.intent.or(base.intent);
-    merged.description = merged.description.or(base.description);
     merged
 }
 

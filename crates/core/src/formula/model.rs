@@ -188,14 +188,6 @@ impl Step {
     }
 
     /// Calls for itself and everything below.
-    pub(super) fn walk<'s>(&'s self, visit: &mut impl FnMut(&'s Self)) {
-        visit(self);
-        for child in &self.children {
-            child.walk(visit);
-        }
-    }
-
-    /// Calls for itself and everything below.
     pub(super) fn walk_mut(&mut self, visit: &mut impl FnMut(&mut Self)) {
         visit(self);
         for child in &mut self.children {
@@ -216,6 +208,16 @@ impl Step {
         let set = fields.into_iter().filter(|(_, is_set)| *is_set);
         set.map(|(name, _)| name).collect()
     }
+}
+
+/// Some steps and everything below them, parents first.
+pub(super) fn parts(steps: &[Step]) -> impl Iterator<Item = &Step> {
+    let mut left: Vec<&Step> = steps.iter().rev().collect();
+    std::iter::from_fn(move || {
+        let step = left.pop()?;
+        left.extend(step.children.iter().rev());
+        Some(step)
+    })
 }
 
 words! {

@@ -9,18 +9,13 @@ use serde_json::Value;
 
 use super::budget::Budget;
 use super::condition::Test;
-use super::model::Step;
+use super::model::{Step, parts};
 use super::place::{Findings, Place, Placed};
 use super::template::{TooLong, substitute_single};
 
 /// Puts a prefix before the names of some steps, and before what they need among themselves.
 pub(super) fn prefix_ids(steps: &mut [Step], prefix: &str) {
-    let mut names = HashSet::new();
-    for step in steps.iter() {
-        step.walk(&mut |part| {
-            names.insert(part.id.value.clone());
-        });
-    }
+    let names: HashSet<String> = parts(steps).map(|part| part.id.value.clone()).collect();
     for step in steps.iter_mut() {
         step.walk_mut(&mut |part| part.id.value.insert_str(0, prefix));
     }
@@ -157,22 +152,14 @@ pub(super) struct Group {
 
 impl Group {
     pub(super) fn of(steps: &[Step]) -> Self {
-        let mut names = HashSet::new();
+        let ids = |steps| -> HashSet<&str> { parts(steps).map(|part| &*part.id.value).collect() };
+        let names = ids(steps);
         let mut needed = HashSet::new();
-        for step in steps {
-            step.walk(&mut |part| {
-                names.insert(part.id.value.as_str());
-            });
-        }
-        for step in steps {
-            let mut own = HashSet::new();
-            step.walk(&mut |part| {
-                own.insert(part.id.value.as_str());
-            });
-            step.walk(&mut |part| {
-                let needs = part.needs.iter().map(|need| need.value.as_str());
-                needed.extend(needs.filter(|need| !own.contains(need)));
-            });
+        for step in steps.chunks(1) {
+            let own = ids(step);
+            let needs = parts(step).flat_map(|part| &part.needs);
+            let needs = needs.map(|need| need.value.as_str());
+            needed.extend(needs.filter(|need| !own.contains(need)));
         }
         let begins = steps.iter().filter(|step| {
             let needs = step.needs.iter();
@@ -229,12 +216,8 @@ pub(super) fn point_to(
     budget: &mut Budget,
     findings: &mut Findings,
 ) -> bool {
-    let mut n_needing = 0;
-    for step in steps.iter() {
-        step.walk(&mut |part| {
-            n_needing += usize::from(part.needs.iter().any(|need| need.value == id));
-        });
-    }
+    let needs_it = |part: &&Step| part.needs.iter().any(|need| need.value == id);
+    let n_needing = parts(steps).filter(needs_it).count();
     if !budget.take_needs(n_needing * others.len(), place, findings) {
         return false;
     }
