@@ -152,7 +152,9 @@ pub(super) struct Group {
 
 impl Group {
     pub(super) fn of(steps: &[Step]) -> Self {
-        let ids = |steps| -> HashSet<&str> { parts(steps).map(|part| &*part.id.value).collect() };
+        fn ids(steps: &[Step]) -> HashSet<&str> {
+            parts(steps).map(|part| &*part.id.value).collect()
+        }
         let names = ids(steps);
         let mut needed = HashSet::new();
         for step in steps.chunks(1) {
