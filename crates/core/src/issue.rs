@@ -25,7 +25,7 @@ pub use completion::{
 pub use dependency::{Dependency, Effect, find_cycle};
 pub use edit::{Change, Edit, EditError, apply, new_comment};
 pub use event::{
-    Event, EventKind, Facts, FoldError, Folded, Side, Told, difference, fold, removal,
+    BorrowedFacts, Event, EventKind, Facts, FoldError, Folded, Side, difference, fold, removal,
 };
 
 pub use json::{
@@ -40,7 +40,7 @@ pub use readiness::{
     Blocker, HIDDEN, NOT_WORK, Neighbours, Standing, Waiting, blockers, is_hidden, is_ready,
 };
 pub use readiness::{WISP_LIFETIME, expiry, is_expired, is_wisp};
-pub use wire::Kept;
+pub use wire::OwnMetadata;
 pub use wire::{Entry, Line, counts, read_line};
 
 /// An issue as a store holds it, with what the store knows about it beside its document.

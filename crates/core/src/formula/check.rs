@@ -9,7 +9,7 @@ use super::model::{Formula, Step, parts};
 use super::molecule::gate_id;
 use super::place::{Findings, Place, Placed, suggestion};
 use super::read::Strictness;
-use super::rewrite::each_saying;
+use super::rewrite::each_bead_text;
 use super::template;
 use super::values::Bindings;
 use crate::diag::{ErrorCode, WarningCode};
@@ -188,7 +188,7 @@ pub(super) fn placeholders(
             look(condition.place, &variable, &mut asked);
         }
         let mut part = part.clone();
-        each_saying(&mut part, &mut |text, place| look(place, text, &mut said));
+        each_bead_text(&mut part, &mut |text, place| look(place, text, &mut said));
     }
     let is_error = match library.strictness {
         Strictness::Exact => true,

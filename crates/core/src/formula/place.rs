@@ -78,7 +78,7 @@ impl Format {
 
 /// A file of formulas as it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sheet {
+pub struct FormulaFile {
     /// The name for people.
     pub path: String,
     /// Its language.

@@ -8,7 +8,7 @@ use super::model::{
     Advice, AdviceStep, Branch, Compose, Expand, Formula, FormulaName, GateRule, Kind, Phase,
     Variable, VariableType, is_variable_name,
 };
-use super::place::{FileId, Findings, Format, Place, Placed, Sheet};
+use super::place::{FileId, Findings, Format, FormulaFile, Place, Placed};
 use crate::diag::{ErrorCode, WarningCode};
 use crate::text::{Span, excerpt};
 use crate::tree::{Node, parse_json, parse_toml};
@@ -30,7 +30,7 @@ pub enum Strictness {
 
 /// Reads one file. `stem` is the name under which it was found.
 pub(super) fn read(
-    sheet: &Sheet,
+    sheet: &FormulaFile,
     file: FileId,
     stem: &str,
     strictness: Strictness,

@@ -102,11 +102,11 @@ fn each_text(step: &mut Step, change: &mut impl FnMut(&mut String)) {
     for (_, value) in &mut step.expand_vars {
         change(value);
     }
-    each_saying(step, &mut |text, _| change(text));
+    each_bead_text(step, &mut |text, _| change(text));
 }
 
 /// Every text of one step that ends up in its bead (F-2), and in the bead of its gate, with its place.
-pub(super) fn each_saying(step: &mut Step, change: &mut impl FnMut(&mut String, Place)) {
+pub(super) fn each_bead_text(step: &mut Step, change: &mut impl FnMut(&mut String, Place)) {
     let mut placed = |text: &mut Placed<String>| change(&mut text.value, text.place);
     placed(&mut step.title);
     let optional = [

@@ -12,7 +12,7 @@ use super::*;
 
 /// Formulas that are only texts.
 #[derive(Default)]
-pub(super) struct Texts(BTreeMap<String, Sheet>);
+pub(super) struct Texts(BTreeMap<String, FormulaFile>);
 
 impl Texts {
     fn toml(mut self, name: &str, text: &str) -> Self {
@@ -28,8 +28,8 @@ impl Texts {
     }
 }
 
-fn sheet(name: &str, format: Format, text: &str) -> Sheet {
-    Sheet {
+fn sheet(name: &str, format: Format, text: &str) -> FormulaFile {
+    FormulaFile {
         path: format!("{name}{}", format.ending()),
         format,
         text: text.to_owned(),
@@ -37,8 +37,8 @@ fn sheet(name: &str, format: Format, text: &str) -> Sheet {
     }
 }
 
-impl Shelf for Texts {
-    fn fetch(&self, name: &FormulaName) -> Result<Option<Sheet>, String> {
+impl FormulaSource for Texts {
+    fn fetch(&self, name: &FormulaName) -> Result<Option<FormulaFile>, String> {
         Ok(self.0.get(name.as_str()).cloned())
     }
 

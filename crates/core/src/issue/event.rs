@@ -131,9 +131,9 @@ pub enum FoldError {
 
 /// Facts that are borrowed from the issue that they are about, so that telling a change copies nothing.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Told<'a>(Vec<(String, Cow<'a, Value>)>);
+pub struct BorrowedFacts<'a>(Vec<(String, Cow<'a, Value>)>);
 
-impl Told<'_> {
+impl BorrowedFacts<'_> {
     /// The same facts on their own.
     pub fn into_facts(self) -> Facts {
         let facts = self.0.into_iter();
@@ -151,7 +151,7 @@ impl Told<'_> {
     }
 }
 
-impl Serialize for Told<'_> {
+impl Serialize for BorrowedFacts<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
     }
@@ -215,7 +215,7 @@ pub fn difference<'a>(
     after: Side<'a>,
     n_comments: usize,
     comments: &[Comment],
-) -> (Told<'a>, Told<'a>) {
+) -> (BorrowedFacts<'a>, BorrowedFacts<'a>) {
     let mut old = before.map(|side| side.facts()).unwrap_or_default();
     let mut new = after.facts();
     if !old.is_empty() {
@@ -243,12 +243,12 @@ pub fn difference<'a>(
         let key = format!("{COMMENTS}{}", n_comments + index);
         new.push((key, Cow::Owned(comment.to_value())));
     }
-    (Told(old), Told(new))
+    (BorrowedFacts(old), BorrowedFacts(new))
 }
 
 /// The facts of an issue that is removed.
-pub fn removal(before: Side<'_>) -> Told<'_> {
-    Told(before.facts())
+pub fn removal(before: Side<'_>) -> BorrowedFacts<'_> {
+    BorrowedFacts(before.facts())
 }
 
 /// What was added to the end of a long text.
@@ -346,7 +346,11 @@ mod tests {
         Issue::without_comments(document).unwrap()
     }
 
-    fn event(version: u64, kind: EventKind, (before, after): (Told<'_>, Told<'_>)) -> Event {
+    fn event(
+        version: u64,
+        kind: EventKind,
+        (before, after): (BorrowedFacts<'_>, BorrowedFacts<'_>),
+    ) -> Event {
         Event {
             number: version,
             issue: BeadId::parse("a").unwrap(),
@@ -438,7 +442,7 @@ mod tests {
         let one = issue(json!({"id": "a", "title": "t", "notes": notes}));
         let two = issue(json!({"id": "a", "title": "t", "notes": format!("{notes}\nmore")}));
         let (before, after) = difference(Some(side(&one)), side(&two), 0, &[]);
-        assert_eq!(before, Told::default());
+        assert_eq!(before, BorrowedFacts::default());
         let after_facts = Value::Object(after.clone().into_facts());
         assert_eq!(after_facts, json!({"//appended/notes": "\nmore"}));
         let events = [

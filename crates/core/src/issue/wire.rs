@@ -163,7 +163,7 @@ fn read_issue(mut map: Map<String, Value>) -> Result<Line, Vec<FieldError>> {
         }
         _ => Fence::default(),
     };
-    let kept = Kept::take(&mut map).unwrap_or_default();
+    let kept = OwnMetadata::take(&mut map).unwrap_or_default();
     let fence = fence.max(kept.fence.min(MAX_FENCE));
     if json::is_closed(&map) && map.get("closed_at").is_none_or(Value::is_null) {
         let last = ["updated_at", "created_at"];
@@ -191,7 +191,7 @@ fn refused(path: &str, kind: FieldErrorKind, message: String) -> Vec<FieldError>
 
 /// What is kept.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct OwnMetadata {
     /// The fence of the latest claim.
     pub fence: Fence,
     /// The claim, if there is one.
@@ -202,7 +202,7 @@ pub struct Kept {
     pub close_reason: Option<String>,
 }
 
-impl Kept {
+impl OwnMetadata {
     /// Takes it out of a document, which gets what belongs to it. Anything else under that key stays as it is.
     pub fn take(document: &mut Map<String, Value>) -> Option<Self> {
         let metadata = document.get_mut("metadata")?.as_object_mut()?;
@@ -288,20 +288,20 @@ mod tests {
 
     #[test]
     fn z_3_what_is_kept_comes_out_whole_and_what_is_not_ours_stays() {
-        let kept = Kept {
+        let kept = OwnMetadata {
             fence: Fence(u64::MAX),
             claim: None,
             close_reason: Some("done".to_owned()),
         };
         let mut document = json!({"status": "closed", "metadata": {metadata::BEADS_RALPH: kept.to_text(), "a": 1}});
         let document = document.as_object_mut().unwrap();
-        assert_eq!(Kept::take(document), Some(kept));
+        assert_eq!(OwnMetadata::take(document), Some(kept));
         assert_eq!(document["close_reason"], "done");
         assert_eq!(document["metadata"], json!({"a": 1}));
         for theirs in [json!({"mine": 1}), json!("text"), json!(7)] {
             let mut document = json!({"metadata": {metadata::BEADS_RALPH: theirs}});
             let before = document.clone();
-            assert_eq!(Kept::take(document.as_object_mut().unwrap()), None);
+            assert_eq!(OwnMetadata::take(document.as_object_mut().unwrap()), None);
             assert_eq!(document, before);
         }
     }

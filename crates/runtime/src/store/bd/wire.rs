@@ -1,12 +1,12 @@
 //! Our issues as `bd` keeps them, and back.
 //!
-//! What `bd` has no room for, the claim and its fence, is kept in the metadata (`core::issue::Kept`); readers never see it there.
+//! What `bd` has no room for, the claim and its fence, is kept in the metadata (`core::issue::OwnMetadata`); readers never see it there.
 
 use std::collections::BTreeMap;
 
 use beads_ralph_core::bead::{FieldError, Timestamp};
 use beads_ralph_core::issue::{
-    Claim, Comment, Dependency, EditError, Entry, Fence, Issue, Kept, Line, read_line,
+    Claim, Comment, Dependency, EditError, Entry, Fence, Issue, Line, OwnMetadata, read_line,
 };
 use beads_ralph_core::vocabulary::{Status, field, metadata};
 use serde_json::{Map, Value, json};
@@ -48,7 +48,7 @@ pub(super) fn from_bd(mut value: Value) -> Result<Option<Row>> {
         {
             document.shift_remove(field::ESTIMATED_MINUTES);
         }
-        Kept::take(document)
+        OwnMetadata::take(document)
     });
     let Line::Issue(mut entry) = read_line(&value.to_string()).map_err(refused)? else {
         return Ok(None);
@@ -74,7 +74,7 @@ pub(super) fn kept(issue: &Issue, fence: Fence, claim: Option<&Claim>) -> Option
     let reason = issue
         .text("close_reason")
         .filter(|reason| !reason.is_empty());
-    let kept = Kept {
+    let kept = OwnMetadata {
         fence,
         claim: claim.cloned(),
         close_reason: reason.map(str::to_owned),

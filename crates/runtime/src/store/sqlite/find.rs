@@ -13,14 +13,14 @@ use rusqlite::{Connection, Rows, params_from_iter};
 
 use super::facts::PUT_OFF;
 use super::failure::{Fault, Result};
-use super::query::{Exceptions, Narrowed};
+use super::query::{Exceptions, Search};
 use super::rows::{self, Sought};
 
 /// From how many issues on a label is one that many have.
 const MANY: i64 = 1000;
 
-fn narrowed(connection: &Connection, query: &Query) -> Narrowed {
-    Narrowed::new(query, |label| {
+fn search(connection: &Connection, query: &Query) -> Search {
+    Search::new(query, |label| {
         let sql = "SELECT count(*) FROM (SELECT 1 FROM labels WHERE label = ?1 LIMIT ?2)";
         let count = (connection.prepare_cached(sql))
             .and_then(|mut statement| statement.query_row((label, MANY), |row| row.get(0)));
@@ -39,7 +39,7 @@ pub(super) fn visit(
     if left == 0 {
         return Ok(());
     }
-    let (sql, values) = narrowed(connection, query).ids(query);
+    let (sql, values) = search(connection, query).ids(query);
     let mut statement = connection.prepare(&sql)?;
     let rows = statement.query(params_from_iter(values))?;
     let mut ids = Ids::new(rows, query.order);
@@ -64,8 +64,8 @@ pub(super) fn visit(
 
 pub(super) fn count(connection: &Connection, query: &Query) -> Result<usize> {
     let limit = query.limit.unwrap_or(usize::MAX);
-    let narrowed = self::narrowed(connection, query);
-    if !narrowed.is_exact {
+    let search = self::search(connection, query);
+    if !search.is_exact {
         let mut n = 0;
         visit(connection, query, &mut |_| {
             n += 1;
@@ -73,18 +73,18 @@ pub(super) fn count(connection: &Connection, query: &Query) -> Result<usize> {
         })?;
         return Ok(n);
     }
-    Ok(exact_count(connection, &narrowed)?.min(limit))
+    Ok(exact_count(connection, &search)?.min(limit))
 }
 
-fn exact_count(connection: &Connection, narrowed: &Narrowed) -> Result<usize> {
-    if !narrowed.is_tallied() {
-        let all = narrowed.conditions();
+fn exact_count(connection: &Connection, search: &Search) -> Result<usize> {
+    if !search.is_tallied() {
+        let all = search.conditions();
         let sql = format!("SELECT count(*) FROM facts f WHERE {}", all.all());
         return number(connection, &sql, all.values);
     }
-    let counted = narrowed.counted();
+    let counted = search.counted();
     let conditions = counted.all();
-    let Exceptions { unwanted, now } = narrowed.exceptions();
+    let Exceptions { unwanted, now } = search.exceptions();
     let put_off = now.map_or(String::new(), |_| format!(" AND flags & {PUT_OFF} = 0"));
     let sql = format!("SELECT coalesce(sum(n), 0) FROM tallies WHERE {conditions}{put_off}");
     let mut n = number(connection, &sql, counted.values.clone())?;
@@ -114,7 +114,7 @@ pub(super) fn count_by(
     query: &Query,
     grouping: Grouping,
 ) -> Result<BTreeMap<String, usize>> {
-    let narrowed = self::narrowed(connection, query);
+    let search = self::search(connection, query);
     let column = match grouping {
         Grouping::Status => Some("status"),
         Grouping::Priority => Some("priority"),
@@ -123,7 +123,7 @@ pub(super) fn count_by(
         Grouping::Label => None,
     };
     match column {
-        _ if !narrowed.is_exact || query.limit.is_some() => {
+        _ if !search.is_exact || query.limit.is_some() => {
             let mut counts = BTreeMap::new();
             visit(connection, query, &mut |record| {
                 for group in grouping.groups(&record.issue) {
@@ -134,12 +134,12 @@ pub(super) fn count_by(
             Ok(counts)
         }
         Some(column) => {
-            let Exceptions { unwanted, now } = narrowed.exceptions();
-            let is_tallied = narrowed.is_tallied() && unwanted.is_none() && now.is_none();
+            let Exceptions { unwanted, now } = search.exceptions();
+            let is_tallied = search.is_tallied() && unwanted.is_none() && now.is_none();
             let (table, n, all) = if is_tallied {
-                ("tallies", "sum(n)", narrowed.counted().clone())
+                ("tallies", "sum(n)", search.counted().clone())
             } else {
-                ("facts f", "count(*)", narrowed.conditions())
+                ("facts f", "count(*)", search.conditions())
             };
             let sql = format!(
                 "SELECT CAST({column} AS TEXT), {n} FROM {table} WHERE {} GROUP BY 1",
@@ -147,13 +147,13 @@ pub(super) fn count_by(
             );
             groups(connection, &sql, all.values)
         }
-        None => by_label(connection, &narrowed),
+        None => by_label(connection, &search),
     }
 }
 
-fn by_label(connection: &Connection, narrowed: &Narrowed) -> Result<BTreeMap<String, usize>> {
-    let all = narrowed.conditions();
-    let n = exact_count(connection, narrowed)?;
+fn by_label(connection: &Connection, search: &Search) -> Result<BTreeMap<String, usize>> {
+    let all = search.conditions();
+    let n = exact_count(connection, search)?;
     let total = number(
         connection,
         "SELECT coalesce(sum(n), 0) FROM tallies",

@@ -45,7 +45,7 @@ impl Sql {
 
 /// What a query asks, in SQL.
 #[derive(Debug, Default)]
-pub(super) struct Narrowed {
+pub(super) struct Search {
     /// What facts and tallies both know, by the same names.
     counted: Sql,
     /// What only the facts and the tables beside them know.
@@ -87,47 +87,47 @@ fn marks(n: usize) -> String {
     vec!["?"; n].join(", ")
 }
 
-impl Narrowed {
+impl Search {
     /// `is_common` says of a label whether many issues have it.
     pub(super) fn new(query: &Query, is_common: impl Fn(&str) -> bool) -> Self {
-        let mut narrowed = Self {
+        let mut search = Self {
             is_exact: true,
             ..Self::default()
         };
-        narrowed.status(&query.status);
+        search.status(&query.status);
         if let Some(now) = query.ready_at {
-            narrowed.ready(query, now);
+            search.ready(query, now);
         }
-        narrowed.labels(query, is_common);
+        search.labels(query, is_common);
         if !query.types.is_empty() {
-            narrowed.one_of("kind", &query.types);
-            narrowed.is_picky = true;
-            narrowed.is_odd_kind =
+            search.one_of("kind", &query.types);
+            search.is_picky = true;
+            search.is_odd_kind =
                 query.types.len() <= MAX_WORDS && !query.types.iter().any(|kind| kind == "task");
-            if narrowed.is_odd_kind {
+            if search.is_odd_kind {
                 // SQLite sees by this that the index of such types will do.
-                (narrowed.counted).add("kind <> 'task'", []);
+                (search.counted).add("kind <> 'task'", []);
             }
         }
-        narrowed.people(query);
+        search.people(query);
         if let Some((low, high)) = query.priorities {
             let range = [low.into(), high.into()];
-            (narrowed.counted).add("priority BETWEEN ? AND ?", range);
-            narrowed.is_picky = true;
+            (search.counted).add("priority BETWEEN ? AND ?", range);
+            search.is_picky = true;
         }
-        narrowed.place(query);
-        narrowed.metadata(query);
+        search.place(query);
+        search.metadata(query);
         if query.text.is_some() {
-            narrowed.is_exact = false;
+            search.is_exact = false;
         }
         if let Some(is_blocked) = query.is_blocked {
-            (narrowed.counted).add(format!("blocked = {}", i64::from(is_blocked)), []);
+            (search.counted).add(format!("blocked = {}", i64::from(is_blocked)), []);
         }
-        narrowed.hidden(query);
+        search.hidden(query);
         for condition in &query.conditions {
-            narrowed.condition(condition);
+            search.condition(condition);
         }
-        narrowed
+        search
     }
 
     fn status(&mut self, status: &StatusFilter) {
