@@ -4,9 +4,17 @@
 //! its words here, without a real `bd`. What is not served is an error that says so; a store that belongs to the real
 //! `bd` is never worked on in its place. [`tree`] describes everything that is served.
 
+/// Adds formatted text to a page.
+macro_rules! push {
+    ($page:expr, $($text:tt)*) => {
+        $page.push_str(&format!($($text)*))
+    };
+}
+
 mod arguments;
 mod blocked;
 mod call;
+mod claims;
 mod close;
 mod comments;
 mod config;
@@ -15,22 +23,24 @@ mod create;
 mod defer;
 mod delete;
 mod dep;
+mod document_json;
+mod duplicate;
 mod epic;
 mod export;
 mod failure;
 mod filter;
 mod gate;
+mod go_json;
 mod heartbeat;
 mod help;
-mod holding;
 mod human;
 mod ids;
 mod import;
 mod info;
 mod init;
 mod input;
+mod inside_run;
 mod issue_json;
-mod kinds;
 mod label;
 mod lint;
 mod list;
@@ -45,7 +55,6 @@ mod quickstart;
 mod ready;
 mod reclaim;
 mod reopen;
-mod replaced;
 mod said;
 mod search;
 mod show;
@@ -55,7 +64,7 @@ mod status_filter;
 mod text;
 mod times;
 mod tree;
-mod unit;
+mod types;
 mod update;
 mod usage;
 mod version;
@@ -68,11 +77,16 @@ use beads_ralph_runtime::os::env::{self, Variable};
 use beads_ralph_runtime::store;
 use camino::Utf8PathBuf;
 
-use self::arguments::{Arguments, Read};
-use self::call::Call;
-use self::failure::Refusal;
-use self::output::Output;
-use self::tree::{Access, Command};
+use arguments::{Arguments, Read, quoted};
+use call::{Call, Opened};
+use failure::Refusal;
+use filter::Filter;
+use output::Output;
+use text::{feedback, icon, line, title_of};
+use tree::{
+    Access, Arity, Command, Flag, ID, IDS, Positional, any, duration, list_of, many, number, one,
+    optional, string, switch, texts,
+};
 
 /// The word that prints the argument tree, for the test that compares everything in it with the real `bd`.
 const TREE: &str = "__tree";
@@ -85,12 +99,12 @@ pub(crate) fn run(typed: &[String]) -> ExitCode {
         is_quiet: false,
     };
     let done = work(typed, &mut output);
-    ExitCode::from(done.map_or_else(|refusal| refusal.tell(output), |()| 0))
+    ExitCode::from(done.map_or_else(|refusal| refusal.print(output), |()| 0))
 }
 
 fn work(typed: &[String], output: &mut Output) -> Result<(), Refusal> {
     if typed.first().is_some_and(|word| word == TREE) {
-        return output.encoded(&output::encode(&tree::describe()));
+        return output.encoded(&go_json::encode(&tree::describe()));
     }
     if let Some(place) = kept_by_bd(typed) {
         check_reading(typed)?;
@@ -133,7 +147,7 @@ fn work(typed: &[String], output: &mut Output) -> Result<(), Refusal> {
         return Err(Refusal::plain(read_only(&path, &flag)));
     }
     if writes {
-        unit::Place::here().check(&path, &arguments)?;
+        inside_run::Caller::here().check(&path, &arguments)?;
     }
     run(&mut call)
 }
@@ -193,13 +207,13 @@ fn here(directory: Option<&str>) -> Result<Utf8PathBuf, Refusal> {
 
 /// In a unit, only what reads is handed over to the real `bd` (Z-18), whose claims know no fence of ours.
 fn check_reading(typed: &[String]) -> Result<(), Refusal> {
-    if unit::Place::here() == unit::Place::Outside {
+    if inside_run::Caller::here() == inside_run::Caller::Outside {
         return Ok(());
     }
     let read = arguments::read(typed)?;
     match read.command {
         Some(command) if is_writing(command, &read.arguments) => {
-            unit::Place::Reader.check(&read.path, &read.arguments)
+            inside_run::Caller::Reader.check(&read.path, &read.arguments)
         }
         _ => Ok(()),
     }
@@ -239,7 +253,7 @@ fn kept_by_bd(typed: &[String]) -> Option<store::Place> {
 /// Refuses what does not only read, by our own knowledge of the commands.
 fn check_reads(typed: &[String]) -> Result<(), Refusal> {
     if typed.iter().any(|word| word.starts_with("--readonly")) {
-        return Err(unit::refused("--readonly is set by the run"));
+        return Err(inside_run::refused("--readonly is set by the run"));
     }
     let Read {
         command,
@@ -247,7 +261,10 @@ fn check_reads(typed: &[String]) -> Result<(), Refusal> {
         arguments,
     } = arguments::read(typed)?;
     if command.is_some_and(|command| is_writing(command, &arguments)) {
-        return Err(unit::refused(&format!("bd {} writes", path.join(" "))));
+        return Err(inside_run::refused(&format!(
+            "bd {} writes",
+            path.join(" ")
+        )));
     }
     Ok(())
 }
@@ -260,7 +277,7 @@ fn handed_over(place: &store::Place, typed: &[String]) -> Refusal {
         Err(error) => return error.into(),
     };
     let mut arguments = typed.to_vec();
-    if unit::Place::here() != unit::Place::Outside {
+    if inside_run::Caller::here() != inside_run::Caller::Outside {
         if let Err(refusal) = check_reads(typed) {
             return refusal;
         }

@@ -15,6 +15,7 @@ use jiff::Timestamp;
 
 use crate::args::{Global, GuardArgs, HolderArgs};
 use crate::failure::Failure;
+use crate::ui::format::list;
 
 /// How many ids an error names at the most.
 const MAX_NAMED: usize = 5;
@@ -307,9 +308,7 @@ pub(crate) fn here() -> Result<Utf8PathBuf, Failure> {
 }
 
 fn ambiguous(text: &str, found: &[BeadId]) -> Failure {
-    let named: Vec<String> = (found.iter().take(MAX_NAMED))
-        .map(|id| excerpt(id.as_str()))
-        .collect();
+    let named = list(found.iter().take(MAX_NAMED).map(BeadId::as_str));
     let more = if found.len() > MAX_NAMED {
         " and more"
     } else {
@@ -320,7 +319,7 @@ fn ambiguous(text: &str, found: &[BeadId]) -> Failure {
         format!(
             "several beads start with '{}': {}{more}",
             excerpt(text),
-            named.join(", ")
+            named
         ),
     )
     .action("type more of the id")

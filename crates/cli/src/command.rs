@@ -3,6 +3,8 @@
 pub(crate) mod bead;
 pub(crate) mod formula;
 mod gate;
+#[cfg(test)]
+mod help_tests;
 mod human;
 pub(crate) mod inspect;
 mod mol;
@@ -23,6 +25,9 @@ use self::bead::BeadCommand;
 use self::formula::FormulaCommand;
 use self::human::HumanCommand;
 use self::plan::PlanCommand;
+use self::store::dep::DepCommand;
+use self::store::label::LabelCommand;
+use self::store::ready::ReadyArgs;
 use crate::args::Cli;
 use crate::beads::here;
 use crate::failure::Failure;
@@ -208,10 +213,111 @@ pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), Failure> {
     }
 }
 
-/// Refuses to change the beads of the run that an agent works for (Z-18): what it finds out goes into its report.
+/// What a command does with the beads of a repository and the store that keeps them. Other files, such as plans and
+/// reports, do not matter here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Leaves the beads as they are.
+    Reads,
+    /// Changes beads.
+    Writes,
+    /// Works on beads: starts agents, or checks whose result changes a bead.
+    StartsWork,
+    /// Makes, rebuilds or cleans up what keeps the beads, or steers the runs that work on them.
+    Administers,
+}
+
+impl Access {
+    /// Whether an agent may do it to the beads of the run that it works for. What an agent finds out goes into its report (Z-18).
+    fn is_open_to_agents(self) -> bool {
+        match self {
+            Self::Reads => true,
+            Self::Writes | Self::StartsWork | Self::Administers => false,
+        }
+    }
+}
+
+impl Command {
+    /// Every command is named here, so that a new one cannot be forgotten: what agents may call follows from it.
+    fn access(&self) -> Access {
+        match self {
+            Self::Doctor(args) => args.access(),
+            Self::Gate(command) => command.access(),
+            Self::Mol(command) => command.access(),
+            Self::Plan(
+                PlanCommand::New(_)
+                | PlanCommand::Check(_)
+                | PlanCommand::Graph(_)
+                | PlanCommand::Build(_)
+                | PlanCommand::Annotate(_)
+                | PlanCommand::Diff(_),
+            )
+            | Self::Formula(
+                FormulaCommand::List
+                | FormulaCommand::Show(_)
+                | FormulaCommand::Check(_)
+                | FormulaCommand::Graph(_)
+                | FormulaCommand::New(_),
+            )
+            | Self::Bead(BeadCommand::Validate(_) | BeadCommand::Migrate(_))
+            | Self::Human(HumanCommand::List | HumanCommand::Show(_))
+            | Self::Label(LabelCommand::List { .. })
+            | Self::Dep(DepCommand::List { .. } | DepCommand::Tree(_))
+            | Self::Ready(ReadyArgs { claim: false, .. })
+            | Self::List(_)
+            | Self::Show(_)
+            | Self::Search(_)
+            | Self::Stats
+            | Self::Log(_)
+            | Self::Export(_)
+            | Self::Verify(_)
+            | Self::Logs(_)
+            | Self::Status(_)
+            | Self::Blocked
+            | Self::QaReport
+            | Self::Simulate(_)
+            | Self::Replay(_)
+            | Self::Report(_)
+            | Self::Metrics(_)
+            | Self::CreateBead(_)
+            | Self::Schema(_)
+            | Self::Demo(_)
+            | Self::ScriptedAgent(_)
+            | Self::Completions(_)
+            | Self::Man => Access::Reads,
+            Self::Plan(PlanCommand::Apply(_))
+            | Self::Human(HumanCommand::Resolve(_))
+            | Self::Label(LabelCommand::Add(_) | LabelCommand::Remove(_))
+            | Self::Dep(DepCommand::Add(_) | DepCommand::Remove(_))
+            | Self::Ready(ReadyArgs { claim: true, .. })
+            | Self::Claim(_)
+            | Self::Heartbeat(_)
+            | Self::Release(_)
+            | Self::Recover(_)
+            | Self::Close(_)
+            | Self::Reopen(_)
+            | Self::Update(_)
+            | Self::Comment(_)
+            | Self::Import(_)
+            | Self::Retry(_) => Access::Writes,
+            Self::Run(_)
+            | Self::Exec(_)
+            | Self::Implement(_)
+            | Self::Drive(_)
+            | Self::Patrol(_)
+            | Self::Watchdog(_) => Access::StartsWork,
+            // The keys of `watch` retry beads, and pause and stop runs.
+            Self::Init(_) | Self::Clean(_) | Self::Stop(_) | Self::Pause(_) | Self::Watch(_) => {
+                Access::Administers
+            }
+        }
+    }
+}
+
+/// Refuses a command that would change the beads of the run that an agent works for.
 fn check_unit(command: &Command) -> Result<(), Failure> {
     let store = env::get(Variable::Store).filter(|_| env::get(Variable::Unit).is_some());
-    let Some(store) = store.filter(|_| changes_beads(command)) else {
+    let Some(store) = store.filter(|_| !command.access().is_open_to_agents()) else {
         return Ok(());
     };
     let found = find_store(&here()?).ok().map(|place| place.directory);
@@ -224,38 +330,5 @@ fn check_unit(command: &Command) -> Result<(), Failure> {
         .action("say what you found in your report, and the run writes it into the bead"))
 }
 
-fn changes_beads(command: &Command) -> bool {
-    if let Command::Mol(command) = command {
-        return mol::changes_beads(command);
-    }
-    if let Command::Gate(command) = command {
-        return gate::changes_beads(command);
-    }
-    matches!(
-        command,
-        Command::Plan(PlanCommand::Apply(_))
-            | Command::Init(_)
-            | Command::Claim(_)
-            | Command::Heartbeat(_)
-            | Command::Release(_)
-            | Command::Recover(_)
-            | Command::Close(_)
-            | Command::Reopen(_)
-            | Command::Update(_)
-            | Command::Label(_)
-            | Command::Dep(_)
-            | Command::Comment(_)
-            | Command::Import(_)
-            | Command::Run(_)
-            | Command::Exec(_)
-            | Command::Implement(_)
-            | Command::Drive(_)
-            | Command::Patrol(_)
-            | Command::Watchdog(_)
-            | Command::Clean(_)
-            | Command::Retry(_)
-            | Command::Human(HumanCommand::Resolve(_))
-            | Command::Stop(_)
-            | Command::Pause(_)
-    )
-}
+#[cfg(test)]
+mod tests;

@@ -15,7 +15,7 @@ use beads_ralph_runtime::git::Git;
 use beads_ralph_runtime::implement::{Dispatched, Ending, ImplementError, Site};
 use beads_ralph_runtime::os::host;
 use beads_ralph_runtime::os::process::{Cancel, Mark};
-use beads_ralph_runtime::run::Forge;
+use beads_ralph_runtime::ports::Forge;
 use beads_ralph_runtime::store::StoreError;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};

@@ -1,5 +1,6 @@
 //! What a command ends with when it does not succeed.
 
+use beads_ralph_core::bead::{BeadId, FieldError};
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::graph::GraphFault;
 use beads_ralph_core::issue::{EditError, LongTitle};
@@ -20,9 +21,9 @@ pub(crate) struct Failure {
     code: ErrorCode,
     message: String,
     details: String,
-    action: Option<String>,
+    action: Option<Box<str>>,
     diagnostics: Option<Vec<JsonDiagnostic>>,
-    validation: Option<Box<Value>>,
+    validation: Option<Box<[Validation]>>,
     results: Option<Box<Value>>,
     /// Whether people have been told already, so that it is not said twice.
     is_told: bool,
@@ -56,7 +57,7 @@ impl Failure {
 
     #[must_use]
     pub(crate) fn action(mut self, action: impl Into<String>) -> Self {
-        self.action = Some(action.into());
+        self.action = Some(action.into().into());
         self
     }
 
@@ -69,8 +70,8 @@ impl Failure {
 
     /// Lists what is wrong with which bead (Z-33).
     #[must_use]
-    pub(crate) fn with_validation(mut self, validation: Value) -> Self {
-        self.validation = Some(Box::new(validation));
+    pub(crate) fn with_validation(mut self, validation: Vec<Validation>) -> Self {
+        self.validation = Some(validation.into());
         self
     }
 
@@ -151,6 +152,27 @@ impl Failure {
     }
 }
 
+/// What the validator says of one bead (Z-33).
+#[derive(Debug, Serialize)]
+pub(crate) struct Validation {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) file: Option<String>,
+    pub(crate) id: Option<String>,
+    pub(crate) valid: bool,
+    pub(crate) errors: Vec<String>,
+}
+
+impl Validation {
+    pub(crate) fn of(id: &BeadId, errors: &[FieldError]) -> Self {
+        Self {
+            file: None,
+            id: Some(id.to_string()),
+            valid: errors.is_empty(),
+            errors: errors.iter().map(FieldError::to_string).collect(),
+        }
+    }
+}
+
 /// The envelope's `error` object (E-2).
 #[derive(Debug, Serialize)]
 pub(crate) struct ErrorObject<'f> {
@@ -162,7 +184,7 @@ pub(crate) struct ErrorObject<'f> {
     #[serde(skip_serializing_if = "Option::is_none")]
     diagnostics: Option<&'f [JsonDiagnostic]>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    validation: Option<&'f Value>,
+    validation: Option<&'f [Validation]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     results: Option<&'f Value>,
 }

@@ -5,13 +5,13 @@ use beads_ralph_core::formula::{
     Absent, BadValue, Compilation, Finding, FormulaFile, FormulaSource, Given, Strictness, Values,
     compile,
 };
+use beads_ralph_runtime::app::plan::PlanSource;
 use beads_ralph_runtime::formulas::{BadFile, Formulas};
 use beads_ralph_runtime::{repo, store};
 
 use crate::args::ReadingArgs;
 use crate::beads::here;
 use crate::failure::Failure;
-use crate::plan_source::PlanSource;
 use crate::ui::{
     JsonDiagnostic, Stream, Style, Ui, counts, diagnostics_json, failure_of_all, render,
     render_short,

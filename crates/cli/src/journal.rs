@@ -9,9 +9,7 @@ use camino::Utf8Path;
 
 use crate::beads::here;
 use crate::failure::Failure;
-
-/// How many runs an error names at the most.
-const MAX_NAMED: usize = 10;
+use crate::ui::format::list;
 
 /// A run's journal.
 pub(crate) struct Journal {
@@ -68,11 +66,7 @@ fn unknown(run: &str, beads: &Utf8Path) -> Failure {
     let action = match did_you_mean(run, names.iter().copied()) {
         Some(near) if n_fitting == 0 => format!("did you mean {}?", excerpt(near)),
         _ if names.is_empty() => "there are none yet; `beads-ralph run` makes one".to_owned(),
-        _ => {
-            let last = names.iter().rev().take(MAX_NAMED);
-            let last: Vec<String> = last.map(|name| excerpt(name)).collect();
-            format!("the latest are {}", last.join(", "))
-        }
+        _ => format!("the latest are {}", list(names.iter().rev())),
     };
     Failure::new(ErrorCode::DependencyUnresolved, message).action(action)
 }

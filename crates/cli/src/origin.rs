@@ -10,11 +10,10 @@ use beads_ralph_core::issue::Issue;
 use beads_ralph_core::number::SprintId;
 use beads_ralph_core::plan::Plan;
 use beads_ralph_core::text::visible;
+use beads_ralph_runtime::app::plan::PlanSource;
 use beads_ralph_runtime::run::RunDirectory;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
-
-use crate::plan_source::PlanSource;
 
 /// The place of a sprint, and how it compares with what was applied.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,6 +6,7 @@ pub(crate) mod board;
 mod diagnostics;
 pub(crate) mod draw;
 pub(crate) mod figures;
+pub(crate) mod format;
 pub(crate) mod live;
 pub(crate) mod outcomes;
 pub(crate) mod page;
@@ -15,6 +16,7 @@ pub(crate) use diagnostics::{
     JsonDiagnostic, Style, counts, diagnostics_json, failure_of, failure_of_all, render,
     render_short,
 };
+pub(crate) use format::counted;
 
 use std::cell::Cell;
 use std::fmt::Display;
@@ -23,6 +25,7 @@ use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
 use beads_ralph_core::diag::{Diagnostic, ErrorCode, sort_by_place};
+use beads_ralph_runtime::app::plan::PlanSource;
 use beads_ralph_runtime::os::env::{self, Variable};
 use beads_ralph_runtime::{os::limits, os::terminal, repo};
 use camino::Utf8Path;
@@ -32,7 +35,6 @@ use serde_json::Value;
 
 use crate::args::{Cli, ColorChoice};
 use crate::failure::{ErrorObject, Failure};
-use crate::plan_source::PlanSource;
 
 /// The width of a page when standard output is no terminal.
 const DEFAULT_WIDTH: usize = 100;
@@ -307,11 +309,6 @@ pub(crate) fn pretty(document: &Value) -> String {
         serde_json::to_string_pretty(document).expect("a JSON value can always be written");
     text.push('\n');
     text
-}
-
-/// A number and its noun.
-pub(crate) fn counted(n: usize, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 /// A path as it can be pasted into a shell, unless it holds what must not be shown.

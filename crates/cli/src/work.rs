@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use crate::args::{BeadChoice, Global};
 use crate::beads::{Beads, here};
 use crate::failure::Failure;
+use crate::ui::format::milliseconds;
 use crate::ui::table::{Page, Table};
 use crate::ui::{Ui, lines};
 
@@ -209,7 +210,7 @@ pub(crate) fn show(records: &[CheckRecord], ui: &Ui) -> Result<(), Failure> {
             if record.skipped {
                 String::new()
             } else {
-                seconds(record.duration_ms)
+                milliseconds(record.duration_ms)
             },
             record.remark().unwrap_or_default().to_owned(),
         ]);
@@ -250,16 +251,6 @@ pub(crate) fn word(record: &CheckRecord) -> &'static str {
             timed_out: true, ..
         } => "timed out",
         CheckRecord { .. } => "failed",
-    }
-}
-
-/// Milliseconds as people read them.
-pub(crate) fn seconds(milliseconds: u64) -> String {
-    let seconds = milliseconds / 1000;
-    match seconds {
-        0..60 => format!("{}.{}s", seconds, milliseconds % 1000 / 100),
-        60..3600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
-        _ => format!("{}h{:02}m", seconds / 3600, seconds % 3600 / 60),
     }
 }
 

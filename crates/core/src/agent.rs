@@ -38,36 +38,26 @@
 mod adapter;
 mod argument;
 mod call;
-mod condition;
 mod context;
+mod cost;
 mod ending;
-mod lines;
-mod observe;
+mod json;
+mod limit_reset;
 mod outcome;
-mod overrides;
-mod permissions;
-mod pointer;
-mod price;
 mod reader;
-mod report;
-mod reset;
-mod rule;
-mod saying;
 
-pub use adapter::{Adapter, AgentFiles, Capability, Probe, Trial, version_in};
+pub use adapter::{Adapter, AgentFiles, Capability, Overrides, Probe, Trial, version_in};
 pub use argument::{Argument, ArgumentPart, Placeholder};
-pub use call::{Agent, Budget, Call, CallError, Files, Input, Invocation, Session};
+pub use call::{Agent, Budget, Call, CallError, Files, Input, Invocation, Permissions, Session};
 pub use context::{Context, Part};
+pub use cost::{Cost, CostSource, Price, PriceTable, Tokens};
 pub use ending::{End, Ending, Halt};
-pub use observe::Spent;
-pub use outcome::{Cost, CostSource, Outcome, Status, Tokens};
-pub use overrides::Overrides;
-pub use permissions::Permissions;
-pub use pointer::Pointer;
-pub use price::{Price, PriceTable};
+pub use json::Pointer;
+pub use json::observe::Spent;
+pub use json::report::{Report, ReportFault, qa_result, report_in};
+pub use json::rule::{Failure, Reading, Rule, StreamKind, Suspect, TextRule};
+pub use outcome::{Outcome, Status};
 pub use reader::Reader;
-pub use report::{Report, ReportFault, qa_result, report_in};
-pub use rule::{Failure, Reading, Rule, StreamKind, Suspect, TextRule};
 
 #[cfg(test)]
 mod tests;

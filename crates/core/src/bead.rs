@@ -7,23 +7,18 @@
 //! a bead is kept are questions for others.
 
 mod agent_path;
-mod bead_id;
-mod branch;
 mod derive;
 mod dod;
+mod error;
 mod execution;
-mod field;
 mod migrate;
 mod model;
-mod pattern;
+mod names;
 mod read_agent;
-pub(crate) mod read_dod;
-mod read_history;
 mod read_metadata;
 pub(crate) mod reader;
 pub(crate) mod schema;
 mod source_map;
-pub(crate) mod text_type;
 mod timestamp;
 mod translate;
 mod validate;
@@ -32,22 +27,21 @@ mod words;
 mod write;
 
 pub use agent_path::AgentPath;
-pub use bead_id::BeadId;
-pub use branch::BranchName;
 pub use derive::{
     ModelLevel, ModelSources, ResolvedModel, SkippedModel, branch_name, default_qa_prompt,
     default_team_name, description, labels, plan_agent, resolve_model, scrum_master, team_name,
     worktree_path,
 };
+pub(crate) use dod::read_dod;
 pub use dod::{Dod, Expect, OnFailure, Verifier};
+pub use error::{FieldError, FieldErrorKind, Invalid, error_code};
 pub use execution::{DevExecution, QaExecution, QaReport, QaResult, ScrumResult};
-pub use field::{FieldError, FieldErrorKind, Invalid, error_code};
 pub use migrate::{to_both, to_v1, to_v2};
 pub use model::{
     ASSIGNEE, AgentSpec, BeadShape, DEFAULT_MAX_RETRY_ATTEMPTS, Metadata, QaAgent, RalphBead,
     standard_output_schema,
 };
-pub use pattern::Pattern;
+pub use names::{BeadId, BranchName, Pattern};
 pub use schema::schemas;
 pub use source_map::SourceMap;
 pub use timestamp::Timestamp;

@@ -3,22 +3,188 @@
 //! A [`DodBead`] is one document with everything that it holds, whatever dialect it is written in; writing back changes only
 //! what a run changes. [`Pursuit`] decides what to do next; it runs nothing and knows no clock.
 
-mod model;
-mod of_issue;
-mod progress;
 mod prompt;
-mod pursuit;
-mod read;
-mod schema;
+mod read_json;
+mod retry_loop;
+mod schema_json;
+mod write_json;
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+use crate::bead::{Dod, Invalid, Verifier};
+use crate::text::excerpt;
+
+pub use prompt::{Feedback, prompt};
+pub use read_json::{
+    FLAT_GATE_VERIFIER, check_name, is_gate, means_gate, of_issue, parse, parse_json, read,
+};
+pub use retry_loop::{AgentEnd, End, Moment, Pursuit, Settings, Step};
+pub use schema_json::schemas;
+pub use write_json::Progress;
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident ($field:literal) {
+        $($(#[$vdoc:meta])* $variant:ident = $text:literal $(| $other:literal)*),* $(,)?
+    }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum $name { $($(#[$vdoc])* $variant),* }
+
+        impl $name {
+            /// Every value.
+            pub const ALL: &[Self] = &[$(Self::$variant),*];
+
+            /// The word as it is written.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text),* }
+            }
+
+            /// Reads the word, also in its other spellings.
+            pub fn parse(text: &str) -> Result<Self, Invalid> {
+                match text {
+                    $($text $(| $other)* => Ok(Self::$variant),)*
+                    other => Err(Invalid::pattern(format!(
+                        "{} must be one of: {}, got '{}'",
+                        $field,
+                        [$($text),*].join(", "),
+                        excerpt(other)
+                    ))),
+                }
+            }
+        }
+    };
+}
+
+words! {
+    /// What kind of work a bead is.
+    DodType ("type") {
+        /// Anything.
+        Task = "task" | "chore",
+        /// Something new.
+        Feature = "feature",
+        /// A repair.
+        Bugfix = "bugfix" | "bug",
+        /// A condition that others wait for.
+        Gate = "gate",
+    }
+}
+
+words! {
+    /// The lane that a bead travels in; the words of both dialects.
+    Lane ("lane") {
+        /// Quick work.
+        Fast = "fast",
+        /// New work.
+        Feature = "feature",
+        /// Upkeep.
+        Maintenance = "maintenance",
+        /// A trial.
+        Experimental = "experimental",
+        /// A repair.
+        Bug = "bug",
+        /// Making what is there more robust.
+        Hardening = "hardening",
+        /// Dependencies.
+        Deps = "deps",
+        /// A gate.
+        Gate = "gate",
+        /// Found by the patrol.
+        Patrol = "patrol",
+    }
+}
+
+words! {
+    /// Where a bead stands.
+    DodStatus ("status") {
+        /// Nobody works on it.
+        Pending = "pending" | "open",
+        /// Somebody works on it, or did when the power went.
+        InProgress = "in_progress" | "hooked",
+        /// Every check passed.
+        Completed = "completed" | "closed" | "GREEN",
+        /// It was given up.
+        Failed = "failed" | "RED",
+        /// It waits for something.
+        Blocked = "blocked" | "pinned",
+    }
+}
+
+/// A bead with a Definition of Done.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DodBead {
+    /// Its name, which is also the name of a directory: never anything that leads elsewhere.
+    pub id: String,
+    /// What it is called.
+    pub title: String,
+    /// What is to be accomplished.
+    pub intent: String,
+    /// What kind of work it is.
+    pub kind: DodType,
+    /// How urgent it is: 0 is most urgent.
+    pub priority: u8,
+    /// The lane that it travels in.
+    pub lane: Option<Lane>,
+    /// What machines check before it counts as done.
+    pub dod: Dod,
+    /// The bounds of the work.
+    pub constraints: Constraints,
+    /// Where it stands.
+    pub status: DodStatus,
+    /// How long to wait after the first failure (`ralph_meta.retry_backoff_seconds`).
+    pub backoff: Duration,
+    /// Whether it is a gate (V-2).
+    pub is_gate: bool,
+    /// Whether a gate is completed when it is green, instead of staying open (G-2).
+    pub closes_on_pass: bool,
+    /// What a reader should know about the document, though it is no error.
+    pub warnings: Vec<String>,
+    /// All of it, unknown keys too.
+    pub document: Map<String, Value>,
+}
+
+/// The bounds of the work on a bead.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Constraints {
+    /// How often an agent may try.
+    pub max_iterations: Option<u32>,
+    /// How long all of it may take.
+    pub time_budget: Option<Duration>,
+    /// When it must be done.
+    pub deadline: Option<Timestamp>,
+}
+
+impl DodBead {
+    /// How long to wait after the first failure, unless the bead says otherwise.
+    pub const DEFAULT_BACKOFF: Duration = Duration::from_secs(30);
+
+    /// How often an agent may try, unless bead or command line say otherwise.
+    pub const DEFAULT_MAX_ITERATIONS: u32 = 10;
+
+    /// The same with checks that hold for every bead. They are run and not written into it; a gate has its own only.
+    #[must_use]
+    pub fn with_checks(mut self, defaults: &[Verifier]) -> Self {
+        if !self.is_gate {
+            self.dod.verifiers.extend_from_slice(defaults);
+        }
+        self
+    }
+
+    /// Something that earlier work noted in `ralph_meta`.
+    pub fn meta(&self, key: &str) -> Option<&Value> {
+        self.document.get("ralph_meta")?.get(key)
+    }
+
+    /// How many attempts there were in all, over every run.
+    pub fn total_attempts(&self) -> u64 {
+        let noted = |key| self.meta(key).and_then(Value::as_u64);
+        noted("total_attempts")
+            .or_else(|| noted("attempt_count"))
+            .unwrap_or(0)
+    }
+}
+
 #[cfg(test)]
 mod tests;
-mod words;
-
-pub use model::{Constraints, DodBead};
-pub use of_issue::{is_gate, of_issue};
-pub use progress::Progress;
-pub use prompt::{Feedback, prompt};
-pub use pursuit::{AgentEnd, End, Moment, Pursuit, Settings, Step};
-pub use read::{FLAT_GATE_VERIFIER, check_name, means_gate, parse, parse_json, read};
-pub use schema::schemas;
-pub use words::{DodStatus, DodType, Lane};

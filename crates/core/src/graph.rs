@@ -10,26 +10,15 @@
 
 mod check;
 mod compile;
-mod cover;
-mod critical;
-mod fault;
-mod limit;
 mod note;
 mod order;
 mod outline;
-mod places;
-mod reduce;
 mod sprint_graph;
 #[cfg(test)]
 mod tests;
-mod why;
 
-pub use check::check;
-pub use compile::compile;
-pub use critical::heaviest_path;
-pub use fault::GraphFault;
-pub use limit::{GraphLimit, MAX_EDGES, MAX_MERGES};
+pub use check::{GraphFault, check};
+pub use compile::{GraphLimit, MAX_EDGES, MAX_MERGES, compile};
 pub use note::Note;
-pub use places::{depths, in_order};
-pub use sprint_graph::{Edge, Node, SprintGraph};
-pub use why::Why;
+pub use order::{depths, heaviest_path, in_order};
+pub use sprint_graph::{Edge, Node, SprintGraph, Why};

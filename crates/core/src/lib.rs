@@ -2,8 +2,8 @@
 //!
 //! Text goes in; plans, dependency graphs, validated beads and diagnostics come out. Nothing here
 //! touches a file, a process, a clock, an environment variable or a random number: whatever the
-//! world knows is handed in as a value. The modules are listed in reading order, and each may use
-//! only those above it.
+//! world knows is handed in as a value. The modules are listed bottom-up, in reading order: each uses only
+//! those above it, which a test proves.
 
 #![warn(missing_docs)]
 

@@ -14,30 +14,20 @@ use crate::vocabulary::label;
 /// The first wait between two cycles; it doubles while nothing happens (G-6).
 const BASE: Duration = Duration::from_secs(30);
 
-/// What the patrol looks at, in the order in which it does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Watched {
-    /// The unit tests.
-    Unit,
-    /// The build.
-    Build,
-    /// The tests from end to end.
-    E2e,
+crate::text::word_enum! {
+    /// What the patrol looks at, in the order in which it does.
+    #[derive(PartialOrd, Ord)]
+    pub enum Watched {
+        /// The unit tests.
+        Unit = "unit",
+        /// The build.
+        Build = "build",
+        /// The tests from end to end.
+        E2e = "e2e",
+    }
 }
 
 impl Watched {
-    /// All of them, in order.
-    pub const ALL: [Self; 3] = [Self::Unit, Self::Build, Self::E2e];
-
-    /// The word for it in names of files, checks and beads.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Unit => "unit",
-            Self::Build => "build",
-            Self::E2e => "e2e",
-        }
-    }
-
     /// The title of the bead about its failure (G-7).
     pub fn title(self) -> &'static str {
         match self {

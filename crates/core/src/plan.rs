@@ -6,7 +6,6 @@
 
 mod agent;
 mod annotate;
-mod bead_ids;
 mod body;
 mod complete;
 mod diagnostics;
@@ -17,23 +16,27 @@ mod line;
 mod list;
 mod model;
 mod parse;
-mod suspicious;
 mod verifier;
 
 #[cfg(test)]
 mod fixture;
-#[cfg(test)]
-mod tests;
 
 #[cfg(test)]
 pub(crate) use fixture::{complete_plan, sprint};
 
 pub use agent::AgentItem;
 pub use annotate::{Annotated, annotate};
-pub(crate) use bead_ids::shared_bead_ids;
 pub use complete::{CompleteSprint, complete};
+pub(crate) use diagnostics::shared_bead_ids;
 pub use field::Field;
 pub use filter::{Filter, FilterFault};
 pub use model::{Annotation, Body, Estimate, Plan, Sprint, SprintKind, weight};
 pub use parse::{invalid_utf8, parse};
 pub use verifier::VerifierItem;
+
+#[cfg(test)]
+mod tests {
+    mod annotation;
+    mod bodies;
+    mod properties;
+}

@@ -46,10 +46,8 @@
 //! that a session that ends in a failure fails for ever.
 
 mod model;
-mod play;
 mod read;
 #[cfg(test)]
 mod tests;
 
-pub use model::{Action, Cut, Failure, Rule, Scenario, Session, Turn, Usage};
-pub use play::{Cue, Play, Progress};
+pub use model::{Action, Cue, Cut, Failure, Play, Progress, Rule, Scenario, Session, Turn, Usage};

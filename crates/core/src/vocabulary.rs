@@ -6,7 +6,7 @@
 mod keys;
 pub mod label;
 
-pub use keys::{field, metadata};
+pub use keys::{field, metadata, ralph_meta};
 
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident {

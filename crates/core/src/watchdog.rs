@@ -3,19 +3,13 @@
 //! A claim says more than silence does: a bead whose holder is alive is never taken away, only reminded of; and one that waits for a person is
 //! left alone. Nothing here looks at a clock or at a process: both are handed in.
 
-mod counts;
-mod filed;
-mod stored;
-mod watched;
+mod wire;
 
 use std::time::Duration;
 
 use jiff::Timestamp;
 
-pub use counts::Counts;
-pub use filed::{given_up_file, restarted_file};
-pub use stored::{forgiven, given_up, restarted};
-pub use watched::Watched;
+pub use wire::{Counts, Watched, forgiven, given_up, given_up_file, restarted, restarted_file};
 
 use crate::issue::Abandoned;
 use crate::vocabulary::label;

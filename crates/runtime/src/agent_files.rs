@@ -36,14 +36,11 @@ struct FrontMatter {
     recommended_model: Option<String>,
 }
 
-/// An agent's file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Definition {
     /// Where it is, from the repository's root.
     pub path: String,
-    /// `name` of its front matter.
     pub name: Option<String>,
-    /// `description` of its front matter.
     pub description: Option<String>,
     /// `recommended_model` of its front matter, as written (B-20).
     pub recommended_model: Option<String>,
@@ -82,7 +79,6 @@ fn read_definition(path: String, text: &str) -> Definition {
     }
 }
 
-/// The files of all agents of one name.
 pub fn called(root: &Utf8Path, name: &str) -> Vec<String> {
     let paths = paths(root).unwrap_or_default();
     let is_called = |path: &String| {
@@ -145,7 +141,6 @@ fn read_start(path: &Utf8Path, max: u64) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// The front matter of a text, and the rest.
 fn split(text: &str) -> (Option<FrontMatter>, &str) {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let Some((first, rest)) = text.split_once('\n') else {

@@ -6,19 +6,12 @@
 
 mod adapters;
 mod budgets;
-mod disk;
 mod document;
 mod error;
-mod gates;
-mod hooks;
 mod implement;
 mod integration;
-mod logging;
-mod patrol;
 mod project;
 mod run;
-mod timeouts;
-mod values;
 mod worktrees;
 
 use std::collections::BTreeMap;
@@ -29,19 +22,19 @@ use serde_json::{Value, json};
 
 pub use beads_ralph_core::agent::Permissions;
 
+pub use self::document::Backoff;
+pub use self::integration::ScrumMaster;
+pub use self::project::Gates;
+pub use self::run::DiskSettings;
+pub use self::run::PatrolSettings;
+pub use self::run::Timeouts;
 pub use adapters::Agents;
 pub use budgets::{Allowance, Budgets};
-pub use disk::DiskSettings;
 pub use error::ConfigError;
-pub use gates::Gates;
-pub use hooks::ScrumMaster;
 pub use implement::{ImplementSettings, ReviewerSettings, WorkerSettings};
 pub use integration::{IntegrationMode, IntegrationSettings};
-pub use patrol::PatrolSettings;
 pub use project::{Coverage, PROJECT_FILE_NAME};
 pub use run::RunSettings;
-pub use timeouts::Timeouts;
-pub use values::Backoff;
 pub use worktrees::{Base, WorktreeSettings};
 
 use crate::os::files;
@@ -54,14 +47,11 @@ pub const FILE_NAME: &str = "beads-ralph.yaml";
 /// What runs the command line of a check, unless the configuration says otherwise (V-3).
 const SHELL: [&str; 2] = ["/bin/sh", "-c"];
 
-/// What the program is configured with.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// The repository's name, `metadata.rig`.
     pub rig: String,
-    /// The model for agents that name none.
     pub default_model: Option<String>,
-    /// The model for each role.
     pub role_models: BTreeMap<String, String>,
     /// The checks that hold for every bead, besides its own (`verify.default`, Z-31).
     pub default_checks: Vec<Verifier>,
@@ -75,19 +65,14 @@ pub struct Config {
     pub permissions: Option<Permissions>,
     /// The agents that there are, and how they are run.
     pub agents: Agents,
-    /// What may be spent.
     pub budgets: Budgets,
     /// How long agents may take.
     pub timeouts: Timeouts,
-    /// How the loop runs.
     pub run: RunSettings,
-    /// Where beads are worked on.
     pub worktrees: WorktreeSettings,
     /// How much room there must be before anything starts.
     pub disk: DiskSettings,
-    /// What is done with verified work.
     pub integration: IntegrationSettings,
-    /// Who leads the work on a bead.
     pub scrum_master: ScrumMaster,
     /// What is run to tell the user something: a program and its arguments.
     pub notify: Option<Vec<String>>,
@@ -95,7 +80,6 @@ pub struct Config {
     pub gates: Gates,
     /// How much of the code must be tested, from `project-config.toml` (contracts §9.13).
     pub coverage: Coverage,
-    /// How `implement` works (contracts §9).
     pub implement: ImplementSettings,
     /// What the patrol looks at, and how often (contracts §8.6).
     pub patrol: PatrolSettings,

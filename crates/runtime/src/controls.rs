@@ -11,24 +11,19 @@ use serde_json::{Value, json};
 
 use crate::store::{Control, Stamp, Store, StoreError};
 
-/// The row that says that runs are to stop.
 pub const STOP: &str = "run/stop";
 
 /// The row that says that runs are to begin nothing new.
 pub const PAUSE: &str = "run/pause";
 
-/// What both rows begin with.
 const PREFIX: &str = "run/";
 
 /// How often a row is looked at anew because somebody else has set it meanwhile.
 const TRIES: usize = 100;
 
-/// Something that was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Order {
-    /// When.
     pub at: Timestamp,
-    /// By whom.
     pub by: String,
     /// Whether agents that run are to be ended as well.
     pub now: bool,
@@ -37,17 +32,14 @@ pub struct Order {
     pub version: u64,
 }
 
-/// Everything that is asked for now.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Orders {
     /// The last order to stop, heeded or not.
     pub stop: Option<Order>,
-    /// That nothing new is to be begun.
     pub pause: Option<Order>,
 }
 
 impl Orders {
-    /// What a run remembers when it begins.
     pub fn stop_version(&self) -> u64 {
         self.stop.as_ref().map_or(0, |order| order.version)
     }

@@ -4,75 +4,57 @@
 //! the bead is told after every step where it stands, so that a crash at any point leaves a bead that can be run again.
 //! The checks are those that the bead had at the start; nothing that an agent writes can change them.
 
-mod agent_end;
-mod beating;
-mod file_keeper;
 mod keeper;
-mod receipt;
 mod run;
-mod store_keeper;
-
-pub use file_keeper::FileKeeper;
-pub use keeper::{Keeper, KeeperError, Verdict};
-pub use receipt::Receipt;
-pub use store_keeper::StoreKeeper;
 
 use std::time::Duration;
 
-use beads_ralph_core::agent::{Budget, Outcome};
+use beads_ralph_core::agent::{Budget, CostSource, Outcome, Status, Tokens};
 use beads_ralph_core::check::CheckRecord;
-use beads_ralph_core::dod::{DodBead, Settings};
+use beads_ralph_core::dod::{AgentEnd, DodBead, Settings};
 use camino::{Utf8Path, Utf8PathBuf};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
+pub use self::keeper::FileKeeper;
+pub use self::keeper::StoreKeeper;
+pub use self::keeper::{Keeper, KeeperError, Verdict};
 use self::run::Run;
 use crate::bead_files::{Evidence, LogDirectory};
 use crate::check::Again;
 use crate::os::process::{Cancel, Mark, Units};
 use crate::progress::Listener;
-use crate::work_dir::Tree;
+use crate::work_dir::{Snapshot, Tree};
 
 /// Somebody who can be asked to work on a bead.
 pub trait Worker {
-    /// What it is called.
     fn name(&self) -> &str;
 
     /// Works. The directory is for its output.
     fn work(&mut self, task: &Task<'_>, listener: &mut dyn Listener) -> Outcome;
 }
 
-/// What somebody is asked to do.
 #[derive(Debug)]
 pub struct Task<'a> {
-    /// The bead.
     pub bead: &'a DodBead,
     /// The iteration, from 1.
     pub iteration: u32,
-    /// What is asked.
     pub prompt: &'a str,
-    /// How long there is.
     pub time_left: Option<Duration>,
-    /// The directory for its output; it exists.
     pub directory: &'a Utf8Path,
-    /// By what its processes are to be known.
     pub mark: Mark,
 }
 
-/// Where and with what a bead is worked on.
 #[derive(Debug)]
 pub struct Workshop<'a> {
-    /// What starts processes.
     pub units: &'a Units,
-    /// What ends everything early.
     pub cancel: &'a Cancel,
     /// Where agent and checks run.
     pub root: &'a Utf8Path,
     /// The main checkout of the repository, which may be the same.
     pub home: &'a Utf8Path,
-    /// What runs a command line.
     pub shell: &'a [String],
-    /// Where evidence is kept.
     pub evidence: &'a Evidence,
-    /// Where output is kept.
     pub logs: &'a LogDirectory,
     /// Whether everything must be committed before the checks, because the bead has a worktree (Z-29).
     pub must_be_clean: bool,
@@ -82,41 +64,27 @@ pub struct Workshop<'a> {
     pub again: Again<'a>,
     /// By what everything that is started here can be found.
     pub mark: &'a Mark,
-    /// What the bead may cost.
     pub budget: &'a Budget,
-    /// Who we are, for the bead.
     pub version: &'a str,
 }
 
-/// How the work ended.
 #[derive(Debug)]
 pub struct Report {
-    /// How.
     pub ending: Ending,
-    /// How many iterations there were.
     pub iterations: u32,
-    /// What the checks said last.
     pub records: Vec<CheckRecord>,
-    /// What went wrong last.
     pub last_failure: Option<String>,
-    /// The record of it.
     pub evidence: Option<Utf8PathBuf>,
-    /// What the agents took.
     pub receipt: Receipt,
-    /// How long it took.
     pub duration: Duration,
 }
 
-/// How the work on a bead ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
-    /// Every check passed.
     Completed,
     /// The checks are red, and no agent was to mend them.
     Red,
-    /// It was given up.
     Failed(String),
-    /// Somebody stopped it.
     Interrupted,
 }
 
@@ -131,4 +99,85 @@ pub fn pursue<'a>(
     let tree = Tree::at(workshop.root, workshop.home, workshop.units);
     let _settings = tree.keep_settings();
     Run::new(workshop, keeper, worker, settings, listener).until_the_end()
+}
+
+pub(super) fn agent_end(outcome: &Outcome, before: &Snapshot, after: &Snapshot) -> AgentEnd {
+    let reason = || outcome.reason.clone();
+    let has_changed = before != after;
+    match outcome.status {
+        // What was forbidden will be forbidden again.
+        Status::Ok if !has_changed && !outcome.denials.is_empty() => AgentEnd::Hopeless(format!(
+            "The agent was not allowed to work: {}",
+            outcome.denials.join(", ")
+        )),
+        Status::Ok => AgentEnd::Done { has_changed },
+        Status::Limit => AgentEnd::Limit {
+            resets_at: outcome.resets_at,
+            reason: reason(),
+        },
+        Status::Auth | Status::Config => AgentEnd::Hopeless(reason()),
+        Status::Denied if !has_changed => AgentEnd::Hopeless(reason()),
+        Status::Denied
+        | Status::Failed
+        | Status::Timeout
+        | Status::Killed
+        | Status::Crashed
+        | Status::NoResult => AgentEnd::Failed(reason()),
+    }
+}
+
+/// What the agents of a bead took so far.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Receipt {
+    pub agent_calls: u32,
+    /// How many turns they took, as far as they say.
+    pub turns: u64,
+    pub tokens: Tokens,
+    /// How much money, as far as it is known.
+    pub usd: f64,
+    /// How many calls did not say what they cost.
+    pub calls_of_unknown_cost: u32,
+}
+
+impl Receipt {
+    /// What earlier runs took, as a bead notes it: a budget is one for all runs together.
+    pub fn noted(bead: &DodBead) -> Self {
+        let noted = bead.meta("receipt").cloned();
+        noted
+            .and_then(|noted| serde_json::from_value(noted).ok())
+            .unwrap_or_default()
+    }
+
+    pub fn add(&mut self, outcome: &Outcome) {
+        self.agent_calls += 1;
+        self.turns = self.turns.saturating_add(outcome.turns.unwrap_or(0));
+        self.tokens.add(&outcome.tokens);
+        match (outcome.cost.source, outcome.cost.usd) {
+            (CostSource::Reported | CostSource::Computed, Some(usd)) => self.usd += usd,
+            _ => self.calls_of_unknown_cost += 1,
+        }
+    }
+
+    /// As it goes into a bead; nothing when no agent was called.
+    pub fn to_value(&self) -> Option<Value> {
+        (self.agent_calls > 0).then(|| json!(self))
+    }
+}
+
+/// Why no further agent may be called within a budget, if so.
+pub(super) fn exceeded(budget: &Budget, receipt: &Receipt) -> Option<String> {
+    let tokens = receipt.tokens.total();
+    let usd = budget.usd.filter(|usd| receipt.usd >= *usd);
+    let usd = usd.map(|usd| format!("${:.2} of ${usd:.2}", receipt.usd));
+    let of = |spent: u64, most: Option<u64>, what: &str| {
+        let most = most.filter(|most| spent >= *most)?;
+        Some(format!("{spent} of {most} {what}"))
+    };
+    let spent = usd
+        .or_else(|| of(tokens, budget.tokens, "tokens"))
+        .or_else(|| of(receipt.turns, budget.turns, "turns"))?;
+    Some(format!(
+        "Budget exceeded: {spent} (budgets.bead in beads-ralph.yaml)"
+    ))
 }

@@ -7,10 +7,9 @@
 //! Limits: branches and pull requests are in one repository; nothing is proposed from a fork to where it was forked from. A call that
 //! failed on the way may have been heard: whoever makes a pull request looks for it again before making another.
 
-mod ready;
+mod errors;
 mod remote;
 mod text;
-mod trouble;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -23,13 +22,13 @@ use serde::Deserialize;
 use crate::os::process::{
     Cancel, Ended, Environment, Limits, Mark, Silent, Spec, Stdin, UnitError, Units,
 };
-use crate::run::{Forge, Found, NewPullRequest, PullRequest, PullState};
+use crate::ports::{Forge, Found, NewPullRequest, PullRequest, PullState};
 use crate::{os::env, os::files};
 
-use self::trouble::Failure;
+use self::errors::Failure;
 
-pub use self::ready::{NotReady, ready};
 pub use self::remote::Address;
+pub use self::remote::{NotReady, ready};
 
 /// How many pull requests of one branch are looked at: the newest.
 const MAX_FOUND: &str = "100";
@@ -55,20 +54,14 @@ const NEVER: [&str; 5] = [
     "GH_REPO",
 ];
 
-/// How `gh` is called.
 #[derive(Debug, Clone)]
 pub struct Gh<'u> {
-    /// Where it is started.
     pub units: &'u Units,
-    /// The program, if there is one.
     pub program: Option<Utf8PathBuf>,
-    /// The repository's root.
     pub root: Utf8PathBuf,
     /// How long one call may take.
     pub limit: Duration,
-    /// What ends a call early.
     pub cancel: Cancel,
-    /// What its environment has beyond the inherited one.
     pub env: BTreeMap<String, String>,
 }
 
@@ -110,7 +103,6 @@ impl<'u> Gh<'u> {
     }
 }
 
-/// The pull requests of one repository on GitHub.
 #[derive(Debug, Clone)]
 pub struct GitHub<'u> {
     gh: Gh<'u>,
@@ -119,7 +111,6 @@ pub struct GitHub<'u> {
 }
 
 impl GitHub<'_> {
-    /// Which repository it is.
     pub fn address(&self) -> &Address {
         &self.address
     }
@@ -127,7 +118,7 @@ impl GitHub<'_> {
     /// What `gh` prints, once it succeeds.
     fn call(&self, doing: &str, arguments: &[&str], stdin: Stdin) -> Result<String, Failure> {
         let ended = self.gh.run(self.program.as_str(), arguments, stdin);
-        trouble::printed(ended, self.gh.limit, doing, &self.address)
+        errors::printed(ended, self.gh.limit, doing, &self.address)
     }
 }
 

@@ -22,7 +22,6 @@ pub fn gates(ralph: &Ralph, store: Option<&dyn Store>) -> Result<Gates, StoreErr
     Ok(Gates::new(filed(ralph).into_iter().chain(stored)))
 }
 
-/// The gates in files.
 pub fn filed(ralph: &Ralph) -> Vec<Gate> {
     let mut gates = Vec::new();
     for place in ralph.all_places() {

@@ -9,41 +9,31 @@
 //! is `/proc`.
 
 mod add;
-mod base;
-mod before;
 mod call;
-mod changes;
 mod checkout;
-mod clashes;
-mod conflict;
 mod copied;
-mod fault;
+mod errors;
 mod guard;
 mod history;
-mod identity;
 mod index;
 mod integrate;
 mod locks;
-mod occupants;
-mod onlooker;
+mod preflight;
 mod prepare;
-mod push;
-mod refname;
+mod refs;
+mod remote;
 mod restore;
 mod seal;
-mod setup;
 mod site;
 mod status;
-mod submodules;
-mod turn;
+mod user_settings;
 mod view;
-mod worktree_view;
 mod worktrees;
 
-pub use changes::Change;
+pub use self::history::Change;
+pub use self::user_settings::{Identity, Person, branch_of};
+pub(crate) use self::worktrees::{Sight, hold, look};
 pub(crate) use copied::copy_into;
-pub use identity::{Identity, Person, branch_of};
-pub(crate) use onlooker::{Sight, hold, look};
 pub(crate) use view::View;
 pub use worktrees::Worktree;
 
@@ -56,8 +46,8 @@ use beads_ralph_core::engine::{CommitId, Trouble};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::os::process::Units;
+use crate::ports::{Integrated, Origin, Place, Prepared, Repository, Sealed, State};
 use crate::repo::shown;
-use crate::run::{Integrated, Origin, Place, Prepared, Repository, Sealed, State};
 use call::{Call, Caller};
 use site::Linked;
 
@@ -66,7 +56,6 @@ use site::Linked;
 pub struct Settings {
     /// What is copied from the main checkout into worktrees: paths and patterns from its root (`worktrees.copy`).
     pub copy: Vec<String>,
-    /// The remote that is fetched from and pushed to.
     pub remote: String,
     /// How long the remote may take to answer one call.
     pub network_limit: Duration,
@@ -84,7 +73,7 @@ impl Default for Settings {
             copy: Vec::new(),
             remote: "origin".to_owned(),
             network_limit: Duration::from_mins(2),
-            fetch_every: base::FETCH_EVERY,
+            fetch_every: remote::FETCH_EVERY,
             withhold: Vec::new(),
             stale_lock: locks::STALE,
         }
@@ -107,7 +96,6 @@ type Fetched = HashMap<String, (Instant, Option<String>)>;
 #[derive(Debug)]
 pub struct Git {
     caller: Caller<Arc<Units>>,
-    /// The root of the main worktree.
     root: Utf8PathBuf,
     /// The git directory that all worktrees share.
     common: Utf8PathBuf,
@@ -170,14 +158,13 @@ impl Git {
 
     /// The lock that a git which was killed may have left on a branch.
     fn branch_lock(&self, branch: &str) -> Utf8PathBuf {
-        self.common
-            .join(format!("{}.lock", refname::branch(branch)))
+        self.common.join(format!("{}.lock", refs::branch(branch)))
     }
 }
 
 impl Repository for Git {
     fn branch(&self, name: &str) -> Result<Option<CommitId>, Trouble> {
-        self.resolve(&refname::branch(name))
+        self.resolve(&refs::branch(name))
     }
 
     fn prepare(&self, place: &Place, origin: &Origin) -> Result<Prepared, Trouble> {
@@ -229,11 +216,11 @@ impl Repository for Git {
     }
 
     fn keep(&self, bead: &BeadId, commit: &CommitId) -> Result<(), Trouble> {
-        self.set_ref(&refname::verified(bead), commit)
+        self.set_ref(&refs::verified(bead), commit)
     }
 
     fn kept(&self, bead: &BeadId) -> Result<Option<CommitId>, Trouble> {
-        self.resolve(&refname::verified(bead))
+        self.resolve(&refs::verified(bead))
     }
 
     fn is_in(&self, commit: &CommitId, head: &CommitId) -> Result<bool, Trouble> {

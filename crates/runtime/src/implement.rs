@@ -9,40 +9,46 @@
 
 mod assign;
 mod calling;
-mod checking;
-mod classify;
+mod claim;
 pub mod drive;
 mod ending;
 mod find;
-mod hold;
-mod kept;
+mod finish;
 mod native;
-mod pouring;
 mod ralf;
 mod record;
-mod seen;
-mod session;
-mod settle;
-mod site;
-mod work;
+mod report;
+mod watch;
+mod worker;
 
-pub use ending::{Decision, Dispatched, Ending, ImplementError};
-pub use kept::{own_place, reviews_of, target_of, work_of};
-pub use session::session_id;
-pub use site::Site;
+use std::time::Duration;
 
+use beads_ralph_core::agent::Permissions;
 use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::gate::Gates;
 use beads_ralph_core::implement::{Outcome, outcome_of};
+use beads_ralph_core::issue::Holder;
+use camino::Utf8Path;
 
 use self::assign::{Assignment, Shape};
+use self::claim::Held;
 use self::ending::Stop;
+pub use self::ending::{Decision, Dispatched, Ending, ImplementError};
 use self::find::TURNS;
-use self::hold::Held;
-use self::settle::Settlement;
+use self::finish::Settlement;
+pub use self::record::{own_place, reviews_of, session_id, target_of, work_of};
+use crate::bead_files::Ralph;
+use crate::config::{Config, IntegrationMode};
+use crate::formulas::Formulas;
+use crate::gate;
+use crate::git::Git;
+use crate::os::clock;
+use crate::os::process::{Cancel, Mark, Units};
+use crate::ports::Forge;
 use crate::progress::Listener;
+use crate::run::crash_points;
 use crate::run::main_checkout::MainCheckout;
-use crate::run::mortal;
-use crate::store::Store;
+use crate::store::{Stamp, Store, StoreError};
 
 /// Works on beads, one stage at a time.
 pub struct Dispatcher<'a> {
@@ -66,7 +72,6 @@ impl std::fmt::Debug for Dispatcher<'_> {
 }
 
 impl<'a> Dispatcher<'a> {
-    /// A dispatcher for one bead.
     pub fn new(
         store: &'a mut dyn Store,
         site: &'a Site<'a>,
@@ -193,7 +198,7 @@ impl<'a> Dispatcher<'a> {
     fn decide(&mut self, rule: &'static str, text: impl Into<String>) {
         let text = text.into();
         self.told.decisions.push(Decision { rule, text });
-        mortal::die_if_foretold(self.told.decisions.len());
+        crash_points::die_if_foretold(self.told.decisions.len());
     }
 }
 
@@ -201,5 +206,60 @@ impl Settlement {
     fn skipped(assignment: &Assignment, why: &str) -> Self {
         let stage = assignment.stage.as_str();
         Self::new(Outcome::Complete(format!("{stage} skipped: {why}")))
+    }
+}
+
+/// How long a claim on a step lasts without a sign of life.
+const LEASE: Duration = Duration::from_mins(10);
+
+/// Where and with what a dispatcher works. Several may share it.
+#[derive(Clone)]
+pub struct Site<'a> {
+    pub units: &'a Units,
+    pub cancel: &'a Cancel,
+    pub config: &'a Config,
+    pub root: &'a Utf8Path,
+    /// The directory of the store, in which reports are kept.
+    pub beads: &'a Utf8Path,
+    pub formulas: &'a Formulas,
+    pub git: &'a Git,
+    /// Where pull requests are made, if they are.
+    pub forge: Option<&'a dyn Forge>,
+    pub integration: IntegrationMode,
+    /// What agents may do without asking, if it was chosen.
+    pub permissions: Option<Permissions>,
+    pub holder: Holder,
+    pub actor: &'a str,
+    /// By what everything that is started here can be found.
+    pub mark: Mark,
+}
+
+impl std::fmt::Debug for Site<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Site")
+            .field("root", &self.root)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Site<'_> {
+    pub(super) fn stamp(&self) -> Stamp<'_> {
+        Stamp {
+            actor: self.actor,
+            at: clock::now(),
+        }
+    }
+
+    pub(super) fn lease_until() -> jiff::Timestamp {
+        let until = clock::now().checked_add(LEASE);
+        until.unwrap_or(jiff::Timestamp::MAX)
+    }
+
+    pub fn gates(&self, store: &dyn Store) -> Result<Gates, StoreError> {
+        gate::gates(&Ralph::with_store(self.root, self.beads), Some(store))
+    }
+
+    pub(super) fn commands(&self) -> Vec<(&'static str, &str)> {
+        self.config.gates.commands().collect()
     }
 }

@@ -9,5 +9,4 @@ pub mod files;
 pub mod host;
 pub mod limits;
 pub mod process;
-pub mod signals;
 pub mod terminal;

@@ -3,8 +3,7 @@
 //! Any number of patrols may be on their way at once. A bead gets the next number of its kind, so that of two that file at the
 //! same time one finds the number taken, looks again and sees the other's bead.
 
-mod log;
-
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 use std::time::Duration;
@@ -17,15 +16,17 @@ use beads_ralph_core::text::excerpt;
 use camino::{Utf8Path, Utf8PathBuf};
 use thiserror::Error;
 
-use self::log::Log;
 use crate::bead_files::names;
 use crate::check::finish;
 use crate::config::Config;
 use crate::os::files::{self, FileError};
-use crate::os::process::{Cancel, Environment, Limits, Mark, Spec, Stdin, UnitError, Units};
+use crate::os::process::{
+    Cancel, Environment, Flow, Limits, Mark, Spec, Stdin, Stream, UnitError, Units, Watch,
+};
+use crate::os::{clock, host};
 use crate::pour::Numbers;
+use crate::repo;
 use crate::store::{Guard, Stamp, Store, StoreError, Write};
-use crate::{os::clock, os::host, repo};
 
 /// Where logs are, from the project's root.
 const LOGS: &str = ".ralph/patrol";
@@ -36,49 +37,35 @@ const MAX_LOGS: usize = 20;
 /// How often a bead is looked for again because somebody was faster.
 const TURNS: usize = 10;
 
-/// Where a patrol walks, and with what.
 #[derive(Debug, Clone, Copy)]
 pub struct Patrol<'a> {
-    /// What starts the checks.
     pub units: &'a Units,
-    /// What ends everything.
     pub cancel: &'a Cancel,
-    /// The root of the project.
     pub root: &'a Utf8Path,
-    /// The configuration.
     pub config: &'a Config,
-    /// Who writes.
     pub actor: &'a str,
 }
 
-/// What became of one check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
-    /// The check.
     pub check: Check,
     /// Why it failed; nothing when it passed.
     pub reason: Option<String>,
     /// The log of a failure that a bead was filed about, from the project's root.
     pub log: Option<String>,
-    /// What was done about it.
     pub done: Done,
 }
 
-/// What was done about a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Done {
-    /// Nothing, and nothing was to be done.
     Nothing,
-    /// A bead was filed.
     Filed(BeadId),
-    /// A bead says it already.
     Known(BeadId),
     /// Beads were closed; the second ones somebody works on.
     Closed(Vec<BeadId>, Vec<BeadId>),
 }
 
 impl Done {
-    /// Whether anything was changed.
     pub fn is_change(&self) -> bool {
         match self {
             Self::Nothing | Self::Known(_) => false,
@@ -93,22 +80,14 @@ impl Done {
 pub enum PatrolError {
     /// A check could not be run at all, which says nothing about the project.
     #[error("`{}` could not be run: {why}", excerpt(command))]
-    NotRun {
-        /// The command.
-        command: String,
-        /// Why.
-        why: String,
-    },
+    NotRun { command: String, why: String },
     /// Others file and close the same bead all the time.
     #[error("others change the bead '{0}' all the time")]
     Busy(&'static str),
-    /// Somebody stopped it.
     #[error("the patrol was interrupted")]
     Interrupted,
-    /// A log cannot be written.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The store said no.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -316,7 +295,95 @@ fn not_run(check: &Check, error: &UnitError) -> PatrolError {
     }
 }
 
-/// How the name of a check's log ends.
 fn ending(check: &Check) -> String {
     format!("-{}.log", check.watched.as_str())
+}
+
+/// How much of the beginning is kept, and how much of the end: what failed is mostly told there.
+const HEAD: usize = 4 * 1024 * 1024;
+const TAIL: usize = 4 * 1024 * 1024;
+
+pub(super) struct Log<W> {
+    file: W,
+    /// How much may still be written as it comes.
+    head: usize,
+    tail: VecDeque<u8>,
+    max_tail: usize,
+    n_left_out: u64,
+    fault: Option<io::Error>,
+}
+
+impl<W: io::Write> Log<W> {
+    fn new(file: W) -> Self {
+        Self::bounded(file, HEAD, TAIL)
+    }
+
+    fn bounded(file: W, head: usize, max_tail: usize) -> Self {
+        Self {
+            file,
+            head,
+            tail: VecDeque::new(),
+            max_tail,
+            n_left_out: 0,
+            fault: None,
+        }
+    }
+
+    /// Writes the end of a long log; whatever could not be written is told here.
+    fn end(mut self) -> io::Result<()> {
+        if let Some(fault) = self.fault {
+            return Err(fault);
+        }
+        if self.n_left_out > 0 {
+            writeln!(self.file, "\n[… {} bytes left out …]", self.n_left_out)?;
+        }
+        let (first, second) = self.tail.as_slices();
+        self.file.write_all(first)?;
+        self.file.write_all(second)
+    }
+
+    fn take(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let (head, rest) = bytes.split_at(self.head.min(bytes.len()));
+        self.head -= head.len();
+        self.file.write_all(head)?;
+        self.tail.extend(rest);
+        let n_over = self.tail.len().saturating_sub(self.max_tail);
+        self.tail.drain(..n_over);
+        self.n_left_out = self.n_left_out.saturating_add(n_over as u64);
+        Ok(())
+    }
+}
+
+impl<W: io::Write> Watch for Log<W> {
+    fn output(&mut self, _: Stream, bytes: &[u8]) -> Flow {
+        if self.fault.is_none() {
+            self.fault = self.take(bytes).err();
+        }
+        Flow::GoOn
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn logged(pieces: &[&str]) -> String {
+        let mut bytes = Vec::new();
+        let mut log = Log::bounded(&mut bytes, 4, 3);
+        for piece in pieces {
+            log.output(Stream::Stdout, piece.as_bytes());
+        }
+        log.end().unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn g_7_of_a_long_log_the_beginning_and_the_end_are_kept() {
+        assert_eq!(logged(&["ab"]), "ab");
+        assert_eq!(logged(&["abc", "defg"]), "abcdefg");
+        assert_eq!(
+            logged(&["abcdef", "ghij", "k"]),
+            "abcd\n[… 4 bytes left out …]\nijk"
+        );
+    }
 }

@@ -6,59 +6,40 @@ use beads_ralph_core::agent::Outcome;
 use beads_ralph_core::check::CheckRecord;
 use beads_ralph_core::text::{visible, without_colour};
 
-/// Something that happened.
 #[derive(Debug)]
 pub enum News<'a> {
-    /// An agent is called.
     AgentBegins {
-        /// The adapter's name.
         agent: &'a str,
         /// The iteration, from 1.
         iteration: u32,
-        /// How many there may be.
         of: u32,
     },
-    /// It has ended.
     AgentEnded {
-        /// How.
         outcome: &'a Outcome,
-        /// After this time.
         duration: Duration,
     },
-    /// A check is run.
     CheckBegins {
-        /// Its name.
         name: &'a str,
-        /// How long it may take.
         limit: Duration,
     },
-    /// A check was run, or skipped.
     Checked(&'a CheckRecord),
     /// Whatever runs, runs; told a few times a second.
     Running {
-        /// For this long.
         elapsed: Duration,
-        /// The last line that it wrote.
         line: Option<&'a str>,
     },
-    /// Nothing is done for a while.
     Waiting {
-        /// How long still.
         left: Duration,
-        /// Why.
         why: &'a str,
     },
     /// Something that people should know.
     Warning(&'a str),
 }
 
-/// Somebody who wants to know.
 pub trait Listener {
-    /// Something happened.
     fn hear(&mut self, news: &News<'_>);
 }
 
-/// Nobody wants to know.
 #[derive(Debug, Default)]
 pub struct Nobody;
 
@@ -77,7 +58,6 @@ impl LastLine {
     /// How much of a line is worth showing.
     const MAX: usize = 200;
 
-    /// Takes a piece of output.
     pub fn push(&mut self, bytes: &[u8]) {
         // Only the end can matter, however much there is.
         let bytes = &bytes[bytes.len().saturating_sub(16 * Self::MAX)..];
@@ -95,7 +75,6 @@ impl LastLine {
         }
     }
 
-    /// The line, if there was one.
     pub fn get(&self) -> Option<&str> {
         self.shown.as_deref()
     }

@@ -23,7 +23,6 @@ pub enum Home {
 }
 
 impl Home {
-    /// The directory.
     pub fn path(&self) -> &Utf8Path {
         match self {
             Self::Worktree(path) | Self::GitDirectory(path) => path,

@@ -8,16 +8,12 @@ use thiserror::Error;
 use crate::os::files::{self, FileError};
 use crate::repo::shown;
 
-/// Why a scenario cannot be used.
 #[derive(Debug, Error)]
 pub enum ScenarioError {
-    /// The file cannot be read.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The file is no scenario.
     #[error("{} is no scenario: {reason}", shown(path))]
     Invalid {
-        /// The file.
         path: Utf8PathBuf,
         /// What the parser said, with line and column.
         reason: String,
@@ -25,7 +21,6 @@ pub enum ScenarioError {
 }
 
 impl ScenarioError {
-    /// The code of contracts §4.2.
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::File(error) => error.code(),
@@ -34,7 +29,6 @@ impl ScenarioError {
     }
 }
 
-/// Reads a scenario file.
 pub fn load(path: &Utf8Path) -> Result<Scenario, ScenarioError> {
     let bytes = files::read(path)?;
     parse(&bytes).map_err(|reason| ScenarioError::Invalid {

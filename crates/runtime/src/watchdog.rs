@@ -3,17 +3,19 @@
 //! A bead is changed only if it is still as it was looked at. Two watchdogs take turns by a lock, so that no count is lost. Beads that are to be
 //! begun are for whoever calls: here they are only counted.
 
-mod filed;
-mod papers;
-mod stored;
+mod beads;
 
 use std::time::Duration;
 
+use beads_ralph_core::bead;
+use beads_ralph_core::issue::Holder;
 use beads_ralph_core::watchdog::{self, Counts, Step, Watched, Worker};
+use camino::Utf8PathBuf;
 use jiff::Timestamp;
+use serde_json::{Value, json};
 use thiserror::Error;
 
-use crate::bead_files::{BeadFileError, Ralph};
+use crate::bead_files::{BeadFileError, Ralph, names};
 use crate::os::files::{self, FileError, Lock};
 use crate::os::process::Cancel;
 use crate::store::{Store, StoreError};
@@ -25,27 +27,18 @@ const METRICS: &str = ".ralph/metrics";
 const TURNS: usize = 100;
 const TURN: Duration = Duration::from_millis(100);
 
-/// Where a watchdog looks, and as whom.
 #[derive(Debug, Clone, Copy)]
 pub struct Watchdog<'a> {
-    /// The project and its beads in files.
     pub ralph: &'a Ralph,
-    /// What ends its waits.
     pub cancel: &'a Cancel,
-    /// Who writes.
     pub actor: &'a str,
-    /// The version of the program, for the metrics.
     pub version: &'a str,
-    /// Whether nothing is written.
     pub is_dry_run: bool,
 }
 
-/// What was done about a bead.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Seen {
-    /// The bead as it was.
     pub bead: Watched,
-    /// What was decided.
     pub step: Step,
     /// How long it had been silent.
     pub silence: Option<Duration>,
@@ -72,7 +65,6 @@ impl Seen {
 pub struct Pass {
     /// The beads: those of the store in order of their ids, then those in files.
     pub seen: Vec<Seen>,
-    /// What it adds to the metrics.
     pub counts: Counts,
 }
 
@@ -82,16 +74,12 @@ pub enum WatchdogError {
     /// Another watchdog does not come to an end.
     #[error("another watchdog has been at work for a long time")]
     Busy,
-    /// Somebody stopped it.
     #[error("the watchdog was interrupted")]
     Interrupted,
-    /// A file cannot be written.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The file of a bead cannot be written.
     #[error(transparent)]
     Bead(#[from] BeadFileError),
-    /// The store said no.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -162,5 +150,89 @@ fn count(counts: &mut Counts, seen: &Seen) {
         Step::Nudge => counts.nudges_sent += 1,
         Step::Restart(_) => counts.restarts_done += 1,
         Step::GiveUp(_) => counts.failures += 1,
+    }
+}
+
+const NUDGES: &str = ".ralph/nudges";
+const ALERTS: &str = ".ralph/alerts";
+const METRICS_FILE: &str = "watchdog-metrics.json";
+
+/// How many reminders, and how many alerts, are kept.
+const MAX_KEPT: usize = 100;
+
+impl Watchdog<'_> {
+    /// A reminder for whoever works on a bead.
+    pub(super) fn nudge(
+        &self,
+        bead: &Watched,
+        holder: Option<&Holder>,
+        now: Timestamp,
+    ) -> Result<String, FileError> {
+        let Watched { id, title, .. } = bead;
+        let minutes = bead.silence(now).map(watchdog::minutes).unwrap_or_default();
+        let last = bead.last_activity.map(bead::Timestamp::from_instant);
+        let nudge = json!({
+            "timestamp": bead::Timestamp::from_instant(now),
+            "bead_id": id,
+            "title": title,
+            "assignee": bead.assignee,
+            "holder": holder,
+            "last_activity": last,
+            "message": format!("{id} has been silent for {minutes} minutes: say how it stands, or give it back"),
+        });
+        self.write_new(NUDGES, id, now, &nudge)
+    }
+
+    pub(super) fn alert(
+        &self,
+        bead: &Watched,
+        why: &str,
+        now: Timestamp,
+    ) -> Result<String, FileError> {
+        let Watched { id, title, .. } = bead;
+        let alert = json!({
+            "timestamp": bead::Timestamp::from_instant(now),
+            "severity": "critical",
+            "subject": format!("{id} was given up: {title}"),
+            "body": watchdog::failure_reason(bead.restart_count, why),
+        });
+        self.write_new(ALERTS, "alert", now, &alert)
+    }
+
+    /// Writes `<kind>-<yyyyMMdd-HHmmss>.json`, with a number where that is taken.
+    fn write_new(
+        &self,
+        directory: &str,
+        kind: &str,
+        now: Timestamp,
+        document: &Value,
+    ) -> Result<String, FileError> {
+        let place = self.ralph.root().join(directory);
+        files::create_directory(&place)?;
+        for name in names(now) {
+            let file = format!("{kind}-{name}.json");
+            match files::create_new(&place.join(&file), &files::to_json(document)) {
+                Err(FileError::Exists { .. }) => {}
+                Err(error) => return Err(error),
+                Ok(()) => {
+                    files::keep_newest(&place, ".json", MAX_KEPT)?;
+                    return Ok(format!("{directory}/{file}"));
+                }
+            }
+        }
+        Err(FileError::Exists { path: place })
+    }
+
+    /// Adds a pass to the metrics (G-9). A file that cannot be understood is begun anew: figures must not stop the watchdog.
+    fn keep(&self, counts: Counts, now: Timestamp) -> Result<(), FileError> {
+        let path: Utf8PathBuf = self.ralph.root().join(METRICS).join(METRICS_FILE);
+        let before = match files::read(&path) {
+            Ok(bytes) => serde_json::from_slice(&bytes).unwrap_or_default(),
+            Err(FileError::NotFound { .. }) => Value::Null,
+            Err(error) => return Err(error),
+        };
+        let now = bead::Timestamp::from_instant(now);
+        let document = counts.document(&before, &now, self.version);
+        files::write_atomic(&path, &files::to_json(&document))
     }
 }

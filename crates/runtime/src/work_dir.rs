@@ -25,12 +25,10 @@ const OURS: [&str; 3] = [".git", ".ralph", ".beads"];
 /// What a directory looked like, to be compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
-    /// The commit that was checked out.
     pub head: Option<String>,
     files: u64,
 }
 
-/// A directory of work.
 #[derive(Debug, Clone, Copy)]
 pub struct Tree<'a> {
     units: &'a Units,
@@ -63,7 +61,6 @@ impl<'a> Tree<'a> {
         (is_said && !head.is_empty()).then(|| head.to_owned())
     }
 
-    /// What it looks like now.
     pub fn snapshot(&self) -> Snapshot {
         match self.sight() {
             Some(sight) => Snapshot {
@@ -98,7 +95,6 @@ impl<'a> Tree<'a> {
         (!files.is_empty()).then_some(reason)
     }
 
-    /// The root of the worktree that it is in.
     fn top(&self) -> Option<Utf8PathBuf> {
         repo::root_of(self.root)
     }

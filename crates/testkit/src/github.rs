@@ -20,7 +20,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use beads_ralph_runtime::os::files;
-use beads_ralph_runtime::run::PullState;
+use beads_ralph_runtime::ports::PullState;
 use camino::{Utf8Path, Utf8PathBuf};
 use tempfile::TempDir;
 

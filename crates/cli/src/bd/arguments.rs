@@ -5,17 +5,13 @@ use std::collections::HashMap;
 
 use jiff::SignedDuration;
 
-use super::failure::Refusal;
-use super::tree::{
-    self, Arity, COMMANDS, Command, Flag, GLOBAL_FLAGS, GLOBAL_NOT_SERVED, Kind, NOT_SERVED,
-    ROOT_FLAGS,
-};
+use super::tree::{COMMANDS, GLOBAL_FLAGS, GLOBAL_NOT_SERVED, Kind, NOT_SERVED, ROOT_FLAGS};
+use super::{Arity, Command, Flag, Refusal, tree};
 
 /// What was typed: a command, its flags, and the words beside them.
 #[derive(Debug, Default)]
 pub(super) struct Arguments {
     values: HashMap<&'static str, Vec<String>>,
-    /// The words beside the flags.
     pub(super) words: Vec<String>,
     /// The word that the command was called by.
     pub(super) called_as: String,
@@ -30,12 +26,10 @@ pub(super) struct Read {
 }
 
 impl Arguments {
-    /// Whether a flag was given at all.
     pub(super) fn has(&self, long: &str) -> bool {
         self.values.contains_key(long)
     }
 
-    /// Whether a switch is on.
     pub(super) fn is_on(&self, long: &str) -> bool {
         self.last(long)
             .is_some_and(|value| is_true(value) == Some(true))
@@ -51,9 +45,14 @@ impl Arguments {
         self.last(long).filter(|value| !value.is_empty())
     }
 
-    /// The number of a flag.
     pub(super) fn number(&self, long: &str) -> Option<i64> {
         self.last(long).and_then(|value| value.parse().ok())
+    }
+
+    /// The number of `--limit`, or else the usual one; nothing where all are wanted.
+    pub(super) fn limit(&self, usual: i64) -> Option<usize> {
+        let limit = self.number("limit").unwrap_or(usual);
+        usize::try_from(limit).ok().filter(|limit| *limit > 0)
     }
 
     /// Everything that was given for a flag with a list, split at its commas.

@@ -2,17 +2,10 @@
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Effect, Query, Record};
-use serde_json::Value;
+use beads_ralph_core::vocabulary::Status;
 
-use super::call::{Call, Opened};
-use super::failure::Refusal;
-use super::filter::Filter;
-use super::input;
-use super::issue_json;
-use super::text::{push, title_of};
-use super::tree::{Command, list_of, text};
+use super::{Call, Command, Filter, Opened, Refusal, issue_json, list_of, string, title_of};
 
-/// The command.
 pub(super) const COMMAND: Command = Command {
     name: "blocked",
     about: "Beads that wait for others",
@@ -20,7 +13,7 @@ pub(super) const COMMAND: Command = Command {
         list_of("exclude-label", "Not those with one of these labels"),
         list_of("label", "Only those with all of these labels").short('l'),
         list_of("label-any", "Only those with one of these labels"),
-        text("parent", "Only what is below a bead"),
+        string("parent", "Only what is below a bead"),
     ],
     run: Some(run),
     ..Command::NONE
@@ -30,11 +23,8 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let arguments = call.arguments;
     let opened = call.open()?;
     let filter = Filter {
-        labels: input::labels(arguments.list("label")),
-        labels_any: input::labels(arguments.list("label-any")),
-        excluded_labels: input::labels(arguments.list("exclude-label")),
-        excluded_statuses: vec!["closed".to_owned(), "pinned".to_owned()],
-        ..Filter::default()
+        excluded_statuses: vec![Status::Closed.into(), Status::Pinned.into()],
+        ..Filter::labelled(arguments)
     };
     let query = Query {
         is_blocked: Some(true),
@@ -53,14 +43,19 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         }
         n_blocked += 1;
         if is_json {
-            values.push(value(&record, by));
+            let issue = issue_json::issue(&record);
+            values.push(
+                issue
+                    .with("blocked_by_count", by.len())
+                    .with("blocked_by", by),
+            );
         } else {
-            told(&mut text, &record, &by);
+            paragraph(&mut text, &record, &by);
         }
         Ok(())
     })?;
     if is_json {
-        return call.output.value(values.into());
+        return call.output.value(values);
     }
     if n_blocked == 0 {
         return call.output.text("\n✨ No blocked issues\n\n");
@@ -69,21 +64,13 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     call.output.text(&(heading + &text))
 }
 
-fn value(record: &Record, by: Vec<String>) -> Value {
-    let mut object = issue_json::issue(record);
-    object.shift_remove("is_blocked");
-    object.insert("blocked_by_count".to_owned(), by.len().into());
-    object.insert("blocked_by".to_owned(), by.into());
-    Value::Object(object)
-}
-
-fn told(text: &mut String, record: &Record, by: &[String]) {
+fn paragraph(text: &mut String, record: &Record, by: &[String]) {
     let issue = &record.issue;
     let (priority, id, title) = (issue.priority(), issue.id(), title_of(issue));
     let (n, by) = (by.len(), by.join(" "));
-    push(
+    push!(
         text,
-        format_args!("[P{priority}] {id}: {title}\n  Blocked by {n} open dependencies: [{by}]\n\n"),
+        "[P{priority}] {id}: {title}\n  Blocked by {n} open dependencies: [{by}]\n\n"
     );
 }
 
@@ -100,7 +87,8 @@ fn blockers(opened: &Opened, record: &Record) -> Result<Vec<String>, Refusal> {
     let targets: Vec<BeadId> = waited.map(|edge| edge.target().clone()).collect();
     let statuses = opened.store.statuses(&targets)?;
     let is_open = |status: &Option<String>| {
-        (status.as_deref()).is_some_and(|status| !matches!(status, "closed" | "pinned"))
+        (status.as_deref())
+            .is_some_and(|status| status != Status::Closed && status != Status::Pinned)
     };
     let open = (targets.iter().zip(&statuses)).filter(|(_, status)| is_open(status));
     let mut by: Vec<String> = open.map(|(target, _)| target.to_string()).collect();

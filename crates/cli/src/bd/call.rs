@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::{Holder, Query, Record};
+use beads_ralph_core::issue::{Edit, Holder, Query, Record};
+use beads_ralph_core::vocabulary::EdgeType;
 use beads_ralph_runtime::git::Person;
 use beads_ralph_runtime::os::env::{self, Variable};
 use beads_ralph_runtime::os::process::Units;
@@ -13,12 +14,8 @@ use beads_ralph_runtime::store::{self, Place, Stamp, Store, StoreError, Write};
 use beads_ralph_runtime::{os::clock, os::host};
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
-use serde_json::Value;
 
-use super::arguments::{Arguments, quoted};
-use super::failure::Refusal;
-use super::output::Output;
-use super::unit;
+use super::{Arguments, Output, Refusal, claims, inside_run, quoted};
 
 /// Where the settings of the face are kept in the store.
 const CONFIG: &str = "bd.config.";
@@ -54,12 +51,10 @@ pub(super) fn place(here: &Utf8Path, named: Option<&str>) -> Result<Place, Store
 }
 
 impl Call<'_> {
-    /// Where the store is.
     pub(super) fn place(&self) -> Result<Place, StoreError> {
         place(&self.here, self.arguments.filled("db"))
     }
 
-    /// Opens the store.
     pub(super) fn open(&self) -> Result<Opened, Refusal> {
         let named = self.arguments.filled("db");
         if named.is_some_and(|named| is_database(named, &self.here)) {
@@ -81,19 +76,11 @@ impl Call<'_> {
         if place.is_foreign() {
             return Err(super::handed_over(&place, self.typed));
         }
-        Ok(Opened {
-            store: place.open()?,
-            directory: place.directory,
-            now: clock::now(),
-            here: self.here.clone(),
-            named_actor: self.arguments.filled("actor").map(str::to_owned),
-            actor: OnceCell::new(),
-            person: OnceCell::new(),
-        })
+        let store = place.open()?;
+        Ok(Opened::new(store, place.directory, self))
     }
 }
 
-/// The store, open.
 pub(super) struct Opened {
     pub(super) store: Box<dyn Store>,
     /// The `.beads` directory.
@@ -106,8 +93,7 @@ pub(super) struct Opened {
 }
 
 impl Opened {
-    /// A store that was just made.
-    pub(super) fn made(store: Box<dyn Store>, directory: Utf8PathBuf, call: &Call<'_>) -> Self {
+    pub(super) fn new(store: Box<dyn Store>, directory: Utf8PathBuf, call: &Call<'_>) -> Self {
         Self {
             store,
             directory,
@@ -164,16 +150,59 @@ impl Opened {
         .to_owned()
     }
 
-    /// Writes a batch, in a unit as far as it may (Z-18).
-    pub(super) fn write(&mut self, batch: &[Write]) -> Result<(), StoreError> {
+    /// Calls the store with who writes, and when.
+    pub(super) fn signed<T>(&mut self, call: impl FnOnce(&mut dyn Store, Stamp<'_>) -> T) -> T {
         let actor = self.actor().to_owned();
         let by = Stamp {
             actor: &actor,
             at: self.now,
         };
-        let batch = unit::Place::here().guarded(batch)?;
-        self.store.write(&batch, by)?;
+        call(&mut *self.store, by)
+    }
+
+    /// Writes a batch, inside a run only as far as it may (Z-18).
+    pub(super) fn write(&mut self, batch: &[Write]) -> Result<(), StoreError> {
+        let batch = inside_run::Caller::here().guarded(batch)?;
+        self.signed(|store, by| store.write(&batch, by))?;
         Ok(())
+    }
+
+    /// A change of a bead, under the guard that its holder demands.
+    pub(super) fn change(&self, record: &Record, edits: Vec<Edit>) -> Write {
+        Write::Update {
+            id: record.issue.id().clone(),
+            edits,
+            guard: claims::guard(self, record),
+        }
+    }
+
+    /// The deletion of a bead, under the same guard.
+    pub(super) fn deletion(&self, record: &Record) -> Write {
+        Write::Delete {
+            id: record.issue.id().clone(),
+            guard: claims::guard(self, record),
+        }
+    }
+
+    /// Changes one bead.
+    pub(super) fn update(&mut self, record: &Record, edits: Vec<Edit>) -> Result<(), StoreError> {
+        let change = self.change(record, edits);
+        self.write(&[change])
+    }
+
+    /// The bead with exactly this id, which may be any text.
+    pub(super) fn exact(&self, id: &str) -> Result<Option<Record>, StoreError> {
+        match BeadId::parse(id) {
+            Ok(id) => self.record(&id),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// The beads whose edges say that they are children of this one.
+    pub(super) fn children(&self, id: &BeadId) -> Result<Vec<BeadId>, StoreError> {
+        let dependents = self.store.dependents(id)?.into_iter();
+        let children = dependents.filter(|(_, kind)| kind == EdgeType::ParentChild);
+        Ok(children.map(|(child, _)| child).collect())
     }
 
     /// The bead with exactly this id.
@@ -207,12 +236,10 @@ impl Opened {
         failed.map_or(Ok(()), Err)
     }
 
-    /// A setting.
     pub(super) fn config(&self, key: &str) -> Result<Option<String>, StoreError> {
         setting(&*self.store, key)
     }
 
-    /// All settings, in order.
     pub(super) fn all_config(&self) -> Result<Vec<(String, String)>, StoreError> {
         let rows = self.store.controls(CONFIG)?;
         let setting = |row: store::Control| {
@@ -222,19 +249,13 @@ impl Opened {
         Ok(rows.into_iter().filter_map(setting).collect())
     }
 
-    /// Sets a setting, or removes it.
     pub(super) fn set_config(&mut self, key: &str, value: Option<&str>) -> Result<(), StoreError> {
         let name = format!("{CONFIG}{key}");
-        let actor = self.actor().to_owned();
         let rows = self.store.controls(&name)?;
         let seen = rows.iter().find(|row| row.key == name);
         let seen = seen.map_or(0, |row| row.version);
-        let value = value.map_or(Value::Null, Value::from);
-        let by = Stamp {
-            actor: &actor,
-            at: self.now,
-        };
-        self.store.set_control(&name, &value, seen, by)?;
+        let value = serde_json::to_value(value).unwrap_or_default();
+        self.signed(|store, by| store.set_control(&name, &value, seen, by))?;
         Ok(())
     }
 

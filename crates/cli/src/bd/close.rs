@@ -2,40 +2,35 @@
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Dependency, Edit, Order, Query, Record, StatusFilter};
-use beads_ralph_core::vocabulary::{EdgeType, label};
-use beads_ralph_runtime::store::Write;
-use serde_json::{Value, json};
+use beads_ralph_core::vocabulary::{EdgeType, Status, label};
+use serde::Serialize;
 
-use super::arguments::{Arguments, quoted};
-use super::call::{Call, Opened};
-use super::failure::Refusal;
-use super::tree::{Access, Arity, Command, Positional, switch, text as text_flag, texts};
+use super::issue_json::IssueJson;
 use super::update::no_id;
-use super::{env_session, holding, ids, input, issue_json, text};
+use super::{
+    Access, Arguments, Arity, Call, Command, Opened, Refusal, claims, env_session, feedback, ids,
+    input, issue_json, many, quoted, string, switch, texts,
+};
 use crate::molecules;
 
 pub(super) const COMMAND: Command = Command {
     name: "close",
     aliases: &["done"],
     about: "Close beads",
-    positionals: &[Positional {
-        name: "id",
-        is_required: true,
-        is_many: true,
-    }],
+    positionals: &[many("id")],
     arity: Arity::Any,
     flags: &[
         switch("claim-next", "Take the next bead that can be started"),
-        text_flag("comment", "The same as --reason"),
+        string("comment", "The same as --reason"),
         switch("force", "Close it although something is open").short('f'),
-        text_flag("message", "The same as --reason").short('m'),
+        string("message", "The same as --reason").short('m'),
         texts("reason", "Why; one for all, or one for each").short('r'),
-        text_flag(
+        string(
             "reason-file",
             "Take the reason from a file, or from - for standard input",
         ),
-        text_flag("resolution", "The same as --reason"),
-        text_flag("session", "The session in which it is closed"),
+        string("resolution", "The same as --reason"),
+        string("session", "The session in which it is closed"),
         switch("suggest-next", "Show what can be started now"),
     ],
     not_served: &["continue", "no-auto"],
@@ -58,8 +53,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     }
     let mut records = Vec::new();
     for id in &wanted {
-        let record = ids::resolve(&opened, id)
-            .map_err(|why| Refusal::json(format!("resolving ID {id}: {}", why.message())))?;
+        let record = ids::find(&opened, "resolving ID", id)?;
         records.push(record);
     }
     let mut closed = Vec::new();
@@ -70,7 +64,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
             Err(why) => call.output.aside(&format!("{why}\n")),
             Ok(now) => {
                 if !call.output.is_json() {
-                    let told = text::feedback(&now.issue);
+                    let told = feedback(&now.issue);
                     call.output.say(&format!("✓ Closed {told}: {reason}\n"))?;
                 }
                 closed.push(now);
@@ -131,7 +125,7 @@ fn close_one(
     let issue = &record.issue;
     let id = issue.id();
     let is_forced = call.arguments.is_on("force");
-    if issue.status() == "closed" {
+    if issue.status() == Status::Closed {
         let _ = open_children(opened, id, is_forced)?;
         // Its molecule may have been left open by somebody who was cut off.
         write(call, opened, record, reason)?;
@@ -142,14 +136,14 @@ fn close_one(
             "cannot modify template {id}: templates are read-only; use 'bd mol pour' to create a work item"
         ));
     }
-    if !is_forced && (issue.flag("pinned") || issue.status() == "pinned") {
+    if !is_forced && (issue.flag("pinned") || issue.status() == Status::Pinned) {
         return Err(format!(
             "cannot modify pinned issue {id} (use --force to override)"
         ));
     }
-    if let Some(holder) = holding::holder(record)
+    if let Some(holder) = claims::holder(record)
         && !is_forced
-        && !holding::is_same_actor(holder, opened.actor())
+        && !claims::is_same_actor(holder, opened.actor())
     {
         return Err(format!(
             "cannot close {id}: assignee is {}, actor is {}; reclaim or use --force to override",
@@ -157,9 +151,7 @@ fn close_one(
             quoted(opened.actor())
         ));
     }
-    let n_open = check(opened, record, is_forced)
-        .map_err(|why| why.replace("cannot close blocked issue: ", BLOCKED))
-        .map_err(|why| told(&why))?;
+    let n_open = check(opened, record, is_forced).map_err(|why| with_way_out(&why))?;
     write(call, opened, record, reason)?;
     if n_open > 0 {
         call.output.aside(&format!(
@@ -179,23 +171,19 @@ fn write(
 ) -> Result<(), String> {
     let id = record.issue.id();
     let mut edits = vec![Edit::Close(reason.to_owned())];
-    if let Some(session) = env_session(call.arguments).filter(|_| record.issue.status() != "closed")
+    if let Some(session) =
+        env_session(call.arguments).filter(|_| record.issue.status() != Status::Closed)
     {
         edits.push(Edit::Set("closed_by_session".to_owned(), session.into()));
     }
     let open = molecules::open_above(&*opened.store, record).map_err(|error| error.to_string())?;
-    let write = Write::Update {
-        id: id.clone(),
-        edits,
-        guard: holding::guard(opened, record),
-    };
     opened
-        .write(&[write])
+        .update(record, edits)
         .map_err(|error| format!("Error closing {id}: {error}"))?;
     let completed =
         molecules::closed_of(&*opened.store, &open).map_err(|error| error.to_string())?;
     for root in completed.iter().filter(|_| !call.output.is_json()) {
-        let told = text::feedback(&root.issue);
+        let told = feedback(&root.issue);
         let said = format!("✓ Auto-closed completed molecule {told}\n");
         call.output
             .say(&said)
@@ -207,7 +195,7 @@ fn write(
 const BLOCKED: &str = "cannot close blocked issue: ";
 
 /// `close` names the way out of a refusal.
-fn told(why: &str) -> String {
+fn with_way_out(why: &str) -> String {
     if why.starts_with(BLOCKED) {
         return format!("{why} (use --force to override)");
     }
@@ -249,22 +237,11 @@ fn named_blocker(record: &Record, blocker: &BeadId) -> String {
 }
 
 fn open_children(opened: &Opened, id: &BeadId, is_forced: bool) -> Result<usize, String> {
-    let dependents = opened
-        .store
-        .dependents(id)
+    let children = (opened.children(id))
+        .and_then(|children| opened.store.get(&children))
         .map_err(|error| error.to_string())?;
-    let children = dependents
-        .into_iter()
-        .filter(|(_, kind)| kind == "parent-child");
-    let children: Vec<BeadId> = children.map(|(child, _)| child).collect();
-    let children = opened
-        .store
-        .get(&children)
-        .map_err(|error| error.to_string())?;
-    let n_open = children
-        .iter()
-        .filter(|child| child.issue.status() != "closed")
-        .count();
+    let is_open = |child: &&Record| child.issue.status() != Status::Closed;
+    let n_open = children.iter().filter(is_open).count();
     if n_open > 0 && !is_forced {
         return Err(format!(
             "cannot close {id}: {n_open} open child issue(s); close children first or use --force to override"
@@ -273,68 +250,74 @@ fn open_children(opened: &Opened, id: &BeadId, is_forced: bool) -> Result<usize,
     Ok(n_open)
 }
 
-/// What is said when something was closed.
+/// What `--suggest-next` and `--claim-next` add to the answer.
+#[derive(Serialize)]
+struct Answer {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    claimed: Option<IssueJson>,
+    closed: Vec<IssueJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unblocked: Option<Vec<IssueJson>>,
+}
+
+/// Prints what else happened when beads were closed.
 fn finish(call: &Call<'_>, opened: &mut Opened, closed: &[Record]) -> Result<(), Refusal> {
     let arguments = call.arguments;
-    let shown = || -> Vec<Value> {
-        let objects = closed.iter().map(issue_json::issue);
-        objects.map(Value::Object).collect()
-    };
+    let is_json = call.output.is_json();
     if arguments.is_on("suggest-next")
         && let [only] = closed
     {
         let unblocked = unblocked_by(opened, only.issue.id())?;
-        if !unblocked.is_empty() && call.output.is_json() {
-            let unblocked: Vec<Value> = (unblocked.iter().map(issue_json::issue))
-                .map(Value::Object)
-                .collect();
-            return call
-                .output
-                .value(json!({"closed": shown(), "unblocked": unblocked}));
+        if !unblocked.is_empty() && is_json {
+            return call.output.value(Answer {
+                claimed: None,
+                closed: issue_json::issues(closed),
+                unblocked: Some(issue_json::issues(&unblocked)),
+            });
         }
         if !unblocked.is_empty() {
             let mut page = String::from("\nNewly unblocked:\n");
             for record in &unblocked {
-                let (told, priority) = (text::feedback(&record.issue), record.issue.priority());
-                text::push(&mut page, format_args!("  • {told} (P{priority})\n"));
+                let (issue, priority) = (feedback(&record.issue), record.issue.priority());
+                push!(page, "  • {issue} (P{priority})\n");
             }
             call.output.text(&page)?;
         }
     }
-    let claimed = if arguments.is_on("claim-next") {
-        let claimed = claim_next(opened)?;
-        if !call.output.is_json() {
+    let mut claimed = None;
+    if arguments.is_on("claim-next") {
+        claimed = claim_next(opened)?;
+        if !is_json {
             call.output.say(&match &claimed {
                 Some(record) => format!(
                     "✓ Auto-claimed next ready issue: {} (P{})\n",
-                    text::feedback(&record.issue),
+                    feedback(&record.issue),
                     record.issue.priority()
                 ),
                 None => "\n✨ No ready issues available to claim.\n".to_owned(),
             })?;
         }
-        claimed
-    } else {
-        None
-    };
+    }
     match claimed {
-        _ if !call.output.is_json() => Ok(()),
-        Some(record) => {
-            let claimed = Value::Object(issue_json::with_edges(&record));
-            call.output
-                .value(json!({"claimed": claimed, "closed": shown()}))
-        }
-        None => call.output.value(shown().into()),
+        _ if !is_json => Ok(()),
+        Some(record) => call.output.value(Answer {
+            claimed: Some(issue_json::with_edges(&record)),
+            closed: issue_json::issues(closed),
+            unblocked: None,
+        }),
+        None => call.output.value(issue_json::issues(closed)),
     }
 }
 
 /// What waited for a bead and can be started now.
 fn unblocked_by(opened: &Opened, id: &BeadId) -> Result<Vec<Record>, Refusal> {
     let dependents = opened.store.dependents(id)?;
-    let blocked = dependents.into_iter().filter(|(_, kind)| kind == "blocks");
+    let blocked = dependents
+        .into_iter()
+        .filter(|(_, kind)| kind == EdgeType::Blocks);
     let blocked: Vec<BeadId> = blocked.map(|(other, _)| other).collect();
     let mut records = opened.store.get(&blocked)?;
-    records.retain(|record| record.issue.status() != "closed" && !record.is_blocked);
+    records.retain(|record| record.issue.status() != Status::Closed && !record.is_blocked);
     records.sort_by_key(|record| record.issue.priority());
     Ok(records)
 }
@@ -344,7 +327,7 @@ const FIRST: usize = 50;
 
 fn claim_next(opened: &mut Opened) -> Result<Option<Record>, Refusal> {
     let query = Query {
-        status: StatusFilter::OneOf(vec!["open".to_owned()]),
+        status: StatusFilter::OneOf(vec![Status::Open.into()]),
         ready_at: Some(opened.now),
         labels_none: vec![label::HUMAN.to_owned()],
         order: Order::PriorityOldest,
@@ -356,10 +339,10 @@ fn claim_next(opened: &mut Opened) -> Result<Option<Record>, Refusal> {
             ..query.clone()
         };
         for record in opened.store.find(&query)? {
-            if holding::holder(&record).is_some() {
+            if claims::holder(&record).is_some() {
                 continue;
             }
-            if let Ok(claimed) = holding::claim(opened, &record) {
+            if let Ok(claimed) = claims::claim(opened, &record) {
                 return Ok(Some(claimed));
             }
         }

@@ -1,29 +1,17 @@
-//! `bd comments` and `bd comment`: what was said about beads.
+//! `bd comments` and `bd comment`: the comments on a bead, and a new one.
 
 use beads_ralph_core::bead::Timestamp;
 use beads_ralph_core::issue::{Comment, Edit, Record, new_comment};
-use beads_ralph_runtime::store::Write;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::call::{Call, Opened};
-use super::failure::Refusal;
-use super::text::{feedback, line, push};
-use super::tree::{Access, Arity, Command, ID, Positional, switch, text};
-use super::{holding, ids, issue_json, prose, said};
+use super::issue_json::CommentJson;
+use super::{
+    Access, Arity, Call, Command, ID, Opened, Positional, Refusal, any, feedback, ids, issue_json,
+    line, one, prose, said, string, switch,
+};
 
-const ID_AND_TEXT: &[Positional] = &[
-    Positional {
-        name: "issue-id",
-        is_required: true,
-        is_many: false,
-    },
-    Positional {
-        name: "text",
-        is_required: false,
-        is_many: true,
-    },
-];
+const ID_AND_TEXT: &[Positional] = &[one("issue-id"), any("text")];
 
 /// What the real `bd` says to whoever looks for a list in the wrong place.
 const NO_LIST: &str = "\"bd comments list\" is not valid.
@@ -66,7 +54,6 @@ To add a comment:
 
 See: bd comment --help";
 
-/// The command that lists, with the one that adds.
 pub(super) const COMMAND: Command = Command {
     name: "comments",
     about: "What was said about a bead",
@@ -79,8 +66,8 @@ pub(super) const COMMAND: Command = Command {
         positionals: ID_AND_TEXT,
         arity: Arity::AtLeast(1),
         flags: &[
-            text("author", "Who says it").short('a'),
-            text("file", "Read the text from a file").short('f'),
+            string("author", "Who says it").short('a'),
+            string("file", "Read the text from a file").short('f'),
         ],
         access: Access::Writes,
         run: Some(add),
@@ -97,18 +84,13 @@ pub(super) const SHORT: Command = Command {
     positionals: ID_AND_TEXT,
     arity: Arity::AtLeast(1),
     flags: &[
-        text("file", "Read the text from a file"),
+        string("file", "Read the text from a file"),
         switch("stdin", "Read the text from standard input"),
     ],
     access: Access::Writes,
     run: Some(add_shortly),
     ..Command::NONE
 };
-
-fn resolve(opened: &Opened, text: &str) -> Result<Record, Refusal> {
-    ids::resolve(opened, text)
-        .map_err(|why| Refusal::json(format!("resolving {text}: {}", why.message())))
-}
 
 fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
     let text = &call.arguments.words[0];
@@ -125,14 +107,12 @@ fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
         Some(_) => return Err(Refusal::json(ONE_BEAD)),
     }
     let opened = call.open()?;
-    let record = resolve(&opened, text)?;
+    let record = ids::find(&opened, "resolving", text)?;
     let id = record.issue.id();
-    let comments = opened.store.comments(id)?;
     if call.output.is_json() {
-        let comments = comments.iter().enumerate();
-        let value = |(index, comment)| issue_json::comment(id, comment, index);
-        return call.output.value(comments.map(value).collect());
+        return call.output.value(issue_json::comments(&opened, id)?);
     }
+    let comments = opened.store.comments(id)?;
     if comments.is_empty() {
         return call.output.text(&format!("No comments on {id}\n"));
     }
@@ -151,16 +131,14 @@ fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
             .to_zoned(zone.clone())
             .strftime("%Y-%m-%d %H:%M")
             .to_string();
-        push(
-            &mut shown,
-            format_args!(
-                "[{}] at {time}\n",
-                line(comment.author().unwrap_or_default())
-            ),
+        push!(
+            shown,
+            "[{}] at {time}\n",
+            line(comment.author().unwrap_or_default())
         );
         let text = prose::rendered(comment.text().unwrap_or_default());
         for line in text.trim_end_matches('\n').split('\n') {
-            push(&mut shown, format_args!("  {line}\n"));
+            push!(shown, "  {line}\n");
         }
         shown.push('\n');
     }
@@ -168,61 +146,45 @@ fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn add(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let hint = (
-        "comment text",
-        "use positional args or -f to read from file",
-    );
-    let words = &call.arguments.words;
-    let text = said::required(call.arguments, &words[1..], None, hint).map_err(Refusal::json)?;
-    let mut opened = call.open()?;
-    let record = resolve(&opened, &words[0])?;
+    let hint = "use positional args or -f to read from file";
     let author = call.arguments.filled("author").map(str::to_owned);
-    let author = author.unwrap_or_else(|| opened.actor().to_owned());
-    let comment = write(&mut opened, &record, &author, &text)?;
-    if call.output.is_json() {
-        return call.output.value(comment);
-    }
-    let id = record.issue.id();
-    call.output.text(&format!("Comment added to {id}\n"))
+    let (record, comment) = write(call, hint, author)?;
+    call.output.answer(comment, || {
+        format!("Comment added to {}\n", record.issue.id())
+    })
 }
 
 fn add_shortly(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let words = &call.arguments.words;
-    match words[0].as_str() {
+    match call.arguments.words[0].as_str() {
         "list" => return Err(Refusal::json(NO_SHORT_LIST)),
         "add" => return Err(Refusal::json(NO_SHORT_ADD)),
         _ => {}
     }
-    let hint = ("comment text", "use positional args, --stdin, or --file");
+    let (record, comment) = write(call, "use positional args, --stdin, or --file", None)?;
+    call.output.answer(comment, || {
+        format!("✓ Comment added to {}\n", feedback(&record.issue))
+    })
+}
+
+/// Adds the comment that was given, and gives the bead as it was before.
+fn write(
+    call: &Call<'_>,
+    hint: &str,
+    author: Option<String>,
+) -> Result<(Record, CommentJson), Refusal> {
+    let words = &call.arguments.words;
+    let hint = ("comment text", hint);
     let text = said::required(call.arguments, &words[1..], None, hint).map_err(Refusal::json)?;
     let mut opened = call.open()?;
-    let record = resolve(&opened, &words[0])?;
-    let author = opened.actor().to_owned();
-    let comment = write(&mut opened, &record, &author, &text)?;
-    if call.output.is_json() {
-        return call.output.value(comment);
-    }
-    let id = feedback(&record.issue);
-    call.output.text(&format!("✓ Comment added to {id}\n"))
+    let record = ids::find(&opened, "resolving", &words[0])?;
+    let author = author.unwrap_or_else(|| opened.actor().to_owned());
+    let comment = made(&opened, &record, &author, &text);
+    opened.update(&record, vec![Edit::Comment(comment.clone())])?;
+    let shown = issue_json::comment(record.issue.id(), &comment, record.n_comments);
+    Ok((record, shown))
 }
 
-/// Adds a comment, and gives it as it is told.
-fn write(opened: &mut Opened, record: &Record, author: &str, text: &str) -> Result<Value, Refusal> {
-    let comment = made(opened, record, author, text);
-    let write = Write::Update {
-        id: record.issue.id().clone(),
-        edits: vec![Edit::Comment(comment.clone())],
-        guard: holding::guard(opened, record),
-    };
-    opened.write(&[write])?;
-    Ok(issue_json::comment(
-        record.issue.id(),
-        &comment,
-        record.n_comments,
-    ))
-}
-
-/// A comment as the real `bd` makes them: with an id of its own.
+/// A comment as the real `bd` makes them: with an id.
 pub(super) fn made(opened: &Opened, record: &Record, author: &str, text: &str) -> Comment {
     let at = Timestamp::from_instant(opened.now);
     let comment = new_comment(record.issue.id(), author, text, &at);

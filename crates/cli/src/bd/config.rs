@@ -1,30 +1,16 @@
 //! `bd config`: settings of the store.
 //!
-//! The real `bd` keeps some settings in a file of its own, about things that are not here: those are not served.
+//! The real `bd` keeps some settings in a file, about things that are not here: those are not served.
+
+use beads_ralph_core::vocabulary::Status;
+
+use std::collections::BTreeMap;
 
 use beads_ralph_runtime::os::env::{self, Variable};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
-use super::arguments::quoted;
-use super::call::Call;
-use super::failure::Refusal;
-use super::input::STATUSES;
-use super::text::push;
-use super::tree::{Access, Arity, Command, Positional};
+use super::{Access, Arity, Call, Command, Opened, Refusal, one, quoted};
 
-const KEY: Positional = Positional {
-    name: "key",
-    is_required: true,
-    is_many: false,
-};
-
-const VALUE: Positional = Positional {
-    name: "value",
-    is_required: true,
-    is_many: false,
-};
-
-/// The group.
 pub(super) const COMMAND: Command = Command {
     name: "config",
     about: "Settings of the store",
@@ -33,7 +19,7 @@ pub(super) const COMMAND: Command = Command {
         &Command {
             name: "get",
             about: "Print a setting",
-            positionals: &[KEY],
+            positionals: &[one("key")],
             arity: Arity::Exactly(1),
             run: Some(get),
             ..Command::NONE
@@ -47,7 +33,7 @@ pub(super) const COMMAND: Command = Command {
         &Command {
             name: "set",
             about: "Change a setting",
-            positionals: &[KEY, VALUE],
+            positionals: &[one("key"), one("value")],
             arity: Arity::Exactly(2),
             not_served: &["force-git-tracked"],
             access: Access::Writes,
@@ -57,7 +43,7 @@ pub(super) const COMMAND: Command = Command {
         &Command {
             name: "unset",
             about: "Remove a setting",
-            positionals: &[KEY],
+            positionals: &[one("key")],
             arity: Arity::Exactly(1),
             access: Access::Writes,
             run: Some(unset),
@@ -68,97 +54,40 @@ pub(super) const COMMAND: Command = Command {
 };
 
 /// What the keys begin with that the real `bd` knows, in its order.
+#[rustfmt::skip]
 const KNOWN: [&str; 29] = [
-    "export.",
-    "import.",
-    "dolt.",
-    "custom.",
-    "status.",
-    "types.",
-    "doctor.suppress.",
-    "routing.",
-    "sync.",
-    "git.",
-    "directory.",
-    "repos.",
-    "external_projects.",
-    "validation.",
-    "lint.",
-    "hierarchy.",
-    "ai.",
-    "backup.",
-    "federation.",
-    "metrics.",
-    "agent.",
-    "claim.",
-    "storage-class.",
-    "ado.",
-    "github.",
-    "gitlab.",
-    "jira.",
-    "linear.",
-    "notion.",
+    "export.", "import.", "dolt.", "custom.", "status.", "types.", "doctor.suppress.", "routing.", "sync.", "git.",
+    "directory.", "repos.", "external_projects.", "validation.", "lint.", "hierarchy.", "ai.", "backup.", "federation.",
+    "metrics.", "agent.", "claim.", "storage-class.", "ado.", "github.", "gitlab.", "jira.", "linear.", "notion.",
 ];
 
 /// Whole keys that it knows.
+#[rustfmt::skip]
 const KNOWN_KEYS: [&str; 18] = [
-    "no-db",
-    "json",
-    "db",
-    "actor",
-    "identity",
-    "no-push",
-    "no-git-ops",
-    "node_id",
-    "create.require-description",
-    "beads.role",
-    "auto_compact_enabled",
-    "schema_version",
-    "output.title-length",
-    "prime.max-memories",
-    "prime.max-memory-chars",
-    "events-journal",
-    "events-journal-auto-prune",
-    "events-journal-retain-days",
+    "no-db", "json", "db", "actor", "identity", "no-push", "no-git-ops", "node_id", "create.require-description", "beads.role",
+    "auto_compact_enabled", "schema_version", "output.title-length", "prime.max-memories", "prime.max-memory-chars",
+    "events-journal", "events-journal-auto-prune", "events-journal-retain-days",
 ];
 
-/// What the keys begin with that it keeps in a file of its own, or that are one of these.
+/// What the keys begin with that it keeps in its own file, and whole keys of that file.
+#[rustfmt::skip]
 const ELSEWHERE: [&str; 18] = [
-    "routing.",
-    "sync.",
-    "git.",
-    "directory.",
-    "repos.",
-    "external_projects.",
-    "validation.",
-    "lint.",
-    "hierarchy.",
-    "ai.",
-    "backup.",
-    "export.",
-    "dolt.",
-    "federation.",
-    "metrics.",
-    "list.",
-    "audit.",
-    "storage-class.",
+    "routing.", "sync.", "git.", "directory.", "repos.", "external_projects.", "validation.", "lint.", "hierarchy.", "ai.",
+    "backup.", "export.", "dolt.", "federation.", "metrics.", "list.", "audit.", "storage-class.",
 ];
+#[rustfmt::skip]
 const ELSEWHERE_KEYS: [&str; 14] = [
-    "no-db",
-    "json",
-    "db",
-    "actor",
-    "identity",
-    "node_id",
-    "no-push",
-    "no-git-ops",
-    "agent.profile",
-    "create.require-description",
-    "prime.max-memories",
-    "prime.max-memory-chars",
-    "import.auto",
-    "import.path",
+    "no-db", "json", "db", "actor", "identity", "node_id", "no-push", "no-git-ops", "agent.profile",
+    "create.require-description", "prime.max-memories", "prime.max-memory-chars", "import.auto", "import.path",
 ];
+
+/// One setting, as the commands answer.
+#[derive(Serialize)]
+struct Setting<'s> {
+    key: &'s str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<&'s str>,
+}
 
 fn set(call: &mut Call<'_>) -> Result<(), Refusal> {
     let [key, value] = &call.arguments.words[..] else {
@@ -180,10 +109,12 @@ fn set(call: &mut Call<'_>) -> Result<(), Refusal> {
     }
     let mut opened = call.open()?;
     opened.set_config(key, Some(value))?;
-    if call.output.is_json() {
-        return call.output.value(json!({"key": key, "value": value}));
-    }
-    call.output.text(&format!("Set {key} = {value}\n"))
+    let answer = Setting {
+        key,
+        value: Some(value),
+    };
+    call.output
+        .answer(answer, || format!("Set {key} = {value}\n"))
 }
 
 fn unset(call: &mut Call<'_>) -> Result<(), Refusal> {
@@ -193,10 +124,8 @@ fn unset(call: &mut Call<'_>) -> Result<(), Refusal> {
     if opened.config(key)?.is_some() {
         opened.set_config(key, None)?;
     }
-    if call.output.is_json() {
-        return call.output.value(json!({"key": key}));
-    }
-    call.output.text(&format!("Unset {key}\n"))
+    let answer = Setting { key, value: None };
+    call.output.answer(answer, || format!("Unset {key}\n"))
 }
 
 fn get(call: &mut Call<'_>) -> Result<(), Refusal> {
@@ -208,10 +137,11 @@ fn get(call: &mut Call<'_>) -> Result<(), Refusal> {
     } else {
         opened.config(key)?.unwrap_or_default()
     };
-    if call.output.is_json() {
-        return call.output.value(json!({"key": key, "value": value}));
-    }
-    call.output.text(&match value.as_str() {
+    let answer = Setting {
+        key,
+        value: Some(&value),
+    };
+    call.output.answer(answer, || match value.as_str() {
         "" => format!("{key} (not set)\n"),
         value => format!("{value}\n"),
     })
@@ -221,20 +151,17 @@ fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
     let opened = call.open()?;
     let settings = settings(&opened)?;
     if call.output.is_json() {
-        return call.output.value(Value::Object(settings));
+        return call.output.value(settings);
     }
     let mut text = "\nConfiguration:\n".to_owned();
     for (key, value) in &settings {
-        let value = value.as_str().unwrap_or_default();
-        push(&mut text, format_args!("  {key} = {value}\n"));
+        push!(text, "  {key} = {value}\n");
     }
     if let Some(actor) = env::get(Variable::BeadsActor) {
         let actor = quoted(&actor);
-        push(
-            &mut text,
-            format_args!(
-                "\n⚠ Environment variable overrides detected:\n  actor: env BEADS_ACTOR={actor} overrides config\n"
-            ),
+        push!(
+            text,
+            "\n⚠ Environment variable overrides detected:\n  actor: env BEADS_ACTOR={actor} overrides config\n"
         );
     }
     text.push_str("\nTip: Run 'bd config show' for all effective config with provenance.\n");
@@ -242,13 +169,10 @@ fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 /// All settings, in order of their keys.
-pub(super) fn settings(opened: &super::call::Opened) -> Result<Map<String, Value>, Refusal> {
-    let mut settings = opened.all_config()?;
-    settings.retain(|(key, _)| key != "issue_prefix");
-    settings.push(("issue_prefix".to_owned(), opened.prefix()?));
-    settings.sort();
-    let settings = settings.into_iter();
-    Ok(settings.map(|(key, value)| (key, value.into())).collect())
+pub(super) fn settings(opened: &Opened) -> Result<BTreeMap<String, String>, Refusal> {
+    let mut settings: BTreeMap<String, String> = opened.all_config()?.into_iter().collect();
+    settings.insert("issue_prefix".to_owned(), opened.prefix()?);
+    Ok(settings)
 }
 
 fn check_served(key: &str) -> Result<(), Refusal> {
@@ -262,7 +186,7 @@ fn check_served(key: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What is said of a key that nobody knows.
+/// The warning about an unknown key.
 fn warning(key: &str) -> String {
     let is_known = KNOWN.iter().any(|start| key.starts_with(start))
         || KNOWN_KEYS.contains(&key)
@@ -338,7 +262,7 @@ fn check_statuses(value: &str) -> Result<(), String> {
                 "invalid status name {quoted_name}: must match [a-z][a-z0-9_-]* (lowercase, letter-first, no spaces)"
             ));
         }
-        if STATUSES.contains(&name) {
+        if Status::known(name).is_some() {
             return Err(format!(
                 "custom status {quoted_name} collides with built-in status"
             ));

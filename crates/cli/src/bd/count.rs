@@ -1,50 +1,45 @@
 //! `bd count`: how many beads there are, altogether or in groups.
 
 use beads_ralph_core::issue::Grouping;
-use serde_json::{Value, json};
+use serde::Serialize;
 use std::collections::BTreeMap;
 
-use super::call::Call;
-use super::failure::Refusal;
-use super::filter::Filter;
-use super::text::push;
-use super::tree::{Command, Flag, list_of, number, switch, text};
+use super::{Call, Command, Filter, Flag, Refusal, list_of, number, string, switch};
 
 const FLAGS: &[Flag] = &[
-    text("assignee", "Only those for somebody").short('a'),
+    string("assignee", "Only those for somebody").short('a'),
     switch("by-assignee", "In groups by assignee"),
     switch("by-label", "In groups by label"),
     switch("by-priority", "In groups by priority"),
     switch("by-status", "In groups by status"),
     switch("by-type", "In groups by type"),
-    text("closed-after", "Only those closed after a moment"),
-    text("closed-before", "Only those closed before a moment"),
-    text("created-after", "Only those created after a moment"),
-    text("created-before", "Only those created before a moment"),
-    text("desc-contains", "Only those with a text in the description"),
+    string("closed-after", "Only those closed after a moment"),
+    string("closed-before", "Only those closed before a moment"),
+    string("created-after", "Only those created after a moment"),
+    string("created-before", "Only those created before a moment"),
+    string("desc-contains", "Only those with a text in the description"),
     switch("empty-description", "Only those without a description"),
-    text("id", "Only these, with commas between them"),
+    string("id", "Only these, with commas between them"),
     switch("include-infra", "Bookkeeping and short-lived beads too"),
     list_of("label", "Only those with all of these labels").short('l'),
     list_of("label-any", "Only those with one of these labels"),
     switch("no-assignee", "Only those for nobody"),
     switch("no-labels", "Only those without labels"),
-    text("notes-contains", "Only those with a text in the notes"),
+    string("notes-contains", "Only those with a text in the notes"),
     number("priority", "Only those of a priority").short('p'),
     number("priority-max", "Only those of at most this priority number"),
     number(
         "priority-min",
         "Only those of at least this priority number",
     ),
-    text("status", "Only those with a status").short('s'),
-    text("title", "Only those with a text in the title"),
-    text("title-contains", "Only those with a text in the title"),
-    text("type", "Only those of a type").short('t'),
-    text("updated-after", "Only those updated after a moment"),
-    text("updated-before", "Only those updated before a moment"),
+    string("status", "Only those with a status").short('s'),
+    string("title", "Only those with a text in the title"),
+    string("title-contains", "Only those with a text in the title"),
+    string("type", "Only those of a type").short('t'),
+    string("updated-after", "Only those updated after a moment"),
+    string("updated-before", "Only those updated before a moment"),
 ];
 
-/// The command.
 pub(super) const COMMAND: Command = Command {
     name: "count",
     about: "Count beads",
@@ -53,6 +48,23 @@ pub(super) const COMMAND: Command = Command {
     ..Command::NONE
 };
 
+#[derive(Serialize)]
+struct Total {
+    count: usize,
+}
+
+#[derive(Serialize)]
+struct Groups {
+    total: usize,
+    groups: Vec<Group>,
+}
+
+#[derive(Serialize)]
+struct Group {
+    group: String,
+    count: usize,
+}
+
 fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let group = read_group(call)?;
     let opened = call.open()?;
@@ -60,24 +72,22 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let query = filter.query();
     let total = opened.store.count(&query)?;
     let Some(group) = group else {
-        return if call.output.is_json() {
-            call.output.value(json!({"count": total}))
-        } else {
-            call.output.text(&format!("{total}\n"))
-        };
+        let answer = Total { count: total };
+        return call.output.answer(answer, || format!("{total}\n"));
     };
     let counts = opened.store.count_by(&query, group)?.into_iter();
     let counts: BTreeMap<String, usize> = counts.map(|(name, n)| (shown(group, name), n)).collect();
     if call.output.is_json() {
-        let groups = counts
-            .iter()
-            .map(|(group, n)| json!({"group": group, "count": n}));
-        let groups: Vec<Value> = groups.collect();
-        return call.output.value(json!({"total": total, "groups": groups}));
+        let groups = counts.into_iter();
+        let groups = groups.map(|(group, count)| Group { group, count });
+        return call.output.value(Groups {
+            total,
+            groups: groups.collect(),
+        });
     }
     let mut text = format!("Total: {total}\n\n");
     for (group, n) in counts {
-        push(&mut text, format_args!("{group}: {n}\n"));
+        push!(text, "{group}: {n}\n");
     }
     call.output.text(&text)
 }

@@ -1,40 +1,32 @@
 //! `bd create`: a new bead from flags.
 
+mod answer;
 mod draft;
 mod edges;
 mod graph;
 mod markdown;
-mod told;
 mod whole;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::{Dependency, Edit, Entry, Fence, Issue, Record};
-use beads_ralph_runtime::store::{StoreError, Write};
-use serde_json::{Map, Value};
+use beads_ralph_core::issue::{Dependency, Edit, Record};
+use beads_ralph_runtime::store::StoreError;
 
 pub(super) use draft::past;
 
 use draft::Draft;
 
-use super::arguments::{Arguments, quoted};
-use super::call::{Call, Opened};
-use super::failure::Refusal;
+use super::document_json::NewBead;
 use super::filter::INFRA_TYPES;
-use super::issue_json;
-use super::tree::{
-    Access, Arity, Command, Flag, Positional, list_of, number, switch, text as text_flag,
+use super::{
+    Access, Arguments, Arity, Call, Command, Flag, Opened, Refusal, dep, ids, input, issue_json,
+    list_of, number, optional, quoted, string, switch,
 };
-use super::{holding, ids, input};
 
 pub(super) const COMMAND: Command = Command {
     name: "create",
     aliases: &["new"],
     about: "Create a bead",
-    positionals: &[Positional {
-        name: "title",
-        is_required: false,
-        is_many: false,
-    }],
+    positionals: &[optional("title")],
     arity: Arity::AtMost(1),
     flags: FLAGS,
     not_served: &[
@@ -68,58 +60,58 @@ pub(super) const COMMAND: Command = Command {
 };
 
 const FLAGS: &[Flag] = &[
-    text_flag("acceptance", "What must be true in the end"),
+    string("acceptance", "What must be true in the end"),
     switch(
         "allow-empty-description",
         "Take an empty description from a file or a pipe",
     ),
-    text_flag("assignee", "Who it is for").short('a'),
-    text_flag("body", "The same as --description"),
-    text_flag(
+    string("assignee", "Who it is for").short('a'),
+    string("body", "The same as --description"),
+    string(
         "body-file",
         "Take the description from a file, or from - for standard input",
     ),
-    text_flag("defer", "Hide it from `bd ready` until then"),
+    string("defer", "Hide it from `bd ready` until then"),
     list_of(
         "deps",
         "What it depends on: id, or type:id; blocks:id turns it around",
     ),
-    text_flag("description", "What is to be done").short('d'),
-    text_flag("description-file", "The same as --body-file"),
-    text_flag("design", "How it is to be done"),
-    text_flag(
+    string("description", "What is to be done").short('d'),
+    string("description-file", "The same as --body-file"),
+    string("design", "How it is to be done"),
+    string(
         "design-file",
         "Take the design from a file, or from - for standard input",
     ),
     switch("dry-run", "Show what would be created"),
-    text_flag(
+    string(
         "due",
         "When it is due: +6h, +1d, tomorrow, next monday, 2025-01-15",
     ),
     switch("ephemeral", "A bead that does not last"),
     number("estimate", "How many minutes it takes").short('e'),
-    text_flag("external-ref", "What it is called elsewhere"),
-    text_flag("file", "Create one for each heading of a Markdown file").short('f'),
+    string("external-ref", "What it is called elsewhere"),
+    string("file", "Create one for each heading of a Markdown file").short('f'),
     switch("force", "Take an id with another prefix"),
-    text_flag(
+    string(
         "graph",
         "Create several with edges between them, from a file",
     ),
-    text_flag("id", "Its id"),
+    string("id", "Its id"),
     list_of("label", "The same as --labels"),
     list_of("labels", "Its labels").short('l'),
-    text_flag("message", "The same as --description").short('m'),
-    text_flag("metadata", "Its metadata as JSON, or @file"),
+    string("message", "The same as --description").short('m'),
+    string("metadata", "Its metadata as JSON, or @file"),
     switch("no-inherit-labels", "Do not take over the parent's labels"),
-    text_flag("notes", "Notes"),
-    text_flag("parent", "What it is a part of; its id follows from that"),
-    text_flag("priority", "0-4 or P0-P4, 0 is most urgent").short('p'),
+    string("notes", "Notes"),
+    string("parent", "What it is a part of; its id follows from that"),
+    string("priority", "0-4 or P0-P4, 0 is most urgent").short('p'),
     switch("silent", "Print only the id"),
-    text_flag("spec-id", "The specification it follows"),
-    text_flag("status", "Its first status").short('s'),
+    string("spec-id", "The specification it follows"),
+    string("status", "Its first status").short('s'),
     switch("stdin", "Take the description from standard input"),
-    text_flag("title", "Its title"),
-    text_flag("type", "Its type").short('t'),
+    string("title", "Its title"),
+    string("type", "Its type").short('t'),
 ];
 
 fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
@@ -144,7 +136,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     if arguments.is_on("dry-run") {
         let id = arguments.filled("id").unwrap_or_default();
         let document = draft.document(&opened, id, &title, &labels);
-        return told::preview(call, &document, &labels);
+        return answer::preview(call, document, &labels);
     }
     let specs = edges::parse(&arguments.list("deps")).map_err(Refusal::json)?;
     let id = match (&parent, arguments.filled("id")) {
@@ -170,18 +162,15 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         let description = draft.description.as_deref().unwrap_or_default();
         ids::new_id(&opened, &prefix, &title, description)?
     };
-    let mut document = draft.document(&opened, id.as_str(), &title, &labels);
-    // Messages and the like are bookkeeping, which does not last.
-    if INFRA_TYPES.contains(&draft.kind.as_str()) {
-        document.insert("ephemeral".to_owned(), true.into());
-    }
     let own = edges::own(&opened, &shown_id, parent.as_ref(), &specs).map_err(Refusal::json)?;
-    if !own.is_empty() {
-        let records = own.iter().map(|edge| edge.to_value(&id)).collect();
-        document.insert("dependencies".to_owned(), records);
-    }
+    let own: Vec<_> = own.iter().map(|edge| edge.to_value(&id)).collect();
+    // Messages and the like are bookkeeping, which does not last.
+    let is_bookkeeping = INFRA_TYPES.contains(&draft.kind.as_str());
+    let document = (draft.document(&opened, id.as_str(), &title, &labels))
+        .with("ephemeral", is_bookkeeping)
+        .with("dependencies", own);
     insert(&mut opened, document, edges::turned(&specs), &id)?;
-    told::answer(call, &opened, &id, &labels)
+    answer::created(call, &opened, &id, &labels)
 }
 
 /// The title, which may be given in two ways.
@@ -224,9 +213,7 @@ fn parent(opened: &Opened, arguments: &Arguments) -> Result<Option<Record>, Refu
             "cannot specify both --id and --parent flags",
         ));
     }
-    let id = BeadId::parse(parent).ok();
-    let found = id.map(|id| opened.record(&id)).transpose()?.flatten();
-    match found {
+    match opened.exact(parent)? {
         Some(record) => Ok(Some(record)),
         None => Err(Refusal::plain(format!("parent issue {parent} not found"))),
     }
@@ -270,29 +257,17 @@ fn checked_id(opened: &Opened, id: &str, is_forced: bool) -> Result<BeadId, Refu
 /// Puts a bead into the store, with the edges of others to it.
 pub(super) fn insert(
     opened: &mut Opened,
-    document: Map<String, Value>,
+    document: NewBead,
     turned: Vec<(Record, Dependency)>,
     id: &BeadId,
 ) -> Result<(), Refusal> {
-    let issue = Issue::without_comments(Value::Object(document)).map_err(|errors| {
-        let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        Refusal::json(format!("validation failed: {}", errors.join("; ")))
-    })?;
-    let mut batch = vec![Write::Insert(Box::new(Entry {
-        issue,
-        comments: Vec::new(),
-        fence: Fence::default(),
-    }))];
+    let insertion = document
+        .insertion()
+        .map_err(|why| Refusal::json(format!("validation failed: {why}")))?;
+    let mut batch = vec![insertion];
     for (record, edge) in turned {
-        let edge = Dependency::new(id.clone(), edge.kind())
-            .map_err(|error| Refusal::json(error.to_string()))?
-            .with("created_at", opened.time().into())
-            .with("created_by", opened.actor().into());
-        batch.push(Write::Update {
-            id: record.issue.id().clone(),
-            edits: vec![Edit::AddDependency(edge)],
-            guard: holding::guard(opened, &record),
-        });
+        let edge = dep::edge(opened, id, edge.kind()).map_err(Refusal::json)?;
+        batch.push(opened.change(&record, vec![Edit::AddDependency(edge)]));
     }
     opened.write(&batch).map_err(|error| match error {
         StoreError::Exists(id) => Refusal::json(format!(
@@ -303,7 +278,7 @@ pub(super) fn insert(
     })
 }
 
-/// What is said of edges that go round in a circle.
+/// The error about edges that form a cycle.
 pub(super) fn cycle(circle: &[BeadId]) -> String {
     let edge = match circle {
         [from, to, ..] => format!("invalid dependency {from} -> {to}: "),

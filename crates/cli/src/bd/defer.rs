@@ -2,27 +2,23 @@
 
 use beads_ralph_core::bead::{BeadId, Timestamp};
 use beads_ralph_core::issue::{Condition, Edit, Moment, Query, Record, StatusFilter};
+use beads_ralph_core::vocabulary::Status;
 use beads_ralph_runtime::store::Write;
 use jiff::SignedDuration;
-use serde_json::Value;
 
-use super::arguments::{Arguments, quoted};
-use super::call::{Call, Opened};
-use super::failure::Refusal;
-use super::tree::{Access, Arity, Command, IDS, text};
-use super::{create, holding, ids, issue_json, times, unit};
+use super::{
+    Access, Arguments, Arity, Call, Command, IDS, Opened, Refusal, create, ids, inside_run,
+    issue_json, quoted, string, times,
+};
 
-const DEFERRED: &str = "deferred";
-
-/// The command that puts off.
 pub(super) const COMMAND: Command = Command {
     name: "defer",
     about: "Put beads off",
     positionals: IDS,
     arity: Arity::AtLeast(1),
     flags: &[
-        text("reason", "Why; it is added to the notes"),
-        text(
+        string("reason", "Why; it is added to the notes"),
+        string(
             "until",
             "When they come back by themselves: +1h, tomorrow, next monday, 2025-01-15",
         ),
@@ -32,7 +28,6 @@ pub(super) const COMMAND: Command = Command {
     ..Command::NONE
 };
 
-/// The command that brings back.
 pub(super) const UNDO: Command = Command {
     name: "undefer",
     about: "Bring back beads that were put off",
@@ -51,7 +46,7 @@ fn defer(call: &mut Call<'_>) -> Result<(), Refusal> {
     let mut changed = Vec::new();
     for record in &records {
         let mut edits = vec![
-            Edit::Status(DEFERRED.to_owned()),
+            Edit::Status(Status::Deferred.into()),
             Edit::Unset("closed_by_session".to_owned()),
         ];
         edits.extend(reason.clone().map(Edit::AppendNotes));
@@ -70,7 +65,7 @@ fn defer(call: &mut Call<'_>) -> Result<(), Refusal> {
             }
         }
     }
-    told(call, &changed)
+    answer(call, &changed)
 }
 
 fn until(call: &Call<'_>, opened: &Opened) -> Result<Option<jiff::Timestamp>, Refusal> {
@@ -103,13 +98,13 @@ fn undefer(call: &mut Call<'_>) -> Result<(), Refusal> {
     let mut changed = Vec::new();
     for record in &records {
         let (id, status) = (record.issue.id(), record.issue.status());
-        if status != DEFERRED {
-            let said = format!("{id} is not deferred (status: {status})\n");
-            call.output.aside(&said);
+        if status != Status::Deferred {
+            call.output
+                .aside(&format!("{id} is not deferred (status: {status})\n"));
             continue;
         }
         let edits = vec![
-            Edit::Status("open".to_owned()),
+            Edit::Status(Status::Open.into()),
             Edit::Unset("defer_until".to_owned()),
         ];
         match write(&mut opened, id, edits) {
@@ -125,39 +120,36 @@ fn undefer(call: &mut Call<'_>) -> Result<(), Refusal> {
             }
         }
     }
-    told(call, &changed)
+    answer(call, &changed)
 }
 
 /// The beads that were named: all of them, or nothing is done.
 fn resolve(opened: &Opened, words: &[String]) -> Result<Vec<Record>, Refusal> {
-    let resolve = |word: &String| {
-        ids::resolve(opened, word).map_err(|why| Refusal::plain(why.message().to_owned()))
-    };
-    words.iter().map(resolve).collect()
+    let resolve = |word: &String| ids::resolve(opened, word);
+    let records = words.iter().map(resolve).collect::<Result<_, _>>();
+    records.map_err(|why| Refusal::plain(why.to_string()))
 }
 
 /// Brings back what was put off until a moment that is over. Whoever may only read leaves it as it is.
 pub(super) fn wake(call: &Call<'_>, opened: &mut Opened) -> Result<(), Refusal> {
-    if call.arguments.is_on("readonly") || unit::Place::here() != unit::Place::Outside {
+    if call.arguments.is_on("readonly") || inside_run::Caller::here() != inside_run::Caller::Outside
+    {
         return Ok(());
     }
     let just_after = opened.now + SignedDuration::from_nanos(1);
     let query = Query {
-        status: StatusFilter::OneOf(vec![DEFERRED.to_owned()]),
+        status: StatusFilter::OneOf(vec![Status::Deferred.into()]),
         conditions: vec![Condition::Before(Moment::Deferred, just_after)],
         includes_hidden: true,
         ..Query::default()
     };
     let records = opened.store.find(&query)?;
+    let back = [
+        Edit::Status(Status::Open.into()),
+        Edit::Unset("defer_until".to_owned()),
+    ];
     let batch: Vec<Write> = (records.iter())
-        .map(|record| Write::Update {
-            id: record.issue.id().clone(),
-            edits: vec![
-                Edit::Status("open".to_owned()),
-                Edit::Unset("defer_until".to_owned()),
-            ],
-            guard: holding::guard(opened, record),
-        })
+        .map(|record| opened.change(record, back.to_vec()))
         .collect();
     if batch.is_empty() {
         return Ok(());
@@ -169,21 +161,14 @@ pub(super) fn wake(call: &Call<'_>, opened: &mut Opened) -> Result<(), Refusal> 
 fn write(opened: &mut Opened, id: &BeadId, edits: Vec<Edit>) -> Result<Record, String> {
     let gone = || format!("issue {id} not found");
     let record = opened.record(id).map_err(|error| error.to_string())?;
-    let record = record.ok_or_else(gone)?;
-    let write = Write::Update {
-        id: id.clone(),
-        edits,
-        guard: holding::guard(opened, &record),
-    };
-    opened.write(&[write]).map_err(|error| error.to_string())?;
-    let now = opened.record(id).map_err(|error| error.to_string())?;
-    now.ok_or_else(gone)
+    let updated = opened.update(&record.ok_or_else(gone)?, edits);
+    let now = updated.and_then(|()| opened.record(id));
+    now.map_err(|error| error.to_string())?.ok_or_else(gone)
 }
 
-fn told(call: &Call<'_>, changed: &[Record]) -> Result<(), Refusal> {
+fn answer(call: &Call<'_>, changed: &[Record]) -> Result<(), Refusal> {
     if !call.output.is_json() || changed.is_empty() {
         return Ok(());
     }
-    let changed = changed.iter().map(issue_json::issue);
-    call.output.value(changed.map(Value::Object).collect())
+    call.output.value(issue_json::issues(changed))
 }

@@ -6,22 +6,16 @@ use std::collections::{BTreeSet, HashSet};
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Edit, Record};
-use beads_ralph_runtime::store::Write;
 
-use super::call::{Call, Opened};
-use super::failure::Refusal;
-use super::ids::{self, Unresolved};
-use super::tree::{Access, Arity, Command, Positional, switch, text as text_flag};
-use super::{holding, input, text, usage};
+use super::ids::Unresolved;
+use super::{
+    Access, Arity, Call, Command, Opened, Refusal, any, ids, input, string, switch, usage,
+};
 
 pub(super) const COMMAND: Command = Command {
     name: "delete",
     about: "Delete beads and the references to them",
-    positionals: &[Positional {
-        name: "id",
-        is_required: false,
-        is_many: true,
-    }],
+    positionals: &[any("id")],
     arity: Arity::Any,
     flags: &[
         switch("cascade", "Also delete whatever depends on them"),
@@ -31,14 +25,13 @@ pub(super) const COMMAND: Command = Command {
             "Delete; without it only show what would be deleted",
         )
         .short('f'),
-        text_flag("from-file", "Take ids from a file, one in each line"),
+        string("from-file", "Take ids from a file, one in each line"),
     ],
     access: Access::Writes,
     run: Some(run),
     ..Command::NONE
 };
 
-/// Texts in which a deleted bead may be named.
 const TEXTS: [&str; 5] = [
     "title",
     "description",
@@ -68,10 +61,10 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         return pages::preview(call, &opened, &named, &plan, is_one);
     }
     let n_updated = plan.carry_out(&mut opened)?;
-    pages::told(call, &named, &plan, n_updated, is_one)
+    pages::deleted(call, &named, &plan, n_updated, is_one)
 }
 
-/// Deletes some beads, as the real `bd` does for other commands, and tells it as for several beads.
+/// Deletes some beads, as the real `bd` does for other commands, and prints it as for several beads.
 pub(super) fn batch(
     call: &Call<'_>,
     opened: &mut Opened,
@@ -79,7 +72,7 @@ pub(super) fn batch(
 ) -> Result<(), Refusal> {
     let plan = Plan::new(opened, records, false)?;
     let n_updated = plan.carry_out(opened)?;
-    pages::told(call, records, &plan, n_updated, false)
+    pages::deleted(call, records, &plan, n_updated, false)
 }
 
 fn from_file(path: &str) -> Result<Vec<String>, Refusal> {
@@ -200,19 +193,12 @@ impl Plan {
             };
             let edits = self.rewritten(&record);
             if !edits.is_empty() {
-                batch.push(Write::Update {
-                    id: id.clone(),
-                    edits,
-                    guard: holding::guard(opened, &record),
-                });
+                batch.push(opened.change(&record, edits));
             }
         }
         let n_updated = batch.len();
         for record in &self.deleted {
-            batch.push(Write::Delete {
-                id: record.issue.id().clone(),
-                guard: holding::guard(opened, record),
-            });
+            batch.push(opened.deletion(record));
         }
         opened
             .write(&batch)
@@ -249,7 +235,7 @@ fn marked(text: &str, id: &str) -> String {
         done.push_str(before);
         let is_alone = !done.ends_with(is_word) && !after.starts_with(is_word);
         if is_alone {
-            text::push(&mut done, format_args!("[deleted:{id}]"));
+            push!(done, "[deleted:{id}]");
         } else {
             done.push_str(id);
         }

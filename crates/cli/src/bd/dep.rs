@@ -8,53 +8,54 @@ use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Dependency, Edit, EditError, Record};
 use beads_ralph_core::vocabulary::EdgeType;
 use beads_ralph_runtime::store::{StoreError, Write};
-use serde_json::json;
+use serde::Serialize;
 
-use super::arguments::quoted;
-use super::call::{Call, Opened};
-use super::failure::Refusal;
 use super::text::feedback_in_brackets;
-use super::tree::{Access, Arity, Command, Positional, switch, text};
-use super::{blocked, holding, ids, usage};
+use super::{
+    Access, Arity, Call, Command, Opened, Positional, Refusal, blocked, claims, ids, one, optional,
+    quoted, string, switch, usage,
+};
 
 /// The longest name of a type of edges in the real `bd`.
 pub(super) const MAX_TYPE: usize = 32;
 
-/// The types of edges, with how a sentence about one goes.
-const KINDS: [(&str, &str); 19] = [
-    ("approved-by", "was approved by"),
-    ("assigned-to", "is assigned to"),
-    ("attests", "attests"),
-    ("authored-by", "was authored by"),
-    ("blocks", "depends on"),
-    ("caused-by", "was caused by"),
-    ("conditional-blocks", "conditionally depends on"),
-    ("delegated-from", "was delegated from"),
-    ("discovered-from", "was discovered from"),
-    ("duplicates", "duplicates"),
-    ("parent-child", "is a child of"),
-    ("related", "is related to"),
-    ("relates-to", "relates to"),
-    ("replies-to", "replies to"),
-    ("supersedes", "is superseded by"),
-    ("tracks", "tracks"),
-    ("until", "is active until"),
-    ("validates", "validates"),
-    ("waits-for", "waits for"),
-];
+/// Other names of `blocks`.
+const SYNONYMS: [&str; 2] = ["blocked-by", "depends-on"];
 
-const PAIR: &[Positional] = &[
-    Positional {
-        name: "issue-id",
-        is_required: true,
-        is_many: false,
-    },
-    Positional {
-        name: "depends-on-id",
-        is_required: true,
-        is_many: false,
-    },
-];
+/// How a sentence about an edge goes.
+fn phrase(kind: EdgeType) -> &'static str {
+    match kind {
+        EdgeType::ApprovedBy => "was approved by",
+        EdgeType::AssignedTo => "is assigned to",
+        EdgeType::Attests => "attests",
+        EdgeType::AuthoredBy => "was authored by",
+        EdgeType::Blocks => "depends on",
+        EdgeType::CausedBy => "was caused by",
+        EdgeType::ConditionalBlocks => "conditionally depends on",
+        EdgeType::DelegatedFrom => "was delegated from",
+        EdgeType::DiscoveredFrom => "was discovered from",
+        EdgeType::Duplicates => "duplicates",
+        EdgeType::ParentChild => "is a child of",
+        EdgeType::Related => "is related to",
+        EdgeType::RelatesTo => "relates to",
+        EdgeType::RepliesTo => "replies to",
+        EdgeType::Supersedes => "is superseded by",
+        EdgeType::Tracks => "tracks",
+        EdgeType::Until => "is active until",
+        EdgeType::Validates => "validates",
+        EdgeType::WaitsFor => "waits for",
+    }
+}
+
+/// The types of edges that people can name, in order.
+pub(super) fn types() -> String {
+    let known = EdgeType::ALL.iter().map(|kind| kind.as_str());
+    let mut types: Vec<&str> = known.chain(SYNONYMS).collect();
+    types.sort_unstable();
+    types.join(", ")
+}
+
+const PAIR: &[Positional] = &[one("issue-id"), one("depends-on-id")];
 
 const NO_CYCLE_CHECK: super::tree::Flag = switch(
     "no-cycle-check",
@@ -65,14 +66,10 @@ const NO_CYCLE_CHECK: super::tree::Flag = switch(
 pub(super) const COMMAND: Command = Command {
     name: "dep",
     about: "What beads depend on",
-    positionals: &[Positional {
-        name: "issue-id",
-        is_required: false,
-        is_many: false,
-    }],
+    positionals: &[optional("issue-id")],
     arity: Arity::AtMost(1),
     flags: &[
-        text("blocks", "The bead that waits for this one").short('b'),
+        string("blocks", "The bead that waits for this one").short('b'),
         NO_CYCLE_CHECK,
     ],
     not_served: &[],
@@ -83,14 +80,14 @@ pub(super) const COMMAND: Command = Command {
             positionals: PAIR,
             arity: Arity::Any,
             flags: &[
-                text("blocked-by", "The bead that it waits for"),
-                text("depends-on", "The same"),
-                text(
+                string("blocked-by", "The bead that it waits for"),
+                string("depends-on", "The same"),
+                string(
                     "file",
                     "Read edges as JSONL from a file, or from - standard input",
                 ),
                 NO_CYCLE_CHECK,
-                text("type", "The type of the edge (default blocks)").short('t'),
+                string("type", "The type of the edge (default blocks)").short('t'),
             ],
             access: Access::Writes,
             run: Some(add),
@@ -115,12 +112,40 @@ pub(super) const COMMAND: Command = Command {
     ..Command::NONE
 };
 
-/// An edge to add.
 #[derive(Debug, Clone)]
 struct Edge {
     from: Record,
     to: BeadId,
     kind: String,
+}
+
+impl Edge {
+    fn answer(&self, status: Option<&'static str>) -> EdgeAnswer<'_> {
+        EdgeAnswer {
+            depends_on_id: self.to.as_str(),
+            issue_id: self.from.issue.id().as_str(),
+            status,
+            r#type: Some(&self.kind),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct EdgeAnswer<'e> {
+    depends_on_id: &'e str,
+    issue_id: &'e str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    r#type: Option<&'e str>,
+}
+
+#[derive(Serialize)]
+struct BlockedAnswer<'e> {
+    blocked_id: &'e str,
+    blocker_id: &'e str,
+    status: &'static str,
+    r#type: &'e str,
 }
 
 fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
@@ -136,8 +161,8 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         ));
     };
     let mut opened = call.open()?;
-    let from = resolve(&opened, blocked)?;
-    let to = resolve(&opened, blocker)?;
+    let from = ids::find(&opened, RESOLVING, blocked)?;
+    let to = ids::find(&opened, RESOLVING, blocker)?;
     let edge = Edge {
         from,
         to: to.issue.id().clone(),
@@ -147,10 +172,12 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     write(&mut opened, std::slice::from_ref(&edge), false)?;
     let (blocked, blocker) = (&edge.from.issue, &to.issue);
     if call.output.is_json() {
-        return call.output.value(json!({
-            "blocked_id": blocked.id().as_str(), "blocker_id": blocker.id().as_str(),
-            "status": "added", "type": edge.kind,
-        }));
+        return call.output.value(BlockedAnswer {
+            blocked_id: blocked.id().as_str(),
+            blocker_id: blocker.id().as_str(),
+            status: "added",
+            r#type: &edge.kind,
+        });
     }
     let (blocker, blocked) = (feedback_in_brackets(blocker), feedback_in_brackets(blocked));
     call.output
@@ -165,7 +192,7 @@ fn add(call: &mut Call<'_>) -> Result<(), Refusal> {
         return bulk::add(call, file, kind);
     }
     let mut opened = call.open()?;
-    let from = resolve(&opened, &arguments.words[0])?;
+    let from = ids::find(&opened, RESOLVING, &arguments.words[0])?;
     let target = target.unwrap_or_else(|| arguments.words[1].clone());
     let to = resolve_target(&opened, &from, &target).map_err(Refusal::json)?;
     let edge = Edge {
@@ -178,13 +205,12 @@ fn add(call: &mut Call<'_>) -> Result<(), Refusal> {
     write(&mut opened, std::slice::from_ref(&edge), false)?;
     let issue = &edge.from.issue;
     if call.output.is_json() {
-        return call.output.value(json!({
-            "depends_on_id": edge.to.as_str(), "issue_id": issue.id().as_str(),
-            "status": "added", "type": edge.kind,
-        }));
+        return call.output.value(edge.answer(Some("added")));
     }
-    let phrase = KINDS.iter().find(|(kind, _)| *kind == edge.kind);
-    let phrase = phrase.map_or(edge.kind.as_str(), |(_, phrase)| phrase);
+    let phrase = match EdgeType::known(&edge.kind) {
+        Some(kind) => phrase(kind),
+        None => &edge.kind,
+    };
     let (from, to) = (feedback_in_brackets(issue), named(&opened, &edge.to)?);
     let kind = &edge.kind;
     call.output.text(&format!(
@@ -230,36 +256,32 @@ fn remove(call: &mut Call<'_>) -> Result<(), Refusal> {
     let [from, target] = &call.arguments.words[..] else {
         unreachable!("the number of words was checked");
     };
-    let from = resolve(&opened, from)?;
+    let from = ids::find(&opened, RESOLVING, from)?;
     let edges = from.issue.dependencies();
     let exact = edges.iter().find(|edge| edge.target().as_str() == target);
     let to = match exact {
         Some(edge) => edge.target().clone(),
         None => resolve_target(&opened, &from, target).map_err(Refusal::json)?,
     };
-    let removal = Write::Update {
-        id: from.issue.id().clone(),
-        edits: vec![Edit::RemoveDependency(to.clone())],
-        guard: holding::guard(&opened, &from),
-    };
-    opened.write(&[removal])?;
+    opened.update(&from, vec![Edit::RemoveDependency(to.clone())])?;
     if call.output.is_json() {
-        return call.output.value(json!({
-            "depends_on_id": to.as_str(), "issue_id": from.issue.id().as_str(), "status": "removed",
-        }));
+        return call.output.value(EdgeAnswer {
+            depends_on_id: to.as_str(),
+            issue_id: from.issue.id().as_str(),
+            status: Some("removed"),
+            r#type: None,
+        });
     }
     let (from, to) = (feedback_in_brackets(&from.issue), named(&opened, &to)?);
     call.output
         .text(&format!("✓ Removed dependency: {from} → {to}\n"))
 }
 
-/// A bead by the text that means it.
-fn resolve(opened: &Opened, text: &str) -> Result<Record, Refusal> {
-    ids::resolve(opened, text).map_err(|why| Refusal::json(unresolved(text, why.message())))
-}
+/// How an error about an id begins.
+const RESOLVING: &str = "resolving issue ID";
 
-fn unresolved(text: &str, why: &str) -> String {
-    format!("resolving issue ID {text}: {why}")
+fn unresolved(text: &str, why: impl std::fmt::Display) -> String {
+    format!("{RESOLVING} {text}: {why}")
 }
 
 /// What an edge of a bead goes to: a bead here, or something of another project.
@@ -275,7 +297,7 @@ fn resolve_target(opened: &Opened, from: &Record, text: &str) -> Result<BeadId, 
             if own.is_some() && other.is_some() && own != other {
                 return BeadId::parse(text).map_err(|error| error.to_string());
             }
-            let why = unresolved(text, why.message());
+            let why = unresolved(text, why);
             Err(format!("resolving dependency ID {text}: {why}"))
         }
     }
@@ -294,26 +316,23 @@ fn external(text: &str) -> Result<BeadId, String> {
 }
 
 /// A type of edges by its other names.
-fn canonical(kind: &str) -> String {
-    match kind {
-        "blocked-by" | "depends-on" => EdgeType::Blocks.into(),
-        kind => kind.to_owned(),
+pub(super) fn canonical(kind: &str) -> String {
+    if SYNONYMS.contains(&kind) {
+        return EdgeType::Blocks.into();
     }
+    kind.to_owned()
 }
 
 fn check_kind(kind: &str) -> Result<(), String> {
-    if KINDS.iter().any(|(known, _)| *known == kind) {
+    if EdgeType::known(kind).is_some() {
         return Ok(());
     }
-    let mut known: Vec<&str> = KINDS.iter().map(|(kind, _)| *kind).collect();
-    known.extend(["blocked-by", "depends-on"]);
-    known.sort_unstable();
-    let (kind, known, is_usable) = (quoted(kind), known.join(", "), is_usable(kind));
-    Err(if is_usable {
-        format!("unknown dependency type {kind}; valid types: {known}")
+    let (shown, types) = (quoted(kind), types());
+    Err(if is_usable(kind) {
+        format!("unknown dependency type {shown}; valid types: {types}")
     } else {
         format!(
-            "invalid dependency type {kind} (must be non-empty, max {MAX_TYPE} chars); valid types: {known}"
+            "invalid dependency type {shown} (must be non-empty, max {MAX_TYPE} chars); valid types: {types}"
         )
     })
 }
@@ -345,10 +364,9 @@ fn is_part_by_id(edge: &Edge) -> bool {
     edge.kind != EdgeType::ParentChild || !is_direct
 }
 
-/// A new edge of the actor.
-pub(super) fn edge(opened: &Opened, to: &BeadId, kind: &str) -> Result<Dependency, Refusal> {
-    let edge = Dependency::new(to.clone(), kind);
-    let edge = edge.map_err(|error| Refusal::json(error.to_string()))?;
+/// A new edge of the actor. The error is a sentence.
+pub(super) fn edge(opened: &Opened, to: &BeadId, kind: &str) -> Result<Dependency, String> {
+    let edge = Dependency::new(to.clone(), kind).map_err(|error| error.to_string())?;
     Ok(edge
         .with("created_at", opened.time().into())
         .with("created_by", opened.actor().into())
@@ -374,11 +392,11 @@ fn write(opened: &mut Opened, edges: &[Edge], is_checked_at_end: bool) -> Result
                 "{from} cannot be blocked by its descendant {to}: blocked status cascades to descendants, so {to} would inherit the block and never close"
             )));
         }
-        let dependency = self::edge(opened, &edge.to, &edge.kind)?;
+        let dependency = self::edge(opened, &edge.to, &edge.kind).map_err(Refusal::json)?;
         batch.push(Write::Update {
             id: from.clone(),
             edits: vec![Edit::AddDependency(dependency)],
-            guard: holding::guard(opened, &edge.from),
+            guard: claims::guard(opened, &edge.from),
         });
     }
     opened
@@ -393,7 +411,7 @@ fn refusal(error: StoreError, edges: &[Edge], is_checked_at_end: bool) -> Refusa
             if members.len() > 1 && members.first() == members.last() {
                 members.pop();
             }
-            // A circle has no beginning: it is told from the first edge that was asked for.
+            // A cycle has no beginning: it is printed from the first edge that was asked for.
             let start = edges.iter().find_map(|edge| {
                 let from = edge.from.issue.id().as_str();
                 members.iter().position(|member| *member == from)

@@ -1,21 +1,15 @@
 //! `bd epic`: how far epics are, and closing those that are done.
 
 use beads_ralph_core::issue::{Edit, Query, Record, StatusFilter};
-use beads_ralph_core::vocabulary::EdgeType;
-use beads_ralph_runtime::store::Write;
-use serde_json::{Value, json};
+use beads_ralph_core::vocabulary::{IssueType, Status};
+use serde::Serialize;
 
-use super::arguments::quoted;
-use super::call::{Call, Opened};
-use super::failure::Refusal;
-use super::text::{push, title_of};
-use super::tree::{Access, Command, switch, text};
-use super::{holding, issue_json};
+use super::issue_json::IssueJson;
+use super::{Access, Call, Command, Opened, Refusal, issue_json, quoted, string, switch, title_of};
 
 /// Why an epic is closed when nobody says.
 const REASON: &str = "All children completed";
 
-/// The group.
 pub(super) const COMMAND: Command = Command {
     name: "epic",
     about: "Epics and how far they are",
@@ -25,7 +19,7 @@ pub(super) const COMMAND: Command = Command {
             about: "Close epics whose children are all closed",
             flags: &[
                 switch("dry-run", "Show what would be closed"),
-                text("reason", "Why").short('r'),
+                string("reason", "Why").short('r'),
             ],
             access: Access::Writes,
             run: Some(close_eligible),
@@ -45,7 +39,6 @@ pub(super) const COMMAND: Command = Command {
     ..Command::NONE
 };
 
-/// An epic with children.
 struct Epic {
     record: Record,
     n_children: usize,
@@ -57,41 +50,57 @@ impl Epic {
         self.n_children == self.n_closed
     }
 
-    fn value(&self) -> Value {
-        let mut epic = issue_json::issue(&self.record);
-        epic.shift_remove("is_blocked");
-        json!({
-            "epic": epic,
-            "total_children": self.n_children,
-            "closed_children": self.n_closed,
-            "eligible_for_close": self.is_eligible(),
-        })
+    fn answer(&self) -> EpicAnswer {
+        EpicAnswer {
+            epic: issue_json::issue(&self.record),
+            total_children: self.n_children,
+            closed_children: self.n_closed,
+            eligible_for_close: self.is_eligible(),
+        }
     }
+}
+
+#[derive(Serialize)]
+struct EpicAnswer {
+    epic: IssueJson,
+    total_children: usize,
+    closed_children: usize,
+    eligible_for_close: bool,
+}
+
+#[derive(Serialize)]
+struct ClosedAnswer<'c> {
+    closed: &'c [&'c str],
+    count: usize,
+    reason: &'c str,
+}
+
+fn answers(epics: &[Epic]) -> Vec<EpicAnswer> {
+    epics.iter().map(Epic::answer).collect()
 }
 
 /// The open epics that have children, in order of their ids.
 fn epics(opened: &Opened) -> Result<Vec<Epic>, Refusal> {
     let query = Query {
         status: StatusFilter::Any,
-        types: vec!["epic".to_owned()],
+        types: vec![IssueType::Epic.into()],
         includes_hidden: true,
         ..Query::default()
     };
     let mut records = opened.store.find(&query)?;
-    records.retain(|record| record.issue.status() != "closed" && !record.issue.flag("ephemeral"));
+    records.retain(|record| {
+        record.issue.status() != Status::Closed && !record.issue.flag("ephemeral")
+    });
     records.sort_by(|a, b| a.issue.id().cmp(b.issue.id()));
     let mut epics = Vec::new();
     for record in records {
-        let dependents = opened.store.dependents(record.issue.id())?;
-        let children = dependents
-            .into_iter()
-            .filter(|(_, kind)| kind == EdgeType::ParentChild);
-        let children: Vec<_> = children.map(|(id, _)| id).collect();
+        let children = opened.children(record.issue.id())?;
         if children.is_empty() {
             continue;
         }
         let statuses = opened.store.statuses(&children)?;
-        let closed = (statuses.iter()).filter(|status| status.as_deref() == Some("closed"));
+        let closed =
+            (statuses.iter()).filter(|status| status.as_deref() == Some(Status::Closed.as_str()));
         epics.push(Epic {
             n_children: children.len(),
             n_closed: closed.count(),
@@ -108,7 +117,7 @@ fn status(call: &mut Call<'_>) -> Result<(), Refusal> {
         epics.retain(Epic::is_eligible);
     }
     if call.output.is_json() {
-        return call.output.value(epics.iter().map(Epic::value).collect());
+        return call.output.value(answers(&epics));
     }
     if epics.is_empty() {
         return call.output.text("No open epics found\n");
@@ -118,13 +127,11 @@ fn status(call: &mut Call<'_>) -> Result<(), Refusal> {
         let (issue, done, all) = (&epic.record.issue, epic.n_closed, epic.n_children);
         let mark = if epic.is_eligible() { "✓" } else { "○" };
         let percent = done * 100 / all;
-        push(
-            &mut page,
-            format_args!(
-                "{mark} {} {}\n   Progress: {done}/{all} children closed ({percent}%)\n",
-                issue.id(),
-                title_of(issue)
-            ),
+        push!(
+            page,
+            "{mark} {} {}\n   Progress: {done}/{all} children closed ({percent}%)\n",
+            issue.id(),
+            title_of(issue)
         );
         if epic.is_eligible() {
             page.push_str("   Eligible for closure\n");
@@ -150,45 +157,36 @@ fn close_eligible(call: &mut Call<'_>) -> Result<(), Refusal> {
     let mut closed = Vec::new();
     for epic in &epics {
         let id = epic.record.issue.id();
-        let write = Write::Update {
-            id: id.clone(),
-            edits: vec![Edit::Close(reason.to_owned())],
-            guard: holding::guard(&opened, &epic.record),
-        };
-        match opened.write(&[write]) {
+        match opened.update(&epic.record, vec![Edit::Close(reason.to_owned())]) {
             Ok(()) => closed.push(id.as_str()),
             Err(error) => call.output.aside(&format!("Error closing {id}: {error}\n")),
         }
     }
     if call.output.is_json() {
-        return call
-            .output
-            .value(json!({"closed": closed, "count": closed.len(), "reason": reason}));
+        return call.output.value(ClosedAnswer {
+            closed: &closed,
+            count: closed.len(),
+            reason,
+        });
     }
     let mut page = String::new();
     for id in &closed {
-        push(&mut page, format_args!("  - {id}\n"));
+        push!(page, "  - {id}\n");
     }
     let (n, reason) = (closed.len(), quoted(reason));
-    push(
-        &mut page,
-        format_args!("✓ Closed {n} epic(s) with reason {reason}\n"),
-    );
+    push!(page, "✓ Closed {n} epic(s) with reason {reason}\n");
     call.output.text(&page)
 }
 
 fn preview(call: &Call<'_>, epics: &[Epic], reason: &str) -> Result<(), Refusal> {
     if call.output.is_json() {
-        return call.output.value(epics.iter().map(Epic::value).collect());
+        return call.output.value(answers(epics));
     }
     let (n, reason) = (epics.len(), quoted(reason));
     let mut page = format!("Would close {n} epic(s) with reason {reason}:\n");
     for epic in epics {
         let issue = &epic.record.issue;
-        push(
-            &mut page,
-            format_args!("  - {}: {}\n", issue.id(), title_of(issue)),
-        );
+        push!(page, "  - {}: {}\n", issue.id(), title_of(issue));
     }
     call.output.text(&page)
 }

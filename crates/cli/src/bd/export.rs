@@ -3,16 +3,12 @@
 use beads_ralph_core::issue::{Query, Record};
 use beads_ralph_runtime::os::files::{self, FileError};
 use camino::Utf8Path;
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use super::call::{Call, Opened};
-use super::failure::Refusal;
-use super::filter::{Filter, INFRA_TYPES};
+use super::filter::INFRA_TYPES;
 use super::import::MEMORY;
-use super::tree::{Command, switch, text, texts};
-use super::{issue_json, output};
+use super::{Call, Command, Filter, Opened, Refusal, go_json, issue_json, string, switch, texts};
 
-/// The command.
 pub(super) const COMMAND: Command = Command {
     name: "export",
     about: "Write beads as JSON lines",
@@ -23,7 +19,7 @@ pub(super) const COMMAND: Command = Command {
         ),
         texts("exclude-owner", "Not what somebody created"),
         switch("include-infra", "Bookkeeping too"),
-        text("output", "Write into a file").short('o'),
+        string("output", "Write into a file").short('o'),
     ],
     not_served: &["include-memories", "no-memories", "scrub"],
     run: Some(run),
@@ -73,7 +69,6 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
 /// From how many bytes on lines are printed on.
 const PRINTED_AT_ONCE: usize = 64 * 1024;
 
-/// What is exported.
 struct Export<'o> {
     opened: &'o Opened,
     query: Query,
@@ -110,13 +105,16 @@ fn line(opened: &Opened, record: &Record) -> Result<String, Refusal> {
     let id = record.issue.id();
     let counts = opened.store.count_blocked_by(std::slice::from_ref(id))?;
     let n_dependents = counts.first().copied().unwrap_or_default();
-    let comments = opened.store.comments(id)?;
-    let comments = comments.iter().enumerate();
-    let comments: Vec<Value> = comments
-        .map(|(index, comment)| issue_json::comment(id, comment, index))
-        .collect();
+    let comments = issue_json::comments(opened, id)?;
     let line = issue_json::exported(record, comments, n_dependents);
-    Ok(output::encode_line(&Value::Object(line)) + "\n")
+    Ok(go_json::encode_line(&line) + "\n")
+}
+
+#[derive(Serialize)]
+struct Memory<'m, V> {
+    _type: &'static str,
+    key: &'m str,
+    value: &'m V,
 }
 
 fn memories(
@@ -127,8 +125,12 @@ fn memories(
     rows.sort_by(|a, b| a.key.cmp(&b.key));
     for row in &rows {
         let key = row.key.strip_prefix(MEMORY).unwrap_or_default();
-        let line = json!({"_type": "memory", "key": key, "value": row.value});
-        see(&(output::encode_line(&line) + "\n"))?;
+        let line = Memory {
+            _type: "memory",
+            key,
+            value: &row.value,
+        };
+        see(&(go_json::encode_line(&line) + "\n"))?;
     }
     Ok(rows.len())
 }

@@ -1,9 +1,10 @@
 //! Errors in the real `bd`'s ways: where they are written, in which form, and with which exit code.
 
 use beads_ralph_runtime::store::StoreError;
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use super::output::{self, Output};
+use super::Output;
+use super::go_json::{encode, wrapped};
 
 /// Why a command did not do what was asked.
 #[derive(Debug)]
@@ -14,7 +15,7 @@ pub(super) struct Refusal {
     code: u8,
 }
 
-/// How a refusal is told.
+/// Where a refusal is printed, and in which form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
     /// `Error: …` on standard error, also when JSON was asked for.
@@ -23,7 +24,7 @@ enum Way {
     Json,
     /// The same, or an object on standard error when JSON was asked for.
     JsonAside,
-    /// Everything was said before.
+    /// Everything was printed before.
     Silent,
 }
 
@@ -81,32 +82,27 @@ impl Refusal {
         self
     }
 
-    /// Adds a hint.
     #[must_use]
     pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// The sentence.
     pub(super) fn message(&self) -> &str {
         &self.message
     }
 
-    /// Tells it, and gives the exit code.
-    pub(super) fn tell(&self, output: Output) -> u8 {
+    /// Prints it, and gives the exit code.
+    pub(super) fn print(&self, output: Output) -> u8 {
         match self.way {
             Way::Silent => {}
+            // Standard output may be what is broken: then people read it.
             Way::Json if output.is_json() => {
-                // Standard output may be what is broken: then people are told.
-                let text = output::encode(&self.object(output));
-                if output.encoded(&text).is_err() {
-                    output.encoded_aside(&text);
+                if output.encoded(&self.object(output)).is_err() {
+                    output.encoded_aside(&self.object(output));
                 }
             }
-            Way::JsonAside if output.is_json() => {
-                output.encoded_aside(&output::encode(&self.object(output)));
-            }
+            Way::JsonAside if output.is_json() => output.encoded_aside(&self.object(output)),
             Way::Plain | Way::Json | Way::JsonAside => {
                 output.aside(&format!("Error: {}\n", self.message));
                 if let Some(hint) = &self.hint {
@@ -117,12 +113,18 @@ impl Refusal {
         self.code
     }
 
-    fn object(&self, output: Output) -> Value {
-        let mut object = json!({"error": self.message});
-        if let Some(hint) = &self.hint {
-            object["hint"] = hint.as_str().into();
+    fn object(&self, output: Output) -> String {
+        #[derive(Serialize)]
+        struct Answer<'r> {
+            error: &'r str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            hint: Option<&'r str>,
         }
-        output.wrapped(object)
+        let answer = Answer {
+            error: &self.message,
+            hint: self.hint.as_deref(),
+        };
+        encode(&wrapped(answer, output.is_envelope))
     }
 }
 

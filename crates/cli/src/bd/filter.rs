@@ -4,12 +4,10 @@ use std::cmp::Ordering;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Condition, Flag, Issue, Moment, Query, Record, StatusFilter};
+use beads_ralph_core::vocabulary::Status;
 use jiff::Timestamp;
 
-use super::arguments::{Arguments, quoted};
-use super::call::Opened;
-use super::failure::Refusal;
-use super::{input, times};
+use super::{Arguments, Opened, Refusal, input, quoted, times};
 
 /// Types that are bookkeeping of other programs.
 pub(super) const INFRA_TYPES: [&str; 3] = ["agent", "role", "message"];
@@ -51,6 +49,16 @@ pub(super) struct Filter {
 }
 
 impl Filter {
+    /// A filter by the flags about labels, which most lists have.
+    pub(super) fn labelled(arguments: &Arguments) -> Self {
+        Self {
+            labels: input::labels(arguments.list("label")),
+            labels_any: input::labels(arguments.list("label-any")),
+            excluded_labels: input::labels(arguments.list("exclude-label")),
+            ..Self::default()
+        }
+    }
+
     /// Reads the flags about texts, labels, ids, times and metadata that most lists have.
     pub(super) fn read_common(
         &mut self,
@@ -136,9 +144,11 @@ impl Filter {
 
     /// What a store is asked.
     pub(super) fn query(&self) -> Query {
-        let is_left_out = |status: &str| self.excluded_statuses.iter().any(|own| own == status);
+        let is_left_out = |status| self.excluded_statuses.iter().any(|own| *own == status);
         let status = match self.statuses.as_slice() {
-            [] if is_left_out("closed") && is_left_out("pinned") => StatusFilter::Unfinished,
+            [] if is_left_out(Status::Closed) && is_left_out(Status::Pinned) => {
+                StatusFilter::Unfinished
+            }
             [] => StatusFilter::Any,
             statuses => StatusFilter::OneOf(statuses.to_vec()),
         };

@@ -7,23 +7,16 @@ mod create;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Edit, Issue, Query, Record};
-use beads_ralph_runtime::store::Write;
+use beads_ralph_core::vocabulary::{IssueType, Status};
 use serde_json::Value;
 
-use super::call::{Call, Opened};
-use super::failure::Refusal;
-use super::filter::Filter;
-use super::text::push;
-use super::tree::{Access, Arity, Command, ID, Positional, number, switch, text};
-use super::{holding, issue_json};
+use super::{
+    Access, Arity, Call, Command, Filter, ID, Opened, Refusal, issue_json, number, one, optional,
+    string, switch,
+};
 
-/// The type of a gate.
-const GATE: &str = "gate";
-
-/// How many gates are listed when nobody says.
 const LIMIT: i64 = 50;
 
-/// The group.
 pub(super) const COMMAND: Command = Command {
     name: "gate",
     about: "Conditions that beads wait for",
@@ -31,18 +24,7 @@ pub(super) const COMMAND: Command = Command {
         &Command {
             name: "add-waiter",
             about: "Note who waits for a gate",
-            positionals: &[
-                Positional {
-                    name: "gate-id",
-                    is_required: true,
-                    is_many: false,
-                },
-                Positional {
-                    name: "waiter",
-                    is_required: true,
-                    is_many: false,
-                },
-            ],
+            positionals: &[one("gate-id"), one("waiter")],
             arity: Arity::Exactly(2),
             access: Access::Writes,
             run: Some(add_waiter),
@@ -53,11 +35,7 @@ pub(super) const COMMAND: Command = Command {
         &Command {
             name: "list",
             about: "The gates, or those that a bead waits for",
-            positionals: &[Positional {
-                name: "issue-id",
-                is_required: false,
-                is_many: false,
-            }],
+            positionals: &[optional("issue-id")],
             arity: Arity::AtMost(1),
             flags: &[
                 switch("all", "Closed ones too").short('a'),
@@ -71,7 +49,7 @@ pub(super) const COMMAND: Command = Command {
             about: "Close a gate",
             positionals: ID,
             arity: Arity::Exactly(1),
-            flags: &[text("reason", "Why").short('r')],
+            flags: &[string("reason", "Why").short('r')],
             access: Access::Writes,
             run: Some(resolve),
             ..Command::NONE
@@ -89,19 +67,13 @@ pub(super) const COMMAND: Command = Command {
     ..Command::NONE
 };
 
-/// The bead with exactly this id.
-fn exact(opened: &Opened, text: &str) -> Result<Option<Record>, Refusal> {
-    let id = BeadId::parse(text).ok();
-    Ok(id.map(|id| opened.record(&id)).transpose()?.flatten())
-}
-
 /// A gate by its whole id.
 fn gate(opened: &Opened, text: &str) -> Result<Record, Refusal> {
-    let Some(record) = exact(opened, text)? else {
+    let Some(record) = opened.exact(text)? else {
         return Err(Refusal::json(format!("gate not found: {text}")));
     };
     let kind = record.issue.issue_type();
-    if kind != GATE {
+    if kind != IssueType::Gate {
         return Err(Refusal::json(format!(
             "{text} is not a gate issue (type={kind})"
         )));
@@ -109,32 +81,16 @@ fn gate(opened: &Opened, text: &str) -> Result<Record, Refusal> {
     Ok(record)
 }
 
-fn write(opened: &mut Opened, record: &Record, edits: Vec<Edit>) -> Result<(), String> {
-    let write = Write::Update {
-        id: record.issue.id().clone(),
-        edits,
-        guard: holding::guard(opened, record),
-    };
-    opened.write(&[write]).map_err(|error| error.to_string())
-}
-
-fn value(record: &Record) -> Value {
-    let mut object = issue_json::issue(record);
-    object.shift_remove("is_blocked");
-    Value::Object(object)
-}
-
 fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
     let opened = call.open()?;
     let is_all = call.arguments.is_on("all");
-    let limit = call.arguments.number("limit").unwrap_or(LIMIT);
-    let limit = usize::try_from(limit).ok().filter(|limit| *limit > 0);
+    let limit = call.arguments.limit(LIMIT);
     let mut gates = if let Some(text) = call.arguments.words.first() {
         gates_of(&opened, text)?
     } else {
         let filter = Filter {
-            issue_type: Some(GATE.to_owned()),
-            excluded_statuses: vec!["closed".to_owned(); usize::from(!is_all)],
+            issue_type: Some(IssueType::Gate.into()),
+            excluded_statuses: vec![Status::Closed.into(); usize::from(!is_all)],
             ..Filter::default()
         };
         let query = Query {
@@ -143,28 +99,25 @@ fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
         };
         opened.store.find(&query)?
     };
-    gates.retain(|gate| is_all || gate.issue.status() != "closed");
+    gates.retain(|gate| is_all || gate.issue.status() != Status::Closed);
     gates.truncate(limit.unwrap_or(usize::MAX));
     if call.output.is_json() {
         // An empty list is null in this answer.
-        let values = match gates.as_slice() {
-            [] => Value::Null,
-            gates => gates.iter().map(value).collect(),
-        };
-        return call.output.value(values);
+        let gates = Some(issue_json::issues(&gates)).filter(|gates| !gates.is_empty());
+        return call.output.value(gates);
     }
     call.output.text(&page(&gates))
 }
 
 /// The gates that a bead waits for.
 fn gates_of(opened: &Opened, text: &str) -> Result<Vec<Record>, Refusal> {
-    let Some(record) = exact(opened, text)? else {
+    let Some(record) = opened.exact(text)? else {
         return Err(Refusal::json(format!("issue not found: {text}")));
     };
     let edges = record.issue.dependencies().iter();
     let targets: Vec<BeadId> = edges.map(|edge| edge.target().clone()).collect();
     let mut targets = opened.store.get(&targets)?;
-    targets.retain(|record| record.issue.issue_type() == GATE);
+    targets.retain(|record| record.issue.issue_type() == IssueType::Gate);
     Ok(targets)
 }
 
@@ -173,16 +126,13 @@ fn page(gates: &[Record]) -> String {
         return "No gates found.\n".to_owned();
     }
     let (closed, open): (Vec<&Record>, Vec<&Record>) =
-        (gates.iter()).partition(|gate| gate.issue.status() == "closed");
+        (gates.iter()).partition(|gate| gate.issue.status() == Status::Closed);
     let mut page = String::new();
     for (heading, gates) in [("⏳ Open", open), ("● Closed", closed)] {
         if gates.is_empty() {
             continue;
         }
-        push(
-            &mut page,
-            format_args!("\n{heading} Gates ({}):\n\n", gates.len()),
-        );
+        push!(page, "\n{heading} Gates ({}):\n\n", gates.len());
         for gate in gates {
             line(&mut page, &gate.issue);
         }
@@ -197,20 +147,18 @@ fn line(page: &mut String, gate: &Issue) {
     let awaited = gate.text("await_id").unwrap_or_default();
     let space = if awaited.is_empty() { "" } else { " " };
     let timeout = timeout(gate).map_or(String::new(), |text| format!(" (timeout: {text})"));
-    push(
-        page,
-        format_args!("{mark} {id} - {kind}{space}{awaited}{timeout}\n"),
-    );
+    push!(page, "{mark} {id} - {kind}{space}{awaited}{timeout}\n");
     if let Some((parent, step)) = id.as_str().split_once(".gate-") {
-        push(page, format_args!("  Blocks: {parent}.{step}\n"));
+        push!(page, "  Blocks: {parent}.{step}\n");
     }
     page.push('\n');
 }
 
 fn mark(gate: &Issue) -> &'static str {
-    match gate.status() {
-        "closed" => "●",
-        _ => "○",
+    if gate.status() == Status::Closed {
+        "●"
+    } else {
+        "○"
     }
 }
 
@@ -262,7 +210,7 @@ fn show(call: &mut Call<'_>) -> Result<(), Refusal> {
     let opened = call.open()?;
     let record = gate(&opened, &call.arguments.words[0])?;
     if call.output.is_json() {
-        return call.output.value(value(&record));
+        return call.output.value(issue_json::issue(&record));
     }
     let gate = &record.issue;
     let text = |key: &str| gate.text(key).unwrap_or_default();
@@ -279,21 +227,18 @@ fn show(call: &mut Call<'_>) -> Result<(), Refusal> {
         ("Timeout", timeout(gate).unwrap_or_default()),
     ] {
         if !shown.is_empty() {
-            push(&mut page, format_args!("  {name}: {shown}\n"));
+            push!(page, "  {name}: {shown}\n");
         }
     }
     let waiters = waiters(gate);
     if !waiters.is_empty() {
         page.push_str("  Waiters:\n");
         for waiter in waiters {
-            push(&mut page, format_args!("    - {waiter}\n"));
+            push!(page, "    - {waiter}\n");
         }
     }
     if !text("description").is_empty() {
-        push(
-            &mut page,
-            format_args!("  Description: {}\n", text("description")),
-        );
+        push!(page, "  Description: {}\n", text("description"));
     }
     call.output.text(&page)
 }
@@ -308,13 +253,14 @@ fn resolve(call: &mut Call<'_>) -> Result<(), Refusal> {
     let mut opened = call.open()?;
     let record = gate(&opened, &call.arguments.words[0]).map_err(Refusal::plainly)?;
     let reason = call.arguments.filled("reason").unwrap_or_default();
-    if record.issue.status() != "closed" {
-        write(&mut opened, &record, vec![Edit::Close(reason.to_owned())])
+    if record.issue.status() != Status::Closed {
+        opened
+            .update(&record, vec![Edit::Close(reason.to_owned())])
             .map_err(|why| Refusal::plain(format!("closing gate: {why}")))?;
     }
     let mut page = format!("✓ Gate resolved: {}\n", record.issue.id());
     if !reason.is_empty() {
-        push(&mut page, format_args!("  Reason: {reason}\n"));
+        push!(page, "  Reason: {reason}\n");
     }
     call.output.text(&page)
 }
@@ -333,7 +279,8 @@ fn add_waiter(call: &mut Call<'_>) -> Result<(), Refusal> {
     }
     waiters.push(waiter.clone());
     let edits = vec![Edit::Set("waiters".to_owned(), waiters.into())];
-    write(&mut opened, &record, edits)
+    opened
+        .update(&record, edits)
         .map_err(|why| Refusal::plain(format!("updating gate: {why}")))?;
     call.output
         .text(&format!("✓ Added waiter to gate {id}: {waiter}\n"))

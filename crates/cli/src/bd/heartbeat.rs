@@ -2,14 +2,16 @@
 
 use beads_ralph_core::bead::Timestamp;
 use beads_ralph_core::issue::Record;
+use beads_ralph_core::vocabulary::Status;
 use beads_ralph_runtime::store::Write;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
-use super::call::{Call, Opened};
-use super::failure::Refusal;
-use super::issue_json::{self, LEASE};
-use super::tree::{Access, Arity, Command, ID};
-use super::{holding, ids, text};
+use super::issue_json::LEASE;
+use super::{
+    Access, Arity, Call, Command, ID, Opened, Refusal, claims, document_json, feedback, ids,
+    issue_json,
+};
 
 pub(super) const COMMAND: Command = Command {
     name: "heartbeat",
@@ -25,29 +27,35 @@ pub(super) const COMMAND: Command = Command {
 fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let mut opened = call.open()?;
     let text = call.arguments.words.first().map_or("", String::as_str);
-    let record = ids::resolve(&opened, text)
-        .map_err(|why| Refusal::json(format!("resolving {text}: {}", why.message())))?;
+    let record = ids::find(&opened, "resolving", text)?;
     let id = record.issue.id();
     beat(&mut opened, &record).map_err(|why| Refusal::json(format!("heartbeat {id}: {why}")))?;
-    if call.output.is_json() {
-        return call.output.value(json!({
-            "id": id.as_str(), "owner": opened.actor(), "status": "heartbeat",
-        }));
-    }
-    call.output.text(&format!(
-        "✓ Heartbeat {} (lease refreshed)\n",
-        text::feedback(&record.issue)
-    ))
+    let answer = Heartbeat {
+        id: id.as_str(),
+        owner: opened.actor(),
+        status: "heartbeat",
+    };
+    call.output.answer(answer, || {
+        let issue = feedback(&record.issue);
+        format!("✓ Heartbeat {issue} (lease refreshed)\n")
+    })
+}
+
+#[derive(Serialize)]
+struct Heartbeat<'h> {
+    id: &'h str,
+    owner: &'h str,
+    status: &'static str,
 }
 
 fn beat(opened: &mut Opened, record: &Record) -> Result<(), String> {
     let issue = &record.issue;
-    let holder = holding::holder(record).unwrap_or_default();
-    let is_own = holding::is_same_actor(holder, opened.actor());
+    let holder = claims::holder(record).unwrap_or_default();
+    let is_own = claims::is_same_actor(holder, opened.actor());
     if !holder.is_empty() && !is_own {
         return Err(format!("issue already claimed by {holder}"));
     }
-    if issue.status() != "in_progress" || !is_own {
+    if issue.status() != Status::InProgress || !is_own {
         return Err(format!(
             "issue not claimable: {} status {}",
             issue.id(),
@@ -72,18 +80,18 @@ fn beat(opened: &mut Opened, record: &Record) -> Result<(), String> {
         }
     }
     let has_node = issue_json::lease(record).is_some_and(|lease| lease.node.is_some());
-    if let Some(node) = holding::node().filter(|_| !has_node) {
+    if let Some(node) = claims::node().filter(|_| !has_node) {
         document.insert("lease_granted_node".to_owned(), node.into());
     }
     if document == *issue.document() {
         return Ok(());
     }
-    // A sign of life is no change of the bead: its `updated_at` stays, or imports would take it for the later state.
-    let edit = holding::replaced(document)?;
+    // A heartbeat does not change the bead: its `updated_at` stays, or imports would take it for the later state.
+    let edit = document_json::replacement(document)?;
     let write = Write::Update {
         id: issue.id().clone(),
         edits: vec![edit],
-        guard: holding::guard(opened, record),
+        guard: claims::guard(opened, record),
     };
     opened.write(&[write]).map_err(|error| error.to_string())
 }

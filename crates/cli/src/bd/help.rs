@@ -1,19 +1,12 @@
 //! `bd help`: the same as `--help`, by a word.
 
-use super::call::Call;
-use super::failure::Refusal;
-use super::tree::{self, Arity, COMMANDS, Command, Positional};
-use super::usage;
+use super::tree::COMMANDS;
+use super::{Arity, Call, Command, Refusal, any, tree, usage};
 
-/// The command.
 pub(super) const COMMAND: Command = Command {
     name: "help",
     about: "Help about any command",
-    positionals: &[Positional {
-        name: "command",
-        is_required: false,
-        is_many: true,
-    }],
+    positionals: &[any("command")],
     arity: Arity::Any,
     not_served: &["all", "doc", "docs-root", "list"],
     run: Some(run),
@@ -49,6 +42,6 @@ fn unknown(call: &Call<'_>) {
     let topics: Vec<String> = (call.arguments.words.iter())
         .map(|word| format!("`{word}`"))
         .collect();
-    let said = format!("Unknown help topic [{}]\n", topics.join(" "));
-    call.output.aside(&(said + &usage::overview()));
+    let unknown = format!("Unknown help topic [{}]\n", topics.join(" "));
+    call.output.aside(&(unknown + &usage::overview()));
 }

@@ -1,36 +1,18 @@
 //! `bd human`: questions to people, which are beads with the label `human`.
 
 use beads_ralph_core::issue::{Edit, Query, Record};
-use beads_ralph_runtime::store::Write;
-use serde_json::Value;
+use beads_ralph_core::vocabulary::{Status, label};
 
-use super::call::{Call, Opened};
-use super::failure::Refusal;
-use super::filter::Filter;
-use super::text::{push, title_of};
-use super::tree::{Access, Arity, Command, Positional, switch, text};
-use super::{comments, holding, ids, issue_json, output, said, status_filter};
-
-/// The label of a question.
-const LABEL: &str = "human";
+use super::{
+    Access, Arity, Call, Command, Filter, Opened, Positional, Refusal, any, comments, go_json, ids,
+    issue_json, one, said, status_filter, string, switch, title_of,
+};
 
 /// What the reason of a question begins with that was not answered.
 const DISMISSED: &str = "Dismissed";
 
-const ID_AND_TEXT: &[Positional] = &[
-    Positional {
-        name: "issue-id",
-        is_required: true,
-        is_many: false,
-    },
-    Positional {
-        name: "text",
-        is_required: false,
-        is_many: true,
-    },
-];
+const ID_AND_TEXT: &[Positional] = &[one("issue-id"), any("text")];
 
-/// The group.
 pub(super) const COMMAND: Command = Command {
     name: "human",
     about: "Questions to people",
@@ -40,7 +22,7 @@ pub(super) const COMMAND: Command = Command {
             about: "Close a question without an answer",
             positionals: ID_AND_TEXT,
             arity: Arity::AtLeast(1),
-            flags: &[text("reason", "Why")],
+            flags: &[string("reason", "Why")],
             access: Access::Writes,
             run: Some(dismiss),
             ..Command::NONE
@@ -48,7 +30,7 @@ pub(super) const COMMAND: Command = Command {
         &Command {
             name: "list",
             about: "The questions",
-            flags: &[text("status", "Those with one of these statuses, or all").short('s')],
+            flags: &[string("status", "Those with one of these statuses, or all").short('s')],
             run: Some(list),
             ..Command::NONE
         },
@@ -58,8 +40,8 @@ pub(super) const COMMAND: Command = Command {
             positionals: ID_AND_TEXT,
             arity: Arity::AtLeast(1),
             flags: &[
-                text("file", "Read the answer from a file"),
-                text("response", "The answer").short('r'),
+                string("file", "Read the answer from a file"),
+                string("response", "The answer").short('r'),
                 switch("stdin", "Read the answer from standard input"),
             ],
             access: Access::Writes,
@@ -79,7 +61,7 @@ pub(super) const COMMAND: Command = Command {
 /// The questions with some statuses; nothing means those that are not over.
 fn questions(opened: &Opened, statuses: Option<&str>) -> Result<Query, Refusal> {
     let mut filter = Filter {
-        labels: vec![LABEL.to_owned()],
+        labels: vec![label::HUMAN.to_owned()],
         ..Filter::default()
     };
     match statuses {
@@ -96,17 +78,9 @@ fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
         .and_then(|query| Ok(opened.store.find(&query)?))
         .map_err(|why| Refusal::json(format!("listing human beads: {}", why.message())))?;
     if call.output.is_json() {
-        let value = |record: &Record| {
-            let mut object = issue_json::issue(record);
-            object.shift_remove("is_blocked");
-            Value::Object(object)
-        };
         // An empty list is null in this one answer, and nothing stands around it.
-        let values = match questions.as_slice() {
-            [] => Value::Null,
-            some => some.iter().map(value).collect(),
-        };
-        return call.output.encoded(&output::encode(&values));
+        let questions = Some(issue_json::issues(&questions)).filter(|list| !list.is_empty());
+        return call.output.encoded(&go_json::encode(&questions));
     }
     if questions.is_empty() {
         return call.output.text("No human-needed beads found.\n");
@@ -114,17 +88,11 @@ fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
     let mut text = format!("\nHuman-needed beads ({} found)\n\n", questions.len());
     for record in &questions {
         let issue = &record.issue;
-        push(
-            &mut text,
-            format_args!("  {} {}\n", issue.id(), title_of(issue)),
-        );
-        if issue.status() != "open" {
-            push(&mut text, format_args!("    Status: {}\n", issue.status()));
+        push!(text, "  {} {}\n", issue.id(), title_of(issue));
+        if issue.status() != Status::Open {
+            push!(text, "    Status: {}\n", issue.status());
         }
-        push(
-            &mut text,
-            format_args!("    Priority: P{}\n\n", issue.priority()),
-        );
+        push!(text, "    Priority: P{}\n\n", issue.priority());
     }
     call.output.text(&text)
 }
@@ -136,7 +104,7 @@ fn stats(call: &mut Call<'_>) -> Result<(), Refusal> {
         .map_err(|why| Refusal::json(format!("getting human bead stats: {}", why.message())))?;
     let closed = questions
         .iter()
-        .filter(|record| record.issue.status() == "closed");
+        .filter(|record| record.issue.status() == Status::Closed);
     let reason = |record: &&Record| {
         let reason = record.issue.text("close_reason").unwrap_or_default();
         reason.starts_with(DISMISSED)
@@ -152,14 +120,13 @@ fn stats(call: &mut Call<'_>) -> Result<(), Refusal> {
 /// A question that can still be closed.
 fn question(call: &Call<'_>, opened: &Opened) -> Result<Record, Refusal> {
     let text = &call.arguments.words[0];
-    let record = ids::resolve(opened, text)
-        .map_err(|why| Refusal::json(format!("resolving issue ID {text}: {}", why.message())))?;
+    let record = ids::find(opened, "resolving issue ID", text)?;
     let issue = &record.issue;
     let id = issue.id();
-    if issue.status() == "closed" {
+    if issue.status() == Status::Closed {
         return Err(Refusal::json(format!("issue {id} is already closed")));
     }
-    if !issue.has_label(LABEL) {
+    if !issue.has_label(label::HUMAN) {
         let warning = format!("Warning: Issue {id} does not have 'human' label\n");
         call.output.aside(&warning);
     }
@@ -167,14 +134,8 @@ fn question(call: &Call<'_>, opened: &Opened) -> Result<Record, Refusal> {
 }
 
 fn close(opened: &mut Opened, record: &Record, edits: Vec<Edit>) -> Result<(), Refusal> {
-    let write = Write::Update {
-        id: record.issue.id().clone(),
-        edits,
-        guard: holding::guard(opened, record),
-    };
-    opened
-        .write(&[write])
-        .map_err(|error| Refusal::json(format!("closing bead: {error}")))
+    let closed = opened.update(record, edits);
+    closed.map_err(|error| Refusal::json(format!("closing bead: {error}")))
 }
 
 fn respond(call: &mut Call<'_>) -> Result<(), Refusal> {

@@ -1,12 +1,12 @@
 //! Ids as the real `bd` gives and reads them: `<prefix>-<base36>`, children `<parent>.<n>`, and short forms.
 
+use std::fmt;
+
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::Record;
 use beads_ralph_runtime::os::digest;
 
-use super::arguments::quoted;
-use super::call::Opened;
-use super::failure::Refusal;
+use super::{Opened, Refusal, quoted};
 
 /// The length that a new id begins with, and the one after which no more are tried.
 const SHORTEST: usize = 3;
@@ -17,7 +17,7 @@ const TRIES: usize = 10;
 /// The bead that a text means: its id, its id without the prefix, or the only one whose id goes on from it.
 /// The error is a sentence without `Error:`.
 pub(super) fn resolve(opened: &Opened, text: &str) -> Result<Record, Unresolved> {
-    if let Some(record) = exact(opened, text)? {
+    if let Some(record) = opened.exact(text)? {
         return Ok(record);
     }
     let prefix = opened.prefix()?;
@@ -27,7 +27,7 @@ pub(super) fn resolve(opened: &Opened, text: &str) -> Result<Record, Unresolved>
     } else {
         format!("{start}{text}")
     };
-    if let Some(record) = exact(opened, &full)? {
+    if let Some(record) = opened.exact(&full)? {
         return Ok(record);
     }
     let none = || Unresolved::None(format!("no issue found matching {}", quoted(text)));
@@ -65,25 +65,21 @@ pub(super) enum Unresolved {
     Other(String),
 }
 
-impl Unresolved {
-    /// The sentence.
-    pub(super) fn message(&self) -> &str {
-        match self {
-            Self::None(message) | Self::Other(message) => message,
-        }
+impl fmt::Display for Unresolved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::None(sentence) | Self::Other(sentence)) = self;
+        f.write_str(sentence)
     }
+}
+
+/// The bead that a text means. `doing` begins the error.
+pub(super) fn find(opened: &Opened, doing: &str, text: &str) -> Result<Record, Refusal> {
+    resolve(opened, text).map_err(|why| Refusal::json(format!("{doing} {text}: {why}")))
 }
 
 impl From<beads_ralph_runtime::store::StoreError> for Unresolved {
     fn from(error: beads_ralph_runtime::store::StoreError) -> Self {
         Self::Other(error.to_string())
-    }
-}
-
-fn exact(opened: &Opened, text: &str) -> Result<Option<Record>, Unresolved> {
-    match BeadId::parse(text) {
-        Ok(id) => Ok(opened.record(&id)?),
-        Err(_) => Ok(None),
     }
 }
 

@@ -8,18 +8,16 @@ mod read;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Edit, Entry, Record};
-use beads_ralph_runtime::store::{Stamp, StoreError, Write};
-use serde_json::{Map, Value, json};
+use beads_ralph_core::vocabulary::Status;
+use beads_ralph_runtime::store::{StoreError, Write};
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-use self::merge::{changes, merged, with_lease};
-use self::read::Lines;
-use super::call::{Call, Opened};
-use super::failure::Refusal;
-use super::filter::Filter;
-use super::holding;
-use super::text::push;
-use super::tree::{Access, Arity, Command, Positional, switch, text};
+use super::{
+    Access, Arity, Call, Command, Filter, Opened, Refusal, claims, optional, string, switch,
+};
+use merge::{changes, merged, with_lease};
+use read::Lines;
 
 /// Where notes that belong to no bead are kept.
 pub(super) const MEMORY: &str = "memory/";
@@ -27,15 +25,10 @@ pub(super) const MEMORY: &str = "memory/";
 /// How often an import starts anew because somebody else wrote meanwhile.
 const TRIES: usize = 3;
 
-/// The command.
 pub(super) const COMMAND: Command = Command {
     name: "import",
     about: "Read beads from JSON lines",
-    positionals: &[Positional {
-        name: "file|-",
-        is_required: false,
-        is_many: false,
-    }],
+    positionals: &[optional("file|-")],
     arity: Arity::Any,
     flags: &[
         switch(
@@ -47,14 +40,14 @@ pub(super) const COMMAND: Command = Command {
             "Not lines with the title of a bead that is not closed",
         ),
         switch("dry-run", "Only say what would be done"),
-        text("input", "The file").short('i'),
+        string("input", "The file").short('i'),
     ],
     access: Access::Writes,
     run: Some(run),
     ..Command::NONE
 };
 
-/// What became of the lines, or would.
+/// What happened to the lines, or would.
 #[derive(Debug, Default)]
 struct Report {
     source: String,
@@ -101,7 +94,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         remember(&mut opened, &lines)?;
     }
     if call.output.is_json() {
-        return call.output.value(report.to_value());
+        return call.output.value(report.answer());
     }
     call.output.aside(&report.to_text());
     Ok(())
@@ -149,13 +142,10 @@ fn plan(
 
 /// The titles of beads that are not closed.
 fn titles(opened: &Opened) -> Result<BTreeSet<String>, Refusal> {
-    let records = Filter::default().find(opened)?;
-    let open = records
-        .iter()
-        .filter(|record| record.issue.status() != "closed");
-    Ok(open
-        .map(|record| record.issue.title().to_lowercase())
-        .collect())
+    let mut records = Filter::default().find(opened)?;
+    records.retain(|record| record.issue.status() != Status::Closed);
+    let titles = records.iter().map(|record| record.issue.title());
+    Ok(titles.map(str::to_lowercase).collect())
 }
 
 /// A line without edges to what is neither here nor in the file.
@@ -227,7 +217,7 @@ fn update(
     if edits.is_empty() {
         return Ok(None);
     }
-    let mut guard = holding::guard(opened, record);
+    let mut guard = claims::guard(opened, record);
     guard.version = Some(record.version);
     let id = id.clone();
     Ok(Some(Write::Update { id, edits, guard }))
@@ -241,16 +231,49 @@ fn remember(opened: &mut Opened, lines: &Lines) -> Result<(), Refusal> {
             .iter()
             .find(|row| row.key == key)
             .map_or(0, |row| row.version);
-        let actor = opened.actor().to_owned();
-        let by = Stamp {
-            actor: &actor,
-            at: opened.now,
-        };
-        opened
-            .store
-            .set_control(&key, &value.as_str().into(), seen, by)?;
+        let value = value.as_str().into();
+        opened.signed(|store, by| store.set_control(&key, &value, seen, by))?;
     }
     Ok(())
+}
+
+/// The report as JSON: what did not happen has no key.
+#[derive(Serialize)]
+struct Answer<'r> {
+    source: &'r str,
+    created: usize,
+    #[serde(skip_serializing_if = "is_default")]
+    updated: usize,
+    #[serde(skip_serializing_if = "is_default")]
+    unchanged: usize,
+    skipped: usize,
+    #[serde(skip_serializing_if = "is_default")]
+    dedup_skipped: usize,
+    #[serde(skip_serializing_if = "is_default")]
+    memories: usize,
+    #[serde(skip_serializing_if = "is_default")]
+    ids: &'r [String],
+    #[serde(skip_serializing_if = "is_default")]
+    updated_issues: Vec<Updated<'r>>,
+    #[serde(skip_serializing_if = "is_default")]
+    tie_kept_local_ids: &'r [String],
+    #[serde(skip_serializing_if = "is_default")]
+    stale_skipped_ids: &'r [String],
+    #[serde(skip_serializing_if = "is_default")]
+    skipped_dependencies: &'r [String],
+    #[serde(skip_serializing_if = "is_default")]
+    dry_run: bool,
+}
+
+#[derive(Serialize, PartialEq)]
+struct Updated<'r> {
+    id: &'r str,
+    #[serde(skip_serializing_if = "is_default")]
+    changes: &'r str,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl Report {
@@ -267,57 +290,35 @@ impl Report {
         self.taken.len().saturating_sub(n_known)
     }
 
-    fn to_value(&self) -> Value {
-        let (n, ids) = if self.is_dry {
+    fn answer(&self) -> Answer<'_> {
+        let (created, ids) = if self.is_dry {
             (self.n_new, &self.new)
         } else {
             (self.taken.len(), &self.taken)
         };
-        let mut n_skipped = self.stale.len();
-        if self.is_dry {
-            n_skipped += self.n_duplicates;
+        let n_duplicates = if self.is_dry { self.n_duplicates } else { 0 };
+        let updated = self.updated.iter();
+        Answer {
+            source: &self.source,
+            created,
+            updated: self.updated.len(),
+            unchanged: if self.is_dry { self.n_unchanged() } else { 0 },
+            skipped: self.stale.len() + n_duplicates,
+            dedup_skipped: self.n_duplicates,
+            memories: self.n_memories,
+            ids,
+            updated_issues: updated
+                .map(|(id, changes)| Updated { id, changes })
+                .collect(),
+            tie_kept_local_ids: &self.ties,
+            stale_skipped_ids: &self.stale,
+            skipped_dependencies: if self.is_dry {
+                &[]
+            } else {
+                &self.skipped_edges
+            },
+            dry_run: self.is_dry,
         }
-        let mut object = Map::new();
-        let mut put = |key: &str, value: Value, is_always: bool| {
-            let is_nothing = match &value {
-                Value::Number(number) => number.as_u64() == Some(0),
-                Value::Array(items) => items.is_empty(),
-                Value::Bool(is_so) => !is_so,
-                _ => false,
-            };
-            if is_always || !is_nothing {
-                object.insert(key.to_owned(), value);
-            }
-        };
-        put("source", self.source.as_str().into(), true);
-        put("created", n.into(), true);
-        put("updated", self.updated.len().into(), false);
-        if self.is_dry {
-            put("unchanged", self.n_unchanged().into(), false);
-        }
-        put("skipped", n_skipped.into(), true);
-        put("dedup_skipped", self.n_duplicates.into(), false);
-        put("memories", self.n_memories.into(), false);
-        put("ids", ids.clone().into(), false);
-        let updated = self
-            .updated
-            .iter()
-            .map(|(id, changes)| match changes.as_str() {
-                "" => json!({"id": id}),
-                changes => json!({"id": id, "changes": changes}),
-            });
-        put("updated_issues", updated.collect(), false);
-        put("tie_kept_local_ids", self.ties.clone().into(), false);
-        put("stale_skipped_ids", self.stale.clone().into(), false);
-        if !self.is_dry {
-            put(
-                "skipped_dependencies",
-                self.skipped_edges.clone().into(),
-                false,
-            );
-        }
-        put("dry_run", self.is_dry.into(), false);
-        Value::Object(object)
     }
 
     fn to_text(&self) -> String {
@@ -348,30 +349,25 @@ impl Report {
             n => format!(" ({n} stale skipped; use --allow-stale to restore older rows)"),
         };
         let n = self.taken.len();
-        push(
-            &mut text,
-            format_args!("Imported {n} issues{memories} from {source}{duplicates}{stale}\n"),
+        push!(
+            text,
+            "Imported {n} issues{memories} from {source}{duplicates}{stale}\n"
         );
         if !self.updated.is_empty() {
-            push(
-                &mut text,
-                format_args!("Updated {} existing issue(s):\n", self.updated.len()),
-            );
+            push!(text, "Updated {} existing issue(s):\n", self.updated.len());
             for (id, changes) in &self.updated {
-                push(&mut text, format_args!("  {id}: {changes}\n"));
+                push!(text, "  {id}: {changes}\n");
             }
         }
         if !self.ties.is_empty() {
             let (n, ids) = (self.ties.len(), self.ties.join(", "));
-            push(
-                &mut text,
-                format_args!(
-                    "Kept local state for {n} issue(s) with the same updated_at but different content (use --allow-stale to overwrite): {ids}\n"
-                ),
+            push!(
+                text,
+                "Kept local state for {n} issue(s) with the same updated_at but different content (use --allow-stale to overwrite): {ids}\n"
             );
         }
         for skipped in &self.skipped_edges {
-            push(&mut text, format_args!("Skipped dependency: {skipped}\n"));
+            push!(text, "Skipped dependency: {skipped}\n");
         }
         text
     }

@@ -1,20 +1,17 @@
 //! `bd info` and `bd where`: where the store is, and how it stands.
 
+use std::collections::BTreeMap;
+
 use beads_ralph_runtime::store::StoreError;
 use camino::Utf8PathBuf;
-use serde_json::json;
+use serde::Serialize;
 
-use super::call::Call;
-use super::config;
-use super::failure::Refusal;
-use super::filter::Filter;
-use super::tree::Command;
+use super::{Call, Command, Filter, Refusal, config};
 
 const NO_STORE: &str = "No active beads workspace found.";
 const NO_STORE_HINT: &str =
     "check BEADS_DIR/worktree setup, or run 'bd init' to create a new database";
 
-/// The command that tells about the store.
 pub(super) const COMMAND: Command = Command {
     name: "info",
     about: "About the store",
@@ -23,7 +20,6 @@ pub(super) const COMMAND: Command = Command {
     ..Command::NONE
 };
 
-/// The command that tells where it is.
 pub(super) const WHERE: Command = Command {
     name: "where",
     about: "Where the store is",
@@ -31,20 +27,41 @@ pub(super) const WHERE: Command = Command {
     ..Command::NONE
 };
 
+#[derive(Serialize)]
+struct Info<'i> {
+    config: BTreeMap<String, String>,
+    daemon_running: bool,
+    database_path: &'i str,
+    issue_count: usize,
+    mode: &'static str,
+}
+
+#[derive(Serialize)]
+struct Where<'w> {
+    path: &'w str,
+    prefix: &'w str,
+    database_path: &'w str,
+}
+
+#[derive(Serialize)]
+struct NoStore {
+    error: &'static str,
+    hint: &'static str,
+    message: &'static str,
+}
+
 fn info(call: &mut Call<'_>) -> Result<(), Refusal> {
     let opened = call.open()?;
     let path = database(call)?;
     let n = opened.store.count(&Filter::default().query())?;
-    if call.output.is_json() {
-        return call.output.value(json!({
-            "config": config::settings(&opened)?,
-            "daemon_running": false,
-            "database_path": path.as_str(),
-            "issue_count": n,
-            "mode": "direct",
-        }));
-    }
-    call.output.text(&format!(
+    let answer = Info {
+        config: config::settings(&opened)?,
+        daemon_running: false,
+        database_path: path.as_str(),
+        issue_count: n,
+        mode: "direct",
+    };
+    call.output.answer(answer, || format!(
         "\nBeads Database Information\n===========================\nDatabase: {path}\nMode: direct\n\nIssue Count: {n}\n\n"
     ))
 }
@@ -57,21 +74,23 @@ fn database(call: &Call<'_>) -> Result<Utf8PathBuf, Refusal> {
 fn place(call: &mut Call<'_>) -> Result<(), Refusal> {
     if let Err(StoreError::NotInitialized { .. }) = call.place() {
         if call.output.is_json() {
-            call.output.value(json!({
-                "error": "no_beads_directory", "hint": NO_STORE_HINT, "message": NO_STORE,
-            }))?;
+            call.output.value(NoStore {
+                error: "no_beads_directory",
+                hint: NO_STORE_HINT,
+                message: NO_STORE,
+            })?;
             return Err(Refusal::silent(1));
         }
         return Err(Refusal::plain(NO_STORE).hint(NO_STORE_HINT));
     }
     let opened = call.open()?;
     let (path, prefix, database) = (&opened.directory, opened.prefix()?, database(call)?);
-    if call.output.is_json() {
-        return call.output.value(json!({
-            "path": path.as_str(), "prefix": prefix, "database_path": database.as_str(),
-        }));
-    }
-    call.output.text(&format!(
-        "{path}\n  prefix: {prefix}\n  database: {database}\n"
-    ))
+    let answer = Where {
+        path: path.as_str(),
+        prefix: &prefix,
+        database_path: database.as_str(),
+    };
+    call.output.answer(answer, || {
+        format!("{path}\n  prefix: {prefix}\n  database: {database}\n")
+    })
 }

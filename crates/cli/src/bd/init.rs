@@ -2,9 +2,8 @@
 
 use beads_ralph_runtime::store::{self, StoreError};
 
-use super::call::{Call, Opened, default_prefix};
-use super::failure::Refusal;
-use super::tree::{Access, Command, switch, text as text_flag};
+use super::call::default_prefix;
+use super::{Access, Call, Command, Opened, Refusal, string, switch};
 
 pub(super) const COMMAND: Command = Command {
     name: "init",
@@ -15,7 +14,7 @@ pub(super) const COMMAND: Command = Command {
             "non-interactive",
             "Ask nothing; nothing is asked in any case",
         ),
-        text_flag(
+        string(
             "prefix",
             "What ids begin with (default: the directory's name)",
         )
@@ -82,7 +81,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         }
     }
     let made = store::init(&call.here)?;
-    let mut opened = Opened::made(made.store, made.directory, call);
+    let mut opened = Opened::new(made.store, made.directory, call);
     let prefix = match call.arguments.filled("prefix") {
         Some(prefix) => prefix.trim_end_matches('-').to_owned(),
         None => default_prefix(opened.directory.parent()),

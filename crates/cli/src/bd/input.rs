@@ -4,28 +4,15 @@
 use std::io::{self, BufRead as _, Read as _};
 
 use beads_ralph_core::issue::Label;
+use beads_ralph_core::vocabulary::{IssueType, Status};
 use beads_ralph_runtime::store::StoreError;
 use beads_ralph_runtime::{os::env, os::files};
 use camino::Utf8Path;
 use serde_json::Value;
 
-use super::arguments::{Arguments, quoted};
-use super::call::Opened;
-use super::failure::Refusal;
+use super::{Arguments, Opened, Refusal, quoted};
 use crate::registered_types::RegisteredTypes;
 
-/// The statuses that the real `bd` has of itself.
-pub(super) const STATUSES: [&str; 7] = [
-    "open",
-    "in_progress",
-    "blocked",
-    "deferred",
-    "closed",
-    "pinned",
-    "hooked",
-];
-
-/// Flags that give the description.
 pub(super) const DESCRIPTION_FLAGS: [&str; 6] = [
     "description",
     "body",
@@ -160,35 +147,31 @@ pub(super) fn priority(text: &str) -> Result<i64, String> {
 
 /// A type by its short names, as `create` takes it.
 pub(super) fn new_type(text: &str) -> String {
-    let full = match text.to_lowercase().as_str() {
-        "enhancement" | "feat" => "feature",
-        "dec" | "adr" => "decision",
-        "investigation" | "timebox" => "spike",
-        "user-story" | "user_story" => "story",
-        "ms" => "milestone",
-        _ => text,
-    };
-    full.to_owned()
+    match text.to_lowercase().as_str() {
+        "enhancement" | "feat" => IssueType::Feature.into(),
+        "dec" | "adr" => IssueType::Decision.into(),
+        "investigation" | "timebox" => IssueType::Spike.into(),
+        "user-story" | "user_story" => IssueType::Story.into(),
+        "ms" => IssueType::Milestone.into(),
+        _ => text.to_owned(),
+    }
 }
 
 /// A type by its short names, as everything else takes it.
 pub(super) fn known_type(text: &str) -> String {
-    let full = match text.to_lowercase().as_str() {
-        "mr" => "merge-request",
-        "feat" | "enhancement" => "feature",
-        "mol" => "molecule",
-        "dec" | "adr" => "decision",
-        _ => text,
-    };
-    full.to_owned()
+    match text.to_lowercase().as_str() {
+        "mr" => "merge-request".to_owned(),
+        "feat" | "enhancement" => IssueType::Feature.into(),
+        "mol" => IssueType::Molecule.into(),
+        "dec" | "adr" => IssueType::Decision.into(),
+        _ => text.to_owned(),
+    }
 }
 
-/// Whether a type can be used here.
 pub(super) fn is_type(opened: &Opened, kind: &str) -> Result<bool, Refusal> {
     Ok(RegisteredTypes::of(&*opened.store)?.is_known(kind))
 }
 
-/// The longest title, in bytes.
 const LONGEST_TITLE: usize = 500;
 
 /// What is wrong with a title, in the words of the real `bd`, which counts bytes and calls them characters.
@@ -198,10 +181,9 @@ pub(super) fn wrong_title(title: &str) -> Option<String> {
         .then(|| format!("title must be {LONGEST_TITLE} characters or less (got {n})"))
 }
 
-/// Whether a status can be used here.
 pub(super) fn is_status(opened: &Opened, status: &str) -> Result<bool, Refusal> {
-    let is_own = STATUSES.contains(&status);
-    Ok(is_own || (opened.custom_statuses()?.iter()).any(|(name, _)| name == status))
+    Ok(Status::known(status).is_some()
+        || (opened.custom_statuses()?.iter()).any(|(name, _)| name == status))
 }
 
 /// Whether a status was added by the settings, in a category.
@@ -236,7 +218,7 @@ pub(super) fn checked_labels(given: &[String]) -> Result<Vec<Label>, Refusal> {
     given.iter().map(parse).collect()
 }
 
-/// What is said of labels with a space in them.
+/// The warning about labels with a space in them.
 pub(super) fn warn_of_spaces(labels: &[String], is_quiet: bool) -> Option<String> {
     let mut text = String::new();
     for label in labels {

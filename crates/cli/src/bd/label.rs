@@ -1,33 +1,17 @@
 //! `bd label`: the labels of beads.
 
-use beads_ralph_core::issue::{Edit, Grouping, Label, Record};
+use beads_ralph_core::issue::{Edit, Grouping, Record};
 use beads_ralph_runtime::store::Write;
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use super::call::{Call, Opened};
-use super::failure::Refusal;
-use super::filter::Filter;
-use super::holding;
-use super::ids;
-use super::input;
 use super::issue_json::sorted_labels;
-use super::text::push;
-use super::tree::{Access, Arity, Command, ID, Positional};
+use super::{
+    Access, Arity, Call, Command, Filter, ID, Opened, Positional, Refusal, ids, input, many, one,
+    quoted,
+};
 
-const IDS_AND_LABEL: &[Positional] = &[
-    Positional {
-        name: "issue-id",
-        is_required: true,
-        is_many: true,
-    },
-    Positional {
-        name: "label[,label...]",
-        is_required: true,
-        is_many: false,
-    },
-];
+const IDS_AND_LABEL: &[Positional] = &[many("issue-id"), one("label[,label...]")];
 
-/// The group.
 pub(super) const COMMAND: Command = Command {
     name: "label",
     about: "Labels of beads",
@@ -58,18 +42,7 @@ pub(super) const COMMAND: Command = Command {
         &Command {
             name: "propagate",
             about: "Give a label to the direct children of a bead",
-            positionals: &[
-                Positional {
-                    name: "parent-id",
-                    is_required: true,
-                    is_many: false,
-                },
-                Positional {
-                    name: "label",
-                    is_required: true,
-                    is_many: false,
-                },
-            ],
+            positionals: &[one("parent-id"), one("label")],
             arity: Arity::Exactly(2),
             access: Access::Writes,
             run: Some(propagate),
@@ -99,7 +72,10 @@ fn add(call: &mut Call<'_>) -> Result<(), Refusal> {
     if let Some(warning) = input::warn_of_spaces(&labels, call.output.is_quiet) {
         call.output.aside(&warning);
     }
-    let edits: Vec<Edit> = parsed(&labels)?.into_iter().map(Edit::AddLabel).collect();
+    let edits: Vec<Edit> = input::checked_labels(&labels)?
+        .into_iter()
+        .map(Edit::AddLabel)
+        .collect();
     edit(call, "add", &texts, &labels, &edits)
 }
 
@@ -129,10 +105,6 @@ fn reserved(label: &str) -> Refusal {
     ))
 }
 
-fn parsed(labels: &[String]) -> Result<Vec<Label>, Refusal> {
-    input::checked_labels(labels)
-}
-
 fn edit(
     call: &Call<'_>,
     command: &str,
@@ -151,8 +123,8 @@ fn edit(
             } else {
                 String::new()
             };
-            let text = super::arguments::quoted(text);
-            Refusal::json(format!("resolving issue ID {text}: {}{hint}", why.message()))
+            let text = quoted(text);
+            Refusal::json(format!("resolving issue ID {text}: {why}{hint}"))
         })?;
         records.push(record);
     }
@@ -168,10 +140,7 @@ fn edit(
     let mut text = String::new();
     for record in &records {
         let (labels, id) = (labels.join("', '"), record.issue.id());
-        push(
-            &mut text,
-            format_args!("✓ {verb} {noun} '{labels}' {preposition} {id}\n"),
-        );
+        push!(text, "✓ {verb} {noun} '{labels}' {preposition} {id}\n");
     }
     call.output.text(&text)
 }
@@ -179,20 +148,35 @@ fn edit(
 fn write(opened: &mut Opened, records: &[Record], edits: &[Edit]) -> Result<(), Refusal> {
     let batch: Vec<Write> = records
         .iter()
-        .map(|record| Write::Update {
-            id: record.issue.id().clone(),
-            edits: edits.to_vec(),
-            guard: holding::guard(opened, record),
-        })
+        .map(|record| opened.change(record, edits.to_vec()))
         .collect();
     Ok(opened.write(&batch)?)
 }
 
-fn report(records: &[Record], labels: &[String], done: &str) -> Value {
-    let of = |record: &Record| -> Vec<Value> {
-        let id = record.issue.id().as_str();
-        let one = |label: &String| json!({"issue_id": id, "label": label, "status": done});
-        labels.iter().map(one).collect()
+#[derive(Serialize)]
+struct Change<'c> {
+    issue_id: &'c str,
+    label: &'c str,
+    status: &'static str,
+}
+
+#[derive(Serialize)]
+struct Count<'c> {
+    label: &'c str,
+    count: usize,
+}
+
+fn report<'r>(
+    records: &'r [Record],
+    labels: &'r [String],
+    status: &'static str,
+) -> Vec<Change<'r>> {
+    let of = |record: &'r Record| {
+        labels.iter().map(move |label| Change {
+            issue_id: record.issue.id().as_str(),
+            label,
+            status,
+        })
     };
     records.iter().flat_map(of).collect()
 }
@@ -200,11 +184,10 @@ fn report(records: &[Record], labels: &[String], done: &str) -> Value {
 fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
     let opened = call.open()?;
     let text = &call.arguments.words[0];
-    let record = ids::resolve(&opened, text)
-        .map_err(|why| Refusal::json(format!("resolving {text}: {}", why.message())))?;
+    let record = ids::find(&opened, "resolving", text)?;
     let labels = sorted_labels(&record.issue);
     if call.output.is_json() {
-        return call.output.value(labels.into());
+        return call.output.value(labels);
     }
     let id = record.issue.id();
     if labels.is_empty() {
@@ -223,10 +206,12 @@ fn list_all(call: &mut Call<'_>) -> Result<(), Refusal> {
     // Those without labels.
     counts.remove("");
     if call.output.is_json() {
-        let rows = counts
-            .iter()
-            .map(|(label, n)| json!({"label": label, "count": n}));
-        return call.output.value(rows.collect());
+        let rows = counts.iter();
+        let rows = rows.map(|(label, count)| Count {
+            label,
+            count: *count,
+        });
+        return call.output.value(rows.collect::<Vec<_>>());
     }
     if counts.is_empty() {
         return call.output.text("\nNo labels found in database\n");
@@ -235,10 +220,7 @@ fn list_all(call: &mut Call<'_>) -> Result<(), Refusal> {
     let mut text = format!("\n🏷 All labels ({} unique):\n", counts.len());
     for (label, n) in &counts {
         let padding = " ".repeat(width - label.len());
-        push(
-            &mut text,
-            format_args!("  {label}{padding}  ({n} issues)\n"),
-        );
+        push!(text, "  {label}{padding}  ({n} issues)\n");
     }
     text.push('\n');
     call.output.text(&text)
@@ -249,8 +231,7 @@ fn propagate(call: &mut Call<'_>) -> Result<(), Refusal> {
     let [text, label] = &call.arguments.words[..] else {
         unreachable!("the number of words was checked");
     };
-    let parent = ids::resolve(&opened, text)
-        .map_err(|why| Refusal::json(format!("resolving parent {text}: {}", why.message())))?;
+    let parent = ids::find(&opened, "resolving parent", text)?;
     let label = label.trim().to_owned();
     if label.is_empty() {
         return Err(Refusal::json("label cannot be empty"));
@@ -265,7 +246,10 @@ fn propagate(call: &mut Call<'_>) -> Result<(), Refusal> {
     };
     let children = filter.find(&opened)?;
     let labels = [label];
-    let edits: Vec<Edit> = parsed(&labels)?.into_iter().map(Edit::AddLabel).collect();
+    let edits: Vec<Edit> = input::checked_labels(&labels)?
+        .into_iter()
+        .map(Edit::AddLabel)
+        .collect();
     write(&mut opened, &children, &edits)?;
     if call.output.is_json() {
         return call.output.value(report(&children, &labels, "propagated"));

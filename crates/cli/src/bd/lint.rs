@@ -1,29 +1,19 @@
 //! `bd lint`: sections that the description of a bead should have, by its type.
 
-use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Issue, Query, Record};
-use serde_json::{Value, json};
+use beads_ralph_core::vocabulary::Status;
+use serde::Serialize;
 
-use super::call::{Call, Opened};
-use super::failure::Refusal;
-use super::filter::Filter;
-use super::output;
-use super::text::{line, push};
-use super::tree::{Arity, Command, Positional, text};
+use super::{Arity, Call, Command, Filter, Opened, Refusal, any, go_json, line, string, types};
 
-/// The command.
 pub(super) const COMMAND: Command = Command {
     name: "lint",
     about: "Find descriptions that lack a section",
-    positionals: &[Positional {
-        name: "id",
-        is_required: false,
-        is_many: true,
-    }],
+    positionals: &[any("id")],
     arity: Arity::Any,
     flags: &[
-        text("status", "Those with this status, or all (default: open)").short('s'),
-        text("type", "Those of a type").short('t'),
+        string("status", "Those with this status, or all (default: open)").short('s'),
+        string("type", "Those of a type").short('t'),
     ],
     run: Some(run),
     ..Command::NONE
@@ -31,18 +21,6 @@ pub(super) const COMMAND: Command = Command {
 
 /// The sections that a field of the bead stands for as well.
 const CRITERIA: [&str; 2] = ["Acceptance Criteria", "Success Criteria"];
-
-/// The sections of a type.
-fn sections(kind: &str) -> &'static [&'static str] {
-    match kind {
-        "bug" => &["Steps to Reproduce", "Acceptance Criteria"],
-        "task" | "feature" | "story" => &["Acceptance Criteria"],
-        "epic" => &["Success Criteria"],
-        "decision" => &["Decision", "Rationale", "Alternatives Considered"],
-        "spike" => &["Goal", "Findings"],
-        _ => &[],
-    }
-}
 
 /// The sections that a bead lacks.
 fn missing(issue: &Issue) -> Vec<&'static str> {
@@ -55,11 +33,11 @@ fn missing(issue: &Issue) -> Vec<&'static str> {
             || is_criteria && !acceptance.is_empty()
             || section == "Success Criteria" && all.contains("acceptance criteria")
     };
-    let sections = sections(issue.issue_type()).iter().copied();
+    let sections = types::sections_of(issue.issue_type()).iter().copied();
     sections.filter(|section| !has(section)).collect()
 }
 
-/// What is said about a bead that lacks something.
+/// A bead whose description lacks something.
 struct Found {
     id: String,
     title: String,
@@ -98,7 +76,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     if call.output.is_json() {
         return call
             .output
-            .encoded(&output::encode(&report(&found, n_missing)));
+            .encoded(&go_json::encode(&report(&found, n_missing)));
     }
     if found.is_empty() {
         return call.output.text(&format!(
@@ -109,9 +87,9 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let mut page = format!("Template warnings ({n} issues, {n_missing} warnings):\n\n");
     for found in &found {
         let (id, kind, title) = (&found.id, &found.kind, line(&found.title));
-        push(&mut page, format_args!("{id} [{kind}]: {title}\n"));
+        push!(page, "{id} [{kind}]: {title}\n");
         for section in &found.missing {
-            push(&mut page, format_args!("  ⚠ Missing: ## {section}\n"));
+            push!(page, "  ⚠ Missing: ## {section}\n");
         }
         page.push('\n');
     }
@@ -119,31 +97,46 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     Err(Refusal::silent(1))
 }
 
-/// The answer in JSON, which nothing stands around and whose list is null when it is empty.
-fn report(found: &[Found], n_missing: usize) -> Value {
-    let results = found.iter().map(|found| {
-        let headings: Vec<String> = (found.missing.iter())
+/// The answer in JSON, which nothing stands around.
+#[derive(Serialize)]
+struct Report<'f> {
+    total: usize,
+    issues: usize,
+    /// Null where there are none.
+    results: Option<Vec<LintResult<'f>>>,
+}
+
+#[derive(Serialize)]
+struct LintResult<'f> {
+    id: &'f str,
+    title: &'f str,
+    r#type: &'f str,
+    missing: Vec<String>,
+    warnings: usize,
+}
+
+fn report(found: &[Found], n_missing: usize) -> Report<'_> {
+    let results = found.iter().map(|found| LintResult {
+        id: &found.id,
+        title: &found.title,
+        r#type: &found.kind,
+        missing: (found.missing.iter())
             .map(|section| format!("## {section}"))
-            .collect();
-        json!({
-            "id": found.id,
-            "title": found.title,
-            "type": found.kind,
-            "missing": headings,
-            "warnings": found.missing.len(),
-        })
+            .collect(),
+        warnings: found.missing.len(),
     });
-    let results: Vec<Value> = results.collect();
-    let n = results.len();
-    let results = match results.as_slice() {
-        [] => Value::Null,
-        some => some.into(),
-    };
-    json!({"total": n_missing, "issues": n, "results": results})
+    Report {
+        total: n_missing,
+        issues: found.len(),
+        results: Some(results.collect()).filter(|_| !found.is_empty()),
+    }
 }
 
 fn all(call: &Call<'_>) -> Query {
-    let status = call.arguments.filled("status").unwrap_or("open");
+    let status = call
+        .arguments
+        .filled("status")
+        .unwrap_or(Status::Open.as_str());
     let filter = Filter {
         statuses: match status {
             "all" => Vec::new(),
@@ -159,8 +152,7 @@ fn all(call: &Call<'_>) -> Query {
 fn named(call: &Call<'_>, opened: &Opened) -> Result<Vec<Record>, Refusal> {
     let mut records = Vec::new();
     for word in &call.arguments.words {
-        let id = BeadId::parse(word).ok();
-        match id.map(|id| opened.record(&id)).transpose()?.flatten() {
+        match opened.exact(word)? {
             Some(record) => records.push(record),
             None => call
                 .output

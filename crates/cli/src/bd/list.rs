@@ -4,15 +4,14 @@ mod tree_view;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Issue, Order, Query, Record};
-use beads_ralph_core::vocabulary::EdgeType;
-use serde_json::Value;
+use beads_ralph_core::vocabulary::{EdgeType, IssueType, Status};
 
-use super::arguments::{Arguments, quoted};
-use super::call::{Call, Opened};
-use super::failure::Refusal;
-use super::filter::{self, Filter, INFRA_TYPES, SORTS};
-use super::tree::{Arity, Command, Flag, list_of, number, switch, text as text_flag, texts};
-use super::{defer, input, issue_json, prose, ready, text};
+use super::filter::{INFRA_TYPES, SORTS};
+use super::issue_json::IssueJson;
+use super::{
+    Arguments, Arity, Call, Command, Filter, Flag, Opened, Refusal, defer, filter, input,
+    issue_json, list_of, number, prose, quoted, ready, string, switch, text, texts,
+};
 
 pub(super) const COMMAND: Command = Command {
     name: "list",
@@ -52,19 +51,19 @@ pub(super) const COMMAND: Command = Command {
 
 const FLAGS: &[Flag] = &[
     switch("all", "Closed ones too"),
-    text_flag("assignee", "For whom").short('a'),
+    string("assignee", "For whom").short('a'),
     switch("brief", "Leave the long texts out"),
-    text_flag("closed-after", "Closed after a moment"),
-    text_flag("closed-before", "Closed before a moment"),
-    text_flag("created-after", "Created after a moment"),
-    text_flag("created-before", "Created before a moment"),
-    text_flag("desc-contains", "With this in the description"),
+    string("closed-after", "Closed after a moment"),
+    string("closed-before", "Closed before a moment"),
+    string("created-after", "Created after a moment"),
+    string("created-before", "Created before a moment"),
+    string("desc-contains", "With this in the description"),
     switch("empty-description", "Without a description"),
     list_of("exclude-label", "Without any of these labels"),
     list_of("exclude-type", "Of none of these types"),
     switch("flat", "One line for each, without a tree"),
-    text_flag("has-metadata-key", "With this key in the metadata"),
-    text_flag("id", "One of these ids"),
+    string("has-metadata-key", "With this key in the metadata"),
+    string("id", "One of these ids"),
     switch("include-gates", "Gates too"),
     switch("include-infra", "Bookkeeping of other programs too"),
     switch("include-templates", "Templates too"),
@@ -79,25 +78,25 @@ const FLAGS: &[Flag] = &[
     switch("no-labels", "Without labels"),
     switch("no-pager", "No pager; there is none in any case"),
     switch("no-parent", "Not a part of anything"),
-    text_flag("notes-contains", "With this in the notes"),
-    text_flag("parent", "Parts of this one"),
+    string("notes-contains", "With this in the notes"),
+    string("parent", "Parts of this one"),
     switch("pretty", "As a tree"),
-    text_flag("priority", "With this priority").short('p'),
-    text_flag("priority-max", "With this priority number or a smaller one"),
-    text_flag("priority-min", "With this priority number or a greater one"),
+    string("priority", "With this priority").short('p'),
+    string("priority-max", "With this priority number or a smaller one"),
+    string("priority-min", "With this priority number or a greater one"),
     switch("ready", "That can be started"),
     switch("reverse", "The other way round").short('r'),
-    text_flag(
+    string(
         "sort",
         "By priority, created, updated, closed, status, id, title, type or assignee",
     ),
-    text_flag("status", "With one of these statuses, or all").short('s'),
-    text_flag("title", "With this in the title"),
-    text_flag("title-contains", "With this in the title"),
+    string("status", "With one of these statuses, or all").short('s'),
+    string("title", "With this in the title"),
+    string("title-contains", "With this in the title"),
     switch("tree", "As a tree (default; --tree=false for none)"),
-    text_flag("type", "Of this type").short('t'),
-    text_flag("updated-after", "Changed after a moment"),
-    text_flag("updated-before", "Changed before a moment"),
+    string("type", "Of this type").short('t'),
+    string("updated-after", "Changed after a moment"),
+    string("updated-before", "Changed before a moment"),
 ];
 
 /// Words that people type for flags.
@@ -150,7 +149,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     } else {
         filter.find(&opened)?
     };
-    // What can be started has an order of its own unless another is asked for.
+    // `--ready` has its own order unless another is asked for.
     if !is_ready || !sort.is_empty() {
         filter::sort(&mut records, sort, is_reversed);
     }
@@ -244,12 +243,8 @@ fn words(words: &[String]) -> Refusal {
 }
 
 fn limit(arguments: &Arguments) -> Option<usize> {
-    let limit = match arguments.number("limit") {
-        Some(limit) => limit,
-        None if arguments.is_on("all") || crate::ui::page_width().is_none() => 0,
-        None => 50,
-    };
-    usize::try_from(limit).ok().filter(|limit| *limit > 0)
+    let is_unlimited = arguments.is_on("all") || crate::ui::page_width().is_none();
+    arguments.limit(if is_unlimited { 0 } else { 50 })
 }
 
 fn read(opened: &Opened, arguments: &Arguments) -> Result<Filter, Refusal> {
@@ -282,7 +277,7 @@ fn read_statuses(
     let (is_ready, wants_all) = (arguments.is_on("ready"), arguments.is_on("all"));
     let custom = opened.custom_statuses()?;
     if is_ready {
-        filter.statuses = vec!["open".to_owned()];
+        filter.statuses = vec![Status::Open.into()];
     } else if !parts.is_empty() && !is_all {
         for part in &parts {
             if !input::is_status(opened, part)? {
@@ -295,14 +290,14 @@ fn read_statuses(
         let done = custom
             .iter()
             .filter(|(_, category)| matches!(category.as_str(), "done" | "frozen"));
-        filter.excluded_statuses = vec!["closed".to_owned(), "pinned".to_owned()];
+        filter.excluded_statuses = vec![Status::Closed.into(), Status::Pinned.into()];
         filter
             .excluded_statuses
             .extend(done.map(|(name, _)| name.clone()));
     }
     let selects_pinned = parts
         .iter()
-        .any(|part| matches!(part.as_str(), "pinned" | "hooked"))
+        .any(|part| *part == Status::Pinned || *part == Status::Hooked)
         || (is_all && !is_ready);
     filter.hides_pinned = !selects_pinned && !wants_all;
     Ok(())
@@ -318,7 +313,8 @@ pub(super) fn invalid_status(
     }
     let mut custom: Vec<&str> = custom.iter().map(|(name, _)| name.as_str()).collect();
     custom.sort_unstable();
-    let valid = [input::STATUSES.as_slice(), &custom].concat();
+    let known = Status::ALL.iter().map(|status| status.as_str());
+    let valid: Vec<&str> = known.chain(custom).collect();
     let among = if is_one_of_many {
         " in multi-status filter"
     } else {
@@ -349,8 +345,8 @@ fn read_types(opened: &Opened, arguments: &Arguments, filter: &mut Filter) -> Re
     let kind = wanted.as_deref().unwrap_or_default();
     let is_infra = INFRA_TYPES.contains(&kind);
     filter.hides_templates = !arguments.is_on("include-templates");
-    if !arguments.is_on("include-gates") && kind != "gate" {
-        filter.excluded_types.push("gate".to_owned());
+    if !arguments.is_on("include-gates") && kind != IssueType::Gate {
+        filter.excluded_types.push(IssueType::Gate.into());
     }
     let hides_infra = !arguments.is_on("include-infra") && !is_infra;
     if hides_infra {
@@ -410,21 +406,12 @@ pub(super) fn with_counts(
     opened: &Opened,
     records: &[Record],
     is_brief: bool,
-) -> Result<Vec<Value>, Refusal> {
-    let ids: Vec<BeadId> = records
-        .iter()
-        .map(|record| record.issue.id().clone())
-        .collect();
-    let counts = opened.store.count_blocked_by(&ids)?;
-    let values = records.iter().zip(counts).map(|(record, n_dependents)| {
-        let object = issue_json::with_counts(record, n_dependents);
-        Value::Object(if is_brief {
-            issue_json::brief(object)
-        } else {
-            object
-        })
-    });
-    Ok(values.collect())
+) -> Result<Vec<IssueJson>, Refusal> {
+    let mut issues = issue_json::with_counts(opened, records)?;
+    if is_brief {
+        issues = issues.into_iter().map(issue_json::brief).collect();
+    }
+    Ok(issues)
 }
 
 fn flat_line(opened: &Opened, record: &Record) -> Result<String, Refusal> {
@@ -435,7 +422,7 @@ fn flat_line(opened: &Opened, record: &Record) -> Result<String, Refusal> {
             blocked_by.push(edge.target().to_string());
         }
     }
-    if issue.status() != "closed" {
+    if issue.status() != Status::Closed {
         for (other, kind) in opened.store.dependents(issue.id())? {
             if is_waited_for(&kind) && is_open(opened, &other)? {
                 blocks.push(other.to_string());
@@ -458,8 +445,8 @@ fn flat_line(opened: &Opened, record: &Record) -> Result<String, Refusal> {
     if prose::is_agent() {
         return Ok(format!("{}: {}{around}", issue.id(), text::title_of(issue)));
     }
-    let status = if !blocked_by.is_empty() && issue.status() == "open" {
-        "blocked"
+    let status = if !blocked_by.is_empty() && issue.status() == Status::Open {
+        Status::Blocked.as_str()
     } else {
         issue.status()
     };
@@ -488,10 +475,15 @@ fn flat_text(issue: &Issue, status: &str, around: &str) -> String {
 }
 
 fn is_waited_for(kind: &str) -> bool {
-    kind == EdgeType::Blocks || matches!(kind, "conditional-blocks" | "waits-for")
+    matches!(
+        EdgeType::known(kind),
+        Some(EdgeType::Blocks | EdgeType::ConditionalBlocks | EdgeType::WaitsFor)
+    )
 }
 
 fn is_open(opened: &Opened, id: &BeadId) -> Result<bool, Refusal> {
     let status = opened.store.statuses(std::slice::from_ref(id))?.pop();
-    Ok(status.flatten().is_some_and(|status| status != "closed"))
+    Ok(status
+        .flatten()
+        .is_some_and(|status| status != Status::Closed))
 }

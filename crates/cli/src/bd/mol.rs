@@ -12,32 +12,11 @@ mod stale;
 mod wisps;
 
 use beads_ralph_core::issue::Record;
-use serde_json::Value;
 
-use super::call::Opened;
-use super::failure::Refusal;
-use super::tree::{
-    Access, Arity, Command, Flag, ID, IDS, Positional, list_of, number, switch, text, texts,
+use super::{
+    Access, Arity, Command, Flag, ID, IDS, Opened, Refusal, ids, list_of, number, one, optional,
+    string, switch, texts,
 };
-use super::{ids, issue_json};
-
-const MAYBE_ID: &[Positional] = &[Positional {
-    name: "molecule-id",
-    is_required: false,
-    is_many: false,
-}];
-
-const FORMULA: &[Positional] = &[Positional {
-    name: "formula",
-    is_required: true,
-    is_many: false,
-}];
-
-const MAYBE_FORMULA: &[Positional] = &[Positional {
-    name: "formula",
-    is_required: false,
-    is_many: false,
-}];
 
 /// What wisps are made with.
 const WISP_FLAGS: &[Flag] = &[
@@ -46,7 +25,6 @@ const WISP_FLAGS: &[Flag] = &[
     texts("var", "A value for a variable: NAME=VALUE"),
 ];
 
-/// The group.
 pub(super) const COMMAND: Command = Command {
     name: "mol",
     aliases: &["protomolecule"],
@@ -69,12 +47,12 @@ pub(super) const COMMAND: Command = Command {
         &Command {
             name: "current",
             about: "Where one is in a molecule",
-            positionals: MAYBE_ID,
+            positionals: &[optional("molecule-id")],
             arity: Arity::AtMost(1),
             flags: &[
-                text("for", "The molecules of somebody else"),
+                string("for", "The molecules of somebody else"),
                 number("limit", "At most so many steps"),
-                text("range", "The steps from here to there, such as 1-50"),
+                string("range", "The steps from here to there, such as 1-50"),
             ],
             run: Some(current::run),
             ..Command::NONE
@@ -90,10 +68,10 @@ pub(super) const COMMAND: Command = Command {
         &Command {
             name: "pour",
             about: "Make the beads of a formula",
-            positionals: FORMULA,
+            positionals: &[one("formula")],
             arity: Arity::Exactly(1),
             flags: &[
-                text("assignee", "Who is to look after the root"),
+                string("assignee", "Who is to look after the root"),
                 list_of("attach", "A formula that becomes a part of it"),
                 switch("dry-run", "Show what would be made"),
                 texts("var", "A value for a variable: NAME=VALUE"),
@@ -106,7 +84,7 @@ pub(super) const COMMAND: Command = Command {
         &Command {
             name: "progress",
             about: "How far a molecule is",
-            positionals: MAYBE_ID,
+            positionals: &[optional("molecule-id")],
             arity: Arity::AtMost(1),
             run: Some(activity::progress),
             ..Command::NONE
@@ -135,7 +113,7 @@ pub(super) const COMMAND: Command = Command {
             flags: &[
                 switch("dry-run", "Show what would be done"),
                 switch("keep-children", "Do not delete the wisps"),
-                text("summary", "The digest"),
+                string("summary", "The digest"),
             ],
             access: Access::Writes,
             run: Some(squash::run),
@@ -155,7 +133,7 @@ pub(super) const COMMAND: Command = Command {
         &Command {
             name: "wisp",
             about: "Make a wisp of a formula, or look after wisps",
-            positionals: MAYBE_FORMULA,
+            positionals: &[optional("formula")],
             arity: Arity::AtMost(1),
             flags: WISP_FLAGS,
             access: Access::Writes,
@@ -164,7 +142,7 @@ pub(super) const COMMAND: Command = Command {
                 &Command {
                     name: "create",
                     about: "Make a wisp of a formula",
-                    positionals: FORMULA,
+                    positionals: &[one("formula")],
                     arity: Arity::Exactly(1),
                     flags: WISP_FLAGS,
                     access: Access::Writes,
@@ -175,7 +153,7 @@ pub(super) const COMMAND: Command = Command {
                     name: "gc",
                     about: "Delete wisps that nobody has touched for long",
                     flags: &[
-                        text("age", "For how long (default 1h)"),
+                        string("age", "For how long (default 1h)"),
                         switch("all", "Closed ones too"),
                         switch("dry-run", "Show what would be deleted"),
                         list_of("exclude-type", "None of these types"),
@@ -190,7 +168,7 @@ pub(super) const COMMAND: Command = Command {
                     about: "The wisps",
                     flags: &[
                         switch("all", "Closed ones too"),
-                        text("type", "Of this type"),
+                        string("type", "Of this type"),
                     ],
                     run: Some(wisps::list),
                     ..Command::NONE
@@ -210,13 +188,5 @@ fn found(opened: &Opened, text: &str) -> Result<Record, Refusal> {
 
 /// The same, for commands that change it.
 fn resolved(opened: &Opened, text: &str) -> Result<Record, Refusal> {
-    ids::resolve(opened, text)
-        .map_err(|why| Refusal::json(format!("resolving molecule ID {text}: {}", why.message())))
-}
-
-/// An issue as these commands show it.
-fn issue(record: &Record) -> Value {
-    let mut object = issue_json::issue(record);
-    object.shift_remove("is_blocked");
-    Value::Object(object)
+    ids::find(opened, "resolving molecule ID", text)
 }

@@ -1,34 +1,19 @@
 //! `bd note`: adds a line to the notes of a bead.
 
 use beads_ralph_core::issue::Edit;
-use beads_ralph_runtime::store::Write;
-use serde_json::Value;
 
-use super::call::Call;
-use super::failure::Refusal;
-use super::text::feedback;
-use super::tree::{Access, Arity, Command, Positional, switch, text};
-use super::{holding, ids, issue_json, said, update};
+use super::{
+    Access, Arity, Call, Command, Refusal, any, feedback, ids, issue_json, one, said, string,
+    switch, update,
+};
 
-/// The command.
 pub(super) const COMMAND: Command = Command {
     name: "note",
     about: "Add to the notes of a bead",
-    positionals: &[
-        Positional {
-            name: "id",
-            is_required: true,
-            is_many: false,
-        },
-        Positional {
-            name: "text",
-            is_required: false,
-            is_many: true,
-        },
-    ],
+    positionals: &[one("id"), any("text")],
     arity: Arity::AtLeast(1),
     flags: &[
-        text("file", "Read the text from a file"),
+        string("file", "Read the text from a file"),
         switch("stdin", "Read the text from standard input"),
     ],
     exclusive: &[&["stdin", "file"]],
@@ -45,29 +30,21 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let hint = ("note text", "use positional args, --stdin, or --file");
     let text = said::required(call.arguments, &words[1..], None, hint).map_err(Refusal::json)?;
     let mut opened = call.open()?;
-    let record = ids::resolve(&opened, &words[0])
-        .map_err(|why| Refusal::json(format!("resolving {}: {}", words[0], why.message())))?;
+    let record = ids::find(&opened, "resolving", &words[0])?;
     if let Some(why) = update::template(&record, &words[0]) {
         return Err(Refusal::json(why));
     }
     let id = record.issue.id().clone();
-    let write = Write::Update {
-        id: id.clone(),
-        edits: vec![Edit::AppendNotes(text)],
-        guard: holding::guard(&opened, &record),
-    };
     opened
-        .write(&[write])
+        .update(&record, vec![Edit::AppendNotes(text)])
         .map_err(|error| Refusal::json(format!("updating {}: {error}", words[0])))?;
     let now = opened.record(&id)?.unwrap_or(record);
-    if call.output.is_json() {
-        return call.output.value(Value::Object(issue_json::issue(&now)));
-    }
-    let told = feedback(&now.issue);
-    call.output.text(&format!("✓ Note added to {told}\n"))
+    call.output.answer(issue_json::issue(&now), || {
+        format!("✓ Note added to {}\n", feedback(&now.issue))
+    })
 }
 
-/// What the real `bd` says to whoever takes `note` for a group of commands: the word would be looked up as an id, and the
+/// What the real `bd` answers to whoever takes `note` for a group of commands: the word would be looked up as an id, and the
 /// note would end in a bead whose id begins with it.
 fn no_command(word: &str) -> Option<String> {
     let append = "\n\nTo append a note:\n  bd note <issue-id> \"text\"";

@@ -1,25 +1,17 @@
 //! `bd prime`: what an agent must know about `bd` when its session begins, as Markdown.
 //!
-//! It is called by hooks, which must not fail: without a store there is nothing to say, and that is no error.
+//! Hooks call it and must not fail: without a store it prints nothing and succeeds.
 
 use beads_ralph_runtime::os::files;
 use beads_ralph_runtime::store::StoreError;
 use camino::Utf8Path;
-use serde_json::json;
+use serde::Serialize;
 
-use super::call::Call;
-use super::failure::Refusal;
-use super::output;
-use super::text::push;
-use super::tree::{Command, switch};
+use super::{Call, Command, Refusal, go_json, import, switch};
 
 /// The file whose text takes the place of ours.
 const OWN_TEXT: &str = "PRIME.md";
 
-/// Where texts are kept that belong to no bead.
-const MEMORIES: &str = "memory/";
-
-/// The command.
 pub(super) const COMMAND: Command = Command {
     name: "prime",
     about: "What an agent must know, for the beginning of its session",
@@ -79,6 +71,20 @@ const GIT: &str = "
 Close the beads that are done, run the checks, and look at `git status`. Commit or push only if you were told to.
 ";
 
+#[derive(Serialize)]
+struct HookAnswer<'t> {
+    #[serde(rename = "hookSpecificOutput")]
+    output: HookOutput<'t>,
+}
+
+#[derive(Serialize)]
+struct HookOutput<'t> {
+    #[serde(rename = "hookEventName")]
+    event: &'static str,
+    #[serde(rename = "additionalContext")]
+    context: &'t str,
+}
+
 fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let text = match call.place() {
         Err(StoreError::NotInitialized { .. }) => String::new(),
@@ -88,11 +94,13 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     if !call.arguments.is_on("hook-json") {
         return call.output.text(&text);
     }
-    let envelope = json!({"hookSpecificOutput": {
-        "hookEventName": "SessionStart", "additionalContext": text,
-    }});
-    call.output
-        .encoded(&format!("{}\n", output::encode_line(&envelope)))
+    let answer = HookAnswer {
+        output: HookOutput {
+            event: "SessionStart",
+            context: &text,
+        },
+    };
+    call.output.encoded(&(go_json::encode_line(&answer) + "\n"))
 }
 
 fn text(call: &Call<'_>, directory: &Utf8Path) -> Result<String, Refusal> {
@@ -129,15 +137,15 @@ fn own_text(directory: &Utf8Path) -> Option<String> {
 /// What belongs to no bead and came from a store of the real `bd`.
 fn memories(call: &Call<'_>) -> Result<Option<String>, Refusal> {
     let opened = call.open()?;
-    let rows = opened.store.controls(MEMORIES)?;
+    let rows = opened.store.controls(import::MEMORY)?;
     if rows.is_empty() {
         return Ok(None);
     }
     let mut text = format!("\n## Memories ({})\n\n", rows.len());
     for row in rows {
-        let key = row.key.strip_prefix(MEMORIES).unwrap_or_default();
+        let key = row.key.strip_prefix(import::MEMORY).unwrap_or_default();
         let value = row.value.as_str().unwrap_or_default();
-        push(&mut text, format_args!("### {key}\n{value}\n\n"));
+        push!(text, "### {key}\n{value}\n\n");
     }
     Ok(Some(text))
 }

@@ -6,37 +6,30 @@ use std::collections::HashSet;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Moment, Record};
+use beads_ralph_core::vocabulary::Status;
 use beads_ralph_runtime::store::Write;
 use jiff::{Timestamp, ToSpan as _};
-use serde_json::json;
+use serde::Serialize;
 
-use super::arguments::{Arguments, quoted};
-use super::call::{Call, Opened};
-use super::failure::Refusal;
-use super::filter::Filter;
-use super::text::push;
-use super::tree::{Access, Command, switch, text};
-use super::{holding, output};
+use super::{Access, Arguments, Call, Command, Filter, Opened, Refusal, quoted, string, switch};
 
-/// The command.
 pub(super) const COMMAND: Command = Command {
     name: "purge",
     about: "Delete closed beads that do not last",
     flags: &[
         switch("dry-run", "Show what would be deleted"),
         switch("force", "Delete; without it only say how many there are").short('f'),
-        text(
+        string(
             "older-than",
             "Only those that were closed so long ago: 7d, 2w, 24h",
         ),
-        text("pattern", "Only those whose ids match, such as *-wisp-*"),
+        string("pattern", "Only those whose ids match, such as *-wisp-*"),
     ],
     access: Access::Writes,
     run: Some(run),
     ..Command::NONE
 };
 
-/// What is deleted, and what goes with it.
 struct Sweep {
     records: Vec<Record>,
     n_pinned: usize,
@@ -59,15 +52,12 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         return Err(unconfirmed(call, &sweep)?);
     }
     let batch: Vec<Write> = (sweep.records.iter())
-        .map(|record| Write::Delete {
-            id: record.issue.id().clone(),
-            guard: holding::guard(&opened, record),
-        })
+        .map(|record| opened.deletion(record))
         .collect();
     opened
         .write(&batch)
         .map_err(|error| Refusal::json(format!("purge failed: {error}")))?;
-    told(call, &sweep)
+    purged(call, &sweep)
 }
 
 impl Sweep {
@@ -82,7 +72,7 @@ impl Sweep {
             )));
         }
         let filter = Filter {
-            statuses: vec!["closed".to_owned()],
+            statuses: vec![Status::Closed.into()],
             before: before.map(|at| (Moment::Closed, at)).into_iter().collect(),
             ..Filter::default()
         };
@@ -168,43 +158,63 @@ fn in_range(days: i64) -> Result<i64, String> {
 }
 
 fn nothing(call: &Call<'_>) -> Result<(), Refusal> {
-    let mut message = "No closed ephemeral beads to purge".to_owned();
+    let message = "No closed ephemeral beads to purge";
     if call.output.is_json() {
-        return call
-            .output
-            .value(json!({"message": message, "purged_count": 0}));
+        return call.output.value(Nothing {
+            message,
+            purged_count: 0,
+        });
     }
+    let mut message = message.to_owned();
     if let Some(age) = call.arguments.filled("older-than") {
-        push(&mut message, format_args!(" (older than {age})"));
+        push!(message, " (older than {age})");
     }
     if let Some(pattern) = call.arguments.filled("pattern") {
-        push(
-            &mut message,
-            format_args!(" (matching {})", quoted(pattern)),
-        );
+        push!(message, " (matching {})", quoted(pattern));
     }
     call.output.text(&format!("{message}\n"))
 }
 
-fn figures(sweep: &Sweep) -> serde_json::Value {
-    let mut figures = json!({
-        "dependencies": sweep.n_edges,
-        "labels": sweep.n_labels,
-        "events": sweep.n_events,
-    });
-    if sweep.n_pinned > 0 {
-        figures["pinned_skipped"] = sweep.n_pinned.into();
+/// What was deleted, or would be.
+#[derive(Default, Serialize)]
+struct Figures {
+    dependencies: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dry_run: Option<bool>,
+    events: usize,
+    labels: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pinned_skipped: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    purge_count: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    purged_count: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct Nothing {
+    message: &'static str,
+    purged_count: usize,
+}
+
+fn figures(sweep: &Sweep) -> Figures {
+    Figures {
+        dependencies: sweep.n_edges,
+        labels: sweep.n_labels,
+        events: sweep.n_events,
+        pinned_skipped: Some(sweep.n_pinned).filter(|n| *n > 0),
+        ..Figures::default()
     }
-    figures
 }
 
 fn preview(call: &Call<'_>, sweep: &Sweep) -> Result<(), Refusal> {
     let n = sweep.records.len();
     if call.output.is_json() {
-        let mut figures = figures(sweep);
-        figures["dry_run"] = true.into();
-        figures["purge_count"] = n.into();
-        return call.output.value(output::sorted(figures));
+        return call.output.value(Figures {
+            dry_run: Some(true),
+            purge_count: Some(n),
+            ..figures(sweep)
+        });
     }
     let (edges, labels, events) = (sweep.n_edges, sweep.n_labels, sweep.n_events);
     let pinned = match sweep.n_pinned {
@@ -216,33 +226,31 @@ fn preview(call: &Call<'_>, sweep: &Sweep) -> Result<(), Refusal> {
     ))
 }
 
-/// What is said when nobody has agreed yet.
+/// Asks for --force.
 fn unconfirmed(call: &Call<'_>, sweep: &Sweep) -> Result<Refusal, Refusal> {
     let n = sweep.records.len();
     let mut page = format!("Found {n} closed ephemeral bead(s) to purge\n");
     if sweep.n_pinned > 0 {
-        push(
-            &mut page,
-            format_args!("Skipping {} pinned bead(s)\n", sweep.n_pinned),
-        );
+        push!(page, "Skipping {} pinned bead(s)\n", sweep.n_pinned);
     }
     call.output.text(&page)?;
     let mut again = "bd purge --force".to_owned();
     for flag in ["older-than", "pattern"] {
         if let Some(value) = call.arguments.filled(flag) {
-            push(&mut again, format_args!(" --{flag} {value}"));
+            push!(again, " --{flag} {value}");
         }
     }
     let hint = format!("Use --force to confirm or --dry-run to preview.\n  {again}");
     Ok(Refusal::json_aside(format!("would purge {n} bead(s)")).hint(hint))
 }
 
-fn told(call: &Call<'_>, sweep: &Sweep) -> Result<(), Refusal> {
+fn purged(call: &Call<'_>, sweep: &Sweep) -> Result<(), Refusal> {
     let n = sweep.records.len();
     if call.output.is_json() {
-        let mut figures = figures(sweep);
-        figures["purged_count"] = n.into();
-        return call.output.value(output::sorted(figures));
+        return call.output.value(Figures {
+            purged_count: Some(n),
+            ..figures(sweep)
+        });
     }
     let (edges, labels, events) = (sweep.n_edges, sweep.n_labels, sweep.n_events);
     let pinned = match sweep.n_pinned {

@@ -8,18 +8,15 @@ mod words;
 use std::ops::ControlFlow;
 
 use beads_ralph_core::issue::{Query, Record};
-use serde_json::Value;
 
-use super::call::{Call, Opened};
-use super::failure::Refusal;
-use super::issue_json::{self, sorted_labels};
-use super::text::{icon, line, push, title_of};
-use super::tree::{Arity, Command, Flag, Positional, number, switch, text};
-use super::{filter, usage};
+use super::issue_json::sorted_labels;
+use super::{
+    Arity, Call, Command, Flag, Opened, Refusal, filter, icon, issue_json, line, many, number,
+    string, switch, title_of, usage,
+};
 
 use condition::Condition;
 
-/// How many beads are shown when nobody says.
 const LIMIT: i64 = 50;
 
 const FLAGS: &[Flag] = &[
@@ -28,21 +25,16 @@ const FLAGS: &[Flag] = &[
     switch("long", "Several lines for each"),
     switch("parse-only", "Only show how the expression is read"),
     switch("reverse", "The other way round").short('r'),
-    text(
+    string(
         "sort",
         "priority, created, updated, closed, status, id, title, type or assignee",
     ),
 ];
 
-/// The command.
 pub(super) const COMMAND: Command = Command {
     name: "query",
     about: "Find beads by an expression",
-    positionals: &[Positional {
-        name: "expression",
-        is_required: true,
-        is_many: true,
-    }],
+    positionals: &[many("expression")],
     arity: Arity::Any,
     flags: FLAGS,
     not_served: &["offset"],
@@ -88,7 +80,9 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     }
     records.truncate(limit.unwrap_or(usize::MAX));
     if call.output.is_json() {
-        return call.output.value(found(&opened, &records)?);
+        return call
+            .output
+            .value(issue_json::with_counts(&opened, &records)?);
     }
     let page = shown(&records, &expression, arguments.is_on("long"));
     call.output.text(&page)
@@ -114,16 +108,6 @@ fn find(
     Ok(records)
 }
 
-fn found(opened: &Opened, records: &[Record]) -> Result<Value, Refusal> {
-    let ids: Vec<_> = records
-        .iter()
-        .map(|record| record.issue.id().clone())
-        .collect();
-    let counts = opened.store.count_blocked_by(&ids)?;
-    let value = |(record, n): (&Record, usize)| Value::Object(issue_json::with_counts(record, n));
-    Ok(records.iter().zip(counts).map(value).collect())
-}
-
 fn shown(records: &[Record], expression: &str, is_long: bool) -> String {
     if records.is_empty() {
         return format!("No issues found matching query: {expression}\n");
@@ -141,30 +125,24 @@ fn shown(records: &[Record], expression: &str, is_long: bool) -> String {
         let labels = sorted_labels(issue).join(" ");
         let assignee = line(issue.assignee().unwrap_or_default());
         if is_long {
-            push(
-                &mut page,
-                format_args!("{id} [P{priority}] [{kind}] {status}\n  {title}\n"),
-            );
+            push!(page, "{id} [P{priority}] [{kind}] {status}\n  {title}\n");
             if !assignee.is_empty() {
-                push(&mut page, format_args!("  Assignee: {assignee}\n"));
+                push!(page, "  Assignee: {assignee}\n");
             }
             if !labels.is_empty() {
-                push(&mut page, format_args!("  Labels: [{labels}]\n"));
+                push!(page, "  Labels: [{labels}]\n");
             }
             page.push('\n');
             continue;
         }
-        push(
-            &mut page,
-            format_args!("{} {id} [P{priority}] [{kind}]", icon(status)),
-        );
+        push!(page, "{} {id} [P{priority}] [{kind}]", icon(status));
         if !assignee.is_empty() {
-            push(&mut page, format_args!(" @{assignee}"));
+            push!(page, " @{assignee}");
         }
         if !labels.is_empty() {
-            push(&mut page, format_args!(" [{labels}]"));
+            push!(page, " [{labels}]");
         }
-        push(&mut page, format_args!(" - {title}\n"));
+        push!(page, " - {title}\n");
     }
     page
 }

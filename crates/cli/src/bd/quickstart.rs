@@ -1,10 +1,7 @@
 //! `bd quickstart`: the first steps, for people and agents who see this `bd` for the first time.
 
-use super::call::Call;
-use super::failure::Refusal;
-use super::tree::Command;
+use super::{Call, Command, Refusal};
 
-/// The command.
 pub(super) const COMMAND: Command = Command {
     name: "quickstart",
     about: "The first steps",

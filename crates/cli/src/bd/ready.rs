@@ -4,27 +4,24 @@ use std::collections::HashSet;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Order, Query, Record, StatusFilter};
-use beads_ralph_core::vocabulary::{EdgeType, label};
+use beads_ralph_core::vocabulary::{EdgeType, IssueType, Status, label};
 use jiff::{SignedDuration, Timestamp};
-use serde_json::Value;
 
-use super::arguments::Arguments;
-use super::call::{Call, Opened};
-use super::failure::Refusal;
-use super::filter::Filter;
-use super::tree::{Access, Command, list_of, number, switch, text as text_flag, texts};
-use super::{defer, holding, input, issue_json, list, text};
+use super::{
+    Access, Arguments, Call, Command, Filter, Opened, Refusal, claims, defer, feedback, input,
+    issue_json, line, list, list_of, number, string, switch, text, texts, title_of,
+};
 
 pub(super) const COMMAND: Command = Command {
     name: "ready",
     about: "Show what can be started",
     flags: &[
-        text_flag("assignee", "For whom").short('a'),
+        string("assignee", "For whom").short('a'),
         switch("brief", "Leave the long texts out; needs --json"),
         switch("claim", "Take the first of them"),
         list_of("exclude-label", "Without any of these labels"),
         list_of("exclude-type", "Of none of these types"),
-        text_flag("has-metadata-key", "With this key in the metadata"),
+        string("has-metadata-key", "With this key in the metadata"),
         switch("include-deferred", "What is put off too"),
         switch("include-ephemeral", "What does not last too"),
         list_of("label", "With all of these labels").short('l'),
@@ -34,11 +31,11 @@ pub(super) const COMMAND: Command = Command {
             "metadata-field",
             "With this value in the metadata: key=value",
         ),
-        text_flag("parent", "Below this one"),
+        string("parent", "Below this one"),
         switch("plain", "A numbered list"),
         number("priority", "With this priority").short('p'),
-        text_flag("sort", "priority, hybrid or oldest").short('s'),
-        text_flag("type", "Of this type").short('t'),
+        string("sort", "priority, hybrid or oldest").short('s'),
+        string("type", "Of this type").short('t'),
         switch("unassigned", "For nobody").short('u'),
     ],
     not_served: &[
@@ -57,7 +54,6 @@ pub(super) const COMMAND: Command = Command {
     ..Command::NONE
 };
 
-/// How many are shown when nothing else is said.
 const DEFAULT_LIMIT: i64 = 100;
 
 /// How many are looked at first to claim one of them.
@@ -76,16 +72,15 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     if arguments.is_on("claim") {
         return claim(call, &mut opened, &filter, sort);
     }
-    let limit = arguments.number("limit").unwrap_or(DEFAULT_LIMIT);
-    let limit = usize::try_from(limit).ok().filter(|limit| *limit > 0);
+    let limit = call.arguments.limit(DEFAULT_LIMIT);
     let (records, total) = find_some(&opened, &filter, arguments, sort, limit)?;
     let is_cut = records.len() < total;
     if call.output.is_json() {
         let items = list::with_counts(&opened, &records, arguments.is_on("brief"))?;
         if !is_cut {
-            return call.output.value(items.into());
+            return call.output.value(items);
         }
-        call.output.page(items.into(), records.len(), total)?;
+        call.output.page(&items, total)?;
         call.output.aside(&format!(
             "Showing {} of {total} ready issues. Use --limit 0 for all, or --limit N to raise the cap.\n",
             records.len()
@@ -101,12 +96,10 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         pretty(&opened, &records)?
     };
     if is_cut {
-        text::push(
-            &mut page,
-            format_args!(
-                "Showing {} of {total} ready issues. Use -n to show more.\n\n",
-                records.len()
-            ),
+        push!(
+            page,
+            "Showing {} of {total} ready issues. Use -n to show more.\n\n",
+            records.len()
         );
     }
     call.output.text(&page)
@@ -128,13 +121,10 @@ fn check(arguments: &Arguments, is_json: bool) -> Result<(), Refusal> {
 
 fn read(arguments: &Arguments) -> Result<Filter, Refusal> {
     let mut filter = Filter {
-        labels: input::labels(arguments.list("label")),
-        labels_any: input::labels(arguments.list("label-any")),
-        excluded_labels: input::labels(arguments.list("exclude-label")),
         priority: arguments.number("priority"),
         is_unassigned: arguments.is_on("unassigned"),
         issue_type: arguments.filled("type").map(input::known_type),
-        ..Filter::default()
+        ..Filter::labelled(arguments)
     };
     if !filter.is_unassigned {
         filter.assignee = arguments.filled("assignee").map(str::to_owned);
@@ -167,7 +157,7 @@ fn sort(arguments: &Arguments) -> Result<Order, Refusal> {
 fn query(opened: &Opened, filter: &Filter, arguments: &Arguments, order: Order) -> Query {
     let is_hybrid = order == Order::Updated;
     Query {
-        status: StatusFilter::OneOf(vec!["open".to_owned()]),
+        status: StatusFilter::OneOf(vec![Status::Open.into()]),
         ready_at: Some(opened.now),
         includes_deferred: arguments.is_on("include-deferred"),
         includes_ephemeral: arguments.is_on("include-ephemeral"),
@@ -286,34 +276,31 @@ fn claim(
     for limit in [Some(FIRST), None] {
         let (records, _) = find_some(opened, filter, call.arguments, order, limit)?;
         for record in &records {
-            if holding::holder(record).is_some() {
+            if claims::holder(record).is_some() {
                 continue;
             }
-            let Ok(claimed) = holding::claim(opened, record) else {
+            let Ok(claimed) = claims::claim(opened, record) else {
                 continue;
             };
             if call.output.is_json() {
                 let items = list::with_counts(opened, &[claimed], false)?;
-                return call.output.value(items.into());
+                return call.output.value(items);
             }
-            return call.output.text(&format!(
-                "✓ Claimed issue: {}\n",
-                text::feedback(&claimed.issue)
-            ));
+            return call
+                .output
+                .text(&format!("✓ Claimed issue: {}\n", feedback(&claimed.issue)));
         }
         if records.len() < FIRST {
             break;
         }
     }
-    if call.output.is_json() {
-        return call.output.value(Value::Array(Vec::new()));
-    }
-    call.output.text("\n○ No ready work to claim\n\n")
+    call.output
+        .answer([(); 0], || "\n○ No ready work to claim\n\n".to_owned())
 }
 
 fn nothing(opened: &Opened) -> Result<String, Refusal> {
     let query = Query {
-        status: StatusFilter::OneOf(vec!["open".to_owned(), "in_progress".to_owned()]),
+        status: StatusFilter::OneOf(vec![Status::Open.into(), Status::InProgress.into()]),
         includes_hidden: true,
         limit: Some(1),
         ..Query::default()
@@ -343,16 +330,14 @@ fn plain(records: &[Record]) -> String {
             issue.priority(),
             issue.issue_type(),
             issue.id(),
-            text::title_of(issue)
+            title_of(issue)
         ));
-        let estimate = issue.document().get("estimated_minutes");
-        lines.extend(
-            (estimate.and_then(Value::as_i64)).map(|minutes| format!("   Estimate: {minutes} min")),
-        );
+        let estimate = issue_json::estimate(issue);
+        lines.extend(estimate.map(|minutes| format!("   Estimate: {minutes} min")));
         lines.extend(
             issue
                 .assignee()
-                .map(|name| format!("   Assignee: {}", text::line(name))),
+                .map(|name| format!("   Assignee: {}", line(name))),
         );
     }
     lines.push(String::new());
@@ -365,10 +350,10 @@ fn pretty(opened: &Opened, records: &[Record]) -> Result<String, Refusal> {
         let mut line = text::one_line(&record.issue);
         if let Some(parent) = issue_json::parent(&record.issue)
             && let Some(parent) = opened.record(parent)?
-            && parent.issue.issue_type() == "epic"
+            && parent.issue.issue_type() == IssueType::Epic
         {
             line.push_str(" ← ");
-            line.push_str(&text::title_of(&parent.issue));
+            line.push_str(&title_of(&parent.issue));
         }
         lines.push(line);
     }

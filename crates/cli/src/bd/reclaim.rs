@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use beads_ralph_core::issue::{Query, Record, StatusFilter, forget_lease};
+use beads_ralph_core::vocabulary::Status;
 use beads_ralph_runtime::os::host;
-use beads_ralph_runtime::store::{Guard, Stamp, Write};
+use beads_ralph_runtime::store::{Guard, Write};
 use jiff::{SignedDuration, Timestamp};
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use super::arguments::{Arguments, quoted};
-use super::call::{Call, Opened};
-use super::failure::Refusal;
-use super::tree::{Access, Arity, Command, duration, list_of, switch};
-use super::{holding, issue_json, text};
+use super::{
+    Access, Arguments, Arity, Call, Command, Opened, Refusal, claims, document_json, duration,
+    issue_json, list_of, quoted, switch,
+};
 
 pub(super) const COMMAND: Command = Command {
     name: "reclaim",
@@ -54,12 +54,12 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let mut opened = call.open()?;
     let mut reclaimed = Vec::new();
     let query = Query {
-        status: StatusFilter::OneOf(vec!["in_progress".to_owned()]),
+        status: StatusFilter::OneOf(vec![Status::InProgress.into()]),
         includes_hidden: true,
         includes_ephemeral: true,
         ..Query::default()
     };
-    let node = holding::node();
+    let node = claims::node();
     let guarded = node.as_deref().filter(|_| !arguments.is_on("any-replica"));
     let then = opened.now.checked_sub(grace).unwrap_or(opened.now);
     let mut foreign = Foreign::default();
@@ -68,25 +68,23 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
             continue;
         }
         if let Some(owner) = reclaim(&mut opened, &record, grace)? {
-            if let Some(said) = overridden(&record, &owner, node.as_deref()) {
-                call.output.aside(&said);
+            if let Some(warning) = overridden(&record, &owner, node.as_deref()) {
+                call.output.aside(&warning);
             }
             reclaimed.push((record.issue.id().to_string(), owner));
         }
     }
-    if let Some(said) = foreign.told(guarded).filter(|_| !call.output.is_quiet) {
-        call.output.aside(&said);
+    if let Some(warning) = foreign.warning(guarded).filter(|_| !call.output.is_quiet) {
+        call.output.aside(&warning);
     }
     if call.output.is_json() {
-        let items = reclaimed
-            .iter()
-            .map(|(id, owner)| json!({"id": id, "previous_owner": owner}));
-        let items: Vec<Value> = items.collect();
-        let n = items.len();
-        let items = if n == 0 { Value::Null } else { items.into() };
-        return call.output.value(json!({
-            "count": n, "reclaimed": items, "scoped": !scope.is_empty(),
-        }));
+        let items = reclaimed.iter();
+        let items = items.map(|(id, previous_owner)| Reclaimed { id, previous_owner });
+        return call.output.value(Answer {
+            count: reclaimed.len(),
+            reclaimed: Some(items.collect()).filter(|_| !reclaimed.is_empty()),
+            scoped: !scope.is_empty(),
+        });
     }
     let mut page = String::new();
     if reclaimed.is_empty() {
@@ -95,26 +93,34 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         } else {
             " in the filtered scope"
         };
-        text::push(
-            &mut page,
-            format_args!("✓ No stale leases to reclaim{within}\n"),
-        );
+        push!(page, "✓ No stale leases to reclaim{within}\n");
     } else {
         let n = reclaimed.len();
-        text::push(
-            &mut page,
-            format_args!("✓ Reclaimed {n} stale-lease issue(s):\n"),
-        );
+        push!(page, "✓ Reclaimed {n} stale-lease issue(s):\n");
         for (id, owner) in &reclaimed {
             let owner = if owner.is_empty() {
                 "(unassigned)"
             } else {
                 owner
             };
-            text::push(&mut page, format_args!("  {id} (was held by {owner})\n"));
+            push!(page, "  {id} (was held by {owner})\n");
         }
     }
     call.output.text(&page)
+}
+
+#[derive(Serialize)]
+struct Answer<'r> {
+    count: usize,
+    /// Null where there are none.
+    reclaimed: Option<Vec<Reclaimed<'r>>>,
+    scoped: bool,
+}
+
+#[derive(Serialize)]
+struct Reclaimed<'r> {
+    id: &'r str,
+    previous_owner: &'r str,
 }
 
 /// Which beads may be taken back.
@@ -167,7 +173,7 @@ impl Scope {
         let has = |label: &String| issue.has_label(label);
         (self.ids.is_empty() || is_in(&self.ids, issue.id().as_str()))
             && (self.assignees.is_empty()
-                || is_in(&self.assignees, holding::holder(record).unwrap_or_default()))
+                || is_in(&self.assignees, claims::holder(record).unwrap_or_default()))
             && self.labels.iter().all(has)
             && (self.labels_any.is_empty() || self.labels_any.iter().any(has))
             && !self.excluded_labels.iter().any(has)
@@ -180,7 +186,7 @@ fn reclaim(
     record: &Record,
     grace: SignedDuration,
 ) -> Result<Option<String>, Refusal> {
-    let owner = holding::holder(record).unwrap_or_default().to_owned();
+    let owner = claims::holder(record).unwrap_or_default().to_owned();
     let then = opened.now.checked_sub(grace).unwrap_or(opened.now);
     let Some(claim) = &record.claim else {
         if lease_end(record).is_none_or(|end| end >= then) {
@@ -196,16 +202,11 @@ fn reclaim(
     let Some(why) = claim.is_abandoned(then, &host::name(), host::liveness) else {
         return Ok(None);
     };
-    let actor = opened.actor().to_owned();
-    let by = Stamp {
-        actor: &actor,
-        at: opened.now,
-    };
     let id = record.issue.id();
-    let now = opened.store.reclaim(id, claim.fence, why, by)?;
+    let now = opened.signed(|store, by| store.reclaim(id, claim.fence, why, by))?;
     if claim.holder.process.is_none() {
         let guard = Guard {
-            status: Some("open".to_owned()),
+            status: Some(Status::Open.into()),
             ..Guard::default()
         };
         free(opened, &now, guard)?;
@@ -217,7 +218,7 @@ fn lease_end(record: &Record) -> Option<Timestamp> {
     issue_json::lease(record).map(|lease| lease.end)
 }
 
-/// What is said of a lease that another replica granted and that was taken back all the same.
+/// The warning about a lease that another replica granted and that was taken back all the same.
 fn overridden(record: &Record, owner: &str, node: Option<&str>) -> Option<String> {
     let node = node?;
     let granted = issue_json::lease(record)?
@@ -234,15 +235,15 @@ fn overridden(record: &Record, owner: &str, node: Option<&str>) -> Option<String
 /// Makes a bead one that nobody has begun. A role stays the assignee (Z-3); what somebody took by hand is nobody's again.
 fn free(opened: &mut Opened, record: &Record, guard: Guard) -> Result<(), Refusal> {
     let mut document = record.issue.document().clone();
-    document.insert("status".to_owned(), "open".into());
+    document.insert("status".to_owned(), Status::Open.into());
     document.shift_remove("started_at");
     forget_lease(&mut document);
-    if !record.issue.assignee().is_some_and(holding::is_role) {
+    if !record.issue.assignee().is_some_and(claims::is_role) {
         document.shift_remove("assignee");
     }
     document.insert("updated_at".to_owned(), opened.time().into());
-    let edit =
-        holding::replaced(document).map_err(|why| Refusal::json(format!("reclaim: {why}")))?;
+    let edit = document_json::replacement(document)
+        .map_err(|why| Refusal::json(format!("reclaim: {why}")))?;
     let write = Write::Update {
         id: record.issue.id().clone(),
         edits: vec![edit],
@@ -257,7 +258,6 @@ fn free(opened: &mut Opened, record: &Record, guard: Guard) -> Result<(), Refusa
 struct Foreign(BTreeMap<String, usize>);
 
 impl Foreign {
-    /// How many replicas are named.
     const NAMED: usize = 3;
 
     /// Whether a lease is to be left to the replica that granted it. It is counted if it is over.
@@ -275,8 +275,7 @@ impl Foreign {
         true
     }
 
-    /// What is said of them on standard error.
-    fn told(&self, node: Option<&str>) -> Option<String> {
+    fn warning(&self, node: Option<&str>) -> Option<String> {
         let node = node.filter(|_| !self.0.is_empty())?;
         let mut groups: Vec<(&String, &usize)> = self.0.iter().collect();
         groups.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));

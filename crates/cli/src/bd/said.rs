@@ -2,8 +2,7 @@
 
 use std::io::{self, Read as _};
 
-use super::arguments::{Arguments, quoted};
-use super::input;
+use super::{Arguments, input, quoted};
 
 /// The text that was given, or none. `flag` is the one that takes the text itself. The error is a sentence.
 pub(super) fn optional(

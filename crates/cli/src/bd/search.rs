@@ -1,32 +1,28 @@
 //! `bd search`: beads by words of their titles, or by ids.
 
 use beads_ralph_core::issue::{Query, Record};
-use serde_json::Value;
 
-use super::call::{Call, Opened};
-use super::failure::Refusal;
-use super::filter::{self, Filter};
-use super::issue_json::{self, sorted_labels};
-use super::text::{line, push, title_of};
-use super::tree::{Arity, Command, Flag, Positional, list_of, number, switch, text, texts};
-use super::{status_filter, usage};
+use super::issue_json::sorted_labels;
+use super::{
+    Arity, Call, Command, Filter, Flag, Opened, Refusal, any, filter, issue_json, line, list_of,
+    number, status_filter, string, switch, texts, title_of, usage,
+};
 
-/// How many beads are shown when nobody says.
 const LIMIT: i64 = 50;
 
 const FLAGS: &[Flag] = &[
-    text("assignee", "Only those for somebody").short('a'),
-    text("closed-after", "Only those closed after a moment"),
-    text("closed-before", "Only those closed before a moment"),
-    text("created-after", "Only those created after a moment"),
-    text("created-before", "Only those created before a moment"),
-    text("desc-contains", "Only those with a text in the description"),
+    string("assignee", "Only those for somebody").short('a'),
+    string("closed-after", "Only those closed after a moment"),
+    string("closed-before", "Only those closed before a moment"),
+    string("created-after", "Only those created after a moment"),
+    string("created-before", "Only those created before a moment"),
+    string("desc-contains", "Only those with a text in the description"),
     switch("empty-description", "Only those without a description"),
-    text(
+    string(
         "external-contains",
         "Only those with a text in the external reference",
     ),
-    text("has-metadata-key", "Only those with a key in the metadata"),
+    string("has-metadata-key", "Only those with a key in the metadata"),
     list_of("label", "Only those with all of these labels").short('l'),
     list_of("label-any", "Only those with one of these labels"),
     number("limit", "At most so many (default 50)").short('n'),
@@ -37,33 +33,28 @@ const FLAGS: &[Flag] = &[
     ),
     switch("no-assignee", "Only those for nobody"),
     switch("no-labels", "Only those without labels"),
-    text("notes-contains", "Only those with a text in the notes"),
-    text("priority-max", "Only those of at most this priority number"),
-    text(
+    string("notes-contains", "Only those with a text in the notes"),
+    string("priority-max", "Only those of at most this priority number"),
+    string(
         "priority-min",
         "Only those of at least this priority number",
     ),
-    text("query", "What to search, instead of words"),
+    string("query", "What to search, instead of words"),
     switch("reverse", "The other way round").short('r'),
-    text(
+    string(
         "sort",
         "priority, created, updated, closed, status, id, title, type or assignee",
     ),
-    text("status", "Only those with one of these statuses").short('s'),
-    text("type", "Only those of a type").short('t'),
-    text("updated-after", "Only those updated after a moment"),
-    text("updated-before", "Only those updated before a moment"),
+    string("status", "Only those with one of these statuses").short('s'),
+    string("type", "Only those of a type").short('t'),
+    string("updated-after", "Only those updated after a moment"),
+    string("updated-before", "Only those updated before a moment"),
 ];
 
-/// The command.
 pub(super) const COMMAND: Command = Command {
     name: "search",
     about: "Search beads by words",
-    positionals: &[Positional {
-        name: "query",
-        is_required: false,
-        is_many: true,
-    }],
+    positionals: &[any("query")],
     arity: Arity::Any,
     flags: FLAGS,
     run: Some(run),
@@ -85,9 +76,8 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let opened = call.open()?;
     let mut filter = read_filter(call, &opened)?;
     filter.named = Some(query.to_lowercase());
-    let limit = arguments.number("limit").unwrap_or(LIMIT);
     let mut records = opened.store.find(&Query {
-        limit: usize::try_from(limit).ok().filter(|limit| *limit > 0),
+        limit: arguments.limit(LIMIT),
         ..filter.query()
     })?;
     if let Some(by) = arguments
@@ -97,7 +87,9 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         sort(&mut records, by, arguments.is_on("reverse"));
     }
     if call.output.is_json() {
-        return call.output.value(found(&opened, &records)?);
+        let issues = issue_json::with_counts(&opened, &records)?.into_iter();
+        let short = issues.map(|issue| issue.without(&["dependencies", "parent"]));
+        return call.output.value(short.collect::<Vec<_>>());
     }
     call.output
         .text(&shown(&records, &query, arguments.is_on("long")))
@@ -147,22 +139,6 @@ fn read_filter(call: &Call<'_>, opened: &Opened) -> Result<Filter, Refusal> {
     Ok(filter)
 }
 
-fn found(opened: &Opened, records: &[Record]) -> Result<Value, Refusal> {
-    let ids: Vec<_> = records
-        .iter()
-        .map(|record| record.issue.id().clone())
-        .collect();
-    let counts = opened.store.count_blocked_by(&ids)?;
-    let value = |(record, n): (&Record, usize)| {
-        let mut object = issue_json::with_counts(record, n);
-        for key in ["dependencies", "parent", "is_blocked"] {
-            object.shift_remove(key);
-        }
-        Value::Object(object)
-    };
-    Ok(records.iter().zip(counts).map(value).collect())
-}
-
 fn shown(records: &[Record], query: &str, is_long: bool) -> String {
     if records.is_empty() {
         return format!("No issues found matching '{query}'\n");
@@ -180,18 +156,12 @@ fn shown(records: &[Record], query: &str, is_long: bool) -> String {
         let labels = sorted_labels(issue);
         let assignee = issue.assignee().filter(|name| !name.is_empty());
         if is_long {
-            push(
-                &mut text,
-                format_args!("{id} [P{priority}] [{kind}] {status}\n  {title}\n"),
-            );
+            push!(text, "{id} [P{priority}] [{kind}] {status}\n  {title}\n");
             if let Some(assignee) = assignee {
-                push(&mut text, format_args!("  Assignee: {assignee}\n"));
+                push!(text, "  Assignee: {assignee}\n");
             }
             if !labels.is_empty() {
-                push(
-                    &mut text,
-                    format_args!("  Labels: [{}]\n", labels.join(" ")),
-                );
+                push!(text, "  Labels: [{}]\n", labels.join(" "));
             }
             text.push('\n');
         } else {
@@ -200,9 +170,9 @@ fn shown(records: &[Record], query: &str, is_long: bool) -> String {
                 [] => String::new(),
                 labels => format!(" [{}]", labels.join(" ")),
             };
-            push(
-                &mut text,
-                format_args!("{id} [P{priority}] [{kind}] {status}{assignee}{labels} - {title}\n"),
+            push!(
+                text,
+                "{id} [P{priority}] [{kind}] {status}{assignee}{labels} - {title}\n"
             );
         }
     }

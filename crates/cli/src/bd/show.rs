@@ -4,24 +4,17 @@ mod page;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::Record;
-use serde_json::Value;
+use beads_ralph_core::vocabulary::{EdgeType, IssueType, Status};
 
-use super::call::{Call, Opened};
-use super::failure::Refusal;
-use super::ids::{self, Unresolved};
-use super::issue_json::{self, Details};
-use super::text;
-use super::tree::{Arity, Command, Positional, switch, texts};
+use super::ids::Unresolved;
+use super::issue_json::{Details, IssueJson};
+use super::{Arity, Call, Command, Opened, Refusal, any, ids, issue_json, switch, text, texts};
 
 pub(super) const COMMAND: Command = Command {
     name: "show",
     aliases: &["view"],
     about: "Show everything about beads",
-    positionals: &[Positional {
-        name: "id",
-        is_required: false,
-        is_many: true,
-    }],
+    positionals: &[any("id")],
     arity: Arity::Any,
     flags: &[
         switch("brief-deps", "Only the heads of dependencies, in JSON"),
@@ -69,7 +62,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
             call.output
                 .text(&format!("{}\n", text::one_line(&record.issue)))?;
         } else if call.output.is_json() {
-            found.push(Value::Object(details(&opened, &record, call)?));
+            found.push(details(&opened, &record, call)?);
         } else {
             call.output.text(&page::of(&opened, &record, index > 0)?)?;
         }
@@ -80,7 +73,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
                 "some IDs may reference deleted/purged records with no trace left in the live database — try 'bd history <id>' to check",
             ));
         }
-        return call.output.value(found.into());
+        return call.output.value(found);
     }
     if n_found == 0 {
         return Err(Refusal::silent(1));
@@ -93,25 +86,21 @@ fn unknown(id: &str, why: &Unresolved) -> String {
         Unresolved::None(_) => format!(
             "Issue {id} not found\nHint: this ID may have never existed, or may reference a deleted/purged record with no trace left in the live database — try 'bd history {id}'\n"
         ),
-        Unresolved::Other(message) => format!("Error fetching {id}: {message}\n"),
+        Unresolved::Other(why) => format!("Error fetching {id}: {why}\n"),
     }
 }
 
-fn details(
-    opened: &Opened,
-    record: &Record,
-    call: &Call<'_>,
-) -> Result<issue_json::Object, Refusal> {
+fn details(opened: &Opened, record: &Record, call: &Call<'_>) -> Result<IssueJson, Refusal> {
     let arguments = call.arguments;
     let issue = &record.issue;
     let is_brief = arguments.is_on("brief-deps");
     let mut dependencies = Vec::new();
     for (target, kind) in depends_on(opened, record)? {
-        dependencies.push(Value::Object(if is_brief {
+        dependencies.push(if is_brief {
             issue_json::related_shortly(&target, &kind)
         } else {
             issue_json::related(&target, &kind)
-        }));
+        });
     }
     let dependents = opened.store.dependents(issue.id())?;
     let mut details = Details {
@@ -121,21 +110,20 @@ fn details(
     };
     if arguments.is_on("include-dependents") {
         let dependents = with_records(opened, dependents)?;
-        let children = dependents.iter().filter(|(_, kind)| kind == "parent-child");
+        let children = dependents
+            .iter()
+            .filter(|(_, kind)| kind == EdgeType::ParentChild);
         let children: Vec<&str> = children.map(|(child, _)| child.issue.status()).collect();
-        if issue.issue_type() == "epic" && !children.is_empty() {
-            let closed = children.iter().filter(|status| **status == "closed");
+        if issue.issue_type() == IssueType::Epic && !children.is_empty() {
+            let closed = children.iter().filter(|status| **status == Status::Closed);
             details.children = Some((children.len(), closed.count()));
         }
-        let shown = (dependents.iter())
-            .map(|(record, kind)| Value::Object(issue_json::related_shortly(record, kind)));
+        let shown =
+            (dependents.iter()).map(|(record, kind)| issue_json::related_shortly(record, kind));
         details.dependents = Some(shown.collect());
     }
     if arguments.is_on("include-comments") {
-        let comments = opened.store.comments(issue.id())?;
-        let shown = (comments.iter().enumerate())
-            .map(|(index, comment)| issue_json::comment(issue.id(), comment, index));
-        details.comments = Some(shown.collect());
+        details.comments = Some(issue_json::comments(opened, issue.id())?);
     }
     Ok(issue_json::details(record, details))
 }

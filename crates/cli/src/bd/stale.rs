@@ -3,22 +3,24 @@
 use std::ops::ControlFlow;
 
 use beads_ralph_core::issue::{Moment, Order, Query, Record};
+use beads_ralph_core::vocabulary::Status;
 use jiff::{SignedDuration, Timestamp};
-use serde_json::Value;
 
-use super::call::Call;
-use super::failure::Refusal;
-use super::filter::Filter;
-use super::input;
-use super::issue_json::{self, LEASE};
-use super::text::{push, title_of};
-use super::tree::{Command, list_of, number, text};
+use super::issue_json::LEASE;
+use super::{Call, Command, Filter, Refusal, issue_json, list_of, number, string, title_of};
 
 /// After how many days, and how many beads, when nobody says.
 const DAYS: i64 = 30;
 const LIMIT: i64 = 50;
 
-/// The command.
+/// The statuses that can be asked for.
+const ALLOWED: [Status; 4] = [
+    Status::Open,
+    Status::InProgress,
+    Status::Blocked,
+    Status::Deferred,
+];
+
 pub(super) const COMMAND: Command = Command {
     name: "stale",
     about: "Beads that nobody has touched for long",
@@ -28,7 +30,7 @@ pub(super) const COMMAND: Command = Command {
         list_of("label", "Only those with all of these labels").short('l'),
         list_of("label-any", "Only those with one of these labels"),
         number("limit", "At most so many (default 50)").short('n'),
-        text("status", "open, in_progress, blocked or deferred").short('s'),
+        string("status", "open, in_progress, blocked or deferred").short('s'),
     ],
     run: Some(run),
     ..Command::NONE
@@ -41,8 +43,8 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         return Err(Refusal::json("--days must be at least 1"));
     }
     let statuses = match arguments.filled("status") {
-        None => vec!["open".to_owned(), "in_progress".to_owned()],
-        Some(status @ ("open" | "in_progress" | "blocked" | "deferred")) => vec![status.to_owned()],
+        None => vec![Status::Open.into(), Status::InProgress.into()],
+        Some(status) if ALLOWED.iter().any(|allowed| status == *allowed) => vec![status.to_owned()],
         Some(status) => {
             return Err(Refusal::json(format!(
                 "invalid status '{status}'. Valid values: open, in_progress, blocked, deferred"
@@ -54,19 +56,15 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let cutoff = opened.now.checked_sub(age).unwrap_or(Timestamp::MIN);
     let filter = Filter {
         statuses,
-        labels: input::labels(arguments.list("label")),
-        labels_any: input::labels(arguments.list("label-any")),
-        excluded_labels: input::labels(arguments.list("exclude-label")),
         hides_ephemeral: true,
         before: vec![(Moment::Touched, cutoff)],
-        ..Filter::default()
+        ..Filter::labelled(arguments)
     };
     let query = Query {
         order: Order::Stalest,
         ..filter.query()
     };
-    let limit = arguments.number("limit").unwrap_or(LIMIT);
-    let limit = usize::try_from(limit).ok().filter(|limit| *limit > 0);
+    let limit = call.arguments.limit(LIMIT);
     let mut records = Vec::new();
     opened.store.visit(&query, &mut |record| {
         if is_stale(&record, cutoff) {
@@ -79,12 +77,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         }
     })?;
     if call.output.is_json() {
-        let value = |record: &Record| {
-            let mut object = issue_json::issue(record);
-            object.shift_remove("is_blocked");
-            Value::Object(object)
-        };
-        return call.output.value(records.iter().map(value).collect());
+        return call.output.value(issue_json::issues(&records));
     }
     call.output.text(&shown(&records, days, opened.now))
 }
@@ -113,14 +106,12 @@ fn shown(records: &[Record], days: i64, now: Timestamp) -> String {
         let age = updated(record).map_or(0, |at| now.duration_since(at).as_hours() / 24);
         let (number, priority, id) = (index + 1, issue.priority(), issue.id());
         let (title, status) = (title_of(issue), issue.status());
-        push(
-            &mut text,
-            format_args!(
-                "{number}. [P{priority}] {id}: {title}\n   Status: {status}, Last updated: {age} days ago\n"
-            ),
+        push!(
+            text,
+            "{number}. [P{priority}] {id}: {title}\n   Status: {status}, Last updated: {age} days ago\n"
         );
         if let Some(assignee) = issue.assignee().filter(|name| !name.is_empty()) {
-            push(&mut text, format_args!("   Assignee: {assignee}\n"));
+            push!(text, "   Assignee: {assignee}\n");
         }
         text.push('\n');
     }

@@ -1,8 +1,8 @@
 //! Statuses as the flags of lists name them.
 
-use super::call::Opened;
-use super::failure::Refusal;
-use super::{input, list};
+use beads_ralph_core::vocabulary::Status;
+
+use super::{Opened, Refusal, input, list};
 
 /// Statuses with commas between them, each of which there is.
 pub(super) fn named(opened: &Opened, text: &str) -> Result<Vec<String>, Refusal> {
@@ -18,7 +18,7 @@ pub(super) fn named(opened: &Opened, text: &str) -> Result<Vec<String>, Refusal>
 
 /// The statuses of beads that are over, or laid aside.
 pub(super) fn finished(opened: &Opened) -> Result<Vec<String>, Refusal> {
-    let mut statuses = vec!["closed".to_owned(), "pinned".to_owned()];
+    let mut statuses = vec![Status::Closed.into(), Status::Pinned.into()];
     let custom = opened.custom_statuses()?.into_iter();
     let over = custom.filter(|(_, category)| matches!(category.as_str(), "done" | "frozen"));
     statuses.extend(over.map(|(name, _)| name));

@@ -1,11 +1,10 @@
 //! Beads in the real `bd`'s words for people: marks, one-line forms, and what commands say when they are done.
 
-use std::fmt::{Arguments, Write as _};
-
 use beads_ralph_core::issue::Issue;
 use beads_ralph_core::text::visible;
+use beads_ralph_core::vocabulary::{IssueType, Status};
 
-/// The longest title that is told back.
+/// The longest title in a line of feedback.
 const TITLE_LENGTH: usize = 255;
 
 /// A text of others that belongs on one line: a line end in it would look like a line of ours.
@@ -20,14 +19,14 @@ pub(super) fn title_of(issue: &Issue) -> String {
 
 /// The mark of a status.
 pub(super) fn icon(status: &str) -> &'static str {
-    match status {
-        "open" => "○",
-        "in_progress" => "◐",
-        "blocked" => "●",
-        "closed" => "✓",
-        "deferred" => "❄",
-        "pinned" => "📌",
-        _ => "◇",
+    match Status::known(status) {
+        Some(Status::Open) => "○",
+        Some(Status::InProgress) => "◐",
+        Some(Status::Blocked) => "●",
+        Some(Status::Closed) => "✓",
+        Some(Status::Deferred) => "❄",
+        Some(Status::Pinned) => "📌",
+        Some(Status::Hooked) | None => "◇",
     }
 }
 
@@ -62,12 +61,12 @@ fn shortened(text: &str, most: usize) -> String {
 pub(super) fn one_line(issue: &Issue) -> String {
     let (icon, id, priority) = (icon(issue.status()), issue.id(), issue.priority());
     let (kind, title) = (issue.issue_type(), title_of(issue));
-    if issue.status() == "closed" {
+    if issue.status() == Status::Closed {
         return format!("{icon} {id} P{priority} {kind} {title}");
     }
-    let badge = match kind {
-        "epic" => "[epic] ",
-        "bug" => "[bug] ",
+    let badge = match IssueType::known(kind) {
+        Some(IssueType::Epic) => "[epic] ",
+        Some(IssueType::Bug) => "[bug] ",
         _ => "",
     };
     format!("{icon} {id} P{priority} {badge}{title}")
@@ -81,10 +80,4 @@ pub(super) fn legend() -> &'static str {
 /// The line between a list and its count.
 pub(super) fn rule() -> String {
     "-".repeat(80)
-}
-
-/// Adds to a text.
-pub(super) fn push(page: &mut String, added: Arguments<'_>) {
-    page.write_fmt(added)
-        .expect("writing into a text cannot fail");
 }

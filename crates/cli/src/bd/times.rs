@@ -6,7 +6,6 @@ use jiff::civil::{Date, DateTime, Weekday};
 use jiff::tz::Offset;
 use jiff::{Span, Timestamp, ToSpan as _};
 
-/// Reads a moment.
 pub(super) fn parse(text: &str, now: Timestamp) -> Option<Timestamp> {
     shifted(text, now)
         .or_else(|| dated(text))

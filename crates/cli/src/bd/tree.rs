@@ -4,20 +4,17 @@
 //! data, and `__tree` prints it, so that whatever is compared with the real program is what is served. Each command's
 //! part stands in the command's own file.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use super::call::Call;
-use super::failure::Refusal;
 use super::{
-    blocked, close, comments, config, count, create, defer, delete, dep, epic, export, gate,
-    heartbeat, help, human, import, info, init, kinds, label, lint, list, mol, note, prime, purge,
-    query, quickstart, ready, reclaim, reopen, replaced, search, show, stale, status, update,
-    version,
+    Call, Refusal, blocked, close, comments, config, count, create, defer, delete, dep, duplicate,
+    epic, export, gate, heartbeat, help, human, import, info, init, label, lint, list, mol, note,
+    prime, purge, query, quickstart, ready, reclaim, reopen, search, show, stale, status, types,
+    update, version,
 };
 
 /// A command, or a group of commands.
 pub(super) struct Command {
-    /// Its word.
     pub(super) name: &'static str,
     /// Other words for it.
     pub(super) aliases: &'static [&'static str],
@@ -27,13 +24,11 @@ pub(super) struct Command {
     pub(super) positionals: &'static [Positional],
     /// How many of them there may be.
     pub(super) arity: Arity,
-    /// Its flags.
     pub(super) flags: &'static [Flag],
     /// Flags of the real `bd` that are refused, with a word that says so; for a group, its commands that are.
     pub(super) not_served: &'static [&'static str],
     /// Sets of flags of which at most one may be given.
     pub(super) exclusive: &'static [&'static [&'static str]],
-    /// Commands below it.
     pub(super) children: &'static [&'static Self],
     /// What it does to the store.
     pub(super) access: Access,
@@ -41,7 +36,6 @@ pub(super) struct Command {
     pub(super) run: Option<Run>,
 }
 
-/// What a command does.
 pub(super) type Run = fn(&mut Call<'_>) -> Result<(), Refusal>;
 
 impl Command {
@@ -64,7 +58,6 @@ impl Command {
 /// What a command does to the store (Z-18).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
-    /// Nothing.
     Reads,
     /// Writes, always.
     Writes,
@@ -73,10 +66,12 @@ pub(super) enum Access {
 }
 
 /// A word beside the flags.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize)]
 pub(super) struct Positional {
     pub(super) name: &'static str,
+    #[serde(rename = "required")]
     pub(super) is_required: bool,
+    #[serde(rename = "many")]
     pub(super) is_many: bool,
 }
 
@@ -87,15 +82,11 @@ pub(super) enum Arity {
     Any,
     /// None at all: anything is taken for a command that does not exist.
     None,
-    /// So many.
     Exactly(usize),
-    /// So many or more.
     AtLeast(usize),
-    /// So many or fewer.
     AtMost(usize),
 }
 
-/// A flag.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Flag {
     pub(super) long: &'static str,
@@ -105,7 +96,8 @@ pub(super) struct Flag {
 }
 
 /// What a flag takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum Kind {
     /// Nothing: it is given or not.
     Switch,
@@ -121,38 +113,26 @@ pub(super) enum Kind {
     Texts,
 }
 
-impl Kind {
-    fn is_repeatable(self) -> bool {
-        matches!(self, Self::List | Self::Texts)
-    }
-}
-
-/// A flag that is given or not.
 pub(super) const fn switch(long: &'static str, about: &'static str) -> Flag {
     flag(long, Kind::Switch, about)
 }
 
-/// A flag with a text.
-pub(super) const fn text(long: &'static str, about: &'static str) -> Flag {
+pub(super) const fn string(long: &'static str, about: &'static str) -> Flag {
     flag(long, Kind::Text, about)
 }
 
-/// A flag with a whole number.
 pub(super) const fn number(long: &'static str, about: &'static str) -> Flag {
     flag(long, Kind::Number, about)
 }
 
-/// A flag with a time span.
 pub(super) const fn duration(long: &'static str, about: &'static str) -> Flag {
     flag(long, Kind::Duration, about)
 }
 
-/// A flag with a list.
 pub(super) const fn list_of(long: &'static str, about: &'static str) -> Flag {
     flag(long, Kind::List, about)
 }
 
-/// A flag with a text that can be given many times.
 pub(super) const fn texts(long: &'static str, about: &'static str) -> Flag {
     flag(long, Kind::Texts, about)
 }
@@ -174,29 +154,43 @@ impl Flag {
     }
 }
 
-/// Ids, at least one.
-pub(super) const IDS: &[Positional] = &[Positional {
-    name: "id",
-    is_required: true,
-    is_many: true,
-}];
+pub(super) const fn one(name: &'static str) -> Positional {
+    positional(name, true, false)
+}
 
-/// Exactly one id.
-pub(super) const ID: &[Positional] = &[Positional {
-    name: "id",
-    is_required: true,
-    is_many: false,
-}];
+pub(super) const fn many(name: &'static str) -> Positional {
+    positional(name, true, true)
+}
+
+pub(super) const fn optional(name: &'static str) -> Positional {
+    positional(name, false, false)
+}
+
+pub(super) const fn any(name: &'static str) -> Positional {
+    positional(name, false, true)
+}
+
+const fn positional(name: &'static str, is_required: bool, is_many: bool) -> Positional {
+    Positional {
+        name,
+        is_required,
+        is_many,
+    }
+}
+
+pub(super) const IDS: &[Positional] = &[many("id")];
+
+pub(super) const ID: &[Positional] = &[one("id")];
 
 /// Flags that every command takes.
 pub(super) const GLOBAL_FLAGS: &[Flag] = &[
-    text(
+    string(
         "actor",
         "Who writes (default: BEADS_ACTOR, git user.name, USER)",
     ),
-    text("db", "Work on the store at this path"),
-    text("directory", "Work in this directory").short('C'),
-    text("format", "json for the same as --json"),
+    string("db", "Work on the store at this path"),
+    string("directory", "Work in this directory").short('C'),
+    string("format", "json for the same as --json"),
     switch("help", "Show this help").short('h'),
     switch("json", "Answer in JSON"),
     switch("no-color", "No colour; there is none in any case"),
@@ -245,8 +239,8 @@ pub(super) const COMMANDS: &[&Command] = &[
     &info::COMMAND,
     &info::WHERE,
     &init::COMMAND,
-    &kinds::STATUSES,
-    &kinds::TYPES,
+    &types::STATUSES,
+    &types::TYPES,
     &label::COMMAND,
     &lint::COMMAND,
     &list::COMMAND,
@@ -259,8 +253,8 @@ pub(super) const COMMANDS: &[&Command] = &[
     &ready::COMMAND,
     &reclaim::COMMAND,
     &reopen::COMMAND,
-    &replaced::DUPLICATE,
-    &replaced::SUPERSEDE,
+    &duplicate::DUPLICATE,
+    &duplicate::SUPERSEDE,
     &search::COMMAND,
     &show::COMMAND,
     &stale::COMMAND,
@@ -270,83 +264,15 @@ pub(super) const COMMANDS: &[&Command] = &[
 ];
 
 /// Commands of the real `bd` that are not served.
+#[rustfmt::skip]
 pub(super) const NOT_SERVED: &[&str] = &[
-    "admin",
-    "ado",
-    "assign",
-    "audit",
-    "backup",
-    "batch",
-    "bootstrap",
-    "branch",
-    "children",
-    "compact",
-    "completion",
-    "conflicts",
-    "context",
-    "cook",
-    "create-form",
-    "diff",
-    "doctor",
-    "dolt",
-    "duplicates",
-    "edit",
-    "events",
-    "federation",
-    "find-duplicates",
-    "flatten",
-    "forget",
-    "formula",
-    "gc",
-    "github",
-    "gitlab",
-    "graph",
-    "history",
-    "hooks",
-    "init-safety",
-    "jira",
-    "kv",
-    "linear",
-    "link",
-    "mail",
-    "memories",
-    "merge-slot",
-    "metrics",
-    "migrate",
-    "migrate-personal",
-    "notion",
-    "onboard",
-    "orphans",
-    "ping",
-    "preflight",
-    "priority",
-    "promote",
-    "provenance",
-    "prune",
-    "q",
-    "recall",
-    "recompute-blocked",
-    "remember",
-    "rename",
-    "rename-prefix",
-    "repo",
-    "restore",
-    "rules",
-    "schema",
-    "serve",
-    "set-state",
-    "setup",
-    "ship",
-    "sql",
-    "state",
-    "swarm",
-    "sync",
-    "tag",
-    "todo",
-    "unclaim",
-    "upgrade",
-    "vc",
-    "worktree",
+    "admin", "ado", "assign", "audit", "backup", "batch", "bootstrap", "branch", "children", "compact", "completion",
+    "conflicts", "context", "cook", "create-form", "diff", "doctor", "dolt", "duplicates", "edit", "events", "federation",
+    "find-duplicates", "flatten", "forget", "formula", "gc", "github", "gitlab", "graph", "history", "hooks", "init-safety",
+    "jira", "kv", "linear", "link", "mail", "memories", "merge-slot", "metrics", "migrate", "migrate-personal", "notion",
+    "onboard", "orphans", "ping", "preflight", "priority", "promote", "provenance", "prune", "q", "recall",
+    "recompute-blocked", "remember", "rename", "rename-prefix", "repo", "restore", "rules", "schema", "serve", "set-state",
+    "setup", "ship", "sql", "state", "swarm", "sync", "tag", "todo", "unclaim", "upgrade", "vc", "worktree",
 ];
 
 /// The command of a word among some.
@@ -358,36 +284,60 @@ pub(super) fn named(commands: &[&'static Command], word: &str) -> Option<&'stati
 }
 
 /// The whole tree as data.
-pub(super) fn describe() -> Value {
+#[derive(Serialize)]
+pub(super) struct Description {
+    commands: Vec<CommandData>,
+    global_flags: Vec<FlagData>,
+    root_flags: Vec<FlagData>,
+}
+
+#[derive(Serialize)]
+struct CommandData {
+    path: Vec<&'static str>,
+    aliases: &'static [&'static str],
+    positionals: &'static [Positional],
+    flags: Vec<FlagData>,
+    not_served: &'static [&'static str],
+    writes: bool,
+}
+
+#[derive(Serialize)]
+struct FlagData {
+    long: &'static str,
+    takes_value: bool,
+    repeatable: bool,
+    kind: Kind,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    short: Option<char>,
+}
+
+pub(super) fn describe() -> Description {
     let mut commands = Vec::new();
     for command in COMMANDS {
         describe_command(command, &mut Vec::new(), &mut commands);
     }
-    json!({
-        "commands": commands,
-        "global_flags": GLOBAL_FLAGS.iter().map(describe_flag).collect::<Vec<_>>(),
-        "root_flags": ROOT_FLAGS.iter().map(describe_flag).collect::<Vec<_>>(),
-    })
+    Description {
+        commands,
+        global_flags: describe_flags(GLOBAL_FLAGS),
+        root_flags: describe_flags(ROOT_FLAGS),
+    }
 }
 
 fn describe_command(
     command: &'static Command,
     path: &mut Vec<&'static str>,
-    commands: &mut Vec<Value>,
+    commands: &mut Vec<CommandData>,
 ) {
     path.push(command.name);
     if command.run.is_some() {
-        let positionals = command.positionals.iter().map(|positional| {
-            json!({"name": positional.name, "required": positional.is_required, "many": positional.is_many})
+        commands.push(CommandData {
+            path: path.clone(),
+            aliases: command.aliases,
+            positionals: command.positionals,
+            flags: describe_flags(command.flags),
+            not_served: command.not_served,
+            writes: command.access != Access::Reads,
         });
-        commands.push(json!({
-            "path": path.clone(),
-            "aliases": command.aliases,
-            "positionals": positionals.collect::<Vec<_>>(),
-            "flags": command.flags.iter().map(describe_flag).collect::<Vec<_>>(),
-            "not_served": command.not_served,
-            "writes": command.access != Access::Reads,
-        }));
     }
     for child in command.children {
         describe_command(child, path, commands);
@@ -395,22 +345,13 @@ fn describe_command(
     path.pop();
 }
 
-fn describe_flag(flag: &Flag) -> Value {
-    let mut value = json!({
-        "long": flag.long,
-        "takes_value": flag.kind != Kind::Switch,
-        "repeatable": flag.kind.is_repeatable(),
-        "kind": match flag.kind {
-            Kind::Switch => "switch",
-            Kind::Text => "text",
-            Kind::Number => "number",
-            Kind::Duration => "duration",
-            Kind::List => "list",
-            Kind::Texts => "texts",
-        },
+fn describe_flags(flags: &[Flag]) -> Vec<FlagData> {
+    let flags = flags.iter().map(|flag| FlagData {
+        long: flag.long,
+        takes_value: flag.kind != Kind::Switch,
+        repeatable: matches!(flag.kind, Kind::List | Kind::Texts),
+        kind: flag.kind,
+        short: flag.short,
     });
-    if let Some(short) = flag.short {
-        value["short"] = short.to_string().into();
-    }
-    value
+    flags.collect()
 }

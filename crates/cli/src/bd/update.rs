@@ -3,28 +3,21 @@
 mod change;
 
 use beads_ralph_core::issue::{Edit, Record};
-use beads_ralph_core::vocabulary::field;
+use beads_ralph_core::vocabulary::{Status, field};
 use beads_ralph_runtime::store::{StoreError, Write};
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use super::arguments::{Arguments, quoted};
-use super::call::{Call, Opened};
-use super::failure::Refusal;
-use super::tree::{
-    Access, Arity, Command, Flag, Positional, list_of, number, switch, text as text_flag, texts,
+use super::{
+    Access, Arguments, Arity, Call, Command, Flag, Opened, Refusal, claims, feedback, go_json, ids,
+    issue_json, list_of, many, number, quoted, string, switch, texts,
 };
-use super::{holding, ids, issue_json, output, text};
 
 use change::Changes;
 
 pub(super) const COMMAND: Command = Command {
     name: "update",
     about: "Change beads",
-    positionals: &[Positional {
-        name: "id",
-        is_required: true,
-        is_many: true,
-    }],
+    positionals: &[many("id")],
     arity: Arity::Any,
     flags: FLAGS,
     not_served: &["await-id", "history", "no-history"],
@@ -43,57 +36,57 @@ pub(super) const COMMAND: Command = Command {
 };
 
 const FLAGS: &[Flag] = &[
-    text_flag("acceptance", "What must be true in the end"),
-    text_flag("acceptance-criteria", "The same as --acceptance"),
+    string("acceptance", "What must be true in the end"),
+    string("acceptance-criteria", "The same as --acceptance"),
     list_of("add-label", "Add labels"),
     switch(
         "allow-empty-description",
         "Take an empty description from a file or a pipe",
     ),
-    text_flag("append-notes", "Add a line to the notes"),
-    text_flag("assignee", "Who it is for; empty for nobody").short('a'),
-    text_flag("body", "The same as --description"),
-    text_flag(
+    string("append-notes", "Add a line to the notes"),
+    string("assignee", "Who it is for; empty for nobody").short('a'),
+    string("body", "The same as --description"),
+    string(
         "body-file",
         "Take the description from a file, or from - for standard input",
     ),
     switch("claim", "Take it: it is yours and in progress"),
-    text_flag(
+    string(
         "defer",
         "Hide it from `bd ready` until then; empty for no longer",
     ),
-    text_flag("description", "What is to be done").short('d'),
-    text_flag("description-file", "The same as --body-file"),
-    text_flag("design", "How it is to be done"),
-    text_flag(
+    string("description", "What is to be done").short('d'),
+    string("description-file", "The same as --body-file"),
+    string("design", "How it is to be done"),
+    string(
         "design-file",
         "Take the design from a file, or from - for standard input",
     ),
-    text_flag("due", "When it is due; empty for never"),
+    string("due", "When it is due; empty for never"),
     switch("ephemeral", "Make it one that does not last"),
     number("estimate", "How many minutes it takes").short('e'),
-    text_flag("external-ref", "What it is called elsewhere"),
+    string("external-ref", "What it is called elsewhere"),
     switch(
         "force",
         "Take it from another holder, or close it although something is open",
     ),
-    text_flag("if-assignee", "Only if it is for this one"),
-    text_flag("if-status", "Only if it has this status"),
-    text_flag("message", "The same as --description").short('m'),
-    text_flag("metadata", "Keys for its metadata as JSON, or @file"),
-    text_flag("notes", "Notes in the place of those that are there"),
-    text_flag("parent", "What it is a part of; empty for nothing"),
+    string("if-assignee", "Only if it is for this one"),
+    string("if-status", "Only if it has this status"),
+    string("message", "The same as --description").short('m'),
+    string("metadata", "Keys for its metadata as JSON, or @file"),
+    string("notes", "Notes in the place of those that are there"),
+    string("parent", "What it is a part of; empty for nothing"),
     switch("persistent", "Make it one that lasts"),
-    text_flag("priority", "0-4 or P0-P4, 0 is most urgent").short('p'),
+    string("priority", "0-4 or P0-P4, 0 is most urgent").short('p'),
     list_of("remove-label", "Remove labels"),
-    text_flag("session", "The session in which it is closed"),
+    string("session", "The session in which it is closed"),
     list_of("set-labels", "Labels in the place of those that are there"),
     texts("set-metadata", "Set one key of the metadata: key=value"),
-    text_flag("spec-id", "The specification it follows"),
-    text_flag("status", "Its status").short('s'),
+    string("spec-id", "The specification it follows"),
+    string("status", "Its status").short('s'),
     switch("stdin", "Take the description from standard input"),
-    text_flag("title", "Its title"),
-    text_flag("type", "Its type").short('t'),
+    string("title", "Its title"),
+    string("type", "Its type").short('t'),
     texts("unset-metadata", "Remove one key of the metadata"),
 ];
 
@@ -101,10 +94,18 @@ const FLAGS: &[Flag] = &[
 const GUARD_MISMATCH: u8 = 13;
 
 /// Why one bead was not changed.
+#[derive(Serialize)]
 struct Failed {
     id: String,
     error: String,
+    #[serde(rename = "guard_mismatch", skip_serializing_if = "std::ops::Not::not")]
     is_guard: bool,
+}
+
+#[derive(Serialize)]
+struct Report<'f> {
+    error: &'f str,
+    failed: &'f [Failed],
 }
 
 fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
@@ -132,16 +133,16 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
             Ok(done) => {
                 warnings.extend(done.warning);
                 if call.output.is_json() {
-                    updated.push(Value::Object(issue_json::issue(&done.record)));
+                    updated.push(issue_json::issue(&done.record));
                 } else {
                     call.output.say(&format!(
                         "✓ Updated issue: {}\n",
-                        text::feedback(&done.record.issue)
+                        feedback(&done.record.issue)
                     ))?;
                 }
             }
-            Err((said, failed)) => {
-                call.output.aside(&format!("{said}\n"));
+            Err((message, failed)) => {
+                call.output.aside(&format!("{message}\n"));
                 failures.push(failed);
             }
         }
@@ -150,7 +151,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         call.output.aside(&warning);
     }
     if call.output.is_json() && !updated.is_empty() {
-        call.output.value(updated.into())?;
+        call.output.value(updated)?;
     }
     if failures.is_empty() {
         return Ok(());
@@ -158,14 +159,14 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     Err(report(call, &failures))
 }
 
-/// What is said when no id was given: nothing is taken for granted here.
+/// The error when no id was given: there is no last touched bead here.
 pub(super) fn no_id() -> Refusal {
     Refusal::json(
         "no issue ID provided (the last-touched fallback only applies in interactive sessions; pass an explicit issue ID or set BD_LAST_TOUCHED_FALLBACK=1)",
     )
 }
 
-/// What is said of a status that there is not.
+/// The error about an unknown status.
 pub(super) fn invalid_status(what: &str, status: &str) -> Refusal {
     Refusal::json(format!(
         "invalid {what} {} (built-in: open, in_progress, blocked, deferred, closed, pinned, hooked; or configure custom statuses via 'bd config set status.custom')",
@@ -184,16 +185,15 @@ fn update_one(
     changes: &Changes,
     arguments: &Arguments,
 ) -> Result<Done, (String, Failed)> {
-    let failed = |said: String, error: String| {
+    let failed = |message: String, error: String| {
         let failed = Failed {
             id: id.to_owned(),
             error,
             is_guard: false,
         };
-        (said, failed)
+        (message, failed)
     };
     let record = ids::resolve(opened, id).map_err(|why| {
-        let why = why.message();
         failed(
             format!("Error resolving {id}: {why}"),
             format!("resolving issue: {why}"),
@@ -239,11 +239,11 @@ fn refused(
     let assignee = changes.assignee()?;
     let is_free =
         arguments.is_on("claim") || arguments.is_on("force") || arguments.has("if-assignee");
-    let holder = holding::holder(record)?;
+    let holder = claims::holder(record)?;
     let is_own =
-        holding::is_same_actor(holder, opened.actor()) || holding::is_same_actor(holder, assignee);
-    let is_pooled = holding::is_pool(opened, holder).unwrap_or(false);
-    if is_free || is_own || is_pooled || issue.status() != "in_progress" {
+        claims::is_same_actor(holder, opened.actor()) || claims::is_same_actor(holder, assignee);
+    let is_pooled = claims::is_pool(opened, holder).unwrap_or(false);
+    if is_free || is_own || is_pooled || issue.status() != Status::InProgress {
         return None;
     }
     Some(format!(
@@ -281,18 +281,18 @@ fn apply(
         .edits(opened, &record, arguments)
         .map_err(Wrong::Other)?;
     if arguments.is_on("claim") {
-        record = holding::claim(opened, &record).map_err(Wrong::Other)?;
+        record = claims::claim(opened, &record).map_err(Wrong::Other)?;
     }
     let mut edits = edits;
     if let Some(assignee) = changes.assignee()
-        && let Some(freed) = holding::hand_over(opened, &record, assignee).map_err(other)?
+        && let Some(freed) = claims::hand_over(opened, &record, assignee).map_err(other)?
     {
         // The bead stays in progress, and whoever it is for now has said nothing yet.
         let has_status = edits
             .iter()
             .any(|edit| matches!(edit, Edit::Status(_) | Edit::Close(_)));
         if !has_status {
-            edits.push(Edit::Status("in_progress".to_owned()));
+            edits.push(Edit::Status(Status::InProgress.into()));
         }
         record = freed;
     }
@@ -302,7 +302,7 @@ fn apply(
         edits.extend(field::LEASE.map(|field| Edit::Unset(field.to_owned())));
     }
     if !edits.is_empty() {
-        let mut guard = holding::guard(opened, &record);
+        let mut guard = claims::guard(opened, &record);
         // Whoever looked at a bead to decide must find it as it was.
         let is_guarded = arguments.has("if-assignee") || arguments.has("if-status");
         if is_guarded {
@@ -329,21 +329,13 @@ fn report(call: &Call<'_>, failures: &[Failed]) -> Refusal {
     let total = call.arguments.words.len();
     let message = format!("{} of {total} issues failed to update", failures.len());
     if call.output.is_json() {
-        let failed = failures.iter().map(|failure| {
-            let mut object = json!({"id": failure.id, "error": failure.error});
-            if failure.is_guard {
-                object["guard_mismatch"] = true.into();
-            }
-            object
-        });
-        let inner = json!({"error": message, "failed": failed.collect::<Vec<_>>()});
-        let payload = if call.output.is_envelope {
-            json!({"data": inner, "schema_version": 1})
-        } else {
-            json!({"error": inner["error"], "failed": inner["failed"], "schema_version": 1})
+        let report = Report {
+            error: &message,
+            failed: failures,
         };
+        let payload = go_json::wrapped(report, call.output.is_envelope);
         call.output
-            .encoded_aside(&format!("{}\n", output::encode_line(&payload)));
+            .encoded_aside(&format!("{}\n", go_json::encode_line(&payload)));
     } else {
         call.output.aside(&format!("Error: {message}\n"));
         for failure in failures {

@@ -1,12 +1,12 @@
 //! Help, made from the argument tree, and the version.
 
-use super::text::push;
-use super::tree::{COMMANDS, Command, Flag, GLOBAL_FLAGS, Kind};
+use super::tree::{COMMANDS, GLOBAL_FLAGS, Kind};
+use super::{Command, Flag};
 
 /// The version of the real `bd` whose surface this is.
 pub(super) const VERSION: &str = "1.3.0";
 
-/// By this our binary is told from the real one (Z-26).
+/// Distinguishes our binary from the real one (Z-26).
 pub(super) const BUILD: &str = "beads-ralph";
 
 /// The version on one line.
@@ -78,5 +78,5 @@ fn write_flags(text: &mut String, heading: &str, flags: &[Flag]) {
 }
 
 fn write_line(text: &mut String, name: &str, about: &str) {
-    push(text, format_args!("  {name:<32} {about}\n"));
+    push!(text, "  {name:<32} {about}\n");
 }

@@ -13,6 +13,7 @@ use self::check::GateCheckArgs;
 use self::create::GateCreateArgs;
 use self::run::GateRunArgs;
 use crate::args::Global;
+use crate::command::Access;
 use crate::failure::Failure;
 use crate::ui::Ui;
 
@@ -40,9 +41,14 @@ pub(crate) fn run(command: &GateCommand, global: &Global, ui: &Ui) -> Result<(),
     }
 }
 
-/// Whether a command changes beads; to look at gates changes nothing.
-pub(super) fn changes_beads(command: &GateCommand) -> bool {
-    !matches!(command, GateCommand::List | GateCommand::Check(_))
+impl GateCommand {
+    pub(super) fn access(&self) -> Access {
+        match self {
+            Self::List | Self::Check(_) => Access::Reads,
+            Self::Enforce | Self::Create(_) => Access::Writes,
+            Self::Run(_) => Access::StartsWork,
+        }
+    }
 }
 
 /// What is said where no gate holds features back.

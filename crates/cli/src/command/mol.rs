@@ -26,6 +26,7 @@ use self::wisp_gc::WispGcArgs;
 use self::wisp_list::WispListArgs;
 use crate::args::Global;
 use crate::beads::Beads;
+use crate::command::Access;
 use crate::failure::Failure;
 use crate::molecules;
 use crate::ui::Ui;
@@ -111,19 +112,26 @@ fn wisp(args: &WispArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     }
 }
 
-/// Whether a command changes beads.
-pub(super) fn changes_beads(command: &MolCommand) -> bool {
-    match command {
-        MolCommand::Current(_)
-        | MolCommand::Show(_)
-        | MolCommand::Progress(_)
-        | MolCommand::Ready(_) => false,
-        MolCommand::Pour(args) => !args.dry_run,
-        MolCommand::Squash(_) | MolCommand::Burn(_) => true,
-        MolCommand::Wisp(args) => match &args.what {
-            Some(WispCommand::List(_)) => false,
-            Some(WispCommand::Create(_) | WispCommand::Gc(_)) | None => true,
-        },
+impl MolCommand {
+    pub(super) fn access(&self) -> Access {
+        match self {
+            Self::Current(_)
+            | Self::Show(_)
+            | Self::Progress(_)
+            | Self::Ready(_)
+            | Self::Pour(PourArgs { dry_run: true, .. })
+            | Self::Wisp(WispArgs {
+                what: Some(WispCommand::List(_)),
+                ..
+            }) => Access::Reads,
+            Self::Pour(PourArgs { dry_run: false, .. })
+            | Self::Squash(_)
+            | Self::Burn(_)
+            | Self::Wisp(WispArgs {
+                what: Some(WispCommand::Create(_) | WispCommand::Gc(_)) | None,
+                ..
+            }) => Access::Writes,
+        }
     }
 }
 

@@ -16,7 +16,7 @@ mod wrap;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::engine::{BeadState, End};
-use beads_ralph_core::history::story::{Chronicle, Story};
+use beads_ralph_core::history::{Chronicle, Story};
 
 use blockers::{Blocker, blockers};
 pub(crate) use draw::draw;

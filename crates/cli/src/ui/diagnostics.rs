@@ -6,11 +6,11 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Patch, Renderer, Snippet};
 use beads_ralph_core::diag::{Diagnostic, ErrorCode, Severity, first_error};
 use beads_ralph_core::text::Span;
+use beads_ralph_runtime::app::plan::PlanSource;
 use serde::Serialize;
 
 use super::lines;
 use crate::failure::Failure;
-use crate::plan_source::PlanSource;
 
 /// How many bytes of a plan one finding shows at the most. Beyond that (a line of many megabytes, two
 /// places far apart) the place is named and not shown.

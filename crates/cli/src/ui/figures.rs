@@ -6,6 +6,7 @@ use beads_ralph_core::history::records::Figures;
 use beads_ralph_core::issue::{Condition, Query};
 
 use crate::beads::Beads;
+use crate::ui::format::{percent, seconds};
 use crate::ui::table::Page;
 
 /// The beads that the figures are about: an agent worked on them.
@@ -53,14 +54,3 @@ pub(crate) fn text(figures: &Figures, page: Page) -> String {
 
 /// How far names push the figures to the right at the most.
 const MAX_NAME: usize = 60;
-
-/// Seconds as people read them.
-pub(crate) fn seconds(seconds: f64) -> String {
-    let whole = std::time::Duration::try_from_secs_f64(seconds).unwrap_or_default();
-    crate::work::seconds(u64::try_from(whole.as_millis()).unwrap_or(u64::MAX))
-}
-
-/// A share as people read it.
-pub(crate) fn percent(share: f64) -> String {
-    format!("{:.0}%", share * 100.0)
-}

@@ -6,8 +6,9 @@ use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_runtime::progress::{Listener, News};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::ui::format::{duration, elapsed, milliseconds};
 use crate::ui::{Stream, Ui};
-use crate::work::{seconds, word};
+use crate::work::word;
 
 /// Shows what is going on.
 pub(crate) struct Live<'a> {
@@ -54,11 +55,11 @@ impl<'a> Live<'a> {
         self.draw(Duration::ZERO, None);
     }
 
-    fn draw(&self, elapsed: Duration, line: Option<&str>) {
+    fn draw(&self, time: Duration, line: Option<&str>) {
         if let Some(bar) = &self.bar {
-            let elapsed = seconds(milliseconds(elapsed));
+            let time = elapsed(time);
             let line = line.map_or(String::new(), |line| format!("  {line}"));
-            bar.set_message(format!("{} {elapsed}{line}", self.now));
+            bar.set_message(format!("{} {time}{line}", self.now));
             bar.tick();
         }
     }
@@ -86,8 +87,11 @@ impl Listener for Live<'_> {
                 }
                 self.begin(what);
             }
-            News::AgentEnded { outcome, duration } => {
-                let time = seconds(milliseconds(*duration));
+            News::AgentEnded {
+                outcome,
+                duration: time,
+            } => {
+                let time = duration(*time);
                 let status = outcome.status.as_str();
                 let reason = visible(&outcome.reason);
                 self.tell(&format!("  agent {status} after {time}: {reason}"));
@@ -97,7 +101,7 @@ impl Listener for Live<'_> {
                 let name = excerpt(&record.name);
                 let why = record.remark().map(visible);
                 let why = why.map_or(String::new(), |why| format!(": {why}"));
-                let time = seconds(record.duration_ms);
+                let time = milliseconds(record.duration_ms);
                 let time = if record.skipped {
                     String::new()
                 } else {
@@ -108,7 +112,7 @@ impl Listener for Live<'_> {
             News::Running { elapsed, line } => self.draw(*elapsed, *line),
             News::Waiting { left, why } => {
                 if self.bar.is_none() && !self.has_told_wait {
-                    let left = seconds(milliseconds(*left));
+                    let left = duration(*left);
                     self.tell(&format!("  waiting {left}: {}", visible(why)));
                     self.has_told_wait = true;
                 }
@@ -118,8 +122,4 @@ impl Listener for Live<'_> {
             News::Warning(text) => self.tell(&format!("warning: {}", visible(text))),
         }
     }
-}
-
-fn milliseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

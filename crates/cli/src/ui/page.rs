@@ -13,12 +13,12 @@ mod words;
 use std::fmt::Write as _;
 
 use beads_ralph_core::engine::{BeadState, End, Outcome, RunState};
-use beads_ralph_core::history::story::{Chronicle, critical_paths};
+use beads_ralph_core::history::{Chronicle, critical_paths};
 
 pub(crate) use self::evidence::Evidence;
 use self::words::{escaped, moment};
-pub(crate) use self::words::{lasting, money};
 use crate::ui::bead_state;
+use crate::ui::format::{between, cost, count, duration};
 
 const STYLE: &str = include_str!("page/style.css");
 const SCRIPT: &str = include_str!("page/script.js");
@@ -62,7 +62,7 @@ fn head(page: &mut String, chronicle: &Chronicle) {
     let n_attempts: usize = chronicle.stories.iter().map(|it| it.attempts.len()).sum();
     let (began, took) = (
         moment(chronicle.began),
-        lasting(chronicle.last.duration_since(chronicle.began)),
+        duration(between(chronicle.began, chronicle.last)),
     );
     _ = write!(
         page,
@@ -74,8 +74,8 @@ fn head(page: &mut String, chronicle: &Chronicle) {
         ("closed", n("closed").to_string()),
         ("need a person", n("needs_person").to_string()),
         ("attempts", n_attempts.to_string()),
-        ("cost", money(&chronicle.spent)),
-        ("tokens", words::grouped(chronicle.spent.tokens)),
+        ("cost", cost(&chronicle.spent)),
+        ("tokens", count(chronicle.spent.tokens)),
         ("at once", chronicle.width.to_string()),
     ];
     if chronicle.n_adopted > 0 {

@@ -1,7 +1,7 @@
 //! What start-up finds in the way of branches and worktrees, all at once (Z-16, B-28).
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_runtime::run::Place;
+use beads_ralph_runtime::ports::Place;
 
 use super::world::{World, write};
 

@@ -2,7 +2,7 @@
 
 use beads_ralph_core::engine::Lasting;
 use beads_ralph_runtime::git::Settings;
-use beads_ralph_runtime::run::Repository as _;
+use beads_ralph_runtime::ports::Repository as _;
 
 use super::world::{World, commit_all, git, origin, own_of, read, write};
 

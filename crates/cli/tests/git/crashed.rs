@@ -2,7 +2,7 @@
 
 use beads_ralph_core::engine::Lasting;
 use beads_ralph_runtime::os::files;
-use beads_ralph_runtime::run::{Place, Repository as _};
+use beads_ralph_runtime::ports::{Place, Repository as _};
 use camino::Utf8Path;
 
 use super::world::{World, git, git_of, origin, own_of, read, soon, write};

@@ -3,7 +3,7 @@
 use beads_ralph_core::engine::Lasting;
 use beads_ralph_runtime::git::{Git, Identity, Settings};
 use beads_ralph_runtime::os::process::Units;
-use beads_ralph_runtime::run::{Integrated, Repository as _};
+use beads_ralph_runtime::ports::{Integrated, Repository as _};
 
 use super::world::{World, git, origin, read, write};
 

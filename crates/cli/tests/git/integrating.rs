@@ -1,7 +1,7 @@
 //! Verified commits on their way into the target branch (Z-11).
 
 use beads_ralph_core::engine::{CommitId, Lasting};
-use beads_ralph_runtime::run::{Integrated, Repository as _};
+use beads_ralph_runtime::ports::{Integrated, Repository as _};
 
 use super::world::{World, git};
 

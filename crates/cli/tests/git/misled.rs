@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use beads_ralph_core::engine::Lasting;
 use beads_ralph_runtime::git::Settings;
 use beads_ralph_runtime::os::files;
-use beads_ralph_runtime::run::{Integrated, Place, Repository as _};
+use beads_ralph_runtime::ports::{Integrated, Place, Repository as _};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::world::{World, git, git_of, origin, own_of, read, write};

@@ -1,7 +1,7 @@
 //! Worktrees as beads begin in them (L-15, L-21, Z-6, Z-7).
 
 use beads_ralph_core::engine::{CommitId, Lasting};
-use beads_ralph_runtime::run::{Origin, Place, Repository as _};
+use beads_ralph_runtime::ports::{Origin, Place, Repository as _};
 use camino::Utf8Path;
 
 use super::world::{World, commit_all, failing_hook, git, origin, read, write};
@@ -250,7 +250,7 @@ fn l_21_after_a_conflict_was_solved_and_sealed_the_rest_is_merged() {
     let world = World::new();
     let (_, more) = world.worked("more", "more.txt", "more");
     let (place, mut origin, prepared) = world.conflict();
-    origin.wanted.push(beads_ralph_runtime::run::Wanted {
+    origin.wanted.push(beads_ralph_runtime::ports::Wanted {
         name: "bd-more".to_owned(),
         commit: more.clone(),
     });
@@ -362,7 +362,7 @@ fn l_15_hooks_of_the_user_do_not_stop_us() {
         .unwrap();
     assert!(matches!(
         integrated,
-        beads_ralph_runtime::run::Integrated::In {
+        beads_ralph_runtime::ports::Integrated::In {
             was_there: false,
             ..
         }

@@ -6,7 +6,7 @@ use std::io::Write as _;
 
 use beads_ralph_core::engine::Lasting;
 use beads_ralph_runtime::git::Settings;
-use beads_ralph_runtime::run::{Place, Prepared, Repository as _};
+use beads_ralph_runtime::ports::{Place, Prepared, Repository as _};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::world::{

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use beads_ralph_core::engine::Lasting;
 use beads_ralph_runtime::git::Settings;
-use beads_ralph_runtime::run::Repository as _;
+use beads_ralph_runtime::ports::Repository as _;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::world::{World, commit_all, failing_hook, git, try_git, write};
@@ -97,7 +97,7 @@ fn z_6_a_branch_that_only_the_remote_has_is_a_source() {
         ("develop", "origin/develop"),
         ("origin/develop", "origin/develop"),
     ] {
-        let origin = beads_ralph_runtime::run::Origin {
+        let origin = beads_ralph_runtime::ports::Origin {
             source: source.to_owned(),
             wanted: Vec::new(),
         };

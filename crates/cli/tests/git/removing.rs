@@ -1,7 +1,7 @@
 //! Worktrees and branches that go (L-10, L-22).
 
 use beads_ralph_core::engine::Lasting;
-use beads_ralph_runtime::run::Repository as _;
+use beads_ralph_runtime::ports::Repository as _;
 
 use super::world::{World, commit_all, git, write};
 

@@ -1,7 +1,7 @@
 //! Worktrees that become a commit again, with nothing lost (Z-39), and the commits that are kept (Z-6).
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_runtime::run::Repository as _;
+use beads_ralph_runtime::ports::Repository as _;
 
 use super::world::{World, commit_all, git, origin, read, try_git, write};
 

@@ -1,7 +1,7 @@
 //! What an attempt leaves, and what becomes of it (Z-5).
 
 use beads_ralph_core::engine::Lasting;
-use beads_ralph_runtime::run::Repository as _;
+use beads_ralph_runtime::ports::Repository as _;
 
 use super::world::{World, commit_all, git, read, write};
 

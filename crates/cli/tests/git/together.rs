@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use beads_ralph_core::engine::CommitId;
 use beads_ralph_runtime::git::Git;
-use beads_ralph_runtime::run::{Integrated, Repository as _};
+use beads_ralph_runtime::ports::{Integrated, Repository as _};
 
 use super::world::{World, git, origin, write};
 

@@ -9,7 +9,7 @@ use beads_ralph_core::engine::CommitId;
 use beads_ralph_runtime::git::{Git, Settings};
 use beads_ralph_runtime::os::files;
 use beads_ralph_runtime::os::process::Units;
-use beads_ralph_runtime::run::{Origin, Place, Prepared, Repository as _, Wanted};
+use beads_ralph_runtime::ports::{Origin, Place, Prepared, Repository as _, Wanted};
 use camino::{Utf8Path, Utf8PathBuf};
 
 /// Settings with which a lock is old soon: the tests beside this one run git all the time, and each could be its owner.

@@ -1,6 +1,7 @@
 //! `plan check` and `plan new`: every mistake at once, in three formats, and what can be fixed.
 
 use crate::env::{DEMO, TestEnv, golden};
+use crate::snapshot::snapshot;
 
 const TEN_MISTAKES: &str = include_str!("../golden/ten-mistakes.md");
 
@@ -126,12 +127,11 @@ fn z_20_columns_count_characters() {
 fn the_formats_are_as_they_were() {
     let env = mistakes();
     let human = env.run(&["plan", "check", "plan.md"]).exits(1);
-    golden("ten-mistakes.human.txt", &human.stdout);
-    golden("ten-mistakes.stderr.txt", &human.stderr);
+    snapshot("plan-check", &format!("{}{}", human.stdout, human.stderr));
     let short = env
         .run(&["plan", "check", "--format", "short", "plan.md"])
         .exits(1);
-    golden("ten-mistakes.short.txt", &short.stdout);
+    snapshot("plan-check-short", &short.stdout);
     assert_eq!(short.stdout.lines().count(), EXPECTED.len());
     let json = env
         .run(&["plan", "check", "--format", "json", "plan.md"])

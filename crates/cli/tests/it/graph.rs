@@ -3,12 +3,12 @@
 use serde_json::json;
 
 use crate::env::{DEMO_SPRINTS, TestEnv, golden, keys, strings};
+use crate::snapshot::snapshot;
 
 #[test]
 fn the_pictures_of_the_demo_plan_are_as_they_were() {
     let env = TestEnv::with_demo();
     for (format, file) in [
-        ("text", "demo-graph.txt"),
         ("mermaid", "demo-graph.mmd"),
         ("dot", "demo-graph.dot"),
         ("json", "demo-graph.json"),
@@ -19,8 +19,10 @@ fn the_pictures_of_the_demo_plan_are_as_they_were() {
         golden(file, &output.stdout);
         assert_eq!(output.stderr, "");
     }
+    let text = env.run(&["plan", "graph", "plan.md"]).exits(0);
+    snapshot("plan-graph", &text.stdout);
     assert_eq!(
-        env.run(&["plan", "graph", "plan.md"]).stdout,
+        text.stdout,
         env.run(&["plan", "graph", "--format", "text", "plan.md"])
             .stdout
     );

@@ -3,6 +3,10 @@
 //! Tests are named for the rules in `docs/spec` that they hold the program to.
 
 #[cfg(test)]
+#[path = "../common/snapshot.rs"]
+mod snapshot;
+
+#[cfg(test)]
 mod agents;
 #[cfg(test)]
 mod annotate;

@@ -128,3 +128,14 @@ fn e_2_every_code_is_documented_once() {
         );
     }
 }
+
+#[test]
+fn ci_never_writes_a_snapshot() {
+    let ci = std::fs::read_to_string(root().join(".ci/run")).unwrap();
+    let before_tests = ci.split("cargo test").next().unwrap();
+    assert!(
+        before_tests
+            .lines()
+            .any(|line| line == "export INSTA_UPDATE=no")
+    );
+}

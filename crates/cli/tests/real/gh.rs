@@ -6,7 +6,7 @@ use std::time::Duration;
 use beads_ralph_core::engine::{Lasting, Trouble};
 use beads_ralph_runtime::forge::{self, Gh, GitHub, NotReady};
 use beads_ralph_runtime::os::process::{Cancel, Units};
-use beads_ralph_runtime::run::{Forge as _, Found, NewPullRequest, PullRequest, PullState};
+use beads_ralph_runtime::ports::{Forge as _, Found, NewPullRequest, PullRequest, PullState};
 use beads_ralph_testkit::github::{Call, Fault, GitHub as StandIn, Permission};
 
 use crate::world::{MAX_WAIT, RealWorld, real};

@@ -13,7 +13,7 @@ const PROMPT: &str = "Do the work.";
 /// Reads a stream by the rules of `claude`.
 #[track_caller]
 fn read(ended: &Ended, schema: Option<&Value>) -> Outcome {
-    let folder = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/src/agent/adapters");
+    let folder = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/src/adapters");
     let text = std::fs::read_to_string(folder.join("claude.yaml")).unwrap();
     let adapter: Adapter = serde_saphyr::from_str(&text).unwrap();
     let call = Call {

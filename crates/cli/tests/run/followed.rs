@@ -59,7 +59,7 @@ fn z_44_what_was_finished_of_a_removed_sprint_is_told_at_the_end() {
     world.write("plan.md", &plan(&[("1.2", "Two")]));
     world.run(&["plan", "apply", "plan.md"]).exits(0);
     world.touch("go");
-    running.end().exits(0).says("by this run: 2 beads closed");
+    running.end().exits(0).says("this run: 2 beads closed");
     assert_eq!(world.statuses(), "1.1 closed, 1.2 closed");
 }
 
@@ -201,5 +201,5 @@ fn section_7_9_the_status_of_a_bead_has_its_checks_and_what_it_cost() {
     shown
         .says("CHECK")
         .says("passed")
-        .says("cost in all: $0.00 and 4 agent runs that did not say");
+        .says("total: cost unknown (4 agent runs reported no cost)");
 }

@@ -1,6 +1,10 @@
 //! `run` with the real program, real git and agents that are shell scripts: killed at every place, and met by every fault.
 
 #[cfg(test)]
+#[path = "../common/snapshot.rs"]
+mod snapshot;
+
+#[cfg(test)]
 mod agents;
 #[cfg(test)]
 mod checks;

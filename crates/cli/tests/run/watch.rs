@@ -38,8 +38,8 @@ fn still(screen: &str) -> String {
     let run = Regex::new(r"run-\w+")
         .unwrap()
         .replace_all(screen, "run-ID");
-    let times = Regex::new(r"\d+(\.\d)? s\b").unwrap();
-    let still = times.replace_all(&run, "N s").into_owned();
+    let times = Regex::new(r"\b\d+(\.\d)?s\b").unwrap();
+    let still = times.replace_all(&run, "Ns").into_owned();
     let lines: Vec<&str> = still.lines().map(str::trim_end).collect();
     lines.join("\n")
 }
@@ -51,11 +51,11 @@ fn a_run_is_watched_to_its_end() {
     terminal.shows("clever");
     let seen = still(&terminal.seen());
     let expected = "\
-run-ID  running  0 of 2 closed, 1 working  $0.00  N s
+run-ID  running  0 of 2 closed, 1 working  $0.00  Ns
 ┌ teams ────────────────────────────────────┐┌ 1.1 One ────────────────────────────────────────────┐
-│▶ 1.1 One                developing 1/3 N s││bd-1-1-one, attempt 1/3, feature/1-1-one,            │
+│▶ 1.1 One                 developing 1/3 Ns││bd-1-1-one, attempt 1/3, feature/1-1-one,            │
 │· 1.2 Two                     waits for 1.1││sprint-1-1-one                                       │
-│                                           ││developing since N s (worker)                        │
+│                                           ││developing since Ns (worker)                         │
 │                                           ││before 1.2 (waits for 1.1)                           │
 │                                           │└─────────────────────────────────────────────────────┘
 │                                           │┌ attempt-1/dev-1/stdout (2 of 2) ────────────────────┐

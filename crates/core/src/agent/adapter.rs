@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, de};
 
+use super::argument::{Argument, ArgumentPart, Placeholder};
+use super::json::rule::{Field, Pattern};
+use super::{Permissions, PriceTable, Reading};
 use crate::bead::Model;
 use crate::text::{excerpt, parse_duration};
-
-use super::argument::{Argument, ArgumentPart, Placeholder};
-use super::rule::{Field, Pattern};
-use super::{Overrides, Permissions, PriceTable, Reading};
 
 /// Everything that is known about one agent program.
 #[derive(Debug, Clone, Deserialize)]
@@ -133,50 +132,28 @@ pub fn version_in(printed: &str) -> Option<&str> {
     })
 }
 
-/// Something that an agent program may be able to do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Capability {
-    /// Take a model.
-    Model,
-    /// Take a session id that we choose.
-    Session,
-    /// Go on with a session.
-    Resume,
-    /// Take an agent by its name.
-    Agents,
-    /// Limit its turns.
-    Turns,
-    /// Limit its money.
-    Budget,
-    /// Answer by a schema.
-    Schema,
+crate::text::word_enum! {
+    /// Something that an agent program may be able to do.
+    #[derive(PartialOrd, Ord)]
+    pub enum Capability {
+        /// Take a model.
+        Model = "model",
+        /// Take a session id that we choose.
+        Session = "session",
+        /// Go on with a session.
+        Resume = "resume",
+        /// Take an agent by its name.
+        Agents = "agents",
+        /// Limit its turns.
+        Turns = "turns",
+        /// Limit its money.
+        Budget = "budget",
+        /// Answer by a schema.
+        Schema = "schema",
+    }
 }
 
 impl Capability {
-    /// Every capability.
-    pub const ALL: [Self; 7] = [
-        Self::Model,
-        Self::Session,
-        Self::Resume,
-        Self::Agents,
-        Self::Turns,
-        Self::Budget,
-        Self::Schema,
-    ];
-
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Model => "model",
-            Self::Session => "session",
-            Self::Resume => "resume",
-            Self::Agents => "agents",
-            Self::Turns => "turns",
-            Self::Budget => "budget",
-            Self::Schema => "schema",
-        }
-    }
-
     fn placeholders(self) -> &'static [Placeholder] {
         match self {
             Self::Model => &[Placeholder::Model],
@@ -297,6 +274,70 @@ pub(super) fn duration<'de, D: Deserializer<'de>>(
             excerpt(&text)
         ))
     })
+}
+
+/// What a user configures about an adapter: `agents.adapters.<name>`. Maps are added to what is there, anything else
+/// replaces it.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Overrides {
+    /// The built-in adapter that it is made from.
+    pub kind: Option<String>,
+    /// The program; a path is one from the repository's root.
+    pub executable: Option<String>,
+    /// Options for every call that names none of its own.
+    pub options: Option<Vec<String>>,
+    /// Added to the environment.
+    pub env: BTreeMap<String, String>,
+    /// Variables that it inherits although they look like those of a surrounding session.
+    pub keeps: Option<Vec<String>>,
+    /// The id of each tier's model (Z-30).
+    pub models: BTreeMap<Model, String>,
+    /// How hard each tier thinks.
+    pub efforts: BTreeMap<Model, String>,
+    /// How long a run may take.
+    #[serde(deserialize_with = "duration")]
+    pub timeout: Option<Duration>,
+    /// How long it may be silent.
+    #[serde(deserialize_with = "duration")]
+    pub idle_timeout: Option<Duration>,
+    /// What its tokens cost (Z-13).
+    pub price: Option<PriceTable>,
+    /// Its arguments.
+    pub call: Option<Vec<Vec<Argument>>>,
+    /// Options that the call sets itself.
+    pub owns: Option<BTreeMap<String, usize>>,
+    /// The arguments of each permission mode.
+    pub permissions: BTreeMap<Permissions, Vec<String>>,
+    /// How it comes to know an agent's file.
+    pub agents: Option<AgentFiles>,
+    /// How to find out about the program.
+    pub probe: Option<Probe>,
+    /// How its end is read.
+    pub read: Option<Reading>,
+    /// The version that this was tried with.
+    pub verified: Option<String>,
+}
+
+impl Overrides {
+    /// The first thing about it that cannot be meant, for a message.
+    pub fn fault(&self) -> Option<String> {
+        let is_blank = |text: &String| text.trim().is_empty();
+        if self.executable.as_ref().is_some_and(is_blank) {
+            return Some("`executable` is empty".to_owned());
+        }
+        if let Some(name) = self.price.as_ref().and_then(PriceTable::unsound) {
+            return Some(format!("`price.{name}` holds a number that is no price"));
+        }
+        let is_name = |name: &&String| !name.is_empty() && !name.contains(['=', '\0']);
+        if let Some(name) = self.env.keys().find(|name| !is_name(name)) {
+            let name = excerpt(name);
+            return Some(format!(
+                "`env` has '{name}', which is no name of a variable"
+            ));
+        }
+        self.read.as_ref().and_then(Reading::fault)
+    }
 }
 
 #[cfg(test)]

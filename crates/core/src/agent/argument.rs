@@ -25,51 +25,37 @@ pub enum ArgumentPart {
     Value(Placeholder),
 }
 
-macro_rules! placeholders {
-    ($($(#[$doc:meta])* $variant:ident = $name:literal),* $(,)?) => {
-        /// What a call can have in it.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum Placeholder { $($(#[$doc])* $variant),* }
-
-        impl Placeholder {
-            /// Every placeholder.
-            pub const ALL: &[Self] = &[$(Self::$variant),*];
-
-            /// How it is written between braces.
-            pub fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $name),* }
-            }
-        }
-    };
-}
-
-placeholders! {
-    /// The id of the model that the tier stands for.
-    Model = "model",
-    /// How hard the tier thinks.
-    Effort = "effort",
-    /// The id that a new session is to have.
-    Session = "session",
-    /// The id of the session to go on with.
-    Resume = "resume",
-    /// The agent's name.
-    Agent = "agent",
-    /// How often the model may be asked.
-    MaxTurns = "max_turns",
-    /// How many US dollars may be spent.
-    MaxUsd = "max_usd",
-    /// The JSON Schema of the report.
-    Schema = "schema",
-    /// A file that holds that schema.
-    SchemaFile = "schema_file",
-    /// The prompt.
-    Prompt = "prompt",
-    /// A file that holds the prompt.
-    PromptFile = "prompt_file",
-    /// Where the agent works.
-    Worktree = "worktree",
-    /// A file for the agent's last message.
-    LastMessageFile = "last_message_file",
+crate::text::word_enum! {
+    /// What a call can have in it; the word stands between braces.
+    #[derive(PartialOrd, Ord)]
+    pub enum Placeholder {
+        /// The id of the model that the tier stands for.
+        Model = "model",
+        /// How hard the tier thinks.
+        Effort = "effort",
+        /// The id that a new session is to have.
+        Session = "session",
+        /// The id of the session to go on with.
+        Resume = "resume",
+        /// The agent's name.
+        Agent = "agent",
+        /// How often the model may be asked.
+        MaxTurns = "max_turns",
+        /// How many US dollars may be spent.
+        MaxUsd = "max_usd",
+        /// The JSON Schema of the report.
+        Schema = "schema",
+        /// A file that holds that schema.
+        SchemaFile = "schema_file",
+        /// The prompt.
+        Prompt = "prompt",
+        /// A file that holds the prompt.
+        PromptFile = "prompt_file",
+        /// Where the agent works.
+        Worktree = "worktree",
+        /// A file for the agent's last message.
+        LastMessageFile = "last_message_file",
+    }
 }
 
 const PERMISSIONS: &str = "permissions";

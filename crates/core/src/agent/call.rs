@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::bead::{AgentSpec, Model};
-
 use super::argument::{Argument, ArgumentPart, Placeholder};
-use super::{Adapter, AgentFiles, Capability, Permissions};
+use super::{Adapter, AgentFiles, Capability};
+use crate::bead::{AgentSpec, Model};
 
 /// No system that we know takes a longer argument; Linux says 128 KiB with its end.
 const MAX_ARGUMENT: usize = 128 * 1024 - 1;
@@ -346,5 +346,32 @@ impl Values {
             }
         };
         parts.iter().map(text).collect()
+    }
+}
+
+crate::text::word_enum! {
+    /// What agents may do without asking (Z-23).
+    #[derive(PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Permissions {
+        /// Any command, with the user's rights.
+        Bypass = "bypass",
+        /// What the agent's own settings allow; anything else is refused instead of asked.
+        AskNone = "ask-none",
+        /// Any command, inside the agent's own sandbox.
+        Sandbox = "sandbox",
+    }
+}
+
+impl Permissions {
+    /// What the mode means, said plainly.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Bypass => "agents may run any command with your rights, without asking",
+            Self::AskNone => {
+                "agents may do what their own settings allow; anything else is refused, and nobody is asked"
+            }
+            Self::Sandbox => "agents may run any command, but inside their own sandbox",
+        }
     }
 }

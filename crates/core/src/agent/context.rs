@@ -2,31 +2,20 @@
 
 use std::collections::BTreeMap;
 
-/// What an agent is asked to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Part {
-    /// It does the work of a sprint.
-    Dev,
-    /// It judges that work.
-    Qa,
-    /// It does one step of a molecule.
-    Worker,
-    /// It reviews such a step.
-    Reviewer,
-    /// It leads a sprint.
-    ScrumMaster,
-}
-
-impl Part {
-    /// The word in the environment.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Dev => "dev",
-            Self::Qa => "qa",
-            Self::Worker => "worker",
-            Self::Reviewer => "reviewer",
-            Self::ScrumMaster => "scrum-master",
-        }
+crate::text::word_enum! {
+    /// What an agent is asked to be.
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum Part {
+        /// It does the work of a sprint.
+        Dev = "dev",
+        /// It judges that work.
+        Qa = "qa",
+        /// It does one step of a molecule.
+        Worker = "worker",
+        /// It reviews such a step.
+        Reviewer = "reviewer",
+        /// It leads a sprint.
+        ScrumMaster = "scrum-master",
     }
 }
 

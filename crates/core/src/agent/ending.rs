@@ -8,8 +8,8 @@ use jiff::Timestamp;
 
 use crate::text::visible;
 
-use super::observe::Observed;
-use super::reset::reset_in;
+use super::json::observe::Observed;
+use super::limit_reset::reset_in;
 use super::{
     Adapter, Cost, CostSource, Outcome, Price, ReportFault, Status, StreamKind, Tokens, report_in,
 };

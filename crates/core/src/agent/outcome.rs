@@ -6,65 +6,37 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::ReportFault;
+use super::{Cost, ReportFault, Tokens};
 
-/// How an agent's run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// It did what it was asked to, as far as it can tell.
-    Ok,
-    /// It said that it failed.
-    Failed,
-    /// The account is at its limit.
-    Limit,
-    /// It is not logged in, or its key is refused.
-    Auth,
-    /// It failed, and there was something that it was not allowed to do.
-    Denied,
-    /// It was called wrongly, or is not installed.
-    Config,
-    /// It took too long, or was silent for too long.
-    Timeout,
-    /// Somebody ended it.
-    Killed,
-    /// It died.
-    Crashed,
-    /// It ended without saying how.
-    NoResult,
+crate::text::word_enum! {
+    /// How an agent's run ended.
+    #[derive(PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Status {
+        /// It did what it was asked to, as far as it can tell.
+        Ok = "ok",
+        /// It said that it failed.
+        Failed = "failed",
+        /// The account is at its limit.
+        Limit = "limit",
+        /// It is not logged in, or its key is refused.
+        Auth = "auth",
+        /// It failed, and there was something that it was not allowed to do.
+        Denied = "denied",
+        /// It was called wrongly, or is not installed.
+        Config = "config",
+        /// It took too long, or was silent for too long.
+        Timeout = "timeout",
+        /// Somebody ended it.
+        Killed = "killed",
+        /// It died.
+        Crashed = "crashed",
+        /// It ended without saying how.
+        NoResult = "no_result",
+    }
 }
 
 impl Status {
-    /// Every status.
-    pub const ALL: [Self; 10] = [
-        Self::Ok,
-        Self::Failed,
-        Self::Limit,
-        Self::Auth,
-        Self::Denied,
-        Self::Config,
-        Self::Timeout,
-        Self::Killed,
-        Self::Crashed,
-        Self::NoResult,
-    ];
-
-    /// The word as it is written.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Failed => "failed",
-            Self::Limit => "limit",
-            Self::Auth => "auth",
-            Self::Denied => "denied",
-            Self::Config => "config",
-            Self::Timeout => "timeout",
-            Self::Killed => "killed",
-            Self::Crashed => "crashed",
-            Self::NoResult => "no_result",
-        }
-    }
-
     /// Whether the same call may succeed later without anybody changing anything.
     pub fn is_retryable(self) -> bool {
         match self {
@@ -171,74 +143,6 @@ impl Outcome {
     pub fn is_ok(&self) -> bool {
         self.status == Status::Ok
     }
-}
-
-/// Tokens by kind. The kinds do not overlap, but for `reasoning`, which is a part of `output`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Tokens {
-    /// Read anew.
-    pub input: u64,
-    /// Written, reasoning included.
-    pub output: u64,
-    /// Read from a cache.
-    pub cache_read: u64,
-    /// Read and put into a cache.
-    pub cache_write: u64,
-    /// Written while thinking.
-    pub reasoning: u64,
-}
-
-impl Tokens {
-    /// All of them.
-    pub fn total(&self) -> u64 {
-        [self.input, self.output, self.cache_read, self.cache_write]
-            .into_iter()
-            .fold(0, u64::saturating_add)
-    }
-
-    /// Adds another count.
-    pub fn add(&mut self, other: &Self) {
-        self.input = self.input.saturating_add(other.input);
-        self.output = self.output.saturating_add(other.output);
-        self.cache_read = self.cache_read.saturating_add(other.cache_read);
-        self.cache_write = self.cache_write.saturating_add(other.cache_write);
-        self.reasoning = self.reasoning.saturating_add(other.reasoning);
-    }
-
-    /// What came after an earlier count.
-    #[must_use]
-    pub fn since(&self, before: &Self) -> Self {
-        Self {
-            input: self.input.saturating_sub(before.input),
-            output: self.output.saturating_sub(before.output),
-            cache_read: self.cache_read.saturating_sub(before.cache_read),
-            cache_write: self.cache_write.saturating_sub(before.cache_write),
-            reasoning: self.reasoning.saturating_sub(before.reasoning),
-        }
-    }
-}
-
-/// What a run cost.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct Cost {
-    /// In US dollars.
-    pub usd: Option<f64>,
-    /// How that is known.
-    pub source: CostSource,
-}
-
-/// How a cost is known (Z-13).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CostSource {
-    /// The agent said so.
-    Reported,
-    /// From the tokens and the configured price.
-    Computed,
-    /// It is not known.
-    #[default]
-    Unknown,
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ fn adapter(name: &str) -> Adapter {
 }
 
 fn shipped(name: &str) -> Adapter {
-    let path = format!("../runtime/src/agent/adapters/{name}.yaml");
+    let path = format!("../runtime/src/adapters/{name}.yaml");
     let text = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
     let adapter: Adapter = serde_saphyr::from_str(&text).unwrap();
     adapter.named(name)

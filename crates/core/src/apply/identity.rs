@@ -52,6 +52,14 @@ impl Owner {
         }
     }
 
+    /// The plan whose sprint has the bead.
+    pub fn plan_file(&self) -> Option<&str> {
+        match self {
+            Self::Sprint { plan_file, .. } => Some(plan_file),
+            Self::NoPlan => None,
+        }
+    }
+
     /// Whether it is this sprint of this plan.
     pub(super) fn is(&self, file: &str, number: &SprintId) -> bool {
         match self {

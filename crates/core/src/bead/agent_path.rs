@@ -6,8 +6,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::text::excerpt;
 
-use super::field::Invalid;
-use super::text_type::text_type;
+use super::error::Invalid;
+use super::names::text_type;
 
 const DIRECTORY: &str = ".claude/agents/";
 const BUILT_IN: &str = "claude";

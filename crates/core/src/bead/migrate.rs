@@ -12,7 +12,7 @@
 
 use serde_json::{Map, Value};
 
-use super::field::FieldError;
+use super::error::FieldError;
 use super::read_metadata::Generation;
 use super::translate::{
     Context, DEV_1, DEV_2, QA_KEYS, SCRUM_2, TEAM, qa_to_1, qa_to_2, to_generation_1,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::field::{FieldErrorKind, Invalid};
+use super::error::{FieldErrorKind, Invalid};
 use super::reader::{Errors, Fields, Node};
 use super::{AgentPath, AgentSpec, Model, QaAgent, QaStatus, Role, standard_output_schema};
 

@@ -7,12 +7,12 @@ use crate::text::excerpt;
 use crate::vocabulary::metadata;
 
 use super::derive::{default_qa_prompt, default_team_name, scrum_master};
-use super::field::Invalid;
+use super::error::Invalid;
 use super::reader::{Errors, Fields, Node};
 use super::validate::Rules;
 use super::{
     AgentPath, AgentSpec, BranchName, DEFAULT_MAX_RETRY_ATTEMPTS, DevExecution, Metadata, Model,
-    QaAgent, QaExecution, Role, ScrumResult, SourceMap, read_agent, read_dod, read_history,
+    QaAgent, QaExecution, Role, ScrumResult, SourceMap, execution, read_agent, read_dod,
 };
 
 /// The pattern of a phase (N-1).
@@ -77,7 +77,7 @@ pub(super) fn metadata(
     let acceptance_criteria = fields.optional(errors, "acceptance_criteria", |node, errors| {
         node.strings(errors)
     });
-    let dod = fields.optional(errors, "dod", read_dod::dod);
+    let dod = fields.optional(errors, "dod", read_dod);
     let source_map = fields.optional(errors, metadata::SOURCE_MAP, SourceMap::read);
     let (agents, progress) = (agents?, progress?);
     Some(Metadata {
@@ -255,20 +255,20 @@ fn progress(fields: Fields<'_, '_>, errors: &mut Errors) -> Option<Progress> {
         Vec::new(),
         |node, errors| {
             node.list(errors, |_, item, errors| {
-                read_history::dev_execution(item, errors)
+                execution::dev_execution(item, errors)
             })
         },
     );
     let qa_runs = fields.or(errors, "qa_agent_executions", Vec::new(), |node, errors| {
         node.list(errors, |_, item, errors| {
-            read_history::qa_execution(item, errors)
+            execution::qa_execution(item, errors)
         })
     });
     let pr_url = fields.optional_text(errors, "pr_url");
     let pr_number = fields.optional(errors, "pr_number", |node, errors| {
         node.integer(errors, "pr_number", 0)
     });
-    let scrum_result = fields.optional(errors, "scrum_result", read_history::scrum_result);
+    let scrum_result = fields.optional(errors, "scrum_result", execution::scrum_result);
     Some(Progress {
         max_retry_attempts: max_retry_attempts?,
         attempt_count: attempt_count?,

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::text::excerpt;
 
 use super::Timestamp;
-use super::field::{FieldError, FieldErrorKind, Invalid};
+use super::error::{FieldError, FieldErrorKind, Invalid};
 
 /// What the document itself is called in an error.
 pub(crate) const ROOT: &str = "document";

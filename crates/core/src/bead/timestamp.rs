@@ -8,8 +8,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::text::excerpt;
 
-use super::field::{FieldErrorKind, Invalid};
-use super::text_type::text_type;
+use super::error::{FieldErrorKind, Invalid};
+use super::names::text_type;
 
 /// A moment, kept as it was written so that rewriting a bead leaves its times alone.
 ///

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::field::{FieldError, FieldErrorKind, Invalid};
+use super::error::{FieldError, FieldErrorKind, Invalid};
 use super::read_metadata::metadata;
 use super::reader::{Errors, Fields, Node, Path, ROOT};
 use super::{ASSIGNEE, BeadId, IssueType, Priority, RalphBead, Status};

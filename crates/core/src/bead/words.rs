@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use crate::diag::did_you_mean;
 use crate::text::excerpt;
 
-use super::field::Invalid;
+use super::error::Invalid;
 
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident, field $field:literal, about $about:literal {

@@ -46,31 +46,23 @@ impl Try {
     }
 }
 
-/// Why a check was not green at the first try.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Cause {
-    /// The work broke it: it never passes now, and passes on the base.
-    Regression,
-    /// It runs to its end on the base and fails there too.
-    RedOnBase,
-    /// It passes at one time and not at another.
-    Flaky,
-    /// It never came to an end of its own, neither here nor on the base.
-    Infrastructure,
+crate::text::word_enum! {
+    /// Why a check was not green at the first try.
+    #[derive(Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Cause {
+        /// The work broke it: it never passes now, and passes on the base.
+        Regression = "regression",
+        /// It runs to its end on the base and fails there too.
+        RedOnBase = "red_on_base",
+        /// It passes at one time and not at another.
+        Flaky = "flaky",
+        /// It never came to an end of its own, neither here nor on the base.
+        Infrastructure = "infrastructure",
+    }
 }
 
 impl Cause {
-    /// The word for it in records.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Regression => "regression",
-            Self::RedOnBase => "red_on_base",
-            Self::Flaky => "flaky",
-            Self::Infrastructure => "infrastructure",
-        }
-    }
-
     /// What is said to whoever did the work.
     pub fn words(self) -> &'static str {
         match self {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::stream::{Decoder, Lines, Search};
-use super::tests_run::TestCounter;
+use super::test_count::TestCounter;
 use crate::bead::{Expect, Pattern};
 use crate::text::excerpt;
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::model::DodBead;
+use super::DodBead;
 use crate::check::{CheckRecord, failures_in};
 use crate::text::visible;
 

@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 
+use super::budget::Grant;
 use super::effect::{Action, Effect, Launch};
-use super::ledger::Grant;
 use super::machine::Engine;
 use super::work::{Doom, Held, Work};
 use crate::bead::BeadId;

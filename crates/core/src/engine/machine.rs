@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::budget::Ledger;
 use super::effect::{Action, Effect, EffectId, Progress};
+use super::event::Trouble;
 use super::event::{Answer, Event};
-use super::ledger::Ledger;
 use super::queue::Queue;
 use super::settings::{Leader, Settings};
 use super::task::{Standing, Task};
-use super::trouble::Trouble;
 use super::work::{AfterRecord, Doom, End, Phase, Work};
 use crate::bead::BeadId;
 

@@ -10,47 +10,31 @@ use super::{CommitId, Verdict};
 use crate::bead::QaReport;
 use crate::issue::Fence;
 
-/// Where the work on a bead is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Phase {
-    /// It is being taken.
-    Claiming,
-    /// Its worktree is made ready.
-    Preparing,
-    /// An agent solves a conflict.
-    Resolving,
-    /// Dev agents work, or an agent leads.
-    Developing,
-    /// What was made is committed.
-    Sealing,
-    /// What happened is written down.
-    Recording,
-    /// QA agents judge.
-    Judging,
-    /// The checks run.
-    Verifying,
-    /// It is merged, or pushed and proposed.
-    HandingOver,
-    /// It is closed, given back, or handed to a person.
-    Finishing,
-}
-
-impl Phase {
-    /// The word for people.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Claiming => "claiming",
-            Self::Preparing => "preparing",
-            Self::Resolving => "solving a conflict",
-            Self::Developing => "developing",
-            Self::Sealing => "committing",
-            Self::Recording => "recording",
-            Self::Judging => "in QA",
-            Self::Verifying => "checking",
-            Self::HandingOver => "handing over",
-            Self::Finishing => "finishing",
-        }
+crate::text::word_enum! {
+    /// Where the work on a bead is.
+    #[derive(PartialOrd, Ord, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Phase {
+        /// It is being taken.
+        Claiming = "claiming",
+        /// Its worktree is made ready.
+        Preparing = "preparing",
+        /// An agent solves a conflict.
+        Resolving = "solving a conflict",
+        /// Dev agents work, or an agent leads.
+        Developing = "developing",
+        /// What was made is committed.
+        Sealing = "committing",
+        /// What happened is written down.
+        Recording = "recording",
+        /// QA agents judge.
+        Judging = "in QA",
+        /// The checks run.
+        Verifying = "checking",
+        /// It is merged, or pushed and proposed.
+        HandingOver = "handing over",
+        /// It is closed, given back, or handed to a person.
+        Finishing = "finishing",
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a plan's numbers do that works and is probably not meant (contracts §2.4).
 
-use super::cover::Cover;
+use super::outline::Cover;
 use super::outline::Outline;
 use super::{Node, SprintGraph};
 use crate::diag::WarningCode;
@@ -57,7 +57,7 @@ impl Note {
     pub fn message(&self, graph: &SprintGraph) -> String {
         let ids = |nodes: &[Node]| {
             let ids: Vec<&str> = nodes.iter().map(|node| graph.id(*node).as_str()).collect();
-            super::why::name_some(&ids, None)
+            super::sprint_graph::name_some(&ids, None)
         };
         let phase = |node: Node| graph.id(node).phase();
         match self {
@@ -73,12 +73,12 @@ impl Note {
                 let names: Vec<&str> = phases.iter().map(|node| phase(*node)).collect();
                 format!(
                     "the phases {} are of one number with and without letters, and run side by side",
-                    super::why::name_some(&names, None)
+                    super::sprint_graph::name_some(&names, None)
                 )
             }
             Self::MergedPhaseWithoutParts { phase: node } => format!(
                 "phase {} merges phases that do not exist, and runs like any other",
-                super::why::name_some(&[phase(*node)], None)
+                super::sprint_graph::name_some(&[phase(*node)], None)
             ),
         }
     }

@@ -1,4 +1,4 @@
-//! Which formula a bead is worked by (I-4, I-7, I-14), and what it is poured with (I-8).
+//! Which beads the driver takes and in which order (I-40, I-43), which formula each is worked by (I-4, I-7, I-14), and the values for it (I-8).
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -6,36 +6,22 @@ use std::collections::BTreeSet;
 use crate::formula::Values;
 use crate::issue::{Issue, Record, Standing};
 use crate::text::excerpt;
+use crate::vocabulary::label;
 
-/// How a bead is worked: one of the formulas of §9.14.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Mode {
-    /// A feature, tests first.
-    ImplementFeature,
-    /// A bug, its cause first.
-    FixBug,
-    /// Documents only.
-    DocsOnly,
+crate::text::word_enum! {
+    /// How a bead is worked: one of the formulas of §9.14.
+    #[derive(PartialOrd, Ord)]
+    pub enum Mode {
+        /// A feature, tests first.
+        ImplementFeature = "implement-feature",
+        /// A bug, its cause first.
+        FixBug = "fix-bug",
+        /// Documents only.
+        DocsOnly = "docs-only",
+    }
 }
 
 impl Mode {
-    /// Every mode.
-    pub const ALL: [Self; 3] = [Self::ImplementFeature, Self::FixBug, Self::DocsOnly];
-
-    /// The formula's name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::ImplementFeature => "implement-feature",
-            Self::FixBug => "fix-bug",
-            Self::DocsOnly => "docs-only",
-        }
-    }
-
-    /// Reads a formula's name.
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|mode| mode.as_str() == text)
-    }
-
     /// The folder of its worktrees and the beginning of its branches (§9.14).
     pub fn folder(self) -> &'static str {
         match self {
@@ -226,6 +212,35 @@ fn slug(text: &str) -> String {
     short.trim_end_matches('-').to_owned()
 }
 
+/// A bead that the driver may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Candidate<'r> {
+    /// The bead.
+    pub source: &'r Record,
+    /// Whether it has a molecule that is not closed.
+    pub has_molecule: bool,
+}
+
+impl Candidate<'_> {
+    /// Whether it is in the queue: labelled, not waiting for a person, and either ready or begun before.
+    fn is_queued(&self) -> bool {
+        let issue = &self.source.issue;
+        let is_begun = issue.status() == "in_progress" && self.has_molecule;
+        let is_ready = issue.status() == "open" && !self.source.is_blocked;
+        issue.has_label(label::IMPLEMENTATION_READY)
+            && !issue.has_label(label::HUMAN)
+            && (is_ready || is_begun)
+    }
+}
+
+/// The queue: the most urgent first, then by id.
+pub fn queue<'r>(candidates: &[Candidate<'r>]) -> Vec<&'r Record> {
+    let queued = candidates.iter().filter(|candidate| candidate.is_queued());
+    let mut queue: Vec<&Record> = queued.map(|candidate| candidate.source).collect();
+    queue.sort_by_key(|record| (record.issue.priority(), record.issue.id().clone()));
+    queue
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
@@ -318,5 +333,59 @@ mod tests {
         );
         let odd = pour_values(&issue(&json!({"title": "日本"})));
         assert_eq!(odd.get("title-slug"), Some("proj-1"));
+    }
+}
+
+#[cfg(test)]
+mod queue_tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::issue::Fence;
+
+    fn record(id: &str, more: &Value, is_blocked: bool) -> Record {
+        let mut document = json!({"id": id, "title": id, "labels": [label::IMPLEMENTATION_READY]});
+        document
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        Record {
+            issue: Issue::without_comments(document).unwrap(),
+            version: 1,
+            fence: Fence::default(),
+            claim: None,
+            is_blocked,
+            n_comments: 0,
+        }
+    }
+
+    #[test]
+    fn i_43_what_was_begun_is_gone_on_with_and_people_are_waited_for() {
+        let records = [
+            record("b", &json!({"priority": 1}), false),
+            record("a", &json!({"priority": 1}), false),
+            record("urgent", &json!({"priority": 0}), false),
+            record("begun", &json!({"status": "in_progress"}), false),
+            record("held", &json!({"status": "in_progress"}), false),
+            record(
+                "human",
+                &json!({"labels": [label::IMPLEMENTATION_READY, label::HUMAN]}),
+                false,
+            ),
+            record("plain", &json!({"labels": []}), false),
+            record("waiting", &json!({}), true),
+        ];
+        let candidates: Vec<Candidate<'_>> = records
+            .iter()
+            .map(|source| Candidate {
+                source,
+                has_molecule: source.issue.id().as_str() == "begun",
+            })
+            .collect();
+        let ids: Vec<&str> = queue(&candidates)
+            .iter()
+            .map(|record| record.issue.id().as_str())
+            .collect();
+        assert_eq!(ids, ["urgent", "a", "b", "begun"]);
     }
 }

@@ -1,8 +1,10 @@
-//! What becomes of a step and its source after a report (§9.10). The gate is for the record and decides nothing.
+//! What becomes of a step and its source after a report (§9.10), and where git or the evidence contradict the report. The gate is for
+//! the record and decides nothing.
 
 use super::ralf::Score;
-use super::report::{Gate, Report, Status};
+use super::report::{Escalation, Gate, Report, Status};
 use super::stage::Stage;
+use super::worker::Agent;
 use crate::text::excerpt;
 
 /// What becomes of the step and its source.
@@ -76,4 +78,215 @@ fn note(stage: Stage, status: Status, report: &Report) -> String {
         });
     }
     lines.join("\n")
+}
+
+/// What was seen after the worker.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// The claimed commits that are not in the history of the worktree's branch.
+    pub missing_commits: Vec<String>,
+    /// The files that changed since the worker began.
+    pub changed_files: Vec<String>,
+    /// Whether there are commits that were not there when the worker began.
+    pub has_new_commits: bool,
+    /// Whether the branch is no different from what it started from.
+    pub is_branch_empty: bool,
+    /// What is not committed, if there is anything.
+    pub dirt: Option<String>,
+}
+
+/// Everything that is not as the report says.
+pub fn contradictions(report: &Report, agent: &Agent, facts: &Facts) -> Vec<Escalation> {
+    let mut found = Vec::new();
+    if !facts.missing_commits.is_empty() {
+        found.push(escalation(
+            "commits-not-found",
+            format!(
+                "the report names commits that are not in the branch: {}",
+                facts.missing_commits.join(", ")
+            ),
+        ));
+    }
+    if report.status == Status::Complete {
+        of_success(report, agent, facts, &mut found);
+    }
+    found
+}
+
+/// Claims that only matter where the worker says that it is done.
+fn of_success(report: &Report, agent: &Agent, facts: &Facts, found: &mut Vec<Escalation>) {
+    counts(report, agent, found);
+    done(report, agent, facts, found);
+    files(report, facts, found);
+    let moved = facts.has_new_commits || !facts.changed_files.is_empty();
+    if *agent == Agent::BugDiagnoser && moved {
+        found.push(escalation(
+            "diagnosis-changed-files",
+            "a diagnosis changes nothing, and there are new commits".to_owned(),
+        ));
+    }
+    if let Some(dirt) = &facts.dirt {
+        found.push(escalation(
+            "uncommitted-work",
+            format!("not everything is committed: {dirt}"),
+        ));
+    }
+}
+
+/// Whether there is anything that could be what was asked for (W-6).
+fn done(report: &Report, agent: &Agent, facts: &Facts, found: &mut Vec<Escalation>) {
+    let has_run_tests = report
+        .evidence
+        .tests
+        .as_ref()
+        .is_some_and(|tests| !tests.is_skipped);
+    match agent {
+        Agent::TddRedTeam if !has_run_tests => found.push(escalation(
+            "no-failing-tests",
+            "tests that are written first must fail, and none were run".to_owned(),
+        )),
+        Agent::TddRedTeam if facts.is_branch_empty => found.push(escalation(
+            "nothing-was-committed",
+            "there are no new tests: nothing was committed".to_owned(),
+        )),
+        Agent::TddGreenTeam if facts.is_branch_empty => found.push(escalation(
+            "nothing-was-committed",
+            "the branch is no different from what it started from".to_owned(),
+        )),
+        _ => {}
+    }
+}
+
+/// Whether the numbers of tests and the exit code of their command can both be true.
+fn counts(report: &Report, agent: &Agent, found: &mut Vec<Escalation>) {
+    let Some(tests) = &report.evidence.tests else {
+        return;
+    };
+    if tests.is_skipped {
+        return;
+    }
+    match (tests.exit_code, tests.counts.failing) {
+        (Some(0), Some(failing)) if failing > 0 => found.push(escalation(
+            "test-counts-contradict",
+            format!("the test command succeeded, and {failing} tests are said to fail"),
+        )),
+        (Some(code), Some(0)) if code != 0 => found.push(escalation(
+            "test-counts-contradict",
+            format!("the test command ended with {code}, and no test is said to fail"),
+        )),
+        (Some(0), _) if *agent == Agent::TddRedTeam => found.push(escalation(
+            "red-tests-passed-unexpectedly",
+            "tests that are written first must fail, and the test command succeeded".to_owned(),
+        )),
+        _ => {}
+    }
+}
+
+fn files(report: &Report, facts: &Facts, found: &mut Vec<Escalation>) {
+    let Some(edits) = &report.docs_edits else {
+        return;
+    };
+    let is_unknown = |file: &&String| !facts.changed_files.contains(file);
+    let unknown: Vec<&str> = (edits.files_changed.iter().filter(is_unknown))
+        .map(String::as_str)
+        .collect();
+    if !unknown.is_empty() {
+        found.push(escalation(
+            "files-not-changed",
+            format!(
+                "the report names files that git does not see as changed: {}",
+                unknown.join(", ")
+            ),
+        ));
+    }
+}
+
+fn escalation(reason: &str, detail: String) -> Escalation {
+    Escalation {
+        reason: reason.to_owned(),
+        detail,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::implement::report::read;
+
+    fn reasons(agent: &Agent, text: &str, facts: &Facts) -> Vec<String> {
+        let report = read(text, agent).unwrap().report;
+        let found = contradictions(&report, agent, facts).into_iter();
+        found.map(|escalation| escalation.reason).collect()
+    }
+
+    #[test]
+    fn i_20_what_git_and_the_evidence_contradict_is_found() {
+        let nothing = Facts::default();
+        let green = Agent::TddGreenTeam;
+        let tests = |exit: &str, failing: &str| {
+            format!(
+                "status: complete\nevidence: {{tests: {{command: t, exit_code: {exit}, skipped: false, passing: 1, failing: {failing}}}}}\n"
+            )
+        };
+        assert!(reasons(&green, &tests("0", "0"), &nothing).is_empty());
+        assert_eq!(
+            reasons(&green, &tests("0", "2"), &nothing),
+            ["test-counts-contradict"]
+        );
+        assert_eq!(
+            reasons(&green, &tests("1", "0"), &nothing),
+            ["test-counts-contradict"]
+        );
+        let red = Agent::TddRedTeam;
+        let empty = Facts {
+            is_branch_empty: true,
+            ..Facts::default()
+        };
+        assert!(
+            reasons(&red, &tests("1", "3"), &nothing).is_empty(),
+            "they may be there from an earlier try"
+        );
+        assert_eq!(
+            reasons(&red, &tests("1", "3"), &empty),
+            ["nothing-was-committed"]
+        );
+        assert_eq!(
+            reasons(&red, "status: complete\n", &nothing),
+            ["no-failing-tests"]
+        );
+        assert_eq!(
+            reasons(&green, &tests("0", "0"), &empty),
+            ["nothing-was-committed"]
+        );
+        assert_eq!(
+            reasons(&red, &tests("0", "0"), &nothing),
+            ["red-tests-passed-unexpectedly"]
+        );
+        let facts = Facts {
+            missing_commits: vec!["ab".to_owned()],
+            dirt: Some("a.rs".to_owned()),
+            ..Facts::default()
+        };
+        assert_eq!(
+            reasons(&green, "status: complete\n", &facts),
+            ["commits-not-found", "uncommitted-work"]
+        );
+        assert_eq!(
+            reasons(&green, "status: failed\n", &facts),
+            ["commits-not-found"]
+        );
+        let docs = Agent::DocsEditsTeam;
+        let edits = "status: complete\nfiles_changed: [a.md, b.md]\n";
+        let facts = Facts {
+            changed_files: vec!["a.md".to_owned()],
+            has_new_commits: true,
+            ..Facts::default()
+        };
+        assert_eq!(reasons(&docs, edits, &facts), ["files-not-changed"]);
+        let note = "status: complete\nroot_cause_note: it\n";
+        assert_eq!(
+            reasons(&Agent::BugDiagnoser, note, &facts),
+            ["diagnosis-changed-files"]
+        );
+    }
 }

@@ -5,32 +5,19 @@ use thiserror::Error;
 use crate::issue::Issue;
 use crate::text::excerpt;
 
-/// How deep the review of the work is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub enum ReviewLevel {
-    /// Nobody looks at it.
-    None,
-    /// Only the light parts.
-    Light,
-    /// As usual.
-    #[default]
-    Standard,
-    /// With somebody who tries to break it.
-    Deep,
-}
-
-impl ReviewLevel {
-    /// Every level.
-    pub const ALL: [Self; 4] = [Self::None, Self::Light, Self::Standard, Self::Deep];
-
-    /// The word in a label.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Light => "light",
-            Self::Standard => "standard",
-            Self::Deep => "deep",
-        }
+crate::text::word_enum! {
+    /// How deep the review of the work is.
+    #[derive(PartialOrd, Ord, Default)]
+    pub enum ReviewLevel {
+        /// Nobody looks at it.
+        None = "none",
+        /// Only the light parts.
+        Light = "light",
+        /// As usual.
+        #[default]
+        Standard = "standard",
+        /// With somebody who tries to break it.
+        Deep = "deep",
     }
 }
 

@@ -3,36 +3,25 @@
 //! Both are state machines: they say what to do next and are told what came of it. A cycle is told nothing of the cycles before.
 
 mod findings;
-mod implement;
-mod review;
-mod reviewers;
-mod severity;
+mod implement_loop;
+mod review_loop;
 
-pub use findings::{Finding, Findings};
-pub use implement::{Aborted, Aggregate, CycleRecord, ImplementLoop, Next, WorkerEnd};
-pub use review::{CallerAction, ReviewLoop, ReviewNext, ReviewVerdict};
-pub use reviewers::{Reviewer, ReviewerStatus, reviewers, too_degraded};
-pub use severity::{Counts, Severity};
+pub use findings::{Counts, Finding, Findings, Severity};
+pub use implement_loop::{Aborted, Aggregate, CycleRecord, ImplementLoop, Next, WorkerEnd};
+pub use review_loop::{
+    CallerAction, ReviewLoop, ReviewNext, ReviewVerdict, Reviewer, ReviewerStatus, reviewers,
+    too_degraded,
+};
 
-/// How a loop ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Score {
-    /// It holds.
-    Pass,
-    /// It holds but for findings that somebody must weigh.
-    PassWithReservations,
-    /// It does not hold.
-    Fail,
-}
-
-impl Score {
-    /// The word in records.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pass => "PASS",
-            Self::PassWithReservations => "PASS_WITH_RESERVATIONS",
-            Self::Fail => "FAIL",
-        }
+crate::text::word_enum! {
+    /// How a loop ended.
+    pub enum Score {
+        /// It holds.
+        Pass = "PASS",
+        /// It holds but for findings that somebody must weigh.
+        PassWithReservations = "PASS_WITH_RESERVATIONS",
+        /// It does not hold.
+        Fail = "FAIL",
     }
 }
 

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::bead_ids::shared_bead_ids;
-use super::diagnostics;
+use super::diagnostics::{self, shared_bead_ids};
 use super::filter::Filter;
 use super::model::{Plan, Sprint};
 use crate::bead::BeadId;

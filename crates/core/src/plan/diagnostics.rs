@@ -1,70 +1,29 @@
-//! The words of every finding about a plan: one file for each, with its message, its places, its fix and
-//! its fixtures. The parser decides that something is wrong; these files say so.
+//! The findings about the text of a plan: message, places, fix and fixtures of each, in one file for each
+//! theme. The parser decides that something is wrong; these functions say so.
 
-mod bad_agent_name;
-mod bad_bead_id;
-mod bad_branch;
-mod bad_estimate;
-mod bad_number;
-mod bad_verifier_value;
-mod direction_mark;
-mod duplicate_sprint;
-mod gate_without_verifiers;
-mod lone_carriage_return;
-mod malformed_agent;
-mod malformed_heading;
-mod malformed_verifier;
-mod misplaced_annotation;
-mod missing_sections;
-mod misspelt_field;
-mod near_miss_heading;
-mod no_bead_id;
-mod no_sprints;
-mod not_a_sprint;
-mod nul_character;
-mod open_comment;
-mod open_fence;
-mod repeated_field;
-mod repeated_verifier_option;
-mod shared_bead_id;
-mod stray_verifier_text;
-mod text_beside_list;
-mod unfinished_annotation;
-mod unknown_model;
-mod unknown_type;
-mod unknown_verifier_option;
-mod verifier_beside_list;
+mod agents;
+mod annotations;
+mod fields;
+mod headings;
+mod text;
+mod values;
+mod verifiers;
 
-pub(crate) use bad_agent_name::bad_agent_name;
-pub(crate) use bad_bead_id::bad_bead_id;
-pub(crate) use bad_branch::bad_branch;
-pub(crate) use bad_estimate::bad_estimate;
-pub(crate) use bad_number::bad_number;
-pub(crate) use bad_verifier_value::bad_verifier_value;
-pub(crate) use direction_mark::direction_mark;
-pub(crate) use duplicate_sprint::duplicate_sprint;
-pub(crate) use gate_without_verifiers::gate_without_verifiers;
-pub(crate) use lone_carriage_return::lone_carriage_return;
-pub(crate) use malformed_agent::malformed_agent;
-pub(crate) use malformed_heading::malformed_heading;
-pub(crate) use malformed_verifier::malformed_verifier;
-pub(crate) use misplaced_annotation::misplaced_annotation;
-pub(crate) use missing_sections::missing_sections;
-pub(crate) use misspelt_field::misspelt_field;
-pub(crate) use near_miss_heading::near_miss_heading;
-pub(crate) use no_bead_id::no_bead_id;
-pub(crate) use no_sprints::no_sprints;
-pub(crate) use not_a_sprint::not_a_sprint;
-pub(crate) use nul_character::nul_character;
-pub(crate) use open_comment::open_comment;
-pub(crate) use open_fence::open_fence;
-pub(crate) use repeated_field::repeated_field;
-pub(crate) use repeated_verifier_option::repeated_verifier_option;
-pub(crate) use shared_bead_id::shared_bead_id;
-pub(crate) use stray_verifier_text::stray_verifier_text;
-pub(crate) use text_beside_list::text_beside_list;
-pub(crate) use unfinished_annotation::unfinished_annotation;
-pub(crate) use unknown_model::unknown_model;
-pub(crate) use unknown_type::unknown_type;
-pub(crate) use unknown_verifier_option::unknown_verifier_option;
-pub(crate) use verifier_beside_list::verifier_beside_list;
+pub(crate) use agents::{bad_agent_name, malformed_agent, unknown_model};
+pub(crate) use annotations::{
+    misplaced_annotation, no_bead_id, shared_bead_ids, unfinished_annotation,
+};
+pub(crate) use fields::{
+    gate_without_verifiers, missing_sections, misspelt_field, repeated_field, text_beside_list,
+};
+pub(crate) use headings::{
+    bad_number, duplicate_sprint, malformed_heading, near_miss_heading, not_a_sprint,
+};
+pub(crate) use text::{
+    direction_mark, lone_carriage_return, no_sprints, nul_character, open_comment, open_fence,
+};
+pub(crate) use values::{bad_bead_id, bad_branch, bad_estimate, unknown_type};
+pub(crate) use verifiers::{
+    bad_verifier_value, malformed_verifier, repeated_verifier_option, stray_verifier_text,
+    unknown_verifier_option, verifier_beside_list,
+};

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::Map;
 
+use super::model::Random;
 use super::model::{AgentModel, Model, scaled};
-use super::random::Random;
 use super::recorded::Key;
 use crate::agent::Status;
 use crate::bead::{self, BeadId, QaStatus};

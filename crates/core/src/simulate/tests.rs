@@ -1,13 +1,11 @@
 //! Rounds of small and random plans, and runs that are played again.
 
-use jiff::Timestamp;
 use proptest::prelude::*;
 
 use super::*;
-use crate::bead::BeadId;
 use crate::engine::{
-    Action, Backoff, Cap, Caps, Effect, Event, Head, Integration, Leader, Order, Outcome, Settings,
-    Spent, Standing, Task, replay,
+    Action, Backoff, Cap, Caps, Effect, Event, Head, Integration, Leader, Outcome, Spent, Standing,
+    replay,
 };
 use crate::issue::Fence;
 

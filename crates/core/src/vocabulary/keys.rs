@@ -92,8 +92,48 @@ pub mod metadata {
     pub const LANE: &str = "lane";
     /// The bounds of the work.
     pub const CONSTRAINTS: &str = "constraints";
-    /// How often the watchdog put it back.
-    pub const RESTART_COUNT: &str = "restart_count";
     /// When a gate was last checked.
     pub const CHECKED_AT: &str = "checked_at";
+    /// How the sprint ended, as its leading agent or the run said.
+    pub const SCRUM_RESULT: &str = "scrum_result";
+    /// What the next attempt is told about the last one.
+    pub const LAST_FEEDBACK: &str = "last_feedback";
+    /// The runs of dev agents.
+    pub const DEV_AGENT_EXECUTIONS: &str = "dev_agent_executions";
+    /// The runs of QA agents.
+    pub const QA_AGENT_EXECUTIONS: &str = "qa_agent_executions";
+    /// What a person is asked.
+    pub const QUESTION: &str = "question";
+    /// The team of the sprint.
+    pub const TEAM_NAME: &str = "team_name";
+    /// The formula that a molecule was made from.
+    pub const FORMULA: &str = "formula";
+    /// The ids of a molecule's steps, in the order of the formula.
+    pub const STEPS: &str = "steps";
+    /// What makes a bead a gate.
+    pub const BLOCKING: &str = "blocking";
+}
+
+/// Keys of `ralph_meta`, where the executor of one bead and the watchdog note how it stands.
+pub mod ralph_meta {
+    /// How many attempts the last run made.
+    pub const ATTEMPT_COUNT: &str = "attempt_count";
+    /// How many attempts all runs made.
+    pub const TOTAL_ATTEMPTS: &str = "total_attempts";
+    /// When the last attempt began.
+    pub const LAST_ATTEMPT: &str = "last_attempt";
+    /// What the checks said last.
+    pub const VERIFIER_RESULTS: &str = "verifier_results";
+    /// What went wrong last.
+    pub const LAST_FAILURE_SUMMARY: &str = "last_failure_summary";
+    /// Why the bead failed for good.
+    pub const FAILURE_REASON: &str = "failure_reason";
+    /// Whether a gate is green or red.
+    pub const GATE_STATUS: &str = "gate_status";
+    /// How long to wait after the first failure.
+    pub const RETRY_BACKOFF_SECONDS: &str = "retry_backoff_seconds";
+    /// How often the watchdog restarted it.
+    pub const RESTART_COUNT: &str = "restart_count";
+    /// When the watchdog last restarted it.
+    pub const LAST_RESTART: &str = "last_restart";
 }

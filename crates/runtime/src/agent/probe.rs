@@ -9,7 +9,7 @@ use std::time::Duration;
 use beads_ralph_core::agent::{Adapter, Capability, version_in};
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::ready::program;
+use super::program;
 use crate::os::process::{
     Cancel, Ended, Ending, Environment, Limits, Mark, Silent, Spec, Stdin, UnitError, Units,
 };
@@ -23,49 +23,37 @@ const GRACE: Duration = Duration::from_secs(1);
 /// What is known of an agent's program.
 #[derive(Debug)]
 pub struct Probed {
-    /// Where it is.
     pub program: Option<Utf8PathBuf>,
-    /// Its version, if it says.
     pub version: Option<String>,
     /// What the adapter knows how to ask for, and whether the program has it.
     pub capabilities: Vec<(Capability, Support)>,
-    /// Whether it is logged in.
     pub login: Login,
-    /// What went wrong, for people.
     pub problems: Vec<String>,
 }
 
 impl Probed {
-    /// Whether a run with it can begin.
     pub fn is_usable(&self) -> bool {
         self.program.is_some() && self.problems.is_empty()
     }
 }
 
-/// Whether a program has what an adapter asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Support {
-    /// It says so.
     Yes,
     /// It does not know the option.
     No,
-    /// It could not be asked.
     Unknown,
 }
 
-/// Whether a program is logged in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Login {
-    /// It is.
     In,
     /// It is not; a key in the environment may do.
     Out,
-    /// It cannot be asked.
     Unknown,
 }
 
 impl Login {
-    /// The word for it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::In => "logged in",
@@ -123,7 +111,6 @@ struct Asking<'a> {
     withhold: &'a [String],
 }
 
-/// What a program said.
 struct Answer {
     printed: String,
     is_success: bool,
@@ -147,7 +134,6 @@ impl Asking<'_> {
         asked.iter().map(support).collect()
     }
 
-    /// Everything that the program prints as its help.
     fn help(&self) -> Option<String> {
         let pages = self.adapter.probe.help.iter();
         let pages: Vec<String> = pages

@@ -30,20 +30,14 @@ const IDLE: Duration = Duration::from_mins(15);
 /// No report is as long.
 const MAX_REPORT: u64 = 4 << 20;
 
-/// One run of an agent.
 #[derive(Debug)]
 pub struct Job<'a> {
-    /// How it is run.
     pub adapter: &'a Adapter,
-    /// Its program.
     pub program: &'a Utf8Path,
     /// What is wanted of it. Where its files are is set here.
     pub call: Call,
-    /// What its work is about.
     pub context: Context,
-    /// The directory of this run; it exists.
     pub directory: &'a Utf8Path,
-    /// By what its processes are known.
     pub mark: Mark,
     /// How long it may take; the adapter may say less.
     pub limit: Duration,
@@ -67,7 +61,6 @@ pub trait Observer {
     fn silent(&mut self, _silence: Duration, _deadline: Duration) {}
 }
 
-/// Nobody looks.
 #[derive(Debug, Default)]
 pub struct Quiet;
 
@@ -78,7 +71,6 @@ impl Observer for Quiet {
 /// Why an agent could not be run for reasons that are ours. Whatever is wrong with the agent or its program is an [`Outcome`].
 #[derive(Debug, Error)]
 pub enum AgentError {
-    /// A file of the run cannot be written.
     #[error(transparent)]
     File(#[from] FileError),
     /// No process can be started.
@@ -86,7 +78,6 @@ pub enum AgentError {
     Unit(UnitError),
 }
 
-/// An id for a new session.
 pub fn new_session_id() -> String {
     Uuid::new_v4().to_string()
 }
@@ -100,7 +91,6 @@ pub fn session_id_from(text: &str) -> String {
         .to_string()
 }
 
-/// Runs an agent to its end.
 pub fn run(
     units: &Units,
     mut job: Job<'_>,
@@ -282,7 +272,6 @@ fn kept(mut outcome: Outcome, ended: Ended) -> Outcome {
     outcome
 }
 
-/// A duration in words.
 fn said(duration: Duration) -> String {
     let seconds = duration.as_secs();
     let (n, unit) = match seconds {
@@ -300,7 +289,6 @@ struct Watching<'a, 'o> {
     drain: Duration,
     observer: &'o mut dyn Observer,
     over: Option<String>,
-    /// What the observer saw last.
     shown: Option<(Option<String>, Option<String>)>,
     hearing: Hearing,
 }

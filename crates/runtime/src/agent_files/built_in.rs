@@ -107,7 +107,7 @@ mod tests {
         }
         for stage in Stage::ALL {
             for mode in Mode::ALL {
-                let worker = worker_for(*stage, mode);
+                let worker = worker_for(stage, mode);
                 assert!(WORKERS.contains(&worker.as_str()), "{worker:?}");
             }
         }

@@ -30,21 +30,17 @@ pub struct BeadFile {
 /// Why a bead's file cannot be used.
 #[derive(Debug, Error)]
 pub enum BeadFileError {
-    /// It cannot be read or written.
     #[error(transparent)]
     File(#[from] FileError),
     /// It is not a DoD bead (V-1).
     #[error("{} is not a valid bead", shown(path))]
     Invalid {
-        /// The file.
         path: Utf8PathBuf,
-        /// Everything that is wrong with it.
         errors: Vec<FieldError>,
     },
 }
 
 impl BeadFileError {
-    /// The code of contracts §4.2.
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::File(error) => error.code(),
@@ -53,7 +49,6 @@ impl BeadFileError {
     }
 }
 
-/// What became of a write.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Written {
     /// The file holds the new state.
@@ -63,7 +58,6 @@ pub enum Written {
 }
 
 impl BeadFile {
-    /// Reads a bead's file.
     pub fn read(path: &Utf8Path) -> Result<Self, BeadFileError> {
         let bytes = files::read(path)?;
         let bead =
@@ -151,12 +145,10 @@ impl BeadFile {
         root.join(LOCKS).join(name)
     }
 
-    /// The bead as it was read.
     pub fn bead(&self) -> &DodBead {
         &self.bead
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Utf8Path {
         &self.path
     }

@@ -10,7 +10,7 @@ use serde_saphyr::Spanned;
 
 use super::document::AgentsKey;
 use super::error::meant;
-use crate::agent::{built_in_named, built_in_names};
+use crate::adapters;
 
 /// What a program that nobody knows is run as.
 const ANY_COMMAND: &str = "command";
@@ -24,7 +24,6 @@ const USUAL: [&str; 4] = ["claude", "codex", "gemini", "opencode"];
 /// longer than most commands, and most commands run one agent or none.
 #[derive(Debug, Clone)]
 pub struct Agents {
-    /// The chosen one.
     default: Option<String>,
     /// What is configured about some of them, by name.
     sections: BTreeMap<String, Overrides>,
@@ -63,7 +62,7 @@ impl Agents {
             section.options.get_or_insert(options);
         }
         let names = sections.keys().cloned();
-        let names = names.chain(built_in_names().map(str::to_owned));
+        let names = names.chain(adapters::names().map(str::to_owned));
         let adapters = names.map(|name| (name, OnceLock::new())).collect();
         Ok(Self {
             default,
@@ -83,7 +82,6 @@ impl Agents {
         self.adapters.keys().filter_map(|name| self.get(name))
     }
 
-    /// An agent by its name.
     pub fn get(&self, name: &str) -> Option<&Adapter> {
         let adapter = self.adapters.get(name)?;
         let adapter = adapter.get_or_init(|| self.assemble(name));
@@ -91,7 +89,7 @@ impl Agents {
     }
 
     fn assemble(&self, name: &str) -> Adapter {
-        let built_in = |name: &str| built_in_named(name).expect("only what is known is a kind");
+        let built_in = |name: &str| adapters::named(name).expect("only what is known is a kind");
         match self.sections.get(name) {
             Some(section) => built_in(kind(name, section)).with(name, section.clone()),
             None => built_in(name).clone(),
@@ -103,7 +101,6 @@ impl Agents {
         meant(name, self.all().map(|adapter| adapter.name.as_str()))
     }
 
-    /// The agent that is chosen in the configuration.
     pub fn chosen(&self) -> Option<&Adapter> {
         self.get(self.default.as_deref()?)
     }
@@ -124,16 +121,15 @@ impl Agents {
 fn kind<'s>(name: &'s str, section: &'s Overrides) -> &'s str {
     match &section.kind {
         Some(kind) => kind,
-        None if built_in_names().any(|known| known == name) => name,
+        None if adapters::names().any(|known| known == name) => name,
         None => ANY_COMMAND,
     }
 }
 
-/// What is wrong with a section.
 fn fault(name: &str, section: &Overrides) -> Option<String> {
     let kind = kind(name, section);
-    if !built_in_names().any(|known| known == kind) {
-        let hint = meant(kind, built_in_names());
+    if !adapters::names().any(|known| known == kind) {
+        let hint = meant(kind, adapters::names());
         return Some(format!("there is no kind `{}`{hint}", excerpt(kind)));
     }
     if kind == ANY_COMMAND && section.executable.is_none() {
@@ -142,7 +138,6 @@ fn fault(name: &str, section: &Overrides) -> Option<String> {
     section.fault()
 }
 
-/// Checks that what a key chooses is there.
 fn check(
     key: &str,
     chosen: &Spanned<String>,

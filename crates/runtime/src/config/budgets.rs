@@ -8,31 +8,22 @@ use serde::Deserialize;
 /// What may be spent, at each level. There are caps unless somebody takes them away with `null`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Budgets {
-    /// By one run of an agent.
     pub attempt: Allowance,
-    /// On one bead, by all of its attempts.
     pub bead: Allowance,
-    /// By one team.
     pub team: Allowance,
-    /// By one run of the orchestrator.
     pub run: Allowance,
 }
 
 /// What may be spent at one level; what is absent is not limited.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Allowance {
-    /// US dollars.
     pub usd: Option<f64>,
-    /// Tokens of all kinds.
     pub tokens: Option<u64>,
-    /// How often a model is asked.
     pub turns: Option<u64>,
-    /// Minutes on the clock.
     pub minutes: Option<u64>,
 }
 
 impl Allowance {
-    /// What an agent is told, and watched for.
     pub fn budget(&self) -> Budget {
         Budget {
             usd: self.usd,
@@ -41,7 +32,6 @@ impl Allowance {
         }
     }
 
-    /// The time on the clock.
     pub fn time(&self) -> Option<Duration> {
         self.minutes.map(Duration::from_mins)
     }
@@ -66,7 +56,6 @@ impl Default for Budgets {
     }
 }
 
-/// `budgets`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct BudgetsKey {

@@ -1,24 +1,25 @@
 //! The file as it is written, in both of its layouts (contracts §7.1).
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use beads_ralph_core::agent::{Overrides, Permissions};
-use serde::Deserialize;
-use serde::de::IgnoredAny;
+use beads_ralph_core::text::excerpt;
+use serde::de::{self, IgnoredAny, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_saphyr::Spanned;
 
 use super::budgets::BudgetsKey;
-use super::disk::DiskKey;
 use super::error::reason;
-use super::gates::GatesKey;
-use super::hooks::{NotifyKey, ScrumMaster};
 use super::implement::ImplementKey;
 use super::integration::IntegrationKey;
-use super::logging::LoggingKey;
-use super::patrol::PatrolKey;
+use super::integration::{NotifyKey, ScrumMaster};
+use super::project::GatesKey;
+use super::run::DiskKey;
+use super::run::LoggingKey;
+use super::run::PatrolKey;
 use super::run::{ClaudeKey, NetworkKey, RalphKey, RetryKey, RunKeys};
-use super::timeouts::{Limit, TimeoutsKey};
-use super::values::{Backoff, Branch, Count};
+use super::run::{Limit, TimeoutsKey};
 use super::worktrees::{RepoName, WorktreesKey};
 
 /// A key that is known and for another part to read.
@@ -92,7 +93,6 @@ pub(super) struct Document {
     pub(super) patrol: PatrolKey,
 }
 
-/// `agents`, and `agent_defaults` in the flat layout.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct AgentsKey {
@@ -106,7 +106,6 @@ pub(super) struct AgentsKey {
 }
 
 impl AgentsKey {
-    /// The same, with what only the other one has.
     pub(super) fn or(mut self, other: Self) -> Self {
         for (name, overrides) in other.adapters {
             self.adapters.entry(name).or_insert(overrides);
@@ -130,7 +129,6 @@ pub(super) struct VerifyKey {
     pub(super) flaky_retries: Count<0>,
 }
 
-/// Reads the bytes of a file.
 pub(super) fn read(bytes: &[u8]) -> Result<Document, String> {
     let text = str::from_utf8(bytes).map_err(|error| error.to_string())?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -205,4 +203,111 @@ pub(super) fn known_keys(text: &str, unknown: &str) -> Option<Vec<String>> {
         } if field == unknown => Some(expected.iter().map(|&key| key.to_owned()).collect()),
         _ => None,
     }
+}
+
+/// A whole number of at least `MIN`, if there is one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Count<const MIN: u32>(pub(super) Option<u32>);
+
+impl<const MIN: u32> Count<MIN> {
+    pub(super) fn or(self, other: Self) -> Self {
+        Self(self.0.or(other.0))
+    }
+}
+
+impl<'de, const MIN: u32> Deserialize<'de> for Count<MIN> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(WholeNumber::<MIN>)
+    }
+}
+
+struct WholeNumber<const MIN: u32>;
+
+impl<const MIN: u32> Visitor<'_> for WholeNumber<MIN> {
+    type Value = Count<MIN>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a whole number from {MIN} to {}", u32::MAX)
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Self::Value, E> {
+        let count = u32::try_from(number).ok().filter(|count| *count >= MIN);
+        let max = u32::MAX;
+        let refused = || {
+            E::custom(format!(
+                "{number} will not do; it must be a whole number from {MIN} to {max}"
+            ))
+        };
+        count.map(|count| Count(Some(count))).ok_or_else(refused)
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Self::Value, E> {
+        self.visit_i64(i64::try_from(number).unwrap_or(i64::MAX))
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
+        Ok(Count(None))
+    }
+}
+
+/// A text with something in it, if there is one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Text(pub(super) Option<String>);
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Option::<String>::deserialize(deserializer)?;
+        if text.as_deref().is_some_and(|text| text.trim().is_empty()) {
+            return Err(de::Error::custom(
+                "it is empty; leave the key out for its default",
+            ));
+        }
+        Ok(Self(text))
+    }
+}
+
+/// The name of a branch, if there is one. The source branch is the user's own, so what git takes is taken.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Branch(pub(super) Option<String>);
+
+impl<'de> Deserialize<'de> for Branch {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = Option::<String>::deserialize(deserializer)?;
+        if let Some(name) = name.as_deref().filter(|name| !is_branch(name)) {
+            let name = excerpt(name);
+            return Err(de::Error::custom(format!(
+                "'{name}' is no name of a branch"
+            )));
+        }
+        Ok(Self(name))
+    }
+}
+
+/// What `git check-ref-format --branch` takes.
+fn is_branch(name: &str) -> bool {
+    let is_odd = |c: char| c.is_whitespace() || c.is_control() || "~^:?*[\\".contains(c);
+    let is_part = |part: &str| {
+        !part.is_empty() && !part.starts_with('.') && !part.to_ascii_lowercase().ends_with(".lock")
+    };
+    name != "@"
+        && name != "HEAD"
+        && !name.starts_with('-')
+        && !name.ends_with('.')
+        && !name.contains(is_odd)
+        && !name.contains("..")
+        && !name.contains("@{")
+        && name.split('/').all(is_part)
+}
+
+/// How waits grow from one try to the next (contracts §7.7).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Backoff {
+    /// Each wait is twice as long as the one before.
+    #[default]
+    Exponential,
+    /// Each wait is longer than the one before by as much as the first.
+    Linear,
+    /// All waits are as long as the first.
+    Constant,
 }

@@ -15,21 +15,13 @@ const MAX_SAID: usize = 300;
 /// What can go wrong with the configuration.
 #[derive(Debug, DeriveError)]
 pub enum ConfigError {
-    /// The file cannot be read.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The file is not what it should be.
     #[error("{} cannot be used: {reason}", shown(path))]
-    Invalid {
-        /// The file.
-        path: Utf8PathBuf,
-        /// What is wrong, with its line.
-        reason: String,
-    },
+    Invalid { path: Utf8PathBuf, reason: String },
 }
 
 impl ConfigError {
-    /// The code of contracts §4.2.
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::File(error) => error.code(),

@@ -13,16 +13,14 @@ use serde::{Deserialize, Deserializer};
 use serde_saphyr::Spanned;
 
 use super::adapters::Agents;
+use super::document::{Count, Text};
 use super::error::meant;
-use super::timeouts::Limit;
-use super::values::{Count, Text};
+use super::run::Limit;
 
-/// How `implement` works.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImplementSettings {
     /// Who does a stage, in every mode or in one; anything else is done by whom the program knows for it (I-19).
     pub workers: BTreeMap<(Stage, Option<Mode>), WorkerSettings>,
-    /// Who reviews.
     pub reviewers: ReviewerSettings,
     /// The workers whose work leaves a label on the step (I-22).
     pub audited: Vec<String>,
@@ -40,7 +38,6 @@ pub struct ImplementSettings {
     pub sibling: Option<Vec<String>>,
 }
 
-/// Who does a stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerSettings {
     /// The worker's name, which is also that of its file.
@@ -86,7 +83,6 @@ impl ImplementSettings {
     }
 }
 
-/// `implement`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct ImplementKey {
@@ -224,7 +220,6 @@ impl<'de> Deserialize<'de> for AgentName {
     }
 }
 
-/// A worker: its name, or a section.
 #[derive(Debug)]
 struct WorkerKey(WorkerSection);
 

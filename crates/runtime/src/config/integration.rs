@@ -3,12 +3,11 @@
 use std::fmt;
 
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
-use serde::de::{self, MapAccess, Visitor};
+use serde::de::{self, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::values::Branch;
+use super::document::Branch;
 
-/// What is done with verified work.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IntegrationSettings {
     /// How it is handed over. Without a choice: by pull requests where they can be made, else by merging.
@@ -30,7 +29,6 @@ pub enum IntegrationMode {
 }
 
 impl IntegrationMode {
-    /// The word that stands in the configuration.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -40,7 +38,6 @@ impl IntegrationMode {
     }
 }
 
-/// `integration`: a word, or a section.
 #[derive(Debug, Default)]
 pub(super) struct IntegrationKey(IntegrationSection);
 
@@ -89,5 +86,73 @@ impl<'de> Visitor<'de> for WordOrSection {
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
         IntegrationSection::deserialize(MapAccessDeserializer::new(map)).map(IntegrationKey)
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ScrumMaster {
+    #[default]
+    Native,
+    /// The bead's `scrum_master_agent`; what it claims is verified.
+    Agent,
+}
+
+/// `notify`: a command line for the shell, or a program and its arguments.
+#[derive(Debug)]
+pub(super) enum NotifyKey {
+    Line(String),
+    Program(Vec<String>),
+}
+
+impl NotifyKey {
+    pub(super) fn arguments(self, shell: &[String]) -> Vec<String> {
+        match self {
+            Self::Program(arguments) => arguments,
+            // What is to be told comes as an argument behind these.
+            Self::Line(line) => {
+                let line = format!("{line} \"$@\"");
+                shell
+                    .iter()
+                    .cloned()
+                    .chain([line, "notify".to_owned()])
+                    .collect()
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for NotifyKey {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(LineOrProgram)
+    }
+}
+
+struct LineOrProgram;
+
+impl<'de> Visitor<'de> for LineOrProgram {
+    type Value = NotifyKey;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a command line, or a list of a program and its arguments")
+    }
+
+    fn visit_str<E: de::Error>(self, line: &str) -> Result<Self::Value, E> {
+        if line.trim().is_empty() {
+            return Err(E::custom("it is empty; leave the key out to tell nobody"));
+        }
+        Ok(NotifyKey::Line(line.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut arguments: Vec<String> = Vec::new();
+        while let Some(argument) = list.next_element()? {
+            arguments.push(argument);
+        }
+        let program = arguments.first().filter(|name| !name.trim().is_empty());
+        if program.is_none() {
+            return Err(de::Error::custom("the list names no program"));
+        }
+        Ok(NotifyKey::Program(arguments))
     }
 }

@@ -6,17 +6,16 @@
 use beads_ralph_core::diag::did_you_mean;
 use beads_ralph_core::text::{LineIndex, excerpt, visible};
 use camino::Utf8Path;
+use serde::Deserialize;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::error::{ConfigError, meant};
-use super::gates::GatesKey;
 use crate::os::files;
 
 /// The file's name in the repository's root.
 pub const PROJECT_FILE_NAME: &str = "project-config.toml";
 
-/// The tables that the file may have.
 const TABLES: [&str; 7] = [
     "gates",
     "coverage",
@@ -30,9 +29,7 @@ const TABLES: [&str; 7] = [
 /// How much of the code must be tested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Coverage {
-    /// Whether it is asked for at all.
     pub is_applicable: bool,
-    /// The percentage that is asked for.
     pub threshold: u32,
     /// Where the report of the tests is, from the repository's root.
     pub report_location: Option<String>,
@@ -168,4 +165,51 @@ fn unknown(at: usize, what: &str, name: &str, known: &[&str]) -> Fault {
         at,
         format!("unknown {what} `{name}`; there are {all}{hint}"),
     )
+}
+
+/// The commands of the project, each where there is one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Gates {
+    pub build: Option<String>,
+    pub typecheck: Option<String>,
+    pub lint: Option<String>,
+    pub test: Option<String>,
+}
+
+impl Gates {
+    /// The commands that there are, in the order in which they are run, with the names of their blocks in reports (W-3).
+    pub fn commands(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let all = [
+            ("build", &self.build),
+            ("typecheck", &self.typecheck),
+            ("lint", &self.lint),
+            ("tests", &self.test),
+        ];
+        all.into_iter()
+            .filter_map(|(name, command)| Some((name, command.as_deref()?)))
+    }
+}
+
+/// The gates as one file has them. A text without anything in it says that there is no such gate.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct GatesKey {
+    pub(super) build: Option<String>,
+    pub(super) typecheck: Option<String>,
+    pub(super) lint: Option<String>,
+    pub(super) test: Option<String>,
+}
+
+impl GatesKey {
+    pub(super) fn over(self, other: Self) -> Gates {
+        let filled = |own: Option<String>, other: Option<String>| {
+            own.or(other).filter(|command| !command.trim().is_empty())
+        };
+        Gates {
+            build: filled(self.build, other.build),
+            typecheck: filled(self.typecheck, other.typecheck),
+            lint: filled(self.lint, other.lint),
+            test: filled(self.test, other.test),
+        }
+    }
 }

@@ -1,13 +1,16 @@
 //! How the loop runs: how much at once, how often, how long it waits (contracts §7.1, L-1).
+//!
+//! `logging`, which older configurations have. It is checked and changes nothing: what a run did is kept with the run, under
+//! `.beads/runs/`, and what people see goes to standard error.
 
 use std::time::Duration;
 
-use serde::Deserialize;
+use beads_ralph_core::patrol::Wishes;
+use beads_ralph_core::text::{excerpt, parse_duration};
+use serde::{Deserialize, Deserializer, de};
 
-use super::timeouts::Limit;
-use super::values::{Backoff, Count};
+use super::document::{Backoff, Count, Text};
 
-/// How the loop runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunSettings {
     /// How many agents may run at once.
@@ -51,7 +54,6 @@ impl RunSettings {
     pub const MAX_ATTEMPTS: u32 = 3;
 }
 
-/// `ralph`.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct RalphKey {
@@ -59,7 +61,6 @@ pub(super) struct RalphKey {
     pub(super) poll_interval: Limit,
 }
 
-/// `retry`.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct RetryKey {
@@ -67,7 +68,6 @@ pub(super) struct RetryKey {
     pub(super) pr_creation_retries: Count<0>,
 }
 
-/// `network`.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct NetworkKey {
@@ -124,4 +124,202 @@ impl RunKeys {
 fn smaller(one: Option<u32>, other: Option<u32>) -> Option<usize> {
     let caps = [one, other].into_iter().flatten();
     caps.min().and_then(|cap| usize::try_from(cap).ok())
+}
+
+/// How long agents may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timeouts {
+    /// One attempt of a scrum-master, or its whole session where it is an agent itself (L-2).
+    pub scrum_master: Duration,
+    pub dev_agent: Duration,
+    pub qa_agent: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            scrum_master: Duration::from_mins(30),
+            dev_agent: Duration::from_mins(20),
+            qa_agent: Duration::from_mins(10),
+        }
+    }
+}
+
+impl Timeouts {
+    /// What is odd about them (L-2).
+    pub fn warning(&self) -> Option<String> {
+        (self.scrum_master < self.dev_agent + self.qa_agent).then(|| {
+            "timeouts.scrum_master is shorter than timeouts.dev_agent and timeouts.qa_agent together, so an attempt can be cut off in the middle".to_owned()
+        })
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct TimeoutsKey {
+    pub(super) scrum_master: Limit,
+    pub(super) dev_agent: Limit,
+    pub(super) qa_agent: Limit,
+}
+
+impl TimeoutsKey {
+    /// The same, with what only the other one has.
+    pub(super) fn or(self, other: Self) -> Self {
+        Self {
+            scrum_master: self.scrum_master.or(other.scrum_master),
+            dev_agent: self.dev_agent.or(other.dev_agent),
+            qa_agent: self.qa_agent.or(other.qa_agent),
+        }
+    }
+
+    pub(super) fn over_defaults(self) -> Timeouts {
+        let default = Timeouts::default();
+        Timeouts {
+            scrum_master: self.scrum_master.unwrap_or(default.scrum_master),
+            dev_agent: self.dev_agent.unwrap_or(default.dev_agent),
+            qa_agent: self.qa_agent.unwrap_or(default.qa_agent),
+        }
+    }
+}
+
+/// A duration in Go's style, if there is one; it is never zero (L-1).
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Limit(Option<Duration>);
+
+impl Limit {
+    pub(super) fn or(self, other: Self) -> Self {
+        Self(self.0.or(other.0))
+    }
+
+    pub(super) fn unwrap_or(self, default: Duration) -> Duration {
+        self.0.unwrap_or(default)
+    }
+}
+
+impl<'de> Deserialize<'de> for Limit {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Some(text) = Option::<String>::deserialize(deserializer)? else {
+            return Ok(Self(None));
+        };
+        let duration = parse_duration(&text).ok_or_else(|| {
+            de::Error::custom(format!(
+                "'{}' is no duration; write it as 90s, 20m or 1h30m",
+                excerpt(&text)
+            ))
+        })?;
+        Ok(Self(Some(duration)))
+    }
+}
+
+/// How much room there must be before anything starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DiskSettings {
+    /// How many gigabytes (10⁹ bytes) must be free.
+    pub min_free_gb: u64,
+    pub check_before_start: bool,
+}
+
+impl Default for DiskSettings {
+    fn default() -> Self {
+        Self {
+            min_free_gb: 10,
+            check_before_start: true,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct DiskKey {
+    pub(super) min_free_gb: Count<0>,
+    pub(super) check_before_start: Option<bool>,
+}
+
+impl DiskKey {
+    /// The settings of a nested layout, with what only the flat one has.
+    pub(super) fn settings(self, flat: Self) -> DiskSettings {
+        let default = DiskSettings::default();
+        let room = self.min_free_gb.or(flat.min_free_gb).0;
+        let is_checked = self.check_before_start.or(flat.check_before_start);
+        DiskSettings {
+            min_free_gb: room.map_or(default.min_free_gb, u64::from),
+            check_before_start: is_checked.unwrap_or(default.check_before_start),
+        }
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct LoggingKey {
+    #[serde(rename = "level")]
+    _level: Option<Level>,
+    #[serde(rename = "format")]
+    _format: Option<Format>,
+    #[serde(rename = "file")]
+    _file: Text,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Level {
+    Error,
+    Warn,
+    Info,
+    Debug,
+    Trace,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Format {
+    Json,
+    Text,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PatrolSettings {
+    /// The commands, where the user names them.
+    pub wishes: Wishes,
+    /// The longest wait between two cycles (G-6).
+    pub interval: Duration,
+    /// How long one check may take.
+    pub timeout: Duration,
+}
+
+impl Default for PatrolSettings {
+    fn default() -> Self {
+        Self {
+            wishes: Wishes::default(),
+            interval: Duration::from_mins(5),
+            timeout: Duration::from_mins(30),
+        }
+    }
+}
+
+/// `patrol`. A text without anything in it says that there is no such check.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct PatrolKey {
+    unit: Option<String>,
+    build: Option<String>,
+    e2e: Option<String>,
+    e2e_enabled: Option<bool>,
+    interval: Limit,
+    timeout: Limit,
+}
+
+impl PatrolKey {
+    pub(super) fn settings(self) -> PatrolSettings {
+        let default = PatrolSettings::default();
+        PatrolSettings {
+            wishes: Wishes {
+                unit: self.unit,
+                build: self.build,
+                e2e: self.e2e,
+                e2e_enabled: self.e2e_enabled,
+            },
+            interval: self.interval.unwrap_or(default.interval),
+            timeout: self.timeout.unwrap_or(default.timeout),
+        }
+    }
 }

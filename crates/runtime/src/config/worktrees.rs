@@ -9,18 +9,15 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::values::{Branch, Text};
+use super::document::{Branch, Text};
 
-/// Where beads are worked on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorktreeSettings {
     /// The repository's name in the paths of worktrees; without one, that of its directory.
     pub repo_name: Option<String>,
-    /// What work starts from and is made for.
     pub source_branch: String,
     /// Whether the worktree of a closed bead is removed (L-22).
     pub cleanup_on_complete: bool,
-    /// What a worktree starts from.
     pub base: Base,
     /// A command line that makes a new worktree ready, run in it by the shell.
     pub setup: Option<String>,
@@ -32,14 +29,12 @@ pub struct WorktreeSettings {
     pub port_range: RangeInclusive<u16>,
 }
 
-/// What a worktree starts from (contracts §7.6).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Base {
     /// The source branch, with the verified work of what the bead waited for.
     #[default]
     Dependencies,
-    /// The source branch as it is.
     Source,
 }
 
@@ -58,7 +53,6 @@ impl Default for WorktreeSettings {
     }
 }
 
-/// `worktrees`, or the keys of the flat layout.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct WorktreesKey {

@@ -12,15 +12,13 @@ use beads_ralph_core::dod::{
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
 
-use super::agent_end::agent_end;
-use super::beating::Beating;
 use super::keeper::{Keeper, KeeperError, Verdict};
-use super::receipt::{Receipt, exceeded};
-use super::{Ending, Report, Task, Worker, Workshop};
+use super::{Ending, Receipt, Report, Task, Worker, Workshop, agent_end, exceeded};
 use crate::bead_files::{EvidenceError, check_artifacts};
 use crate::check::{Checks, Ground};
 use crate::os::clock;
 use crate::os::files::{self, FileError};
+use crate::os::process::Cancel;
 use crate::progress::{Listener, News};
 use crate::work_dir::{Snapshot, Tree};
 
@@ -381,4 +379,24 @@ impl Run<'_> {
 /// Something that is no check of the bead and must hold all the same.
 fn failed(name: &str, reason: &str) -> CheckRecord {
     CheckRecord::failed(name, reason, &Timestamp::from_instant(clock::now()))
+}
+
+/// Says that the bead is still worked on, as often as whoever keeps it needs to hear it, and stops the work when it is ours no
+/// longer.
+pub(super) struct Beating<'a> {
+    pub(super) keeper: &'a mut dyn Keeper,
+    pub(super) cancel: &'a Cancel,
+    pub(super) listener: &'a mut dyn Listener,
+}
+
+impl Listener for Beating<'_> {
+    fn hear(&mut self, news: &News<'_>) {
+        if matches!(news, News::Running { .. } | News::Waiting { .. })
+            && let Err(lost) = self.keeper.beat()
+        {
+            self.listener.hear(&News::Warning(&lost.to_string()));
+            self.cancel.cancel();
+        }
+        self.listener.hear(news);
+    }
 }

@@ -56,7 +56,6 @@ pub(super) fn body(body: &str) -> String {
     kept
 }
 
-/// The name of a branch in a message.
 pub(super) fn branch(name: &str) -> String {
     format!("branch '{}'", excerpt(name))
 }

@@ -6,15 +6,15 @@ use std::sync::PoisonError;
 
 use beads_ralph_core::engine::{CommitId, Trouble};
 
-use super::base::Start;
 use super::call::{Call, Said};
 use super::prepare::MERGING;
+use super::remote::Start;
 use super::site::{INITIALIZING, Linked, Site};
 use super::status::Status;
-use super::{Git, guard, refname};
+use super::{Git, guard, refs};
 use crate::os::files;
+use crate::ports::{Origin, Place};
 use crate::repo::shown;
-use crate::run::{Origin, Place};
 
 /// A worktree, and what is checked out there.
 #[derive(Debug)]
@@ -133,7 +133,7 @@ impl Git {
 
     /// Removes what git remembers of worktrees that are gone, unless one that is there holds the branch.
     fn clear_the_way(&self, place: &Place) -> Result<Trouble, Trouble> {
-        let branch = refname::branch(&place.branch);
+        let branch = refs::branch(&place.branch);
         // Git lists real paths, and what is gone has none but for its parent's.
         let above = place
             .worktree
@@ -178,7 +178,7 @@ impl Git {
 
     /// Finishes what git was killed at: everything was there but the files.
     fn finish_worktree(&self, linked: &Linked, place: &Place) -> Result<(), Trouble> {
-        let branch = refname::branch(&place.branch);
+        let branch = refs::branch(&place.branch);
         if self.resolve(&branch)?.is_none() {
             let path = linked.path.as_str();
             let arguments = ["worktree", "remove", "--force", "--force", "--", path];
@@ -242,7 +242,7 @@ impl Git {
         if self.is_shallow {
             return Ok(());
         }
-        let source = refname::branch(&origin.source);
+        let source = refs::branch(&origin.source);
         let arguments = ["merge-base", &source, &head.0];
         let said = self.caller.say(&Call::new(&self.root, &arguments))?;
         match said.code {

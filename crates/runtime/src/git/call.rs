@@ -19,7 +19,7 @@ use super::guard::Guard;
 use super::index::recognised;
 use super::site::Linked;
 use super::view::View;
-use super::{Settings, fault, locks};
+use super::{Settings, errors, locks};
 use crate::os::files;
 use crate::os::process::{
     Cancel, Captured, Ending, Environment, Limits, Mark, Silent, Spec, Stdin, Stopped, UnitError,
@@ -77,10 +77,8 @@ pub(super) struct Caller<U> {
     repository: Option<Known>,
 }
 
-/// A repository that is known.
 #[derive(Debug)]
 struct Known {
-    /// The root of the main checkout.
     root: Utf8PathBuf,
     /// The git directory that all worktrees share.
     common: Utf8PathBuf,
@@ -93,7 +91,6 @@ struct Known {
     written: Mutex<HashMap<Utf8PathBuf, Option<String>>>,
 }
 
-/// Which directories git is told.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum At<'a> {
     /// Those of the repository.
@@ -110,18 +107,13 @@ pub(super) enum At<'a> {
     Module(&'a Utf8Path),
 }
 
-/// One call.
 #[derive(Debug, Clone)]
 pub(super) struct Call<'a> {
-    /// Where.
     pub cwd: &'a Utf8Path,
     /// What git is told, with its own options before the command.
     pub arguments: Vec<&'a str>,
-    /// How long it may take.
     pub limit: Duration,
-    /// What its environment has besides.
     pub env: BTreeMap<String, String>,
-    /// What it reads.
     pub input: Option<&'a Utf8Path>,
     /// Whether the user's hooks may run.
     pub has_hooks: bool,
@@ -147,7 +139,6 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// In a worktree, with our index.
     pub(super) fn inside(linked: &'a Linked, arguments: &[&'a str]) -> Self {
         Self {
             at: At::Inside(linked),
@@ -163,7 +154,6 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// In a repository inside a worktree.
     pub(super) fn in_module(path: &'a Utf8Path, git: &'a Utf8Path, arguments: &[&'a str]) -> Self {
         Self {
             at: At::Module(git),
@@ -195,7 +185,6 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The command, for messages.
     fn name(&self) -> String {
         let is_option = |argument: &str| argument.starts_with('-') || argument.contains('=');
         let words = self.arguments.iter().copied();
@@ -204,7 +193,6 @@ impl<'a> Call<'a> {
     }
 }
 
-/// What git said.
 #[derive(Debug)]
 pub(super) struct Said {
     pub code: i32,
@@ -228,9 +216,8 @@ impl Said {
         }
     }
 
-    /// What it said is taken for an error.
     pub(super) fn trouble(&self) -> Trouble {
-        fault::trouble(&self.name, &self.text(), self.lasting)
+        errors::trouble(&self.name, &self.text(), self.lasting)
     }
 
     /// An error unless it went well.
@@ -242,7 +229,6 @@ impl Said {
         }
     }
 
-    /// Its answer of one line.
     pub(super) fn line(&self) -> String {
         self.stdout.text().trim_end().to_owned()
     }
@@ -486,7 +472,6 @@ pub(super) fn no_place(error: &dyn std::fmt::Display) -> Trouble {
     Trouble::passing(format!("cannot keep what git answered: {error}"))
 }
 
-/// The parts of an answer of `-z`.
 pub(super) fn parts(answer: &[u8]) -> impl Iterator<Item = String> {
     let parts = answer.split(|&byte| byte == 0);
     parts

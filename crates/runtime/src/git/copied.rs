@@ -16,7 +16,6 @@ use super::site::Linked;
 use super::status::is_left_out;
 use crate::os::files;
 
-/// What was copied into a worktree.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Record {
     is_done: bool,
@@ -24,7 +23,6 @@ struct Record {
     paths: BTreeSet<String>,
 }
 
-/// What was copied into a worktree.
 pub(super) fn of(linked: &Linked) -> Vec<String> {
     read(linked).paths.into_iter().collect()
 }
@@ -78,7 +76,6 @@ pub(crate) fn copy_into(
     copy(root, &linked, patterns)
 }
 
-/// What a pattern stands for, from the root.
 pub(super) fn found(root: &Utf8Path, pattern: &str) -> Result<Vec<Utf8PathBuf>, Trouble> {
     let wrong = |reason: &str| Trouble::for_run(format!("worktrees.copy: '{pattern}' {reason}"));
     let is_step = |part: Utf8Component<'_>| matches!(part, Utf8Component::Normal(_));

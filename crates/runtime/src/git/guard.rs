@@ -290,7 +290,7 @@ pub(super) fn mend_head(worktree: &Utf8Path, common: &Utf8Path, branch: &str) {
         drop(files::remove_directory(&head));
     }
     files::remove_leftover(&head);
-    let text = format!("ref: {}\n", super::refname::branch(branch));
+    let text = format!("ref: {}\n", super::refs::branch(branch));
     drop(files::write_passing(&head, text.as_bytes()));
 }
 
@@ -316,7 +316,6 @@ pub(super) fn has_head(git: &Utf8Path) -> bool {
     fs::read(git.join("HEAD")).is_ok_and(|bytes| is_head(&bytes))
 }
 
-/// Whether git takes this for a HEAD at all.
 fn is_head(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes);
     let line = text.trim_end();

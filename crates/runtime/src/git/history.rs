@@ -1,11 +1,15 @@
 //! Commits and what leads to them: heads of branches, ancestors, and the commits that we keep reachable.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 
 use beads_ralph_core::engine::{CommitId, Trouble};
+use camino::Utf8Path;
+use tempfile::TempDir;
 
 use super::Git;
-use super::call::Call;
+use super::call::{Call, no_place};
+use crate::os::files;
 
 /// How many answers are remembered.
 const MAX_KNOWN: usize = 20_000;
@@ -27,7 +31,6 @@ impl Git {
             .collect())
     }
 
-    /// The commit of one ref.
     pub(super) fn resolve(&self, name: &str) -> Result<Option<CommitId>, Trouble> {
         let arguments = ["rev-parse", "--verify", "--quiet", name];
         let said = self.caller.say(&Call::new(&self.root, &arguments))?;
@@ -68,5 +71,93 @@ impl Git {
         }
         memory.ancestry.insert(key, is_in);
         Ok(is_in)
+    }
+}
+
+/// A file that differs between two commits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    pub path: String,
+    /// How many lines were added and removed; nothing for what has no lines.
+    pub lines: Option<(u64, u64)>,
+}
+
+impl Git {
+    /// What differs between commits and those that they began from, by commit. What git does not know any more is left out.
+    pub fn changes(
+        &self,
+        pairs: &[(&CommitId, &CommitId)],
+    ) -> Result<HashMap<CommitId, Vec<Change>>, Trouble> {
+        let is_commit =
+            |it: &CommitId| it.0.len() >= 40 && it.0.bytes().all(|b| b.is_ascii_hexdigit());
+        let pairs = pairs
+            .iter()
+            .filter(|(commit, base)| is_commit(commit) && is_commit(base));
+        // What stands behind a commit is taken for its parents.
+        let mut lines = String::new();
+        for (commit, base) in pairs {
+            _ = writeln!(lines, "{} {}", commit.0, base.0);
+        }
+        if lines.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let directory = TempDir::new().map_err(|error| no_place(&error))?;
+        let path = Utf8Path::from_path(directory.path());
+        let path = path
+            .ok_or_else(|| no_place(&"its path is not UTF-8"))?
+            .join("pairs");
+        files::write_passing(&path, lines.as_bytes()).map_err(|error| no_place(&error))?;
+        let arguments = [
+            "diff-tree",
+            "--stdin",
+            "-r",
+            "--numstat",
+            "--no-renames",
+            "-z",
+        ];
+        let call = Call {
+            input: Some(&path),
+            ..Call::new(&self.root, &arguments)
+        };
+        Ok(read(&String::from_utf8_lossy(&self.caller.ask(&call)?)))
+    }
+}
+
+/// Each commit, and the files behind it.
+fn read(answer: &str) -> HashMap<CommitId, Vec<Change>> {
+    let mut all: HashMap<CommitId, Vec<Change>> = HashMap::new();
+    let mut commit = None;
+    for part in answer.split('\0').filter(|part| !part.is_empty()) {
+        let mut fields = part.splitn(3, '\t');
+        let (Some(added), Some(removed), Some(path)) =
+            (fields.next(), fields.next(), fields.next())
+        else {
+            commit = Some(CommitId(part.trim().to_owned()));
+            continue;
+        };
+        let Some(commit) = &commit else { continue };
+        let lines = added.parse().ok().zip(removed.parse().ok());
+        let path = path.to_owned();
+        all.entry(commit.clone())
+            .or_default()
+            .push(Change { path, lines });
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_stand_behind_their_commit() {
+        let commit = |name: &str| CommitId(name.to_owned());
+        let found = read("aa\0 1\t0\todd\tname\0-\t-\tpicture\0bb\n\x0012\t3\tsrc/lib.rs\0");
+        assert_eq!(found[&commit("aa")].len(), 2);
+        assert_eq!(found[&commit("aa")][0].path, "odd\tname");
+        assert_eq!(found[&commit("aa")][1].lines, None);
+        let lines = Some((12, 3));
+        let path = "src/lib.rs".to_owned();
+        assert_eq!(found[&commit("bb")], [Change { path, lines }]);
     }
 }

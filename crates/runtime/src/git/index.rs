@@ -167,7 +167,6 @@ impl<U: Deref<Target = Units>> Caller<U> {
 }
 
 impl Linked {
-    /// The commit that our index was made for.
     fn index_at(&self) -> Option<CommitId> {
         let at = fs::read_to_string(self.own.join(AT)).ok()?;
         let is_there = self.index().is_file() && !at.is_empty();

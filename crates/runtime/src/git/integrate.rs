@@ -9,10 +9,10 @@ use std::time::Duration;
 use beads_ralph_core::engine::{CommitId, Lasting, Trouble};
 
 use super::call::{Call, parts};
-use super::turn::steadily;
-use super::{Git, add, refname};
+use super::locks::steadily;
+use super::{Git, add, refs};
+use crate::ports::Integrated;
 use crate::repo::shown;
-use crate::run::Integrated;
 
 /// How often a merge is tried while others move the target.
 const MAX_TRIES: u32 = 30;
@@ -23,22 +23,17 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// What git says to a command that it does not know the options of.
 const USAGE: i32 = 129;
 
-/// The target branch.
 #[derive(Debug)]
 struct Target {
     name: String,
-    /// Its full name.
     full: String,
     /// Where it is, or would start.
     head: CommitId,
     is_there: bool,
-    /// Whether the commit is in it already.
     has_commit: bool,
-    /// Where it is checked out.
     checked_out: Option<String>,
 }
 
-/// How a merge came out.
 enum Merged {
     Tree(String),
     Conflict(Vec<String>),
@@ -105,7 +100,7 @@ impl Git {
     /// The target as it is, and whether the commit is in it. Mostly it is there and the commit is not, so git is first asked for just
     /// that.
     fn target(&self, name: &str, source: &str, commit: &CommitId) -> Result<Target, Trouble> {
-        let full = refname::branch(name);
+        let full = refs::branch(name);
         let without = format!("--no-contains={commit}");
         let (mut found, mut has_commit) = (self.find_target(&full, &[&without])?, false);
         if found.is_none() {

@@ -9,7 +9,7 @@ use super::site::Linked;
 use super::status::Status;
 use super::{Git, copied};
 use crate::os::files;
-use crate::run::{Origin, Place, Prepared, Wanted};
+use crate::ports::{Origin, Place, Prepared, Wanted};
 
 /// The file beside our index of a worktree that says: a merge of ours is under way, and the worktree was clean before.
 pub(super) const MERGING: &str = "beads-ralph-merging";
@@ -194,7 +194,6 @@ fn forwarded(words: &str, wanted: &Wanted) -> Option<CommitId> {
     (is_forward && wanted.commit.0.len() >= FULL_NAME).then(|| wanted.commit.clone())
 }
 
-/// What is wanted, by its commit.
 fn named(commit: &str, origin: &Origin) -> Wanted {
     let commit = CommitId(commit.to_owned());
     let known = origin.wanted.iter().find(|wanted| wanted.commit == commit);

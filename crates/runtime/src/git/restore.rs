@@ -9,9 +9,9 @@ use super::call::Call;
 use super::prepare::FULL_NAME;
 use super::site::Linked;
 use super::status::{OURS, Status};
-use super::{Git, copied, guard, refname};
+use super::{Git, copied, guard, refs};
 use crate::os::files;
-use crate::run::Place;
+use crate::ports::Place;
 
 impl Git {
     pub(super) fn restore_place(
@@ -25,8 +25,8 @@ impl Git {
         linked.check_nobody_works()?;
         linked.remove_stale_locks(&self.branch_lock(&place.branch), self.settings.stale_lock)?;
         let status = self.caller.look(&linked)?;
-        let branch = refname::branch(&place.branch);
-        let keeper = refname::interrupted(&place.bead, attempt);
+        let branch = refs::branch(&place.branch);
+        let keeper = refs::interrupted(&place.bead, attempt);
         let mut refs = self.refs(&[&branch, &keeper])?;
         let (head, kept) = (refs.remove(&branch), refs.remove(&keeper));
         let found = Found {
@@ -115,7 +115,7 @@ impl Git {
         let is_on_branch = status
             .branch
             .as_ref()
-            .is_some_and(|name| refname::branch(name) == branch);
+            .is_some_and(|name| refs::branch(name) == branch);
         if !is_on_branch {
             self.set_ref_if_absent(branch, commit, found.branch.is_some())?;
             act(&["symbolic-ref", "HEAD", branch])?;
@@ -163,7 +163,6 @@ impl Git {
         self.put_submodules_back(linked)
     }
 
-    /// Makes a commit that no branch has.
     pub(super) fn commit_tree(
         &self,
         tree: &str,
@@ -180,14 +179,11 @@ impl Git {
     }
 }
 
-/// A worktree as it was found.
 #[derive(Debug)]
 struct Found<'a> {
     linked: &'a Linked,
     status: &'a Status,
-    /// The head of the bead's branch.
     branch: Option<CommitId>,
-    /// What was kept before.
     kept: Option<CommitId>,
 }
 

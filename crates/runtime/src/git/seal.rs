@@ -5,9 +5,9 @@ use beads_ralph_core::engine::{CommitId, Trouble};
 use super::call::{Call, parts};
 use super::site::Linked;
 use super::status::{Entry, Status, is_below};
-use super::{Git, copied, guard, refname};
+use super::{Git, copied, guard, refs};
+use crate::ports::{Place, Sealed};
 use crate::repo::shown;
-use crate::run::{Place, Sealed};
 
 /// How many pairs of commits are remembered with what differs between them, and how many files there may be to each.
 const MAX_REMEMBERED_CHANGES: usize = 100;
@@ -75,7 +75,7 @@ impl Git {
         if status.branch.as_deref() == Some(place.branch.as_str()) {
             return Ok(head);
         }
-        let branch = refname::branch(&place.branch);
+        let branch = refs::branch(&place.branch);
         let old = self.resolve(&branch)?;
         let is_further = match &old {
             Some(old) => linked.unfinished().is_none() && self.contains(&head, old)?,
@@ -135,7 +135,6 @@ impl Git {
         }
     }
 
-    /// What is checked out in a worktree.
     pub(super) fn head_of(&self, linked: &Linked) -> Result<CommitId, Trouble> {
         let arguments = ["rev-parse", "--verify", "HEAD"];
         let said = self.caller.act(&Call::inside(linked, &arguments))?;
@@ -167,7 +166,6 @@ impl Git {
         })
     }
 
-    /// The files that differ between two commits.
     pub(super) fn files_between(
         &self,
         base: &CommitId,
@@ -252,7 +250,6 @@ impl Git {
     }
 }
 
-/// What differs between two commits.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Between {
     pub files: Vec<String>,

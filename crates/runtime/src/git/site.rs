@@ -11,31 +11,25 @@ use beads_ralph_core::engine::Trouble;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::view::HOME;
-use super::{guard, locks, occupants};
+use super::{guard, locks};
 use crate::repo::shown;
 
 /// What git writes as the reason of its own lock while it makes a worktree.
 pub(super) const INITIALIZING: &str = "initializing";
 
-/// What is at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Site {
-    /// Nothing, or an empty directory.
     Free,
-    /// A worktree of this repository.
     Linked(Linked),
     /// The beginning of a worktree of this repository: only the link, and nothing behind it.
     Stub,
-    /// Something else; what it is, in words.
     Taken(String),
 }
 
 /// A worktree of this repository that is not the main one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Linked {
-    /// Where it is.
     pub path: Utf8PathBuf,
-    /// Its own git directory.
     pub git: Utf8PathBuf,
     /// The git directory that all worktrees share.
     pub common: Utf8PathBuf,
@@ -78,7 +72,6 @@ fn without_anything(path: &Utf8Path) -> Site {
     }
 }
 
-/// What is behind the `.git` of a worktree.
 fn behind(path: &Utf8Path, link: &Utf8Path, common: &Utf8Path) -> Site {
     let text = fs::read_to_string(link).unwrap_or_default();
     let named = text.trim().strip_prefix("gitdir:").map(str::trim);
@@ -138,7 +131,6 @@ impl Linked {
         self.own.join("index")
     }
 
-    /// The list of what was copied into it.
     pub(super) fn copied(&self) -> Utf8PathBuf {
         self.own.join("beads-ralph-copied")
     }
@@ -148,7 +140,6 @@ impl Linked {
         self.git.join("index")
     }
 
-    /// The worktree at a path, which must be one.
     pub(super) fn at(path: &Utf8Path, common: &Utf8Path) -> Result<Self, Trouble> {
         let what = match Site::look(path, common) {
             Site::Linked(linked) => return Ok(linked),
@@ -198,7 +189,7 @@ impl Linked {
 
     /// An error while anybody is at work in it (Z-7).
     pub(super) fn check_nobody_works(&self) -> Result<(), Trouble> {
-        match occupants::somebody_in(&self.path) {
+        match locks::somebody_in(&self.path) {
             None => Ok(()),
             Some(occupant) => Err(Trouble::occupied(format!(
                 "{occupant} is at work in the worktree {}; end it, or leave the directory",

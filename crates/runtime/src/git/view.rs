@@ -14,7 +14,7 @@ use std::time::Duration;
 use beads_ralph_core::engine::Trouble;
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::setup::{self, Setup};
+use super::user_settings::{self, Setup};
 use crate::os::clock;
 use crate::os::files::{self, FileError, Lock};
 use crate::os::process::Units;
@@ -53,9 +53,9 @@ const OWN: [&str; 14] = [
 /// The files that say how git works; nobody changes them while the view is used.
 const GUARDED: [&str; 6] = [
     "config",
-    setup::GLOBAL,
-    setup::EXCLUDES,
-    setup::ATTRIBUTES,
+    user_settings::GLOBAL,
+    user_settings::EXCLUDES,
+    user_settings::ATTRIBUTES,
     "info/exclude",
     "info/attributes",
 ];
@@ -108,7 +108,7 @@ impl View {
         Ok(Self {
             seen: look(&home),
             is_after_a_kill,
-            is_sparse: setup::is_sparse(&home),
+            is_sparse: user_settings::is_sparse(&home),
             home,
             user,
         })
@@ -121,7 +121,7 @@ impl View {
 
     /// The user's settings for all repositories.
     pub(crate) fn global(&self) -> Utf8PathBuf {
-        self.home.join(setup::GLOBAL)
+        self.home.join(user_settings::GLOBAL)
     }
 
     /// Whether somebody who used it was killed: nobody looked at what agents did then.

@@ -1,37 +1,40 @@
 //! The worktrees and branches that there are, and removing them.
 
+use std::fs;
+use std::time::Duration;
+
 use beads_ralph_core::engine::{CommitId, Trouble};
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::call::Call;
+use super::call::{Call, Caller};
+use super::locks::steadily;
 use super::site::{Linked, Site};
-use super::turn::steadily;
-use super::{Git, copied, refname};
-use crate::os::files::{self, FileError};
+use super::status::{OURS, is_below};
+use super::view::{HOME, View};
+use super::{Git, Settings, copied, refs};
+use crate::os::clock;
+use crate::os::files::{self, FileError, Lock};
+use crate::os::process::Units;
+use crate::ports::Place;
 use crate::repo::shown;
-use crate::run::Place;
 
-/// A worktree as git has it on its list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Worktree {
     /// Where it is, or was.
     pub path: Utf8PathBuf,
-    /// What is checked out.
     pub head: Option<CommitId>,
-    /// The branch, unless its HEAD is detached.
     pub branch: Option<String>,
     /// Why somebody locked it, if so.
     pub locked: Option<String>,
     /// Whether git would forget it: it is gone.
     pub is_prunable: bool,
-    /// Whether it is the main checkout.
     pub is_main: bool,
 }
 
 impl Worktree {
     /// The branch by its full name.
     pub(super) fn branch_ref(&self) -> Option<String> {
-        self.branch.as_deref().map(refname::branch)
+        self.branch.as_deref().map(refs::branch)
     }
 }
 
@@ -55,7 +58,7 @@ impl Git {
 
     /// Removes a branch that is still at a commit and checked out nowhere; `false` when there is no such branch.
     pub fn delete_branch(&self, name: &str, commit: &CommitId) -> Result<bool, Trouble> {
-        let full = refname::branch(name);
+        let full = refs::branch(name);
         match self.resolve(&full)? {
             None => return Ok(false),
             Some(head) if head != *commit => {
@@ -138,7 +141,7 @@ impl Git {
         if status.branch.is_none()
             && let Some(head) = &status.head
         {
-            let branch = self.resolve(&refname::branch(&place.branch))?;
+            let branch = self.resolve(&refs::branch(&place.branch))?;
             let is_safe = match &branch {
                 Some(branch) => self.contains(branch, head)?,
                 None => false,
@@ -197,4 +200,153 @@ fn read(answer: &[u8]) -> Vec<Worktree> {
         }
     }
     worktrees
+}
+
+impl Git {
+    /// Whether a path is a worktree of this repository beside the main one (I-11).
+    pub fn is_own_worktree(&self, path: &Utf8Path) -> Result<bool, Trouble> {
+        let Site::Linked(linked) = Site::look(path, &self.common) else {
+            return Ok(false);
+        };
+        let arguments = ["rev-parse", "--is-inside-work-tree"];
+        let said = self.caller.say(&Call::inside(&linked, &arguments))?;
+        Ok(said.is_ok() && said.line() == "true")
+    }
+
+    /// What is checked out at a path; nothing before the first commit.
+    pub fn checked_out_at(&self, path: &Utf8Path) -> Result<Option<CommitId>, Trouble> {
+        let arguments = ["rev-parse", "--verify", "--quiet", "HEAD"];
+        let said = match Site::look(path, &self.common) {
+            Site::Linked(linked) => self.caller.say(&Call::inside(&linked, &arguments))?,
+            _ => self.caller.say(&Call::new(path, &arguments).elsewhere())?,
+        };
+        match said.code {
+            0 => Ok(Some(CommitId(said.line()))),
+            1 => Ok(None),
+            _ => Err(said.trouble()),
+        }
+    }
+
+    /// What is not committed in a worktree beside the main one. What the user has in the main one is nobody's work.
+    pub fn dirt_of(&self, path: &Utf8Path) -> Result<Option<String>, Trouble> {
+        let Site::Linked(linked) = Site::look(path, &self.common) else {
+            return Ok(None);
+        };
+        let status = self.at(path, || self.caller.look(&linked))?;
+        let dirt = status.dirt(&copied::of(&linked));
+        Ok(dirt.or_else(|| linked.is_in_the_middle()))
+    }
+
+    /// The commit at which work left a branch.
+    pub fn fork_point(&self, branch: &str, head: &CommitId) -> Result<Option<CommitId>, Trouble> {
+        let remote = format!("refs/remotes/{}/{branch}", self.settings.remote);
+        for name in [refs::branch(branch), remote] {
+            let arguments = ["merge-base", &name, &head.0];
+            let said = self.caller.say(&Call::new(&self.root, &arguments))?;
+            if said.is_ok() {
+                return Ok(Some(CommitId(said.line())));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// How long somebody waits for another who looks at the same place.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// What a directory of work looks like.
+#[derive(Debug)]
+pub(crate) struct Sight {
+    /// The commit that is checked out; nothing before the first.
+    pub(crate) head: Option<String>,
+    /// What differs from it, what is ours left out, from the root of the worktree.
+    pub(crate) changed: Vec<String>,
+}
+
+/// Looks at the worktree at a path: that of a repository, whose main checkout is known, or this itself.
+pub(crate) fn look(units: &Units, path: &Utf8Path, home: &Utf8Path) -> Result<Sight, Trouble> {
+    let common = common_of(home).ok_or_else(|| no_repository(home))?;
+    let caller = Caller::new(units).in_repository(home, &common, &Settings::default())?;
+    let linked = place(path, home, &common)?;
+    let _turn = turn(&linked.own)?;
+    let status = caller.look(&linked)?;
+    let is_ours = |path: &str| OURS.into_iter().any(|ours| is_below(path, ours));
+    let changed = status.entries.into_iter().map(|entry| entry.path);
+    Ok(Sight {
+        head: status.head.map(|head| head.0),
+        changed: changed.filter(|path| !is_ours(path)).collect(),
+    })
+}
+
+/// Keeps the user's settings of git as they are now, for as long as this is held.
+pub(crate) fn hold(units: &Units, home: &Utf8Path) -> Option<View> {
+    View::open(units, home, &common_of(home)?).ok()
+}
+
+/// The git directory of a main checkout, by what lies there.
+fn common_of(home: &Utf8Path) -> Option<Utf8PathBuf> {
+    let link = home.join(".git");
+    let git = if link.is_dir() {
+        link
+    } else if link.is_file() {
+        let text = fs::read_to_string(&link).ok()?;
+        home.join(text.trim().strip_prefix("gitdir:")?.trim())
+    } else {
+        home.to_owned()
+    };
+    let is_one = git.join("HEAD").is_file() && git.join("objects").is_dir();
+    is_one.then(|| git.canonicalize_utf8().ok())?
+}
+
+fn place(path: &Utf8Path, home: &Utf8Path, common: &Utf8Path) -> Result<Linked, Trouble> {
+    let trees = common.join(HOME).join("trees");
+    let is_main = path.canonicalize_utf8().ok() == home.canonicalize_utf8().ok();
+    if !is_main {
+        let linked = Linked::at(path, common)?;
+        let own = trees.join(format!("of-{}", linked.git.file_name().unwrap_or_default()));
+        seed(&linked.index(), &own)?;
+        return Ok(Linked { own, ..linked });
+    }
+    let own = trees.join("main");
+    // What git knows of the files is learned once; it may be a lot to read.
+    seed(&common.join("index"), &own)?;
+    Ok(Linked {
+        path: path.to_owned(),
+        git: common.to_owned(),
+        common: common.to_owned(),
+        own,
+    })
+}
+
+fn seed(from: &Utf8Path, own: &Utf8Path) -> Result<(), Trouble> {
+    let index = own.join("index");
+    let made = files::create_directory(own);
+    made.map_err(|error| Trouble::for_run(error.to_string()))?;
+    if !index.exists()
+        && let Ok(bytes) = fs::read(from)
+    {
+        let written = files::write_passing(&index, &bytes);
+        written.map_err(|error| Trouble::for_run(error.to_string()))?;
+    }
+    Ok(())
+}
+
+fn turn(own: &Utf8Path) -> Result<Lock, Trouble> {
+    let until = clock::monotonic() + PATIENCE;
+    loop {
+        match files::lock(&own.join("turn")) {
+            Ok(Some(lock)) => return Ok(lock),
+            Ok(None) if clock::monotonic() >= until => {
+                return Err(Trouble::passing("somebody else looks at the same files"));
+            }
+            Ok(None) => std::thread::sleep(LOOK_EVERY),
+            Err(error) => return Err(Trouble::for_run(error.to_string())),
+        }
+    }
+}
+
+fn no_repository(home: &Utf8Path) -> Trouble {
+    Trouble::for_run(format!("{} is no git repository", shown(home)))
 }

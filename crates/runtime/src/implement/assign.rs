@@ -15,18 +15,13 @@ use super::find::Found;
 use crate::config::WorkerSettings;
 use crate::os::files;
 
-/// How a stage is done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Shape {
     /// The labels say that it is left out, and why.
     Skip(String),
-    /// By this program, as far as it can.
     Native,
-    /// By one worker.
     Direct,
-    /// By workers and reviewers in turns.
     RalfImplement,
-    /// By reviewers.
     RalfReview,
 }
 
@@ -45,32 +40,23 @@ impl Shape {
 /// A stage with everything that is known before it is done.
 #[derive(Debug)]
 pub(super) struct Assignment {
-    /// The bead that is worked on.
     pub(super) source: Record,
-    /// Its molecule.
     pub(super) found: Found,
-    /// The step.
     pub(super) step: Record,
-    /// How the bead is worked.
     pub(super) mode: Mode,
-    /// The stage.
     pub(super) stage: Stage,
-    /// What the labels of the source ask for.
     pub(super) policy: Policy,
     /// Where the stage is done; absolute.
     pub(super) place: Utf8PathBuf,
-    /// How.
     pub(super) shape: Shape,
     /// Who works, where somebody does.
     pub(super) agent: Agent,
     /// What the configuration says about them.
     pub(super) settings: Option<WorkerSettings>,
-    /// The acceptance criteria of the source.
     pub(super) acceptance: Vec<AcceptanceLine>,
 }
 
 impl Assignment {
-    /// The root of the molecule.
     pub(super) fn root(&self) -> &Record {
         self.found.molecule.root()
     }

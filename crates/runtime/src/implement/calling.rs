@@ -1,52 +1,49 @@
 //! Calling an agent for a stage: who it is, what it may do, and who looks after it while it works.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use beads_ralph_core::agent::{
     Call, Context, Outcome, Part, Permissions, Session, Status as AgentStatus, Tokens,
 };
-use beads_ralph_core::bead::{AgentPath, AgentSpec, Model, Role};
-use beads_ralph_core::engine::Trouble;
+use beads_ralph_core::bead::{AgentPath, AgentSpec, Dod, Model, Role, Timestamp};
+use beads_ralph_core::check::{CheckRecord, warnings};
+use beads_ralph_core::engine::{CommitId, Trouble};
 use beads_ralph_core::implement::AUDIT_DIRECTORY;
 use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::{Value, json};
 
 use super::Dispatcher;
 use super::assign::Assignment;
+use super::claim::Held;
 use super::ending::{ImplementError, Stop};
-use super::hold::Held;
-use super::seen::Watchman;
+use super::watch::{Beating, Watchman};
 use crate::agent::{self, Finding, Job};
+use crate::agent_files;
+use crate::check::{Again, Base, Checks, Ground};
 use crate::os::process::{Cancel, Mark};
+use crate::os::{clock, files};
 use crate::progress::News;
-use crate::run::own_bd::OwnBd;
+use crate::run::set_up::OwnBd;
 use crate::work_dir::Tree;
-use crate::{agent_files, os::clock, os::files};
 
 /// Who is called, for what, and where that is kept.
 pub(super) struct Errand<'e> {
     /// The name of the agent, which is that of its file.
     pub(super) name: &'e str,
-    /// The adapter, where it is not the default one.
     pub(super) adapter: Option<&'e str>,
     /// The tier of its model, where it is not the usual one.
     pub(super) model: Option<Model>,
-    /// What it is asked.
     pub(super) prompt: String,
-    /// What it is.
     pub(super) part: Part,
-    /// Which cycle, from 1.
     pub(super) attempt: u32,
     /// The shape of its answer, where it answers and writes no report.
     pub(super) schema: Option<serde_json::Value>,
     /// Where it writes its report, where it does.
     pub(super) report: Option<&'e Utf8Path>,
-    /// Its session.
     pub(super) session: String,
-    /// Where what it prints is kept.
     pub(super) directory: Utf8PathBuf,
-    /// How long it may take.
     pub(super) limit: Duration,
-    /// By what its processes are found.
     pub(super) mark: Mark,
 }
 
@@ -249,4 +246,72 @@ fn not_ready(findings: &[Finding]) -> Stop {
         action: action.unwrap_or_else(|| "see `beads-ralph doctor agents`".to_owned()),
     }
     .into()
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Examination<'e> {
+    pub(super) commands: &'e [&'e str],
+    pub(super) worktree: &'e Utf8Path,
+    pub(super) ground: Ground<'e>,
+    /// Where what they print is kept, with a number behind its name when the stage is done again.
+    pub(super) logs: &'e Utf8Path,
+    /// What the work began from, where it matters whose fault it is that something does not hold.
+    pub(super) base: Option<&'e CommitId>,
+}
+
+impl Dispatcher<'_> {
+    /// Runs every command to its end, each within the time that a worker has.
+    pub(super) fn examined(
+        &mut self,
+        held: &mut Held,
+        examination: Examination<'_>,
+    ) -> Result<Vec<CheckRecord>, Stop> {
+        let worktrees = &self.site.config.worktrees;
+        let limit = self.site.config.implement.worker_timeout.as_secs().max(1);
+        let verifier = |command: &&str| json!({"name": command, "command": command, "on_failure": "continue", "timeout_seconds": limit});
+        let verifiers: Vec<Value> = examination.commands.iter().map(verifier).collect();
+        let dod = match Dod::from_document(&json!({"verifiers": verifiers})) {
+            Ok(dod) => dod,
+            Err(errors) => {
+                let first = errors.first().map(ToString::to_string);
+                let now = Timestamp::from_instant(clock::now());
+                let reason = first.unwrap_or_default();
+                return Ok(vec![CheckRecord::failed("commands", &reason, &now)]);
+            }
+        };
+        let (logs, _) = files::fresh_directory(examination.logs)?;
+        let base = examination.base;
+        let base = base.map(|base| Base::new(self.site.root, &base.0, worktrees));
+        let checks = Checks {
+            units: self.site.units,
+            cancel: self.site.cancel,
+            root: examination.worktree,
+            home: self.site.root,
+            shell: &self.site.config.shell,
+            withhold: &self.site.config.agents.withhold_env,
+            env: &BTreeMap::new(),
+            ground: examination.ground,
+            mark: &self.site.mark,
+            logs: &logs,
+            again: Again {
+                retries: self.site.config.flaky_retries,
+                base: base.as_ref(),
+            },
+        };
+        let mut beating = Beating {
+            store: &mut *self.store,
+            held,
+            listener: &mut *self.listener,
+        };
+        let records = checks.run(&dod.verifiers, &|| None, &mut beating);
+        if self.site.cancel.is_cancelled() {
+            return Err(ImplementError::Interrupted.into());
+        }
+        files::write_atomic(&logs.join("checks.json"), &files::to_json(&records))?;
+        let warnings = warnings(&records);
+        if !warnings.is_empty() {
+            self.decide("Z-22", warnings);
+        }
+        Ok(records)
+    }
 }

@@ -39,7 +39,6 @@ const LOOKS_AT_REST: u32 = 60;
 /// How often the word to stop is looked for.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// How long the driver goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Until {
     /// One stage of as many beads as may be worked on at once.
@@ -50,58 +49,43 @@ pub enum Until {
     Stopped,
 }
 
-/// Something to tell people.
 #[derive(Debug)]
 pub enum DriveNews<'n> {
-    /// The work on a bead begins.
     Begins(&'n BeadId),
-    /// A stage is over.
     Ended(&'n Dispatched),
     /// A stage could not be done, and for how long it rests.
     Failed {
-        /// The bead.
         source: &'n BeadId,
-        /// Why.
         error: &'n ImplementError,
         /// How long it rests; nothing when a person is asked now.
         rests: Option<Duration>,
     },
     /// Red gates hold a bead back, so that it is not taken (G-3).
     HeldBack {
-        /// The bead.
         source: &'n BeadId,
-        /// Which gates, in words.
         why: String,
     },
     /// Nothing can be done for now.
     Idle,
 }
 
-/// What a driver did.
 #[derive(Debug, Default)]
 pub struct Driven {
     /// Every stage that was done, in the order of their ends.
     pub dispatched: Vec<Dispatched>,
-    /// What could not be done.
     pub failures: Vec<(BeadId, String)>,
-    /// How many stages were done.
     pub n_done: usize,
-    /// Whether somebody stopped it.
     pub is_interrupted: bool,
 }
 
 /// How a store is opened: every dispatch has its own.
 pub type Opener<'a> = dyn Fn() -> Result<Box<dyn Store>, StoreError> + Sync + 'a;
 
-/// A driver.
 pub struct Driver<'a> {
-    /// Where it works.
     pub site: &'a Site<'a>,
-    /// How it opens the store.
     pub open: &'a Opener<'a>,
     /// How many beads may be worked on at once.
     pub parallel: usize,
-    /// How long it goes on.
     pub until: Until,
 }
 
@@ -114,7 +98,6 @@ impl std::fmt::Debug for Driver<'_> {
     }
 }
 
-/// What is known of the beads in the queue.
 #[derive(Debug, Default)]
 struct Book {
     busy: HashSet<BeadId>,

@@ -14,49 +14,36 @@ use crate::agent::AgentError;
 use crate::os::files::FileError;
 use crate::store::StoreError;
 
-/// Something that was decided, and by which rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
     /// The number of the rule in the contracts.
     pub rule: &'static str,
-    /// What was decided.
     pub text: String,
 }
 
-/// What came of a dispatch.
 #[derive(Debug, Clone)]
 pub struct Dispatched {
-    /// The bead that is worked on.
     pub source: BeadId,
-    /// Its molecule.
     pub molecule: Option<BeadId>,
     /// The step that was current.
     pub step: Option<BeadId>,
-    /// The step's stage.
     pub stage: Option<Stage>,
-    /// How the bead is worked.
     pub mode: Option<Mode>,
     /// How the stage is done: `native`, `direct`, `ralf-implement`, `ralf-review` or `skip`.
     pub shape: Option<&'static str>,
-    /// Who works.
     pub worker: Option<String>,
     /// The session of the worker (I-41).
     pub session: Option<String>,
-    /// The report.
     pub report: Option<Utf8PathBuf>,
-    /// What the report says.
     pub status: Option<Status>,
-    /// What its evidence shows.
     pub gate: Option<Gate>,
     /// The beads that were made of discovered work.
     pub discovered: Vec<BeadId>,
     /// What a loop amounts to.
     pub aggregate: Option<Value>,
-    /// Everything that was decided, in order.
     pub decisions: Vec<Decision>,
     /// What is wrong with the report, and was used all the same.
     pub warnings: Vec<String>,
-    /// How it ended.
     pub ending: Ending,
 }
 
@@ -83,7 +70,6 @@ impl Dispatched {
     }
 }
 
-/// How a dispatch ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
     /// The source is closed: there is nothing to do.
@@ -103,7 +89,6 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// The word for programs.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::SourceClosed => "source_closed",
@@ -125,10 +110,8 @@ impl Ending {
 /// Why a stage could not be done; it can be tried again.
 #[derive(Debug, Error)]
 pub enum ImplementError {
-    /// The store said no.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A file cannot be read or written.
     #[error(transparent)]
     File(#[from] FileError),
     /// No agent can be started, for reasons that are ours.
@@ -139,18 +122,10 @@ pub enum ImplementError {
     Trouble(Trouble),
     /// The agent is not there, not logged in, or not fit for this.
     #[error("{message}")]
-    NotReady {
-        /// What is in the way.
-        message: String,
-        /// What to do about it.
-        action: String,
-    },
-    /// The agent's account is at its limit.
+    NotReady { message: String, action: String },
     #[error("{reason}")]
     Limit {
-        /// In the agent's words.
         reason: String,
-        /// When it is over, if that is known.
         until: Option<Timestamp>,
     },
     /// The surroundings kept the commands from running that say whether the work holds.
@@ -159,13 +134,11 @@ pub enum ImplementError {
     /// Nobody could look at the work.
     #[error("no reviewer could look at the work: {0}")]
     NoReviewer(String),
-    /// Somebody stopped it.
     #[error("interrupted; what was done so far is kept, and the same command goes on with it")]
     Interrupted,
 }
 
 impl ImplementError {
-    /// The code of the contracts.
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Store(error) => error.code(),
@@ -222,11 +195,12 @@ impl ImplementError {
 /// Why a dispatch does not go on.
 #[derive(Debug)]
 pub(super) enum Stop {
-    /// It is over.
     Ended(Ending),
     /// A person must decide; the rule that says so, and what they read.
-    Human { rule: &'static str, note: String },
-    /// It cannot be done now.
+    Human {
+        rule: &'static str,
+        note: String,
+    },
     Error(Box<ImplementError>),
 }
 

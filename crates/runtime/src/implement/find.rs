@@ -2,23 +2,27 @@
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::engine::Trouble;
+use beads_ralph_core::formula::{self, Compilation, Finding, Given, Strictness, compile};
 use beads_ralph_core::gate::Applicant;
-use beads_ralph_core::implement::{Mode, Resolution, link_label, linked_source, molecule_to_use};
+use beads_ralph_core::implement::{
+    Choice, Mode, Policy, Resolution, choose_formula, link_label, linked_source, molecule_to_use,
+    pour_values,
+};
 use beads_ralph_core::issue::{ALL_STEPS_COMPLETE, Edit, Query, Record, Standing, StatusFilter};
 use beads_ralph_core::molecule::{Molecule, Step};
 use beads_ralph_core::vocabulary::{IssueType, label};
 
 use super::Dispatcher;
 use super::ending::{Ending, ImplementError, Stop};
+use super::native::REQUIRED;
+use crate::pour::{Order, PourError, pour};
 use crate::store::{self, Guard, StoreError, Write};
 
 /// How often a molecule or a step is looked for again, because somebody else was faster.
 pub(super) const TURNS: usize = 10;
 
-/// A molecule as it was found.
 #[derive(Debug)]
 pub(super) struct Found {
-    /// The root with its steps, in order.
     pub(super) molecule: Molecule,
     /// Its steps, for whoever looks for another one among them.
     pub(super) steps: Vec<Record>,
@@ -205,4 +209,92 @@ fn waiting(molecule: &Molecule) -> String {
         .take(5)
         .collect();
     format!("no step can be started; open are {}", named.join(", "))
+}
+
+impl Dispatcher<'_> {
+    /// Pours, unless somebody else changed the source meanwhile: then whoever calls looks again.
+    fn pour(&mut self, source: &Record) -> Result<(), Stop> {
+        let name = match choose_formula(&source.issue) {
+            Choice::Formula(name) => name,
+            Choice::Human(note) => return Err(Stop::human("I-7", note)),
+        };
+        self.decide(
+            "I-7",
+            format!("there is no molecule; the formula is {name}"),
+        );
+        let molecule = self.compiled(source, &name)?;
+        let stages: Vec<&str> = molecule.steps.iter().map(|step| step.id.as_str()).collect();
+        self.decide("I-8", format!("it makes {}", stages.join(", ")));
+        if self.is_dry {
+            self.warn_of_labels(source);
+            return Err(Stop::Ended(Ending::DryRun));
+        }
+        let labels = [link_label(source.issue.id())];
+        let order = Order {
+            molecule: &molecule,
+            attached: &[],
+            assignee: None,
+            labels: &labels,
+            is_wisp: false,
+            for_bead: Some(source),
+        };
+        match pour(self.store, &order, self.site.stamp()) {
+            Ok(poured) => {
+                let root = poured.first().map(|main| main.root.to_string());
+                let root = root.unwrap_or_default();
+                self.decide("I-3", format!("poured {root}, labelled {}", labels[0]));
+                Ok(())
+            }
+            Err(PourError::Store(StoreError::Guard { .. })) => {
+                self.decide("Z-36", "somebody changed the bead meanwhile; looking again");
+                Ok(())
+            }
+            Err(PourError::Store(error)) => Err(error.into()),
+            Err(error @ PourError::Invalid(_)) => Err(refused(&name, &error.to_string())),
+        }
+    }
+
+    /// What a person would be asked about before anything is done.
+    fn warn_of_labels(&mut self, source: &Record) {
+        if let Err(conflict) = Policy::of(&source.issue) {
+            self.decide("§9.13", format!("a person would be asked: {conflict}"));
+        }
+        let missing: Vec<&str> = (REQUIRED.into_iter())
+            .filter(|label| !source.issue.has_label(label))
+            .collect();
+        if !missing.is_empty() {
+            let text = format!("a person would be asked: it lacks {}", missing.join(", "));
+            self.decide("§9.13", text);
+        }
+    }
+
+    fn compiled(&self, source: &Record, name: &str) -> Result<formula::Molecule, Stop> {
+        let values = pour_values(&source.issue);
+        let given = Given::Offered(&values);
+        let compilation = compile(self.site.formulas, name, given, Strictness::Strict)
+            .map_err(|absent| refused(name, &absent.to_string()))?;
+        let errors = errors(&compilation);
+        match compilation.molecule {
+            Some(molecule) => Ok(molecule),
+            None => Err(refused(name, &errors)),
+        }
+    }
+}
+
+/// A formula that cannot be poured is for a person, and nothing was written (I-9).
+fn refused(name: &str, why: &str) -> Stop {
+    Stop::human(
+        "I-9",
+        format!("implement-bead: the formula {name} cannot be poured: {why}"),
+    )
+}
+
+fn errors(compilation: &Compilation) -> String {
+    let findings = compilation.findings.iter().filter(|it| it.is_error());
+    let messages: Vec<String> = findings.map(message).collect();
+    messages.join("; ")
+}
+
+fn message(finding: &Finding) -> String {
+    finding.diagnostic.message.to_string()
 }

@@ -1,24 +1,27 @@
 //! The loops of §9.12, driven: fresh workers and fresh reviewers, in bounded cycles.
 
 mod implementing;
-mod reviewer;
 mod reviewing;
-mod simplifying;
 
+use beads_ralph_core::agent::Part;
+use beads_ralph_core::check::is_green;
 use beads_ralph_core::engine::CommitId;
-use beads_ralph_core::implement::Outcome;
 use beads_ralph_core::implement::ralf::{
     Finding, Reviewer, ReviewerStatus, reviewers, too_degraded,
 };
+use beads_ralph_core::implement::{Outcome, simplify_prompt};
 use beads_ralph_core::issue::Edit;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Dispatcher;
 use super::assign::Assignment;
-use super::ending::Stop;
-use super::hold::Held;
-use super::settle::{Settlement, label};
+use super::calling::{Errand, Examination};
+use super::claim::Held;
+use super::ending::{ImplementError, Stop};
+use super::finish::{Settlement, label};
+use super::record::later_session_id;
+use crate::check::Ground;
 use crate::store::{Guard, Write};
 
 /// Who was asked to look in a cycle, and what came of it; the last one looked.
@@ -127,5 +130,81 @@ impl Dispatcher<'_> {
         }
         settlement.source.push(label(&text)?);
         Ok(())
+    }
+}
+
+const SIMPLIFIER: &str = "simplifier";
+
+impl Dispatcher<'_> {
+    /// Lets somebody simplify, and runs the tests again; whether one failed, so that it was taken back.
+    pub(super) fn simplify(
+        &mut self,
+        assignment: &Assignment,
+        held: &mut Held,
+        base: &CommitId,
+        tests: &str,
+        cycle: u32,
+    ) -> Result<bool, Stop> {
+        let before = self.snapshot(assignment)?;
+        let report = assignment.report(&assignment.agent, Some(cycle))?;
+        let report = self.site.beads.join(report);
+        let source = &assignment.source.issue;
+        let worktree = assignment.place.as_str();
+        let errand = Errand {
+            name: SIMPLIFIER,
+            adapter: None,
+            model: None,
+            prompt: simplify_prompt(source, worktree, &base.0),
+            part: Part::Worker,
+            attempt: cycle,
+            schema: None,
+            report: None,
+            session: later_session_id(
+                source.id().as_str(),
+                assignment.stage.as_str(),
+                &format!("{}:simplify:{cycle}", held.fence.0),
+            ),
+            directory: report.with_file_name(format!("{SIMPLIFIER}-iter{cycle}.run")),
+            limit: self.site.config.implement.worker_timeout,
+            mark: self.site.mark.below(),
+        };
+        match self.outcome(assignment, held, &errand) {
+            Ok(_) => {}
+            // It is advice: without anybody to give it, the work stays as it is.
+            Err(Stop::Error(error)) if matches!(*error, ImplementError::NotReady { .. }) => {
+                return Ok(false);
+            }
+            Err(stop) => return Err(stop),
+        }
+        let after = self.snapshot(assignment)?;
+        if after == before {
+            self.decide("R-8", "there was nothing to simplify");
+            return Ok(false);
+        }
+        let is_whole = after.1.is_none() && self.tests_hold(assignment, tests, &errand, held)?;
+        if is_whole {
+            self.decide("R-8", "it was simplified, and its tests hold");
+            return Ok(false);
+        }
+        self.undo(assignment, before.0.as_ref(), cycle)?;
+        Ok(true)
+    }
+
+    fn tests_hold(
+        &mut self,
+        assignment: &Assignment,
+        tests: &str,
+        errand: &Errand<'_>,
+        held: &mut Held,
+    ) -> Result<bool, Stop> {
+        let examination = Examination {
+            commands: &[tests],
+            worktree: &assignment.place,
+            ground: Ground::AsItIs,
+            logs: &errand.directory.join("tests"),
+            base: None,
+        };
+        let records = self.examined(held, examination)?;
+        Ok(is_green(&records))
     }
 }

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use camino::Utf8PathBuf;
 
-/// A variable that the program reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Variable {
     /// Set and not empty: no colour (see no-color.org).
@@ -71,7 +70,6 @@ pub enum Variable {
 }
 
 impl Variable {
-    /// The variable's name.
     pub fn name(self) -> &'static str {
         match self {
             Self::NoColor => "NO_COLOR",
@@ -192,7 +190,6 @@ pub fn find_programs(name: &str) -> Vec<Utf8PathBuf> {
         .collect()
 }
 
-/// Whether two paths lead to one file.
 fn is_same(one: &Path, other: &Path) -> bool {
     let is_same_path = match (one.canonicalize(), other.canonicalize()) {
         (Ok(one), Ok(other)) => one == other,

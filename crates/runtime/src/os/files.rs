@@ -1,16 +1,13 @@
 //! Reading whole texts, and writing files so that they are never seen half-written.
 
-mod appender;
-mod compressed;
-mod newest;
+mod logs;
 mod opening;
-mod piece;
 
-pub use appender::Appender;
-pub use compressed::{compress, compressed_name, is_compressed, plain_name, read_kept};
-pub use newest::keep_newest;
+pub use self::logs::Appender;
+pub use self::logs::keep_newest;
+pub use self::logs::read_piece;
+pub use self::logs::{compress, compressed_name, is_compressed, plain_name, read_kept};
 pub use opening::open_own;
-pub use piece::read_piece;
 
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, BufWriter, Read, Seek as _, Write as _};
@@ -25,37 +22,25 @@ use thiserror::Error;
 use crate::os::limits;
 use crate::repo::shown;
 
-/// What can go wrong with a file.
 #[derive(Debug, Error)]
 pub enum FileError {
     /// There is no such file.
     #[error("{} does not exist", shown(path))]
-    NotFound {
-        /// The path as given.
-        path: Utf8PathBuf,
-    },
+    NotFound { path: Utf8PathBuf },
     /// There is something, but it is not a file.
     #[error("{} is {what}, not a file", shown(path))]
     NotAFile {
-        /// The path as given.
         path: Utf8PathBuf,
-        /// What it is instead.
         what: &'static str,
     },
     /// More than spans can address.
     #[error("{} is larger than 4 GiB", shown(path))]
-    TooLarge {
-        /// The path as given.
-        path: Utf8PathBuf,
-    },
-    /// The system said no.
+    TooLarge { path: Utf8PathBuf },
     #[error("cannot {action} {}: {}", shown(path), limits::explain(source))]
     Io {
         /// `read`, `write`, `create`, `remove`.
         action: &'static str,
-        /// The path as given.
         path: Utf8PathBuf,
-        /// What the system said.
         source: io::Error,
     },
     /// The file is not what it was when it was read.
@@ -63,20 +48,13 @@ pub enum FileError {
         "{} was changed by somebody else meanwhile; nothing was written",
         shown(path)
     )]
-    Changed {
-        /// The path as given.
-        path: Utf8PathBuf,
-    },
+    Changed { path: Utf8PathBuf },
     /// The file must not be overwritten.
     #[error("{} exists already", shown(path))]
-    Exists {
-        /// The path as given.
-        path: Utf8PathBuf,
-    },
+    Exists { path: Utf8PathBuf },
 }
 
 impl FileError {
-    /// The code of contracts §4.2.
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::NotFound { .. } => ErrorCode::IoFileNotFound,
@@ -204,7 +182,6 @@ pub fn remove_leftover(path: &Utf8Path) {
     drop(fs::remove_file(path));
 }
 
-/// Makes a directory and those above it.
 pub fn create_directory(path: &Utf8Path) -> Result<(), FileError> {
     fs::create_dir_all(path).map_err(FileError::io("create", path))
 }

@@ -11,7 +11,6 @@ use beads_ralph_core::issue::{HolderProcess, Liveness};
 use rustix::io::Errno;
 use rustix::process::Pid;
 
-/// The machine's name.
 pub fn name() -> String {
     let name = rustix::system::uname();
     name.nodename().to_string_lossy().into_owned()
@@ -38,7 +37,6 @@ pub fn liveness(process: &HolderProcess) -> Liveness {
     judge(process, &Here::look(), look)
 }
 
-/// Where this process is.
 #[derive(Debug, Clone)]
 struct Here {
     boot: Option<String>,
@@ -64,7 +62,6 @@ fn disguised(machine: &str) -> String {
     format!("{:016x}", XxHash3_64::oneshot(machine.as_bytes()))
 }
 
-/// What is seen of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Seen {
     /// One with that number runs, since then.

@@ -20,17 +20,13 @@ pub struct Activity {
     notices: Arc<Mutex<Vec<String>>>,
 }
 
-/// What is going on for a bead.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Doing {
-    /// Who does something.
     pub who: String,
-    /// The last thing that was heard.
     pub line: String,
 }
 
 impl Activity {
-    /// What is going on for a bead.
     pub fn of(&self, bead: &BeadId) -> Option<Doing> {
         self.doing
             .lock()
@@ -102,7 +98,6 @@ impl Listener for Watching<'_> {
 /// Looks after an agent: takes what is heard to whoever looks, and stops it when it meddles with the user's checkout (Z-17).
 pub(super) struct Guarding<'a> {
     pub(super) bead: &'a BeadId,
-    /// Who works, for people.
     pub(super) name: &'a str,
     pub(super) activity: &'a Activity,
     pub(super) main: &'a MainCheckout,

@@ -9,9 +9,9 @@ use beads_ralph_core::engine::{Answer, Effect, Engine, Holding, Lasting, Trouble
 use beads_ralph_core::issue::{Abandoned, Claim, Fence, Holder, Record};
 use jiff::Timestamp;
 
-use super::keeping::{fence_of, fetch, is_written, trouble};
 use super::perform::{Performer, normal};
 use super::port_book::PORT;
+use super::store_writes::{fence_of, fetch, is_written, trouble};
 use crate::store::{NewClaim, StoreError};
 
 /// How long a claim or a place lasts without a sign of life.

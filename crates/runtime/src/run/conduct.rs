@@ -14,8 +14,8 @@ use jiff::Timestamp;
 use thiserror::Error;
 
 use super::journal::Journal;
-use super::lookout::Lookout;
 use super::perform::Performer;
+use super::poll::Lookout;
 use super::tasks::Sight;
 use crate::os::clock;
 use crate::os::files::FileError;
@@ -27,10 +27,8 @@ const TICK: Duration = Duration::from_millis(100);
 /// Why a run could not go on. What runs was ended; the next run goes on where this one was.
 #[derive(Debug, Error)]
 pub enum ConductError {
-    /// The journal cannot be written.
     #[error("the journal cannot be written, so nothing more is done: {0}")]
     Journal(#[source] FileError),
-    /// The store cannot be read.
     #[error("the store cannot be read, so nothing more can be decided: {0}")]
     Store(#[source] StoreError),
 }
@@ -40,7 +38,6 @@ pub trait Audience {
     /// Something happened, and was written down.
     fn entry(&mut self, entry: &Entry, engine: &Engine);
 
-    /// Time passes.
     fn tick(&mut self, engine: &Engine);
 
     /// Whether the run is to end: nothing, gently, or now. Asked a few times a second.
@@ -50,31 +47,23 @@ pub trait Audience {
     fn warn(&mut self, text: &str);
 }
 
-/// How a run is to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stop {
     /// What runs may end by itself.
     Gently,
-    /// What runs is ended.
     Now,
 }
 
-/// A run that is conducted.
 #[derive(Debug)]
 pub struct Conductor<'a> {
-    /// What decides.
     pub engine: Engine,
-    /// What is written down.
     pub journal: Journal,
-    /// What performs.
     pub performer: &'a Performer<'a>,
     /// How often the store is looked at.
     pub poll: Duration,
-    /// What is known of the store.
     pub sight: Sight,
 }
 
-/// What comes back from an effect.
 struct Reply {
     effect: Effect,
     answer: Result<beads_ralph_core::engine::Answer, Trouble>,
@@ -104,7 +93,7 @@ impl<'a> Conductor<'a> {
             let result = self.play(&mut stage, first, audience);
             if result.is_err() {
                 // Whatever runs ends now; nobody will hear of it.
-                performer.crew.stop_all();
+                performer.executor.stop_all();
             }
             result
         })?;
@@ -165,7 +154,7 @@ impl<'a> Conductor<'a> {
         for event in events.drain(..) {
             let at = clock::wall();
             if event == (Event::StopAsked { now: true }) {
-                stage.performer.crew.stop_all();
+                stage.performer.executor.stop_all();
             }
             let effects = self.engine.handle(at, &event);
             entries.push(Entry {
@@ -189,7 +178,6 @@ impl<'a> Conductor<'a> {
     }
 }
 
-/// What goes on around the engine.
 struct Stage<'scope, 'a> {
     scope: &'scope Scope<'scope, 'a>,
     sender: Sender<Reply>,
@@ -201,7 +189,7 @@ struct Stage<'scope, 'a> {
 impl Stage<'_, '_> {
     fn begin(&mut self, effect: Effect) {
         if effect.action == Action::Cancel {
-            self.performer.crew.cancel(&effect.bead);
+            self.performer.executor.cancel(&effect.bead);
             return;
         }
         let (sender, performer) = (self.sender.clone(), self.performer);

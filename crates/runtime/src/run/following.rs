@@ -7,7 +7,6 @@ use beads_ralph_core::engine::{Entry, Head};
 use super::journal::{self, JournalError, RunDirectory};
 use crate::os::files;
 
-/// A journal, and how much of it was read.
 #[derive(Debug)]
 pub struct Following {
     run: RunDirectory,
@@ -31,7 +30,6 @@ impl Following {
         Ok(Some((head, following)))
     }
 
-    /// The run.
     pub fn run(&self) -> &RunDirectory {
         &self.run
     }

@@ -13,40 +13,28 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use thiserror::Error;
 
-use super::mortal::{self, Death, Moment};
+use super::crash_points::{self, Death, Moment};
 use crate::os::files::{self, Appender, FileError, Lock};
 use crate::{os::digest, os::host};
 
-/// The directory of runs in `.beads`.
 const RUNS: &str = "runs";
 
-/// Why a journal cannot be read.
 #[derive(Debug, Error)]
 pub enum JournalError {
-    /// A file cannot be used.
     #[error(transparent)]
     File(#[from] FileError),
-    /// A line is not what was written.
     #[error("line {line} of {path} cannot be read: {why}")]
     Line {
-        /// The file.
         path: Utf8PathBuf,
         /// Which line, from 1.
         line: usize,
-        /// Why.
         why: String,
     },
     /// There is no such run.
     #[error("there is no run {run} in {runs}")]
-    NoRun {
-        /// What was asked for.
-        run: String,
-        /// Where runs are.
-        runs: Utf8PathBuf,
-    },
+    NoRun { run: String, runs: Utf8PathBuf },
 }
 
-/// The directory of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunDirectory(Utf8PathBuf);
 
@@ -115,22 +103,18 @@ impl RunDirectory {
         unreachable!("one of all names is free")
     }
 
-    /// The run's id.
     pub fn id(&self) -> &str {
         self.0.file_name().unwrap_or_default()
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Utf8Path {
         &self.0
     }
 
-    /// Its journal.
     pub fn journal(&self) -> Utf8PathBuf {
         self.0.join("journal.jsonl")
     }
 
-    /// Whether it is over.
     pub fn is_over(&self) -> bool {
         self.0.join("ended.json").exists()
     }
@@ -142,7 +126,6 @@ impl RunDirectory {
         ended["beads"] == 0
     }
 
-    /// Says that it is over, and how.
     pub fn end(&self, how: &Value) -> Result<(), FileError> {
         files::write_atomic(&self.0.join("ended.json"), &files::to_json(how))
     }
@@ -183,13 +166,11 @@ impl RunDirectory {
         self.0.join("beads").join(file_name(bead))
     }
 
-    /// Where the output of an attempt goes.
     pub fn attempt(&self, bead: &BeadId, attempt: u32) -> Utf8PathBuf {
         self.bead(bead).join(format!("attempt-{attempt}"))
     }
 }
 
-/// A bead's id as the name of a directory.
 pub fn file_name(bead: &BeadId) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let id = bead.as_str();
@@ -205,7 +186,6 @@ pub fn file_name(bead: &BeadId) -> String {
     format!("_{plain}-{}", &hash[..12])
 }
 
-/// A journal that is written.
 #[derive(Debug)]
 pub struct Journal {
     file: Appender,
@@ -214,16 +194,15 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Begins a journal.
     pub fn create(run: &RunDirectory, head: &Head) -> Result<Self, FileError> {
         let death = Death::foretold();
         let dies = |moment| death == Some(Death { seq: 0, moment });
         if dies(Moment::Half) {
-            mortal::die();
+            crash_points::die();
         }
         let file = Appender::create(&run.journal(), &line(head))?;
         if dies(Moment::Written) {
-            mortal::die();
+            crash_points::die();
         }
         Ok(Self {
             file,
@@ -245,7 +224,6 @@ impl Journal {
         Ok((head, entries, journal))
     }
 
-    /// The number of the next entry.
     pub fn next_seq(&mut self) -> u64 {
         self.seq += 1;
         self.seq
@@ -277,15 +255,14 @@ impl Journal {
         }
         self.file.append(&bytes)?;
         match death.moment {
-            Moment::Begun(wait) => mortal::die_after(wait),
-            Moment::Half | Moment::Written => mortal::die(),
+            Moment::Begun(wait) => crash_points::die_after(wait),
+            Moment::Half | Moment::Written => crash_points::die(),
             Moment::Full => {}
         }
         Ok(())
     }
 }
 
-/// Reads a journal.
 pub fn read_journal(run: &RunDirectory) -> Result<(Head, Vec<Entry>), JournalError> {
     let (head, entries, _) = read(&run.journal())?;
     Ok((head, entries))

@@ -17,7 +17,6 @@ use crate::{os::clock, repo};
 /// How often it is looked at, at the most.
 const EVERY: Duration = Duration::from_secs(10);
 
-/// The user's own checkout.
 #[derive(Debug)]
 pub(crate) struct MainCheckout {
     root: Utf8PathBuf,
@@ -28,7 +27,6 @@ pub(crate) struct MainCheckout {
 struct Seen {
     at: Instant,
     snapshot: Option<Snapshot>,
-    /// How often it has changed.
     n_changes: u64,
 }
 
@@ -94,7 +92,6 @@ impl MainCheckout {
     }
 }
 
-/// The files that a process has open to write.
 fn open_to_write(pid: u32) -> impl Iterator<Item = Utf8PathBuf> {
     let links = fs::read_dir(format!("/proc/{pid}/fd"));
     let links = links.into_iter().flatten().flatten();

@@ -9,53 +9,40 @@ use beads_ralph_core::issue::{Fence, Holder, Record};
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 
-use super::keeping::{self, fetch};
 use super::port_book::PortBook;
-use super::ports::{Crew, Forge, Job, Origin, Place, Repository, Wanted};
+use super::store_writes::{self, fetch};
 use super::tasks::{TaskReader, base_of};
 use crate::config::Base;
+use crate::ports::{Executor, Forge, Job, Origin, Place, Repository, Wanted};
 use crate::store::{Stamp, Store};
 
 /// What a performer needs to know besides its ports.
 #[derive(Debug, Clone)]
 pub struct Site {
-    /// The run.
     pub run: String,
-    /// Who writes.
     pub actor: String,
-    /// Who holds beads: this process.
     pub holder: Holder,
-    /// The rules of beads in this repository.
     pub rules: Rules,
     /// The root of the main worktree, from which worktrees are named.
     pub root: Utf8PathBuf,
     /// How many beads may be worked on at once by all runs together.
     pub n_slots: usize,
-    /// What a dependent sprint starts from.
     pub base: Base,
 }
 
-/// Performs effects.
 pub struct Performer<'a> {
-    /// What it knows.
     pub site: Site,
-    /// Where beads are kept.
     pub store: &'a Mutex<Box<dyn Store>>,
-    /// The repository.
     pub repository: &'a dyn Repository,
     /// Where pull requests are, if there are any.
     pub forge: Option<&'a dyn Forge>,
-    /// Agents and checks.
-    pub crew: &'a dyn Crew,
-    /// How tasks are read.
+    pub executor: &'a dyn Executor,
     pub reader: &'a TaskReader<'a>,
-    /// What time it is.
     pub now: &'a (dyn Fn() -> Timestamp + Sync),
     /// Ends what the run of a dead holder left, before its bead is taken from it (Z-7); not, when somebody goes on with that run.
     pub bury: &'a (dyn Fn(&Holder) -> Result<bool, Trouble> + Sync),
     /// Beads as they were when they were claimed: what is asked of agents and checks does not change under their hands.
     pub beads: Mutex<BTreeMap<BeadId, Arc<RalphBead>>>,
-    /// The ports of the beads.
     pub ports: Arc<PortBook>,
     /// The places in the cap and the worktrees that are taken.
     pub slots: Mutex<BTreeMap<BeadId, Vec<(String, Fence)>>>,
@@ -70,11 +57,14 @@ impl std::fmt::Debug for Performer<'_> {
 }
 
 impl<'a> Performer<'a> {
-    /// A performer over its ports.
     pub fn new(
         site: Site,
         store: &'a Mutex<Box<dyn Store>>,
-        (repository, forge, crew): (&'a dyn Repository, Option<&'a dyn Forge>, &'a dyn Crew),
+        (repository, forge, executor): (
+            &'a dyn Repository,
+            Option<&'a dyn Forge>,
+            &'a dyn Executor,
+        ),
         reader: &'a TaskReader<'a>,
         now: &'a (dyn Fn() -> Timestamp + Sync),
     ) -> Self {
@@ -83,7 +73,7 @@ impl<'a> Performer<'a> {
             store,
             repository,
             forge,
-            crew,
+            executor,
             reader,
             now,
             bury: &|_| Ok(true),
@@ -93,7 +83,6 @@ impl<'a> Performer<'a> {
         }
     }
 
-    /// The same with ports for its beads.
     #[must_use]
     pub fn with_ports(self, ports: Arc<PortBook>) -> Self {
         Self { ports, ..self }
@@ -105,7 +94,6 @@ impl<'a> Performer<'a> {
         Self { bury, ..self }
     }
 
-    /// Performs an effect.
     pub fn perform(&self, effect: &Effect) -> Result<Answer, Trouble> {
         match &effect.action {
             Action::Claim { .. } => self.claim(effect),
@@ -143,12 +131,12 @@ impl<'a> Performer<'a> {
             | Action::Release { .. } => self.write(effect),
             Action::CleanUp => self.clean_up(effect),
             Action::Park { account, until } => {
-                keeping::park(&mut **self.store(), account, *until, self.stamp())?;
+                store_writes::park(&mut **self.store(), account, *until, self.stamp())?;
                 Ok(Answer::Done)
             }
-            Action::Notify { text } => self.crew.notify(text).map(|()| Answer::Done),
+            Action::Notify { text } => self.executor.notify(text).map(|()| Answer::Done),
             Action::Cancel => {
-                self.crew.cancel(&effect.bead);
+                self.executor.cancel(&effect.bead);
                 Ok(Answer::Done)
             }
         }
@@ -230,7 +218,7 @@ impl<'a> Performer<'a> {
         };
         let prepared = self.repository.prepare(&place, &origin)?;
         if prepared.conflicts.is_empty()
-            && self.crew.set_up(&bead, &place)?
+            && self.executor.set_up(&bead, &place)?
             && let Some(dirt) = self.repository.state(&place)?.dirt
         {
             let message = format!(
@@ -276,17 +264,17 @@ impl<'a> Performer<'a> {
             Action::Develop {
                 agent, feedback, ..
             } => Answer::Ended {
-                report: self.crew.develop(job, *agent, feedback.as_deref())?,
+                report: self.executor.develop(job, *agent, feedback.as_deref())?,
             },
             Action::Resolve { merging, files, .. } => Answer::Ended {
-                report: self.crew.resolve(job, merging, files)?,
+                report: self.executor.resolve(job, merging, files)?,
             },
             Action::Lead {
                 only_pull,
                 feedback,
                 ..
             } => {
-                let (report, claimed) = self.crew.lead(job, *only_pull, feedback.as_deref())?;
+                let (report, claimed) = self.executor.lead(job, *only_pull, feedback.as_deref())?;
                 Answer::Led {
                     report,
                     is_success: claimed.is_success,
@@ -302,7 +290,7 @@ impl<'a> Performer<'a> {
                 ..
             } => {
                 let changed = self.repository.changed_files(base, commit)?;
-                let (report, mut verdict) = self.crew.judge(job, *agent, &changed)?;
+                let (report, mut verdict) = self.executor.judge(job, *agent, &changed)?;
                 if let Some(verdict) = &mut verdict
                     && verdict.status == QaStatus::Pass
                     && let Some(reason) = self.moved(&place, commit)
@@ -370,7 +358,7 @@ impl<'a> Performer<'a> {
         }
         // It was written into the bead when the work was sealed.
         let base = base_of(&record);
-        let checked = (self.crew).verify(&bead, &place, attempt, commit, base.as_ref())?;
+        let checked = (self.executor).verify(&bead, &place, attempt, commit, base.as_ref())?;
         if let Some(reason) = self.differs(&place, commit)?.filter(|_| checked.is_green) {
             let summary = format!("the work changed while it was checked: {reason}");
             return Ok(verified(false, summary, false));
@@ -383,7 +371,6 @@ impl<'a> Performer<'a> {
     }
 }
 
-/// Where a bead is worked on.
 pub fn place(root: &Utf8Path, bead: &RalphBead) -> Place {
     Place {
         bead: bead.id.clone(),

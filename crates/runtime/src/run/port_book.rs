@@ -12,13 +12,12 @@ use beads_ralph_core::engine::Trouble;
 use beads_ralph_core::issue::{Fence, Holder};
 use jiff::Timestamp;
 
-use super::keeping::trouble;
+use super::store_writes::trouble;
 use crate::store::{Stamp, Store};
 
 /// The beginning of the names under which ports are taken.
 pub(super) const PORT: &str = "port/";
 
-/// The ports of a run's beads.
 #[derive(Debug)]
 pub struct PortBook {
     /// How many each bead gets.
@@ -28,7 +27,6 @@ pub struct PortBook {
 }
 
 impl Default for PortBook {
-    /// No ports at all.
     fn default() -> Self {
         Self::new(0, 0..=0)
     }

@@ -1,4 +1,8 @@
 //! The user's command that makes a worktree ready, once for each worktree.
+//!
+//! The name `bd` for agents: a link to this very program, in a directory of ours, in front of their `PATH`.
+//!
+//! Agents and skills that call `bd` then find our face over our store, and inside a unit it is read-only (Z-18).
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,6 +11,7 @@ use beads_ralph_core::engine::Trouble;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::config::Config;
+use crate::os::env::{self, Variable};
 use crate::os::files;
 use crate::os::process::{
     Cancel, Ended, Ending, Environment, Limits, Mark, Spec, Stdin, Units, Watch,
@@ -15,24 +20,17 @@ use crate::os::process::{
 /// How long the command may take.
 const LIMIT: Duration = Duration::from_mins(30);
 
-/// The command, and for what.
 #[derive(Debug)]
 pub(crate) struct Errand<'a> {
-    /// The command line.
     pub(crate) command: &'a str,
-    /// The worktree.
     pub(crate) worktree: &'a Utf8Path,
     /// Where what it prints is kept; it is made anew.
     pub(crate) logs: &'a Utf8Path,
-    /// By what its processes are found.
     pub(crate) mark: Mark,
-    /// What ends it early.
     pub(crate) cancel: &'a Cancel,
-    /// What its environment has beyond ours.
     pub(crate) env: BTreeMap<String, String>,
 }
 
-/// Whether a worktree was made ready before.
 pub(crate) fn is_set_up(worktree: &Utf8Path) -> bool {
     mark_of(worktree).exists()
 }
@@ -106,9 +104,38 @@ fn failed(ended: &Ended) -> String {
     }
 }
 
-/// The git directory of a linked worktree.
 fn git_directory(worktree: &Utf8Path) -> Option<Utf8PathBuf> {
     let link = files::read(&worktree.join(".git")).ok()?;
     let link = String::from_utf8(link).ok()?;
     Some(worktree.join(link.trim().strip_prefix("gitdir:")?.trim()))
+}
+
+/// Where the link is, and the store that agents may only read; nothing when there is no link.
+#[derive(Debug, Default)]
+pub(crate) struct OwnBd(Option<(Utf8PathBuf, Utf8PathBuf)>);
+
+impl OwnBd {
+    /// Makes the link in a directory, for a store. Where that fails, agents do without.
+    pub(crate) fn at(directory: &Utf8Path, store: &Utf8Path) -> Self {
+        let made = env::own_path().filter(|program| {
+            files::create_directory(directory).is_ok()
+                && files::link(program, &directory.join("bd")).is_ok()
+        });
+        Self(made.map(|_| (directory.to_owned(), store.to_owned())))
+    }
+
+    /// The `PATH` of agents, and the store that is not theirs to change.
+    pub(crate) fn variables(&self) -> Vec<(String, String)> {
+        let Some((directory, store)) = &self.0 else {
+            return Vec::new();
+        };
+        let path = match env::get(Variable::Path) {
+            Some(path) => format!("{directory}:{path}"),
+            None => directory.to_string(),
+        };
+        let variables = [(Variable::Path, path), (Variable::Store, store.to_string())];
+        (variables.into_iter())
+            .map(|(variable, value)| (variable.name().to_owned(), value))
+            .collect()
+    }
 }

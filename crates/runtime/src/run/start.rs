@@ -18,39 +18,31 @@ use thiserror::Error;
 
 use super::activity::Activity;
 use super::conduct::{Audience, ConductError, Conductor};
-use super::crew::{RealCrew, mark_of};
+use super::executor::{LocalExecutor, mark_of};
 use super::journal::{Journal, JournalError, RunDirectory};
 use super::perform::{Performer, Site};
 use super::port_book::PortBook;
-use super::ports::{Crew as _, Forge, Repository};
 use super::tasks::{Sight, TaskReader};
 use crate::bead_files::Ralph;
 use crate::config::Config;
 use crate::os::files::{FileError, Lock};
 use crate::os::process::{self, Mark, Units};
+use crate::ports::{Executor as _, Forge, Repository};
 use crate::store::Store;
 use crate::{gate, os::clock, os::host};
 
 /// Why a run could not begin, or not go on.
 #[derive(Debug, Error)]
 pub enum StartError {
-    /// A file of the run cannot be used.
     #[error(transparent)]
     File(#[from] FileError),
     /// The journal of a run that was left cannot be read.
     #[error("the run {run} was left and cannot be gone on with: {error}")]
-    Journal {
-        /// The run.
-        run: String,
-        /// Why.
-        error: JournalError,
-    },
+    Journal { run: String, error: JournalError },
     /// The journal of a run that was left cannot be understood.
     #[error("the run {run} was left and cannot be gone on with: {error}")]
     Replay {
-        /// The run.
         run: String,
-        /// Why.
         error: Box<ReplayError>,
     },
     /// Processes of a run that was left cannot be ended.
@@ -59,34 +51,23 @@ pub enum StartError {
     /// The beads of a run that was left cannot be taken over.
     #[error("{0}")]
     Trouble(Trouble),
-    /// The run broke off.
     #[error(transparent)]
     Conduct(#[from] ConductError),
 }
 
-/// What a run is made of.
 pub struct Start<'a> {
-    /// The `.beads` directory.
     pub beads: &'a Utf8Path,
-    /// The root of the main worktree.
     pub root: &'a Utf8Path,
-    /// The configuration.
     pub config: &'a Config,
-    /// What starts processes.
     pub units: &'a Units,
-    /// The repository.
     pub repository: &'a dyn Repository,
-    /// Where pull requests are.
     pub forge: Option<&'a dyn Forge>,
     /// What agents may do without asking.
     pub permissions: Permissions,
-    /// Which beads are wanted.
     pub selection: Selection,
     /// How a new run decides; its id is set here.
     pub settings: Settings,
-    /// Who writes.
     pub actor: String,
-    /// Who we are, for the journal.
     pub version: &'a str,
 }
 
@@ -101,7 +82,6 @@ impl std::fmt::Debug for Start<'_> {
 /// A run that can be conducted.
 #[derive(Debug)]
 pub struct Begun {
-    /// Where it is.
     pub run: RunDirectory,
     /// Held as long as the run is ours.
     lock: Lock,
@@ -115,25 +95,19 @@ pub struct Begun {
 }
 
 impl Begun {
-    /// What the run was told at its beginning.
     pub fn settings(&self) -> &Settings {
         self.engine.settings()
     }
 
-    /// The run as it was left.
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
 }
 
-/// A run that is over.
 #[derive(Debug)]
 pub struct Ended {
-    /// Where it is.
     pub run: RunDirectory,
-    /// How it ended.
     pub outcome: Outcome,
-    /// Its last state.
     pub engine: Engine,
     /// Whether it was begun by a process that is gone.
     pub is_adopted: bool,
@@ -209,7 +183,7 @@ impl Start<'_> {
         let ports = Arc::new(PortBook::new(worktrees.ports, worktrees.port_range.clone()));
         // Whatever is started from here on is found when this process is killed.
         self.units.belong_to(&begun.mark);
-        let crew = RealCrew::new(
+        let executor = LocalExecutor::new(
             self.units,
             self.config,
             self.root,
@@ -219,7 +193,7 @@ impl Start<'_> {
         .with_permissions(self.permissions)
         .with_ports(Arc::clone(&ports))
         .with_own_bd();
-        let account = |spec: &_| crew.account(spec);
+        let account = |spec: &_| executor.account(spec);
         let ralph = Ralph::with_store(self.root, self.beads);
         let reader = TaskReader {
             rules: Rules {
@@ -238,7 +212,7 @@ impl Start<'_> {
         let performer = Performer::new(
             site,
             &store,
-            (self.repository, self.forge, &crew),
+            (self.repository, self.forge, &executor),
             &reader,
             &clock::wall,
         )
@@ -246,7 +220,7 @@ impl Start<'_> {
         .with_burial(&bury);
         let adopted = begun.is_adopted.then_some(&begun.engine);
         let first = take_over(&performer, adopted, is_dead).map_err(StartError::Trouble)?;
-        let mut audience = meet(crew.activity());
+        let mut audience = meet(executor.activity());
         let known = begun.engine.known();
         let conductor = Conductor {
             engine: begun.engine,

@@ -1,6 +1,6 @@
 //! Which beads a run is about, read from the store: once as a whole, later only what changed.
 
-mod features;
+mod gates;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,27 +18,24 @@ use beads_ralph_core::vocabulary::EdgeType;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use self::features::is_open_feature;
-use super::below::open_steps;
-use super::keeping::{FEEDBACK, PARKED, RECEIPT, SEALED};
+use self::gates::is_open_feature;
+use super::origin::open_steps;
+use super::store_writes::{FEEDBACK, PARKED, RECEIPT, SEALED};
 use crate::removed_sprints;
 use crate::store::{Control, Store, StoreError};
 
 /// What is needed to make a task of a record.
 pub struct TaskReader<'a> {
-    /// The rules of beads in this repository.
     pub rules: Rules,
     /// How many attempts there may be, where the user said so and the bead did not.
     pub max_attempts: Option<u32>,
     /// Whether there are checks that hold for every bead (Z-31).
     pub has_default_checks: bool,
-    /// Which beads are wanted.
     pub selection: Selection,
     /// Whether the holder of a claim is gone; what it held can be claimed again (Z-4).
     pub gone: &'a (dyn Fn(&Claim, Timestamp) -> Option<Abandoned> + Sync),
     /// The gates as they stand; asked for where a feature is seen (G-3).
     pub gates: &'a GatesOf<'a>,
-    /// Whose account an agent uses.
     pub account: &'a (dyn Fn(&AgentSpec) -> String + Sync),
 }
 
@@ -259,7 +256,6 @@ pub struct Sight {
     is_begun: bool,
 }
 
-/// One look at the store.
 struct Look<'a> {
     store: &'a dyn Store,
     reader: &'a TaskReader<'a>,

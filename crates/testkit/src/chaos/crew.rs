@@ -3,7 +3,7 @@
 use beads_ralph_core::agent::Status;
 use beads_ralph_core::bead::{AgentSpec, BeadId, Model, QaStatus, RalphBead};
 use beads_ralph_core::engine::{AgentReport, CommitId, Spent, Trouble, Verdict};
-use beads_ralph_runtime::run::{Checked, Claimed, Crew, Job, Place};
+use beads_ralph_runtime::ports::{Checked, Claimed, Executor, Job, Place};
 use jiff::ToSpan as _;
 use serde_json::Map;
 
@@ -129,7 +129,7 @@ fn report(world: &mut World, job: Job<'_>, spec: &AgentSpec, status: Status) -> 
     }
 }
 
-impl Crew for ShakyCrew {
+impl Executor for ShakyCrew {
     fn account(&self, spec: &AgentSpec) -> String {
         spec.adapter.clone().unwrap_or_else(|| "claude".to_owned())
     }

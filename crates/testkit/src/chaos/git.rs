@@ -1,13 +1,13 @@
 //! A repository in memory: commits with whole trees, branches, worktrees, refs that are kept, and a remote.
 //!
-//! It keeps what the real one promises in the documentation of [`Repository`](beads_ralph_runtime::run::Repository), with files that are
+//! It keeps what the real one promises in the documentation of [`Repository`](beads_ralph_runtime::ports::Repository), with files that are
 //! one word long and merges that take whole files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::engine::{CommitId, Trouble};
-use beads_ralph_runtime::run::{Integrated, Origin, Place, Prepared, Sealed, State};
+use beads_ralph_runtime::ports::{Integrated, Origin, Place, Prepared, Sealed, State};
 use camino::Utf8PathBuf;
 
 /// The files of a commit or a worktree.
@@ -351,7 +351,7 @@ fn conflicts(files: &Tree) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use beads_ralph_runtime::run::Wanted;
+    use beads_ralph_runtime::ports::Wanted;
 
     use super::*;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use beads_ralph_core::bead::{BeadId, QaStatus, RalphBead};
 use beads_ralph_core::engine::{CommitId, Integration};
 use beads_ralph_core::issue::{Claim, Fence, Record};
-use beads_ralph_runtime::run::{Job, PullState};
+use beads_ralph_runtime::ports::{Job, PullState};
 use beads_ralph_runtime::store::Store as _;
 use serde_json::Value;
 

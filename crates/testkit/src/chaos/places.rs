@@ -2,7 +2,7 @@
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::engine::{CommitId, Trouble};
-use beads_ralph_runtime::run::{
+use beads_ralph_runtime::ports::{
     Forge, Found, Integrated, NewPullRequest, Origin, Place, Prepared, PullRequest, PullState,
     Repository, Sealed, State,
 };

@@ -3,7 +3,7 @@
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Abandoned, Edit, Record};
 use beads_ralph_runtime::controls;
-use beads_ralph_runtime::run::PullState;
+use beads_ralph_runtime::ports::PullState;
 use beads_ralph_runtime::store::{Guard, Stamp, Store as _, Write};
 use serde_json::{Map, json};
 
@@ -89,7 +89,7 @@ fn pull(world: &mut World) {
     }
     let head = world.pulls[at].head.clone();
     world.say(|| format!("user merges {}", head.short()));
-    if let Ok(beads_ralph_runtime::run::Integrated::In { commit, .. }) =
+    if let Ok(beads_ralph_runtime::ports::Integrated::In { commit, .. }) =
         world.git.integrate(SOURCE, SOURCE, &head, true)
     {
         world.git.remote.insert(SOURCE.to_owned(), commit);

@@ -10,7 +10,7 @@ use beads_ralph_core::bead::{BeadId, QaStatus};
 use beads_ralph_core::engine::{CommitId, EffectId, Trouble};
 use beads_ralph_core::issue::Fence;
 use beads_ralph_core::simulate::Random;
-use beads_ralph_runtime::run::PullState;
+use beads_ralph_runtime::ports::PullState;
 use beads_ralph_runtime::store::{MemoryStore, StoreError};
 use jiff::Timestamp;
 

@@ -2,7 +2,7 @@
 //!
 //! A query is told by the words in it. Answers carry everything that any of `gh`'s queries selects; it takes what it asked for.
 
-use beads_ralph_runtime::run::PullState;
+use beads_ralph_runtime::ports::PullState;
 use serde_json::{Value, json};
 
 use super::GitHub;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use beads_ralph_runtime::run::PullState;
+use beads_ralph_runtime::ports::PullState;
 use camino::Utf8PathBuf;
 
 /// What GitHub lets a title and a text be at most, in characters.

@@ -1,12 +1,11 @@
 //! What the flags of `create` say about the bead itself.
 
 use beads_ralph_core::bead::Timestamp;
-use serde_json::{Map, Value};
+use beads_ralph_core::vocabulary::{IssueType, Status};
+use serde_json::Value;
 
-use super::super::arguments::{Arguments, quoted};
-use super::super::call::Opened;
-use super::super::failure::Refusal;
-use super::super::{input, times};
+use crate::bd::document_json::NewBead;
+use crate::bd::{Arguments, Opened, Refusal, input, quoted, times};
 
 /// Everything that the flags say about the bead itself.
 pub(super) struct Draft {
@@ -65,7 +64,11 @@ impl Draft {
             ));
         }
         let is_put_off = defer.is_some_and(|at| at > opened.now);
-        let first = if is_put_off { "deferred" } else { "open" };
+        let first = if is_put_off {
+            Status::Deferred
+        } else {
+            Status::Open
+        };
         let texts = [
             ("acceptance_criteria", "acceptance"),
             ("notes", "notes"),
@@ -76,13 +79,13 @@ impl Draft {
         let texts = texts
             .into_iter()
             .filter_map(|(key, flag)| Some((key, arguments.filled(flag)?.to_owned())));
-        let kind = input::new_type(arguments.text("type").unwrap_or("task"));
+        let kind = input::new_type(arguments.text("type").unwrap_or(IssueType::Task.as_str()));
         Ok(Self {
             description,
             design,
             priority,
             kind,
-            status: status.unwrap_or_else(|| first.to_owned()),
+            status: status.unwrap_or_else(|| first.into()),
             labels,
             due,
             defer,
@@ -100,49 +103,32 @@ impl Draft {
         id: &str,
         title: &str,
         labels: &[String],
-    ) -> Map<String, Value> {
-        let mut document = Map::new();
-        let mut put = |key: &str, value: Option<Value>| {
-            if let Some(value) = value {
-                document.insert(key.to_owned(), value);
-            }
-        };
-        let filled = |text: &Option<String>| {
-            let text = text.as_deref().filter(|text| !text.is_empty());
-            text.map(Value::from)
-        };
-        let time = |at: Option<jiff::Timestamp>| {
-            at.map(|at| Value::from(Timestamp::from_instant(at).as_str()))
-        };
-        put("id", Some(id.into()));
-        put("title", Some(title.into()));
-        put("description", filled(&self.description));
-        put("design", filled(&self.design));
+    ) -> NewBead {
+        let time = |at: jiff::Timestamp| Timestamp::from_instant(at).as_str().to_owned();
+        let is_closed = self.status == Status::Closed;
+        let mut document = NewBead::new(opened, id, title)
+            .with("description", self.description.as_deref())
+            .with("design", self.design.as_deref())
+            .set("status", self.status.as_str())
+            .set("priority", self.priority)
+            .set("issue_type", self.kind.as_str())
+            .with("estimated_minutes", self.estimate)
+            .with("closed_at", is_closed.then(|| opened.time()))
+            .with("due_at", self.due.map(time))
+            .with("defer_until", self.defer.map(time))
+            .with("labels", labels)
+            .with("ephemeral", self.is_ephemeral);
         for (key, text) in &self.texts {
-            put(key, Some(text.as_str().into()));
+            document = document.set(key, text.as_str());
         }
-        put("status", Some(self.status.as_str().into()));
-        put("priority", Some(self.priority.into()));
-        put("issue_type", Some(self.kind.as_str().into()));
-        put("owner", opened.owner().map(Value::from));
-        put("estimated_minutes", self.estimate.map(Value::from));
-        put("created_at", Some(opened.time().into()));
-        put("created_by", Some(opened.actor().into()));
-        put("updated_at", Some(opened.time().into()));
-        if self.status == "closed" {
-            put("closed_at", Some(opened.time().into()));
+        if let Some(metadata) = &self.metadata {
+            document = document.set("metadata", metadata.clone());
         }
-        put("due_at", time(self.due));
-        put("defer_until", time(self.defer));
-        put("metadata", self.metadata.clone());
-        let labels = (!labels.is_empty()).then(|| labels.to_vec().into());
-        put("labels", labels);
-        put("ephemeral", self.is_ephemeral.then(|| true.into()));
         document
     }
 }
 
-/// What is said of a date in the past.
+/// The warning about a date in the past.
 pub(in crate::bd) fn past(at: jiff::Timestamp) -> String {
     let shown = jiff::tz::Offset::UTC
         .to_datetime(at)

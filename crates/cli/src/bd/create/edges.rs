@@ -4,36 +4,8 @@ use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Dependency, Record};
 use beads_ralph_core::vocabulary::EdgeType;
 
-use super::super::arguments::quoted;
-use super::super::call::Opened;
-use super::super::ids;
+use crate::bd::{Opened, dep, ids, quoted};
 
-/// The types of edges that `--deps` takes, in order.
-const TYPES: [&str; 21] = [
-    "approved-by",
-    "assigned-to",
-    "attests",
-    "authored-by",
-    "blocked-by",
-    "blocks",
-    "caused-by",
-    "conditional-blocks",
-    "delegated-from",
-    "depends-on",
-    "discovered-from",
-    "duplicates",
-    "parent-child",
-    "related",
-    "relates-to",
-    "replies-to",
-    "supersedes",
-    "tracks",
-    "until",
-    "validates",
-    "waits-for",
-];
-
-/// One edge as it was typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Spec {
     kind: String,
@@ -87,19 +59,16 @@ fn parse_one(raw: &str) -> Result<Spec, String> {
         });
     };
     let word = word.trim();
-    if !TYPES.contains(&word) {
+    let kind = dep::canonical(word);
+    if EdgeType::known(&kind).is_none() {
         return Err(format!(
             "unknown dependency type {}; valid types: {}",
             quoted(word),
-            TYPES.join(", ")
+            dep::types()
         ));
     }
-    let kind = match word {
-        "blocked-by" | "depends-on" => EdgeType::Blocks.as_str(),
-        other => other,
-    };
     Ok(Spec {
-        kind: kind.to_owned(),
+        kind,
         target: target.trim().to_owned(),
         is_turned: word == EdgeType::Blocks,
     })
@@ -115,14 +84,9 @@ pub(super) fn resolve(opened: &Opened, specs: Vec<Spec>) -> Result<Vec<Resolved>
         let target = if spec.target.starts_with("external:") {
             None
         } else {
-            let found = ids::resolve(opened, &spec.target).map_err(|why| {
-                format!(
-                    "resolving --deps target {}: {}",
-                    quoted(&spec.target),
-                    why.message()
-                )
-            })?;
-            Some(found)
+            let found = ids::resolve(opened, &spec.target);
+            let shown = quoted(&spec.target);
+            Some(found.map_err(|why| format!("resolving --deps target {shown}: {why}"))?)
         };
         let id = match &target {
             Some(record) => record.issue.id().clone(),
@@ -162,9 +126,7 @@ pub(super) fn own(
                 quoted(kind)
             ));
         }
-        let edge = Dependency::new(target.clone(), kind).map_err(|error| error.to_string())?;
-        let edge = edge.with("created_at", opened.time().into());
-        edges.push(edge.with("created_by", opened.actor().into()));
+        edges.push(dep::edge(opened, target, kind)?);
     }
     Ok(edges)
 }

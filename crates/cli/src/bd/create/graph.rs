@@ -5,18 +5,16 @@ mod plan;
 use std::collections::BTreeMap;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::{Dependency, Edit, Entry, Fence, Issue};
+use beads_ralph_core::issue::{Dependency, Edit};
 use beads_ralph_core::vocabulary::EdgeType;
 use beads_ralph_runtime::store::{StoreError, Write};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
 use plan::{Node, Plan};
 
-use super::super::arguments::quoted;
-use super::super::call::{Call, Opened};
-use super::super::failure::Refusal;
-use super::super::filter::INFRA_TYPES;
-use super::super::{holding, ids, input, text};
+use crate::bd::document_json::NewBead;
+use crate::bd::filter::INFRA_TYPES;
+use crate::bd::{Call, Opened, Refusal, dep, ids, input, quoted};
 
 /// What a dry run cannot know.
 const NOTE: &str = "dry-run validates the graph structure only; live create may still reject parent-child blocking paths after resolving stored dependencies";
@@ -48,7 +46,6 @@ pub(super) const SINGLE: [&str; 23] = [
     "metadata",
 ];
 
-/// Reads a plan and does what it says.
 pub(super) fn create(call: &Call<'_>, path: &str) -> Result<(), Refusal> {
     let arguments = call.arguments;
     if !arguments.words.is_empty() {
@@ -69,16 +66,60 @@ pub(super) fn create(call: &Call<'_>, path: &str) -> Result<(), Refusal> {
     }
     let made = carry_out(&mut opened, &plan)?;
     if call.output.is_json() {
-        let ids: Map<String, Value> = (made.iter())
-            .map(|(key, id)| (key.clone(), id.as_str().into()))
-            .collect();
-        return call.output.value(json!({"ids": ids}));
+        #[derive(Serialize)]
+        struct Created<'m> {
+            ids: BTreeMap<&'m str, &'m str>,
+        }
+        let ids = (made.iter()).map(|(key, id)| (key.as_str(), id.as_str()));
+        return call.output.value(Created { ids: ids.collect() });
     }
     let mut page = format!("Created {} issues\n", made.len());
     for (key, id) in &made {
-        text::push(&mut page, format_args!("  {key} -> {id}\n"));
+        push!(page, "  {key} -> {id}\n");
     }
     call.output.text(&page)
+}
+
+#[derive(Serialize)]
+struct Preview<'p> {
+    dry_run: bool,
+    node_count: usize,
+    edge_count: usize,
+    parent_deps: usize,
+    validation_notes: [&'static str; 1],
+    nodes: Vec<NodePreview<'p>>,
+}
+
+#[derive(Serialize)]
+struct NodePreview<'p> {
+    key: &'p str,
+    title: &'p str,
+    r#type: String,
+    priority: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'p str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<&'p str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent_key: Option<&'p str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent_id: Option<&'p str>,
+}
+
+impl<'p> NodePreview<'p> {
+    fn of(node: &'p Node) -> Self {
+        let filled = |text: &'p Option<String>| text.as_deref().filter(|text| !text.is_empty());
+        Self {
+            key: &node.key,
+            title: &node.title,
+            r#type: node.type_of(),
+            priority: node.priority.unwrap_or(2),
+            id: filled(&node.id),
+            status: filled(&node.status),
+            parent_key: filled(&node.parent_key),
+            parent_id: filled(&node.parent_id),
+        }
+    }
 }
 
 fn preview(call: &Call<'_>, plan: &Plan) -> Result<(), Refusal> {
@@ -86,57 +127,34 @@ fn preview(call: &Call<'_>, plan: &Plan) -> Result<(), Refusal> {
         .filter(|node| node.parent_key.is_some() || node.parent_id.is_some())
         .count();
     let (n_nodes, n_edges) = (plan.nodes.len(), plan.edges.len());
+    let nodes: Vec<NodePreview<'_>> = plan.nodes.iter().map(NodePreview::of).collect();
     if call.output.is_json() {
-        let rows = plan.nodes.iter().map(|node| {
-            let mut row = json!({
-                "key": node.key, "title": node.title,
-                "type": input::new_type(node.kind.as_deref().unwrap_or("task")),
-                "priority": node.priority.unwrap_or(2),
-            });
-            for (key, value) in [
-                ("id", &node.id),
-                ("status", &node.status),
-                ("parent_key", &node.parent_key),
-                ("parent_id", &node.parent_id),
-            ] {
-                if let Some(value) = value.as_deref().filter(|value| !value.is_empty()) {
-                    row[key] = value.into();
-                }
-            }
-            row
+        return call.output.value(Preview {
+            dry_run: true,
+            node_count: n_nodes,
+            edge_count: n_edges,
+            parent_deps: n_parents,
+            validation_notes: [NOTE],
+            nodes,
         });
-        return call.output.value(json!({
-            "dry_run": true, "node_count": n_nodes, "edge_count": n_edges,
-            "parent_deps": n_parents, "validation_notes": [NOTE],
-            "nodes": rows.collect::<Vec<_>>(),
-        }));
     }
     let mut page = format!(
         "Dry run: would create {n_nodes} issue(s) and {n_edges} edge(s) ({n_parents} parent-child link(s))\nNote: {NOTE}.\n"
     );
-    for node in &plan.nodes {
-        let kind = input::new_type(node.kind.as_deref().unwrap_or("task"));
-        text::push(
-            &mut page,
-            format_args!(
-                "  {} [{kind}] P{} {}",
-                node.key,
-                node.priority.unwrap_or(2),
-                quoted(&node.title)
-            ),
-        );
-        let parent_id = node
-            .parent_id
-            .as_ref()
-            .filter(|_| node.parent_key.is_none());
+    for (node, shown) in plan.nodes.iter().zip(&nodes) {
+        let (key, kind, priority) = (&node.key, &shown.r#type, shown.priority);
+        push!(page, "  {key} [{kind}] P{priority} {}", quoted(&node.title));
         for (name, value) in [
-            ("id", node.id.as_ref()),
-            ("status", node.status.as_ref()),
-            ("parent_key", node.parent_key.as_ref()),
-            ("parent_id", parent_id),
+            ("id", shown.id),
+            ("status", shown.status),
+            ("parent_key", shown.parent_key),
+            (
+                "parent_id",
+                shown.parent_id.filter(|_| node.parent_key.is_none()),
+            ),
         ] {
-            if let Some(value) = value.filter(|value| !value.is_empty()) {
-                text::push(&mut page, format_args!(" {name}={value}"));
+            if let Some(value) = value {
+                push!(page, " {name}={value}");
             }
         }
         page.push('\n');
@@ -161,55 +179,38 @@ fn carry_out(opened: &mut Opened, plan: &Plan) -> Result<BTreeMap<String, BeadId
         }
         made.insert(node.key.clone(), id);
     }
+    let by_key = |key: &Option<String>| key.as_ref().and_then(|key| made.get(key)).cloned();
+    let by_id = |id: &Option<String>| id.as_deref().and_then(|id| BeadId::parse(id).ok());
+    let parents = plan.nodes.iter().filter_map(|node| {
+        let parent = by_key(&node.parent_key).or_else(|| by_id(&node.parent_id))?;
+        Some((
+            made[&node.key].clone(),
+            parent,
+            EdgeType::ParentChild.as_str(),
+        ))
+    });
+    let others = plan.edges.iter().filter_map(|edge| {
+        let from = by_id(&edge.from_id).or_else(|| by_key(&edge.from_key))?;
+        let to = by_id(&edge.to_id).or_else(|| by_key(&edge.to_key))?;
+        Some((from, to, edge.kind()))
+    });
     let mut edges: BTreeMap<BeadId, Vec<Dependency>> = BTreeMap::new();
-    for node in &plan.nodes {
-        let by_key = node
-            .parent_key
-            .as_ref()
-            .and_then(|key| made.get(key))
-            .cloned();
-        let by_id = node
-            .parent_id
-            .as_deref()
-            .and_then(|id| BeadId::parse(id).ok());
-        if let Some(parent) = by_key.or(by_id) {
-            add(
-                opened,
-                &mut edges,
-                &made[&node.key],
-                parent,
-                EdgeType::ParentChild.as_str(),
-            )?;
-        }
-    }
-    for edge in &plan.edges {
-        let end = |key: &Option<String>, id: &Option<String>| {
-            let by_id = id.as_deref().and_then(|id| BeadId::parse(id).ok());
-            by_id.or_else(|| key.as_ref().and_then(|key| made.get(key)).cloned())
-        };
-        let (from, to) = (
-            end(&edge.from_key, &edge.from_id),
-            end(&edge.to_key, &edge.to_id),
-        );
-        if let (Some(from), Some(to)) = (from, to) {
-            add(opened, &mut edges, &from, to, edge.kind())?;
-        }
+    for (from, to, kind) in parents.chain(others) {
+        let edge = dep::edge(opened, &to, kind).map_err(Refusal::json)?;
+        edges.entry(from).or_default().push(edge);
     }
     let mut batch = Vec::new();
     for node in &plan.nodes {
         let id = &made[&node.key];
         let own = edges.remove(id).unwrap_or_default();
-        batch.push(Write::Insert(Box::new(entry(opened, node, id, &own)?)));
+        batch.push(insertion(opened, node, id, &own)?);
     }
     for (id, own) in edges {
         let Some(record) = opened.record(&id)? else {
             return Err(Refusal::json(format!("graph create: issue {id} not found")));
         };
-        batch.push(Write::Update {
-            id,
-            edits: own.into_iter().map(Edit::AddDependency).collect(),
-            guard: holding::guard(opened, &record),
-        });
+        let edits = own.into_iter().map(Edit::AddDependency).collect();
+        batch.push(opened.change(&record, edits));
     }
     opened.write(&batch).map_err(|error| match error {
         StoreError::Cycle(circle) => {
@@ -228,32 +229,25 @@ fn carry_out(opened: &mut Opened, plan: &Plan) -> Result<BTreeMap<String, BeadId
     Ok(made)
 }
 
-fn add(
+fn insertion(
     opened: &Opened,
-    edges: &mut BTreeMap<BeadId, Vec<Dependency>>,
-    from: &BeadId,
-    to: BeadId,
-    kind: &str,
-) -> Result<(), Refusal> {
-    let edge = Dependency::new(to, kind).map_err(|error| Refusal::json(error.to_string()))?;
-    let edge = edge
-        .with("created_at", opened.time().into())
-        .with("created_by", opened.actor().into());
-    edges.entry(from.clone()).or_default().push(edge);
-    Ok(())
-}
-
-fn entry(opened: &Opened, node: &Node, id: &BeadId, own: &[Dependency]) -> Result<Entry, Refusal> {
-    let mut document = Map::new();
-    let mut put = |key: &str, value: Option<Value>| {
-        document.extend(value.map(|value| (key.to_owned(), value)));
-    };
-    let filled = |text: &Option<String>| {
-        let text = text.as_deref().filter(|text| !text.is_empty());
-        text.map(Value::from)
-    };
-    put("id", Some(id.as_str().into()));
-    put("title", Some(node.title.as_str().into()));
+    node: &Node,
+    id: &BeadId,
+    own: &[Dependency],
+) -> Result<Write, Refusal> {
+    let kind = node.type_of();
+    let is_bookkeeping = INFRA_TYPES.contains(&kind.as_str());
+    let own: Vec<_> = own.iter().map(|edge| edge.to_value(id)).collect();
+    let metadata = (node.metadata.clone()).filter(|metadata| !metadata.is_empty());
+    let mut document = NewBead::new(opened, id.as_str(), &node.title)
+        .with("status", node.status.as_deref())
+        .set("priority", node.priority.unwrap_or(2))
+        .set("issue_type", kind)
+        .with("ephemeral", is_bookkeeping)
+        .with("estimated_minutes", node.estimated_minutes)
+        .with("metadata", metadata)
+        .with("labels", input::labels(node.labels.clone()))
+        .with("dependencies", own);
     for (key, value) in [
         ("description", &node.description),
         ("design", &node.design),
@@ -262,50 +256,11 @@ fn entry(opened: &Opened, node: &Node, id: &BeadId, own: &[Dependency]) -> Resul
         ("spec_id", &node.spec_id),
         ("external_ref", &node.external_ref),
         ("assignee", &node.assignee),
+        ("owner", &node.owner),
     ] {
-        put(key, filled(value));
+        document = document.with(key, value.as_deref());
     }
-    put(
-        "status",
-        filled(&node.status).or_else(|| Some("open".into())),
-    );
-    put("priority", Some(node.priority.unwrap_or(2).into()));
-    let kind = input::new_type(node.kind.as_deref().unwrap_or("task"));
-    let is_ephemeral = INFRA_TYPES.contains(&kind.as_str());
-    put("ephemeral", is_ephemeral.then(|| true.into()));
-    put("issue_type", Some(kind.into()));
-    put(
-        "owner",
-        filled(&node.owner).or_else(|| opened.owner().map(Value::from)),
-    );
-    put("estimated_minutes", node.estimated_minutes.map(Value::from));
-    put("created_at", Some(opened.time().into()));
-    put("created_by", Some(opened.actor().into()));
-    put("updated_at", Some(opened.time().into()));
-    let metadata = node
-        .metadata
-        .clone()
-        .filter(|metadata| !metadata.is_empty());
-    put("metadata", metadata.map(Value::Object));
-    let labels = input::labels(node.labels.clone());
-    put("labels", (!labels.is_empty()).then(|| labels.into()));
-    if !own.is_empty() {
-        put(
-            "dependencies",
-            Some(own.iter().map(|edge| edge.to_value(id)).collect()),
-        );
-    }
-    let issue = Issue::without_comments(Value::Object(document)).map_err(|errors| {
-        let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        Refusal::json(format!(
-            "graph create: node {}: {}",
-            quoted(&node.key),
-            errors.join("; ")
-        ))
-    })?;
-    Ok(Entry {
-        issue,
-        comments: Vec::new(),
-        fence: Fence::default(),
-    })
+    document
+        .insertion()
+        .map_err(|why| Refusal::json(format!("graph create: node {}: {why}", quoted(&node.key))))
 }

@@ -5,17 +5,14 @@
 use std::collections::HashSet;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::{Dependency, Entry, Fence, Issue, Record};
+use beads_ralph_core::issue::{Dependency, Record};
 use beads_ralph_core::vocabulary::{EdgeType, IssueType};
 use beads_ralph_runtime::store::{StoreError, Write};
 use camino::Utf8Path;
-use serde_json::{Map, Value};
 
-use super::super::arguments::{Arguments, quoted};
-use super::super::call::{Call, Opened};
-use super::super::failure::Refusal;
-use super::super::{dep, ids, input, issue_json, text};
 use super::graph;
+use crate::bd::document_json::NewBead;
+use crate::bd::{Arguments, Call, Opened, Refusal, dep, ids, input, issue_json, quoted, text};
 
 /// One bead as the file has it.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -33,7 +30,6 @@ struct Template {
     warnings: Vec<String>,
 }
 
-/// Reads a file and creates what it says.
 pub(super) fn create(call: &Call<'_>, path: &str) -> Result<(), Refusal> {
     check(call.arguments)?;
     let mut opened = call.open()?;
@@ -44,18 +40,15 @@ pub(super) fn create(call: &Call<'_>, path: &str) -> Result<(), Refusal> {
     }
     let made = carry_out(&mut opened, call.arguments, &templates)?;
     if call.output.is_json() {
-        let made = made.iter().map(issue_json::with_edges);
-        return call.output.value(made.map(Value::Object).collect());
+        let made: Vec<_> = made.iter().map(issue_json::with_edges).collect();
+        return call.output.value(made);
     }
     let mut page = format!("✓ Created {} issues from {path}:\n", made.len());
     for record in &made {
         let issue = &record.issue;
         let (id, title) = (issue.id(), text::title_of(issue));
         let (priority, kind) = (issue.priority(), issue.issue_type());
-        text::push(
-            &mut page,
-            format_args!("  {id}: {title} [P{priority}, {kind}]\n"),
-        );
+        push!(page, "  {id}: {title} [P{priority}, {kind}]\n");
     }
     call.output.text(&page)
 }
@@ -133,7 +126,7 @@ fn heading<'l>(line: &'l str, level: &str) -> Option<&'l str> {
     (rest.starts_with(char::is_whitespace) && !words.is_empty()).then_some(words)
 }
 
-/// Puts a section into the bead that it belongs to. Sections that nobody knows are left out.
+/// Puts a section into the bead that it belongs to. Unknown sections are left out.
 fn finish(templates: &mut [Template], section: Option<(String, Vec<&str>)>) {
     let (Some(template), Some((name, lines))) = (templates.last_mut(), section) else {
         return;
@@ -185,20 +178,8 @@ fn carry_out(
                 "create batch item {index}: validation failed: validation failed for issue : {why}"
             )));
         }
-        let (id, document) =
-            document(opened, arguments, template, index).map_err(|why| why.told(&failed))?;
-        let issue = Issue::without_comments(Value::Object(document)).map_err(|errors| {
-            let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
-            failed(&format!(
-                "item {index}: validation failed: {}",
-                errors.join("; ")
-            ))
-        })?;
-        batch.push(Write::Insert(Box::new(Entry {
-            issue,
-            comments: Vec::new(),
-            fence: Fence::default(),
-        })));
+        let id = insert(opened, arguments, template, index, &mut batch)
+            .map_err(|why| why.refusal(&failed))?;
         made.push(id);
     }
     opened.write(&batch).map_err(|error| match error {
@@ -210,13 +191,13 @@ fn carry_out(
 
 /// Why a bead of the file cannot be created.
 enum Wrong {
-    /// It is said before anything is tried.
+    /// Found before anything is tried.
     Before(String),
     Other(String),
 }
 
 impl Wrong {
-    fn told(self, failed: &dyn Fn(&str) -> Refusal) -> Refusal {
+    fn refusal(self, failed: &dyn Fn(&str) -> Refusal) -> Refusal {
         match self {
             Self::Before(why) => Refusal::plain(why),
             Self::Other(why) => failed(&why),
@@ -224,12 +205,14 @@ impl Wrong {
     }
 }
 
-fn document(
+/// Adds the bead to the batch, and gives its id.
+fn insert(
     opened: &Opened,
     arguments: &Arguments,
     template: &Template,
     index: usize,
-) -> Result<(BeadId, Map<String, Value>), Wrong> {
+    batch: &mut Vec<Write>,
+) -> Result<BeadId, Wrong> {
     let other = |why: String| Wrong::Other(why);
     let prefix = opened.prefix().map_err(|error| other(error.to_string()))?;
     // Two beads of one file may have the same words.
@@ -237,46 +220,21 @@ fn document(
     let id = ids::new_id(opened, &prefix, &template.title, &words)
         .map_err(|why| other(why.message().to_owned()))?;
     let edges = edges(opened, template, &id)?;
-    let mut document = Map::new();
-    let mut put = |key: &str, value: Value| {
-        document.insert(key.to_owned(), value);
-    };
-    put("id", id.as_str().into());
-    put("title", template.title.as_str().into());
-    for (key, text) in [
-        ("description", &template.description),
-        ("design", &template.design),
-        ("acceptance_criteria", &template.acceptance),
-        ("assignee", &template.assignee),
-    ] {
-        if !text.is_empty() {
-            put(key, text.as_str().into());
-        }
-    }
-    put("status", "open".into());
-    put("priority", template.priority.unwrap_or(2).into());
-    put(
-        "issue_type",
-        template.kind.as_deref().unwrap_or("task").into(),
-    );
-    if let Some(owner) = opened.owner() {
-        put("owner", owner.into());
-    }
-    put("created_at", opened.time().into());
-    put("created_by", opened.actor().into());
-    put("updated_at", opened.time().into());
-    if arguments.is_on("ephemeral") {
-        put("ephemeral", true.into());
-    }
-    let labels = input::labels(template.labels.clone());
-    if !labels.is_empty() {
-        put("labels", labels.into());
-    }
-    if !edges.is_empty() {
-        let edges = edges.iter().map(|edge| edge.to_value(&id)).collect();
-        put("dependencies", edges);
-    }
-    Ok((id, document))
+    let edges: Vec<_> = edges.iter().map(|edge| edge.to_value(&id)).collect();
+    let kind = template.kind.as_deref();
+    let document = NewBead::new(opened, id.as_str(), &template.title)
+        .with("description", template.description.as_str())
+        .with("design", template.design.as_str())
+        .with("acceptance_criteria", template.acceptance.as_str())
+        .with("assignee", template.assignee.as_str())
+        .set("priority", template.priority.unwrap_or(2))
+        .set("issue_type", kind.unwrap_or(IssueType::Task.as_str()))
+        .with("ephemeral", arguments.is_on("ephemeral"))
+        .with("labels", input::labels(template.labels.clone()))
+        .with("dependencies", edges);
+    let insertion = document.insertion();
+    batch.push(insertion.map_err(|why| other(format!("item {index}: validation failed: {why}")))?);
+    Ok(id)
 }
 
 fn edges(opened: &Opened, template: &Template, id: &BeadId) -> Result<Vec<Dependency>, Wrong> {
@@ -294,19 +252,15 @@ fn edges(opened: &Opened, template: &Template, id: &BeadId) -> Result<Vec<Depend
                 quoted(&template.title)
             )));
         }
-        let found = match BeadId::parse(target) {
-            Ok(id) => (opened.record(&id)).map_err(|error| Wrong::Other(error.to_string()))?,
-            Err(_) => None,
-        };
+        let found = opened.exact(target);
+        let found = found.map_err(|error| Wrong::Other(error.to_string()))?;
         let Some(found) = found else {
             return Err(Wrong::Other(format!(
                 "validation failed: create: dependencies could not be created: {id} -> {target} (target not found): not found"
             )));
         };
         if targets.insert(found.issue.id().clone()) {
-            let edge = dep::edge(opened, found.issue.id(), kind)
-                .map_err(|why| Wrong::Other(why.message().to_owned()))?;
-            edges.push(edge);
+            edges.push(dep::edge(opened, found.issue.id(), kind).map_err(Wrong::Other)?);
         }
     }
     Ok(edges)

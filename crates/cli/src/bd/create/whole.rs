@@ -2,11 +2,10 @@
 
 use beads_ralph_core::issue::Entry;
 use beads_ralph_runtime::store::{StoreError, Write};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
-use super::super::call::Call;
-use super::super::failure::Refusal;
-use super::super::input;
+use crate::bd::{Call, Refusal, document_json, input};
 
 /// The document that was given in the place of a title. A word counts as a file only if it is `-`, or names a file `*.json`
 /// that holds an object; anything else is a title.
@@ -35,12 +34,18 @@ pub(super) fn given(call: &Call<'_>) -> Result<Option<Value>, Refusal> {
     }
 }
 
+#[derive(Serialize)]
+struct Created<'i> {
+    id: &'i str,
+    status: &'static str,
+}
+
 /// Puts the bead into the store as it is.
 pub(super) fn create(call: &Call<'_>, document: Value) -> Result<(), Refusal> {
     let mut opened = call.open()?;
     let entry = Entry::from_document(document).map_err(|errors| {
-        let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        Refusal::plain(format!("validation failed: {}", errors.join("; ")))
+        let why = document_json::sentence(&errors);
+        Refusal::plain(format!("validation failed: {why}"))
     })?;
     let id = entry.issue.id().clone();
     let written = opened.write(&[Write::Insert(Box::new(entry))]);
@@ -49,6 +54,8 @@ pub(super) fn create(call: &Call<'_>, document: Value) -> Result<(), Refusal> {
         error @ StoreError::Exists(_) => Refusal::plain(error.to_string()),
         error => error.into(),
     })?;
-    call.output
-        .value(json!({"id": id.as_str(), "status": "created"}))
+    call.output.value(Created {
+        id: id.as_str(),
+        status: "created",
+    })
 }

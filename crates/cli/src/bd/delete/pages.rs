@@ -2,14 +2,58 @@
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::Record;
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use super::super::call::{Call, Opened};
-use super::super::failure::Refusal;
-use super::super::text;
 use super::Plan;
+use crate::bd::{Call, Opened, Refusal, text};
 
-/// Shows what would be deleted.
+/// What would be deleted; figures only where the deletion would be allowed.
+#[derive(Serialize)]
+struct PreviewAnswer<'p> {
+    preview: bool,
+    dry_run: bool,
+    issue_ids: Vec<&'p str>,
+    cascade: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'p str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    would_delete: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    would_remove_dependencies: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    would_remove_labels: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    would_remove_events: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    would_orphan: Option<usize>,
+}
+
+/// One bead was deleted.
+#[derive(Serialize)]
+struct DeletedOne<'d> {
+    deleted: &'d str,
+    dependencies_removed: usize,
+    references_updated: usize,
+}
+
+/// Several beads were deleted.
+#[derive(Serialize)]
+struct DeletedAnswer<'d> {
+    deleted: Vec<&'d str>,
+    deleted_count: usize,
+    dependencies_removed: usize,
+    labels_removed: usize,
+    events_removed: usize,
+    references_updated: usize,
+    /// Null where there are none.
+    orphaned_issues: Option<&'d [&'d str]>,
+}
+
+fn ids(records: &[Record]) -> Vec<&str> {
+    let ids = records.iter().map(|record| record.issue.id().as_str());
+    ids.collect()
+}
+
 pub(super) fn preview(
     call: &Call<'_>,
     opened: &Opened,
@@ -25,23 +69,19 @@ pub(super) fn preview(
         plan.hanging(opened)?
     };
     if call.output.is_json() {
-        let ids: Vec<&str> = named
-            .iter()
-            .map(|record| record.issue.id().as_str())
-            .collect();
-        let mut object = json!({
-            "preview": true, "dry_run": is_dry, "issue_ids": ids, "cascade": is_cascade,
-        });
-        if let Some(why) = &hanging {
-            object["error"] = why.as_str().into();
-        } else {
-            object["would_delete"] = plan.deleted.len().into();
-            object["would_remove_dependencies"] = plan.n_edges.into();
-            object["would_remove_labels"] = plan.n_labels.into();
-            object["would_remove_events"] = plan.n_events.into();
-            object["would_orphan"] = plan.orphaned.len().into();
-        }
-        call.output.value(object)?;
+        let is_allowed = hanging.is_none();
+        call.output.value(PreviewAnswer {
+            preview: true,
+            dry_run: is_dry,
+            issue_ids: ids(named),
+            cascade: is_cascade,
+            error: hanging.as_deref(),
+            would_delete: is_allowed.then_some(plan.deleted.len()),
+            would_remove_dependencies: is_allowed.then_some(plan.n_edges),
+            would_remove_labels: is_allowed.then_some(plan.n_labels),
+            would_remove_events: is_allowed.then_some(plan.n_events),
+            would_orphan: is_allowed.then_some(plan.orphaned.len()),
+        })?;
         return hanging.map_or(Ok(()), |why| Err(Refusal::json_aside(why)));
     }
     let page = match (&hanging, is_one) {
@@ -57,19 +97,17 @@ pub(super) fn preview(
 }
 
 fn would(page: &mut String, plan: &Plan) {
-    text::push(
+    push!(
         page,
-        format_args!(
-            "\nWould delete: {} issues\nWould remove: {} dependencies, {} labels, {} events\n",
-            plan.deleted.len(),
-            plan.n_edges,
-            plan.n_labels,
-            plan.n_events
-        ),
+        "\nWould delete: {} issues\nWould remove: {} dependencies, {} labels, {} events\n",
+        plan.deleted.len(),
+        plan.n_edges,
+        plan.n_labels,
+        plan.n_events
     );
     if !plan.orphaned.is_empty() {
         let n = plan.orphaned.len();
-        text::push(page, format_args!("Would orphan: {n} issues\n"));
+        push!(page, "Would orphan: {n} issues\n");
     }
 }
 
@@ -81,16 +119,13 @@ fn page(named: &[Record], plan: &Plan, hanging: Option<&str>, call: &Call<'_>) -
     );
     for record in named {
         let issue = &record.issue;
-        text::push(
-            &mut page,
-            format_args!("  {}: {}\n", issue.id(), text::title_of(issue)),
-        );
+        push!(page, "  {}: {}\n", issue.id(), text::title_of(issue));
     }
     if is_cascade {
         page.push_str("\n⚠ Cascade mode enabled - will also delete all dependent issues\n");
     }
     if let Some(why) = hanging {
-        text::push(&mut page, format_args!("\n{why}\n"));
+        push!(page, "\n{why}\n");
         return page;
     }
     would(&mut page, plan);
@@ -98,21 +133,16 @@ fn page(named: &[Record], plan: &Plan, hanging: Option<&str>, call: &Call<'_>) -
         page.push_str("\n(Dry-run mode - no changes made)\n");
         return page;
     }
-    let ids: Vec<&str> = named
-        .iter()
-        .map(|record| record.issue.id().as_str())
-        .collect();
+    let ids = ids(named);
     let (with, flag) = if is_cascade {
         (" with cascade deletion", " --cascade")
     } else {
         ("", "")
     };
-    text::push(
-        &mut page,
-        format_args!(
-            "\nThis operation cannot be undone!\nTo proceed{with}, run: bd delete {}{flag} --force\n",
-            ids.join(" ")
-        ),
+    push!(
+        page,
+        "\nThis operation cannot be undone!\nTo proceed{with}, run: bd delete {}{flag} --force\n",
+        ids.join(" ")
     );
     page
 }
@@ -132,16 +162,13 @@ fn one_page(
     let dependents = opened.store.dependents(id)?;
     let n_edges = issue.dependencies().len() + dependents.len();
     if n_edges > 0 {
-        text::push(
-            &mut page,
-            format_args!("\nDependency links to remove: {n_edges}\n"),
-        );
+        push!(page, "\nDependency links to remove: {n_edges}\n");
         for edge in issue.dependencies() {
             let (target, kind) = (edge.target(), edge.kind());
-            text::push(&mut page, format_args!("  {id} → {target} ({kind})\n"));
+            push!(page, "  {id} → {target} ({kind})\n");
         }
         for (other, _) in &dependents {
-            text::push(&mut page, format_args!("  {other} → {id} (inbound)\n"));
+            push!(page, "  {other} → {id} (inbound)\n");
         }
     }
     if !plan.connected.is_empty() {
@@ -154,10 +181,7 @@ fn one_page(
             if !plan.rewritten(&other).is_empty() {
                 n_named += 1;
                 let issue = &other.issue;
-                text::push(
-                    &mut page,
-                    format_args!("  {}: {}\n", issue.id(), text::title_of(issue)),
-                );
+                push!(page, "  {}: {}\n", issue.id(), text::title_of(issue));
             }
         }
         if n_named == 0 {
@@ -168,36 +192,30 @@ fn one_page(
         would(&mut page, plan);
         page.push_str("\n(Dry-run mode - no changes made)\n");
     } else {
-        text::push(
-            &mut page,
-            format_args!(
-                "\nThis operation cannot be undone!\nTo proceed, run: bd delete {id} --force\n\n"
-            ),
+        push!(
+            page,
+            "\nThis operation cannot be undone!\nTo proceed, run: bd delete {id} --force\n\n"
         );
     }
     Ok(page)
 }
 
-/// Tells what was deleted.
-pub(super) fn told(
+pub(super) fn deleted(
     call: &Call<'_>,
     named: &[Record],
     plan: &Plan,
     n_updated: usize,
     is_one: bool,
 ) -> Result<(), Refusal> {
-    let ids: Vec<&str> = named
-        .iter()
-        .map(|record| record.issue.id().as_str())
-        .collect();
+    let ids = ids(named);
     if is_one {
         let id = ids.first().copied().unwrap_or_default();
         if call.output.is_json() {
-            return call.output.value(json!({
-                "deleted": id,
-                "dependencies_removed": plan.n_edges,
-                "references_updated": n_updated,
-            }));
+            return call.output.value(DeletedOne {
+                deleted: id,
+                dependencies_removed: plan.n_edges,
+                references_updated: n_updated,
+            });
         }
         return call.output.text(&format!(
             "✓ Deleted {id}\n  Removed {} dependency link(s)\n  Updated text references in {n_updated} issue(s)\n",
@@ -206,20 +224,15 @@ pub(super) fn told(
     }
     let orphaned: Vec<&str> = plan.orphaned.iter().map(BeadId::as_str).collect();
     if call.output.is_json() {
-        let orphans = if orphaned.is_empty() {
-            Value::Null
-        } else {
-            json!(orphaned)
-        };
-        return call.output.value(json!({
-            "deleted": ids,
-            "deleted_count": plan.deleted.len(),
-            "dependencies_removed": plan.n_edges,
-            "labels_removed": plan.n_labels,
-            "events_removed": plan.n_events,
-            "references_updated": n_updated,
-            "orphaned_issues": orphans,
-        }));
+        return call.output.value(DeletedAnswer {
+            deleted: ids,
+            deleted_count: plan.deleted.len(),
+            dependencies_removed: plan.n_edges,
+            labels_removed: plan.n_labels,
+            events_removed: plan.n_events,
+            references_updated: n_updated,
+            orphaned_issues: Some(orphaned.as_slice()).filter(|ids| !ids.is_empty()),
+        });
     }
     let mut page = format!(
         "✓ Deleted {} issue(s)\n  Removed {} dependency link(s)\n  Removed {} label(s)\n  Removed {} event(s)\n  Updated text references in {n_updated} issue(s)\n",
@@ -229,13 +242,11 @@ pub(super) fn told(
         plan.n_events
     );
     if !orphaned.is_empty() {
-        text::push(
-            &mut page,
-            format_args!(
-                "  ⚠ Orphaned {} issue(s): {}\n",
-                orphaned.len(),
-                orphaned.join(", ")
-            ),
+        push!(
+            page,
+            "  ⚠ Orphaned {} issue(s): {}\n",
+            orphaned.len(),
+            orphaned.join(", ")
         );
     }
     call.output.text(&page)

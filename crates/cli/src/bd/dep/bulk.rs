@@ -2,13 +2,12 @@
 
 use std::io::{self, Read as _};
 
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
-use super::super::call::{Call, Opened};
-use super::super::failure::Refusal;
-use super::super::{ids, input};
-use super::{Edge, canonical, check_kind, is_part_by_id, resolve_target, unresolved, write};
+use super::{
+    Edge, EdgeAnswer, canonical, check_kind, is_part_by_id, resolve_target, unresolved, write,
+};
+use crate::bd::{Call, Opened, Refusal, ids, input};
 
 /// A line: the names of the real `bd`, and those of its records.
 #[derive(Debug, Default, Deserialize)]
@@ -29,6 +28,13 @@ struct Wanted {
     kind: String,
 }
 
+#[derive(Serialize)]
+struct Added<'e> {
+    count: usize,
+    dependencies: Vec<EdgeAnswer<'e>>,
+    status: &'static str,
+}
+
 pub(super) fn add(call: &Call<'_>, file: &str, default_kind: &str) -> Result<(), Refusal> {
     let text = read(file).map_err(Refusal::json)?;
     let wanted = parse(&text, default_kind).map_err(|errors| refused(&errors))?;
@@ -39,16 +45,11 @@ pub(super) fn add(call: &Call<'_>, file: &str, default_kind: &str) -> Result<(),
     }
     write(&mut opened, &edges, call.arguments.is_on("no-cycle-check"))?;
     if call.output.is_json() {
-        let value = |edge: &Edge| {
-            json!({
-                "depends_on_id": edge.to.as_str(), "issue_id": edge.from.issue.id().as_str(),
-                "type": edge.kind,
-            })
-        };
-        let all: Vec<Value> = edges.iter().map(value).collect();
-        return call.output.value(json!({
-            "count": edges.len(), "dependencies": all, "status": "added",
-        }));
+        return call.output.value(Added {
+            count: edges.len(),
+            dependencies: edges.iter().map(|edge| edge.answer(None)).collect(),
+            status: "added",
+        });
     }
     call.output
         .text(&format!("✓ Added {} dependencies\n", edges.len()))
@@ -138,8 +139,8 @@ fn resolve(opened: &Opened, wanted: &[Wanted]) -> Result<Vec<Edge>, Vec<String>>
 
 fn resolve_one(opened: &Opened, wanted: &Wanted) -> Result<Edge, String> {
     let from = ids::resolve(opened, &wanted.from).map_err(|why| {
-        let why = unresolved(&wanted.from, why.message());
-        unresolved(&wanted.from, &why)
+        let why = unresolved(&wanted.from, why);
+        unresolved(&wanted.from, why)
     })?;
     let to = resolve_target(opened, &from, &wanted.to)?;
     let edge = Edge {

@@ -1,15 +1,9 @@
 //! `bd dep list` and `bd dep cycles`: the edges of beads.
 
 use beads_ralph_core::issue::{Dependency, Record};
-use serde_json::{Value, json};
 
-use super::super::call::{Call, Opened};
-use super::super::failure::Refusal;
-use super::super::text::{push, title_of};
-use super::super::tree::{Arity, Command, IDS, text};
-use super::super::{ids, issue_json};
+use crate::bd::{Arity, Call, Command, IDS, Opened, Refusal, ids, issue_json, string, title_of};
 
-/// The command that looks for circles.
 pub(super) const CYCLES: Command = Command {
     name: "cycles",
     about: "Beads that wait for each other",
@@ -17,15 +11,14 @@ pub(super) const CYCLES: Command = Command {
     ..Command::NONE
 };
 
-/// The command that lists.
 pub(super) const COMMAND: Command = Command {
     name: "list",
     about: "What beads depend on, or what depends on them",
     positionals: IDS,
     arity: Arity::AtLeast(1),
     flags: &[
-        text("direction", "down (default): dependencies; up: dependents"),
-        text("type", "Only edges of a type").short('t'),
+        string("direction", "down (default): dependencies; up: dependents"),
+        string("type", "Only edges of a type").short('t'),
     ],
     run: Some(run),
     ..Command::NONE
@@ -37,10 +30,9 @@ type Related = (Record, String);
 /// The store refuses every change that would close a circle, so that there is never one to find.
 fn cycles(call: &mut Call<'_>) -> Result<(), Refusal> {
     drop(call.open()?);
-    if call.output.is_json() {
-        return call.output.value(json!([]));
-    }
-    call.output.text("\n✓ No dependency cycles detected\n\n")
+    call.output.answer([(); 0], || {
+        "\n✓ No dependency cycles detected\n\n".to_owned()
+    })
 }
 
 fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
@@ -57,21 +49,17 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         match ids::resolve(&opened, word) {
             Ok(record) => records.push(record),
             Err(why) if is_batch => {
-                let why = why.message();
                 call.output
                     .aside(&format!("warning: resolving {word}: {why} (skipped)\n"));
             }
             Err(why) => {
-                return Err(Refusal::json(format!(
-                    "resolving {word}: {}",
-                    why.message()
-                )));
+                return Err(Refusal::json(format!("resolving {word}: {why}")));
             }
         }
     }
     if is_batch && records.is_empty() {
         if call.output.is_json() {
-            return call.output.value(json!([]));
+            return call.output.value([(); 0]);
         }
         call.output.aside("no resolvable issues in batch\n");
         return Ok(());
@@ -135,15 +123,9 @@ fn warn_of_unknown(call: &Call<'_>, record: &Record, kind: Option<&str>, shown: 
         "warning: {id} has {n} additional dependency edge(s) whose target has no row in this database (cross-repo/external) and are not shown above:\n"
     );
     for edge in dropped {
-        push(
-            &mut text,
-            format_args!("  {} via {}\n", edge.target(), edge.kind()),
-        );
+        push!(text, "  {} via {}\n", edge.target(), edge.kind());
     }
-    push(
-        &mut text,
-        format_args!("For raw edge records, run: bd dep list {id} {id}\n"),
-    );
+    push!(text, "For raw edge records, run: bd dep list {id} {id}\n");
     call.output.aside(&text);
 }
 
@@ -154,12 +136,9 @@ fn show(
     is_up: bool,
 ) -> Result<(), Refusal> {
     if call.output.is_json() {
-        let value = |(record, kind): &Related| {
-            let mut object = issue_json::issue(record);
-            object.insert("dependency_type".to_owned(), kind.as_str().into());
-            Value::Object(object)
-        };
-        return call.output.value(related.iter().map(value).collect());
+        let ends = related.iter();
+        let ends = ends.map(|(record, kind)| issue_json::related(record, kind));
+        return call.output.value(ends.collect::<Vec<_>>());
     }
     if related.is_empty() {
         return call.output.text(&match records {
@@ -173,9 +152,9 @@ fn show(
         let issue = &record.issue;
         let (id, title, priority) = (issue.id(), title_of(issue), issue.priority());
         let status = issue.status();
-        push(
-            &mut text,
-            format_args!("  {id}: {title} [P{priority}] ({status}) via {kind}\n"),
+        push!(
+            text,
+            "  {id}: {title} [P{priority}] ({status}) via {kind}\n"
         );
     }
     text.push('\n');
@@ -201,30 +180,23 @@ fn edges(call: &Call<'_>, records: Vec<Record>, kind: Option<&str>) -> Result<()
         edges
     };
     if call.output.is_json() {
-        let values = |record: &Record| -> Vec<Value> {
-            let edges = of(record);
-            edges
-                .iter()
-                .map(|edge| issue_json::edge(&record.issue, edge))
-                .collect()
-        };
-        return call
-            .output
-            .value(distinct.iter().flat_map(values).collect());
+        let mut all = Vec::new();
+        for record in &distinct {
+            let edges = of(record).into_iter();
+            all.extend(edges.map(|edge| issue_json::edge(&record.issue, &edge)));
+        }
+        return call.output.value(all);
     }
     let mut text = String::new();
     for record in &distinct {
         let (id, edges) = (record.issue.id(), of(record));
         if edges.is_empty() {
-            push(&mut text, format_args!("\n{id} has no dependencies\n"));
+            push!(text, "\n{id} has no dependencies\n");
             continue;
         }
-        push(&mut text, format_args!("\n📋 Dependencies of {id}:\n\n"));
+        push!(text, "\n📋 Dependencies of {id}:\n\n");
         for edge in edges {
-            push(
-                &mut text,
-                format_args!("  {} via {}\n", edge.target(), edge.kind()),
-            );
+            push!(text, "  {} via {}\n", edge.target(), edge.kind());
         }
     }
     text.push('\n');

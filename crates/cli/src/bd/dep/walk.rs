@@ -2,39 +2,35 @@
 
 use beads_ralph_core::issue::Record;
 use beads_ralph_core::text::visible;
-use serde_json::Value;
+use beads_ralph_core::vocabulary::{EdgeType, Status};
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::call::{Call, Opened};
-use super::super::failure::Refusal;
-use super::super::issue_json;
-use super::super::text::{push, title_of};
-use super::super::tree::{Arity, Command, ID, number, switch, text};
-use super::resolve;
+use super::RESOLVING;
+use crate::bd::issue_json::IssueJson;
+use crate::bd::{
+    Arity, Call, Command, ID, Opened, Refusal, ids, issue_json, number, string, switch, title_of,
+};
 
-/// How deep a tree is drawn when nobody says.
 const DEPTH: i64 = 50;
 
-/// The command.
 pub(super) const COMMAND: Command = Command {
     name: "tree",
     about: "What a bead depends on, as a tree",
     positionals: ID,
     arity: Arity::Exactly(1),
     flags: &[
-        text("direction", "down (default), up or both"),
-        text("format", "mermaid: a flowchart"),
+        string("direction", "down (default), up or both"),
+        string("format", "mermaid: a flowchart"),
         number("max-depth", "How deep (default 50)").short('d'),
         switch("reverse", "The same as --direction up"),
         switch("show-all-paths", "Nothing any more"),
-        text("status", "Only beads with a status, and what leads to them"),
+        string("status", "Only beads with a status, and what leads to them"),
     ],
     not_served: &["max-rows"],
     run: Some(run),
     ..Command::NONE
 };
 
-/// A bead in a tree.
 #[derive(Debug, Clone)]
 struct Node {
     record: Record,
@@ -43,7 +39,6 @@ struct Node {
     edge: String,
 }
 
-/// Which way a tree goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Direction {
     Down,
@@ -66,7 +61,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         return Err(Refusal::json("--max-depth must be >= 1"));
     };
     let opened = call.open()?;
-    let root = resolve(&opened, &arguments.words[0])?;
+    let root = ids::find(&opened, RESOLVING, &arguments.words[0])?;
     let nodes = walk(&opened, &root, direction, depth, arguments.filled("status"))?;
     if arguments.filled("format") == Some("mermaid") {
         return call.output.text(&flowchart(&nodes, &arguments.words[0]));
@@ -75,7 +70,9 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         .filled("format")
         .is_some_and(|format| format.eq_ignore_ascii_case("json"));
     if call.output.is_json() || is_json {
-        return call.output.value(nodes.iter().map(value).collect());
+        return call
+            .output
+            .value(nodes.iter().map(value).collect::<Vec<_>>());
     }
     call.output.styled(&drawn(&nodes, &root, direction))
 }
@@ -138,7 +135,7 @@ fn grow(
                 .map(|edge| (edge.target().clone(), edge.kind().to_owned()))
                 .collect()
         };
-        ends.retain(|(_, kind)| kind != "relates-to");
+        ends.retain(|(_, kind)| kind != EdgeType::RelatesTo);
         // What holds back comes first, then by id.
         ends.sort_by(|a, b| (!is_blocking(&a.1), &a.0).cmp(&(!is_blocking(&b.1), &b.0)));
         let mut below = Vec::new();
@@ -159,7 +156,10 @@ fn grow(
 }
 
 fn is_blocking(kind: &str) -> bool {
-    matches!(kind, "blocks" | "conditional-blocks" | "waits-for")
+    matches!(
+        EdgeType::known(kind),
+        Some(EdgeType::Blocks | EdgeType::ConditionalBlocks | EdgeType::WaitsFor)
+    )
 }
 
 /// The beads with a status, and what leads to them from the root.
@@ -185,17 +185,15 @@ fn pruned(nodes: Vec<Node>, status: Option<&str>) -> Vec<Node> {
     nodes.into_iter().filter(is_kept).collect()
 }
 
-fn value(node: &Node) -> Value {
-    let mut object = issue_json::issue(&node.record);
-    object.shift_remove("is_blocked");
-    object.insert("depth".to_owned(), node.depth.into());
-    let parent = node.parent.clone().unwrap_or_default();
-    object.insert("parent_id".to_owned(), parent.into());
+fn value(node: &Node) -> IssueJson {
+    let parent = node.parent.as_deref().unwrap_or_default();
+    let mut issue = issue_json::issue(&node.record)
+        .with("depth", node.depth)
+        .with("parent_id", parent);
     if !node.edge.is_empty() {
-        object.insert("edge_from_parent".to_owned(), node.edge.as_str().into());
+        issue = issue.with("edge_from_parent", node.edge.as_str());
     }
-    object.insert("truncated".to_owned(), false.into());
-    Value::Object(object)
+    issue.with("truncated", false)
 }
 
 fn flowchart(nodes: &[Node], root: &str) -> String {
@@ -208,26 +206,23 @@ fn flowchart(nodes: &[Node], root: &str) -> String {
         let issue = &node.record.issue;
         let id = issue.id().as_str();
         if seen.insert(id) {
-            let mark = match issue.status() {
-                "open" => "☐",
-                "in_progress" => "◧",
-                "blocked" => "⚠",
-                "deferred" => "❄",
-                "closed" => "☑",
-                _ => "?",
+            let mark = match Status::known(issue.status()) {
+                Some(Status::Open) => "☐",
+                Some(Status::InProgress) => "◧",
+                Some(Status::Blocked) => "⚠",
+                Some(Status::Deferred) => "❄",
+                Some(Status::Closed) => "☑",
+                Some(Status::Pinned | Status::Hooked) | None => "?",
             };
             let label = format!("{mark} {id}: {}", title_of(issue));
             let label = label.replace('\\', "\\\\").replace('"', "\\\"");
-            push(&mut text, format_args!("  {id}[\"{label}\"]\n"));
+            push!(text, "  {id}[\"{label}\"]\n");
         }
     }
     text.push('\n');
     for node in nodes {
         if let Some(parent) = &node.parent {
-            push(
-                &mut text,
-                format_args!("  {parent} --> {}\n", node.record.issue.id()),
-            );
+            push!(text, "  {parent} --> {}\n", node.record.issue.id());
         }
     }
     text
@@ -268,7 +263,6 @@ fn drawn(nodes: &[Node], root: &Record, direction: Direction) -> String {
     text
 }
 
-/// A tree while it is drawn.
 struct Picture<'a> {
     text: &'a mut String,
     children: &'a BTreeMap<&'a str, Vec<&'a Node>>,
@@ -314,11 +308,11 @@ impl<'a> Picture<'a> {
         }
         let id = node.record.issue.id().as_str();
         if !self.seen.insert(id) {
-            push(self.text, format_args!("{id} (shown above)\n"));
+            push!(self.text, "{id} (shown above)\n");
             return false;
         }
         let below = self.children.get(id).map_or(&[][..], Vec::as_slice);
-        push(self.text, format_args!("{}\n", line(node, below)));
+        push!(self.text, "{}\n", line(node, below));
         true
     }
 }
@@ -329,12 +323,15 @@ fn line(node: &Node, below: &[&Node]) -> String {
     let status = issue.status();
     let mut line = format!("{id}: {title} [P{priority}] ({status})");
     if node.depth > 0 && !node.edge.is_empty() {
-        push(&mut line, format_args!(" [{}]", node.edge));
+        push!(line, " [{}]", node.edge);
     }
     // The page is printed with our own marks, so what came from others is escaped before they are added.
     let mut line = visible(&line);
-    if node.depth == 0 && status == "open" {
-        let is_open = |node: &Node| matches!(node.record.issue.status(), "open" | "in_progress");
+    if node.depth == 0 && status == Status::Open {
+        let is_open = |node: &Node| {
+            let status = node.record.issue.status();
+            status == Status::Open || status == Status::InProgress
+        };
         let is_blocked = below
             .iter()
             .any(|node| is_open(node) && is_blocking(&node.edge));

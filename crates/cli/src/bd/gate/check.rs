@@ -1,27 +1,22 @@
 //! `bd gate check`: closes gates whose condition is met: a time that is over, or a bead that is closed.
 
 use beads_ralph_core::issue::{Edit, Issue, Record};
+use beads_ralph_core::vocabulary::{IssueType, Status};
 use jiff::SignedDuration;
-use serde_json::json;
+use serde::Serialize;
 
-use super::super::arguments::quoted;
-use super::super::call::{Call, Opened};
-use super::super::failure::Refusal;
-use super::super::filter::Filter;
-use super::super::tree::{Access, Command, number, switch, text};
-use super::{GATE, exact, go_text, nanoseconds, write};
+use super::{go_text, nanoseconds};
+use crate::bd::{Access, Call, Command, Filter, Opened, Refusal, number, quoted, string, switch};
 
-/// How many gates are looked at when nobody says.
 const LIMIT: i64 = 100;
 
-/// The command.
 pub(super) const COMMAND: Command = Command {
     name: "check",
     about: "Close the gates whose condition is met",
     flags: &[
         switch("dry-run", "Only say what would be closed"),
         number("limit", "Look at so many at the most (default 100)").short('l'),
-        text("type", "Only gates of a type: timer, bead, all").short('t'),
+        string("type", "Only gates of a type: timer, bead, all").short('t'),
     ],
     not_served: &["escalate"],
     access: Access::Writes,
@@ -61,22 +56,22 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
             Found::Pending(why) => call.output.text(&format!("○ {id}: pending - {why}\n"))?,
             Found::Unknown(why) => {
                 n_errors += 1;
-                let said = format!("✗ {id}: error checking - {why}\n");
-                call.output.aside(&said);
+                call.output
+                    .aside(&format!("✗ {id}: error checking - {why}\n"));
             }
             Found::Met(why) => {
                 n_met += 1;
                 if is_dry {
-                    let said = format!("✓ {id}: would resolve - {why}\n");
-                    call.output.text(&said)?;
+                    call.output
+                        .text(&format!("✓ {id}: would resolve - {why}\n"))?;
                     continue;
                 }
-                match write(&mut opened, gate, vec![Edit::Close(why.clone())]) {
+                match opened.update(gate, vec![Edit::Close(why.clone())]) {
                     Ok(()) => call.output.text(&format!("✓ {id}: resolved - {why}\n"))?,
                     Err(why) => {
                         n_errors += 1;
-                        let said = format!("✗ {id}: error closing - {why}\n");
-                        call.output.aside(&said);
+                        call.output
+                            .aside(&format!("✗ {id}: error closing - {why}\n"));
                     }
                 }
             }
@@ -88,15 +83,28 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     if !call.output.is_json() {
         return Ok(());
     }
-    call.output.value(json!({
-        "checked": n_checked, "dry_run": is_dry, "errors": n_errors, "escalated": 0, "resolved": n_met,
-    }))
+    call.output.value(CheckedAnswer {
+        checked: n_checked,
+        dry_run: is_dry,
+        errors: n_errors,
+        escalated: 0,
+        resolved: n_met,
+    })
+}
+
+#[derive(Serialize)]
+struct CheckedAnswer {
+    checked: usize,
+    dry_run: bool,
+    errors: usize,
+    escalated: usize,
+    resolved: usize,
 }
 
 fn gates(call: &Call<'_>, opened: &Opened, wanted: Option<&str>) -> Result<Vec<Record>, Refusal> {
     let filter = Filter {
-        issue_type: Some(GATE.to_owned()),
-        excluded_statuses: vec!["closed".to_owned()],
+        issue_type: Some(IssueType::Gate.into()),
+        excluded_statuses: vec![Status::Closed.into()],
         ..Filter::default()
     };
     let mut gates = filter.find(opened)?;
@@ -165,9 +173,9 @@ fn bead(opened: &Opened, gate: &Issue) -> Result<Found, Refusal> {
             "cross-rig bead gate {shown} cannot be checked (multi-rig routing removed)"
         )));
     }
-    Ok(match exact(opened, awaited)? {
+    Ok(match opened.exact(awaited)? {
         None => Found::Pending(format!("bead gate {shown}: issue not found: {awaited}")),
-        Some(record) if record.issue.status() == "closed" => {
+        Some(record) if record.issue.status() == Status::Closed => {
             Found::Met(format!("bead {awaited} closed"))
         }
         Some(record) => Found::Pending(format!("bead {awaited} is {}", record.issue.status())),

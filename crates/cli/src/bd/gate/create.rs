@@ -1,32 +1,32 @@
 //! `bd gate create`: a gate that holds one bead back.
 
-use beads_ralph_core::issue::{Edit, Entry, Fence, Issue, Record};
-use beads_ralph_runtime::store::Write;
+use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::issue::{Edit, Record};
+use beads_ralph_core::vocabulary::{EdgeType, IssueType};
 use serde_json::{Map, Value};
 
-use super::super::arguments::{Arguments, go_duration, quoted};
-use super::super::call::{Call, Opened};
-use super::super::failure::Refusal;
-use super::super::text::push;
-use super::super::tree::{Access, Arity, Command, text};
-use super::super::{dep, holding, ids, input};
-use super::{GATE, exact, go_text, value};
+use super::go_text;
+use crate::bd::arguments::go_duration;
+use crate::bd::document_json::NewBead;
+use crate::bd::{
+    Access, Arguments, Arity, Call, Command, Opened, Refusal, dep, ids, input, issue_json, quoted,
+    string,
+};
 
-/// The command.
 pub(super) const COMMAND: Command = Command {
     name: "create",
     about: "Hold a bead back by a gate",
     arity: Arity::Any,
     flags: &[
-        text(
+        string(
             "await-id",
             "What is waited for: a run, a pull request, a bead",
         ),
-        text("blocks", "The bead that is held back (required)"),
-        text("reason", "Why").short('r'),
-        text("timeout", "How long it holds at the most: 2h, 30m"),
-        text("title", "Its title"),
-        text(
+        string("blocks", "The bead that is held back (required)"),
+        string("reason", "Why").short('r'),
+        string("timeout", "How long it holds at the most: 2h, 30m"),
+        string("title", "Its title"),
+        string(
             "type",
             "human, timer, bead, gh:run or gh:pr (default human)",
         )
@@ -57,12 +57,12 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         reason: arguments.filled("reason"),
         nanoseconds: timeout(arguments)?,
     };
-    let Some(target) = exact(&opened, blocked)? else {
+    let Some(target) = opened.exact(blocked)? else {
         return Err(Refusal::json(format!("issue not found: {blocked}")));
     };
     let gate = insert(&mut opened, arguments, &wanted, &target)?;
     if call.output.is_json() {
-        return call.output.value(value(&gate));
+        return call.output.value(issue_json::issue(&gate));
     }
     let (id, target) = (gate.issue.id(), &target.issue);
     let mut page = format!(
@@ -72,16 +72,13 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         target.title()
     );
     if let Some(reason) = wanted.reason {
-        push(&mut page, format_args!("  Reason: {reason}\n"));
+        push!(page, "  Reason: {reason}\n");
     }
     if wanted.nanoseconds > 0 {
         let timeout = go_text(wanted.nanoseconds);
-        push(&mut page, format_args!("  Timeout: {timeout}\n"));
+        push!(page, "  Timeout: {timeout}\n");
     }
-    push(
-        &mut page,
-        format_args!("\nResolve with: bd gate resolve {id}\n"),
-    );
+    push!(page, "\nResolve with: bd gate resolve {id}\n");
     call.output.text(&page)
 }
 
@@ -105,31 +102,17 @@ fn insert(
     wanted: &Wanted<'_>,
     target: &Record,
 ) -> Result<Record, Refusal> {
-    let document = document(opened, arguments, wanted, target)?;
-    let issue = Issue::without_comments(Value::Object(document)).map_err(|errors| {
-        let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        Refusal::json(format!(
-            "creating gate: validation failed: {}",
-            errors.join("; ")
-        ))
-    })?;
-    let id = issue.id().clone();
-    let edge = dep::edge(opened, &id, "blocks")?;
+    let failed = |why: String| Refusal::json(format!("creating gate: {why}"));
+    let (id, document) = document(opened, arguments, wanted, target)?;
+    let edge = dep::edge(opened, &id, EdgeType::Blocks.as_str()).map_err(Refusal::json)?;
+    let insertion = document.insertion();
     let batch = [
-        Write::Insert(Box::new(Entry {
-            issue,
-            comments: Vec::new(),
-            fence: Fence::default(),
-        })),
-        Write::Update {
-            id: target.issue.id().clone(),
-            edits: vec![Edit::AddDependency(edge)],
-            guard: holding::guard(opened, target),
-        },
+        insertion.map_err(|why| failed(format!("validation failed: {why}")))?,
+        opened.change(target, vec![Edit::AddDependency(edge)]),
     ];
     opened
         .write(&batch)
-        .map_err(|error| Refusal::json(format!("creating gate: {error}")))?;
+        .map_err(|error| failed(error.to_string()))?;
     let made = opened.record(&id)?;
     made.ok_or_else(|| Refusal::json(format!("{id} is gone again")))
 }
@@ -139,7 +122,7 @@ fn document(
     arguments: &Arguments,
     wanted: &Wanted<'_>,
     target: &Record,
-) -> Result<Map<String, Value>, Refusal> {
+) -> Result<(BeadId, NewBead), Refusal> {
     let kind = wanted.kind;
     let title = match (arguments.filled("title"), wanted.awaited) {
         (Some(title), _) => title.to_owned(),
@@ -155,30 +138,19 @@ fn document(
     let reason = reason.map_or(String::new(), |reason| format!("\n\nReason: {reason}"));
     let description = format!("Ad-hoc gate blocking {}{reason}", target.issue.id());
     let id = ids::new_id(opened, &opened.prefix()?, &title, &description)?;
-    let mut document = Map::new();
-    let mut put = |key: &str, value: Option<Value>| {
-        document.extend(value.map(|value| (key.to_owned(), value)));
-    };
-    put("id", Some(id.as_str().into()));
-    put("title", Some(title.into()));
-    put("description", Some(description.into()));
-    put("status", Some("open".into()));
-    put("priority", Some(2.into()));
-    put("issue_type", Some(GATE.into()));
-    put("owner", opened.owner().map(Value::from));
-    put("created_at", Some(opened.time().into()));
-    put("created_by", Some(opened.actor().into()));
-    put("updated_at", Some(opened.time().into()));
-    put("metadata", repository(kind, target)?);
-    put("await_type", Some(kind.into()).filter(|_| !kind.is_empty()));
-    put("await_id", wanted.awaited.map(Value::from));
-    let timeout = (wanted.nanoseconds > 0).then(|| wanted.nanoseconds.into());
-    put("timeout", timeout);
-    Ok(document)
+    let timeout = (wanted.nanoseconds > 0).then_some(wanted.nanoseconds);
+    let document = NewBead::new(opened, id.as_str(), &title)
+        .set("description", description)
+        .set("issue_type", IssueType::Gate)
+        .with("metadata", repository(kind, target)?)
+        .with("await_type", kind)
+        .with("await_id", wanted.awaited)
+        .with("timeout", timeout);
+    Ok((id, document))
 }
 
 /// A gate for GitHub waits in the repository that its bead names.
-fn repository(kind: &str, target: &Record) -> Result<Option<Value>, Refusal> {
+fn repository(kind: &str, target: &Record) -> Result<Option<Map<String, Value>>, Refusal> {
     let metadata = target.issue.metadata();
     let repo = metadata.and_then(|map| map.get("repo"));
     let Some(repo) = repo.filter(|_| kind.starts_with("gh:")) else {
@@ -193,7 +165,7 @@ fn repository(kind: &str, target: &Record) -> Result<Option<Value>, Refusal> {
         Some(text)
             if (2..=3).contains(&text.split('/').count()) && text.split('/').all(is_name) =>
         {
-            Ok(Some(serde_json::json!({"repo": text})))
+            Ok(Some(Map::from_iter([("repo".to_owned(), text.into())])))
         }
         _ => Err(Refusal::json(format!(
             "invalid GitHub repository metadata on {}: repo {repo} must use OWNER/REPO or HOST/OWNER/REPO",

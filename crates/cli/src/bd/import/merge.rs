@@ -2,12 +2,11 @@
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Issue, Record};
-use beads_ralph_core::vocabulary::field;
+use beads_ralph_core::vocabulary::{Status, field};
 use serde_json::{Map, Value};
 
-use super::super::failure::Refusal;
-use super::super::issue_json;
-use super::super::output::sorted;
+use crate::bd::go_json::sorted;
+use crate::bd::{Refusal, document_json, issue_json};
 
 /// Fields that are only told by their names when they differ.
 const NAMED: [(&str, &str); 6] = [
@@ -101,7 +100,8 @@ pub(super) fn with_lease(
     merged: Issue,
     now: jiff::Timestamp,
 ) -> Result<Issue, Refusal> {
-    let is_same = merged.status() == "in_progress" && merged.assignee() == here.issue.assignee();
+    let is_same =
+        merged.status() == Status::InProgress && merged.assignee() == here.issue.assignee();
     let runs = issue_json::lease(here).is_some_and(|lease| lease.end >= now);
     let comes = merged.text(field::LEASE[0]).is_some();
     if !is_same || (comes && !runs) {
@@ -138,8 +138,6 @@ fn put_list(document: &mut Map<String, Value>, key: &str, items: Vec<Value>) {
 }
 
 fn made(document: Map<String, Value>) -> Result<Issue, Refusal> {
-    Issue::without_comments(Value::Object(document)).map_err(|errors| {
-        let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        Refusal::json(format!("import failed: {}", errors.join("; ")))
-    })
+    let issue = document_json::issue(document);
+    issue.map_err(|why| Refusal::json(format!("import failed: {why}")))
 }

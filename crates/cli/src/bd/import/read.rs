@@ -5,12 +5,11 @@ use std::os::unix::fs::FileTypeExt as _;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Entry, Issue, forget_lease};
-use beads_ralph_core::vocabulary::EdgeType;
+use beads_ralph_core::vocabulary::{EdgeType, IssueType, Status};
 use serde_json::{Map, Value};
 
-use super::super::call::{Call, Opened};
-use super::super::failure::Refusal;
-use super::super::{ids, input};
+use crate::bd::document_json::sentence;
+use crate::bd::{Call, Opened, Refusal, ids, input};
 
 /// Keys that an export computes and that an import leaves aside.
 const COMPUTED: [&str; 9] = [
@@ -71,7 +70,7 @@ pub(super) fn source(call: &Call<'_>) -> Result<Option<(String, Lines)>, Refusal
                     source: name.to_owned(),
                     ..super::Report::default()
                 };
-                call.output.value(report.to_value())?;
+                call.output.value(report.answer())?;
             } else {
                 call.output.aside(&format!("Empty file: {name}\n"));
             }
@@ -102,7 +101,7 @@ fn parse(text: &str) -> Result<Lines, String> {
             format!("failed to parse JSONL line: {why}")
         })?;
         let Value::Object(mut document) = value else {
-            return Err("failed to parse JSONL line: it is no object".to_owned());
+            return Err("failed to parse JSONL line: it is not an object".to_owned());
         };
         if document.contains_key("_schema") {
             continue;
@@ -129,16 +128,9 @@ impl Lines {
     /// Makes beads of the lines: those without an id get one, and what is missing is filled in.
     pub(super) fn with_ids(mut self, opened: &Opened) -> Result<Self, Refusal> {
         for mut document in std::mem::take(&mut self.documents) {
-            fill(opened, &mut document)?;
-            let entry =
-                Entry::from_document(Value::Object(document.clone())).map_err(|errors| {
-                    let id = document
-                        .get("id")
-                        .and_then(Value::as_str)
-                        .unwrap_or_default();
-                    let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
-                    invalid(id, &errors.join("; "))
-                })?;
+            let id = fill(opened, &mut document)?;
+            let entry = Entry::from_document(Value::Object(document))
+                .map_err(|errors| invalid(&id, &sentence(&errors)))?;
             check(opened, &entry.issue)?;
             self.entries.push(entry);
         }
@@ -152,7 +144,8 @@ fn invalid(id: &str, why: &str) -> Refusal {
     ))
 }
 
-fn fill(opened: &Opened, document: &mut Map<String, Value>) -> Result<(), Refusal> {
+/// Fills in what is missing, and gives the id.
+fn fill(opened: &Opened, document: &mut Map<String, Value>) -> Result<String, Refusal> {
     let text = |document: &Map<String, Value>, key: &str| {
         let text = document.get(key).and_then(Value::as_str);
         text.unwrap_or_default().to_owned()
@@ -172,9 +165,9 @@ fn fill(opened: &Opened, document: &mut Map<String, Value>) -> Result<(), Refusa
     document.insert("id".to_owned(), id.as_str().into());
     let now = Value::from(opened.time());
     for (key, value) in [
-        ("status", "open".into()),
+        ("status", Status::Open.into()),
         ("priority", 0.into()),
-        ("issue_type", "task".into()),
+        ("issue_type", IssueType::Task.into()),
         ("created_at", now.clone()),
         ("updated_at", now.clone()),
     ] {
@@ -183,16 +176,14 @@ fn fill(opened: &Opened, document: &mut Map<String, Value>) -> Result<(), Refusa
             document.insert(key.to_owned(), value);
         }
     }
-    if text(document, "status") == "closed" && document.get("closed_at").is_none_or(Value::is_null)
+    if text(document, "status") == Status::Closed
+        && document.get("closed_at").is_none_or(Value::is_null)
     {
-        let updated = document
-            .get("updated_at")
-            .cloned()
-            .unwrap_or_else(|| now.clone());
+        let updated = document.get("updated_at").unwrap_or(&now).clone();
         document.insert("closed_at".to_owned(), updated);
     }
     let is_held =
-        text(document, "status") == "in_progress" && !text(document, "assignee").is_empty();
+        text(document, "status") == Status::InProgress && !text(document, "assignee").is_empty();
     if !is_held {
         forget_lease(document);
     } else if document.contains_key("lease_expires_at") {
@@ -202,7 +193,7 @@ fn fill(opened: &Opened, document: &mut Map<String, Value>) -> Result<(), Refusa
     }
     fill_edges(opened, document);
     fill_comments(&id, document);
-    Ok(())
+    Ok(id)
 }
 
 fn fill_edges(opened: &Opened, document: &mut Map<String, Value>) {

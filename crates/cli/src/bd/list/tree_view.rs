@@ -5,20 +5,17 @@ use std::collections::{HashMap, HashSet};
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::Issue;
+use beads_ralph_core::vocabulary::Status;
 
-use super::super::call::Opened;
-use super::super::failure::Refusal;
-use super::super::filter::natural;
-use super::super::{issue_json, text};
+use crate::bd::filter::natural;
+use crate::bd::{Opened, Refusal, issue_json, text};
 
 /// The most levels that are drawn.
 const MAX_DEPTH: usize = 100;
 
 /// A bead with everything below it.
 pub(super) fn below(opened: &Opened, parent: &str) -> Result<String, Refusal> {
-    let root = BeadId::parse(parent).ok();
-    let root = root.map(|id| opened.record(&id)).transpose()?.flatten();
-    let Some(root) = root else {
+    let Some(root) = opened.exact(parent)? else {
         return Err(Refusal::plain(format!(
             "error checking parent issue: not found: issue {parent}"
         )));
@@ -31,9 +28,8 @@ pub(super) fn below(opened: &Opened, parent: &str) -> Result<String, Refusal> {
     while next < ids.len() {
         let id = ids[next].clone();
         next += 1;
-        for (child, kind) in opened.store.dependents(&id)? {
-            if kind == "parent-child"
-                && seen.insert(child.clone())
+        for child in opened.children(&id)? {
+            if seen.insert(child.clone())
                 && let Some(record) = opened.record(&child)?
             {
                 tree.add(&record.issue);
@@ -55,7 +51,6 @@ pub(super) struct Tree {
     n_busy: usize,
 }
 
-/// A bead in a tree.
 struct Node {
     id: String,
     /// What it is a part of, by an edge.
@@ -66,8 +61,8 @@ struct Node {
 
 impl Tree {
     pub(super) fn add(&mut self, issue: &Issue) {
-        self.n_open += usize::from(issue.status() == "open");
-        self.n_busy += usize::from(issue.status() == "in_progress");
+        self.n_open += usize::from(issue.status() == Status::Open);
+        self.n_busy += usize::from(issue.status() == Status::InProgress);
         self.nodes.push(Node {
             id: issue.id().to_string(),
             parent: issue_json::parent(issue).map(ToString::to_string),

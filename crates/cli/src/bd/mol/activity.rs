@@ -2,19 +2,15 @@
 
 use beads_ralph_core::bead::{BeadId, Timestamp};
 use beads_ralph_core::issue::Record;
-use beads_ralph_core::vocabulary::EdgeType;
-use serde_json::json;
+use beads_ralph_core::vocabulary::Status;
+use serde::Serialize;
 
-use super::super::call::{Call, Opened};
-use super::super::failure::Refusal;
-use super::super::text::{push, title_of};
 use super::{family, found};
+use crate::bd::{Call, Opened, Refusal, title_of};
 
 /// What is directly below a root, by edges, of the same kind: the steps of a wisp are wisps.
 pub(super) fn direct(opened: &Opened, root: &BeadId) -> Result<Vec<Record>, Refusal> {
-    let dependents = opened.store.dependents(root)?.into_iter();
-    let children = dependents.filter(|(_, kind)| kind == EdgeType::ParentChild);
-    let ids: Vec<BeadId> = children.map(|(child, _)| child).collect();
+    let ids = opened.children(root)?;
     let is_wisp = |record: &Record| record.issue.flag("ephemeral");
     let is_root_wisp = opened.record(root)?.as_ref().is_some_and(is_wisp);
     let mut records = opened.store.get(&ids)?;
@@ -33,15 +29,17 @@ struct Figures {
 impl Figures {
     fn of(opened: &Opened, root: &BeadId) -> Result<Self, Refusal> {
         let children = direct(opened, root)?;
-        let with = |status: &'static str| {
+        let with = |status: Status| {
             let children = children.iter().map(|child| &child.issue);
             children.filter(move |child| child.status() == status)
         };
         Ok(Self {
             n_all: children.len(),
-            n_done: with("closed").count(),
-            n_current: with("in_progress").count(),
-            current: with("in_progress").next().map(|child| child.id().clone()),
+            n_done: with(Status::Closed).count(),
+            n_current: with(Status::InProgress).count(),
+            current: with(Status::InProgress)
+                .next()
+                .map(|child| child.id().clone()),
         })
     }
 
@@ -69,39 +67,53 @@ pub(super) fn progress(call: &mut Call<'_>) -> Result<(), Refusal> {
             .next(),
     };
     let Some(root) = root else {
-        return if call.output.is_json() {
-            call.output.value(json!([]))
-        } else {
-            call.output
-                .text("No molecules in progress.\n\nUse: bd mol progress <molecule-id>\n")
-        };
+        return call.output.answer([(); 0], || {
+            "No molecules in progress.\n\nUse: bd mol progress <molecule-id>\n".to_owned()
+        });
     };
     let issue = &root.issue;
     let figures = Figures::of(&opened, issue.id())?;
-    if call.output.is_json() {
-        let current = figures.current.as_ref().map_or("", BeadId::as_str);
-        let mut object = json!({
-            "molecule_id": issue.id().as_str(),
-            "molecule_title": issue.title(),
-            "total": figures.n_all,
-            "completed": figures.n_done,
-            "in_progress": figures.n_current,
-            "current_step_id": current,
-        });
-        if figures.n_all > 0 {
-            object["percent"] = figures.percent().into();
-        }
-        return call.output.value(object);
-    }
-    call.output.text(&format!(
-        "Molecule: {} ({})\nProgress: {} / {} ({:.1}%)\n{}",
-        issue.id(),
-        title_of(issue),
-        grouped(figures.n_done),
-        grouped(figures.n_all),
-        figures.percent(),
-        figures.current_line()
-    ))
+    let answer = ProgressAnswer {
+        molecule_id: issue.id().as_str(),
+        molecule_title: issue.title(),
+        total: figures.n_all,
+        completed: figures.n_done,
+        in_progress: figures.n_current,
+        current_step_id: figures.current.as_ref().map_or("", BeadId::as_str),
+        percent: (figures.n_all > 0).then(|| figures.percent()),
+    };
+    call.output.answer(answer, || {
+        format!(
+            "Molecule: {} ({})\nProgress: {} / {} ({:.1}%)\n{}",
+            issue.id(),
+            title_of(issue),
+            grouped(figures.n_done),
+            grouped(figures.n_all),
+            figures.percent(),
+            figures.current_line()
+        )
+    })
+}
+
+#[derive(Serialize)]
+struct ProgressAnswer<'p> {
+    molecule_id: &'p str,
+    molecule_title: &'p str,
+    total: usize,
+    completed: usize,
+    in_progress: usize,
+    current_step_id: &'p str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    percent: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct LastActivityAnswer<'p> {
+    molecule_id: &'p str,
+    last_activity: &'p str,
+    source: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source_step_id: Option<&'p str>,
 }
 
 /// A number with commas between thousands.
@@ -117,7 +129,7 @@ fn grouped(number: usize) -> String {
     text
 }
 
-/// What people are told of a molecule with very many steps.
+/// The page for a molecule with very many steps.
 pub(super) fn summary(opened: &Opened, root: &Record) -> Result<String, Refusal> {
     let (id, title) = (root.issue.id(), title_of(&root.issue));
     let figures = Figures::of(opened, id)?;
@@ -126,16 +138,14 @@ pub(super) fn summary(opened: &Opened, root: &Record) -> Result<String, Refusal>
         "Molecule: {id}\n  {title}\n\nProgress: {n_done} / {n_all} steps ({percent:.1}%)\n{}",
         figures.current_line()
     );
-    push(
-        &mut page,
-        format_args!(
-            "\nNote: This molecule has {n_all} steps (threshold: 100).\nTo view steps, use one of:\n  bd mol current {id} --limit 50        # First 50 steps\n  bd mol current {id} --range 1-50     # Steps 1-50\n  bd mol progress {id}                 # Efficient progress summary\n"
-        ),
+    push!(
+        page,
+        "\nNote: This molecule has {n_all} steps (threshold: 100).\nTo view steps, use one of:\n  bd mol current {id} --limit 50        # First 50 steps\n  bd mol current {id} --range 1-50     # Steps 1-50\n  bd mol progress {id}                 # Efficient progress summary\n"
     );
     if let Some(step) = &figures.current {
-        push(
-            &mut page,
-            format_args!("\n💡 Run `bd show {step}` to see detailed instructions.\n"),
+        push!(
+            page,
+            "\n💡 Run `bd show {step}` to see detailed instructions.\n"
         );
     }
     Ok(page)
@@ -162,14 +172,11 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         }
     };
     let at = Timestamp::from_instant(at);
-    if !call.output.is_json() {
-        return call.output.text(&format!("{}\n", at.as_str()));
-    }
-    let mut object = json!({
-        "molecule_id": root.issue.id().as_str(), "last_activity": at.as_str(), "source": source,
-    });
-    if let Some(step) = step {
-        object["source_step_id"] = step.issue.id().as_str().into();
-    }
-    call.output.value(object)
+    let answer = LastActivityAnswer {
+        molecule_id: root.issue.id().as_str(),
+        last_activity: at.as_str(),
+        source,
+        source_step_id: step.map(|step| step.issue.id().as_str()),
+    };
+    call.output.answer(answer, || format!("{}\n", at.as_str()))
 }

@@ -2,16 +2,12 @@
 //!
 //! One at a time: of several, the real `bd` leaves the steps of wisps behind.
 
-use beads_ralph_core::issue::Record;
 use beads_ralph_runtime::store::Write;
-use serde_json::json;
+use serde::Serialize;
 
-use super::super::call::{Call, Opened};
-use super::super::failure::Refusal;
-use super::super::text::{push, title_of};
-use super::super::{delete, holding, input};
 use super::family::Family;
 use super::resolved;
+use crate::bd::{Call, Opened, Refusal, delete, input, title_of};
 
 pub(super) fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let arguments = call.arguments;
@@ -40,25 +36,28 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn burn(call: &Call<'_>, opened: &mut Opened, family: &Family) -> Result<(), Refusal> {
-    let delete = |record: &Record| Write::Delete {
-        id: record.issue.id().clone(),
-        guard: holding::guard(opened, record),
-    };
-    // Those that depend on others come first, so that no edge must be taken away by itself.
-    let batch: Vec<Write> = family.all.iter().rev().map(delete).collect();
+    // Those that depend on others come first, so that no edge must be removed separately.
+    let last_first = family.all.iter().rev();
+    let batch: Vec<Write> = last_first.map(|record| opened.deletion(record)).collect();
     let failed = |error| Refusal::json(format!("burning wisp: {error}"));
     opened.write(&batch).map_err(failed)?;
     let (root, n) = (family.root().issue.id(), family.all.len());
-    if call.output.is_json() {
-        let ids = family.all.iter().map(|record| record.issue.id().as_str());
-        let ids: Vec<&str> = ids.collect();
-        return call.output.value(json!({
-            "molecule_id": root.as_str(), "deleted_ids": ids, "deleted_count": n,
-        }));
-    }
-    call.output.text(&format!(
-        "✓ Burned wisp: {n} issues deleted\n  Ephemeral: {root}\n  No digest created.\n"
-    ))
+    let ids = family.all.iter().map(|record| record.issue.id().as_str());
+    let answer = Burned {
+        molecule_id: root.as_str(),
+        deleted_ids: ids.collect(),
+        deleted_count: n,
+    };
+    call.output.answer(answer, || {
+        format!("✓ Burned wisp: {n} issues deleted\n  Ephemeral: {root}\n  No digest created.\n")
+    })
+}
+
+#[derive(Serialize)]
+struct Burned<'b> {
+    molecule_id: &'b str,
+    deleted_ids: Vec<&'b str>,
+    deleted_count: usize,
 }
 
 fn preview(family: &Family, is_wisp: bool) -> String {
@@ -80,10 +79,7 @@ fn preview(family: &Family, is_wisp: bool) -> String {
             record.issue.id(),
         );
         let mark = if at == 0 { " [ROOT]" } else { "" };
-        push(
-            &mut page,
-            format_args!("  - [{status}] {title} ({id}){mark}\n"),
-        );
+        push!(page, "  - [{status}] {title} ({id}){mark}\n");
     }
     page.push('\n');
     if !is_wisp {

@@ -5,15 +5,14 @@
 
 use beads_ralph_core::issue::{Issue, Record};
 use beads_ralph_core::text::excerpt;
-use beads_ralph_core::vocabulary::EdgeType;
-use serde_json::{Map, Value, json};
+use beads_ralph_core::vocabulary::{EdgeType, IssueType, Status, label, metadata};
+use serde::Serialize;
+use serde_json::Value;
 
-use super::super::call::{Call, Opened};
-use super::super::failure::Refusal;
-use super::super::filter::Filter;
-use super::super::text::{push, title_of};
-use super::family::{self, Family};
-use super::{found, issue};
+use super::family::Family;
+use super::{family, found};
+use crate::bd::issue_json::IssueJson;
+use crate::bd::{Call, Filter, Opened, Refusal, issue_json, title_of};
 
 /// From how many steps on people get a summary.
 const LARGE: usize = 100;
@@ -88,12 +87,12 @@ fn own(call: &Call<'_>, opened: &Opened) -> Result<(), Refusal> {
 /// The epics that somebody has hooked, and those that what is hooked waits for.
 fn hooked(opened: &Opened, whose: &str) -> Result<Vec<Record>, Refusal> {
     let filter = Filter {
-        statuses: vec!["hooked".to_owned()],
+        statuses: vec![Status::Hooked.into()],
         assignee: Some(whose.to_owned()),
         ..Filter::default()
     };
     let mut roots: Vec<Record> = Vec::new();
-    let is_epic = |record: &Record| record.issue.issue_type() == "epic";
+    let is_epic = |record: &Record| record.issue.issue_type() == IssueType::Epic;
     for record in filter.find(opened)? {
         let edges = record.issue.dependencies().iter();
         let blocking = edges.filter(|edge| edge.kind() == EdgeType::Blocks);
@@ -103,7 +102,7 @@ fn hooked(opened: &Opened, whose: &str) -> Result<Vec<Record>, Refusal> {
             continue;
         }
         let waited = opened.store.get(&targets)?.into_iter();
-        roots.extend(waited.filter(|it| is_epic(it) || it.issue.has_label("template")));
+        roots.extend(waited.filter(|it| is_epic(it) || it.issue.has_label(label::TEMPLATE)));
     }
     roots.dedup_by(|a, b| a.issue.id() == b.issue.id());
     Ok(roots)
@@ -135,6 +134,33 @@ fn range(text: &str) -> Result<(usize, usize), String> {
     Ok((first, last))
 }
 
+#[derive(Serialize)]
+struct Answer<'s> {
+    id: Option<&'s str>,
+    status: &'s str,
+    title: Option<&'s str>,
+    role: Option<&'s str>,
+    molecule_id: &'s str,
+    molecule_title: &'s str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    assignee: Option<&'s str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    current_step: Option<IssueJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_step: Option<IssueJson>,
+    /// Null where there are none.
+    steps: Option<Vec<StepAnswer>>,
+    completed: usize,
+    total: usize,
+}
+
+#[derive(Serialize)]
+struct StepAnswer {
+    issue: IssueJson,
+    status: &'static str,
+    is_current: bool,
+}
+
 impl Standing {
     fn of(family: &Family) -> Self {
         let waiting = family.waiting();
@@ -148,11 +174,11 @@ impl Standing {
         };
         for record in family.steps() {
             let is_free = !waiting.contains(record.issue.id());
-            let place = match record.issue.status() {
-                "closed" => "done",
-                "in_progress" => "current",
-                "blocked" => "blocked",
-                "open" if is_free => "ready",
+            let place = match Status::known(record.issue.status()) {
+                Some(Status::Closed) => "done",
+                Some(Status::InProgress) => "current",
+                Some(Status::Blocked) => "blocked",
+                Some(Status::Open) if is_free => "ready",
                 _ => "pending",
             };
             match place {
@@ -179,61 +205,43 @@ impl Standing {
         self.current.as_ref().or(self.next.as_ref())
     }
 
-    fn to_json(&self) -> Value {
+    fn answer(&self) -> Answer<'_> {
         let root = &self.root.issue;
-        let mut object = self.added();
-        let mut put = |key: &str, value: Value| {
-            object.insert(key.to_owned(), value);
-        };
-        put("molecule_id", root.id().as_str().into());
-        put("molecule_title", root.title().into());
-        if let Some(assignee) = root.assignee() {
-            put("assignee", assignee.into());
-        }
-        if let Some(current) = &self.current {
-            put("current_step", issue(current));
-        }
-        if let Some(next) = &self.next {
-            put("next_step", issue(next));
-        }
-        let steps = self.steps.iter().map(|step| {
-            json!({
-                "issue": issue(&step.record), "status": step.place, "is_current": step.place == "current",
-            })
-        });
-        let steps: Vec<Value> = steps.collect();
-        let steps = if steps.is_empty() {
-            Value::Null
-        } else {
-            steps.into()
-        };
-        put("steps", steps);
-        put("completed", self.n_done.into());
-        put("total", self.n_all.into());
-        Value::Object(object)
-    }
-
-    /// What the real `bd` does not tell (Z-24).
-    fn added(&self) -> Map<String, Value> {
+        // The first four keys are ours (Z-24).
         let meant = self.meant().map(|record| &record.issue);
         let status = match meant {
             Some(step) => step.status(),
-            None if self.n_done == self.n_all => "closed",
-            None => "blocked",
+            None if self.n_done == self.n_all => Status::Closed.as_str(),
+            None => Status::Blocked.as_str(),
         };
-        let role = meant.map(|step| {
-            let stage = step.metadata().and_then(|metadata| metadata.get("stage"));
-            let start = format!("{}-", self.root.issue.id());
-            let id = step.id().as_str();
-            let own = id.strip_prefix(&start).unwrap_or(id);
-            stage.and_then(Value::as_str).unwrap_or(own)
+        let steps = self.steps.iter().map(|step| StepAnswer {
+            issue: issue_json::issue(&step.record),
+            status: step.place,
+            is_current: step.place == "current",
         });
-        Map::from_iter([
-            ("id".to_owned(), meant.map(|step| step.id().as_str()).into()),
-            ("status".to_owned(), status.into()),
-            ("title".to_owned(), meant.map(Issue::title).into()),
-            ("role".to_owned(), role.into()),
-        ])
+        Answer {
+            id: meant.map(|step| step.id().as_str()),
+            status,
+            title: meant.map(Issue::title),
+            role: meant.map(|step| self.role(step)),
+            molecule_id: root.id().as_str(),
+            molecule_title: root.title(),
+            assignee: root.assignee(),
+            current_step: self.current.as_ref().map(issue_json::issue),
+            next_step: self.next.as_ref().map(issue_json::issue),
+            steps: Some(steps.collect()).filter(|_| !self.steps.is_empty()),
+            completed: self.n_done,
+            total: self.n_all,
+        }
+    }
+
+    /// The stage of a step, or else what its id adds to that of the molecule.
+    fn role<'s>(&self, step: &'s Issue) -> &'s str {
+        let stage = step.metadata().and_then(|map| map.get(metadata::STAGE));
+        let start = format!("{}-", self.root.issue.id());
+        let id = step.id().as_str();
+        let own = id.strip_prefix(&start).unwrap_or(id);
+        stage.and_then(Value::as_str).unwrap_or(own)
     }
 
     fn page(&self) -> String {
@@ -244,7 +252,7 @@ impl Standing {
             title_of(root)
         );
         if let Some(assignee) = root.assignee() {
-            push(&mut page, format_args!("  Assigned to: {assignee}\n"));
+            push!(page, "  Assigned to: {assignee}\n");
         }
         page.push('\n');
         for Step { record, place } in &self.steps {
@@ -254,27 +262,22 @@ impl Standing {
             } else {
                 ""
             };
-            push(&mut page, format_args!("  [{place}] {id}: {title}{here}\n"));
+            push!(page, "  [{place}] {id}: {title}{here}\n");
         }
         let (n_done, n_all) = (self.n_done, self.n_all);
-        push(
-            &mut page,
-            format_args!("\nProgress: {n_done}/{n_all} steps complete\n"),
-        );
+        push!(page, "\nProgress: {n_done}/{n_all} steps complete\n");
         if let Some(next) = self.next.as_ref().filter(|_| self.current.is_none()) {
             let (id, title) = (next.issue.id(), title_of(&next.issue));
-            push(
-                &mut page,
-                format_args!(
-                    "\nNext ready: {id} - {title}\n  Start with: bd update {id} --claim\n"
-                ),
+            push!(
+                page,
+                "\nNext ready: {id} - {title}\n  Start with: bd update {id} --claim\n"
             );
         }
         if let Some(meant) = self.meant() {
             let id = meant.issue.id();
-            push(
-                &mut page,
-                format_args!("\n💡 Run `bd show {id}` to see detailed instructions.\n"),
+            push!(
+                page,
+                "\n💡 Run `bd show {id}` to see detailed instructions.\n"
             );
         }
         page
@@ -282,11 +285,9 @@ impl Standing {
 }
 
 fn shown(call: &Call<'_>, all: &[Standing]) -> Result<(), Refusal> {
-    if call.output.is_json() {
-        return call
-            .output
-            .value(all.iter().map(Standing::to_json).collect());
-    }
-    let pages: Vec<String> = all.iter().map(Standing::page).collect();
-    call.output.text(&pages.join("\n"))
+    let answers: Vec<Answer<'_>> = all.iter().map(Standing::answer).collect();
+    call.output.answer(answers, || {
+        let pages: Vec<String> = all.iter().map(Standing::page).collect();
+        pages.join("\n")
+    })
 }

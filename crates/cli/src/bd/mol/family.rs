@@ -4,18 +4,13 @@ use std::collections::{HashMap, HashSet};
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Dependency, Effect, Issue, Record};
-use beads_ralph_core::vocabulary::EdgeType;
+use beads_ralph_core::vocabulary::{EdgeType, IssueType, Status, label};
 use serde_json::Value;
 
-use super::super::call::Opened;
-use super::super::failure::Refusal;
-use super::super::filter::Filter;
+use crate::bd::{Filter, Opened, Refusal};
 
 /// How far up a root is looked for.
 const MAX_LEVELS: usize = 50;
-
-/// The label of a template.
-const TEMPLATE: &str = "template";
 
 /// A root, and everything below it: each bead before what is below it, steps in the order of the formula.
 pub(super) struct Family {
@@ -61,9 +56,8 @@ impl Family {
             .collect()
     }
 
-    /// The members that wait for another one, by edges that hold back.
     pub(super) fn waiting(&self) -> HashSet<&BeadId> {
-        let closed = |issue: &Issue| issue.status() == "closed";
+        let closed = |issue: &Issue| issue.status() == Status::Closed;
         let by_id: HashMap<&BeadId, &Issue> = self
             .all
             .iter()
@@ -102,24 +96,18 @@ fn formula_order(root: &Issue) -> HashMap<String, usize> {
 
 /// What is directly below a bead: by edges, then by name where it has no other parent.
 pub(super) fn children(opened: &Opened, id: &BeadId) -> Result<Vec<Record>, Refusal> {
-    let dependents = opened.store.dependents(id)?.into_iter();
-    let children = dependents.filter(|(_, kind)| kind == EdgeType::ParentChild);
-    let mut ids: Vec<BeadId> = children.map(|(child, _)| child).collect();
+    let ids = opened.children(id)?;
     let start = format!("{id}.");
-    let named = opened
-        .store
-        .ids_with_prefix(&start, usize::MAX)?
-        .into_iter();
+    let named = opened.store.ids_with_prefix(&start, usize::MAX)?;
     let is_number = |id: &BeadId| {
         let rest = id.as_str().strip_prefix(&start).unwrap_or_default();
         !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit())
     };
-    let named: Vec<BeadId> = named
+    let named: Vec<BeadId> = (named.into_iter())
         .filter(is_number)
         .filter(|id| !ids.contains(id))
         .collect();
     let mut records = opened.store.get(&ids)?;
-    ids.clear();
     let own = opened.store.get(&named)?.into_iter();
     records.extend(own.filter(|record| record.issue.parents().next().is_none()));
     Ok(records)
@@ -138,14 +126,16 @@ pub(super) fn root_of(opened: &Opened, record: &Record) -> Result<Option<Record>
         }
     }
     let kind = top.issue.issue_type();
-    let is_one = matches!(kind, "epic" | "molecule") || top.issue.has_label(TEMPLATE);
+    let is_one = kind == IssueType::Epic
+        || kind == IssueType::Molecule
+        || top.issue.has_label(label::TEMPLATE);
     Ok(is_one.then_some(top))
 }
 
 /// The molecules of which somebody works on a step, in the order in which the steps are found.
 pub(super) fn in_progress(opened: &Opened, whose: &str) -> Result<Vec<Record>, Refusal> {
     let filter = Filter {
-        statuses: vec!["in_progress".to_owned()],
+        statuses: vec![Status::InProgress.into()],
         assignee: Some(whose.to_owned()).filter(|name| !name.is_empty()),
         ..Filter::default()
     };

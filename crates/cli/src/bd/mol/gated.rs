@@ -4,13 +4,12 @@ use std::collections::{BTreeMap, HashSet};
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Query, Record, StatusFilter};
-use serde_json::{Value, json};
+use beads_ralph_core::vocabulary::{IssueType, Status};
+use serde::Serialize;
 
-use super::super::call::{Call, Opened};
-use super::super::failure::Refusal;
-use super::super::filter::Filter;
-use super::super::text::{push, title_of};
-use super::{family, issue};
+use super::family;
+use crate::bd::issue_json::IssueJson;
+use crate::bd::{Call, Filter, Opened, Refusal, issue_json, title_of};
 
 /// A molecule, the gate that is closed, and the step that can be started.
 struct Gated {
@@ -19,24 +18,34 @@ struct Gated {
     step: Record,
 }
 
+#[derive(Serialize)]
+struct Answer<'g> {
+    molecules: Vec<MoleculeAnswer<'g>>,
+    count: usize,
+}
+
+#[derive(Serialize)]
+struct MoleculeAnswer<'g> {
+    molecule_id: &'g str,
+    molecule_title: &'g str,
+    closed_gate: IssueJson,
+    ready_step: IssueJson,
+}
+
 pub(super) fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let opened = call.open()?;
     let gated = all(&opened)?;
     if call.output.is_json() {
-        let molecules: Vec<Value> = (gated.iter())
-            .map(|it| {
-                json!({
-                    "molecule_id": it.root.issue.id().as_str(),
-                    "molecule_title": it.root.issue.title(),
-                    "closed_gate": issue(&it.gate),
-                    "ready_step": issue(&it.step),
-                })
-            })
-            .collect();
-        let n = molecules.len();
-        return call
-            .output
-            .value(json!({"molecules": molecules, "count": n}));
+        let molecules = gated.iter().map(|it| MoleculeAnswer {
+            molecule_id: it.root.issue.id().as_str(),
+            molecule_title: it.root.issue.title(),
+            closed_gate: issue_json::issue(&it.gate),
+            ready_step: issue_json::issue(&it.step),
+        });
+        return call.output.value(Answer {
+            count: gated.len(),
+            molecules: molecules.collect(),
+        });
     }
     if gated.is_empty() {
         return call
@@ -50,17 +59,15 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     for (at, it) in gated.iter().enumerate() {
         let [root, gate, step] = [&it.root, &it.gate, &it.step].map(|record| &record.issue);
         let awaited = gate.text("await_type").unwrap_or_default();
-        push(
-            &mut page,
-            format_args!(
-                "{}. {}: {}\n   Gate closed: {} ({awaited})\n   Ready step: {} - {}\n\n",
-                at + 1,
-                root.id(),
-                title_of(root),
-                gate.id(),
-                step.id(),
-                title_of(step)
-            ),
+        push!(
+            page,
+            "{}. {}: {}\n   Gate closed: {} ({awaited})\n   Ready step: {} - {}\n\n",
+            at + 1,
+            root.id(),
+            title_of(root),
+            gate.id(),
+            step.id(),
+            title_of(step)
         );
     }
     page.push_str("To dispatch a molecule:\n  bd sling <agent> --mol <molecule-id>\n");
@@ -69,12 +76,12 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
 
 fn all(opened: &Opened) -> Result<Vec<Gated>, Refusal> {
     let gates = Filter {
-        statuses: vec!["closed".to_owned()],
-        issue_type: Some("gate".to_owned()),
+        statuses: vec![Status::Closed.into()],
+        issue_type: Some(IssueType::Gate.into()),
         ..Filter::default()
     };
     let ready = Query {
-        status: StatusFilter::OneOf(vec!["open".to_owned()]),
+        status: StatusFilter::OneOf(vec![Status::Open.into()]),
         ready_at: Some(opened.now),
         ..Query::default()
     };
@@ -107,7 +114,7 @@ fn all(opened: &Opened) -> Result<Vec<Gated>, Refusal> {
 /// What somebody has hooked, with the molecules that it belongs to.
 fn hooked(opened: &Opened) -> Result<HashSet<BeadId>, Refusal> {
     let filter = Filter {
-        statuses: vec!["hooked".to_owned()],
+        statuses: vec![Status::Hooked.into()],
         ..Filter::default()
     };
     let mut taken = HashSet::new();

@@ -9,18 +9,13 @@ use beads_ralph_core::formula::{
 use beads_ralph_runtime::formulas::Formulas;
 use beads_ralph_runtime::pour::{Order, Poured, pour};
 use beads_ralph_runtime::repo;
-use beads_ralph_runtime::store::Stamp;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
-use super::super::arguments::quoted;
-use super::super::call::{Call, Opened};
-use super::super::failure::Refusal;
-use super::super::text::push;
-use super::super::{tree, usage};
+use crate::bd::{Call, Opened, Refusal, go_json, quoted, tree, usage};
 use crate::formulas::Said;
 use crate::registered_types::RegisteredTypes;
 
-/// What a call asks for.
 struct Wish<'c> {
     call: &'c Call<'c>,
     formulas: Formulas,
@@ -29,7 +24,6 @@ struct Wish<'c> {
     is_wisp: bool,
 }
 
-/// `bd mol pour`.
 pub(super) fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let mut opened = call.open()?;
     let wish = Wish::read(call, &opened, false)?;
@@ -56,8 +50,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let poured = wish.pour(&mut opened, &main, &attached)?;
     let n_attached: usize = poured.iter().skip(1).map(|one| one.parts.len() + 1).sum();
     if call.output.is_json() {
-        let mut answer = answer(&main, &poured, "liquid");
-        answer["attached"] = n_attached.into();
+        let answer = answer(&main, &poured, "liquid", Some(n_attached));
         return call.output.value(answer);
     }
     let mut page = format!(
@@ -67,10 +60,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     );
     if n_attached > 0 {
         let n = attached.len();
-        push(
-            &mut page,
-            format_args!("  Attached: {n_attached} issues from {n} protos\n"),
-        );
+        push!(page, "  Attached: {n_attached} issues from {n} protos\n");
     }
     call.output.text(&page)
 }
@@ -108,7 +98,7 @@ pub(super) fn wisp(call: &mut Call<'_>) -> Result<(), Refusal> {
     }
     let poured = wish.pour(&mut opened, &main, &[])?;
     if call.output.is_json() {
-        return call.output.value(answer(&main, &poured, "vapor"));
+        return call.output.value(answer(&main, &poured, "vapor", None));
     }
     let root = &poured[0].root;
     call.output.text(&format!(
@@ -139,7 +129,7 @@ impl<'c> Wish<'c> {
         })
     }
 
-    /// What a formula makes of the values. A value that it does not declare is no fault, as with the real `bd`.
+    /// What a formula makes of the values. A value that it does not declare is allowed, as in the real `bd`.
     fn molecule(&self, name: &str, absent: impl Fn() -> Refusal) -> Result<Molecule, Refusal> {
         let given = Given::Offered(&self.values);
         let compiled = compile(&self.formulas, name, given, Strictness::Strict);
@@ -215,17 +205,13 @@ impl<'c> Wish<'c> {
             is_wisp: self.is_wisp,
             for_bead: None,
         };
-        let actor = opened.actor().to_owned();
-        let by = Stamp {
-            actor: &actor,
-            at: opened.now,
-        };
         let doing = if self.is_wisp {
             "creating wisp"
         } else {
             "pouring proto"
         };
-        pour(&mut *opened.store, &order, by)
+        opened
+            .signed(|store, by| pour(store, &order, by))
             .map_err(|error| Refusal::plain(format!("{doing}: {error}")))
     }
 }
@@ -259,7 +245,7 @@ fn warn_of_vapor(call: &Call<'_>, name: &str) {
         quoted(name)
     );
     for var in call.arguments.texts("var") {
-        push(&mut text, format_args!(" --var {var}"));
+        push!(text, " --var {var}");
     }
     text.push_str(
         "\n  Pour creates persistent issues that sync like any other bead.\n  Wisp creates ephemeral issues that auto-cleanup.\n\n",
@@ -282,23 +268,42 @@ fn keys(molecule: &Molecule) -> Vec<String> {
     keys
 }
 
-fn answer(main: &Molecule, poured: &[Poured], phase: &str) -> Value {
+/// The answer: the fields of the real `bd`, then ours (F-7).
+#[derive(Serialize)]
+struct Answer<'p> {
+    created: usize,
+    id_mapping: Map<String, Value>,
+    new_epic_id: &'p str,
+    phase: &'static str,
+    id: &'p str,
+    steps_created: usize,
+    bead_ids: Vec<&'p str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attached: Option<usize>,
+}
+
+fn answer<'p>(
+    main: &Molecule,
+    poured: &'p [Poured],
+    phase: &'static str,
+    attached: Option<usize>,
+) -> Answer<'p> {
     let own = &poured[0];
-    let mut mapping = Map::new();
-    mapping.insert(main.formula.clone(), json!(own.root));
-    let ids = own.parts.iter().map(|(_, id)| json!(id));
-    mapping.extend(keys(main).into_iter().zip(ids));
+    let names = std::iter::once(main.formula.clone()).chain(keys(main));
+    let ids = std::iter::once(&own.root).chain(own.parts.iter().map(|(_, id)| id));
+    let mapping: Map<_, _> = names.zip(ids.map(go_json::value)).collect();
     let parts = poured.iter().flat_map(|one| &one.parts);
     let bead_ids: Vec<&str> = parts.map(|(_, id)| id.as_str()).collect();
-    json!({
-        "created": mapping.len(),
-        "id_mapping": mapping,
-        "new_epic_id": own.root,
-        "phase": phase,
-        "id": own.root,
-        "steps_created": bead_ids.len(),
-        "bead_ids": bead_ids,
-    })
+    Answer {
+        created: mapping.len(),
+        id_mapping: mapping,
+        new_epic_id: own.root.as_str(),
+        phase,
+        id: own.root.as_str(),
+        steps_created: bead_ids.len(),
+        bead_ids,
+        attached,
+    }
 }
 
 /// The beads that there would be, a line for each.
@@ -306,7 +311,7 @@ fn beads(molecule: &Molecule, of_root: &str) -> String {
     let name = &molecule.formula;
     let mut page = format!("  - {name} (from {name}){of_root}\n");
     for (step, key) in molecule.steps.iter().zip(keys(molecule)) {
-        push(&mut page, format_args!("  - {} (from {key})\n", step.title));
+        push!(page, "  - {} (from {key})\n", step.title);
     }
     page
 }
@@ -325,10 +330,7 @@ fn poured_dry(call: &Call<'_>, main: &Molecule, attached: &[Molecule]) -> String
     }
     for other in attached {
         let n = other.steps.len() + 1;
-        push(
-            &mut page,
-            format_args!("  + {} ({n} issues)\n", other.formula),
-        );
+        push!(page, "  + {} ({n} issues)\n", other.formula);
     }
     page
 }
@@ -339,9 +341,9 @@ fn wisp_dry(call: &Call<'_>, main: &Molecule, n_steps: usize) -> String {
         let mut page =
             format!("\nDry run: would create wisp with 1 issue (root only) from proto {name}\n");
         if n_steps > 0 {
-            push(
-                &mut page,
-                format_args!("  Note: {n_steps} child step(s) skipped (--root-only)\n"),
+            push!(
+                page,
+                "  Note: {n_steps} child step(s) skipped (--root-only)\n"
             );
         }
         page

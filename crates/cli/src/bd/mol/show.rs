@@ -5,20 +5,30 @@ use std::collections::HashSet;
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::Record;
 use beads_ralph_core::vocabulary::EdgeType;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
-use super::super::call::Call;
-use super::super::failure::Refusal;
-use super::super::issue_json;
-use super::super::text::{push, title_of};
 use super::family::Family;
-use super::{found, issue};
+use super::found;
+use crate::bd::issue_json::{EdgeJson, IssueJson};
+use crate::bd::{Call, Refusal, issue_json, title_of};
 
 /// Texts in which variables may stand, in this order.
 const TEXTS: [&str; 4] = ["description", "design", "acceptance_criteria", "notes"];
 
 /// Words of a template language that look like variables.
 const KEYWORDS: [&str; 7] = ["else", "this", "root", "index", "key", "first", "last"];
+
+/// The answer in JSON, with null for what there is not.
+#[derive(Serialize)]
+struct Shown {
+    root: IssueJson,
+    issues: Vec<IssueJson>,
+    dependencies: Option<Vec<EdgeJson>>,
+    variables: Option<Vec<String>>,
+    is_compound: bool,
+    bonded_from: Option<Value>,
+}
 
 pub(super) fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let opened = call.open()?;
@@ -31,29 +41,17 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let family = Family::load(&opened, root)?;
     if call.output.is_json() {
         let edges = family.edges();
-        let edges: Vec<Value> = edges
+        let edges = edges
             .iter()
-            .map(|(issue, edge)| issue_json::edge(issue, edge))
-            .collect();
-        let none = |list: Vec<Value>| {
-            if list.is_empty() {
-                Value::Null
-            } else {
-                list.into()
-            }
-        };
-        let variables = all_variables(&family)
-            .into_iter()
-            .map(Value::from)
-            .collect();
-        return call.output.value(json!({
-            "root": issue(family.root()),
-            "issues": family.all.iter().map(issue).collect::<Vec<_>>(),
-            "dependencies": none(edges),
-            "variables": none(variables),
-            "is_compound": is_compound,
-            "bonded_from": bonded.unwrap_or_default(),
-        }));
+            .map(|(issue, edge)| issue_json::edge(issue, edge));
+        return call.output.value(Shown {
+            root: issue_json::issue(family.root()),
+            issues: issue_json::issues(&family.all),
+            dependencies: Some(edges.collect()).filter(|edges: &Vec<_>| !edges.is_empty()),
+            variables: Some(all_variables(&family)).filter(|names| !names.is_empty()),
+            is_compound,
+            bonded_from: bonded,
+        });
     }
     if is_compound {
         return Err(Refusal::not_served("the text of a bonded molecule"));
@@ -68,13 +66,10 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     if !variables.is_empty() {
         page.push_str("\n📝 Variables:\n");
         for name in variables {
-            push(&mut page, format_args!("   {{{{{name}}}}}\n"));
+            push!(page, "   {{{{{name}}}}}\n");
         }
     }
-    push(
-        &mut page,
-        format_args!("\n🌲 Structure:\n   {} (root)\n", title_of(root)),
-    );
+    push!(page, "\n🌲 Structure:\n   {} (root)\n", title_of(root));
     tree(&family, &mut page);
     page.push('\n');
     call.output.text(&page)
@@ -112,16 +107,13 @@ fn tree(family: &Family, page: &mut String) {
             format!(" [{}]", names.join(", "))
         };
         if !seen.insert(record.issue.id()) {
-            push(
+            push!(
                 page,
-                format_args!("{indent}   {connector} {title}{names} (cycle detected, skipping)\n"),
+                "{indent}   {connector} {title}{names} (cycle detected, skipping)\n"
             );
             continue;
         }
-        push(
-            page,
-            format_args!("{indent}   {connector} {title}{names}\n"),
-        );
+        push!(page, "{indent}   {connector} {title}{names}\n");
         left.extend(below(depth + 1, record.issue.id()));
     }
 }

@@ -1,12 +1,10 @@
 //! `bd mol stale`: epics whose children are all closed.
 
 use beads_ralph_core::issue::{Dependency, Effect, Record};
-use serde_json::{Value, json};
+use beads_ralph_core::vocabulary::{IssueType, Status};
+use serde::Serialize;
 
-use super::super::call::{Call, Opened};
-use super::super::failure::Refusal;
-use super::super::filter::Filter;
-use super::super::text::{push, title_of};
+use crate::bd::{Call, Filter, Opened, Refusal, title_of};
 
 /// An epic that could be closed.
 struct Stale {
@@ -23,16 +21,12 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     stale.retain(|it| !arguments.is_on("blocking") || !it.blocked.is_empty());
     let n_blocking = stale.iter().filter(|it| !it.blocked.is_empty()).count();
     if call.output.is_json() {
-        let list: Vec<Value> = stale.iter().map(to_json).collect();
-        let n_all = list.len();
-        let list = if list.is_empty() {
-            Value::Null
-        } else {
-            list.into()
-        };
-        return call.output.value(json!({
-            "stale_molecules": list, "total_count": n_all, "blocking_count": n_blocking,
-        }));
+        let list = stale.iter().map(Molecule::of).collect();
+        return call.output.value(Answer {
+            stale_molecules: Some(list).filter(|_| !stale.is_empty()),
+            total_count: stale.len(),
+            blocking_count: n_blocking,
+        });
     }
     if stale.is_empty() {
         return call.output.text("No stale molecules found.\n");
@@ -45,12 +39,9 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     for it in &stale {
         paragraph(it, &mut page);
     }
-    push(&mut page, format_args!("Total: {} stale", stale.len()));
+    push!(page, "Total: {} stale", stale.len());
     if n_blocking > 0 {
-        push(
-            &mut page,
-            format_args!(", {n_blocking} blocking other work"),
-        );
+        push!(page, ", {n_blocking} blocking other work");
     }
     page.push('\n');
     call.output.text(&page)
@@ -58,8 +49,8 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
 
 fn all(opened: &Opened) -> Result<Vec<Stale>, Refusal> {
     let filter = Filter {
-        issue_type: Some("epic".to_owned()),
-        excluded_statuses: vec!["closed".to_owned()],
+        issue_type: Some(IssueType::Epic.into()),
+        excluded_statuses: vec![Status::Closed.into()],
         hides_ephemeral: true,
         ..Filter::default()
     };
@@ -72,7 +63,7 @@ fn all(opened: &Opened) -> Result<Vec<Stale>, Refusal> {
         let records = opened.store.get(&ids)?;
         let is_child = |record: &&Record| record.issue.parents().any(|it| it == epic.issue.id());
         let children: Vec<&Record> = records.iter().filter(is_child).collect();
-        let is_closed = |record: &&Record| record.issue.status() == "closed";
+        let is_closed = |record: &&Record| record.issue.status() == Status::Closed;
         if children.is_empty() || !children.iter().all(is_closed) {
             continue;
         }
@@ -90,22 +81,40 @@ fn all(opened: &Opened) -> Result<Vec<Stale>, Refusal> {
     Ok(stale)
 }
 
-fn to_json(it: &Stale) -> Value {
-    let issue = &it.epic.issue;
-    let mut object = json!({
-        "id": issue.id().as_str(),
-        "title": issue.title(),
-        "total_children": it.n_children,
-        "closed_children": it.n_children,
-        "blocking_count": it.blocked.len(),
-    });
-    if let Some(assignee) = issue.assignee() {
-        object["assignee"] = assignee.into();
+#[derive(Serialize)]
+struct Answer<'s> {
+    /// Null where there are none.
+    stale_molecules: Option<Vec<Molecule<'s>>>,
+    total_count: usize,
+    blocking_count: usize,
+}
+
+#[derive(Serialize)]
+struct Molecule<'s> {
+    id: &'s str,
+    title: &'s str,
+    total_children: usize,
+    closed_children: usize,
+    blocking_count: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    assignee: Option<&'s str>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    blocking_issues: &'s [String],
+}
+
+impl<'s> Molecule<'s> {
+    fn of(it: &'s Stale) -> Self {
+        let issue = &it.epic.issue;
+        Self {
+            id: issue.id().as_str(),
+            title: issue.title(),
+            total_children: it.n_children,
+            closed_children: it.n_children,
+            blocking_count: it.blocked.len(),
+            assignee: issue.assignee(),
+            blocking_issues: &it.blocked,
+        }
     }
-    if !it.blocked.is_empty() {
-        object["blocking_issues"] = json!(it.blocked);
-    }
-    object
 }
 
 fn paragraph(it: &Stale, page: &mut String) {
@@ -116,13 +125,10 @@ fn paragraph(it: &Stale, page: &mut String) {
     } else {
         String::new()
     };
-    push(page, format_args!("  {id}  {title}  ({n}/{n}){blocking}\n"));
-    push(page, format_args!("       → Close with: bd close {id}\n"));
+    push!(page, "  {id}  {title}  ({n}/{n}){blocking}\n");
+    push!(page, "       → Close with: bd close {id}\n");
     if (1..=3).contains(&n_blocked) {
-        push(
-            page,
-            format_args!("       → Blocking: [{}]\n", it.blocked.join(" ")),
-        );
+        push!(page, "       → Blocking: [{}]\n", it.blocked.join(" "));
     }
     page.push('\n');
 }

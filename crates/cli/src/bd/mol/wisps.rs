@@ -4,16 +4,14 @@ use std::collections::HashSet;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Issue, Record, is_wisp};
+use beads_ralph_core::vocabulary::Status;
 use jiff::{SignedDuration, Timestamp};
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use super::super::arguments::{go_duration, quoted};
-use super::super::call::{Call, Opened};
-use super::super::delete;
-use super::super::failure::Refusal;
-use super::super::filter::{Filter, INFRA_TYPES};
-use super::super::issue_json;
-use super::super::text::{push, title_of};
+use crate::bd::arguments::go_duration;
+use crate::bd::filter::INFRA_TYPES;
+use crate::bd::issue_json::IssueJson;
+use crate::bd::{Call, Filter, Opened, Refusal, delete, issue_json, quoted, title_of};
 
 /// From when on a wisp counts as old in a list.
 const OLD: SignedDuration = SignedDuration::from_hours(24);
@@ -26,7 +24,13 @@ const TITLE: usize = 44;
 const SHORT_TITLE: usize = 41;
 
 /// Statuses of work that is going on, or was put aside on purpose.
-const LIVE: [&str; 5] = ["in_progress", "blocked", "hooked", "deferred", "pinned"];
+const LIVE: [Status; 5] = [
+    Status::InProgress,
+    Status::Blocked,
+    Status::Hooked,
+    Status::Deferred,
+    Status::Pinned,
+];
 
 fn wisps(opened: &Opened, filter: &Filter) -> Result<Vec<Record>, Refusal> {
     let mut records = filter.find(opened)?;
@@ -46,17 +50,17 @@ pub(super) fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
         ..Filter::default()
     };
     let mut found = wisps(&opened, &filter)?;
-    found.retain(|record| arguments.is_on("all") || record.issue.status() != "closed");
+    found.retain(|record| arguments.is_on("all") || record.issue.status() != Status::Closed);
     found.sort_by_key(|record| std::cmp::Reverse(record.issue.time("updated_at")));
     let is_old = |record: &&Record| idle(&record.issue, opened.now) > OLD;
     let n_old = found.iter().filter(is_old).count();
     if call.output.is_json() {
-        let wisps: Vec<Value> = found.iter().map(|it| item(it, is_old(&it))).collect();
-        let mut object = json!({"wisps": wisps, "count": wisps.len()});
-        if n_old > 0 {
-            object["old_count"] = n_old.into();
-        }
-        return call.output.value(object);
+        let wisps = found.iter().map(|it| item(it, is_old(&it)));
+        return call.output.value(WispsAnswer {
+            wisps: wisps.collect(),
+            count: found.len(),
+            old_count: Some(n_old).filter(|n| *n > 0),
+        });
     }
     if found.is_empty() {
         return call.output.text("No wisps found\n");
@@ -74,44 +78,47 @@ pub(super) fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
     for record in &found {
         let issue = &record.issue;
         let mark = if is_old(&record) { " ⚠" } else { "" };
-        push(
-            &mut page,
-            format_args!(
-                "{:<12} {:<10} P{:<3} {:<10} {:<46} {}{mark}\n",
-                issue.id().as_str(),
-                issue.status(),
-                issue.priority(),
-                issue.issue_type(),
-                shortened(&title_of(issue)),
-                ago(issue.time("updated_at").unwrap_or_default(), opened.now)
-            ),
+        push!(
+            page,
+            "{:<12} {:<10} P{:<3} {:<10} {:<46} {}{mark}\n",
+            issue.id().as_str(),
+            issue.status(),
+            issue.priority(),
+            issue.issue_type(),
+            shortened(&title_of(issue)),
+            ago(issue.time("updated_at").unwrap_or_default(), opened.now)
         );
     }
     if n_old > 0 {
-        push(
-            &mut page,
-            format_args!(
-                "\n⚠ {n_old} old wisp(s) (not updated in 24+ hours)\n  Hint: Use 'bd mol wisp gc' to clean up old wisps\n"
-            ),
+        push!(
+            page,
+            "\n⚠ {n_old} old wisp(s) (not updated in 24+ hours)\n  Hint: Use 'bd mol wisp gc' to clean up old wisps\n"
         );
     }
     call.output.text(&page)
 }
 
-fn item(record: &Record, is_old: bool) -> Value {
-    let issue = issue_json::issue(record);
-    let of = |key: &str| issue.get(key).cloned().unwrap_or_default();
-    let mut object = json!({
-        "id": of("id"), "title": of("title"), "status": of("status"), "priority": of("priority"),
-        "type": of("issue_type"), "created_at": of("created_at"), "updated_at": of("updated_at"),
-    });
-    if issue.contains_key("labels") {
-        object["labels"] = of("labels");
-    }
-    if is_old {
-        object["old"] = true.into();
-    }
-    object
+#[derive(Serialize)]
+struct WispsAnswer {
+    wisps: Vec<IssueJson>,
+    count: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    old_count: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct CleanedAnswer<'c> {
+    cleaned_ids: Vec<&'c str>,
+    cleaned_count: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    candidates: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dry_run: Option<bool>,
+}
+
+fn item(record: &Record, is_old: bool) -> IssueJson {
+    let item = issue_json::wisp(record);
+    if is_old { item.with("old", true) } else { item }
 }
 
 fn shortened(title: &str) -> String {
@@ -180,7 +187,7 @@ fn abandoned(
     let mut gone = wisps(opened, &filter)?;
     gone.retain(|record| {
         !is_kept(record)
-            && (is_all || record.issue.status() != "closed")
+            && (is_all || record.issue.status() != Status::Closed)
             && idle(&record.issue, opened.now) > age
     });
     let mut seen: HashSet<BeadId> = gone.iter().map(|it| it.issue.id().clone()).collect();
@@ -206,20 +213,18 @@ fn live_statuses(opened: &Opened) -> Result<HashSet<String>, Refusal> {
     let own = opened.custom_statuses()?.into_iter();
     let own = own.filter(|(_, category)| matches!(category.as_str(), "wip" | "frozen"));
     let own = own.map(|(name, _)| name);
-    Ok(LIVE.map(str::to_owned).into_iter().chain(own).collect())
+    Ok(LIVE.map(String::from).into_iter().chain(own).collect())
 }
 
 fn preview(call: &Call<'_>, gone: &[Record], now: Timestamp) -> Result<(), Refusal> {
     if call.output.is_json() {
-        let ids: Vec<&str> = gone.iter().map(|it| it.issue.id().as_str()).collect();
-        let mut object = json!({"cleaned_ids": ids, "cleaned_count": 0});
-        if !gone.is_empty() {
-            object["candidates"] = gone.len().into();
-        }
-        if call.arguments.is_on("dry-run") {
-            object["dry_run"] = true.into();
-        }
-        return call.output.value(object);
+        let ids = gone.iter().map(|it| it.issue.id().as_str());
+        return call.output.value(CleanedAnswer {
+            cleaned_ids: ids.collect(),
+            cleaned_count: 0,
+            candidates: Some(gone.len()).filter(|n| *n > 0),
+            dry_run: call.arguments.is_on("dry-run").then_some(true),
+        });
     }
     if gone.is_empty() {
         return call.output.text("No abandoned wisps found\n");
@@ -229,13 +234,11 @@ fn preview(call: &Call<'_>, gone: &[Record], now: Timestamp) -> Result<(), Refus
     for record in gone {
         let issue = &record.issue;
         let when = ago(issue.time("updated_at").unwrap_or_default(), now);
-        push(
-            &mut page,
-            format_args!(
-                "  {}: {} (last updated: {when})\n",
-                issue.id(),
-                title_of(issue)
-            ),
+        push!(
+            page,
+            "  {}: {} (last updated: {when})\n",
+            issue.id(),
+            title_of(issue)
         );
     }
     page.push_str("\nRun without --dry-run to delete these wisps.\n");

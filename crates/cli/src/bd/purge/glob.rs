@@ -1,7 +1,6 @@
 //! Patterns for ids: `*` is any text, `?` any letter, `[a-z]` one of some letters, `[^a]` none of them, `\` takes the next letter
 //! as it is. `*` and `?` stop at a slash.
 
-/// One part of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
     Any,

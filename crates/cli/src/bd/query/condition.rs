@@ -5,12 +5,13 @@
 //! words.
 
 use beads_ralph_core::issue::{Issue, metadata_text};
+use beads_ralph_core::vocabulary::Status;
 use jiff::Timestamp;
 use jiff::tz::Offset;
 
-use super::super::{input, times};
 use super::parse::{Comparison, Node};
 use super::words::Operator;
+use crate::bd::{input, times};
 
 /// An expression that can be asked of beads.
 pub(super) struct Condition(Test);
@@ -175,7 +176,7 @@ impl Reader {
     fn status(&self, comparison: &Comparison) -> Result<Test, String> {
         let is_equal = self.is_equal(comparison, "status", "= and != operators", true)?;
         let status = comparison.value.to_lowercase();
-        if self.mode == Mode::Asked && !input::STATUSES.contains(&status.as_str()) {
+        if self.mode == Mode::Asked && Status::known(&status).is_none() {
             return Err(format!("invalid status: {}", comparison.value));
         }
         Ok(Box::new(move |issue| {

@@ -1,6 +1,7 @@
 //! What of an expression the store can be asked; the expression itself decides about what it gives.
 
 use beads_ralph_core::issue::{Condition, Order, Query, StatusFilter};
+use beads_ralph_core::vocabulary::Status;
 
 use super::condition::{can_be_asked, named};
 use super::parse::{Comparison, Node};
@@ -16,7 +17,7 @@ pub(super) fn query(node: &Node, hides_closed: bool) -> Query {
         ..Query::default()
     };
     if hides_closed {
-        let closed = vec!["closed".to_owned()];
+        let closed = vec![Status::Closed.into()];
         query.conditions.push(Condition::StatusIsNot(closed));
     }
     // Elsewhere labels are compared whatever their case.

@@ -2,10 +2,9 @@
 
 use std::fmt;
 
-use super::super::arguments::quoted;
 use super::words::{Kind, Operator, Word, Words};
+use crate::bd::quoted;
 
-/// An expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Node {
     Comparison(Comparison),

@@ -8,7 +8,6 @@ pub(super) struct Word {
     pub(super) at: usize,
 }
 
-/// What a word is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     End,
@@ -25,7 +24,6 @@ pub(super) enum Kind {
     Comma,
 }
 
-/// A comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operator {
     Is,
@@ -69,7 +67,7 @@ impl Kind {
     }
 }
 
-/// Reads words one after the other, so that what is wrong behind another error is not told.
+/// Reads words one after the other, so that only the first error is reported.
 pub(super) struct Words<'t> {
     text: &'t str,
     at: usize,
@@ -80,7 +78,6 @@ impl<'t> Words<'t> {
         Self { text, at: 0 }
     }
 
-    /// The next word.
     pub(super) fn next(&mut self) -> Result<Word, String> {
         let rest = &self.text[self.at..];
         self.at += rest.len() - rest.trim_start().len();
@@ -192,7 +189,6 @@ impl<'t> Words<'t> {
     }
 }
 
-/// The sign at the beginning of a text, and its length.
 fn sign(text: &str) -> Option<(Kind, usize)> {
     let signs = [
         ("!=", Kind::Operator(Operator::IsNot)),

@@ -3,49 +3,69 @@
 use std::collections::BTreeMap;
 
 use beads_ralph_core::issue::{Issue, Record};
+use beads_ralph_core::vocabulary::{EdgeType, IssueType, Status};
 use jiff::Timestamp;
 use jiff::tz::Offset;
 use serde_json::Value;
 
-use super::super::call::Opened;
-use super::super::failure::Refusal;
-use super::super::text::push;
-use super::super::{holding, issue_json, output, prose, text};
 use super::{depends_on, with_records};
+use crate::bd::{Opened, Refusal, claims, go_json, icon, issue_json, line, prose, title_of};
 
 /// The width that texts are wrapped to.
 const WIDTH: usize = 80;
 
-/// The types of edges with a heading of their own, in order: what stands over the targets, over the sources, and the
-/// marks of both.
-const SECTIONS: [(&str, &str, &str, &str, &str); 18] = [
-    ("parent-child", "PARENT", "CHILDREN", "↑", "↳"),
-    ("blocks", "DEPENDS ON", "BLOCKS", "→", "←"),
+/// The types of edges with a heading, in order: what stands over the targets, over the sources, and the marks of both.
+const SECTIONS: [(EdgeType, &str, &str, &str, &str); 18] = [
+    (EdgeType::ParentChild, "PARENT", "CHILDREN", "↑", "↳"),
+    (EdgeType::Blocks, "DEPENDS ON", "BLOCKS", "→", "←"),
     (
-        "conditional-blocks",
+        EdgeType::ConditionalBlocks,
         "CONDITIONALLY DEPENDS ON",
         "CONDITIONALLY BLOCKS",
         "→",
         "←",
     ),
-    ("waits-for", "WAITS FOR", "AWAITED BY", "→", "←"),
-    ("discovered-from", "DISCOVERED FROM", "DISCOVERED", "◊", "◊"),
-    ("replies-to", "IN REPLY TO", "REPLIES", "→", "←"),
-    ("duplicates", "DUPLICATE OF", "DUPLICATED BY", "→", "←"),
-    ("supersedes", "SUPERSEDED BY", "SUPERSEDES", "→", "←"),
-    ("authored-by", "AUTHORED BY", "AUTHORED", "→", "←"),
-    ("assigned-to", "ASSIGNED TO", "ASSIGNED", "→", "←"),
-    ("approved-by", "APPROVED BY", "APPROVED", "→", "←"),
-    ("attests", "ATTESTS", "ATTESTED BY", "→", "←"),
-    ("tracks", "TRACKS", "TRACKED BY", "→", "←"),
-    ("until", "ACTIVE UNTIL", "KEEPS ACTIVE", "→", "←"),
-    ("caused-by", "CAUSED BY", "CAUSED", "→", "←"),
-    ("validates", "VALIDATES", "VALIDATED BY", "→", "←"),
-    ("delegated-from", "DELEGATED FROM", "DELEGATED TO", "→", "←"),
-    ("related", "RELATED", "RELATED", "↔", "↔"),
+    (EdgeType::WaitsFor, "WAITS FOR", "AWAITED BY", "→", "←"),
+    (
+        EdgeType::DiscoveredFrom,
+        "DISCOVERED FROM",
+        "DISCOVERED",
+        "◊",
+        "◊",
+    ),
+    (EdgeType::RepliesTo, "IN REPLY TO", "REPLIES", "→", "←"),
+    (
+        EdgeType::Duplicates,
+        "DUPLICATE OF",
+        "DUPLICATED BY",
+        "→",
+        "←",
+    ),
+    (
+        EdgeType::Supersedes,
+        "SUPERSEDED BY",
+        "SUPERSEDES",
+        "→",
+        "←",
+    ),
+    (EdgeType::AuthoredBy, "AUTHORED BY", "AUTHORED", "→", "←"),
+    (EdgeType::AssignedTo, "ASSIGNED TO", "ASSIGNED", "→", "←"),
+    (EdgeType::ApprovedBy, "APPROVED BY", "APPROVED", "→", "←"),
+    (EdgeType::Attests, "ATTESTS", "ATTESTED BY", "→", "←"),
+    (EdgeType::Tracks, "TRACKS", "TRACKED BY", "→", "←"),
+    (EdgeType::Until, "ACTIVE UNTIL", "KEEPS ACTIVE", "→", "←"),
+    (EdgeType::CausedBy, "CAUSED BY", "CAUSED", "→", "←"),
+    (EdgeType::Validates, "VALIDATES", "VALIDATED BY", "→", "←"),
+    (
+        EdgeType::DelegatedFrom,
+        "DELEGATED FROM",
+        "DELEGATED TO",
+        "→",
+        "←",
+    ),
+    (EdgeType::Related, "RELATED", "RELATED", "↔", "↔"),
 ];
 
-/// Everything about one bead.
 pub(super) fn of(
     opened: &Opened,
     record: &Record,
@@ -54,7 +74,7 @@ pub(super) fn of(
     let issue = &record.issue;
     let mut page = String::new();
     if is_after_another {
-        text::push(&mut page, format_args!("\n{}\n\n", "─".repeat(60)));
+        push!(page, "\n{}\n\n", "─".repeat(60));
     }
     page.push_str(&header(issue));
     page.push('\n');
@@ -75,7 +95,7 @@ pub(super) fn of(
     }
     let labels = issue_json::sorted_labels(issue);
     if !labels.is_empty() {
-        text::push(&mut page, format_args!("\nLABELS: {}\n", labels.join(", ")));
+        push!(page, "\nLABELS: {}\n", labels.join(", "));
     }
     metadata(&mut page, issue);
     edges(&mut page, opened, record)?;
@@ -85,13 +105,13 @@ pub(super) fn of(
 }
 
 fn header(issue: &Issue) -> String {
-    let badge = match issue.issue_type() {
-        "epic" => " [EPIC]",
-        "bug" => " [BUG]",
+    let badge = match IssueType::known(issue.issue_type()) {
+        Some(IssueType::Epic) => " [EPIC]",
+        Some(IssueType::Bug) => " [BUG]",
         _ => "",
     };
-    let (icon, status) = (text::icon(issue.status()), issue.status().to_uppercase());
-    let (id, title, priority) = (issue.id(), text::title_of(issue), issue.priority());
+    let (icon, status) = (icon(issue.status()), issue.status().to_uppercase());
+    let (id, title, priority) = (issue.id(), title_of(issue), issue.priority());
     format!("{icon} {id}{badge} · {title}   [P{priority} · {status}]")
 }
 
@@ -99,12 +119,12 @@ fn facts(opened: &Opened, record: &Record) -> String {
     let issue = &record.issue;
     let filled = |key: &str| {
         let text = issue.text(key).filter(|text| !text.is_empty());
-        text.map(text::line)
+        text.map(line)
     };
     let mut who = Vec::new();
     who.extend(filled("created_by").map(|by| format!("Created by: {by}")));
     who.extend(filled("assignee").map(|by| format!("Assignee: {by}")));
-    who.extend(holding::holder_of_role(record).map(|by| format!("Held by: {by}")));
+    who.extend(claims::holder_of_role(record).map(|by| format!("Held by: {by}")));
     who.push(format!("Type: {}", issue.issue_type()));
     let created = issue.time("created_at").unwrap_or_default();
     let mut when = vec![format!("Created: {}", day(created))];
@@ -116,7 +136,7 @@ fn facts(opened: &Opened, record: &Record) -> String {
     let mut lines = vec![who.join(" · "), when.join(" · ")];
     lines.extend(lease(opened, record));
     let mut below = String::new();
-    if issue.status() == "closed"
+    if issue.status() == Status::Closed
         && let Some(reason) = issue
             .text("close_reason")
             .map(str::trim)
@@ -137,23 +157,17 @@ fn facts(opened: &Opened, record: &Record) -> String {
 
 fn lease(opened: &Opened, record: &Record) -> Option<String> {
     let lease = issue_json::lease(record)?;
-    let mut line = format!("Lease: expires {}", until(lease.end, opened.now));
+    let mut shown = format!("Lease: expires {}", until(lease.end, opened.now));
     if let Some(beat) = lease.beat {
-        push(
-            &mut line,
-            format_args!(" (heartbeat {})", ago(beat, opened.now)),
-        );
+        push!(shown, " (heartbeat {})", ago(beat, opened.now));
     }
     // Only a replica with a name leaves the leases of others alone.
-    if let (Some(here), Some(granted)) = (holding::node(), lease.node)
+    if let (Some(here), Some(granted)) = (claims::node(), lease.node)
         && here != granted
     {
-        push(
-            &mut line,
-            format_args!(" — granted by replica {}", text::line(granted)),
-        );
+        push!(shown, " — granted by replica {}", line(granted));
     }
-    Some(line)
+    Some(shown)
 }
 
 fn until(at: Timestamp, now: Timestamp) -> String {
@@ -188,7 +202,7 @@ fn day(at: Timestamp) -> String {
 
 fn section(page: &mut String, heading: &str, body: &str) {
     let body = prose::rendered(body);
-    text::push(page, format_args!("\n{heading}\n{body}\n"));
+    push!(page, "\n{heading}\n{body}\n");
 }
 
 fn metadata(page: &mut String, issue: &Issue) {
@@ -200,9 +214,9 @@ fn metadata(page: &mut String, issue: &Issue) {
     for (key, value) in sorted {
         let shown = match value {
             Value::String(text) => text.clone(),
-            other => output::encode_line(&output::sorted(other.clone())),
+            other => go_json::encode_line(&go_json::sorted(other.clone())),
         };
-        text::push(page, format_args!("  {key}: {shown}\n"));
+        push!(page, "  {key}: {shown}\n");
     }
 }
 
@@ -217,14 +231,14 @@ fn edges(page: &mut String, opened: &Opened, record: &Record) -> Result<(), Refu
         };
         let (links, rest): (Vec<_>, Vec<_>) = found
             .into_iter()
-            .partition(|(_, kind)| matches!(kind.as_str(), "related" | "relates-to"));
+            .partition(|(_, kind)| *kind == EdgeType::Related || *kind == EdgeType::RelatesTo);
         for (other, _) in links {
             related.insert(other.issue.id().to_string(), other);
         }
         let mut by_kind: BTreeMap<usize, (String, Vec<Record>)> = BTreeMap::new();
         let mut own: BTreeMap<String, Vec<Record>> = BTreeMap::new();
         for (other, kind) in rest {
-            match SECTIONS.iter().position(|(known, ..)| *known == kind) {
+            match SECTIONS.iter().position(|(known, ..)| kind == *known) {
                 Some(index) => by_kind
                     .entry(index)
                     .or_insert((kind, Vec::new()))
@@ -241,7 +255,10 @@ fn edges(page: &mut String, opened: &Opened, record: &Record) -> Result<(), Refu
                 (into, into_mark)
             };
             links_section(page, heading, mark, &others);
-            if !is_outgoing && kind == "parent-child" && issue.issue_type() == "epic" {
+            if !is_outgoing
+                && kind == EdgeType::ParentChild
+                && issue.issue_type() == IssueType::Epic
+            {
                 progress(page, &others);
             }
         }
@@ -259,27 +276,25 @@ fn edges(page: &mut String, opened: &Opened, record: &Record) -> Result<(), Refu
 }
 
 fn links_section(page: &mut String, heading: &str, mark: &str, others: &[Record]) {
-    text::push(page, format_args!("\n{heading}\n"));
+    push!(page, "\n{heading}\n");
     for other in others {
         let issue = &other.issue;
-        let badge = match issue.issue_type() {
-            "epic" if issue.status() != "closed" => "(EPIC) ",
-            "bug" if issue.status() != "closed" => "(BUG) ",
+        let badge = match IssueType::known(issue.issue_type()) {
+            _ if issue.status() == Status::Closed => "",
+            Some(IssueType::Epic) => "(EPIC) ",
+            Some(IssueType::Bug) => "(BUG) ",
             _ => "",
         };
-        let (icon, id) = (text::icon(issue.status()), issue.id());
-        let (title, priority) = (text::title_of(issue), issue.priority());
-        text::push(
-            page,
-            format_args!("  {mark} {icon} {id}: {badge}{title} P{priority}\n"),
-        );
+        let (icon, id) = (icon(issue.status()), issue.id());
+        let (title, priority) = (title_of(issue), issue.priority());
+        push!(page, "  {mark} {icon} {id}: {badge}{title} P{priority}\n");
     }
 }
 
 fn progress(page: &mut String, children: &[Record]) {
     let closed = children
         .iter()
-        .filter(|child| child.issue.status() == "closed");
+        .filter(|child| child.issue.status() == Status::Closed);
     let (closed, all) = (closed.count(), children.len());
     let percent = closed * 100 / all.max(1);
     let line = if closed == all {
@@ -302,13 +317,10 @@ fn comments(page: &mut String, opened: &Opened, record: &Record) -> Result<(), R
             .and_then(|at| at.parse::<Timestamp>().ok());
         let at = Offset::UTC.to_datetime(at.unwrap_or_default());
         let author = comment.author().unwrap_or_default();
-        text::push(
-            page,
-            format_args!("  {} {author}\n", at.strftime("%Y-%m-%d %H:%M")),
-        );
+        push!(page, "  {} {author}\n", at.strftime("%Y-%m-%d %H:%M"));
         let body = prose::rendered(comment.text().unwrap_or_default());
         for line in body.trim_end_matches('\n').split('\n') {
-            text::push(page, format_args!("    {line}\n"));
+            push!(page, "    {line}\n");
         }
     }
     Ok(())

@@ -4,14 +4,11 @@ mod edits;
 
 use beads_ralph_core::bead::Timestamp;
 use beads_ralph_core::issue::{Label, Record};
+use beads_ralph_core::vocabulary::Status;
 use serde_json::Value;
 
-use super::super::arguments::{Arguments, quoted};
-use super::super::call::Opened;
-use super::super::failure::Refusal;
-use super::super::output::Output;
-use super::super::{create, env_session, input, times};
 use super::invalid_status;
+use crate::bd::{Arguments, Opened, Output, Refusal, create, env_session, input, quoted, times};
 
 /// Everything that was asked for.
 #[derive(Debug, Default)]
@@ -89,7 +86,7 @@ impl Changes {
         if !input::is_status(opened, status)? {
             return Err(invalid_status("status", status));
         }
-        if status == "closed" {
+        if status == Status::Closed {
             self.session = env_session(arguments);
         }
         self.status = Some(status.to_owned());
@@ -200,7 +197,7 @@ impl Changes {
                     output.aside(&create::past(at));
                 }
             }
-            Some(_) if self.status.is_none() => self.status = Some("deferred".to_owned()),
+            Some(_) if self.status.is_none() => self.status = Some(Status::Deferred.into()),
             Some(_) => {}
         }
         Ok(())

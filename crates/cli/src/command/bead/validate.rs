@@ -11,9 +11,9 @@ use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::{agent_files, config, os::env, os::files, repo};
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Validation};
 use crate::ui::{Ui, lines};
 
 #[derive(Debug, Args)]
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &BeadValidateArgs, ui: &Ui) -> Result<(), Failure> {
         check_graph(&checked)?;
     }
     if ui.is_json() {
-        return ui.data(&json!({"validation": checked.iter().map(to_json).collect::<Vec<_>>()}));
+        return ui.data(&json!({"validation": checked.iter().map(validation).collect::<Vec<_>>()}));
     }
     Ok(())
 }
@@ -186,21 +186,23 @@ fn failure(checked: &[Checked]) -> Option<Failure> {
     };
     Some(
         failure
-            .with_validation(checked.iter().map(to_json).collect())
+            .with_validation(checked.iter().map(validation).collect())
             .told(),
     )
 }
 
-fn to_json(one: &Checked) -> Value {
+fn validation(one: &Checked) -> Validation {
     let (id, errors) = match &one.result {
-        Ok(bead) => (json!(bead.id.as_str()), Vec::new()),
-        Err(Invalid::Unreadable(failure)) => (Value::Null, vec![failure.message().to_owned()]),
-        Err(Invalid::Fields(errors)) => (
-            Value::Null,
-            errors.iter().map(FieldError::to_string).collect(),
-        ),
+        Ok(bead) => (Some(bead.id.to_string()), Vec::new()),
+        Err(Invalid::Unreadable(failure)) => (None, vec![failure.message().to_owned()]),
+        Err(Invalid::Fields(errors)) => (None, errors.iter().map(FieldError::to_string).collect()),
     };
-    json!({"file": one.shown, "id": id, "valid": errors.is_empty(), "errors": errors})
+    Validation {
+        file: Some(one.shown.clone()),
+        id,
+        valid: errors.is_empty(),
+        errors,
+    }
 }
 
 /// The dependencies between the given beads (D-10…D-13).

@@ -3,13 +3,12 @@
 //! Data: `{mode: "formula", formulas_created, formula, path, variables, values}`, where `values` has for each sprint what gives its
 //! bead back.
 
-use beads_ralph_core::compile::{Refusal, Settings, build};
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::formula::distill::{Distilled, distill};
 use beads_ralph_core::formula::{Format, FormulaName};
 use beads_ralph_core::number::SprintId;
-use beads_ralph_core::plan::Filter;
 use beads_ralph_core::text::excerpt;
+use beads_ralph_runtime::app::plan::{PlanInput, PlanOptions};
 use beads_ralph_runtime::formulas::{BUILT_IN, DIRECTORY};
 use beads_ralph_runtime::os::files::{self, FileError};
 use beads_ralph_runtime::{repo, store};
@@ -17,10 +16,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
 use serde_json::{Map, Value, json};
 
-use crate::args::{MergeArg, RuleArgs};
 use crate::beads::here;
+use crate::command::plan::error;
 use crate::failure::Failure;
-use crate::plan_source::{PlanSource, Surroundings};
 use crate::ui::{Ui, counted, quoted};
 
 #[derive(Debug, Args)]
@@ -92,20 +90,12 @@ fn from_plan(
     args: &FormulaNewArgs,
     ui: &Ui,
 ) -> Result<Distilled, Failure> {
-    let source = PlanSource::read(plan)?;
-    let filter = Filter::parse(args.sprints.as_deref().unwrap_or_default())?;
-    let surroundings = Surroundings::of(&source)?;
-    let rules = RuleArgs {
-        merge_detection: MergeArg::Both,
-        strict_agents: false,
-        no_agent_check: false,
+    let options = PlanOptions {
+        sprint_filter: args.sprints.clone(),
+        ..PlanOptions::default()
     };
-    let settings: Settings<'_> = surroundings.settings(&source, &rules, false);
-    let compiled = build(&source.parse(), &filter, &settings);
-    let compiled = compiled.map_err(|refusal| match refusal {
-        Refusal::Findings(findings) => ui.refuse(&source, findings),
-        Refusal::Filter(fault) => fault.into(),
-    })?;
+    let input = PlanInput::read(plan, options)?;
+    let compiled = (input.compile()).map_err(|error| error::failure(error, &input.source, ui))?;
     let beads: Vec<_> = compiled.beads.iter().collect();
     if beads.is_empty() {
         let message = "no sprint is selected";

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use beads_ralph_core::history::records::{Figures, figures_of_run};
-use beads_ralph_core::history::story::{Chronicle, RunKind};
+use beads_ralph_core::history::{Chronicle, RunKind};
 use beads_ralph_runtime::run::RunDirectory;
 use beads_ralph_runtime::store;
 use clap::Args;
@@ -199,7 +199,7 @@ impl Metrics {
         }
     }
 
-    fn count_run(&mut self, run: &str, it: &beads_ralph_core::history::story::Run) {
+    fn count_run(&mut self, run: &str, it: &beads_ralph_core::history::Run) {
         if it.kind == RunKind::Verify {
             let labels = [("run", run), ("result", it.status.as_str())];
             self.add("beads_ralph_checks_total", &labels, 1.0);

@@ -14,7 +14,8 @@ use crate::args::Global;
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::Ui;
-use crate::ui::figures::{self, percent};
+use crate::ui::figures;
+use crate::ui::format::percent;
 use crate::ui::table::{Page, Table};
 use crate::work;
 

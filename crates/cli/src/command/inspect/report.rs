@@ -6,7 +6,7 @@ mod evidence;
 
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::engine::Outcome;
-use beads_ralph_core::history::story::{Chronicle, chronicle};
+use beads_ralph_core::history::{Chronicle, chronicle};
 use beads_ralph_core::issue::Liveness;
 use beads_ralph_runtime::run::RunDirectory;
 use beads_ralph_runtime::{os::clock, os::files};

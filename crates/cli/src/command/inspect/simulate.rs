@@ -9,11 +9,12 @@ mod work;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::engine::{Head, Task};
-use beads_ralph_core::history::story::{Chronicle, chronicle};
+use beads_ralph_core::history::{Chronicle, chronicle};
 use beads_ralph_core::simulate::{
     Figures, Percentiles, Play, Source, Study, StudyResult, launches,
 };
@@ -27,6 +28,7 @@ use self::model::ModelArgs;
 use crate::args::{Global, RuleArgs};
 use crate::command::work::run::VERSION;
 use crate::failure::Failure;
+use crate::ui::format::{dollars, elapsed, percent};
 use crate::ui::table::{Page, Table};
 use crate::ui::{Ui, counted, page};
 use work::Work;
@@ -161,16 +163,9 @@ fn minutes(ms: Percentiles) -> Percentiles {
     }
 }
 
-/// A time for people.
+/// A simulated time: its tenths of a second would look exact, and are not.
 fn time(ms: f64) -> String {
-    let minutes = (ms / MS_PER_MINUTE).round();
-    if minutes < 1.0 {
-        return format!("{:.0}s", ms / 1000.0);
-    }
-    if minutes < 60.0 {
-        return format!("{minutes:.0}m");
-    }
-    format!("{:.0}h{:02.0}m", (minutes / 60.0).floor(), minutes % 60.0)
+    elapsed(Duration::try_from_secs_f64(ms / 1000.0).unwrap_or_default())
 }
 
 impl Answer<'_> {
@@ -303,10 +298,8 @@ fn table(figures: &Figures) -> Table {
     };
     row("time", figures.makespan_ms, &time);
     row("longest chain", figures.critical_ms, &time);
-    row("workers in use", figures.utilisation, &|part| {
-        format!("{:.0} %", part * 100.0)
-    });
-    row("cost", figures.cost_usd, &|usd| format!("${usd:.2}"));
+    row("workers in use", figures.utilisation, &percent);
+    row("cost", figures.cost_usd, &dollars);
     row("attempts", figures.attempts, &|n| format!("{n:.0}"));
     row("beads closed", figures.closed, &|n| format!("{n:.0}"));
     table
@@ -364,7 +357,7 @@ impl Link<'_> {
             self.task.id.to_string(),
             self.task.title.clone(),
             time(self.took_ms),
-            format!("{:.0} %", self.share * 100.0),
+            percent(self.share),
         ]
     }
 }

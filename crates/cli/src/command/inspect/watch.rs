@@ -14,8 +14,7 @@ use std::time::Duration;
 
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_runtime::os::clock;
-use beads_ralph_runtime::os::signals::{self, Signals};
-use beads_ralph_runtime::os::terminal::Terminal;
+use beads_ralph_runtime::os::terminal::{self, Signals, Terminal};
 use clap::Args;
 use ratatui::crossterm::event::{Event, KeyEventKind};
 
@@ -97,7 +96,7 @@ impl Watch<'_> {
         let keys = Keys::listen().map_err(lost)?;
         let is_over = || signals.is_end() || terminal.is_gone();
         while self.show(&mut screen, source, &keys, signals, &is_over)? == Leaving::ForAWhile {
-            screen.lend(signals::suspend).map_err(lost)?;
+            screen.lend(terminal::suspend).map_err(lost)?;
         }
         Ok(())
     }

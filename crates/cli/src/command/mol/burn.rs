@@ -17,6 +17,7 @@ use super::load;
 use crate::args::{Global, GuardArgs};
 use crate::beads::{Beads, until_settled};
 use crate::failure::Failure;
+use crate::ui::format::list;
 use crate::ui::{Ui, counted};
 
 #[derive(Debug, Args)]
@@ -58,8 +59,8 @@ pub(super) fn run(args: &BurnArgs, global: &Global, ui: &Ui) -> Result<(), Failu
         "deleted"
     };
     let n_deleted = counted(deleted.len(), "bead", "beads");
-    let roots: Vec<String> = fuel.roots.iter().map(|id| excerpt(id.as_str())).collect();
-    ui.out(&format!("{deed} {n_deleted}: {}\n", roots.join(", ")))?;
+    let roots = list(fuel.roots.iter().map(BeadId::as_str));
+    ui.out(&format!("{deed} {n_deleted}: {roots}\n"))?;
     for kept in &fuel.kept {
         ui.say(&format!(
             "{} is no wisp, and stays\n",

@@ -18,6 +18,7 @@ use crate::args::{Global, duration};
 use crate::beads::{Beads, until_settled};
 use crate::failure::Failure;
 use crate::ui::bead_view::held;
+use crate::ui::format::list;
 use crate::ui::{Ui, counted};
 
 #[derive(Debug, Args)]
@@ -70,10 +71,9 @@ pub(super) fn run(args: &WispGcArgs, global: &Global, ui: &Ui) -> Result<(), Fai
         "deleted"
     };
     let (n_wisps, n_beads) = (counted(wisps.len(), "wisp", "wisps"), deleted.len());
-    let named: Vec<String> = wisps.iter().map(|id| excerpt(id)).collect();
     ui.out(&format!(
         "{deed} {n_wisps} of {n_beads} beads: {}\n",
-        named.join(", ")
+        list(wisps)
     ))
 }
 

@@ -1,24 +1,22 @@
 //! `plan apply`: a plan into the store, in the order of contracts §4.4.
 
-use beads_ralph_core::apply::{Difference, Reconciliation, Verdict};
-use beads_ralph_core::bead::{BeadId, BeadShape};
-use beads_ralph_core::diag::{Diagnostic, ErrorCode};
-use beads_ralph_core::issue::{Issue, apply, is_same_content};
-use beads_ralph_core::plan::{self, Filter};
-use beads_ralph_core::text::excerpt;
-use beads_ralph_runtime::store::{Guard, StoreError, Write};
-use beads_ralph_runtime::{os::files, removed_sprints};
+use beads_ralph_core::bead::{BeadId, RalphBead};
+use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_runtime::app::plan::{
+    AnnotationState, Applied, ApplyMode, ApplyOptions, ExistingBeads, PlanInput, apply,
+};
+use beads_ralph_runtime::removed_sprints;
 use camino::Utf8Path;
 use clap::Args;
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use super::build::{documents, validation_json};
-use super::diff::{advice, picture, summary, to_json};
+use super::build::{messages, valid};
+use super::diff::{DiffData, advice, open, picture, say_findings, summary};
+use super::error;
 use crate::args::{Global, MergeArg, RuleArgs, SelectionArgs};
 use crate::beads::Beads;
 use crate::command::work::run::RunArgs;
-use crate::failure::Failure;
-use crate::mason::{Comparison, Mason, check_external};
+use crate::failure::{Failure, Validation};
 use crate::ui::Ui;
 
 #[derive(Debug, Args)]
@@ -64,61 +62,58 @@ impl PlanApplyArgs {
             require_deps_in_store: false,
         }
     }
-}
 
-/// How often the comparison is made anew because somebody else was faster.
-const MAX_TURNS: usize = 10;
-
-/// What was done.
-struct Applied {
-    comparison: Comparison,
-    created: Vec<BeadId>,
-    updated: Vec<BeadId>,
-    skipped: Vec<BeadId>,
-}
-
-/// How the plan file stands after annotation (E-5).
-struct Annotated {
-    is_annotated: bool,
-    is_updated: bool,
+    fn options(&self) -> ApplyOptions {
+        ApplyOptions {
+            existing: match (self.check_existing, self.insert_only) {
+                (true, _) => ExistingBeads::Skip,
+                (false, true) => ExistingBeads::Refuse,
+                (false, false) => ExistingBeads::Update,
+            },
+            is_dry_run: self.dry_run,
+            annotates: self.annotate,
+            requires_dependencies: self.require_deps_in_store,
+        }
+    }
 }
 
 pub(crate) fn run(args: &PlanApplyArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let mason = Mason::read(&args.selection)?;
-    if args.annotate && mason.source.is_stdin() {
+    let input = PlanInput::read(&args.selection.plan, args.selection.options())?;
+    if args.annotate && input.source.is_stdin() {
         return Err(Failure::new(
             ErrorCode::ValidationConstraint,
             "standard input cannot be annotated",
         )
         .action("name the plan's file, or leave out --annotate"));
     }
-    let mut beads = mason.open(&args.selection, global, ui)?;
-    let mut applied = apply_plan(&mason, args, &mut beads, ui)?;
-    mason.say_findings(&mut applied.comparison.compiled, ui);
-    let annotated = annotate_plan(&mason, args, &applied).map_err(|failure| {
-        // The beads are there; only the file is not what it was.
-        failure.details(format!(
-            "the plan was applied: {}; only the annotations are missing",
-            summary(&applied.comparison.reconciliation)
-        ))
-    });
+    let applied = applied(&input, args, global, ui)?;
+    let reconciliation = &applied.comparison.reconciliation;
+    let annotated = applied
+        .annotate(&input, args.annotate && !args.dry_run)
+        .map_err(|error| {
+            // The beads are in the store; only the file was not written.
+            Failure::from(error).details(format!(
+                "the plan was applied: {}; only the annotations are missing",
+                summary(reconciliation)
+            ))
+        });
     if ui.is_json() {
-        return ui.data(&data(&applied, args, &annotated?));
+        return ui.data(&ApplyData::new(&applied, args.dry_run, annotated?));
     }
-    ui.out(&picture(&applied.comparison.reconciliation))?;
+    ui.out(&picture(reconciliation))?;
     let verb = if args.dry_run {
         "would be applied"
     } else {
         "applied"
     };
+    let shown = input.source.shown();
     ui.say(&format!(
-        "{} {verb}: {}\n{}",
-        mason.source.shown(),
-        summary(&applied.comparison.reconciliation),
-        advice(&applied.comparison.reconciliation)
+        "{shown} {verb}: {}\n{}",
+        summary(reconciliation),
+        advice(reconciliation)
     ));
     if annotated?.is_updated {
-        ui.say(&format!("annotated {}\n", mason.source.shown()));
+        ui.say(&format!("annotated {shown}\n"));
     }
     if args.dry_run {
         ui.say("nothing was written; the same without --dry-run does it\n");
@@ -128,12 +123,30 @@ pub(crate) fn run(args: &PlanApplyArgs, global: &Global, ui: &Ui) -> Result<(), 
     Ok(())
 }
 
-/// What became of a plan that was applied before its beads are run.
+/// Applies a plan, and says what was found in it.
+fn applied(
+    input: &PlanInput,
+    args: &PlanApplyArgs,
+    global: &Global,
+    ui: &Ui,
+) -> Result<Applied, Failure> {
+    let Beads {
+        mut store,
+        directory,
+        by,
+    } = open(input, global, ui)?;
+    let mut applied = apply(input, args.options(), &mut *store, &directory, by.stamp())
+        .map_err(|error| error::failure(error, &input.source, ui))?;
+    say_findings(input, &mut applied.comparison.compiled, ui);
+    Ok(applied)
+}
+
+/// A plan that was applied before its beads are run.
 pub(crate) struct AppliedForRun {
     /// The name of the plan in its beads.
     pub(crate) plan_file: String,
     /// The beads that the plan has; with a dry run some of them are not in the store.
-    pub(crate) beads: Vec<Value>,
+    pub(crate) beads: Vec<RalphBead>,
     /// Which sprints the plan no longer has.
     pub(crate) sprints: removed_sprints::Applied,
 }
@@ -147,283 +160,89 @@ pub(crate) fn apply_for_run(
 ) -> Result<AppliedForRun, Failure> {
     let mut whole = PlanApplyArgs::whole(plan, args.annotate, args.dry_run);
     whole.selection.var.clone_from(&args.var);
-    let args = whole;
-    let mason = Mason::read(&args.selection)?;
-    let mut beads = mason.open(&args.selection, global, ui)?;
-    let mut applied = apply_plan(&mason, &args, &mut beads, ui)?;
-    mason.say_findings(&mut applied.comparison.compiled, ui);
-    annotate_plan(&mason, &args, &applied)?;
-    let summary = summary(&applied.comparison.reconciliation);
-    let advice = advice(&applied.comparison.reconciliation);
-    ui.say(&format!("{}: {summary}\n{advice}", mason.source.shown()));
-    let beads = &applied.comparison.compiled.beads;
+    let input = PlanInput::read(plan, whole.selection.options())?;
+    let applied = applied(&input, &whole, global, ui)?;
+    applied.annotate(&input, args.annotate && !args.dry_run)?;
+    let reconciliation = &applied.comparison.reconciliation;
+    ui.say(&format!(
+        "{}: {}\n{}",
+        input.source.shown(),
+        summary(reconciliation),
+        advice(reconciliation)
+    ));
     Ok(AppliedForRun {
-        plan_file: mason.plan_file().to_owned(),
-        sprints: mason.sprints(&applied.comparison),
-        beads: beads
-            .iter()
-            .map(|bead| bead.to_document(BeadShape::Both))
-            .collect(),
+        plan_file: input.context.plan_file().to_owned(),
+        sprints: applied.sprints(&input),
+        beads: applied.comparison.compiled.beads,
     })
-}
-
-/// Compares and writes. Whoever changes a bead in between is seen by its version, and the comparison is made anew.
-fn apply_plan(
-    mason: &Mason,
-    args: &PlanApplyArgs,
-    beads: &mut Beads,
-    ui: &Ui,
-) -> Result<Applied, Failure> {
-    let mut turn = 1;
-    loop {
-        let comparison = mason.compare(&args.selection, beads, ui)?;
-        // Everything that would be written is valid, or nothing is (E-10).
-        documents(&comparison.compiled.beads, BeadShape::Both, mason.rig())?;
-        if args.require_deps_in_store {
-            check_external(&*beads.store, &comparison.compiled)?;
-        }
-        let is_insert_only = args.insert_only || args.check_existing;
-        let skipped = if is_insert_only {
-            existing(&comparison.reconciliation)
-        } else {
-            Vec::new()
-        };
-        if is_insert_only && !args.check_existing {
-            refuse_existing(&skipped)?;
-        }
-        if !args.check_existing {
-            mason.check_conflicts(&comparison.reconciliation)?;
-        }
-        if args.annotate {
-            // A plan that cannot be annotated is said so before the store is changed.
-            annotation(mason, &comparison)
-                .map_err(|findings| ui.refuse(&mason.source, findings))?;
-        }
-        let mut applied = Applied {
-            comparison,
-            created: Vec::new(),
-            updated: Vec::new(),
-            skipped,
-        };
-        let batch = batch(&mut applied, !is_insert_only);
-        if args.dry_run {
-            return Ok(applied);
-        }
-        if batch.is_empty() {
-            remember_removed(mason, &applied, beads)?;
-            return Ok(applied);
-        }
-        match beads.store.write(&batch, beads.by.stamp()) {
-            Ok(versions) => {
-                verify(beads, &batch, &versions)?;
-                remember_removed(mason, &applied, beads)?;
-                return Ok(applied);
-            }
-            Err(StoreError::Guard { .. } | StoreError::Exists(_) | StoreError::Held { .. })
-                if turn < MAX_TURNS =>
-            {
-                turn += 1;
-            }
-            Err(error) => return Err(error.into()),
-        }
-    }
-}
-
-/// Tells runs of the plan, whoever started them, which of its beads they must not begin (Z-44).
-fn remember_removed(mason: &Mason, applied: &Applied, beads: &mut Beads) -> Result<(), Failure> {
-    let sprints = mason.sprints(&applied.comparison);
-    let store = beads.store.as_mut();
-    removed_sprints::remember(store, mason.plan_file(), &sprints, beads.by.stamp())?;
-    Ok(())
-}
-
-/// The beads that are there already, whoever they belong to.
-fn existing(reconciliation: &Reconciliation) -> Vec<BeadId> {
-    let differing = reconciliation
-        .differences
-        .iter()
-        .filter_map(|difference| match difference {
-            Difference::Changed(_) | Difference::Conflict { .. } => Some(difference.id()),
-            Difference::New { .. } | Difference::Removed(_) => None,
-        });
-    let mut ids: Vec<BeadId> = reconciliation
-        .unchanged
-        .iter()
-        .chain(differing)
-        .cloned()
-        .collect();
-    ids.sort_unstable();
-    ids
-}
-
-/// E-12: an id that is there is an error when only new beads are wanted.
-fn refuse_existing(existing: &[BeadId]) -> Result<(), Failure> {
-    let Some(first) = existing.first() else {
-        return Ok(());
-    };
-    let named: Vec<String> = existing.iter().map(|id| excerpt(id.as_str())).collect();
-    let message = match existing.len() {
-        1 => format!(
-            "duplicate key: there is already a bead {}",
-            excerpt(first.as_str())
-        ),
-        n => format!(
-            "duplicate key: there are already {n} of these beads, the first is {}",
-            excerpt(first.as_str())
-        ),
-    };
-    Err(Failure::new(ErrorCode::DependencyDuplicateId, message)
-        .details(named.join("\n"))
-        .action("pass --check-existing to skip them; `beads-ralph plan apply` without --insert-only updates them"))
-}
-
-/// The changes that are safe, and the ids that they touch.
-fn batch(applied: &mut Applied, may_update: bool) -> Vec<Write> {
-    let mut batch = Vec::new();
-    for difference in &applied.comparison.reconciliation.differences {
-        match difference {
-            Difference::New { entry, .. } => {
-                applied.created.push(entry.issue.id().clone());
-                batch.push(Write::Insert(entry.clone()));
-            }
-            Difference::Changed(changed) if may_update && changed.verdict == Verdict::Safe => {
-                applied.updated.push(changed.id.clone());
-                batch.push(Write::Update {
-                    id: changed.id.clone(),
-                    edits: changed.edits.clone(),
-                    guard: Guard {
-                        version: Some(changed.version),
-                        ..Guard::default()
-                    },
-                });
-            }
-            Difference::Changed(_) | Difference::Removed(_) | Difference::Conflict { .. } => {}
-        }
-    }
-    batch
-}
-
-/// Reads back what was written (E-10). A bead that somebody changed since then is not compared.
-fn verify(beads: &Beads, batch: &[Write], versions: &[u64]) -> Result<(), Failure> {
-    let ids: Vec<BeadId> = batch.iter().map(|write| id_of(write).clone()).collect();
-    let records = beads.store.get(&ids)?;
-    let mut records = records.iter().peekable();
-    for ((write, version), id) in batch.iter().zip(versions).zip(&ids) {
-        let found = records.next_if(|record| record.issue.id() == id);
-        let is_same = found
-            .is_some_and(|record| record.version != *version || is_written(write, &record.issue));
-        if !is_same {
-            let message = format!(
-                "bead {} is not in the store as it was written",
-                excerpt(id.as_str())
-            );
-            return Err(Failure::new(ErrorCode::DatabaseInsertFailed, message)
-                .action("run `beads-ralph doctor`, then apply the plan again"));
-        }
-    }
-    Ok(())
-}
-
-fn id_of(write: &Write) -> &BeadId {
-    match write {
-        Write::Insert(entry) => entry.issue.id(),
-        Write::Update { id, .. } | Write::Delete { id, .. } => id,
-    }
-}
-
-/// Whether an issue is what a change was to make of it. An update is what doing it again would not change.
-fn is_written(write: &Write, issue: &Issue) -> bool {
-    match write {
-        Write::Insert(entry) => is_same_content(issue, &entry.issue),
-        Write::Delete { .. } => false,
-        Write::Update { edits, .. } => {
-            let now = issue
-                .text("updated_at")
-                .and_then(|at| beads_ralph_core::bead::Timestamp::parse(at).ok());
-            now.is_some_and(|now| apply(issue, edits, &now).is_ok_and(|change| change.is_none()))
-        }
-    }
-}
-
-/// The plan's text with the ids of the selected sprints.
-fn annotation(mason: &Mason, comparison: &Comparison) -> Result<plan::Annotated, Vec<Diagnostic>> {
-    let beads = comparison.compiled.beads.iter();
-    let selected = Filter::of(beads.map(|bead| bead.metadata.sprint.clone()));
-    plan::annotate(mason.source.text(), &mason.plan, &selected, &comparison.ids)
-}
-
-/// Writes the ids into the plan, when that was asked for. Without it the file is only looked at (E-5).
-fn annotate_plan(
-    mason: &Mason,
-    args: &PlanApplyArgs,
-    applied: &Applied,
-) -> Result<Annotated, Failure> {
-    let Ok(annotated) = annotation(mason, &applied.comparison) else {
-        return Ok(Annotated {
-            is_annotated: false,
-            is_updated: false,
-        });
-    };
-    let is_updated = args.annotate && !args.dry_run && annotated.n_changed > 0;
-    if is_updated {
-        let (before, after) = (mason.source.text().as_bytes(), annotated.text.as_bytes());
-        files::replace(mason.source.path(), before, after)?;
-    }
-    Ok(Annotated {
-        is_annotated: is_updated || annotated.n_changed == 0,
-        is_updated,
-    })
-}
-
-/// Whether beads were inserted, poured, or both (E-4).
-fn mode(applied: &Applied) -> &'static str {
-    let poured = &applied.comparison.poured;
-    let n_poured = (applied.created.iter())
-        .filter(|id| poured.contains(id))
-        .count();
-    match n_poured {
-        0 => "direct",
-        n if n == applied.created.len() => "formula",
-        _ => "mixed",
-    }
-}
-
-/// The sprints that were looked at, each once.
-fn sprints(applied: &Applied) -> Vec<&str> {
-    let beads = applied.comparison.compiled.beads.iter();
-    let mut sprints: Vec<&str> = beads.map(|bead| bead.metadata.sprint.as_str()).collect();
-    sprints.dedup();
-    sprints
 }
 
 /// The envelope's data (E-3), with what re-application adds.
-fn data(applied: &Applied, args: &PlanApplyArgs, annotated: &Annotated) -> Value {
-    let compiled = &applied.comparison.compiled;
-    let (molecules, beads): (Vec<&BeadId>, Vec<&BeadId>) =
-        (applied.created.iter()).partition(|id| applied.comparison.molecules.contains(id));
-    let mut data = json!({
-        "mode": mode(applied),
-        "beads_created": beads.len(),
-        "bead_ids": beads,
-        "sprints_processed": sprints(applied),
-        "database_status": if args.dry_run { "dry_run" } else if mode(applied) == "formula" { "poured" } else { "inserted" },
-        "plan_annotated": annotated.is_annotated,
-        "plan_file_updated": annotated.is_updated,
-        "warnings": compiled.findings.iter().map(|finding| &*finding.message).collect::<Vec<_>>(),
-        "external_dependencies": compiled.external.iter().map(BeadId::as_str).collect::<Vec<_>>(),
-        "skipped_existing": applied.skipped,
-        "beads_updated": applied.updated,
-        "validation": compiled.beads.iter().map(|bead| validation_json(bead, &[])).collect::<Vec<_>>(),
-    });
-    if !molecules.is_empty() {
-        data["formulas_created"] = 0.into();
-        data["formulas_poured"] = molecules.len().into();
-        data["molecules_created"] = json!(molecules);
+#[derive(Serialize)]
+struct ApplyData<'a> {
+    mode: &'static str,
+    beads_created: usize,
+    bead_ids: Vec<&'a BeadId>,
+    sprints_processed: Vec<&'a str>,
+    database_status: &'static str,
+    plan_annotated: bool,
+    plan_file_updated: bool,
+    warnings: Vec<&'a str>,
+    external_dependencies: &'a [BeadId],
+    skipped_existing: &'a [BeadId],
+    beads_updated: &'a [BeadId],
+    validation: Vec<Validation>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    molecules: Option<MoleculeData<'a>>,
+    #[serde(flatten)]
+    diff: DiffData<'a>,
+}
+
+/// What is added where molecules were made.
+#[derive(Serialize)]
+struct MoleculeData<'a> {
+    formulas_created: usize,
+    formulas_poured: usize,
+    molecules_created: Vec<&'a BeadId>,
+}
+
+impl<'a> ApplyData<'a> {
+    fn new(applied: &'a Applied, is_dry_run: bool, annotated: AnnotationState) -> Self {
+        let compiled = &applied.comparison.compiled;
+        let (molecules, beads): (Vec<&BeadId>, Vec<&BeadId>) =
+            (applied.created.iter()).partition(|id| applied.comparison.molecules.contains(id));
+        let mode = applied.mode();
+        // Beads of one sprint follow each other.
+        let sprints = compiled.beads.iter();
+        let mut sprints: Vec<&str> = sprints.map(|bead| bead.metadata.sprint.as_str()).collect();
+        sprints.dedup();
+        Self {
+            mode: match mode {
+                ApplyMode::Direct => "direct",
+                ApplyMode::Formula => "formula",
+                ApplyMode::Mixed => "mixed",
+            },
+            beads_created: beads.len(),
+            bead_ids: beads,
+            sprints_processed: sprints,
+            database_status: match mode {
+                _ if is_dry_run => "dry_run",
+                ApplyMode::Formula => "poured",
+                ApplyMode::Direct | ApplyMode::Mixed => "inserted",
+            },
+            plan_annotated: annotated.is_annotated,
+            plan_file_updated: annotated.is_updated,
+            warnings: messages(&compiled.findings),
+            external_dependencies: &compiled.external,
+            skipped_existing: &applied.skipped,
+            beads_updated: &applied.updated,
+            validation: valid(&compiled.beads),
+            molecules: (!molecules.is_empty()).then_some(MoleculeData {
+                formulas_created: 0,
+                formulas_poured: molecules.len(),
+                molecules_created: molecules,
+            }),
+            diff: DiffData::of(&applied.comparison.reconciliation),
+        }
     }
-    if let (Value::Object(data), Value::Object(differences)) =
-        (&mut data, to_json(&applied.comparison.reconciliation))
-    {
-        data.extend(differences);
-    }
-    data
 }

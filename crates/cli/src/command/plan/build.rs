@@ -1,18 +1,20 @@
 //! `plan build`: one JSON file for each bead of a plan (E-14).
 
-use beads_ralph_core::bead::{BeadShape, FieldError, RalphBead, Rules, error_code, validate};
-use beads_ralph_core::compile::{Compiled, Refusal, build};
-use beads_ralph_core::diag::sort_by_place;
+use beads_ralph_core::bead::{BeadId, BeadShape, RalphBead};
+use beads_ralph_core::compile::Compiled;
+use beads_ralph_core::diag::{Diagnostic, sort_by_place};
 use beads_ralph_core::plan::{Filter, Plan, annotate};
+use beads_ralph_runtime::app::plan::{PlanInput, PlanOptions};
 use beads_ralph_runtime::{os::files, repo};
 use camino::Utf8PathBuf;
 use clap::Args;
 use clap::builder::{NonEmptyStringValueParser, TypedValueParser as _};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
+use super::error;
 use crate::args::{RuleArgs, ShapeArg};
-use crate::failure::Failure;
-use crate::plan_source::{PlanSource, Surroundings};
+use crate::failure::{Failure, Validation};
 use crate::ui::{Stream, Ui, counted, lines, pretty, render};
 
 #[derive(Debug, Args)]
@@ -36,22 +38,23 @@ pub(crate) struct PlanBuildArgs {
 }
 
 pub(crate) fn run(args: &PlanBuildArgs, ui: &Ui) -> Result<(), Failure> {
-    let source = PlanSource::read(&args.plan)?;
-    let surroundings = Surroundings::of(&source)?;
-    let settings = surroundings.settings(&source, &args.rules, args.skip_completed);
-    let filter = Filter::parse(args.sprint_filter.as_deref().unwrap_or_default())?;
-    let plan = source.parse();
-    let mut compiled = build(&plan, &filter, &settings).map_err(|refusal| match refusal {
-        Refusal::Findings(findings) => ui.refuse(&source, findings),
-        Refusal::Filter(fault) => fault.into(),
-    })?;
+    let options = PlanOptions {
+        sprint_filter: args.sprint_filter.clone(),
+        skip_completed: args.skip_completed,
+        ..args.rules.options()
+    };
+    let input = PlanInput::read(&args.plan, options)?;
+    let source = &input.source;
+    let failure = |error| error::failure(error, source, ui);
+    let mut compiled = input.compile().map_err(failure)?;
     sort_by_place(&mut compiled.findings);
-    ui.say(&render(&source, &compiled.findings, ui.style(Stream::Err)));
-    let documents = documents(&compiled.beads, args.bead_schema.into(), surroundings.rig())?;
+    ui.say(&render(source, &compiled.findings, ui.style(Stream::Err)));
+    let documents = input.documents(&compiled.beads, args.bead_schema.into());
+    let documents = documents.map_err(failure)?;
     let bead_files = write(&args.out_dir, &compiled.beads, &documents)?;
     if ui.is_json() {
-        let is_annotated = is_annotated(source.text(), &plan, &compiled.beads);
-        return ui.data(&to_json(&compiled, &bead_files, is_annotated));
+        let is_annotated = is_annotated(source.text(), &input.plan, &compiled.beads);
+        return ui.data(&BuildData::new(&compiled, &bead_files, is_annotated));
     }
     ui.out(&lines(bead_files.iter().map(|path| repo::shown(path))))?;
     ui.say(&format!(
@@ -82,43 +85,6 @@ impl From<ShapeArg> for BeadShape {
     }
 }
 
-/// The documents of all beads, each read back by the validator before anything is written (E-10).
-pub(crate) fn documents(
-    beads: &[RalphBead],
-    shape: BeadShape,
-    rig: &str,
-) -> Result<Vec<Value>, Failure> {
-    let rules = Rules {
-        rig: rig.to_owned(),
-    };
-    let documents: Vec<Value> = beads.iter().map(|bead| bead.to_document(shape)).collect();
-    let invalid: Vec<(&RalphBead, Vec<FieldError>)> = beads
-        .iter()
-        .zip(&documents)
-        .filter_map(|(bead, document)| Some((bead, validate(document, &rules).err()?)))
-        .collect();
-    let Some((first, errors)) = invalid.first() else {
-        return Ok(documents);
-    };
-    let listed: Vec<String> = errors.iter().map(FieldError::to_string).collect();
-    let validation: Vec<Value> = invalid
-        .iter()
-        .map(|(bead, errors)| validation_json(bead, errors))
-        .collect();
-    Err(Failure::new(
-        error_code(errors),
-        format!("bead {} is not valid: {}", first.id, listed.join("; ")),
-    )
-    .details(listed.join("\n"))
-    .with_validation(Value::Array(validation)))
-}
-
-/// What the validator says of one bead (Z-33).
-pub(crate) fn validation_json(bead: &RalphBead, errors: &[FieldError]) -> Value {
-    let errors: Vec<String> = errors.iter().map(FieldError::to_string).collect();
-    json!({"id": bead.id.as_str(), "valid": errors.is_empty(), "errors": errors})
-}
-
 fn write(
     directory: &Utf8PathBuf,
     beads: &[RalphBead],
@@ -141,20 +107,52 @@ fn write(
 }
 
 /// The envelope's data for beads that were built and not inserted (E-3).
-fn to_json(compiled: &Compiled, bead_files: &[Utf8PathBuf], is_annotated: bool) -> Value {
-    let beads = &compiled.beads;
-    json!({
-        "mode": "direct",
-        "beads_created": beads.len(),
-        "bead_ids": beads.iter().map(|bead| bead.id.as_str()).collect::<Vec<_>>(),
-        "sprints_processed": beads.iter().map(|bead| bead.metadata.sprint.as_str()).collect::<Vec<_>>(),
-        "database_status": "dry_run",
-        "plan_annotated": is_annotated,
-        "plan_file_updated": false,
-        "warnings": compiled.findings.iter().map(|finding| &*finding.message).collect::<Vec<_>>(),
-        "external_dependencies": compiled.external.iter().map(beads_ralph_core::bead::BeadId::as_str).collect::<Vec<_>>(),
-        "skipped_existing": [],
-        "bead_files": bead_files,
-        "validation": beads.iter().map(|bead| validation_json(bead, &[])).collect::<Vec<_>>(),
-    })
+#[derive(Serialize)]
+struct BuildData<'a> {
+    mode: &'static str,
+    beads_created: usize,
+    bead_ids: Vec<&'a BeadId>,
+    sprints_processed: Vec<&'a str>,
+    database_status: &'static str,
+    plan_annotated: bool,
+    plan_file_updated: bool,
+    warnings: Vec<&'a str>,
+    external_dependencies: &'a [BeadId],
+    skipped_existing: [&'a BeadId; 0],
+    bead_files: &'a [Utf8PathBuf],
+    validation: Vec<Validation>,
+}
+
+impl<'a> BuildData<'a> {
+    fn new(compiled: &'a Compiled, bead_files: &'a [Utf8PathBuf], is_annotated: bool) -> Self {
+        let beads = &compiled.beads;
+        Self {
+            mode: "direct",
+            beads_created: beads.len(),
+            bead_ids: beads.iter().map(|bead| &bead.id).collect(),
+            sprints_processed: (beads.iter())
+                .map(|bead| bead.metadata.sprint.as_str())
+                .collect(),
+            database_status: "dry_run",
+            plan_annotated: is_annotated,
+            plan_file_updated: false,
+            warnings: messages(&compiled.findings),
+            external_dependencies: &compiled.external,
+            skipped_existing: [],
+            bead_files,
+            validation: valid(beads),
+        }
+    }
+}
+
+/// The sentences of findings.
+pub(crate) fn messages(findings: &[Diagnostic]) -> Vec<&str> {
+    findings.iter().map(|finding| &*finding.message).collect()
+}
+
+/// What the validator says of beads that passed it.
+pub(crate) fn valid(beads: &[RalphBead]) -> Vec<Validation> {
+    (beads.iter())
+        .map(|bead| Validation::of(&bead.id, &[]))
+        .collect()
 }

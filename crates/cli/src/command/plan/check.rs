@@ -1,26 +1,19 @@
 //! `plan check`: every mistake in some plans, with places and fixes.
 
-use std::borrow::Cow;
-use std::fmt::Write as _;
-
-use beads_ralph_core::compile::{FormulaSprints, Refusal, Settings, build, check};
-use beads_ralph_core::diag::{Diagnostic, ErrorCode, apply_fixes, sort_by_place};
-use beads_ralph_core::formula::Values;
-use beads_ralph_core::formula::distill::{Alike, alike};
+use beads_ralph_core::diag::{Diagnostic, ErrorCode};
+use beads_ralph_core::formula::distill::Alike;
 use beads_ralph_core::number::SprintId;
-use beads_ralph_core::plan::{Filter, Plan, parse};
-use beads_ralph_runtime::formulas::Formulas;
-use beads_ralph_runtime::{os::files, store};
+use beads_ralph_runtime::app::plan::{self, Checked, PlanInput, PlanOptions, PlanSource};
+use beads_ralph_runtime::store;
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
 use serde::Serialize;
 
+use super::error;
 use crate::args::{CheckFormat, RuleArgs};
 use crate::beads::here;
 use crate::failure::Failure;
-use crate::formula_sprints::{formulas_of, pour};
-use crate::formulas::values;
-use crate::plan_source::{PlanSource, Surroundings};
+use crate::ui::format::list;
 use crate::ui::{
     JsonDiagnostic, Stream, Ui, counted, counts, diagnostics_json, failure_of, quoted, render,
     render_short,
@@ -44,11 +37,8 @@ pub(crate) struct PlanCheckArgs {
     pub(crate) rules: RuleArgs,
 }
 
-/// How often fixes may reveal more fixes; in practice a heading's fix reveals those of its body.
-const MAX_FIX_ROUNDS: usize = 32;
-
 /// What became of one plan.
-struct Checked {
+struct CheckedPlan {
     source: PlanSource,
     n_sprints: usize,
     n_fixed: usize,
@@ -59,9 +49,9 @@ struct Checked {
 
 pub(crate) fn run(args: &PlanCheckArgs, ui: &Ui) -> Result<(), Failure> {
     let mut failures: Vec<Failure> = Vec::new();
-    let mut checked: Vec<Checked> = Vec::new();
+    let mut checked: Vec<CheckedPlan> = Vec::new();
     for plan in &args.plans {
-        match check_one(plan, args) {
+        match check_one(plan, args, ui) {
             Ok(one) => {
                 failures.extend(failure_of(&one.source, &one.findings).map(Failure::told));
                 if !ui.is_json() {
@@ -80,93 +70,35 @@ pub(crate) fn run(args: &PlanCheckArgs, ui: &Ui) -> Result<(), Failure> {
     }
 }
 
-fn check_one(path: &Utf8Path, args: &PlanCheckArgs) -> Result<Checked, Failure> {
-    let mut source = PlanSource::read(path)?;
-    let surroundings = Surroundings::of(&source)?;
-    let n_fixed = if args.fix {
-        fix(&source, &surroundings.settings(&source, &args.rules, false))?
-    } else {
-        0
+fn check_one(path: &Utf8Path, args: &PlanCheckArgs, ui: &Ui) -> Result<CheckedPlan, Failure> {
+    let options = PlanOptions {
+        variables: args.var.clone(),
+        ..args.rules.options()
     };
-    if n_fixed > 0 {
-        source = PlanSource::read(path)?;
-    }
-    let settings = surroundings.settings(&source, &args.rules, false);
-    let plan = source.parse();
-    let given = values(&args.var)?;
-    let (mut findings, alike) = look_at(&plan, &settings, &surroundings, &given)?;
-    sort_by_place(&mut findings);
-    Ok(Checked {
-        n_sprints: plan.unique().count(),
-        n_fixed,
-        findings,
-        source,
-        alike,
-    })
-}
-
-/// Everything that can be said about a plan, its formulas too, and which of its sprints could be one formula.
-fn look_at(
-    plan: &Plan,
-    settings: &Settings<'_>,
-    surroundings: &Surroundings,
-    given: &Values,
-) -> Result<(Vec<Diagnostic>, Vec<Alike>), Failure> {
-    let settings = Settings {
-        formula_sprints: FormulaSprints::Poured,
-        ..settings.clone()
-    };
-    let mut compiled = match build(plan, &Filter::default(), &settings) {
-        Ok(compiled) => compiled,
-        Err(Refusal::Findings(findings)) => return Ok((findings, Vec::new())),
-        // No filter, nothing to refuse.
-        Err(Refusal::Filter(_)) => return Ok((Vec::new(), Vec::new())),
-    };
-    let with_formula = formulas_of(plan);
-    let plain = compiled.beads.iter();
-    let plain = plain.filter(|bead| !with_formula.contains_key(&bead.metadata.sprint));
-    let alike = alike(plain);
-    let store = store::find(&here()?).ok().map(|place| place.directory);
-    let formulas = Formulas::of(store.as_deref(), surroundings.root());
-    if let Err(findings) = pour(plan, &mut compiled, &formulas, given, &[], "") {
-        compiled.findings.extend(findings);
-    }
-    Ok((compiled.findings, alike))
-}
-
-/// Applies what can be fixed for certain, again as long as that reveals more, and writes the result once.
-fn fix(source: &PlanSource, settings: &Settings<'_>) -> Result<usize, Failure> {
-    if source.is_stdin() {
+    let mut input = PlanInput::read(path, options.clone())?;
+    if args.fix && input.source.is_stdin() {
         let message = "standard input cannot be fixed in place";
         return Err(
             Failure::new(ErrorCode::IoPermissionDenied, message).action("name the plan's file")
         );
     }
-    // A text that is not what the file holds is never written back.
-    if !source.is_exact() {
-        return Ok(0);
-    }
-    let mut text = Cow::Borrowed(source.text());
-    let mut n_fixed = 0;
-    for _ in 0..MAX_FIX_ROUNDS {
-        let settings = Settings {
-            text: Some(&text),
-            ..settings.clone()
-        };
-        let (fixed, n) = apply_fixes(&text, &check(&parse(&text), &settings));
-        if n == 0 {
-            break;
-        }
-        n_fixed += n;
-        text = Cow::Owned(fixed);
-    }
+    let n_fixed = if args.fix { plan::fix(&input)? } else { 0 };
     if n_fixed > 0 {
-        files::replace(source.path(), source.text().as_bytes(), text.as_bytes())?;
+        input = PlanInput::read(path, options)?;
     }
-    Ok(n_fixed)
+    let store = store::find(&here()?).ok().map(|place| place.directory);
+    let Checked { findings, alike } = plan::check(&input, store.as_deref())
+        .map_err(|error| error::failure(error, &input.source, ui))?;
+    Ok(CheckedPlan {
+        n_sprints: input.plan.unique().count(),
+        n_fixed,
+        findings,
+        source: input.source,
+        alike,
+    })
 }
 
-fn show(checked: &Checked, format: CheckFormat, ui: &Ui) -> Result<(), Failure> {
+fn show(checked: &CheckedPlan, format: CheckFormat, ui: &Ui) -> Result<(), Failure> {
     let (source, findings) = (&checked.source, &checked.findings);
     ui.out(&match format {
         CheckFormat::Short => render_short(source, findings),
@@ -212,16 +144,10 @@ fn show(checked: &Checked, format: CheckFormat, ui: &Ui) -> Result<(), Failure> 
     Ok(())
 }
 
-/// How many sprints of a group are named in a note; its command names all.
-const MAX_NAMED: usize = 6;
-
 /// What sprints that share their shape could become (Z-47).
 fn note(group: &Alike, source: &PlanSource) -> String {
     let sprints: Vec<&str> = group.sprints.iter().map(SprintId::as_str).collect();
-    let mut named = sprints[..sprints.len().min(MAX_NAMED)].join(", ");
-    if sprints.len() > MAX_NAMED {
-        _ = write!(named, " and {} more", sprints.len() - MAX_NAMED);
-    }
+    let named = list(&sprints);
     let how = if group.is_exact {
         "differ only in number, title, branch and worktree"
     } else {
@@ -235,7 +161,7 @@ fn note(group: &Alike, source: &PlanSource) -> String {
     )
 }
 
-fn all_diagnostics(checked: &[Checked]) -> Vec<JsonDiagnostic> {
+fn all_diagnostics(checked: &[CheckedPlan]) -> Vec<JsonDiagnostic> {
     checked
         .iter()
         .flat_map(|one| diagnostics_json(&one.source, &one.findings))
@@ -260,8 +186,8 @@ struct PlanSummary {
     could_be_formulas: Vec<Vec<String>>,
 }
 
-fn summary(checked: &[Checked]) -> Summary {
-    let plan = |one: &Checked| {
+fn summary(checked: &[CheckedPlan]) -> Summary {
+    let plan = |one: &CheckedPlan| {
         let (errors, warnings) = counts(&one.findings);
         let file = one.source.shown().to_owned();
         PlanSummary {

@@ -1,48 +1,75 @@
 //! `plan diff`: what applying a plan would change in the store, and what it would not dare to (Z-10).
 
 use beads_ralph_core::apply::{Changed, Detail, Difference, Reconciliation, Verdict};
+use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::compile::Compiled;
+use beads_ralph_core::diag::sort_by_place;
 use beads_ralph_core::text::{contrast, excerpt};
-use serde_json::{Value, json};
+use beads_ralph_runtime::app::plan::{PlanInput, compare};
+use serde::Serialize;
+use serde_json::Value;
 
+use super::error;
 use crate::args::{Global, SelectionArgs};
+use crate::beads::Beads;
 use crate::failure::Failure;
-use crate::mason::Mason;
-use crate::ui::{Ui, counted, lines};
+use crate::ui::{Stream, Ui, lines, render};
 
 /// How many details of one bead are shown to people.
 const MAX_DETAILS: usize = 12;
 
 pub(crate) fn run(args: &SelectionArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let mason = Mason::read(args)?;
-    let beads = mason.open(args, global, ui)?;
-    let mut comparison = mason.compare(args, &beads, ui)?;
-    mason.say_findings(&mut comparison.compiled, ui);
+    let input = PlanInput::read(&args.plan, args.options())?;
+    let beads = open(&input, global, ui)?;
+    let mut comparison = compare(&input, &*beads.store, &beads.directory, beads.by.actor())
+        .map_err(|error| error::failure(error, &input.source, ui))?;
+    say_findings(&input, &mut comparison.compiled, ui);
+    let reconciliation = &comparison.reconciliation;
     if ui.is_json() {
-        return ui.data(&to_json(&comparison.reconciliation));
+        return ui.data(&DiffData::of(reconciliation));
     }
-    ui.out(&picture(&comparison.reconciliation))?;
+    ui.out(&picture(reconciliation))?;
     ui.say(&format!(
         "{}: {}\n{}",
-        mason.source.shown(),
-        summary(&comparison.reconciliation),
-        advice(&comparison.reconciliation)
+        input.source.shown(),
+        summary(reconciliation),
+        advice(reconciliation)
     ));
     Ok(())
 }
 
+/// Opens the store. When it cannot be opened, what is wrong with the plan comes first (E-11).
+pub(crate) fn open(input: &PlanInput, global: &Global, ui: &Ui) -> Result<Beads, Failure> {
+    Beads::open(global).map_err(|failure| match input.validate() {
+        Ok(()) => failure,
+        Err(error) => error::failure(error, &input.source, ui),
+    })
+}
+
+/// Says what was found in the plan beside its beads.
+pub(crate) fn say_findings(input: &PlanInput, compiled: &mut Compiled, ui: &Ui) {
+    sort_by_place(&mut compiled.findings);
+    let style = ui.style(Stream::Err);
+    ui.say(&render(&input.source, &compiled.findings, style));
+}
+
 /// How many differences of each kind there are.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Tally {
-    pub(crate) new: usize,
-    pub(crate) changed: usize,
-    pub(crate) refused: usize,
-    pub(crate) removed: usize,
-    pub(crate) conflicts: usize,
+#[derive(Debug, Default, Clone, Copy, Serialize)]
+struct Tally {
+    new: usize,
+    changed: usize,
+    refused: usize,
+    removed: usize,
+    conflicts: usize,
+    unchanged: usize,
 }
 
 impl Tally {
-    pub(crate) fn of(reconciliation: &Reconciliation) -> Self {
-        let mut tally = Self::default();
+    fn of(reconciliation: &Reconciliation) -> Self {
+        let mut tally = Self {
+            unchanged: reconciliation.unchanged.len(),
+            ..Self::default()
+        };
         for difference in &reconciliation.differences {
             match difference {
                 Difference::New { .. } => tally.new += 1,
@@ -83,11 +110,7 @@ pub(crate) fn summary(reconciliation: &Reconciliation) -> String {
             parts.push(format!("{n} {what}"));
         }
     }
-    parts.push(counted(
-        reconciliation.unchanged.len(),
-        "unchanged",
-        "unchanged",
-    ));
+    parts.push(format!("{} unchanged", tally.unchanged));
     parts.join(", ")
 }
 
@@ -216,58 +239,139 @@ fn only_difference<'v>(
 }
 
 /// The differences for programs.
-pub(crate) fn to_json(reconciliation: &Reconciliation) -> Value {
-    let differences: Vec<Value> = reconciliation
-        .differences
-        .iter()
-        .map(difference_json)
-        .collect();
-    let tally = Tally::of(reconciliation);
-    json!({
-        "differences": differences,
-        "counts": {
-            "new": tally.new, "changed": tally.changed, "refused": tally.refused, "removed": tally.removed,
-            "conflicts": tally.conflicts, "unchanged": reconciliation.unchanged.len(),
-        },
-        "unchanged": reconciliation.unchanged,
-    })
+#[derive(Serialize)]
+pub(crate) struct DiffData<'a> {
+    differences: Vec<DifferenceData<'a>>,
+    counts: Tally,
+    unchanged: &'a [BeadId],
 }
 
-fn difference_json(difference: &Difference) -> Value {
-    let (id, sprint) = (difference.id(), difference.sprint().to_string());
-    match difference {
-        Difference::New { entry, .. } => {
-            json!({"id": id, "sprint": sprint, "kind": "new", "is_safe": true, "title": entry.issue.title()})
-        }
-        Difference::Changed(changed) => {
-            let refused = match changed.verdict {
-                Verdict::Safe => None,
-                Verdict::Refused(why) => Some(why.as_str()),
-            };
-            let details: Vec<Value> = changed.details.iter().map(detail_json).collect();
-            json!({"id": id, "sprint": sprint, "kind": "changed", "is_safe": refused.is_none(), "refused": refused, "details": details})
-        }
-        Difference::Removed(removed) => {
-            json!({"id": id, "sprint": sprint, "kind": "removed", "is_safe": false, "status": removed.status})
-        }
-        Difference::Conflict { owner, .. } => {
-            json!({"id": id, "sprint": sprint, "kind": "conflict", "is_safe": false, "owner": owner.to_string()})
+#[derive(Serialize)]
+struct DifferenceData<'a> {
+    id: &'a BeadId,
+    sprint: String,
+    kind: &'static str,
+    is_safe: bool,
+    #[serde(flatten)]
+    more: MoreData<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum MoreData<'a> {
+    New {
+        title: &'a str,
+    },
+    Changed {
+        refused: Option<&'static str>,
+        details: Vec<DetailData<'a>>,
+    },
+    Removed {
+        status: &'a str,
+    },
+    Conflict {
+        owner: String,
+    },
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum DetailData<'a> {
+    Field {
+        field: &'a str,
+        before: Option<&'a Value>,
+        after: Option<&'a Value>,
+    },
+    Added {
+        field: &'static str,
+        added: &'a str,
+    },
+    Removed {
+        field: &'static str,
+        removed: &'a str,
+        #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+        kind: Option<&'a str>,
+    },
+}
+
+impl<'a> DiffData<'a> {
+    pub(crate) fn of(reconciliation: &'a Reconciliation) -> Self {
+        Self {
+            differences: (reconciliation.differences.iter())
+                .map(DifferenceData::of)
+                .collect(),
+            counts: Tally::of(reconciliation),
+            unchanged: &reconciliation.unchanged,
         }
     }
 }
 
-fn detail_json(detail: &Detail) -> Value {
-    match detail {
-        Detail::Field {
-            field,
-            before,
-            after,
-        } => json!({"field": field, "before": before, "after": after}),
-        Detail::LabelAdded(label) => json!({"field": "labels", "added": label}),
-        Detail::LabelRemoved(label) => json!({"field": "labels", "removed": label}),
-        Detail::DependencyAdded(id) => json!({"field": "dependencies", "added": id}),
-        Detail::DependencyRemoved { target, kind } => {
-            json!({"field": "dependencies", "removed": target, "type": kind})
+impl<'a> DifferenceData<'a> {
+    fn of(difference: &'a Difference) -> Self {
+        let (kind, is_safe, more) = match difference {
+            Difference::New { entry, .. } => {
+                let title = entry.issue.title();
+                ("new", true, MoreData::New { title })
+            }
+            Difference::Changed(changed) => {
+                let refused = match changed.verdict {
+                    Verdict::Safe => None,
+                    Verdict::Refused(why) => Some(why.as_str()),
+                };
+                let details = changed.details.iter().map(DetailData::of).collect();
+                let more = MoreData::Changed { refused, details };
+                ("changed", refused.is_none(), more)
+            }
+            Difference::Removed(removed) => {
+                let status = &removed.status;
+                ("removed", false, MoreData::Removed { status })
+            }
+            Difference::Conflict { owner, .. } => {
+                let owner = owner.to_string();
+                ("conflict", false, MoreData::Conflict { owner })
+            }
+        };
+        Self {
+            id: difference.id(),
+            sprint: difference.sprint().to_string(),
+            kind,
+            is_safe,
+            more,
+        }
+    }
+}
+
+impl<'a> DetailData<'a> {
+    fn of(detail: &'a Detail) -> Self {
+        let (labels, dependencies) = ("labels", "dependencies");
+        match detail {
+            Detail::Field {
+                field,
+                before,
+                after,
+            } => Self::Field {
+                field,
+                before: before.as_ref(),
+                after: after.as_ref(),
+            },
+            Detail::LabelAdded(added) => Self::Added {
+                field: labels,
+                added,
+            },
+            Detail::LabelRemoved(removed) => Self::Removed {
+                field: labels,
+                removed,
+                kind: None,
+            },
+            Detail::DependencyAdded(id) => Self::Added {
+                field: dependencies,
+                added: id.as_str(),
+            },
+            Detail::DependencyRemoved { target, kind } => Self::Removed {
+                field: dependencies,
+                removed: target.as_str(),
+                kind: Some(kind),
+            },
         }
     }
 }

@@ -4,13 +4,13 @@ use beads_ralph_core::bead::IssueType;
 use beads_ralph_core::compile::{KnownIds, PlanGraph, plan_graph};
 use beads_ralph_core::diag::{Diagnostic, has_errors};
 use beads_ralph_core::graph::{Node, SprintGraph};
+use beads_ralph_runtime::app::plan::PlanSource;
 use camino::Utf8PathBuf;
 use clap::Args;
 use serde::{Serialize, Serializer};
 
 use crate::args::{GraphFormat, MergeArg};
 use crate::failure::Failure;
-use crate::plan_source::PlanSource;
 use crate::ui::draw::{self, Chart};
 use crate::ui::{Stream, Ui, render};
 

@@ -5,10 +5,10 @@
 use std::time::Duration;
 
 use beads_ralph_core::bead::BeadShape;
-use beads_ralph_core::compile::{KnownIds, Refusal, build, plan_graph};
+use beads_ralph_core::compile::{KnownIds, plan_graph};
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::issue::Entry;
-use beads_ralph_core::plan::Filter;
+use beads_ralph_runtime::app::plan::{PlanContext, PlanInput, PlanOptions, PlanSource};
 use beads_ralph_runtime::os::files;
 use beads_ralph_runtime::os::process::{Ending, Units};
 use beads_ralph_runtime::store::{self, StoreError, Write};
@@ -17,13 +17,12 @@ use clap::Args;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::args::{Global, GraphFormat, MergeArg, RuleArgs};
+use crate::args::{Global, GraphFormat};
 use crate::beads::{Beads, here};
-use crate::command::plan::build::documents;
+use crate::command::plan::error;
 use crate::command::plan::graph::drawn;
 use crate::command::work::run::{IntegrationArg, RunArgs, at as run_at};
 use crate::failure::Failure;
-use crate::plan_source::{PlanSource, Surroundings};
 use crate::ui::{Stream, Ui, counted, quoted, render};
 
 #[derive(Debug, Args)]
@@ -79,25 +78,17 @@ pub(crate) fn run(args: &DemoArgs, global: &Global, ui: &Ui) -> Result<(), Failu
 /// Compiles the plan, and shows it.
 fn compiled(ui: &Ui) -> Result<Vec<Value>, Failure> {
     let source = PlanSource::from_text(NAME, PLAN);
-    let surroundings = Surroundings::at(None, NAME.to_owned())?;
-    let rules = RuleArgs {
-        merge_detection: MergeArg::Both,
-        strict_agents: false,
-        no_agent_check: false,
-    };
-    let settings = surroundings.settings(&source, &rules, false);
-    let plan = source.parse();
-    let compiled =
-        build(&plan, &Filter::default(), &settings).map_err(|refusal| match refusal {
-            Refusal::Findings(findings) => ui.refuse(&source, findings),
-            Refusal::Filter(fault) => fault.into(),
-        })?;
-    let graph = plan_graph(&plan, &KnownIds::new())
-        .map_err(|finding| ui.refuse(&source, vec![*finding]))?;
-    let documents = documents(&compiled.beads, BeadShape::Both, surroundings.rig())?;
+    let context = PlanContext::at(None, NAME.to_owned())?;
+    let input = PlanInput::new(source, context, PlanOptions::default())?;
+    let (source, plan) = (&input.source, &input.plan);
+    let failure = |error| error::failure(error, source, ui);
+    let compiled = input.compile().map_err(failure)?;
+    let graph =
+        plan_graph(plan, &KnownIds::new()).map_err(|finding| ui.refuse(source, vec![*finding]))?;
+    let documents = (input.documents(&compiled.beads, BeadShape::Both)).map_err(failure)?;
     let n_sprints = counted(plan.sprints.len(), "sprint", "sprints");
     ui.out(&format!("A plan of {n_sprints} ({NAME}):\n\n"))?;
-    ui.out(&render(&source, &compiled.findings, ui.style(Stream::Out)))?;
+    ui.out(&render(source, &compiled.findings, ui.style(Stream::Out)))?;
     ui.out(&drawn(&graph, GraphFormat::Text, ui))?;
     Ok(documents)
 }

@@ -17,7 +17,9 @@ use serde_json::{Value, json};
 use super::import::MEMORY;
 use crate::args::Global;
 use crate::beads::{Writer, here};
+use crate::command::Access;
 use crate::failure::Failure;
+use crate::ui::format::list;
 use crate::ui::{Ui, counted, lines};
 
 #[derive(Debug, Args)]
@@ -39,11 +41,18 @@ pub(crate) enum DoctorCommand {
     Agents,
 }
 
+impl DoctorArgs {
+    pub(crate) fn access(&self) -> Access {
+        if self.repair {
+            Access::Administers
+        } else {
+            Access::Reads
+        }
+    }
+}
+
 /// The export that is looked for when none is named.
 const EXPORT: &str = "issues.jsonl";
-
-/// How many ids are listed for people.
-const MAX_NAMED: usize = 20;
 
 pub(crate) fn run(args: &DoctorArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     match args.what {
@@ -265,9 +274,7 @@ fn missing(repaired: &RepairReport) -> Option<Failure> {
 
 /// Some ids, so that no line grows without end.
 fn named(ids: &[BeadId]) -> String {
-    let some: Vec<&str> = ids.iter().take(MAX_NAMED).map(BeadId::as_str).collect();
-    let more = if ids.len() > MAX_NAMED { ", …" } else { "" };
-    format!("{}{more}", visible(&some.join(", ")))
+    list(ids.iter().map(BeadId::as_str))
 }
 
 /// What was brought back, for people.

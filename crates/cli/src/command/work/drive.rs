@@ -19,6 +19,7 @@ use crate::args::{Global, PermissionsArg};
 use crate::beads::Beads;
 use crate::dispatching::{Shop, explained, to_json, words};
 use crate::failure::Failure;
+use crate::ui::format::list;
 use crate::ui::{Ui, counted};
 
 #[derive(Debug, Args)]
@@ -39,9 +40,6 @@ pub(crate) struct DriveArgs {
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
-
-/// How many ids are listed for people.
-const MAX_NAMED: usize = 20;
 
 pub(crate) fn run(args: &DriveArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let mut beads = Beads::open(global)?;
@@ -129,19 +127,9 @@ fn finish(driven: &Driven, waiting: &[BeadId], ui: &Ui) -> Result<(), Failure> {
     }
     let stages = counted(driven.n_done, "stage", "stages");
     if !waiting.is_empty() {
-        let some: Vec<String> = waiting
-            .iter()
-            .take(MAX_NAMED)
-            .map(|id| visible(id.as_str()))
-            .collect();
-        let more = if waiting.len() > MAX_NAMED {
-            ", …"
-        } else {
-            ""
-        };
         let beads = counted(waiting.len(), "bead needs", "beads need");
-        let ids = some.join(", ");
-        let message = format!("{stages} done, and {beads} a person: {ids}{more}");
+        let ids = list(waiting.iter().map(BeadId::as_str));
+        let message = format!("{stages} done, and {beads} a person: {ids}");
         return Err(Failure::new(ErrorCode::ValidationConstraint, message)
             .action("see `beads-ralph human list`, then answer with `beads-ralph human resolve`")
             .with_results(data));

@@ -13,7 +13,7 @@ mod summary;
 use std::sync::Arc;
 
 use beads_ralph_core::agent::Permissions;
-use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::bead::{BeadId, BeadShape, RalphBead};
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::engine::{Integration, Outcome, Settings, Trouble};
 use beads_ralph_core::issue::{Entry, Query, Standing};
@@ -23,12 +23,12 @@ use beads_ralph_runtime::config::{self, Config};
 use beads_ralph_runtime::forge::{self, Gh, GitHub};
 use beads_ralph_runtime::git::{self, Git};
 use beads_ralph_runtime::os::process::{Interrupts, Units};
-use beads_ralph_runtime::run::{Begun, Ended, Forge, Start, StartError};
+use beads_ralph_runtime::ports::Forge;
+use beads_ralph_runtime::run::{Begun, Ended, Start, StartError};
 use beads_ralph_runtime::store::{MemoryStore, Store as _, StoreError, Write};
 use beads_ralph_runtime::{removed_sprints, repo, run, store};
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Args, ValueEnum};
-use serde_json::Value;
 
 use self::preflight::Preflight;
 use self::screen::Screen;
@@ -117,28 +117,25 @@ pub(crate) fn run(args: &RunArgs, global: &Global, ui: &Ui) -> Result<(), Failur
 fn imagined(beads: &Beads, applied: &AppliedForRun) -> Result<MemoryStore, Failure> {
     let mut store = MemoryStore::new();
     let mut there = beads.store.find(&Query::default())?;
-    let ids = applied.beads.iter();
-    let ids = ids.filter_map(|bead| BeadId::parse(bead["id"].as_str()?).ok());
-    let ids: Vec<BeadId> = ids.collect();
+    let ids: Vec<BeadId> = applied.beads.iter().map(|bead| bead.id.clone()).collect();
     // What is done is there too, and is not begun again.
     let done = beads.store.get(&ids)?.into_iter();
     there.extend(done.filter(|record| record.issue.standing() == Standing::Closed));
-    let mut documents: Vec<Value> = (there.iter())
-        .map(|record| Value::Object(record.issue.document().clone()))
-        .collect();
-    let is_new = |bead: &&Value| {
-        let mut ids = there.iter().map(|record| record.issue.id());
-        !ids.any(|id| bead["id"] == id.as_str())
-    };
-    documents.extend(applied.beads.iter().filter(is_new).cloned());
-    let insert = |document: Value| {
-        let id = document["id"].as_str().unwrap_or_default().to_owned();
-        let entry =
-            Entry::from_document(document).map_err(|errors| StoreError::Invalid { id, errors })?;
-        Ok(Write::Insert(Box::new(entry)))
-    };
-    let batch: Result<Vec<Write>, StoreError> = documents.into_iter().map(insert).collect();
-    store.write(&batch?, beads.by.stamp())?;
+    let is_new = |bead: &&RalphBead| !there.iter().any(|record| *record.issue.id() == bead.id);
+    let new: Vec<&RalphBead> = applied.beads.iter().filter(is_new).collect();
+    let mut batch: Vec<Write> = Vec::with_capacity(there.len() + new.len());
+    for bead in new {
+        let entry = Entry::from_document(bead.to_document(BeadShape::Both)).map_err(|errors| {
+            StoreError::Invalid {
+                id: bead.id.to_string(),
+                errors,
+            }
+        })?;
+        batch.push(Write::Insert(Box::new(entry)));
+    }
+    let there = there.into_iter().map(|record| Entry::new(record.issue));
+    batch.splice(0..0, there.map(|entry| Write::Insert(Box::new(entry))));
+    store.write(&batch, beads.by.stamp())?;
     let (plan, sprints) = (&applied.plan_file, &applied.sprints);
     removed_sprints::remember(&mut store, plan, sprints, beads.by.stamp())?;
     Ok(store)

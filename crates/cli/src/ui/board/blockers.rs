@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::engine::{BeadState, End};
-use beads_ralph_core::history::story::{Chronicle, Story};
+use beads_ralph_core::history::{Chronicle, Story};
 
 use super::{is_closed, words};
 

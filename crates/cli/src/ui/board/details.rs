@@ -2,13 +2,13 @@
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::engine::{BeadState, Spent};
-use beads_ralph_core::history::story::{Attempt, Chronicle, Run, RunKind, Story};
+use beads_ralph_core::history::{Attempt, Chronicle, Run, RunKind, Story};
 use beads_ralph_core::text::visible;
 use jiff::Timestamp;
 
 use super::words;
 use crate::ui::bead_state;
-use crate::ui::page::lasting;
+use crate::ui::format::{between, duration, elapsed, list_of};
 
 /// How many beads a line names.
 const MAX_NAMED: usize = 6;
@@ -46,7 +46,7 @@ fn standing(story: &Story, now: Timestamp) -> String {
             since,
             waiting,
         } => {
-            let time = words::since_then(*since, now);
+            let time = elapsed(between(*since, now));
             if let Some(why) = waiting {
                 return format!("waits since {time}: {why}");
             }
@@ -59,7 +59,7 @@ fn standing(story: &Story, now: Timestamp) -> String {
         }
         state => match (story.claimed, story.ended) {
             (Some(claimed), Some(ended)) => {
-                let took = lasting(ended.duration_since(claimed));
+                let took = duration(between(claimed, ended));
                 format!("{} after {took}", bead_state::words(state))
             }
             _ => bead_state::words(state),
@@ -73,8 +73,7 @@ fn named<'b>(
     ids: impl Iterator<Item = &'b BeadId>,
     now: Timestamp,
 ) -> Option<String> {
-    let ids: Vec<&BeadId> = ids.collect();
-    let name = |id: &&BeadId| {
+    let name = |id: &BeadId| {
         told.story(id.as_str()).map_or_else(
             || id.to_string(),
             |story| {
@@ -86,11 +85,8 @@ fn named<'b>(
             },
         )
     };
-    let mut names: Vec<String> = ids.iter().take(MAX_NAMED).map(name).collect();
-    if ids.len() > MAX_NAMED {
-        names.push(format!("{} more", ids.len() - MAX_NAMED));
-    }
-    (!names.is_empty()).then(|| names.join(", "))
+    let names = list_of(ids.map(name), MAX_NAMED);
+    (!names.is_empty()).then_some(names)
 }
 
 /// An attempt in a line: what ran, how it ended, and what was said where it went wrong; nothing before there is something to say.
@@ -103,7 +99,7 @@ fn tried(attempt: &Attempt) -> Option<String> {
 }
 
 fn ran(run: &Run) -> String {
-    let took = lasting(run.ended.duration_since(run.began));
+    let took = duration(between(run.began, run.ended));
     let who = match run.agent.as_str() {
         "" => String::new(),
         agent => format!(" {agent}"),

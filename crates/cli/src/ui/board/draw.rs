@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use beads_ralph_core::engine::{BeadState, Outcome, RunState};
-use beads_ralph_core::history::story::Story;
+use beads_ralph_core::history::Story;
 use beads_ralph_core::text::visible;
 use jiff::Timestamp;
 use ratatui::Frame;
@@ -19,6 +19,7 @@ use super::look::Look;
 use super::wrap::wrapped;
 use super::{Board, Filter, Grouping, Mode, Question, Row, is_closed, is_for_person, words};
 use crate::ui::draw::{columns, cut};
+use crate::ui::format::{between, elapsed};
 
 /// From this width on the list and the bead stand side by side.
 const WIDE: u16 = 100;
@@ -109,7 +110,7 @@ impl Screen<'_> {
             self.state(),
             self.counts(),
             words::cost(&told.spent),
-            words::since_then(told.began, end)
+            elapsed(between(told.began, end))
         );
         Line::styled(self.look.cut(&text, width), BOLD)
     }

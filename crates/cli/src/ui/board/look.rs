@@ -3,7 +3,7 @@
 //! Colours only repeat what words and marks say.
 
 use beads_ralph_core::engine::{BeadState, End};
-use beads_ralph_core::history::story::Story;
+use beads_ralph_core::history::Story;
 use ratatui::style::{Color, Style};
 use ratatui::symbols::border;
 use ratatui::widgets::Block;

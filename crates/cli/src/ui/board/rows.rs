@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use beads_ralph_core::history::story::{Chronicle, depths};
+use beads_ralph_core::history::{Chronicle, depths};
 use beads_ralph_core::number::SprintId;
 
 use super::{Filter, Grouping, is_closed, is_for_person};

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::ui::draw::Charset;
 use beads_ralph_core::engine::{CommitId, Outcome, Phase, RunState, Spent, Task};
-use beads_ralph_core::history::story::{Attempt, RunKind};
+use beads_ralph_core::history::{Attempt, RunKind};
 
 fn at(seconds: i64) -> Timestamp {
     Timestamp::UNIX_EPOCH + SignedDuration::from_secs(seconds)
@@ -130,11 +130,11 @@ fn the_screen_shows_beads_the_log_and_what_holds_the_run_up() {
     assert_eq!(
         drawn(&mut board, (100, 16), Charset::Unicode),
         "\
-run-1  running  1 of 5 closed, 1 working, 1 for a person  $1.5000  1 min 40 s
+run-1  running  1 of 5 closed, 1 working, 1 for a person  $1.50  1m40s
 ┌ teams ────────────────────────────────────┐┌ 1.2 Words ──────────────────────────────────────────┐
 │team-1                                     ││bd-1-2, attempt 1/3, feature/1.2, team-1             │
-│✓ 1.1 Skeleton                       closed││developing since 40 s                                │
-│▶ 1.2 Words             developing 1/3 40 s││after 1.1 (closed)                                   │
+│✓ 1.1 Skeleton                       closed││developing since 40s                                 │
+│▶ 1.2 Words              developing 1/3 40s││after 1.1 (closed)                                   │
 │! 1.10 Bytes                 needs a person││before 2.1 (waits for 2 beads)                       │
 │team-2                                     │└─────────────────────────────────────────────────────┘
 │· 2.1 Release             waits for 2 beads│┌ attempt-1/dev-1/stdout (2 of 2) ────────────────────┐
@@ -329,7 +329,7 @@ fn the_head_says_what_the_run_does() {
     let head = state(&told, true);
     assert!(head.contains("stopped: no\\u{7} disk"), "{head}");
     assert!(
-        head.contains("1 min 30 s"),
+        head.contains("1m30s"),
         "the clock of what is over stands still: {head}"
     );
 }
@@ -337,7 +337,7 @@ fn the_head_says_what_the_run_does() {
 #[test]
 fn attempts_are_told_with_what_went_wrong() {
     let mut told = told();
-    let run = |kind, is_good, message: &str| beads_ralph_core::history::story::Run {
+    let run = |kind, is_good, message: &str| beads_ralph_core::history::Run {
         kind,
         agent: "claude".to_owned(),
         model: None,
@@ -360,7 +360,7 @@ fn attempts_are_told_with_what_went_wrong() {
     }];
     let screen = drawn(&mut Board::new(told), (120, 20), Charset::Unicode);
     assert!(
-        screen.contains("attempt 1: develop claude ok 2.0 s; judge claude fail"),
+        screen.contains("attempt 1: develop claude ok 2.0s; judge claude fail"),
         "{screen}"
     );
     assert!(screen.contains("tests\\nat all"), "{screen}");

@@ -1,10 +1,10 @@
 //! The words of the board: beads and their states, as short as a terminal is narrow.
 
 use beads_ralph_core::engine::{BeadState, End, Spent};
-use beads_ralph_core::history::story::{Chronicle, Story};
-use jiff::{SignedDuration, Timestamp};
+use beads_ralph_core::history::{Chronicle, Story};
+use jiff::Timestamp;
 
-use crate::ui::page::{lasting, money};
+use crate::ui::format::{self, between, elapsed};
 
 /// A bead by its sprint and its title; by its id where it has none.
 pub(super) fn name(story: &Story) -> String {
@@ -35,7 +35,7 @@ pub(super) fn state(told: &Chronicle, story: &Story, now: Timestamp) -> String {
             waiting: Some(_), ..
         } => format!("waiting {}", attempt(story)),
         BeadState::Working { phase, since, .. } => {
-            let time = since_then(*since, now);
+            let time = elapsed(between(*since, now));
             format!("{} {} {time}", phase.as_str(), attempt(story))
         }
         BeadState::Held { .. } => "held by others".to_owned(),
@@ -55,17 +55,8 @@ pub(super) fn attempt(story: &Story) -> String {
 
 /// What something cost.
 pub(super) fn cost(spent: &Spent) -> String {
-    match money(spent).as_str() {
+    match format::cost(spent).as_str() {
         "unknown" => "cost unknown".to_owned(),
-        money => money.to_owned(),
-    }
-}
-
-/// How long ago something was, in whole seconds: what moves is read at a glance.
-pub(super) fn since_then(then: Timestamp, now: Timestamp) -> String {
-    let whole = now.duration_since(then).as_secs().max(0);
-    match whole {
-        0..60 => format!("{whole} s"),
-        _ => lasting(SignedDuration::from_secs(whole)),
+        cost => cost.to_owned(),
     }
 }

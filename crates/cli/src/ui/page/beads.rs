@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
-use beads_ralph_core::history::story::{Attempt, Chronicle, Run, Story};
+use beads_ralph_core::history::{Attempt, Chronicle, Run, Story};
 
 use super::evidence::{self, Evidence};
-use super::words::{escaped, grouped, lasting, moment, money};
+use super::words::{escaped, moment};
 use crate::ui::bead_state;
+use crate::ui::format;
 
 pub(super) fn draw(page: &mut String, chronicle: &Chronicle, evidence: &Evidence) {
     page.push_str("<section>\n<h2>Beads</h2>\n");
@@ -51,8 +52,8 @@ fn bead(page: &mut String, story: &Story, evidence: &Evidence) {
         "cost",
         format!(
             "{}, {} tokens",
-            money(&story.spent),
-            grouped(story.spent.tokens)
+            format::cost(&story.spent),
+            format::count(story.spent.tokens)
         ),
     ));
     for (name, value) in facts {
@@ -120,7 +121,7 @@ fn row(page: &mut String, run: &Run) {
         None => escaped(&run.agent),
     };
     let cost = if run.kind.is_agent() {
-        money(&run.spent)
+        format::cost(&run.spent)
     } else {
         String::new()
     };
@@ -130,7 +131,7 @@ fn row(page: &mut String, run: &Run) {
         page,
         "<tr class=\"{class}\"><td>{}</td><td>{who}</td><td class=\"n\">{}</td><td class=\"n\">{cost}</td><td><b>{}</b> {}{evidence}</td></tr>",
         run.kind.as_str(),
-        lasting(run.ended.duration_since(run.began)),
+        format::duration(format::between(run.began, run.ended)),
         escaped(&run.status),
         escaped(&run.message),
     );

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use beads_ralph_core::engine::Spent;
-use beads_ralph_core::history::story::{Chronicle, CriticalPath, Story};
-use jiff::SignedDuration;
+use beads_ralph_core::history::{Chronicle, CriticalPath, Story};
 
-use super::words::{escaped, grouped, lasting, money};
+use super::words::escaped;
+use crate::ui::format::{self, count, milliseconds};
 
 /// How many beads the table of costs names.
 const MAX_BEADS: usize = 20;
@@ -27,8 +27,7 @@ pub(super) fn draw(page: &mut String, chronicle: &Chronicle, paths: &(CriticalPa
 }
 
 fn path(page: &mut String, title: &str, path: &CriticalPath) {
-    let took = i64::try_from(path.took_ms).unwrap_or(i64::MAX);
-    let time = lasting(SignedDuration::from_millis(took));
+    let time = milliseconds(path.took_ms);
     _ = write!(page, "<div><h3>{title}: {time}</h3>\n<ol class=\"path\">\n");
     for id in &path.beads {
         let id = escaped(id.as_str());
@@ -55,8 +54,8 @@ fn by_agent(page: &mut String, chronicle: &Chronicle) {
             "<tr><td>{}</td><td>{}</td><td class=\"n\">{n}</td><td class=\"n\">{n_bad}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
             escaped(agent),
             escaped(model),
-            grouped(spent.tokens),
-            money(&spent)
+            count(spent.tokens),
+            format::cost(&spent)
         );
     }
     page.push_str("</tbody></table>\n");
@@ -74,8 +73,8 @@ fn by_bead(page: &mut String, chronicle: &Chronicle) {
             page,
             "<tr><td><a href=\"#bead-{id}\">{id}</a></td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
             story.attempts.len(),
-            grouped(story.spent.tokens),
-            money(&story.spent)
+            count(story.spent.tokens),
+            format::cost(&story.spent)
         );
     }
     if stories.len() > MAX_BEADS {

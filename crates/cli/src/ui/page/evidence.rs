@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::engine::CommitId;
 use beads_ralph_runtime::git::Change;
-use jiff::SignedDuration;
 use serde_json::Value;
 
-use super::words::{escaped, lasting, short};
+use super::words::{escaped, short};
+use crate::ui::format::{counted, milliseconds};
 
 /// How many files of a commit are named.
 const MAX_FILES: usize = 40;
@@ -31,11 +31,10 @@ pub(super) fn files(page: &mut String, changes: &[Change]) {
     let count = |which: fn((u64, u64)) -> u64| -> u64 {
         changes.iter().filter_map(|it| it.lines).map(which).sum()
     };
-    let files = if changes.len() == 1 { "file" } else { "files" };
     _ = writeln!(
         page,
-        "<details><summary>{} {files} changed, {} lines added, {} removed</summary><ul class=\"files\">",
-        changes.len(),
+        "<details><summary>{} changed, {} lines added, {} removed</summary><ul class=\"files\">",
+        counted(changes.len(), "file", "files"),
         count(|it| it.0),
         count(|it| it.1)
     );
@@ -66,7 +65,7 @@ pub(super) fn checks(page: &mut String, records: &[Value]) {
             (false, true) => ("good", "passed"),
             (false, false) => ("bad", "failed"),
         };
-        let took = record["duration_ms"].as_i64().unwrap_or(0);
+        let took = record["duration_ms"].as_u64().unwrap_or(0);
         let said = [text("reason"), text("warning")]
             .into_iter()
             .find(|it| !it.is_empty());
@@ -75,7 +74,7 @@ pub(super) fn checks(page: &mut String, records: &[Value]) {
             "<li class=\"{class}\"><b>{word}</b> {} <code>{}</code> {} {}",
             short(text("name"), 80),
             short(text("command"), 200),
-            lasting(SignedDuration::from_millis(took)),
+            milliseconds(took),
             escaped(said.unwrap_or_default())
         );
         if class == "bad" {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::history::story::{Chronicle, CriticalPath, Story, depths};
+use beads_ralph_core::history::{Chronicle, CriticalPath, Story, depths};
 
 use super::words::{escaped, short};
 use crate::ui::bead_state;

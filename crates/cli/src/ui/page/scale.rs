@@ -1,14 +1,16 @@
 //! Time along a line.
 
-use jiff::{SignedDuration, Timestamp};
+use std::time::Duration;
+
+use jiff::Timestamp;
 
 /// The steps of ticks, in seconds.
-const STEPS: [i64; 14] = [
+const STEPS: [u64; 14] = [
     1, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200, 14_400, 28_800, 86_400, 604_800,
 ];
 
 /// The most ticks of a line.
-const MAX_TICKS: i64 = 10;
+const MAX_TICKS: u64 = 10;
 
 /// From moments to places on a line.
 #[derive(Debug, Clone, Copy)]
@@ -40,16 +42,16 @@ impl Scale {
     }
 
     /// Where ticks are, with the time since the beginning.
-    pub(super) fn ticks(&self) -> Vec<(i128, SignedDuration)> {
-        let seconds = i64::try_from(self.milliseconds / 1000).unwrap_or(i64::MAX);
-        let fits = |step: &&i64| seconds / **step <= MAX_TICKS;
+    pub(super) fn ticks(&self) -> Vec<(i128, Duration)> {
+        let seconds = u64::try_from(self.milliseconds / 1000).unwrap_or(u64::MAX);
+        let fits = |step: &&u64| seconds / **step <= MAX_TICKS;
         let step = STEPS.iter().find(fits).copied();
         let step = step.unwrap_or_else(|| (seconds / MAX_TICKS).max(1));
-        let moments = (0..=seconds / step).map(|n| SignedDuration::from_secs(n * step));
+        let moments = (0..=seconds / step).map(|n| Duration::from_secs(n * step));
         moments
             .map(|since| {
-                let tenths = since.as_millis() * self.width * 10 / self.milliseconds;
-                (tenths, since)
+                let since_ms = i128::try_from(since.as_millis()).unwrap_or(i128::MAX);
+                (since_ms * self.width * 10 / self.milliseconds, since)
             })
             .collect()
     }
@@ -62,6 +64,8 @@ pub(super) fn units(tenths: i128) -> String {
 
 #[cfg(test)]
 mod tests {
+    use jiff::SignedDuration;
+
     use super::*;
 
     #[test]

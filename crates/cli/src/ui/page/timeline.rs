@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use beads_ralph_core::history::story::{Chronicle, RunKind, Story};
+use beads_ralph_core::history::{Chronicle, RunKind, Story};
 
 use super::scale::{Scale, units};
-use super::words::{escaped, lasting, short};
+use super::words::{escaped, short};
+use crate::ui::format::{between, duration, elapsed};
 
 const LABEL: usize = 210;
 const WIDTH: u32 = 1000;
@@ -39,7 +40,7 @@ pub(super) fn draw(page: &mut String, chronicle: &Chronicle) {
         _ = writeln!(
             page,
             "<line class=\"tick\" x1=\"{x}\" y1=\"{HEAD}\" x2=\"{x}\" y2=\"{height}\"/><text class=\"small\" x=\"{x}\" y=\"14\">{}</text>",
-            lasting(since)
+            elapsed(since)
         );
     }
     for (at, row) in rows.iter().enumerate() {
@@ -93,7 +94,7 @@ fn one_row(page: &mut String, row: &Row<'_>, y: usize, scale: &Scale) {
         short(story.task.id.as_str(), 30)
     );
     for run in story.runs() {
-        let time = lasting(run.ended.duration_since(run.began));
+        let time = duration(between(run.began, run.ended));
         let status = escaped(&run.status);
         let (agent, said) = (escaped(&run.agent), short(&run.message, 300));
         let bar = Bar {

@@ -1,7 +1,8 @@
 //! Every mistake, in every file that a formula is made of.
 
 use super::{BASE, RELEASE, own, release};
-use crate::env::{TestEnv, golden, keys};
+use crate::env::{TestEnv, keys};
+use crate::snapshot::snapshot;
 
 /// The formulas with a mistake in each, and one that is no TOML.
 fn mistakes() -> TestEnv {
@@ -23,7 +24,7 @@ fn without_root(env: &TestEnv, text: &str) -> String {
 fn z_20_every_mistake_is_drawn_once_with_its_place() {
     let env = mistakes();
     let output = env.run(&["formula", "check"]).exits(1);
-    golden("formula-check.txt", &without_root(&env, &output.stdout));
+    snapshot("formula-check", &without_root(&env, &output.stdout));
     let said = without_root(&env, &output.stderr);
     assert_eq!(
         said,

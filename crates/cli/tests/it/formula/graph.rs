@@ -2,12 +2,12 @@
 
 use super::{own, release};
 use crate::env::{TestEnv, golden, keys, strings};
+use crate::snapshot::snapshot;
 
 #[test]
 fn the_pictures_of_a_formula_are_as_they_were() {
     let env = release();
     for (format, file) in [
-        ("text", "formula-graph.txt"),
         ("mermaid", "formula-graph.mmd"),
         ("dot", "formula-graph.dot"),
         ("json", "formula-graph.json"),
@@ -18,6 +18,8 @@ fn the_pictures_of_a_formula_are_as_they_were() {
         golden(file, &output.stdout);
         assert_eq!(output.stderr, "");
     }
+    let text = env.run(&["formula", "graph", "release"]).exits(0);
+    snapshot("formula-graph", &text.stdout);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{BASE, own, release};
 use crate::env::{TestEnv, golden, keys, strings};
+use crate::snapshot::snapshot;
 
 fn listed(env: &TestEnv) -> Vec<Value> {
     let data = env.run(&["formula", "list", "--json"]).exits(0).data();
@@ -122,7 +123,7 @@ fn f_1_a_formula_is_shown_with_what_it_extends() {
     let env = release();
     let output = env.run(&["formula", "show", "release"]).exits(0);
     let text = output.stdout.replace(env.path("").as_str(), "");
-    golden("formula-show.txt", &text);
+    snapshot("formula-show", &text);
     let data = env
         .run(&["formula", "show", "release", "--json"])
         .exits(0)

@@ -69,7 +69,7 @@ static TEST_MODULE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Notes the test modules that stand in a file, and returns the folders of those that are only declared there.
-fn test_modules(source: &mut Source) -> Vec<Utf8PathBuf> {
+pub(super) fn test_modules(source: &mut Source) -> Vec<Utf8PathBuf> {
     let folder = match source.path.file_stem() {
         Some("lib" | "main" | "mod") => source.path.parent().unwrap().to_owned(),
         _ => source.path.with_extension(""),
@@ -103,7 +103,7 @@ fn end_of_block(code: &str, start: usize) -> usize {
     code.len()
 }
 
-fn take_apart(path: Utf8PathBuf, text: &str) -> Source {
+pub(super) fn take_apart(path: Utf8PathBuf, text: &str) -> Source {
     let mut source = Source {
         path,
         code: String::with_capacity(text.len()),

@@ -14,7 +14,7 @@ use crate::env::Output;
 /// An adapter as it is shipped.
 #[track_caller]
 fn adapter(name: &str) -> Adapter {
-    let folder = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/src/agent/adapters");
+    let folder = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/src/adapters");
     let text = std::fs::read_to_string(folder.join(format!("{name}.yaml"))).unwrap();
     let adapter: Adapter = serde_saphyr::from_str(&text).unwrap();
     adapter.named(name)

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::{data, error, seeded, shown};
-use crate::env::{NOW, TestEnv, golden};
+use crate::env::{NOW, TestEnv};
+use crate::snapshot::snapshot;
 
 /// One dev run and one QA run of an attempt, each some minutes long.
 fn attempt(n: u32, verdict: &str, message: &str) -> (Value, Value) {
@@ -259,7 +260,7 @@ fn what_people_see_of_the_loop() {
         assert!(!output.stdout.contains('\u{1b}'), "{}", output.stdout);
         _ = writeln!(text, "$ beads-ralph {}\n{}", args.join(" "), output.stdout);
     }
-    golden("store-looking.txt", &text);
+    snapshot("status-and-blocked", &text);
 }
 
 #[test]

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use serde_json::json;
 
 use super::{data, error, five, ids, seeded, shown};
-use crate::env::{NOW, TestEnv, golden, keys};
+use crate::env::{NOW, TestEnv, keys};
+use crate::snapshot::snapshot;
 
 #[test]
 fn ready_is_what_waits_for_nothing() {
@@ -104,7 +105,7 @@ fn people_get_tables() {
         let output = env.run(args).exits(0);
         _ = writeln!(text, "$ beads-ralph {}\n{}", args.join(" "), output.stdout);
     }
-    golden("store-tables.txt", &text);
+    snapshot("store-tables", &text);
 }
 
 #[test]
@@ -115,7 +116,7 @@ fn show_tells_everything() {
     let mut text = env.run(&["show", "bd-b", "bd-a"]).exits(0).stdout;
     text.push_str(&env.run(&["show", "bd-c", "--comments"]).exits(0).stdout);
     text.push_str(&env.run(&["show", "bd-e", "--comments"]).exits(0).stdout);
-    golden("store-show.txt", &text);
+    snapshot("store-show", &text);
 }
 
 #[test]

@@ -1,9 +1,5 @@
 //! The loop under a clock that the tests hold.
 
-use std::time::Duration;
-
-use jiff::Timestamp;
-
 use crate::dod::*;
 
 const START: i64 = 1_767_323_045;

@@ -1,6 +1,6 @@
 //! What is read of a bead, and what is refused.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::bead::{FieldError, OnFailure};
 use crate::dod::*;

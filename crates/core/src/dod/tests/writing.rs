@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::bead::{Timestamp, Verifier};
+use crate::bead::Timestamp;
 use crate::check::CheckRecord;
 use crate::dod::*;
 

@@ -6,7 +6,7 @@ use jiff::Timestamp as Instant;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::verdicts::share;
+use super::figures::share;
 use crate::bead::Timestamp;
 
 /// A check that passed at one time and not at another.

@@ -1,9 +1,8 @@
 //! What beads tell, also those that tell nonsense.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::*;
-use crate::issue::Issue;
 
 fn issue(document: Value) -> Issue {
     Issue::without_comments(document).unwrap()

@@ -1,8 +1,85 @@
-//! What a reviewer answers: findings with their severity.
+//! What a reviewer answers: findings, each with its severity.
 
 use serde_json::{Value, json};
 
-use super::severity::{Counts, Severity};
+crate::text::word_enum! {
+    /// How bad a finding is.
+    #[derive(PartialOrd, Ord)]
+    pub enum Severity {
+        /// Nothing can go on with it.
+        Blocking = "blocking",
+        /// It must be mended.
+        Critical = "critical",
+        /// It should be mended.
+        Major = "major",
+        /// It may be mended.
+        Minor = "minor",
+    }
+}
+
+impl Severity {
+    /// Reads a reviewer's word; `nit` is minor, and case does not matter.
+    pub fn read(text: &str) -> Option<Self> {
+        match text.trim().to_ascii_lowercase().as_str() {
+            "nit" => Some(Self::Minor),
+            word => Self::parse(word),
+        }
+    }
+}
+
+/// How many findings of each kind there are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Blocking ones.
+    pub blocking: u32,
+    /// Critical ones.
+    pub critical: u32,
+    /// Major ones.
+    pub major: u32,
+    /// Minor ones.
+    pub minor: u32,
+}
+
+impl Counts {
+    /// Counts findings.
+    pub fn of(severities: impl IntoIterator<Item = Severity>) -> Self {
+        let mut counts = Self::default();
+        for severity in severities {
+            let count = match severity {
+                Severity::Blocking => &mut counts.blocking,
+                Severity::Critical => &mut counts.critical,
+                Severity::Major => &mut counts.major,
+                Severity::Minor => &mut counts.minor,
+            };
+            *count = count.saturating_add(1);
+        }
+        counts
+    }
+
+    /// Whether something must be mended.
+    pub fn rejects(&self) -> bool {
+        self.blocking > 0 || self.critical > 0
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            blocking: self.blocking.saturating_add(other.blocking),
+            critical: self.critical.saturating_add(other.critical),
+            major: self.major.saturating_add(other.major),
+            minor: self.minor.saturating_add(other.minor),
+        }
+    }
+
+    /// As notes have it.
+    pub fn to_note(&self) -> String {
+        format!(
+            "blocking:{},critical:{},major:{},minor:{}",
+            self.blocking, self.critical, self.major, self.minor
+        )
+    }
+}
 
 /// The most findings of one review that are kept; a reviewer that finds more has found enough.
 const MAX_FINDINGS: usize = 200;
@@ -79,7 +156,7 @@ impl Findings {
 fn finding(item: &Value) -> Option<Finding> {
     let text = |key: &str| item.get(key).and_then(Value::as_str).unwrap_or_default();
     Some(Finding {
-        severity: Severity::parse(text("severity"))?,
+        severity: Severity::read(text("severity"))?,
         title: text("title").to_owned(),
         detail: text("detail").to_owned(),
         file: Some(text("file").to_owned()).filter(|file| !file.is_empty()),
@@ -88,6 +165,18 @@ fn finding(item: &Value) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
+    #[test]
+    fn r_5_a_nit_is_minor() {
+        let words = ["blocking", "Critical", "major", "minor", "nit", "odd"];
+        let counts = Counts::of(words.iter().filter_map(|word| Severity::read(word)));
+        assert_eq!(counts.to_note(), "blocking:1,critical:1,major:1,minor:2");
+    }
+}
+
+#[cfg(test)]
+mod findings_tests {
     use super::*;
 
     #[test]

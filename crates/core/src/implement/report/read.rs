@@ -1,7 +1,7 @@
 //! From YAML to a report.
 
 use super::MAX_REPORT_BYTES;
-use super::model::{
+use super::{
     Action, Block, Classification, CommentFix, Commit, Discovered, DiscoveredType, DocsEdits,
     Escalation, Evidence, Report, Status, TestCounts,
 };
@@ -195,20 +195,9 @@ impl<'n> Reader<'n> {
         }
         let classification = self.required_word(
             "classification",
-            &[
-                ("FIX", Classification::Fix),
-                ("SKIP", Classification::Skip),
-                ("ESCALATE", Classification::Escalate),
-            ],
+            &Classification::ALL.map(|it| (it.as_str(), it)),
         )?;
-        let action = self.required_word(
-            "action",
-            &[
-                ("COMMITTED_FIX", Action::CommittedFix),
-                ("ALREADY_ADDRESSED", Action::AlreadyAddressed),
-                ("NO_ACTION", Action::NoAction),
-            ],
-        )?;
+        let action = self.required_word("action", &Action::ALL.map(|it| (it.as_str(), it)))?;
         let fits = match classification {
             Classification::Fix => action != Action::NoAction,
             Classification::Skip | Classification::Escalate => action == Action::NoAction,

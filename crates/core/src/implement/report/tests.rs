@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use proptest::prelude::*;
 
-use super::schema::schema_of;
+use super::schema_json::schema_of;
 use super::*;
 use crate::implement::Agent;
 

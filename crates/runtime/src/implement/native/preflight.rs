@@ -10,14 +10,15 @@ use serde_json::{Map, json};
 
 use super::super::Dispatcher;
 use super::super::assign::{Assignment, ignore_all};
+use super::super::claim::Held;
 use super::super::ending::Stop;
-use super::super::hold::Held;
-use super::super::kept::WORKTREES;
-use super::super::seen::BeatingWatch;
-use super::super::settle::{Settlement, label};
+use super::super::finish::{Settlement, label};
+use super::super::record::WORKTREES;
+use super::super::watch::BeatingWatch;
 use super::{failed, settled};
 use crate::config::Base;
-use crate::run::{Origin, Place, Repository as _, Wanted, set_up};
+use crate::ports::{Origin, Place, Repository as _, Wanted};
+use crate::run::set_up;
 
 /// Where the root of a molecule says what its work began from, where that is not simply the source branch.
 pub(super) const BASE: &str = "base_commit";

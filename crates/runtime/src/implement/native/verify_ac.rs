@@ -6,15 +6,15 @@ use beads_ralph_core::implement::{Judge, Mode, Outcome};
 use camino::Utf8Path;
 
 use super::super::assign::Assignment;
-use super::super::checking::Examination;
+use super::super::calling::Examination;
+use super::super::claim::Held;
 use super::super::ending::{ImplementError, Stop};
-use super::super::hold::Held;
-use super::super::settle::Settlement;
+use super::super::finish::Settlement;
 use super::super::{Dispatcher, Site};
 use super::failed;
 use super::preflight::BASE;
 use crate::check::Ground;
-use crate::run::Repository as _;
+use crate::ports::Repository as _;
 
 impl Dispatcher<'_> {
     /// Runs the commands; nothing comes back when they hold and an agent must judge the rest.

@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 
 use super::super::Dispatcher;
 use super::super::assign::Assignment;
-use super::super::classify::{self, NoReport};
+use super::super::claim::Held;
 use super::super::ending::Stop;
-use super::super::hold::Held;
+use super::super::finish::{Settlement, label};
 use super::super::record::WorkRecord;
-use super::super::settle::{Settlement, label};
-use super::super::work::Done;
-use super::reviewer::Wish;
+use super::super::report::{self, NoReport};
+use super::super::worker::Done;
+use super::reviewing::Wish;
 use super::{Eyes, eyes_to_json, finding_to_json, foreign_eyes};
 use crate::store::{Guard, Write};
 
@@ -98,7 +98,6 @@ impl Dispatcher<'_> {
         ))
     }
 
-    /// A fresh worker does the cycle.
     fn cycle(
         &mut self,
         assignment: &Assignment,
@@ -151,7 +150,7 @@ impl Dispatcher<'_> {
         self.decide("R-7", format!("the report is malformed: {fault}"));
         let path = assignment.report(&assignment.agent, Some(cycle))?;
         let path = self.site.beads.join(path);
-        let classified = classify::synthesize(&path, NoReport::Malformed(fault), "")?;
+        let classified = report::synthesize(&path, NoReport::Malformed(fault), "")?;
         Ok(Done {
             report: classified.report,
             gate: Gate::NotApplicable,

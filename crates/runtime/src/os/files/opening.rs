@@ -63,7 +63,6 @@ const LINK: &str = "a symbolic link";
 const DIRECTORY: &str = "a directory";
 const SPECIAL: &str = "a pipe, socket or device";
 
-/// What something is that is not a file.
 fn what_else(metadata: &Metadata) -> Option<&'static str> {
     if metadata.is_dir() {
         Some(DIRECTORY)

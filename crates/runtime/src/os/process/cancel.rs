@@ -3,13 +3,15 @@
 use std::io::{self, PipeReader, PipeWriter, Write as _};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 
-use super::poll::{is_readable, poll};
+use super::channel::{is_readable, poll};
 
 /// What a shell says of a program that was interrupted.
 const INTERRUPTED: i32 = 130;
@@ -63,12 +65,10 @@ impl Cancel {
         }
     }
 
-    /// Whether two are the same word.
     pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Whether the word was spoken.
     pub fn is_cancelled(&self) -> bool {
         self.wait(Duration::ZERO)
     }
@@ -94,6 +94,37 @@ impl AsFd for Cancel {
     /// What becomes readable when the word is spoken.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.reader.as_fd()
+    }
+}
+
+/// How many signals are listened to; the next one ends the process at once.
+const PATIENCE: usize = 2;
+
+/// How often somebody asked this process to end: by Ctrl-C, by a polite `kill`, or by closing the terminal.
+#[derive(Debug, Clone)]
+pub struct Interrupts(Arc<AtomicUsize>);
+
+impl Interrupts {
+    /// Begins to count. The third signal ends the process at once; the shims then end what still runs. To be called once in a
+    /// process: the signals stay taken.
+    pub fn listen() -> io::Result<Self> {
+        let count = Arc::new(AtomicUsize::new(0));
+        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+        let counter = Arc::clone(&count);
+        thread::Builder::new()
+            .name("signals".to_owned())
+            .spawn(move || {
+                for _ in signals.forever() {
+                    if counter.fetch_add(1, Ordering::SeqCst) >= PATIENCE {
+                        std::process::exit(INTERRUPTED);
+                    }
+                }
+            })?;
+        Ok(Self(count))
+    }
+
+    pub fn count(&self) -> usize {
+        self.0.load(Ordering::SeqCst)
     }
 }
 

@@ -4,7 +4,9 @@ use std::io::{self, ErrorKind, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
@@ -29,12 +31,10 @@ pub(super) struct Channel {
     files_in: Vec<OwnedFd>,
 }
 
-/// What was there to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Filled {
     Some,
     Nothing,
-    /// The other side is gone.
     End,
 }
 
@@ -126,7 +126,6 @@ impl Channel {
         })
     }
 
-    /// The next whole frame.
     pub(super) fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
         let Some((length, rest)) = self.incoming.split_first_chunk() else {
             return Ok(None);
@@ -185,6 +184,27 @@ fn close_on_exec(files: &[OwnedFd]) -> io::Result<()> {
         rustix::io::fcntl_setfd(file, rustix::io::FdFlags::CLOEXEC)?;
     }
     Ok(())
+}
+
+/// Waits until one of some files is ready or a time has passed. A signal may end the waiting: then none is.
+pub(super) fn poll(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> io::Result<()> {
+    let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
+    match rustix::event::poll(fds, timeout.as_ref()) {
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Whether a file can be read now, its end included.
+pub(super) fn is_readable(file: impl AsFd) -> bool {
+    let mut fds = [PollFd::new(&file, PollFlags::IN)];
+    loop {
+        match rustix::event::poll(&mut fds, Some(&Timespec::default())) {
+            Ok(n_ready) => return n_ready > 0,
+            Err(Errno::INTR) => {}
+            Err(_) => return false,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
 
-use super::poll::poll;
+use super::capture::Tap;
+use super::channel::poll;
 use super::shim_handle::{Heard, ShimHandle};
-use super::tap::Tap;
 use super::wire::{Order, Report};
 use super::{Cancel, Flow, Limits, Mark, Stopped, Swept, Watch, marked};
 use crate::os::clock;
@@ -18,19 +18,15 @@ const TICK: Duration = Duration::from_millis(200);
 /// How much longer than the grace a shim may take to end everything.
 const BACKSTOP: Duration = Duration::from_secs(10);
 
-/// How much is read at once.
 const CHUNK: usize = 64 << 10;
 
-/// What came of a unit.
 #[derive(Debug)]
 pub(super) enum Outcome {
-    /// The shim said this.
     Said(Report),
     /// The shim is gone, or does not do its work.
     Lost,
 }
 
-/// A unit that runs.
 pub(super) struct Drive<'a> {
     pub(super) shim: &'a mut ShimHandle,
     pub(super) taps: &'a mut [Tap; 2],
@@ -41,7 +37,6 @@ pub(super) struct Drive<'a> {
     pub(super) state: State,
 }
 
-/// Where a unit stands.
 #[derive(Debug)]
 pub(super) struct State {
     last_output: Instant,
@@ -67,7 +62,6 @@ impl State {
     }
 }
 
-/// What there was to see.
 #[derive(Debug, Default)]
 struct Seen {
     taps: [bool; 2],

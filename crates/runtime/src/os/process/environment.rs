@@ -83,7 +83,6 @@ fn kept_of(
         .collect()
 }
 
-/// Whether one of these patterns stands for a name.
 fn is_one_of(name: &OsStr, patterns: &[impl AsRef<str>]) -> bool {
     let mut patterns = patterns.iter().map(AsRef::as_ref);
     patterns.any(|pattern| match pattern.strip_suffix(Environment::ANY) {

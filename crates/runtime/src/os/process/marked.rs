@@ -22,12 +22,9 @@ const GRACE: Duration = Duration::from_secs(2);
 /// How long a killed process gets to be gone.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// What came of killing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Swept {
-    /// How many were killed.
     pub n_killed: usize,
-    /// Who is still there.
     pub survivors: Vec<u32>,
 }
 
@@ -137,7 +134,6 @@ fn has_mark(pid: u32, mark: &Mark) -> bool {
         .any(|value| mark.is_in(std::ffi::OsStr::from_bytes(value)))
 }
 
-/// The session of a process that has not ended.
 fn session(pid: u32) -> Option<u32> {
     let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
     let stat = String::from_utf8_lossy(&stat);

@@ -3,12 +3,15 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
+use camino::Utf8Path;
 use rustix::io::Errno;
 
-use crate::os::env::is_executable;
-use crate::os::limits;
+use super::super::env::is_executable;
+use super::super::limits;
 
 /// Where programs are when the environment does not say.
 const DEFAULT_PATH: &str = "/bin:/usr/bin";
@@ -107,6 +110,15 @@ pub(super) fn locate(
         None if is_there => Err(Refusal::new("it is in the PATH but not executable")),
         None => Err(Refusal::missing("it is not in the PATH")),
     }
+}
+
+/// Becomes another program, with this one's terminal, files and exit code. Comes back only when that cannot be.
+pub fn replace_by(program: &Utf8Path, arguments: &[String]) -> io::Error {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the module that starts processes"
+    )]
+    Command::new(program).args(arguments).exec()
 }
 
 #[cfg(test)]

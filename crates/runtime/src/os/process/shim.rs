@@ -7,28 +7,27 @@
 //!
 //! Nothing here may be slow: a shim stands before every program.
 
-mod kin;
-mod signals;
+mod descendants;
 
 use std::ffi::OsStr;
-use std::io;
+use std::io::{self, Read as _};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::process::Pid;
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
+use signal_hook::low_level::pipe;
 
-use self::kin::Tree;
-use self::signals::Signals;
-use super::channel::{Channel, Filled, N_FILES};
-use super::poll::poll;
+use self::descendants::Tree;
+use super::super::{clock, env};
+use super::channel::{Channel, Filled, N_FILES, poll};
 use super::program::Refusal;
 use super::wire::{Launch, Order, Report};
-use crate::{os::clock, os::env};
 
 /// The argument that makes this program a shim.
 pub(super) const ARGUMENT: &str = "__unit";
@@ -66,7 +65,7 @@ impl Shim {
     fn start() -> io::Result<Self> {
         // Keeping what comes from the terminal away; it fails if somebody made us the leader of a group.
         let _ = rustix::process::setsid();
-        kin::adopt()?;
+        descendants::adopt()?;
         leave_directory()?;
         let socket = io::stdin().as_fd().try_clone_to_owned()?;
         let mut shim = Self {
@@ -208,4 +207,61 @@ fn spawn(job: Job) -> Result<Pid, Refusal> {
         .map_err(|error| Refusal::of_start(Path::new(&launch.program), &error))?;
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     pid.ok_or_else(|| Refusal::new("its process has no number"))
+}
+
+/// The signals of a shim. They are caught and not ignored, so that a program has them as they were.
+#[derive(Debug)]
+pub(super) struct Signals {
+    child: UnixStream,
+    /// Somebody wants us to end. We would be missed: it is what we watch over that ends.
+    stop: UnixStream,
+}
+
+impl Signals {
+    fn catch() -> io::Result<Self> {
+        let child = caught(&[SIGCHLD])?;
+        let stop = caught(&[SIGTERM, SIGINT, SIGHUP])?;
+        Ok(Self { child, stop })
+    }
+
+    pub(super) fn child(&self) -> &UnixStream {
+        &self.child
+    }
+
+    pub(super) fn stop(&self) -> &UnixStream {
+        &self.stop
+    }
+
+    fn forget_child(&self) {
+        forget(&self.child);
+    }
+
+    fn forget_stop(&self) {
+        forget(&self.stop);
+    }
+
+    /// Waits until a child has ended, but not for long.
+    fn wait_for_child(&self, patience: Duration) {
+        let mut fds = [PollFd::new(&self.child, PollFlags::IN)];
+        // Whoever waits looks again in any case.
+        drop(poll(&mut fds, Some(patience)));
+        self.forget_child();
+    }
+}
+
+fn caught(signals: &[i32]) -> io::Result<UnixStream> {
+    let (reader, writer) = UnixStream::pair()?;
+    reader.set_nonblocking(true)?;
+    for &signal in signals {
+        pipe::register(signal, writer.try_clone()?)?;
+    }
+    Ok(reader)
+}
+
+fn forget(mut stream: &UnixStream) {
+    let mut buffer = [0; 64];
+    while stream
+        .read(&mut buffer)
+        .is_ok_and(|n_bytes| n_bytes == buffer.len())
+    {}
 }

@@ -18,12 +18,10 @@ use crate::os::env;
 /// The name by which a shim is seen in lists of processes, whatever path leads to it.
 const NAME: &str = "beads-ralph";
 
-/// A shim that runs.
 #[derive(Debug)]
 pub(super) struct ShimHandle {
     process: Child,
     pub(super) channel: Channel,
-    /// Whether it ever said a word.
     is_known: bool,
 }
 
@@ -114,12 +112,10 @@ impl ShimHandle {
     }
 }
 
-/// What a shim said.
 #[derive(Debug)]
 pub(super) enum Heard {
     Nothing,
     Report(Report),
-    /// It is gone, or speaks nonsense.
     Lost,
 }
 

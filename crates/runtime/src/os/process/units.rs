@@ -14,10 +14,10 @@ use camino::Utf8Path;
 use rustix::io::Errno;
 
 use super::capture::Capture;
+use super::capture::Tap;
 use super::drive::{Drive, Outcome, State};
 use super::program::{Refusal, locate};
 use super::shim_handle::ShimHandle;
-use super::tap::Tap;
 use super::wire::{Launch, MAX_FRAME, Order, Report};
 use super::{
     Cancel, Ended, Ending, Environment, Limits, Mark, Silent, Spec, Stdin, Stopped, Stream, Swept,
@@ -32,7 +32,6 @@ use crate::{os::clock, os::env, os::limits};
 /// this process ends however it does.
 #[derive(Debug)]
 pub struct Units {
-    /// The program that is the shim.
     shim: PathBuf,
     max_file: u64,
     /// What every unit can be found by, besides its own mark.
@@ -151,7 +150,6 @@ impl Units {
         self.run(&spec, &cancel, &mut Silent)
     }
 
-    /// A shim that waits, or a new one.
     fn take_shim(&self) -> io::Result<ShimHandle> {
         while let Some(mut shim) = self.pop_idle() {
             // Somebody may have killed it meanwhile.

@@ -13,35 +13,27 @@ use super::program::Refusal;
 /// How long a frame may be: far more than any system takes as arguments and environment.
 pub(super) const MAX_FRAME: usize = 32 << 20;
 
-/// What we tell a shim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Order {
     /// Run a program, with the three files that come along.
     Run(Box<Launch>),
-    /// End the program that runs.
     Terminate,
 }
 
-/// A program and its surroundings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Launch {
-    /// Where the program is: a path.
     pub(super) program: OsString,
     /// What it is called with, its own name first.
     pub(super) argv: Vec<OsString>,
     pub(super) cwd: OsString,
-    /// The whole environment.
     pub(super) env: Vec<(OsString, OsString)>,
     /// How long it may take to end after it was asked to.
     pub(super) grace: Duration,
 }
 
-/// What a shim tells us.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Report {
-    /// It is there.
     Ready,
-    /// The program was not started.
     Refused(Refusal),
     /// The program has ended, and all that it left.
     Ended {
@@ -154,7 +146,6 @@ impl Report {
     }
 }
 
-/// Writes a frame.
 struct Encoder(Vec<u8>);
 
 impl Encoder {
@@ -184,7 +175,6 @@ impl Encoder {
     }
 }
 
-/// Reads what is left of a frame.
 struct Decoder<'a>(&'a [u8]);
 
 impl Decoder<'_> {

@@ -2,15 +2,11 @@
 
 use std::collections::HashSet;
 
-use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::vocabulary::EdgeType;
+use beads_ralph_core::vocabulary::{EdgeType, IssueType};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::super::super::arguments::quoted;
-use super::super::super::call::{Call, Opened};
-use super::super::super::failure::Refusal;
-use super::super::super::input;
+use crate::bd::{Call, Opened, Refusal, input, quoted};
 
 /// Keys of a node that are known.
 const NODE_KEYS: [&str; 20] = [
@@ -82,15 +78,21 @@ pub(super) struct Edge {
     pub(super) kind: Option<String>,
 }
 
+impl Node {
+    pub(super) fn type_of(&self) -> String {
+        let kind = self.kind.as_deref();
+        input::new_type(kind.unwrap_or(IssueType::Task.as_str()))
+    }
+}
+
 impl Edge {
-    /// Its type, or the usual one.
     pub(super) fn kind(&self) -> &str {
         let kind = self.kind.as_deref().filter(|kind| !kind.is_empty());
         kind.unwrap_or(EdgeType::Blocks.as_str())
     }
 }
 
-/// Reads a plan from a file; keys that nobody knows are told.
+/// Reads a plan from a file, and warns about unknown keys.
 pub(super) fn read(call: &Call<'_>, path: &str) -> Result<Plan, Refusal> {
     let bytes = input::read_file(path)
         .map_err(|why| Refusal::json(format!("reading graph plan: {why}")))?;
@@ -109,7 +111,7 @@ pub(super) fn read(call: &Call<'_>, path: &str) -> Result<Plan, Refusal> {
     serde_json::from_value(value).map_err(|error| unreadable(&error))
 }
 
-/// What is said of keys that nobody knows.
+/// The warnings about unknown keys.
 fn unknown(plan: &Value) -> Vec<String> {
     let list = |key: &str| {
         plan.get(key)
@@ -154,12 +156,9 @@ pub(super) fn check(opened: &Opened, plan: &Plan) -> Result<Option<String>, Refu
     let mut seen = HashSet::new();
     for (index, node) in plan.nodes.iter().enumerate() {
         let key = quoted(&node.key);
-        let kind = node.kind.as_deref().unwrap_or("task");
-        let id = node.id.as_deref().and_then(|id| BeadId::parse(id).ok());
-        let is_taken = match &id {
-            Some(id) => opened.record(id)?.is_some(),
-            None => false,
-        };
+        let kind = node.kind.as_deref().unwrap_or(IssueType::Task.as_str());
+        let id = node.id.as_deref().unwrap_or_default();
+        let is_taken = opened.exact(id)?.is_some();
         let wrong = if node.key.is_empty() {
             format!("node {index} has empty key")
         } else if !seen.insert(node.key.as_str()) {
@@ -168,7 +167,7 @@ pub(super) fn check(opened: &Opened, plan: &Plan) -> Result<Option<String>, Refu
             format!("node {key} has empty title")
         } else if let Some(why) = input::wrong_title(&node.title) {
             format!("node {key}: {why}")
-        } else if !input::is_type(opened, &input::new_type(kind))? {
+        } else if !input::is_type(opened, &node.type_of())? {
             format!("node {key}: invalid issue type {}", quoted(kind))
         } else if let Some(parent) =
             (node.parent_key.as_deref()).filter(|parent| !known.contains(parent))
@@ -178,7 +177,7 @@ pub(super) fn check(opened: &Opened, plan: &Plan) -> Result<Option<String>, Refu
                 quoted(parent)
             )
         } else if is_taken {
-            let id = quoted(node.id.as_deref().unwrap_or_default());
+            let id = quoted(id);
             format!(
                 "explicit id {id} (node {key}) already exists; graph create will not overwrite an existing issue — drop the id to mint a new one, or update the existing issue instead"
             )

@@ -1,14 +1,12 @@
 //! What the changes mean for one bead.
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::{Dependency, Edit, Record};
-use beads_ralph_core::vocabulary::EdgeType;
+use beads_ralph_core::issue::{Edit, Record};
+use beads_ralph_core::vocabulary::{EdgeType, Status};
 use serde_json::{Map, Value};
 
-use super::super::super::arguments::Arguments;
-use super::super::super::call::Opened;
-use super::super::super::{close, input};
 use super::Changes;
+use crate::bd::{Arguments, Opened, close, dep, input};
 
 impl Changes {
     /// What is to be done to one bead.
@@ -104,11 +102,8 @@ impl Changes {
         if found.is_none() {
             return Err(format!("issue {parent} not found"));
         }
-        let edge = Dependency::new(id, EdgeType::ParentChild).map_err(|error| error.to_string())?;
-        let edge = edge.with("created_at", opened.time().into());
-        edits.push(Edit::AddDependency(
-            edge.with("created_by", opened.actor().into()),
-        ));
+        let edge = dep::edge(opened, &id, EdgeType::ParentChild.as_str())?;
+        edits.push(Edit::AddDependency(edge));
         Ok(())
     }
 
@@ -122,15 +117,15 @@ impl Changes {
         let issue = &record.issue;
         let status = match &self.status {
             Some(status) => status.as_str(),
-            None if self.wakes && issue.status() == "deferred" => "open",
+            None if self.wakes && issue.status() == Status::Deferred => Status::Open.as_str(),
             None => return Ok(()),
         };
-        if status != "closed" {
+        if status != Status::Closed {
             edits.push(Edit::Status(status.to_owned()));
             edits.push(Edit::Unset("closed_by_session".to_owned()));
             return Ok(());
         }
-        if issue.status() != "closed" {
+        if issue.status() != Status::Closed {
             close::check(opened, record, arguments.is_on("force"))?;
         }
         edits.push(Edit::Close(String::new()));

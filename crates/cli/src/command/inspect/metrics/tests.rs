@@ -1,7 +1,7 @@
 //! The figures of a run that was thought out, calculated by hand, with names that would break the format.
 
 use beads_ralph_core::engine::{BeadState, CommitId, End, RunState, Spent, Task};
-use beads_ralph_core::history::story::{Attempt, Run, Story};
+use beads_ralph_core::history::{Attempt, Run, Story};
 use beads_ralph_testkit::exposition::{self, Sample};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use beads_ralph_core::engine::CommitId;
-use beads_ralph_core::history::story::{Attempt, Chronicle, RunKind};
+use beads_ralph_core::history::{Attempt, Chronicle, RunKind};
 use beads_ralph_runtime::check::last_records;
 use beads_ralph_runtime::git::{Change, Git, Settings};
 use beads_ralph_runtime::os::process::Units;

@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 
 use beads_ralph_core::bead::{AgentSpec, BeadId, BeadShape, RalphBead, Rules};
-use beads_ralph_core::compile::{Refusal, build};
 use beads_ralph_core::diag::{ErrorCode, sort_by_place};
 use beads_ralph_core::engine::{Event, Integration, Settings, Task};
 use beads_ralph_core::gate::Gates;
 use beads_ralph_core::issue::{Abandoned, Claim, Entry, Query, StatusFilter};
-use beads_ralph_core::plan::Filter;
 use beads_ralph_core::simulate::{Lessons, Model, Recorded};
+use beads_ralph_runtime::app::plan::{PlanInput, PlanOptions};
 use beads_ralph_runtime::config::{self, Config, IntegrationMode};
 use beads_ralph_runtime::run::{RunDirectory, Selection, Sight, TaskReader, read_journal};
 use beads_ralph_runtime::store::{self, MemoryStore, Stamp, Store, Write};
@@ -21,10 +20,10 @@ use super::SimulateArgs;
 use crate::args::Global;
 use crate::beads::{Beads, here};
 use crate::command::inspect::simulate::model::ModelArgs;
+use crate::command::plan::error;
 use crate::command::work::run::settings::configured;
 use crate::failure::Failure;
 use crate::journal::{self, Journal};
-use crate::plan_source::{PlanSource, Surroundings};
 use crate::ui::{Stream, Ui, render};
 
 /// How many of the last runs are learned from.
@@ -121,22 +120,16 @@ fn of_plan(
     args: &SimulateArgs,
     ui: &Ui,
 ) -> Result<(Vec<Task>, Settings), Failure> {
-    let source = PlanSource::read(path)?;
-    let surroundings = Surroundings::of(&source)?;
-    let filter = Filter::parse(args.sprint_filter.as_deref().unwrap_or_default())?;
-    let plan = source.parse();
-    let built = build(
-        &plan,
-        &filter,
-        &surroundings.settings(&source, &args.rules, false),
-    );
-    let mut compiled = built.map_err(|refusal| match refusal {
-        Refusal::Findings(findings) => ui.refuse(&source, findings),
-        Refusal::Filter(fault) => fault.into(),
-    })?;
+    let options = PlanOptions {
+        sprint_filter: args.sprint_filter.clone(),
+        ..args.rules.options()
+    };
+    let input = PlanInput::read(path, options)?;
+    let source = &input.source;
+    let mut compiled = (input.compile()).map_err(|error| error::failure(error, source, ui))?;
     sort_by_place(&mut compiled.findings);
-    ui.say(&render(&source, &compiled.findings, ui.style(Stream::Err)));
-    let config = surroundings.config();
+    ui.say(&render(source, &compiled.findings, ui.style(Stream::Err)));
+    let config = input.context.config();
     let tasks = tasks(&stored(&compiled.beads)?, config)?;
     Ok((tasks, settings(config)))
 }

@@ -8,9 +8,8 @@ use beads_ralph_runtime::run::RunDirectory;
 use camino::Utf8Path;
 use serde_json::{Value, json};
 
-use crate::ui::counted;
+use crate::ui::format::milliseconds;
 use crate::ui::table::Table;
-use crate::work::seconds;
 
 /// What the beginning of the name of an attempt's directory is.
 const ATTEMPT: &str = "attempt-";
@@ -95,29 +94,12 @@ pub(super) fn table(checks: &[Checked]) -> Table {
             check.attempt.to_string(),
             excerpt(check.text("name")),
             check.result().to_owned(),
-            seconds(check.time_ms()),
+            milliseconds(check.time_ms()),
             excerpt(check.text("command")),
             excerpt(check.remark()),
         ]);
     }
     table
-}
-
-/// What agents took for a bead, in words.
-pub(super) fn cost(spent: &Spent) -> String {
-    let unpriced = match spent.n_unpriced {
-        0 => String::new(),
-        n => format!(
-            " and {} that did not say",
-            counted(n as usize, "agent run", "agent runs")
-        ),
-    };
-    format!(
-        "${:.2}{unpriced}, {} tokens, agents ran for {}",
-        spent.usd(),
-        spent.tokens,
-        seconds(spent.time_ms)
-    )
 }
 
 pub(super) fn cost_json(spent: &Spent) -> Value {

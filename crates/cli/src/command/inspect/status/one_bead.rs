@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::origin::{Origin, Origins};
 use crate::ui::Ui;
 use crate::ui::bead_view::{self, held, named, paragraph, time};
-use crate::ui::figures::seconds;
+use crate::ui::format::{seconds, spending};
 use crate::ui::table::{Page, Table};
 
 pub(super) fn run(id: &str, beads: &Beads, ui: &Ui) -> Result<(), Failure> {
@@ -57,8 +57,8 @@ pub(super) fn run(id: &str, beads: &Beads, ui: &Ui) -> Result<(), Failure> {
         text.push_str(&checked::table(&checks).draw(page));
     }
     if let Some(spent) = &spent {
-        let cost = checked::cost(spent);
-        _ = writeln!(text, "\n{}", page.line(&format!("cost in all: {cost}")));
+        let line = format!("total: {}", spending(spent));
+        _ = writeln!(text, "\n{}", page.line(&line));
     }
     for molecule in &worked {
         text.push_str(&molecule.text(page));

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::text::{visible, without_colour};
-use beads_ralph_runtime::agent::built_in;
+use beads_ralph_runtime::adapters::built_in;
 use beads_ralph_runtime::os::files;
 use beads_ralph_runtime::run::RunDirectory;
 use camino::Utf8PathBuf;

@@ -1,7 +1,7 @@
 //! Where the story comes from: the journal of a run, read along.
 
 use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_core::history::story::{Chronicle, Telling};
+use beads_ralph_core::history::{Chronicle, Telling};
 use beads_ralph_core::issue::Liveness;
 use beads_ralph_runtime::run::{Following, RunDirectory};
 use beads_ralph_runtime::store;

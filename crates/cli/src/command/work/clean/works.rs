@@ -6,7 +6,8 @@ use beads_ralph_core::bead::{BeadId, IssueType, RalphBead, Rules};
 use beads_ralph_core::implement::{linked_source, worktree_of};
 use beads_ralph_core::issue::{Query, Record, Standing, StatusFilter};
 use beads_ralph_runtime::implement::{own_place, target_of};
-use beads_ralph_runtime::run::{Place, place};
+use beads_ralph_runtime::ports::Place;
+use beads_ralph_runtime::run::place;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::super::run::{self as running, settings};

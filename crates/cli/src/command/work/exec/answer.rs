@@ -10,8 +10,9 @@ use serde_json::json;
 use super::Done;
 use crate::command::work::verify::red;
 use crate::failure::Failure;
+use crate::ui::format::{count, dollars, duration};
 use crate::ui::{Ui, counted};
-use crate::work::{self, seconds};
+use crate::work;
 
 /// What people and programs are told at the end.
 pub(super) fn answer(done: &Done, is_scratch: bool, ui: &Ui) -> Result<(), Failure> {
@@ -69,7 +70,7 @@ fn completed(bead: &DodBead, report: &Report, is_scratch: bool) -> String {
     format!(
         "{} is completed: {iterations}, {}{}\n{evidence}",
         bead.id,
-        seconds(u64::try_from(report.duration.as_millis()).unwrap_or(u64::MAX)),
+        duration(report.duration),
         cost(report),
     )
 }
@@ -79,15 +80,13 @@ fn cost(report: &Report) -> String {
     if receipt.agent_calls == 0 {
         return String::new();
     }
-    let tokens = receipt.tokens.total();
+    let tokens = format!("{} tokens", count(receipt.tokens.total()));
+    let usd = dollars(receipt.usd);
     match receipt.calls_of_unknown_cost {
-        0 => format!(", {tokens} tokens, ${:.4}", receipt.usd),
-        n if n == receipt.agent_calls && tokens == 0 => ", cost unknown".to_owned(),
-        n if n == receipt.agent_calls => format!(", {tokens} tokens, cost unknown"),
-        _ => format!(
-            ", {tokens} tokens, ${:.4} and what is not known",
-            receipt.usd
-        ),
+        0 => format!(", {tokens}, {usd}"),
+        n if n == receipt.agent_calls && receipt.tokens.total() == 0 => ", cost unknown".to_owned(),
+        n if n == receipt.agent_calls => format!(", {tokens}, cost unknown"),
+        _ => format!(", {tokens}, at least {usd}"),
     }
 }
 

@@ -3,7 +3,7 @@
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::dod::{DodBead, DodStatus};
 use beads_ralph_core::issue::Holder;
-use beads_ralph_core::vocabulary::metadata;
+use beads_ralph_core::vocabulary::ralph_meta;
 use beads_ralph_runtime::bead_files::{BeadFile, Evidence};
 use beads_ralph_runtime::check::{Again, Base};
 use beads_ralph_runtime::exec::{
@@ -59,9 +59,9 @@ impl Site<'_> {
         };
         // Who begins again what was given up has decided about it, and its restarts are counted anew (G-8).
         if file.bead().status == DodStatus::Failed
-            && file.bead().meta(metadata::RESTART_COUNT).is_some()
+            && file.bead().meta(ralph_meta::RESTART_COUNT).is_some()
         {
-            file = file.noting(metadata::RESTART_COUNT, json!(0));
+            file = file.noting(ralph_meta::RESTART_COUNT, json!(0));
         }
         let mut keeper = FileKeeper::new(file, self.evidence.clone(), lock);
         self.pursue(&mut keeper, worker, &mark).map(Some)

@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 
 use super::ExecArgs;
 use crate::failure::Failure;
+use crate::ui::format::dollars;
 use crate::ui::lines;
 use crate::work::Target;
 
@@ -210,7 +211,7 @@ impl Worker for AgentWorker<'_> {
 fn cap(allowance: &Allowance) -> String {
     let of = |most: Option<u64>, what: &str| most.map(|most| format!("{most} {what}"));
     let parts = [
-        allowance.usd.map(|usd| format!("${usd:.2}")),
+        allowance.usd.map(dollars),
         of(allowance.tokens, "tokens"),
         of(allowance.turns, "turns"),
         of(allowance.minutes, "minutes"),

@@ -9,7 +9,8 @@ use beads_ralph_core::issue::{Query, Record};
 use beads_ralph_core::vocabulary::label;
 use beads_ralph_runtime::agent::{self, Finding};
 use beads_ralph_runtime::git::{Git, Identity};
-use beads_ralph_runtime::run::{Repository as _, Selection, place};
+use beads_ralph_runtime::ports::Repository as _;
+use beads_ralph_runtime::run::{Selection, place};
 use beads_ralph_runtime::{agent_files, os::files, removed_sprints, repo};
 
 use super::Place;

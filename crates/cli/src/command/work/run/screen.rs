@@ -14,6 +14,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use super::RunArgs;
 use super::story::Story;
 use crate::ui::Ui;
+use crate::ui::format::{self, between, elapsed};
 
 /// How often lines that move are drawn anew.
 const FRAME: Duration = Duration::from_millis(200);
@@ -152,14 +153,14 @@ fn line(bead: &BeadView, activity: &Activity) -> String {
     else {
         return bead.id.clone();
     };
-    let elapsed = clock::wall().duration_since(*since).as_secs().max(0);
+    let elapsed = elapsed(between(*since, clock::wall()));
     let doing = BeadId::parse(&bead.id)
         .ok()
         .and_then(|id| activity.of(&id))
         .unwrap_or_default();
     let cost = match bead.spent.micros {
         0 => String::new(),
-        _ => format!("  ${:.2}", bead.spent.usd()),
+        _ => format!("  {}", format::cost(&bead.spent)),
     };
     let last = match waiting {
         Some(waiting) => format!("waiting: {}", visible(waiting)),
@@ -168,7 +169,7 @@ fn line(bead: &BeadView, activity: &Activity) -> String {
     let (team, phase) = (visible(&bead.team), phase.as_str());
     let attempt = format!("{}/{}", bead.attempt, bead.max_attempts);
     format!(
-        "{} ({team})  {phase} {attempt}  {}  {elapsed}s{cost}  {last}",
+        "{} ({team})  {phase} {attempt}  {}  {elapsed}{cost}  {last}",
         bead.id,
         visible(&doing.who)
     )

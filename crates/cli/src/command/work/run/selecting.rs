@@ -12,9 +12,7 @@ use beads_ralph_runtime::run::Selection;
 use super::RunArgs;
 use crate::beads::Beads;
 use crate::failure::Failure;
-
-/// How many names are listed for people.
-const MAX_NAMED: usize = 20;
+use crate::ui::format::list;
 
 /// Which beads are meant. A plan means its own, also those that it gets while the run goes on; what it no longer has stays in the store
 /// and is not begun (Z-44).
@@ -97,13 +95,11 @@ fn unknown(noun: &str, asked: &str, known: &BTreeSet<&str>, place: &str) -> Fail
     let (asked_shown, place) = (excerpt(asked), excerpt(place));
     let message = format!("there is no {noun} '{asked_shown}' in {place}");
     let failure = Failure::new(ErrorCode::DependencyUnresolved, message);
-    let more = if known.len() > MAX_NAMED { ", …" } else { "" };
-    let some = known.iter().take(MAX_NAMED).map(|name| excerpt(name));
-    let some = some.collect::<Vec<_>>().join(", ");
+    let some = list(known);
     let there_is = match known.len() {
         0 => format!("it has no {noun}s"),
         1 => format!("its {noun} is {some}"),
-        _ => format!("its {noun}s are {some}{more}"),
+        _ => format!("its {noun}s are {some}"),
     };
     match did_you_mean(asked, known.iter().copied()) {
         Some(near) => failure.action(format!("did you mean {}? {there_is}", excerpt(near))),

@@ -14,6 +14,7 @@ use camino::Utf8Path;
 use super::{IntegrationArg, RunArgs};
 use crate::beads::Beads;
 use crate::failure::Failure;
+use crate::ui::format::money;
 
 /// The settings of a new run; its id is not known yet.
 pub(crate) fn of(
@@ -166,14 +167,9 @@ pub(super) fn caps(caps: &Caps) -> String {
     format!("caps: {}", said.join(", "))
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "nobody spends so much that a cent gets lost"
-)]
 fn one(cap: &Cap) -> Option<String> {
     let parts = [
-        cap.micros
-            .map(|micros| format!("${:.2}", micros as f64 / 1e6)),
+        cap.micros.map(money),
         cap.tokens.map(|tokens| format!("{tokens} tokens")),
         cap.turns.map(|turns| format!("{turns} turns")),
         cap.time_ms.map(|time| format!("{} minutes", time / 60_000)),

@@ -8,7 +8,7 @@ use beads_ralph_core::engine::{
 };
 use beads_ralph_core::text::{excerpt, visible};
 
-use crate::work::seconds;
+use crate::ui::format::milliseconds;
 
 /// The story of a run, told entry by entry.
 #[derive(Debug)]
@@ -186,7 +186,7 @@ fn answered(effect: &Effect, answer: &Result<Answer, Trouble>) -> Option<String>
 }
 
 fn ended(who: &str, report: &AgentReport) -> String {
-    let time = seconds(report.spent.time_ms);
+    let time = milliseconds(report.spent.time_ms);
     let how = match report.status {
         Status::Ok => "done".to_owned(),
         status => format!("{status}: {}", visible(&report.reason)),

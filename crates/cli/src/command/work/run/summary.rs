@@ -15,9 +15,9 @@ use super::Place;
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::origin::Origins;
+use crate::ui::format::{cost, milliseconds, spending};
 use crate::ui::table::{Page, Table};
 use crate::ui::{Ui, counted};
-use crate::work::seconds;
 
 /// The data of a run.
 pub(super) fn json(ended: &Ended) -> Value {
@@ -51,8 +51,8 @@ pub(super) fn show(ended: &Ended, prints_events: bool, ui: &Ui) -> Result<(), Fa
         "sprint",
         "state",
         "attempts",
-        "time in all",
-        "cost in all",
+        "agent time",
+        "cost",
         "branch",
     ]);
     for bead in &view.beads {
@@ -61,8 +61,8 @@ pub(super) fn show(ended: &Ended, prints_events: bool, ui: &Ui) -> Result<(), Fa
             visible(&bead.sprint),
             state(bead),
             bead.attempt.to_string(),
-            seconds(bead.spent.time_ms),
-            cost(bead),
+            milliseconds(bead.spent.time_ms),
+            cost(&bead.spent),
             visible(&bead.branch),
         ]);
     }
@@ -72,20 +72,11 @@ pub(super) fn show(ended: &Ended, prints_events: bool, ui: &Ui) -> Result<(), Fa
         .iter()
         .filter(|bead| matches!(bead.state, BeadState::Ended(End::Closed { .. })))
         .count();
-    let unpriced = match view.spent.n_unpriced {
-        0 => String::new(),
-        n => format!(
-            ", and {} that did not say what they cost",
-            counted(n as usize, "agent run", "agent runs")
-        ),
-    };
     _ = writeln!(
         text,
-        "\nby this run: {} closed; ${:.2}{unpriced}, {} tokens, agents ran for {}",
+        "\nthis run: {} closed; {}",
         counted(n_closed, "bead", "beads"),
-        view.spent.usd(),
-        view.spent.tokens,
-        seconds(view.spent.time_ms)
+        spending(&view.spent)
     );
     push_people(&mut text, &view.beads, &mut Origins::of_run(&ended.run));
     if prints_events {
@@ -142,16 +133,6 @@ fn state(bead: &BeadView) -> String {
         BeadState::Ended(End::NeedsPerson { .. }) => "needs a person".to_owned(),
         BeadState::Ended(End::Released) => "given back".to_owned(),
         BeadState::Ended(End::Lost { .. }) => "taken by somebody else".to_owned(),
-    }
-}
-
-fn cost(bead: &BeadView) -> String {
-    match (bead.spent.micros, bead.spent.n_unpriced) {
-        (0, 0) => "-".to_owned(),
-        (0, _) => "unknown".to_owned(),
-        (1..10_000, 0) => "under $0.01".to_owned(),
-        (_, 0) => format!("${:.2}", bead.spent.usd()),
-        (_, _) => format!("${:.2} and more", bead.spent.usd()),
     }
 }
 

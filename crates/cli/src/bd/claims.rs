@@ -1,0 +1,205 @@
+//! What the face may do to a bead that somebody holds, and how it claims.
+//!
+//! The real `bd` lets everybody change everything but a claim. Our store knows holders and fences: a claim of the face
+//! has no process, and those yield to each other as in the real `bd`; a claim of a run has one, and only its fence
+//! opens it.
+//!
+//! The real `bd` takes the assignee for the holder. The assignee of our own beads is a role (Z-3): it stays, it keeps nobody
+//! from claiming (Z-40), and the claim alone says who holds the bead.
+
+use beads_ralph_core::bead::ASSIGNEE;
+use beads_ralph_core::issue::{Edit, Record};
+use beads_ralph_core::vocabulary::Status;
+use beads_ralph_runtime::os::env::{self, Variable};
+use beads_ralph_runtime::store::{Guard, NewClaim, StoreError, Write};
+
+use super::issue_json::LEASE;
+use super::{Opened, input, quoted};
+
+/// The guard under which the face writes into a bead.
+pub(super) fn guard(opened: &Opened, record: &Record) -> Guard {
+    match &record.claim {
+        // Somebody without a process, or nobody: as the real `bd`, whoever writes last is right.
+        None => forced(),
+        Some(claim) if claim.holder.process.is_none() && claim.holder.run == opened.actor() => {
+            Guard::fenced(claim.fence)
+        }
+        Some(claim) if claim.holder.process.is_none() => forced(),
+        Some(_) => Guard::default(),
+    }
+}
+
+fn forced() -> Guard {
+    Guard {
+        is_forced: true,
+        ..Guard::default()
+    }
+}
+
+/// Who holds a bead in the sense of the real `bd`: its assignee, unless that is a role.
+pub(super) fn holder(record: &Record) -> Option<&str> {
+    let assignee = record.issue.assignee().filter(|name| !name.is_empty())?;
+    if is_role(assignee) {
+        return holder_of_role(record);
+    }
+    Some(assignee)
+}
+
+/// Who fills the role that a bead is assigned to.
+pub(super) fn holder_of_role(record: &Record) -> Option<&str> {
+    let claim = record.claim.as_ref()?;
+    let is_role = record.issue.assignee().is_some_and(is_role);
+    is_role.then_some(claim.holder.run.as_str())
+}
+
+/// Whether an assignee is a role that anybody may fill.
+pub(super) fn is_role(assignee: &str) -> bool {
+    assignee == ASSIGNEE
+}
+
+/// Takes a bead for the actor, as `update --claim` does. The error is a sentence of the real `bd`.
+pub(super) fn claim(opened: &mut Opened, record: &Record) -> Result<Record, String> {
+    let actor = opened.actor().to_owned();
+    let issue = &record.issue;
+    let holder = holder(record).unwrap_or_default();
+    let is_own = is_same_actor(holder, &actor);
+    let held_by_run = record
+        .claim
+        .as_ref()
+        .filter(|claim| claim.holder.process.is_some());
+    if issue.status() == Status::InProgress && is_own && held_by_run.is_none() {
+        return Ok(record.clone());
+    }
+    if let Some(claim) = held_by_run {
+        let holder = if holder.is_empty() || is_own {
+            &claim.holder.run
+        } else {
+            holder
+        };
+        return Err(format!("issue already claimed by {holder}"));
+    }
+    let is_pooled = || is_pool(opened, holder);
+    if !holder.is_empty() && !is_own && !is_pooled().map_err(|error| error.to_string())? {
+        return Err(if issue.status() == Status::Open {
+            format!(
+                "issue already claimed: already assigned to {} — coordinate with the holder; if their claim is abandoned (crashed agent), lease expiry will surface it for bd reclaim",
+                quoted(holder)
+            )
+        } else {
+            format!("issue already claimed by {holder}")
+        });
+    }
+    let is_open = issue.status() == Status::Open;
+    let is_active = || input::has_category(opened, issue.status(), "active");
+    if !is_open && !is_active().map_err(|error| error.to_string())? {
+        return Err(format!("issue not claimable: status {}", issue.status()));
+    }
+    if !is_open {
+        let opening = opening(record);
+        opened
+            .write(&[opening])
+            .map_err(|error| error.to_string())?;
+    }
+    take(opened, record, &actor).map_err(|error| match error {
+        StoreError::Held { holder, .. } => format!("issue already claimed by {}", holder.run),
+        StoreError::NotClaimable { status, .. } => format!("issue not claimable: status {status}"),
+        other => other.to_string(),
+    })
+}
+
+/// Opens a bead whose status of the settings counts as active: a store gives out what is open.
+fn opening(record: &Record) -> Write {
+    Write::Update {
+        id: record.issue.id().clone(),
+        edits: vec![Edit::Status(Status::Open.into())],
+        guard: Guard {
+            version: Some(record.version),
+            ..forced()
+        },
+    }
+}
+
+/// Whether the setting `claim.pools` names an assignee: what is assigned to a pool may be claimed by anybody.
+pub(super) fn is_pool(opened: &Opened, assignee: &str) -> Result<bool, StoreError> {
+    let pools = opened.config("claim.pools")?.unwrap_or_default();
+    let mut pools = pools.split(',').map(str::trim);
+    Ok(pools.any(|pool| pool == assignee))
+}
+
+/// Ends the claim of a bead that is given to somebody else; nothing comes back when there is none of the face's to end.
+pub(super) fn hand_over(
+    opened: &mut Opened,
+    record: &Record,
+    assignee: &str,
+) -> Result<Option<Record>, StoreError> {
+    let Some(claim) = record.claim.as_ref() else {
+        return Ok(None);
+    };
+    if claim.holder.process.is_some() || claim.holder.run == assignee {
+        return Ok(None);
+    }
+    let id = record.issue.id();
+    let freed = opened.signed(|store, by| store.release(id, claim.fence, by))?;
+    Ok(Some(freed))
+}
+
+fn take(opened: &mut Opened, record: &Record, actor: &str) -> Result<Record, StoreError> {
+    let holder = opened.holder();
+    let lease_until = opened.now.checked_add(LEASE).unwrap_or(opened.now);
+    let new = NewClaim {
+        holder: &holder,
+        lease_until,
+        is_forced: true,
+        instead_of: None,
+    };
+    let id = record.issue.id();
+    let claimed = opened.signed(|store, by| store.claim(id, &new, by))?;
+    let mut edits = Vec::new();
+    let assignee = claimed.issue.assignee();
+    if !assignee.is_some_and(|assignee| assignee == actor || is_role(assignee)) {
+        edits.push(Edit::Set("assignee".to_owned(), actor.into()));
+    }
+    edits.extend(node().map(granted_by));
+    if edits.is_empty() {
+        return Ok(claimed);
+    }
+    let write = Write::Update {
+        id: id.clone(),
+        edits,
+        guard: Guard::fenced(claimed.fence),
+    };
+    opened.write(&[write])?;
+    Ok(opened.record(id)?.unwrap_or(claimed))
+}
+
+/// What this store is called among its replicas, if it has a name.
+pub(super) fn node() -> Option<String> {
+    let name = env::get(Variable::BeadsNodeId).or_else(|| env::get(Variable::BdNodeId))?;
+    let name = name.trim();
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+/// Notes which replica granted a lease.
+pub(super) fn granted_by(node: String) -> Edit {
+    Edit::Set("lease_granted_node".to_owned(), node.into())
+}
+
+/// Whether two names are one actor's: the real `bd` takes separators for each other.
+pub(super) fn is_same_actor(assignee: &str, actor: &str) -> bool {
+    assignee == actor || canonical(assignee) == canonical(actor)
+}
+
+fn canonical(name: &str) -> String {
+    let is_separator = |c: char| matches!(c, '.' | '_' | '-');
+    let mut text = String::new();
+    let mut rest = name;
+    while let Some(start) = rest.find(is_separator) {
+        text.push_str(&rest[..start]);
+        let after = rest[start..].trim_start_matches(is_separator);
+        let run = &rest[start..rest.len() - after.len()];
+        text.push(if run == "--" { '/' } else { '_' });
+        rest = after;
+    }
+    text.push_str(rest);
+    text
+}

@@ -1,0 +1,307 @@
+//! The checked texts of a bead: its id, its branch, the regular expressions of its checks.
+
+use std::borrow::Cow;
+
+use regex::Regex;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::error::Invalid;
+use crate::number::SprintId;
+use crate::text::{excerpt, name_from_title};
+
+/// Gives a newtype over `Box<str>` its `as_str`, `Display` and `Serialize`.
+macro_rules! text_type {
+    ($name:ident) => {
+        impl $name {
+            /// The text as it was read.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
+            }
+        }
+    };
+}
+
+pub(crate) use text_type;
+
+/// The name of a bead. Any non-empty text is accepted on reading: stores have their own styles.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BeadId(Box<str>);
+
+text_type!(BeadId);
+
+impl BeadId {
+    /// Reads an id; only the empty text is refused (B-7).
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        if text.is_empty() {
+            return Err(Invalid::value("id must be non-empty"));
+        }
+        Ok(Self(text.into()))
+    }
+
+    /// The id of a sprint's bead (B-6): `bd-<phase>-<sprint part>-<name>`.
+    pub fn derive(sprint: &SprintId, title: &str) -> Self {
+        Self(format!("bd-{}-{}", sprint.dashed(), name_from_title(title)).into())
+    }
+
+    /// Reads the `Bead ID` of a plan (P-12), which must match `^bd-[a-z0-9]+(-[a-z0-9]+)*$`.
+    pub fn parse_plan_override(text: &str) -> Result<Self, Invalid> {
+        let is_part = |part: &str| {
+            !part.is_empty()
+                && part
+                    .bytes()
+                    .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+        };
+        match text.strip_prefix("bd-") {
+            Some(rest) if rest.split('-').all(is_part) => Ok(Self(text.into())),
+            _ => Err(Invalid::pattern(format!(
+                "bead id must match pattern ^bd-[a-z0-9]+(-[a-z0-9]+)*$, got '{}'",
+                excerpt(text)
+            ))),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for BeadId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).map_err(de::Error::custom)
+    }
+}
+
+impl JsonSchema for BeadId {
+    fn schema_name() -> Cow<'static, str> {
+        "BeadId".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "description": "The name of a bead.", "type": "string", "minLength": 1 })
+    }
+}
+
+/// A branch whose name matches `^[a-zA-Z0-9/_-]+$`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BranchName(Box<str>);
+
+text_type!(BranchName);
+
+impl BranchName {
+    /// The pattern of a branch name.
+    pub const PATTERN: &str = "^[a-zA-Z0-9/_-]+$";
+
+    /// Reads a branch name; the pattern only, because readers accept what git would refuse.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'_' | b'-');
+        if text.is_empty() || !text.bytes().all(fits) {
+            return Err(Invalid::pattern(format!(
+                "branch must match pattern {}, got '{}'",
+                Self::PATTERN,
+                excerpt(text)
+            )));
+        }
+        Ok(Self(text.into()))
+    }
+
+    /// Checks what git asks beyond the pattern (B-29), before a branch is made.
+    pub fn check_git_safe(&self) -> Result<(), Invalid> {
+        let problem = if self.0.starts_with('-') {
+            "must not start with '-'"
+        } else if self.0.starts_with('/') || self.0.ends_with('/') {
+            "must not start or end with '/'"
+        } else if self.0.contains("//") {
+            "must not contain '//'"
+        } else {
+            return Ok(());
+        };
+        Err(Invalid::pattern(format!(
+            "branch '{}' {problem}",
+            excerpt(&self.0)
+        )))
+    }
+}
+
+impl JsonSchema for BranchName {
+    fn schema_name() -> Cow<'static, str> {
+        "BranchName".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "The name of a branch.",
+            "type": "string",
+            "pattern": Self::PATTERN,
+        })
+    }
+}
+
+/// A regular expression for one line of output.
+#[derive(Debug, Clone)]
+pub struct Pattern(Regex);
+
+impl Pattern {
+    /// Reads a regular expression.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let refused = |error: regex::Error| {
+            let reason = match error {
+                regex::Error::CompiledTooBig(_) => "it is too large".to_owned(),
+                // The library draws the place on several lines; the last one says what is wrong.
+                error => {
+                    let text = error.to_string();
+                    let last = text.lines().last().unwrap_or_default();
+                    last.trim_start_matches("error: ").to_owned()
+                }
+            };
+            Invalid::pattern(format!("not a regular expression: {reason}"))
+        };
+        Regex::new(text).map(Self).map_err(refused)
+    }
+
+    /// The expression as it was written.
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    /// Whether a line matches somewhere.
+    pub fn is_match(&self, line: &str) -> bool {
+        self.0.is_match(line)
+    }
+}
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for Pattern {}
+
+impl Serialize for Pattern {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl JsonSchema for Pattern {
+    fn schema_name() -> Cow<'static, str> {
+        "Pattern".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A regular expression for one line of output, in the syntax of Rust's regex crate.",
+            "type": "string",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b_6_ids_follow_the_algorithm() {
+        for (sprint, title, id) in [
+            (
+                "1.1",
+                "Core Schema Validation Script",
+                "bd-1-1-core-schema-validation-script",
+            ),
+            ("1.2a", "Example Work Bead", "bd-1-2a-example-work-bead"),
+            (
+                "1.2a",
+                "Example Work Bead (Parallel)",
+                "bd-1-2a-example-work-bead-parallel",
+            ),
+            (
+                "3a.2b",
+                "API Validation Layer",
+                "bd-3a-2b-api-validation-layer",
+            ),
+            (
+                "1.3",
+                "Integration & Documentation",
+                "bd-1-3-integration-documentation",
+            ),
+            (
+                "2.2a",
+                "Dependency Compilation Logic (Parallel)",
+                "bd-2-2a-dependency-compilation-logic-p",
+            ),
+            ("5.2", "Dev/QA Retry Loop", "bd-5-2-devqa-retry-loop"),
+            (
+                "4.1",
+                "Go Project Setup & Core Loop Structure",
+                "bd-4-1-go-project-setup-core-loop-str",
+            ),
+            ("1.1", "Initial Setup 🚀", "bd-1-1-initial-setup"),
+            ("1.1", "🚀", "bd-1-1-sprint"),
+        ] {
+            let sprint = SprintId::parse(sprint).unwrap();
+            assert_eq!(BeadId::derive(&sprint, title).as_str(), id, "{title}");
+        }
+    }
+
+    #[test]
+    fn b_7_any_text_but_the_empty_one_is_an_id() {
+        for text in ["bd-a1b2c3", "gt-1", "x"] {
+            assert_eq!(BeadId::parse(text).unwrap().as_str(), text);
+        }
+        assert_eq!(
+            BeadId::parse("").unwrap_err().to_string(),
+            "id must be non-empty"
+        );
+    }
+
+    #[test]
+    fn p_12_a_plans_bead_id_has_a_pattern() {
+        for text in ["bd-1", "bd-1-1-schema", "bd-a1b2"] {
+            assert!(BeadId::parse_plan_override(text).is_ok(), "{text}");
+        }
+        for text in [
+            "", "bd", "bd-", "bd--1", "bd-1-", "bd-A", "bd-1.1", "xbd-1", "bd-1\n", "BD-1",
+        ] {
+            assert!(BeadId::parse_plan_override(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn b_25_branches_follow_their_pattern() {
+        for text in ["main/1-2-auth", "develop/3a-2b-api", "a_b", "/"] {
+            assert!(BranchName::parse(text).is_ok(), "{text}");
+        }
+        for text in ["", "main/1.2", "feat/auth api", "x\n", "ä"] {
+            let refused = BranchName::parse(text).unwrap_err().to_string();
+            assert!(refused.contains("branch must match pattern"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn b_29_git_asks_for_more_than_the_pattern() {
+        let safe = |text| BranchName::parse(text).unwrap().check_git_safe().is_ok();
+        assert!(safe("feature/1-1-project-setup"));
+        for text in ["/a", "a/", "a//b", "-a", "/"] {
+            assert!(!safe(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn v_1_a_pattern_that_is_none_says_why() {
+        let why = Pattern::parse("(unclosed").unwrap_err().to_string();
+        assert_eq!(why, "not a regular expression: unclosed group");
+        let why = Pattern::parse(r"(\w{1000}){1000}").unwrap_err().to_string();
+        assert_eq!(why, "not a regular expression: it is too large");
+        assert!(Pattern::parse("^ok: [0-9]+$").unwrap().is_match("ok: 12"));
+    }
+}
