@@ -272,7 +272,7 @@ fn z_35_what_is_wrong_with_the_projects_file_is_said_with_its_line() {
             "unknown key `report_location`; there are applicable, threshold, report-location; did you mean `report-location`?",
         ),
         ("[coverage]\nreport-location = 5\n", "line 2: "),
-        ("[gates\n", "line 1: this is no TOML: "),
+        ("[gates\n", "line 1: invalid TOML: "),
     ] {
         let error = both("rig: x\n", project).unwrap_err().to_string();
         assert!(error.contains(said), "{error}\n{said}");
