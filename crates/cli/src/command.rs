@@ -141,14 +141,14 @@ pub(crate) enum Command {
     /// Write a bead with checks into .ralph/beads
     CreateBead(bead::create::CreateBeadArgs),
     /// Print a JSON Schema, or the names of all
-    Schema(program::schema::SchemaArgs),
+    Schema(program::about::SchemaArgs),
     /// See the whole thing: a sample plan worked off by agents that need no installation; touches nothing of yours
     Demo(program::demo::DemoArgs),
     /// Act as an agent, by a scenario
     #[command(hide = true)]
     ScriptedAgent(program::scripted_agent::ScriptedAgentArgs),
     /// Print the completion script of a shell
-    Completions(program::completions::CompletionsArgs),
+    Completions(program::about::CompletionsArgs),
     /// Print the manual page
     Man,
 }
@@ -205,11 +205,11 @@ pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), Failure> {
         Command::Watch(args) => inspect::watch::run(args, global, ui),
         Command::Metrics(args) => inspect::metrics::run(args, ui),
         Command::CreateBead(args) => bead::create::run(args, ui),
-        Command::Schema(args) => program::schema::run(args, ui),
+        Command::Schema(args) => program::about::schema(args, ui),
         Command::Demo(args) => program::demo::run(args, global, ui),
         Command::ScriptedAgent(args) => program::scripted_agent::run(args, ui),
-        Command::Completions(args) => program::completions::run(args, ui),
-        Command::Man => program::man::run(ui),
+        Command::Completions(args) => program::about::completions(args, ui),
+        Command::Man => program::about::man(ui),
     }
 }
 

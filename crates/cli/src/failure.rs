@@ -77,7 +77,8 @@ impl Failure {
 
     /// Lists what became of each bead of several.
     #[must_use]
-    pub(crate) fn with_results(mut self, results: Value) -> Self {
+    pub(crate) fn with_results(mut self, results: impl Serialize) -> Self {
+        let results = serde_json::to_value(results).expect("what we write can be written");
         self.results = Some(Box::new(results));
         self
     }

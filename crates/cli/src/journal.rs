@@ -11,7 +11,6 @@ use crate::beads::here;
 use crate::failure::Failure;
 use crate::ui::format::list;
 
-/// A run's journal.
 pub(crate) struct Journal {
     pub(crate) head: Head,
     pub(crate) entries: Vec<Entry>,
@@ -22,19 +21,17 @@ pub(crate) fn read(run: &str) -> Result<Journal, Failure> {
     read_in(&find(run)?)
 }
 
-/// Reads the journal of a run that was found.
 pub(crate) fn read_in(run: &RunDirectory) -> Result<Journal, Failure> {
     let (head, entries) = read_journal(run).map_err(unreadable)?;
     Ok(Journal { head, entries })
 }
 
-/// Why a journal cannot be read.
 pub(crate) fn unreadable(error: JournalError) -> Failure {
     match error {
         JournalError::File(error) => Failure::from(error),
         error @ (JournalError::Line { .. } | JournalError::NoRun { .. }) => {
             Failure::new(ErrorCode::ValidationConstraint, error.to_string())
-                .action("a journal that was changed by hand is of no use")
+                .action("a journal that was edited cannot be used")
         }
     }
 }
@@ -59,13 +56,13 @@ fn unknown(run: &str, beads: &Utf8Path) -> Failure {
     let names: Vec<&str> = runs.iter().map(RunDirectory::id).collect();
     let n_fitting = names.iter().filter(|name| name.starts_with(run)).count();
     let message = if n_fitting > 1 {
-        format!("{n_fitting} runs begin with '{}'", excerpt(run))
+        format!("{n_fitting} runs start with '{}'", excerpt(run))
     } else {
-        format!("there is no run '{}'", excerpt(run))
+        format!("unknown run '{}'", excerpt(run))
     };
     let action = match did_you_mean(run, names.iter().copied()) {
         Some(near) if n_fitting == 0 => format!("did you mean {}?", excerpt(near)),
-        _ if names.is_empty() => "there are none yet; `beads-ralph run` makes one".to_owned(),
+        _ if names.is_empty() => "there are no runs yet; `beads-ralph run` starts one".to_owned(),
         _ => format!("the latest are {}", list(names.iter().rev())),
     };
     Failure::new(ErrorCode::DependencyUnresolved, message).action(action)

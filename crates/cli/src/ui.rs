@@ -1,12 +1,12 @@
 //! How the program talks: data on standard output, talk on standard error, JSON when asked.
 
-pub(crate) mod bead_state;
 pub(crate) mod bead_view;
 pub(crate) mod board;
 mod diagnostics;
 pub(crate) mod draw;
 pub(crate) mod figures;
 pub(crate) mod format;
+pub(crate) mod kept_check;
 pub(crate) mod live;
 pub(crate) mod outcomes;
 pub(crate) mod page;
@@ -19,6 +19,7 @@ pub(crate) use diagnostics::{
 pub(crate) use format::counted;
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::{self, BufRead as _, BufWriter, IsTerminal as _, Write as _};
 use std::marker::PhantomData;
@@ -42,7 +43,6 @@ const DEFAULT_WIDTH: usize = 100;
 /// The answer to a program is often some hundred kilobytes; each call of the system costs.
 const ENVELOPE_BUFFER: usize = 64 * 1024;
 
-/// What was decided once about all output.
 #[derive(Debug)]
 pub(crate) struct Ui {
     is_json: bool,
@@ -51,7 +51,6 @@ pub(crate) struct Ui {
     color: ColorChoice,
 }
 
-/// A stream that people may be looking at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stream {
     Out,
@@ -147,6 +146,15 @@ impl Ui {
         })
     }
 
+    /// Prints the envelope of a success whose data is one key.
+    pub(crate) fn data_under(
+        &self,
+        key: &'static str,
+        value: &impl Serialize,
+    ) -> Result<(), Failure> {
+        self.data(&BTreeMap::from([(key, value)]))
+    }
+
     /// Reports a failure in the form that was asked for.
     pub(crate) fn failure(&self, failure: &Failure) {
         if self.is_json && failure.is_late() {
@@ -201,7 +209,6 @@ impl Ui {
         }
     }
 
-    /// How pictures and findings look on a stream.
     pub(crate) fn style(&self, stream: Stream) -> Style {
         let is_terminal = match stream {
             Stream::Out => io::stdout().is_terminal(),
@@ -325,7 +332,6 @@ pub(crate) fn quoted(path: &Utf8Path) -> String {
     format!("'{dashed}{}'", repo::shown(path).replace('\'', "'\\''"))
 }
 
-/// Each item on a line of its own.
 pub(crate) fn lines(items: impl IntoIterator<Item = impl Display>) -> String {
     let mut text = String::new();
     for item in items {

@@ -87,7 +87,6 @@ pub(crate) fn rows(records: &[Record], page: Page) -> String {
     table.draw(page)
 }
 
-/// The columns of such a table.
 pub(crate) fn heads(is_held: bool) -> &'static [&'static str] {
     if is_held {
         &["ID", "P", "STATUS", "HOLDER", "TYPE", "TITLE…"]
@@ -96,7 +95,6 @@ pub(crate) fn heads(is_held: bool) -> &'static [&'static str] {
     }
 }
 
-/// A row of such a table.
 pub(crate) fn held_row(record: &Record, is_held: bool) -> Vec<String> {
     let mut cells = row(record);
     if is_held {
@@ -106,7 +104,6 @@ pub(crate) fn held_row(record: &Record, is_held: bool) -> Vec<String> {
     cells
 }
 
-/// Beads that wait, with what they wait for.
 pub(crate) fn blocked_rows(records: &[(Record, Vec<Blocker>)], page: Page) -> String {
     let mut table = Table::new(&["ID", "P", "STATUS", "TYPE", "TITLE…", "WAITS FOR…"]);
     for (record, blockers) in records {
@@ -136,7 +133,6 @@ fn short(blocker: &Blocker) -> String {
     }
 }
 
-/// What is being waited for, in one word.
 pub(crate) fn word(waiting: Waiting) -> &'static str {
     match waiting {
         Waiting::ForIt => "open",
@@ -146,19 +142,32 @@ pub(crate) fn word(waiting: Waiting) -> &'static str {
     }
 }
 
-/// What holds a bead back, for programs.
-pub(crate) fn blockers_to_json(blockers: &[Blocker]) -> Vec<Value> {
-    let json =
-        |blocker: &Blocker| json!({"id": blocker.id.as_str(), "waiting": word(blocker.waiting)});
-    blockers.iter().map(json).collect()
+#[derive(Serialize)]
+pub(crate) struct JsonBlocker<'b> {
+    id: &'b str,
+    waiting: &'static str,
 }
 
-/// A moment as documents have it.
+impl<'b> JsonBlocker<'b> {
+    pub(crate) fn all(blockers: &'b [Blocker]) -> Vec<Self> {
+        let json = |blocker: &'b Blocker| Self {
+            id: blocker.id.as_str(),
+            waiting: word(blocker.waiting),
+        };
+        blockers.iter().map(json).collect()
+    }
+}
+
+/// What holds a bead back, for answers that are not typed yet.
+pub(crate) fn blockers_to_json(blockers: &[Blocker]) -> Vec<Value> {
+    let json = JsonBlocker::all(blockers).into_iter();
+    json.map(|blocker| json!(blocker)).collect()
+}
+
 pub(crate) fn time(at: Timestamp) -> String {
     bead::Timestamp::from_instant(at).to_string()
 }
 
-/// Who holds a bead, and until when.
 pub(crate) fn held(claim: &Claim) -> String {
     let process = claim.holder.process.as_ref();
     let process = process.map_or(String::new(), |process| {
@@ -173,7 +182,6 @@ pub(crate) fn held(claim: &Claim) -> String {
     )
 }
 
-/// A bead's name and title on one line.
 pub(crate) fn named(record: &Record) -> String {
     let issue = &record.issue;
     format!(

@@ -12,7 +12,6 @@ mod rows;
 #[cfg(test)]
 mod tests;
 mod words;
-mod wrap;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::engine::{BeadState, End};
@@ -24,7 +23,6 @@ pub(crate) use keys::Wish;
 pub(crate) use look::Look;
 use rows::{Row, rows};
 
-/// A run as it is looked at.
 #[derive(Debug)]
 pub(crate) struct Board {
     told: Chronicle,
@@ -47,27 +45,21 @@ pub(crate) struct Board {
     said: Option<String>,
 }
 
-/// Something that was written for a bead.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Log {
-    /// What it is called.
     pub(crate) name: String,
     /// Its last lines, which steer no terminal.
     pub(crate) lines: Vec<String>,
-    /// How many logs there are.
     pub(crate) n_logs: usize,
 }
 
-/// How the beads stand together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Grouping {
-    /// By their teams.
     Teams,
     /// By the graph: what could run side by side, and what each waits for.
     Graph,
 }
 
-/// Which beads are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Filter {
     All,
@@ -75,7 +67,6 @@ enum Filter {
     ForPeople,
 }
 
-/// What keys mean now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Mode {
     Looking,
@@ -112,7 +103,6 @@ impl Board {
         board
     }
 
-    /// The run went on.
     pub(crate) fn tell(&mut self, told: Chronicle) {
         self.told = told;
         self.arrange();
@@ -144,7 +134,6 @@ impl Board {
         self.log_from = self.log_from.filter(|from| *from < log_end);
     }
 
-    /// Whether a process works on it.
     pub(crate) fn is_going_on(&self) -> bool {
         !self.is_over() && !self.told.is_left
     }
@@ -186,7 +175,6 @@ impl Board {
         }
     }
 
-    /// In which row a bead stands.
     fn place_of(&self, id: &BeadId) -> Option<usize> {
         let is_it = |row: &Row| self.story_of(row).is_some_and(|it| it.task.id == *id);
         self.rows.iter().position(is_it)
@@ -204,7 +192,6 @@ impl Board {
     }
 }
 
-/// Whether a bead waits for a person.
 fn is_for_person(story: &Story) -> bool {
     matches!(
         story.state,
@@ -212,7 +199,6 @@ fn is_for_person(story: &Story) -> bool {
     )
 }
 
-/// Whether nothing is left to do about a bead.
 fn is_closed(story: &Story) -> bool {
     matches!(
         story.state,

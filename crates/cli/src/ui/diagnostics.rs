@@ -22,7 +22,6 @@ const MAX_DRAWN: usize = 200;
 /// How many lines of an error's `details` are kept; `diagnostics` has them all.
 const MAX_DETAILS: usize = 1000;
 
-/// How a stream is written.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Style {
     pub(crate) color: bool,
@@ -106,7 +105,6 @@ struct JsonFix {
     certain: bool,
 }
 
-/// Findings as JSON.
 pub(crate) fn diagnostics_json(
     source: &PlanSource,
     findings: &[Diagnostic],
@@ -139,7 +137,6 @@ fn place(source: &PlanSource, span: Span) -> JsonPlace {
     }
 }
 
-/// How many errors and warnings there are.
 pub(crate) fn counts(findings: &[Diagnostic]) -> (usize, usize) {
     let errors = findings
         .iter()

@@ -22,7 +22,6 @@ use crate::ui::{Stream, Ui};
 /// How many characters of a title a picture takes at the most.
 const MAX_TITLE: usize = 200;
 
-/// A title as far as pictures show it.
 pub(crate) fn title(text: &str) -> String {
     text.chars().take(MAX_TITLE).collect()
 }

@@ -1,13 +1,11 @@
 //! The figures of contracts §7.9, for people.
 
-use std::fmt::Write as _;
-
 use beads_ralph_core::history::records::Figures;
 use beads_ralph_core::issue::{Condition, Query};
 
 use crate::beads::Beads;
 use crate::ui::format::{percent, seconds};
-use crate::ui::table::Page;
+use crate::ui::table::{Page, pairs};
 
 /// The beads that the figures are about: an agent worked on them.
 pub(crate) fn worked_on() -> Query {
@@ -26,31 +24,21 @@ pub(crate) fn text(figures: &Figures, page: Page) -> String {
     let rows = [
         ("beads worked on", figures.worked_on.to_string()),
         (
-            "closed, given up",
+            "closed, blocked",
             format!("{}, {}", figures.closed, figures.given_up),
         ),
-        ("agents were at work", seconds(figures.active_seconds)),
+        ("active time of agents", seconds(figures.active_seconds)),
         ("beads per hour", number(figures.beads_per_hour)),
         (
-            "time for a bead",
+            "mean time per bead",
             or_dash(figures.mean_seconds_per_bead.map(seconds)),
         ),
-        ("succeeded", share(figures.success_rate)),
-        ("took more than one attempt", share(figures.retry_rate)),
-        ("agents at once", number(figures.mean_concurrency)),
+        ("success rate", share(figures.success_rate)),
+        ("retry rate", share(figures.retry_rate)),
+        ("mean concurrency", number(figures.mean_concurrency)),
     ];
     let agents = figures.qa_failure_rate.iter();
-    let agents = agents.map(|(agent, rate)| (format!("not passed by {agent}"), percent(*rate)));
+    let agents = agents.map(|(agent, rate)| (format!("rejected by {agent}"), percent(*rate)));
     let rows = rows.map(|(name, value)| (name.to_owned(), value));
-    let rows: Vec<(String, String)> = rows.into_iter().chain(agents).collect();
-    let width = rows.iter().map(|(name, _)| name.chars().count());
-    let width = width.max().unwrap_or(0).min(MAX_NAME);
-    let mut text = String::new();
-    for (name, value) in rows {
-        _ = writeln!(text, "{}", page.line(&format!("{name:<width$}  {value}")));
-    }
-    text
+    pairs(rows.into_iter().chain(agents), "", page)
 }
-
-/// How far names push the figures to the right at the most.
-const MAX_NAME: usize = 60;

@@ -1,10 +1,11 @@
-//! Durations, money, counts and lists as people read them: one form of each, on every terminal and page.
+//! Durations, money, counts, lists and states as people read them: one form of each, on every terminal and page.
 
 use std::time::Duration;
 
-use beads_ralph_core::engine::Spent;
+use beads_ralph_core::engine::{BeadState, End, Outcome, Spent};
 use beads_ralph_core::text::excerpt;
 use jiff::Timestamp;
+use serde::Serialize;
 
 /// How many names a list has at the most; the others are counted.
 const MAX_NAMED: usize = 10;
@@ -88,7 +89,6 @@ pub(crate) fn spending(spent: &Spent) -> String {
     )
 }
 
-/// A share of a whole.
 pub(crate) fn percent(share: f64) -> String {
     format!("{:.0}%", share * 100.0)
 }
@@ -106,7 +106,6 @@ pub(crate) fn count(number: u64) -> String {
     text
 }
 
-/// A number and its noun.
 pub(crate) fn counted(n: usize, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
@@ -126,6 +125,69 @@ pub(crate) fn list_of(names: impl IntoIterator<Item = impl AsRef<str>>, most: us
         n => format!(" and {n} more"),
     };
     named.join(", ") + &more
+}
+
+/// In one word, for programs and as a class of the page.
+pub(crate) fn state_word(state: &BeadState) -> &'static str {
+    match state {
+        BeadState::Waiting { .. } | BeadState::HeldBack { .. } => "waiting",
+        BeadState::Ready => "ready",
+        BeadState::Working { .. } => "working",
+        BeadState::Held { .. } => "held",
+        BeadState::Blocked | BeadState::Ended(End::NeedsPerson { .. }) => "needs_person",
+        BeadState::Closed | BeadState::Ended(End::Closed { .. }) => "closed",
+        BeadState::Ended(End::Released) => "released",
+        BeadState::Ended(End::Lost { .. }) => "lost",
+    }
+}
+
+pub(crate) fn state_words(state: &BeadState) -> String {
+    match state {
+        BeadState::Waiting { on } => format!("waits for {}", on.join(", ")),
+        BeadState::HeldBack { why } => why.clone(),
+        BeadState::Ready => "ready".to_owned(),
+        BeadState::Working { phase, .. } => phase.as_str().to_owned(),
+        BeadState::Held { by } => format!("held by {by}"),
+        BeadState::Blocked => "needs attention".to_owned(),
+        BeadState::Closed => "closed earlier".to_owned(),
+        BeadState::Ended(End::Closed { .. }) => "closed".to_owned(),
+        BeadState::Ended(End::NeedsPerson { reason }) => format!("needs attention: {reason}"),
+        BeadState::Ended(End::Released) => "released".to_owned(),
+        BeadState::Ended(End::Lost { reason }) => format!("taken by another holder: {reason}"),
+    }
+}
+
+/// How a run ended, in words, for people.
+pub(crate) fn outcome(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::NeedsPerson => "needs attention".to_owned(),
+        other => other.as_str().replace('_', " "),
+    }
+}
+
+/// A command to type next, and what for.
+#[derive(Debug, Serialize)]
+pub(crate) struct Next {
+    pub(crate) command: String,
+    pub(crate) purpose: &'static str,
+}
+
+impl Next {
+    pub(crate) fn new(command: impl Into<String>, purpose: &'static str) -> Self {
+        Self {
+            command: command.into(),
+            purpose,
+        }
+    }
+}
+
+/// Commands to type next, one a line.
+pub(crate) fn next_steps(steps: &[Next], indent: &str) -> String {
+    let width = steps.iter().map(|next| next.command.chars().count());
+    let width = width.max().unwrap_or(0);
+    let line =
+        |Next { command, purpose }: &Next| format!("{indent}{command:<width$}  # {purpose}\n");
+    steps.iter().map(line).collect()
 }
 
 #[cfg(test)]

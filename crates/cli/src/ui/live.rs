@@ -10,11 +10,9 @@ use crate::ui::format::{duration, elapsed, milliseconds};
 use crate::ui::{Stream, Ui};
 use crate::work::word;
 
-/// Shows what is going on.
 pub(crate) struct Live<'a> {
     ui: &'a Ui,
     bar: Option<ProgressBar>,
-    /// What runs now.
     now: String,
     /// Whether a wait was told already, where lines stay.
     has_told_wait: bool,
@@ -41,7 +39,6 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// A line that stays.
     fn tell(&self, line: &str) {
         match &self.bar {
             Some(bar) => bar.suspend(|| self.ui.say(&format!("{line}\n"))),

@@ -6,7 +6,6 @@ mod beads;
 mod costs;
 mod evidence;
 mod graph;
-mod scale;
 mod timeline;
 mod words;
 
@@ -17,13 +16,11 @@ use beads_ralph_core::history::{Chronicle, critical_paths};
 
 pub(crate) use self::evidence::Evidence;
 use self::words::{escaped, moment};
-use crate::ui::bead_state;
-use crate::ui::format::{between, cost, count, duration};
+use crate::ui::format::{self, between, cost, count, duration};
 
 const STYLE: &str = include_str!("page/style.css");
 const SCRIPT: &str = include_str!("page/script.js");
 
-/// The page of a run.
 pub(crate) fn html(chronicle: &Chronicle, evidence: &Evidence) -> String {
     let paths = critical_paths(chronicle);
     let title = escaped(&chronicle.run);
@@ -48,15 +45,15 @@ pub(crate) fn html(chronicle: &Chronicle, evidence: &Evidence) -> String {
 
 fn head(page: &mut String, chronicle: &Chronicle) {
     let (word, class) = match (&chronicle.outcome, &chronicle.state) {
-        (Some(outcome), _) => (outcome.as_str().replace('_', " "), outcome.as_str()),
-        (None, _) if chronicle.is_left => ("left: its process is gone".to_owned(), "needs_person"),
+        (Some(outcome), _) => (format::outcome(outcome), outcome.as_str()),
+        (None, _) if chronicle.is_left => ("left: its process is dead".to_owned(), "needs_person"),
         (None, RunState::Paused) => ("paused".to_owned(), "working"),
         (None, _) => ("under way".to_owned(), "working"),
     };
     let n = |class: &str| {
         let stories = chronicle.stories.iter();
         stories
-            .filter(|it| bead_state::word(&it.state) == class)
+            .filter(|it| format::state_word(&it.state) == class)
             .count()
     };
     let n_attempts: usize = chronicle.stories.iter().map(|it| it.attempts.len()).sum();
@@ -72,7 +69,7 @@ fn head(page: &mut String, chronicle: &Chronicle) {
     let mut cards = vec![
         ("beads", chronicle.stories.len().to_string()),
         ("closed", n("closed").to_string()),
-        ("need a person", n("needs_person").to_string()),
+        ("need attention", n("needs_person").to_string()),
         ("attempts", n_attempts.to_string()),
         ("cost", cost(&chronicle.spent)),
         ("tokens", count(chronicle.spent.tokens)),
@@ -96,7 +93,7 @@ fn head(page: &mut String, chronicle: &Chronicle) {
     page.push_str("</header>\n");
 }
 
-/// What needs a person stands first: it is why somebody opens the page in the morning.
+/// What needs attention comes first: it is why somebody opens the page in the morning.
 fn waiting(page: &mut String, chronicle: &Chronicle) {
     let mut lines = String::new();
     for story in &chronicle.stories {
@@ -113,7 +110,7 @@ fn waiting(page: &mut String, chronicle: &Chronicle) {
     if !lines.is_empty() {
         _ = write!(
             page,
-            "<section class=\"person\">\n<h2>Needs a person</h2>\n<ul>\n{lines}</ul>\n</section>\n"
+            "<section class=\"person\">\n<h2>Needs attention</h2>\n<ul>\n{lines}</ul>\n</section>\n"
         );
     }
 }

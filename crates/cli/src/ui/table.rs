@@ -4,6 +4,8 @@
 //! give way is cut until the row fits; in a pipe nothing gives way, because a program reads there, but a cell
 //! has a limit all the same.
 
+use std::fmt::Display;
+
 use beads_ralph_core::text::visible;
 
 use crate::ui::draw::{Charset, columns, cut};
@@ -20,6 +22,9 @@ const MIN_CELL: usize = 10;
 
 const GAP: &str = "  ";
 
+/// How far names push the values beside them to the right at the most.
+const MAX_NAME: usize = 60;
+
 /// Rows below a heading.
 #[derive(Debug)]
 pub(crate) struct Table {
@@ -33,7 +38,6 @@ struct Head {
     gives_way: bool,
 }
 
-/// How a table is drawn.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Page {
     /// The columns that a row may take; nothing limits it in a pipe.
@@ -129,7 +133,6 @@ impl Columns {
         Self { heads, widths }
     }
 
-    /// Makes room for a row.
     pub(crate) fn measure(&mut self, cells: &[String], page: Page) {
         for (width, cell) in self.widths.iter_mut().zip(cells) {
             *width = (*width).max(columns(&page.shown(cell, MAX_CELL)));
@@ -148,7 +151,6 @@ impl Columns {
         }
     }
 
-    /// A row as a line.
     pub(crate) fn row(&self, cells: &[String], page: Page) -> String {
         let shown = cells.iter().map(|cell| page.shown(cell, MAX_CELL));
         let shown: Vec<String> = shown.collect();
@@ -174,6 +176,26 @@ impl Columns {
             excess -= 1;
         }
     }
+}
+
+/// Names and values in two columns without a heading, one pair a line.
+pub(crate) fn pairs<N, V>(
+    rows: impl IntoIterator<Item = (N, V)>,
+    indent: &str,
+    page: Page,
+) -> String
+where
+    N: AsRef<str>,
+    V: Display,
+{
+    let rows: Vec<(N, V)> = rows.into_iter().collect();
+    let width = rows.iter().map(|(name, _)| columns(name.as_ref())).max();
+    let width = width.unwrap_or(0).min(MAX_NAME);
+    let line = |(name, value): &(N, V)| {
+        let name = name.as_ref();
+        page.line(&format!("{indent}{name:<width$}{GAP}{value}")) + "\n"
+    };
+    rows.iter().map(line).collect()
 }
 
 fn drawn(cells: &[String], widths: &[usize], page: Page) -> String {

@@ -137,7 +137,10 @@ fn z_37_what_runs_of_the_loop_wrote_is_found_by_the_beginning_of_an_id() {
     let one = data(&env, &["logs", "bd-1-1-setup", "attempt-1/dev-1/stdout"]);
     assert_eq!(one["text"], "done\n");
     let none = error(&env, &["logs", "bd-1-10"], 1);
-    assert_eq!(none["message"], "nothing was run for 'bd-1-10-x' here");
+    assert_eq!(
+        none["message"],
+        "no agent or check has run for 'bd-1-10-x' here"
+    );
     let several = error(&env, &["logs", "bd-1"], 1);
     assert!(
         several["message"]
@@ -147,7 +150,7 @@ fn z_37_what_runs_of_the_loop_wrote_is_found_by_the_beginning_of_an_id() {
     );
     assert_eq!(
         error(&env, &["logs", "nothing"], 1)["message"],
-        "nothing was run for 'nothing' here"
+        "no agent or check has run for 'nothing' here"
     );
 }
 

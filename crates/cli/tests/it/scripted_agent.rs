@@ -144,7 +144,9 @@ fn every_attempt_has_its_session() {
     }
     let output = attempt(&env, "x", "second", &[]).exits(1);
     assert!(
-        output.stderr.contains("BEADS_RALPH_ATTEMPT is 'second'"),
+        output
+            .stderr
+            .contains("invalid BEADS_RALPH_ATTEMPT 'second'"),
         "{output:#?}"
     );
 }

@@ -82,7 +82,7 @@ if [ "$role $sprint" = "qa 1.1" ]; then echo '{"status": "fail", "message": "not
     running
         .end()
         .exits(1)
-        .says("These need a person")
+        .says("Needs attention")
         .says("not so");
     assert_eq!(world.statuses(), "1.1 blocked, 1.2 closed");
 }

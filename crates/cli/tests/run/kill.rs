@@ -216,7 +216,7 @@ fn sound(world: &World) {
     world
         .run(&["replay", "latest"])
         .exits(0)
-        .says("the same again");
+        .says("decisions are the same");
     recorded_once(world);
     let main = world.git(&["status", "--porcelain"]);
     assert_eq!(main, "", "the main checkout is as it was");

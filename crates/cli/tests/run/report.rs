@@ -146,7 +146,7 @@ fn a_run_whose_process_is_gone_is_not_under_way() {
     let said = world.data(&["metrics"])["metrics"].to_string();
     assert!(said.contains("outcome=\\\"left\\\""), "{said}");
     let page = world.run(&["report", "-o", "-"]).exits(0).stdout;
-    assert!(page.contains("left: its process is gone"));
+    assert!(page.contains("left: its process is dead"));
     world.run(&["report", "-o", "-", "--json"]).exits(2);
     world.run(&["recover"]);
 }

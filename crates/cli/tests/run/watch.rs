@@ -94,10 +94,10 @@ fn keys_pause_a_run_let_it_go_on_and_stop_it() {
     let terminal = watch(&world);
     terminal.shows("running");
     terminal.types("p");
-    terminal.shows("begin nothing new");
+    terminal.shows("are paused");
     terminal.shows("  paused  ");
     terminal.types("p");
-    terminal.shows("go on");
+    terminal.shows("resume");
     terminal.shows("  running  ");
     terminal.types("sx");
     terminal.types("s");
@@ -124,13 +124,13 @@ fn a_bead_that_was_given_up_is_tried_again() {
     assert_eq!(world.statuses(), "1.1 blocked");
     let terminal = watch(&world);
     terminal.shows("what holds it up (1)");
-    terminal.shows("needs a person");
+    terminal.shows("needs attention");
     terminal.shows("no tests");
     terminal.types("r");
     terminal.shows("again? y: yes");
     terminal.types("y");
     terminal.shows("to be tried again");
-    terminal.shows("beads-ralph run works on it");
+    terminal.shows("start beads-ralph run to work on it");
     assert_eq!(world.statuses(), "1.1 open");
     terminal.types("q");
     terminal.ends().exits(0);
@@ -144,7 +144,7 @@ fn keys_ask_nothing_of_the_store_of_another_place() {
     let terminal = Terminal::new(&elsewhere, (100, 20), &[PROGRAM, "watch", &run]);
     terminal.shows("1.1 One");
     terminal.types("p");
-    terminal.shows("not of the store of this directory");
+    terminal.shows("the store of another directory");
     let paused = |world: &World| !world.data(&["status"])["pause"].is_null();
     assert!(!paused(&world) && !paused(&elsewhere));
     terminal.types("q");
@@ -175,7 +175,7 @@ fn whatever_ends_it_the_terminal_is_given_back() {
     terminal.shows("1.1 One");
     running.signal(Signal::KILL);
     running.end();
-    terminal.shows("left: beads-ralph run goes on with it");
+    terminal.shows("left: beads-ralph run resumes it");
     world.touch("go");
     world.run(&["run"]).exits(0);
     terminal.shows("done  2 of 2 closed");
@@ -225,10 +225,11 @@ fn the_newest_run_is_shown_when_another_one_begins() {
 fn without_a_terminal_or_a_run_it_says_so() {
     let world = World::new(&Setup::default());
     let said = world.run(&["watch"]).exits(2);
-    said.says("needs a terminal").says("run --events");
+    said.says("needs an interactive terminal")
+        .says("run --events");
     let dumb = format!("TERM=dumb {PROGRAM} watch; echo \"it is $?\"");
     let terminal = Terminal::new(&world, (80, 10), &["sh", "-c", &dumb]);
-    terminal.shows("needs a terminal");
+    terminal.shows("needs an interactive terminal");
     terminal.shows("it is 2");
     terminal.ends().exits(0);
     let terminal = Terminal::new(&world, (80, 10), &[PROGRAM, "watch"]);

@@ -84,6 +84,8 @@ pub mod metadata {
     pub const PLAN_FILE: &str = "plan_file";
     /// The number of the sprint.
     pub const SPRINT: &str = "sprint";
+    /// The branch of its work.
+    pub const BRANCH: &str = "branch";
     /// The checks, the evidence and the bounds of the work.
     pub const DOD: &str = "dod";
     /// How the executor of one bead stands.

@@ -17,6 +17,7 @@ use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::Ui;
 use crate::ui::bead_view::{named, paragraph};
+use crate::ui::format::next_steps;
 use crate::worker_reports::{Found, reports};
 
 #[derive(Debug, Args)]
@@ -118,13 +119,8 @@ fn said(waiting: &Waiting, steps: &[Shown<'_>]) -> String {
             _ = writeln!(text, "{name}\n  {}", visible(&value));
         }
     }
-    text.push_str("to go on\n");
-    let commands = waiting.commands();
-    let width = commands.iter().map(|(command, _)| command.chars().count());
-    let width = width.max().unwrap_or(0);
-    for (command, purpose) in commands {
-        _ = writeln!(text, "  {command:<width$}  # {purpose}");
-    }
+    text.push_str("next\n");
+    text.push_str(&next_steps(&waiting.commands(), "  "));
     text
 }
 

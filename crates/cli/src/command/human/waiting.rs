@@ -9,6 +9,7 @@ use camino::Utf8Path;
 use serde_json::{Value, json};
 
 use crate::ui::bead_view::time;
+use crate::ui::format::Next;
 use crate::ui::quoted;
 
 /// Who made it wait, which decides what an answer does.
@@ -160,35 +161,36 @@ impl Waiting {
     }
 
     /// What can be typed next, and what for.
-    pub(super) fn commands(&self) -> Vec<(String, &'static str)> {
+    pub(super) fn commands(&self) -> Vec<Next> {
         let id = quoted(Utf8Path::new(self.record.issue.id().as_str()));
         let mut commands = match self.kind {
             Kind::Run => vec![
-                (format!("beads-ralph status --bead {id}"), "what was tried"),
-                (
+                Next::new(format!("beads-ralph status --bead {id}"), "what was tried"),
+                Next::new(
                     format!("beads-ralph logs {id}"),
                     "what agents and checks wrote",
                 ),
             ],
-            Kind::Implement | Kind::Merge | Kind::Gate => vec![(
+            Kind::Implement | Kind::Merge | Kind::Gate => vec![Next::new(
                 format!("beads-ralph human show {id}"),
                 "why, and the evidence",
             )],
         };
         if let Some(worktree) = self.worktree() {
             let path = quoted(Utf8Path::new(&worktree));
-            commands.push((format!("cd {path}"), "where the work is"));
+            commands.push(Next::new(format!("cd {path}"), "where the work is"));
         }
         let (resolved, accepted) = self.consequences();
         let resolve = format!("beads-ralph human resolve {id}");
-        commands.push((format!("{resolve} --answer TEXT"), resolved));
+        commands.push(Next::new(format!("{resolve} --answer TEXT"), resolved));
         if let Some(accepted) = accepted {
-            commands.push((format!("{resolve} --accept --answer TEXT"), accepted));
+            let accept = format!("{resolve} --accept --answer TEXT");
+            commands.push(Next::new(accept, accepted));
         }
         if matches!(self.kind, Kind::Implement | Kind::Merge) && self.molecule().is_some() {
-            let what =
-                "from a stage on everything is done again, and its worker is told your answer";
-            commands.push((format!("{resolve} --redo STAGE --answer TEXT"), what));
+            let purpose = "repeat everything from a stage on; its worker gets your answer";
+            let redo = format!("{resolve} --redo STAGE --answer TEXT");
+            commands.push(Next::new(redo, purpose));
         }
         commands
     }
@@ -197,13 +199,13 @@ impl Waiting {
     fn consequences(&self) -> (&'static str, Option<&'static str>) {
         match self.kind {
             Kind::Implement if self.step().is_some() => (
-                "the step is done again, with your answer in its notes",
-                Some("it is good enough: go on with the next step"),
+                "repeat the step, with your answer in its notes",
+                Some("it is good enough: continue with the next step"),
             ),
-            Kind::Implement => ("go on, with your answer in the notes", None),
+            Kind::Implement => ("continue, with your answer in the notes", None),
             Kind::Run => (
-                "let it be tried again",
-                Some("you did it yourself, or it need not be done"),
+                "try it again",
+                Some("you did it yourself, or it is not needed"),
             ),
             Kind::Merge => ("you merged it: close it", None),
             Kind::Gate => ("it is done: close it", None),
@@ -214,8 +216,6 @@ impl Waiting {
     pub(super) fn to_json(&self) -> Value {
         let issue = &self.record.issue;
         let id = |record: &Record| record.issue.id().to_string();
-        let command =
-            |(command, purpose): (String, &str)| json!({"command": command, "purpose": purpose});
         json!({
             "id": issue.id().as_str(),
             "title": issue.title(),
@@ -225,7 +225,7 @@ impl Waiting {
             "molecule": self.molecule().map(|molecule| id(molecule.root())),
             "why": self.why(),
             "since": self.since_text(),
-            "commands": self.commands().into_iter().map(command).collect::<Vec<Value>>(),
+            "commands": self.commands(),
         })
     }
 }

@@ -1,4 +1,4 @@
-//! `blocked`: the beads that need a person, why, and how to go on (contracts §7.9, Z-1).
+//! `blocked`: the beads that wait for somebody, why, and what to do next (contracts §7.9, Z-1).
 //!
 //! These are the beads whose status is `blocked`, those that are labelled `human`, parts of a plan's molecules that no agent does, and features that could be started if no
 //! gate were red. What merely waits for other beads is shown by `list --blocked`.
@@ -13,10 +13,11 @@ use beads_ralph_core::gate::{Applicant, Gate, Gates};
 use beads_ralph_core::history::records;
 use beads_ralph_core::issue::{Blocker, Query, Record, StatusFilter, is_made_of_parts};
 use beads_ralph_core::text::{excerpt, visible};
-use beads_ralph_core::vocabulary::{IssueType, label};
+use beads_ralph_core::vocabulary::{IssueType, Status, label, metadata as key};
 use beads_ralph_runtime::store::Store;
 use camino::Utf8Path;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::args::Global;
 use crate::beads::Beads;
@@ -25,10 +26,10 @@ use crate::failure::Failure;
 use crate::governing;
 use crate::molecules;
 use crate::origin::{Origin, Origins};
-use crate::ui::bead_view::{blockers_to_json, named, paragraph, word};
+use crate::ui::bead_view::{JsonBlocker, named, paragraph, word};
+use crate::ui::format::{Next, next_steps};
 use crate::ui::{Ui, counted, quoted};
 
-/// A bead that needs a person.
 struct Stuck {
     record: Record,
     unmet: Vec<Blocker>,
@@ -37,7 +38,6 @@ struct Stuck {
     is_of_implement: bool,
     /// Which red gates hold it back, in words.
     gates: Option<String>,
-    /// Where its sprint stands in the plan.
     origin: Option<Origin>,
 }
 
@@ -45,11 +45,11 @@ pub(crate) fn run(global: &Global, ui: &Ui) -> Result<(), Failure> {
     let beads = Beads::open(global)?;
     let stuck = find(&beads, &governing::gates(global)?)?;
     if ui.is_json() {
-        let json: Vec<Value> = stuck.iter().map(to_json).collect();
-        return ui.data(&json!({"beads": json}));
+        let beads: Vec<JsonStuck<'_>> = stuck.iter().map(JsonStuck::new).collect();
+        return ui.data_under("beads", &beads);
     }
     if stuck.is_empty() {
-        ui.say("nothing needs a person; `beads-ralph list --blocked` shows what waits for other beads\n");
+        ui.say("nothing waits for you; `beads-ralph list --blocked` shows what waits for other beads\n");
         return Ok(());
     }
     let mut text = String::new();
@@ -65,7 +65,7 @@ pub(crate) fn run(global: &Global, ui: &Ui) -> Result<(), Failure> {
 fn find(beads: &Beads, gates: &Gates) -> Result<Vec<Stuck>, Failure> {
     let query = Query::default();
     let records = beads.store.find(&Query {
-        status: StatusFilter::OneOf(vec!["blocked".to_owned()]),
+        status: StatusFilter::OneOf(vec![Status::Blocked.into()]),
         ..query.clone()
     })?;
     let asked = beads.store.find(&Query {
@@ -74,14 +74,15 @@ fn find(beads: &Beads, gates: &Gates) -> Result<Vec<Stuck>, Failure> {
     })?;
     let asked = asked
         .into_iter()
-        .filter(|record| record.issue.status() != "blocked");
+        .filter(|record| record.issue.status() != Status::Blocked);
     let mut stuck = Vec::new();
     let parts = people_parts(&*beads.store)?;
     let held = held_back(beads, gates)?;
     let mut origins = Origins::of(&beads.directory);
     for record in records.into_iter().chain(asked).chain(parts).chain(held) {
         let id = record.issue.id();
-        let is_open = record.issue.status() == "open" && !record.issue.has_label(label::HUMAN);
+        let is_startable =
+            record.issue.status() == Status::Open && !record.issue.has_label(label::HUMAN);
         let denied = gates.permission(&Applicant::of_issue(&record.issue)).err();
         let noted = record.issue.held_by_gates().map(str::to_owned);
         stuck.push(Stuck {
@@ -89,7 +90,7 @@ fn find(beads: &Beads, gates: &Gates) -> Result<Vec<Stuck>, Failure> {
             n_dependents: beads.n_dependents(id)?,
             is_of_implement: human::is_of_implement(&*beads.store, &record)?,
             gates: denied
-                .filter(|_| is_open)
+                .filter(|_| is_startable)
                 .map(|it| it.to_string())
                 .or(noted),
             origin: origins.find(&record.issue),
@@ -122,7 +123,7 @@ fn held_back(beads: &Beads, gates: &Gates) -> Result<Vec<Record>, Failure> {
 pub(crate) fn people_parts(store: &dyn Store) -> Result<Vec<Record>, Failure> {
     let molecules = store.find(&Query {
         types: vec![IssueType::Molecule.into()],
-        metadata_keys: vec!["plan_file".to_owned()],
+        metadata_keys: vec![key::PLAN_FILE.to_owned()],
         ..Query::default()
     })?;
     let mut parts = Vec::new();
@@ -132,8 +133,8 @@ pub(crate) fn people_parts(store: &dyn Store) -> Result<Vec<Record>, Failure> {
             let issue = &record.issue;
             let kind = IssueType::known(issue.issue_type());
             let is_work = matches!(kind, Some(IssueType::Work | IssueType::Merge));
-            let is_open = issue.status() == "open" && !issue.has_label(label::HUMAN);
-            is_open && !record.is_blocked && !is_work && !is_made_of_parts(issue)
+            let is_startable = issue.status() == Status::Open && !issue.has_label(label::HUMAN);
+            is_startable && !record.is_blocked && !is_work && !is_made_of_parts(issue)
         });
         parts.extend(open.cloned());
     }
@@ -157,80 +158,98 @@ impl Stuck {
         asked.or_else(|| self.is_for_person().then(|| records::last_error(issue))?)
     }
 
-    /// What can be done next, and what for.
-    fn commands(&self) -> Vec<(String, &'static str)> {
+    fn commands(&self) -> Vec<Next> {
         let id = quoted(Utf8Path::new(self.record.issue.id().as_str()));
         if self.gates.is_some() {
-            let enforce = ("beads-ralph gate enforce", "release it once they are green");
-            let is_blocked = self.record.issue.status() == "blocked";
-            let commands = [
-                ("beads-ralph gate list", "what failed"),
-                ("beads-ralph gate run", "run them again when it is mended"),
+            let mut commands = vec![
+                Next::new("beads-ralph gate list", "what failed"),
+                Next::new("beads-ralph gate run", "run them again when it is fixed"),
             ];
-            let commands = commands.into_iter().chain(is_blocked.then_some(enforce));
-            return commands
-                .map(|(command, purpose)| (command.to_owned(), purpose))
-                .collect();
+            if self.record.issue.status() == Status::Blocked {
+                let purpose = "release it when they are green";
+                commands.push(Next::new("beads-ralph gate enforce", purpose));
+            }
+            return commands;
         }
         if self.is_of_implement {
             return vec![
-                (
+                Next::new(
                     format!("beads-ralph human show {id}"),
                     "why, and the evidence",
                 ),
-                (
+                Next::new(
                     format!("beads-ralph human resolve {id} --answer TEXT"),
-                    "go on, with your answer in the notes; --accept goes past the step",
+                    "continue, with your answer in the notes; --accept skips the step",
                 ),
             ];
         }
         let mut commands = vec![
-            (format!("beads-ralph status --bead {id}"), "what was tried"),
-            (
+            Next::new(format!("beads-ralph status --bead {id}"), "what was tried"),
+            Next::new(
                 format!("beads-ralph logs {id}"),
                 "what agents and checks wrote",
             ),
         ];
-        if let Some(worktree) = self.text_of("worktree_path") {
+        if let Some(worktree) = self.text_of(key::WORKTREE_PATH) {
             let path = quoted(Utf8Path::new(worktree));
-            commands.push((
-                format!("cd {path}"),
-                "where the work is; to mend it yourself, commit there before you retry",
-            ));
+            let purpose = "where the work is; to fix it yourself, commit there before you retry";
+            commands.push(Next::new(format!("cd {path}"), purpose));
         }
-        commands.push((format!("beads-ralph retry {id}"), "let it be tried again"));
-        commands.push((
+        commands.push(Next::new(format!("beads-ralph retry {id}"), "try it again"));
+        commands.push(Next::new(
             format!("beads-ralph close {id} --reason TEXT"),
-            "you did it yourself, or it need not be done",
+            "you did it yourself, or it is not needed",
         ));
         commands
     }
 }
 
-fn to_json(stuck: &Stuck) -> Value {
-    let issue = &stuck.record.issue;
-    let metadata = |key: &str| issue.metadata().and_then(|map| map.get(key));
-    let command =
-        |(command, purpose): (String, &str)| json!({"command": command, "purpose": purpose});
-    json!({
-        "id": issue.id().as_str(),
-        "title": issue.title(),
-        "sprint": metadata("sprint"),
-        "team_name": metadata("team_name"),
-        "status": issue.status(),
-        "human": stuck.is_for_person(),
-        "attempt_count": metadata("attempt_count"),
-        "question": stuck.question(),
-        "last_error": records::last_error(issue),
-        "last_failure": records::last_failure(issue),
-        "branch": stuck.text_of("branch"),
-        "worktree": stuck.text_of("worktree_path"),
-        "gates": stuck.gates,
-        "source": stuck.origin.as_ref().map(Origin::to_json),
-        "unmet": blockers_to_json(&stuck.unmet),
-        "dependents": stuck.n_dependents,
-        "commands": stuck.commands().into_iter().map(command).collect::<Vec<Value>>(),
-    })
+/// A bead that waits for somebody, for programs. What no text says is null.
+#[derive(Serialize)]
+struct JsonStuck<'s> {
+    id: &'s str,
+    title: &'s str,
+    sprint: Option<&'s Value>,
+    team_name: Option<&'s Value>,
+    status: &'s str,
+    human: bool,
+    attempt_count: Option<&'s Value>,
+    question: Option<String>,
+    last_error: Option<String>,
+    last_failure: Option<String>,
+    branch: Option<&'s str>,
+    worktree: Option<&'s str>,
+    gates: Option<&'s str>,
+    source: Option<Value>,
+    unmet: Vec<JsonBlocker<'s>>,
+    dependents: usize,
+    commands: Vec<Next>,
+}
+
+impl<'s> JsonStuck<'s> {
+    fn new(stuck: &'s Stuck) -> Self {
+        let issue = &stuck.record.issue;
+        let metadata = |key: &str| issue.metadata().and_then(|map| map.get(key));
+        Self {
+            id: issue.id().as_str(),
+            title: issue.title(),
+            sprint: metadata(key::SPRINT),
+            team_name: metadata(key::TEAM_NAME),
+            status: issue.status(),
+            human: stuck.is_for_person(),
+            attempt_count: metadata(key::ATTEMPT_COUNT),
+            question: stuck.question(),
+            last_error: records::last_error(issue),
+            last_failure: records::last_failure(issue),
+            branch: stuck.text_of(key::BRANCH),
+            worktree: stuck.text_of(key::WORKTREE_PATH),
+            gates: stuck.gates.as_deref(),
+            source: stuck.origin.as_ref().map(Origin::to_json),
+            unmet: JsonBlocker::all(&stuck.unmet),
+            dependents: stuck.n_dependents,
+            commands: stuck.commands(),
+        }
+    }
 }
 
 fn said(stuck: &Stuck) -> String {
@@ -241,7 +260,7 @@ fn said(stuck: &Stuck) -> String {
     let parts = [
         ("question", records::question(issue)),
         ("last error", error),
-        ("the last that did not pass", failure),
+        ("last failure", failure),
     ];
     for (heading, part) in &parts {
         if let Some(part) = part {
@@ -252,15 +271,16 @@ fn said(stuck: &Stuck) -> String {
         _ = writeln!(text, "  {}", visible(gates));
     }
     if stuck.gates.is_none() && parts.iter().all(|(_, part)| part.is_none()) {
-        text.push_str(match issue.status() {
-            "open" => "  a part of a molecule that no agent does; close it when it is done\n",
-            _ => "  nobody said why\n",
+        text.push_str(if issue.status() == Status::Open {
+            "  a part of a molecule that no agent does; close it when it is done\n"
+        } else {
+            "  no reason is known\n"
         });
     }
     if let Some(origin) = &stuck.origin {
         _ = writeln!(text, "  plan {}", origin.words());
     }
-    if let Some(branch) = stuck.text_of("branch") {
+    if let Some(branch) = stuck.text_of(key::BRANCH) {
         _ = writeln!(text, "  branch {}", excerpt(branch));
     }
     for blocker in &stuck.unmet {
@@ -271,13 +291,8 @@ fn said(stuck: &Stuck) -> String {
         let others = counted(stuck.n_dependents, "bead waits", "beads wait");
         _ = writeln!(text, "  {others} for it");
     }
-    text.push_str("  to go on\n");
-    let commands = stuck.commands();
-    let width = commands.iter().map(|(command, _)| command.chars().count());
-    let width = width.max().unwrap_or(0);
-    for (command, purpose) in commands {
-        _ = writeln!(text, "    {command:<width$}  # {purpose}");
-    }
+    text.push_str("  next\n");
+    text.push_str(&next_steps(&stuck.commands(), "    "));
     text
 }
 

@@ -10,10 +10,11 @@ use beads_ralph_core::diag::{ErrorCode, did_you_mean};
 use beads_ralph_core::text::{excerpt, visible, visible_lines};
 use beads_ralph_runtime::os::files;
 use clap::Args;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::args::Global;
 use crate::failure::Failure;
+use crate::ui::format::list_of;
 use crate::ui::table::{Page, Table};
 use crate::ui::{self, Ui};
 use places::Run;
@@ -35,9 +36,25 @@ pub(crate) struct LogsArgs {
     pub(crate) follow: bool,
 }
 
+#[derive(Serialize)]
+struct OneLog<'l> {
+    bead: &'l str,
+    run: &'l str,
+    log: &'l str,
+    text: &'l str,
+}
+
+#[derive(Serialize)]
+struct Listed<'l> {
+    bead: &'l str,
+    run: &'l str,
+    runs: &'l [String],
+    logs: &'l [Log],
+}
+
 pub(crate) fn run(args: &LogsArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     if args.follow && ui.is_json() {
-        let message = "what is followed has no end, so there is no JSON object for it";
+        let message = "--follow does not end, so it cannot answer one JSON object";
         return Err(Failure::new(ErrorCode::ValidationConstraint, message)
             .action("leave out --json or --follow")
             .exit_with(2));
@@ -58,7 +75,13 @@ pub(crate) fn run(args: &LogsArgs, global: &Global, ui: &Ui) -> Result<(), Failu
     let bytes = files::read_kept(&log.path)?;
     let text = String::from_utf8_lossy(&bytes);
     if ui.is_json() {
-        return ui.data(&json!({"bead": bead, "run": run.name, "log": log.name, "text": text}));
+        let data = OneLog {
+            bead: &bead,
+            run: &run.name,
+            log: &log.name,
+            text: &text,
+        };
+        return ui.data(&data);
     }
     if ui::page_width().is_some() {
         return ui.out(&visible_lines(&text));
@@ -77,7 +100,7 @@ fn choose(bead: &str, mut runs: Vec<Run>, args: &LogsArgs) -> Result<Run, Failur
     match index {
         Some(index) => Ok(runs.swap_remove(index)),
         None if runs.is_empty() => {
-            let message = format!("nothing was run for '{}' here", excerpt(bead));
+            let message = format!("no agent or check has run for '{}' here", excerpt(bead));
             let failure = Failure::new(ErrorCode::DependencyUnresolved, message);
             Err(failure.action(
                 "`beads-ralph run`, `implement`, `exec` and `verify` keep what agents and checks write",
@@ -85,12 +108,9 @@ fn choose(bead: &str, mut runs: Vec<Run>, args: &LogsArgs) -> Result<Run, Failur
         }
         None => {
             let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
-            let message = format!(
-                "there is no such run; there are {}",
-                visible(&names.join(", "))
-            );
+            let message = format!("unknown run; the runs are {}", list_of(&names, usize::MAX));
             Err(Failure::new(ErrorCode::DependencyUnresolved, message)
-                .action("name one of them, or count back from the last"))
+                .action("name one of them, or count back from the latest"))
         }
     }
 }
@@ -99,7 +119,7 @@ fn find<'a>(logs: &'a [Log], wanted: &str) -> Result<&'a Log, Failure> {
     if let Some(log) = logs.iter().find(|log| log.name == wanted) {
         return Ok(log);
     }
-    let message = format!("there is no log '{}'", excerpt(wanted));
+    let message = format!("unknown log '{}'", excerpt(wanted));
     let failure = Failure::new(ErrorCode::DependencyUnresolved, message);
     Err(
         match did_you_mean(wanted, logs.iter().map(|log| log.name.as_str())) {
@@ -111,9 +131,12 @@ fn find<'a>(logs: &'a [Log], wanted: &str) -> Result<&'a Log, Failure> {
 
 fn list(bead: &str, run: &str, runs: &[String], logs: &[Log], ui: &Ui) -> Result<(), Failure> {
     if ui.is_json() {
-        let log = |log: &Log| json!({"log": log.name, "bytes": log.n_bytes, "path": log.path});
-        let logs: Vec<Value> = logs.iter().map(log).collect();
-        return ui.data(&json!({"bead": bead, "run": run, "runs": runs, "logs": logs}));
+        return ui.data(&Listed {
+            bead,
+            run,
+            runs,
+            logs,
+        });
     }
     let mut table = Table::new(&["log…", "bytes"]);
     for log in logs {

@@ -1,4 +1,4 @@
-//! `metrics`: the figures of runs in the text format of Prometheus, from their journals, so that no process has to keep count.
+//! `metrics`: the figures of runs in the text format of Prometheus, from their journals, so that no process has to count.
 //!
 //! Data: `{"metrics": TEXT}`.
 
@@ -10,13 +10,12 @@ use beads_ralph_core::history::{Chronicle, RunKind};
 use beads_ralph_runtime::run::RunDirectory;
 use beads_ralph_runtime::store;
 use clap::Args;
-use serde_json::json;
 
 use super::report::told;
 use crate::beads::here;
 use crate::failure::Failure;
 use crate::journal;
-use crate::ui::{Ui, bead_state};
+use crate::ui::{Ui, format};
 
 pub(crate) fn run(args: &MetricsArgs, ui: &Ui) -> Result<(), Failure> {
     let mut metrics = Metrics::default();
@@ -33,7 +32,7 @@ pub(crate) fn run(args: &MetricsArgs, ui: &Ui) -> Result<(), Failure> {
         metrics.count(&told(&journal::find(&args.run)?)?);
     }
     if ui.is_json() {
-        return ui.data(&json!({"metrics": metrics.text()}));
+        return ui.data_under("metrics", &metrics.text());
     }
     ui.out(&metrics.text())
 }
@@ -128,7 +127,7 @@ const KNOWN: [(&str, &str, &str); 18] = [
     (
         "beads_ralph_success_ratio",
         "gauge",
-        "The share of closed beads among those that were closed or given up.",
+        "The share of closed beads among those that were closed or blocked.",
     ),
 ];
 
@@ -157,7 +156,7 @@ impl Metrics {
         let took = chronicle.last.duration_since(chronicle.began).as_secs_f64();
         self.add("beads_ralph_run_seconds", &[("run", run)], took);
         for story in &chronicle.stories {
-            let state = bead_state::word(&story.state);
+            let state = format::state_word(&story.state);
             self.add("beads_ralph_beads", &[("run", run), ("state", state)], 1.0);
             let n_attempts = number(story.attempts.len() as u64);
             self.add("beads_ralph_attempts_total", &[("run", run)], n_attempts);

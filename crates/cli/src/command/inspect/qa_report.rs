@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use beads_ralph_core::history::records::{self, FlakyCheck, FlakyChecks, QaAgentReport};
 use beads_ralph_runtime::check::each_kept_record;
-use serde_json::json;
+use serde::Serialize;
 
 use crate::args::Global;
 use crate::beads::Beads;
@@ -18,6 +18,12 @@ use crate::ui::figures;
 use crate::ui::format::percent;
 use crate::ui::table::{Page, Table};
 use crate::work;
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    agents: &'a [QaAgentReport],
+    flaky_checks: &'a [FlakyCheck],
+}
 
 pub(crate) fn run(global: &Global, ui: &Ui) -> Result<(), Failure> {
     let beads = Beads::open(global)?;
@@ -32,7 +38,10 @@ pub(crate) fn run(global: &Global, ui: &Ui) -> Result<(), Failure> {
     each_kept_record(&root, &beads.directory, |record| checks.take(record));
     let flaky = checks.ranked();
     if ui.is_json() {
-        return ui.data(&json!({"agents": agents, "flaky_checks": flaky}));
+        return ui.data(&Answer {
+            agents: &agents,
+            flaky_checks: &flaky,
+        });
     }
     if agents.is_empty() {
         ui.say("no QA agent has run yet\n");
@@ -46,7 +55,7 @@ pub(crate) fn run(global: &Global, ui: &Ui) -> Result<(), Failure> {
 }
 
 fn flaky_table(checks: &[FlakyCheck]) -> Table {
-    let mut table = Table::new(&["FLAKY CHECK…", "RUNS", "FLAKY", "SHARE", "LAST SAID…"]);
+    let mut table = Table::new(&["FLAKY CHECK…", "RUNS", "FLAKY", "SHARE", "LAST MESSAGE…"]);
     for check in checks {
         table.row(vec![
             check.check.clone(),
@@ -67,7 +76,7 @@ fn table(agents: &[QaAgentReport]) -> Table {
         "FAIL",
         "STOP",
         "NOT PASSED",
-        "LAST SAID…",
+        "LAST MESSAGE…",
     ]);
     for agent in agents {
         table.row(vec![

@@ -1,4 +1,4 @@
-//! `replay`: decides everything in a run's journal once more, and compares.
+//! `replay`: makes the decisions in a run's journal again, and compares.
 //!
 //! Data: `{run, version, events, decisions, is_identical, first_difference: {seq, at, event, now: […], recorded: […]}|null}`; with `--show` also
 //! `timeline: [{seq, at, event, decisions: [{bead, action, detail}]}]`.
@@ -13,7 +13,7 @@ use beads_ralph_core::engine::{
 use beads_ralph_core::text::excerpt;
 use clap::Args;
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::journal::{self, Journal};
@@ -46,18 +46,18 @@ pub(crate) fn run(args: &ReplayArgs, ui: &Ui) -> Result<(), Failure> {
         ui.out(&story.timeline(Page::of(ui)))?;
     }
     ui.out(&summary(&journal, difference.as_ref()))?;
-    let data = || story.to_json(difference.as_ref(), args.show);
+    let answer = || story.answer(difference.as_ref(), args.show);
     match &difference {
-        None if ui.is_json() => ui.data(&data()),
+        None if ui.is_json() => ui.data(&answer()),
         None => Ok(()),
         Some((seq, ..)) => Err(Failure::new(
             ErrorCode::ValidationConstraint,
             format!("the decisions differ from entry {seq} on"),
         )
         .action(
-            "the journal was changed, or this version decides otherwise than the one that wrote it",
+            "the journal was changed, or this version decides differently from the one that wrote it",
         )
-        .with_results(data())
+        .with_results(answer())
         .told()),
     }
 }
@@ -90,7 +90,7 @@ fn summary(journal: &Journal, difference: Option<&Difference>) -> String {
         counted(n_decisions(journal), "decision", "decisions"),
     );
     match difference {
-        None => text.push_str("all decisions are the same again\n"),
+        None => text.push_str("all decisions are the same\n"),
         Some((seq, now, recorded)) => {
             _ = writeln!(text, "different from entry {seq} on:");
             for (word, effects) in [("recorded", recorded), ("now", now)] {
@@ -149,44 +149,75 @@ impl<'j> Story<'j> {
         }
     }
 
-    fn to_json(&self, difference: Option<&Difference>, shows: bool) -> Value {
+    fn answer<'a>(&'a self, difference: Option<&'a Difference>, shows: bool) -> Replayed<'a> {
         let journal = self.journal;
         let at = |seq: u64| journal.entries.iter().find(|entry| entry.seq == seq);
-        let mut data = json!({
-            "run": journal.head.settings.run,
-            "version": journal.head.version,
-            "events": journal.entries.len(),
-            "decisions": n_decisions(journal),
-            "is_identical": difference.is_none(),
-            "first_difference": difference.map(|(seq, now, recorded)| json!({
-                "seq": seq,
-                "at": at(*seq).map(|entry| entry.at),
-                "event": at(*seq).map(|entry| self.happened(&entry.event)),
-                "now": now,
-                "recorded": recorded,
-            })),
-        });
-        if shows {
-            data["timeline"] = journal.entries.iter().map(|it| self.moment(it)).collect();
+        Replayed {
+            run: &journal.head.settings.run,
+            version: &journal.head.version,
+            events: journal.entries.len(),
+            decisions: n_decisions(journal),
+            is_identical: difference.is_none(),
+            first_difference: difference.map(|(seq, now, recorded)| FirstDifference {
+                seq: *seq,
+                at: at(*seq).map(|entry| entry.at),
+                event: at(*seq).map(|entry| self.happened(&entry.event)),
+                now,
+                recorded,
+            }),
+            timeline: shows.then(|| journal.entries.iter().map(|it| self.moment(it)).collect()),
         }
-        data
     }
 
-    fn moment(&self, entry: &Entry) -> Value {
-        let decided = |effect: &Effect| {
-            json!({
-                "bead": effect.bead,
-                "action": effect.action.name(),
-                "detail": detail(&effect.action),
-            })
+    fn moment<'a>(&self, entry: &'a Entry) -> Moment<'a> {
+        let decided = |effect: &'a Effect| Decision {
+            bead: effect.bead.as_str(),
+            action: effect.action.name(),
+            detail: detail(&effect.action),
         };
-        json!({
-            "seq": entry.seq,
-            "at": entry.at,
-            "event": self.happened(&entry.event),
-            "decisions": entry.effects.iter().map(decided).collect::<Vec<_>>(),
-        })
+        Moment {
+            seq: entry.seq,
+            at: entry.at,
+            event: self.happened(&entry.event),
+            decisions: entry.effects.iter().map(decided).collect(),
+        }
     }
+}
+
+#[derive(Serialize)]
+struct Replayed<'a> {
+    run: &'a str,
+    version: &'a str,
+    events: usize,
+    decisions: usize,
+    is_identical: bool,
+    first_difference: Option<FirstDifference<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timeline: Option<Vec<Moment<'a>>>,
+}
+
+#[derive(Serialize)]
+struct FirstDifference<'a> {
+    seq: u64,
+    at: Option<Timestamp>,
+    event: Option<String>,
+    now: &'a [Effect],
+    recorded: &'a [Effect],
+}
+
+#[derive(Serialize)]
+struct Moment<'a> {
+    seq: u64,
+    at: Timestamp,
+    event: String,
+    decisions: Vec<Decision<'a>>,
+}
+
+#[derive(Serialize)]
+struct Decision<'a> {
+    bead: &'a str,
+    action: &'static str,
+    detail: String,
 }
 
 fn since(began: Option<Timestamp>, at: Timestamp) -> String {
@@ -264,7 +295,7 @@ fn answered(answer: &Result<Answer, Trouble>) -> String {
         Ok(Answer::Merged { commit }) => format!("merged by {}", commit.short()),
         Ok(Answer::Conflicted { files, .. }) => format!("conflicts in {}", files.join(", ")),
         Ok(Answer::Proposed { url, .. }) => url.clone(),
-        Ok(Answer::NotProposed) => "there is no pull request".to_owned(),
+        Ok(Answer::NotProposed) => "no pull request".to_owned(),
         Ok(Answer::Done) => "done".to_owned(),
     }
 }

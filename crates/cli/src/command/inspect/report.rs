@@ -2,21 +2,28 @@
 //!
 //! Data: `{run, path, bytes, beads, outcome}`.
 
-mod evidence;
+use std::collections::HashMap;
+use std::sync::Arc;
 
 use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_core::engine::Outcome;
-use beads_ralph_core::history::{Chronicle, chronicle};
+use beads_ralph_core::engine::{CommitId, Outcome};
+use beads_ralph_core::history::{Attempt, Chronicle, RunKind, chronicle};
 use beads_ralph_core::issue::Liveness;
+use beads_ralph_runtime::check::last_records;
+use beads_ralph_runtime::git::{Change, Git, Settings};
+use beads_ralph_runtime::os::process::Units;
+use beads_ralph_runtime::repo;
 use beads_ralph_runtime::run::RunDirectory;
 use beads_ralph_runtime::{os::clock, os::files};
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
-use serde_json::json;
+use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::origin::Origins;
 use crate::ui::Ui;
+use crate::ui::kept_check::KeptCheck;
+use crate::ui::page::Evidence;
 use crate::{journal, ui::page};
 
 #[derive(Debug, Args)]
@@ -38,7 +45,7 @@ pub(crate) fn page_of(run: &str, output: Option<&Utf8Path>, ui: &Ui) -> Result<(
     let run = journal::find(run)?;
     let mut told = told(&run)?;
     locate(&mut told, &run);
-    let evidence = evidence::of(&run, &told);
+    let evidence = evidence_of(&run, &told);
     write(&told, &page::html(&told, &evidence), output, ui)
 }
 
@@ -52,7 +59,6 @@ fn locate(told: &mut Chronicle, run: &RunDirectory) {
     }
 }
 
-/// The story of a run.
 pub(crate) fn told(run: &RunDirectory) -> Result<Chronicle, Failure> {
     let journal = journal::read_in(run)?;
     let told = chronicle(&journal.head, &journal.entries);
@@ -68,9 +74,18 @@ pub(crate) fn told(run: &RunDirectory) -> Result<Chronicle, Failure> {
     Ok(told)
 }
 
+#[derive(Serialize)]
+struct Written<'w> {
+    run: &'w str,
+    path: &'w Utf8Path,
+    bytes: usize,
+    beads: usize,
+    outcome: Option<&'static str>,
+}
+
 fn write(told: &Chronicle, html: &str, output: Option<&Utf8Path>, ui: &Ui) -> Result<(), Failure> {
     if output == Some(Utf8Path::new("-")) && ui.is_json() {
-        let message = "a page on standard output leaves no room for JSON";
+        let message = "standard output cannot hold both the page and the JSON answer";
         return Err(Failure::new(ErrorCode::ValidationConstraint, message)
             .action("leave out --json, or name a file")
             .exit_with(2));
@@ -84,13 +99,50 @@ fn write(told: &Chronicle, html: &str, output: Option<&Utf8Path>, ui: &Ui) -> Re
     );
     files::write_atomic(&path, html.as_bytes())?;
     if ui.is_json() {
-        return ui.data(&json!({
-            "run": told.run,
-            "path": path,
-            "bytes": html.len(),
-            "beads": told.stories.len(),
-            "outcome": told.outcome.as_ref().map(Outcome::as_str),
-        }));
+        return ui.data(&Written {
+            run: &told.run,
+            path: &path,
+            bytes: html.len(),
+            beads: told.stories.len(),
+            outcome: told.outcome.as_ref().map(Outcome::as_str),
+        });
     }
     ui.out(&format!("{path}\n"))
+}
+
+/// What lies beside a journal. What is not there any more is left out: a page without it is better than none.
+fn evidence_of(run: &RunDirectory, told: &Chronicle) -> Evidence {
+    let mut evidence = Evidence::default();
+    let mut pairs = Vec::new();
+    for story in &told.stories {
+        for (at, attempt) in story.attempts.iter().enumerate() {
+            let key = (story.task.id.clone(), at);
+            // Attempts of one number were kept in one place, where the last one is.
+            let is_last = !(story.attempts[at + 1..].iter()).any(|it| it.number == attempt.number);
+            if is_last && attempt.runs.iter().any(|it| it.kind == RunKind::Verify) {
+                let directory = run.attempt(&story.task.id, attempt.number);
+                let records = last_records(&directory);
+                let records = records.map(|records| (key, KeptCheck::read_all(records)));
+                evidence.checks.extend(records);
+            }
+            pairs.extend(ends(attempt));
+        }
+    }
+    evidence.changes = changes(run, &pairs).unwrap_or_default();
+    evidence
+}
+
+fn ends(attempt: &Attempt) -> Option<(&CommitId, &CommitId)> {
+    let (commit, _) = attempt.sealed.as_ref()?;
+    Some((commit, attempt.base.as_ref()?))
+}
+
+fn changes(
+    run: &RunDirectory,
+    pairs: &[(&CommitId, &CommitId)],
+) -> Option<HashMap<CommitId, Vec<Change>>> {
+    let root = repo::root_of(run.path())?;
+    let units = Arc::new(Units::own().ok()?);
+    let git = Git::open(units, &root, Settings::default()).ok()?;
+    git.changes(pairs).ok()
 }

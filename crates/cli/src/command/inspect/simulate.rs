@@ -22,7 +22,7 @@ use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::os::files;
 use camino::Utf8PathBuf;
 use clap::Args;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use self::model::ModelArgs;
 use crate::args::{Global, RuleArgs};
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global, ui: &Ui) -> Result<(), F
     if work.tasks.is_empty() {
         return Err(Failure::new(
             ErrorCode::DependencyUnresolved,
-            "there is nothing to simulate: no bead is left to be worked on",
+            "nothing to simulate: no bead is left to work on",
         )
         .action("name a plan, or apply one first"));
     }
@@ -90,12 +90,11 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global, ui: &Ui) -> Result<(), F
         work: &work,
     };
     if ui.is_json() {
-        return ui.data(&answer.to_json());
+        return ui.data(&answer.data());
     }
     ui.out(&answer.text(Page::of(ui)))
 }
 
-/// The story of one round.
 fn first_round(args: &SimulateArgs, work: &Work) -> Chronicle {
     let round = Play {
         settings: work.settings.clone(),
@@ -155,12 +154,15 @@ struct Answer<'a> {
 const MS_PER_MINUTE: f64 = 60_000.0;
 
 fn minutes(ms: Percentiles) -> Percentiles {
-    let rounded = |ms: f64| (ms / MS_PER_MINUTE * 1000.0).round() / 1000.0;
     Percentiles {
-        p50: rounded(ms.p50),
-        p90: rounded(ms.p90),
-        p99: rounded(ms.p99),
+        p50: rounded_minutes(ms.p50),
+        p90: rounded_minutes(ms.p90),
+        p99: rounded_minutes(ms.p99),
     }
+}
+
+fn rounded_minutes(ms: f64) -> f64 {
+    (ms / MS_PER_MINUTE * 1000.0).round() / 1000.0
 }
 
 /// A simulated time: its tenths of a second would look exact, and are not.
@@ -169,36 +171,36 @@ fn time(ms: f64) -> String {
 }
 
 impl Answer<'_> {
-    fn to_json(&self) -> Value {
+    fn data(&self) -> Data<'_> {
         let StudyResult {
             figures,
             first_in_first_out,
             ..
         } = &self.result;
-        json!({
-            "beads": self.work.tasks.len(),
-            "workers": self.work.settings.max_parallel,
-            "rounds": self.args.rounds,
-            "seed": self.args.seed,
-            "learned_from": self.work.n_learned,
-            "makespan_minutes": minutes(figures.makespan_ms),
-            "critical_path_minutes": minutes(figures.critical_ms),
-            "utilisation": figures.utilisation,
-            "cost_usd": figures.cost_usd,
-            "attempts": figures.attempts,
-            "closed": figures.closed,
-            "endings": figures.endings,
-            "first_in_first_out": {
-                "makespan_minutes": minutes(first_in_first_out.makespan_ms),
-                "utilisation": first_in_first_out.utilisation,
+        Data {
+            beads: self.work.tasks.len(),
+            workers: self.work.settings.max_parallel,
+            rounds: self.args.rounds,
+            seed: self.args.seed,
+            learned_from: self.work.n_learned,
+            makespan_minutes: minutes(figures.makespan_ms),
+            critical_path_minutes: minutes(figures.critical_ms),
+            utilisation: figures.utilisation,
+            cost_usd: figures.cost_usd,
+            attempts: figures.attempts,
+            closed: figures.closed,
+            endings: &figures.endings,
+            first_in_first_out: FirstInFirstOut {
+                makespan_minutes: minutes(first_in_first_out.makespan_ms),
+                utilisation: first_in_first_out.utilisation,
             },
-            "critical_path": self.links().iter().map(Link::to_json).collect::<Vec<_>>(),
-            "recorded": self.again.as_ref().map(|again| json!({
-                "run": again.run,
-                "launches": again.n_launches,
-                "is_identical": again.first_difference.is_none(),
-            })),
-        })
+            critical_path: self.links().iter().map(Link::data).collect(),
+            recorded: self.again.as_ref().map(|again| Recorded {
+                run: &again.run,
+                launches: again.n_launches,
+                is_identical: again.first_difference.is_none(),
+            }),
+        }
     }
 
     /// The longest chain of the round in the middle, with how often each bead is on one.
@@ -242,7 +244,7 @@ impl Answer<'_> {
         if let Some(again) = &self.again {
             _ = writeln!(text, "{}", again.said());
         }
-        text.push_str("\nthe longest chain, in the round in the middle:\n");
+        text.push_str("\nlongest chain, in the median round:\n");
         let mut table = Table::new(&["SPRINT", "BEAD", "TITLE…", "TOOK", "ON THE CHAIN"]);
         for link in self.links() {
             table.row(link.row());
@@ -251,18 +253,17 @@ impl Answer<'_> {
         text
     }
 
-    /// Where the numbers come from.
     fn source(&self) -> String {
         match (&self.work.run, self.work.n_learned) {
             (Some(run), _) => {
                 let run = excerpt(&run.journal.head.settings.run);
                 format!("times and outcomes of run {run}")
             }
-            (None, 0) => "times and rates are given or guessed".to_owned(),
+            (None, 0) => "times and rates are given or estimated".to_owned(),
             (None, n) => {
                 let runs = counted(n, "run of an agent", "runs of agents");
                 let cost = if self.work.is_unpriced {
-                    "; none of them said what it cost, so that is guessed"
+                    "; none of them reported its cost, so that is estimated"
                 } else {
                     ""
                 };
@@ -282,7 +283,7 @@ impl Answer<'_> {
             0.0
         };
         format!(
-            "first in, first out would take {} / {} / {} ({longer:+.1} % in the middle)",
+            "first in, first out would take {} / {} / {} ({longer:+.1}% in the median)",
             time(other.p50),
             time(other.p90),
             time(other.p99)
@@ -291,7 +292,7 @@ impl Answer<'_> {
 }
 
 fn table(figures: &Figures) -> Table {
-    let mut table = Table::new(&["", "HALF", "9 OF 10", "99 OF 100"]);
+    let mut table = Table::new(&["", "P50", "P90", "P99"]);
     let mut row = |name: &str, of: Percentiles, shown: &dyn Fn(f64) -> String| {
         let cells = [of.p50, of.p90, of.p99].map(shown);
         table.row([name.to_owned()].into_iter().chain(cells).collect());
@@ -307,48 +308,88 @@ fn table(figures: &Figures) -> Table {
 
 fn ended(figures: &Figures) -> String {
     let words = |ending: &str| match ending {
-        "done" => "ended with everything closed",
-        "needs_person" => "left something for a person",
+        "done" => "closed everything",
+        "needs_person" => "left something for you",
         "fatal" => "stopped before the end",
         "stopped" => "were stopped",
-        "stuck" => "came to a halt",
+        "stuck" => "got stuck",
         _ => "took too long",
     };
     let all: Vec<String> = (figures.endings.iter())
         .map(|(ending, n)| format!("{n} {}", words(ending)))
         .collect();
-    format!("of the rounds, {}", all.join(", "))
+    format!("rounds: {}", all.join(", "))
 }
 
 impl Again {
     fn said(&self) -> String {
         let launches = counted(self.n_launches, "launch", "launches");
         match self.first_difference {
-            None => format!("played again as it was: {launches}, all the same"),
+            None => format!("repeated the recorded run: {launches}, all identical"),
             Some(n) => format!(
-                "played again as it was: {launches}, other from number {} on",
+                "repeated the recorded run: {launches}, different from number {} on",
                 n + 1
             ),
         }
     }
 }
 
-/// A bead of the longest chain.
+#[derive(Serialize)]
+struct Data<'a> {
+    beads: usize,
+    workers: usize,
+    rounds: u32,
+    seed: u64,
+    learned_from: usize,
+    makespan_minutes: Percentiles,
+    critical_path_minutes: Percentiles,
+    utilisation: Percentiles,
+    cost_usd: Percentiles,
+    attempts: Percentiles,
+    closed: Percentiles,
+    endings: &'a BTreeMap<&'static str, u32>,
+    first_in_first_out: FirstInFirstOut,
+    critical_path: Vec<LinkData<'a>>,
+    recorded: Option<Recorded<'a>>,
+}
+
+#[derive(Serialize)]
+struct FirstInFirstOut {
+    makespan_minutes: Percentiles,
+    utilisation: Percentiles,
+}
+
+#[derive(Serialize)]
+struct LinkData<'a> {
+    bead: &'a BeadId,
+    sprint: &'a str,
+    title: &'a str,
+    minutes: f64,
+    share: f64,
+}
+
+#[derive(Serialize)]
+struct Recorded<'a> {
+    run: &'a str,
+    launches: usize,
+    is_identical: bool,
+}
+
 struct Link<'t> {
     task: &'t Task,
     took_ms: f64,
     share: f64,
 }
 
-impl Link<'_> {
-    fn to_json(&self) -> Value {
-        json!({
-            "bead": self.task.id,
-            "sprint": self.task.sprint,
-            "title": self.task.title,
-            "minutes": (self.took_ms / MS_PER_MINUTE * 1000.0).round() / 1000.0,
-            "share": self.share,
-        })
+impl<'t> Link<'t> {
+    fn data(&self) -> LinkData<'t> {
+        LinkData {
+            bead: &self.task.id,
+            sprint: &self.task.sprint,
+            title: &self.task.title,
+            minutes: rounded_minutes(self.took_ms),
+            share: self.share,
+        }
     }
 
     fn row(&self) -> Vec<String> {

@@ -9,7 +9,6 @@
 //! n_unpriced} | null, part_of, last_error, question}`; molecules are those of `implement`, and `tries` counts how often a step was
 //! begun.
 
-mod checked;
 mod implementing;
 mod one_bead;
 mod stages;
@@ -24,7 +23,7 @@ use beads_ralph_core::history::records::{Figures, Tally};
 use beads_ralph_core::issue::{Issue, Query, Record, StatusFilter};
 use beads_ralph_core::number::SprintId;
 use beads_ralph_core::text::excerpt;
-use beads_ralph_core::vocabulary::label;
+use beads_ralph_core::vocabulary::{Status, label, metadata as key};
 use beads_ralph_runtime::controls::{self, Order, Orders};
 use beads_ralph_runtime::os::host;
 use camino::Utf8PathBuf;
@@ -57,11 +56,15 @@ pub(crate) struct StatusArgs {
 /// The team of beads that name none (L-5).
 const DEFAULT_TEAM: &str = "default-team";
 
-/// The statuses that are always counted.
-const COUNTED: [&str; 4] = ["open", "in_progress", "blocked", "closed"];
+const COUNTED: [&str; 4] = [
+    Status::Open.as_str(),
+    Status::InProgress.as_str(),
+    Status::Blocked.as_str(),
+    Status::Closed.as_str(),
+];
 
 #[derive(Serialize)]
-struct Status {
+struct Overview {
     teams: Vec<Team>,
     counts: BTreeMap<String, usize>,
     ready: Vec<String>,
@@ -106,12 +109,12 @@ pub(crate) fn run(args: &StatusArgs, global: &Global, ui: &Ui) -> Result<(), Fai
         return ui.data(&status);
     }
     if status.teams.is_empty() && status.implement.is_empty() {
-        ui.say("there are no sprints in the store; `beads-ralph plan apply` puts them there\n");
+        ui.say("the store has no sprints; `beads-ralph plan apply` adds them\n");
     }
     ui.out(&status.text(Page::of(ui)))
 }
 
-fn look(beads: &Beads, gates: &Gates, is_with_figures: bool) -> Result<Status, Failure> {
+fn look(beads: &Beads, gates: &Gates, is_with_figures: bool) -> Result<Overview, Failure> {
     let ours = Query {
         types: IssueType::ALL.iter().map(ToString::to_string).collect(),
         status: StatusFilter::Any,
@@ -142,14 +145,14 @@ fn look(beads: &Beads, gates: &Gates, is_with_figures: bool) -> Result<Status, F
         if is_with_figures {
             tally.take(issue);
         }
-        let name = metadata(issue, "team_name").unwrap_or(DEFAULT_TEAM);
-        let number = metadata(issue, "sprint").and_then(SprintId::parse);
+        let name = metadata(issue, key::TEAM_NAME).unwrap_or(DEFAULT_TEAM);
+        let number = metadata(issue, key::SPRINT).and_then(SprintId::parse);
         let row = sprint(&record, gates, beads.by.now);
         let team = teams.entry(name.to_owned()).or_default();
         team.push((number, row));
         Ok(ControlFlow::Continue(()))
     })?;
-    Ok(Status {
+    Ok(Overview {
         metrics: is_with_figures.then(|| tally.figures()),
         teams: in_order(teams),
         counts,
@@ -184,12 +187,12 @@ fn in_order(teams: Teams) -> Vec<Team> {
 fn sprint(record: &Record, gates: &Gates, now: jiff::Timestamp) -> Row {
     let issue = &record.issue;
     let denied = gates.permission(&Applicant::of_issue(issue)).err();
-    let attempts = issue.metadata().and_then(|map| map.get("attempt_count"));
+    let attempts = issue.metadata().and_then(|map| map.get(key::ATTEMPT_COUNT));
     let claim = record.claim.as_ref();
     let gone = claim.and_then(|claim| claim.is_abandoned(now, &host::name(), host::liveness));
     Row {
         id: issue.id().to_string(),
-        sprint: metadata(issue, "sprint").unwrap_or_default().to_owned(),
+        sprint: metadata(issue, key::SPRINT).unwrap_or_default().to_owned(),
         title: issue.title().to_owned(),
         status: issue.status().to_owned(),
         attempt_count: attempts.and_then(Value::as_u64).unwrap_or(0),
@@ -197,7 +200,7 @@ fn sprint(record: &Record, gates: &Gates, now: jiff::Timestamp) -> Row {
         is_gone: gone.is_some(),
         human: issue.has_label(label::HUMAN),
         held_back: denied
-            .filter(|_| issue.status() == "open")
+            .filter(|_| issue.status() == Status::Open)
             .map(|denied| denied.to_string()),
     }
 }
@@ -219,7 +222,7 @@ impl Row {
     }
 }
 
-impl Status {
+impl Overview {
     fn text(&self, page: Page) -> String {
         let mut table = Table::new(&[
             "TEAM", "SPRINT", "ID", "STATUS", "TRIES", "HOLDER", "TITLE…",
@@ -253,26 +256,26 @@ impl Status {
         self.push_orders(&mut text);
         if self.sprints().any(|bead| bead.is_gone) {
             text.push_str(
-                "whoever held some of them is gone; `beads-ralph run` goes on with them\n",
+                "the holders of some of them are gone; `beads-ralph run` resumes these\n",
             );
         }
         let held_back: BTreeSet<&String> = self.sprints().flat_map(|it| &it.held_back).collect();
         for why in held_back {
             _ = writeln!(
                 text,
-                "{}, which holds features back: beads-ralph gate list",
+                "{}, which hold features back: beads-ralph gate list",
                 page.line(why)
             );
         }
         let n_people = self
             .sprints()
-            .filter(|bead| bead.human || bead.status == "blocked");
+            .filter(|bead| bead.human || bead.status == Status::Blocked);
         if n_people.count() > 0 {
-            text.push_str("some need a person: beads-ralph blocked\n");
+            text.push_str("some wait for you: beads-ralph blocked\n");
         }
         let mut implement = self.implement.iter();
         if implement.any(|bead| bead.human || bead.merge_ready) {
-            text.push_str("some wait for an answer: beads-ralph human list\n");
+            text.push_str("some wait for your answer: beads-ralph human list\n");
         }
         if let Some(metrics) = &self.metrics {
             _ = write!(text, "\n{}", figures::text(metrics, page));
@@ -280,7 +283,6 @@ impl Status {
         text
     }
 
-    /// How many sprints there are in each status.
     fn counted(&self, page: Page) -> String {
         let counts: Vec<String> = (COUNTED.iter())
             .chain(
@@ -306,7 +308,7 @@ impl Status {
             let (at, by) = (time(pause.at), excerpt(&pause.by));
             _ = writeln!(
                 text,
-                "paused since {at} by {by}; beads-ralph pause --off lets runs go on"
+                "paused since {at} by {by}; `beads-ralph pause --off` resumes runs"
             );
         }
         if let Some(stop) = &self.stop {
@@ -328,7 +330,7 @@ fn word(bead: &Row, ready: &HashSet<&str>) -> String {
         "ready".to_owned()
     } else if bead.held_back.is_some() {
         "held back".to_owned()
-    } else if bead.status == "open" {
+    } else if bead.status == Status::Open {
         "waiting".to_owned()
     } else {
         status

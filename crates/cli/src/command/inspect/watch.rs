@@ -3,10 +3,9 @@
 //! It reads the journal along and writes nothing but what keys ask for, so that leaving it changes nothing, and any number may look at once.
 //! Closing the terminal is one more way to leave.
 
-mod keys;
+mod console;
 mod logs;
 mod orders;
-mod screen;
 mod source;
 
 use std::io;
@@ -18,10 +17,9 @@ use beads_ralph_runtime::os::terminal::{self, Signals, Terminal};
 use clap::Args;
 use ratatui::crossterm::event::{Event, KeyEventKind};
 
-use self::keys::Keys;
+use self::console::{Keys, Screen};
 use self::logs::Logs;
 use self::orders::Order;
-use self::screen::Screen;
 use self::source::Source;
 use crate::args::Global;
 use crate::failure::Failure;
@@ -41,9 +39,9 @@ const FRAME: Duration = Duration::from_millis(250);
 
 pub(crate) fn run(args: &WatchArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     if !ui.is_screen() {
-        let message = "watch needs a terminal that can be drawn on";
+        let message = "watch needs an interactive terminal";
         return Err(Failure::new(ErrorCode::ValidationConstraint, message)
-            .action("beads-ralph status and beads-ralph run --events are for programs")
+            .action("use `beads-ralph status` or `beads-ralph run --events` in scripts")
             .exit_with(2));
     }
     let mut source = Source::open(&args.run)?;
@@ -70,7 +68,6 @@ pub(crate) fn run(args: &WatchArgs, global: &Global, ui: &Ui) -> Result<(), Fail
     }
 }
 
-/// Why the screen is left.
 #[derive(PartialEq, Eq)]
 enum Leaving {
     ForGood,
@@ -161,7 +158,6 @@ impl Watch<'_> {
     }
 }
 
-/// The terminal is gone, or is none.
 #[expect(
     clippy::needless_pass_by_value,
     reason = "it is what errors are mapped with"
@@ -171,5 +167,5 @@ fn lost(error: io::Error) -> Failure {
         ErrorCode::ValidationConstraint,
         format!("the terminal cannot be used: {error}"),
     )
-    .action("beads-ralph status shows the same without it")
+    .action("`beads-ralph status` shows the same as text")
 }

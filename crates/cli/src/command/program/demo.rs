@@ -1,6 +1,6 @@
-//! `demo`: the whole product on a sample plan, in a repository that is thrown away, with an agent that acts by a scenario.
+//! `demo`: the whole product on a sample plan, in a temporary repository, with a scripted agent.
 //!
-//! Nothing of the user's is touched: neither their repository nor their store nor their settings of git. Data: that of `run`.
+//! It touches neither the user's repository nor their store nor their git settings. Data: that of `run`.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ use crate::ui::{Stream, Ui, counted, quoted, render};
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
-    /// Keep the repository of the demo in this directory, which must not be there yet, instead of throwing it away
+    /// Keep the repository of the demo in this new directory instead of deleting it
     #[arg(long, value_name = "DIR")]
     pub(crate) keep: Option<Utf8PathBuf>,
 }
@@ -54,9 +54,7 @@ pub(crate) fn run(args: &DemoArgs, global: &Global, ui: &Ui) -> Result<(), Failu
     let made = store::init_in(ground.root.join(".beads"), store::options()?)?;
     let mut beads = Beads::made(made, global);
     fill(&mut beads, &documents)?;
-    ui.out(
-        "\nAgents that act by a scenario work it off, in a repository that is thrown away:\n\n",
-    )?;
+    ui.out("\nScripted agents work through it, in a temporary repository:\n\n")?;
     let run_args = RunArgs {
         integration: Some(IntegrationArg::Merge),
         ..RunArgs::default()
@@ -75,7 +73,6 @@ pub(crate) fn run(args: &DemoArgs, global: &Global, ui: &Ui) -> Result<(), Failu
     ran
 }
 
-/// Compiles the plan, and shows it.
 fn compiled(ui: &Ui) -> Result<Vec<Value>, Failure> {
     let source = PlanSource::from_text(NAME, PLAN);
     let context = PlanContext::at(None, NAME.to_owned())?;
@@ -107,7 +104,6 @@ fn fill(beads: &mut Beads, documents: &[Value]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The repository of the demo.
 struct Ground {
     root: Utf8PathBuf,
     units: Units,
@@ -193,9 +189,9 @@ fn kept(directory: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
     if files::create_new_directory(&path)? {
         return Ok(path);
     }
-    let message = format!("{} is there already", quoted(&path));
+    let message = format!("{} exists already", quoted(&path));
     let failure = Failure::new(ErrorCode::ValidationConstraint, message);
-    Err(failure.action("name a directory that is not there yet"))
+    Err(failure.action("name a directory that does not exist yet"))
 }
 
 /// A directory that goes when the demo is over.

@@ -6,7 +6,7 @@
 //! A failure that a real program would try again after is followed by the next turn, as there; the last turn of a session would repeat for
 //! ever, and there it gives up. A connection that is cut for good is its own death: it ends without a result.
 
-mod stream;
+mod wire;
 
 use std::time::{Duration, Instant};
 use std::{io, thread};
@@ -21,9 +21,9 @@ use beads_ralph_runtime::os::process::{
 use beads_ralph_runtime::{os::clock, os::files, scenario};
 use camino::Utf8PathBuf;
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use self::stream::{Limit, Stream, Tally, Word};
+use self::wire::{Limit, Stream, Tally, Word};
 use crate::failure::Failure;
 use crate::ui::Ui;
 
@@ -73,9 +73,9 @@ fn attempt() -> Result<usize, Failure> {
     };
     text.parse().map_err(|_| {
         let name = Variable::Attempt.name();
-        let message = format!("{name} is '{}', which is no number", excerpt(&text));
+        let message = format!("invalid {name} '{}': not a number", excerpt(&text));
         Failure::new(ErrorCode::ValidationConstraint, message)
-            .action(format!("set {name} to 1 or more, or to nothing"))
+            .action(format!("set {name} to 1 or more, or unset it"))
     })
 }
 
@@ -92,18 +92,14 @@ fn unfit(prompt: &str) -> Refusal {
     }
 }
 
-/// How a run ends.
 #[derive(Debug)]
 enum End {
-    /// With a last line.
     Word(Word),
-    /// In the middle.
     Death,
     /// As if all were well, but without a last line.
     Silence,
 }
 
-/// An agent at work.
 struct Agent<'a> {
     args: &'a ScriptedAgentArgs,
     ui: &'a Ui,
@@ -142,7 +138,6 @@ impl<'a> Agent<'a> {
         })
     }
 
-    /// Prints a line, at once.
     fn print(&self, line: &Value) -> Result<(), Failure> {
         self.ui.out(&format!("{line}\n"))
     }
@@ -167,15 +162,14 @@ impl<'a> Agent<'a> {
         }
     }
 
-    /// Runs a command.
     fn work(&mut self, command: &str, turn: &Turn) -> Result<Option<End>, Failure> {
-        let id = format!("toolu_{}", self.tally.n_turns + 1);
-        let input = json!({"command": command, "description": "A step of the scenario"});
-        let call = json!({"type": "tool_use", "id": id, "name": "Bash", "input": input});
+        let n = self.tally.n_turns + 1;
+        let call = Stream::call(n, "Bash", &Stream::command(command));
         if let Some(end) = self.say(&call, turn)? {
             return Ok(Some(end));
         }
         let (text, is_error) = self.shell(command);
+        let id = Stream::call_id(n);
         self.print(&self.stream.tool_result(&id, &text, is_error))?;
         Ok(None)
     }
@@ -185,7 +179,7 @@ impl<'a> Agent<'a> {
         match &turn.action {
             Action::Run(_) => Ok(None),
             Action::Say(text) => {
-                let limit = self.say(&json!({"type": "text", "text": text}), turn)?;
+                let limit = self.say(&Stream::text(text), turn)?;
                 if limit.is_none() && self.args.schema.is_some() && !self.has_insisted {
                     return self.insist();
                 }
@@ -250,17 +244,15 @@ impl<'a> Agent<'a> {
         let text = report.to_string();
         let is_wanted = self.args.schema.is_some();
         let block = if is_wanted {
-            let id = format!("toolu_{}", self.tally.n_turns + 1);
-            json!({"type": "tool_use", "id": id, "name": "StructuredOutput", "input": report})
+            Stream::call(self.tally.n_turns + 1, "StructuredOutput", report)
         } else {
-            json!({"type": "text", "text": text})
+            Stream::text(&text)
         };
         let limit = self.say(&block, turn)?;
         let done = || End::Word(Word::Done(text, is_wanted.then(|| report.clone())));
         Ok(limit.unwrap_or_else(done))
     }
 
-    /// The connection is gone.
     fn lost(&mut self, is_last: bool) -> Result<Option<End>, Failure> {
         if is_last {
             return Ok(Some(End::Death));

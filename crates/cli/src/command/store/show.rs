@@ -19,7 +19,7 @@ use crate::failure::Failure;
 use crate::origin::{Origin, Origins};
 use crate::ui::Ui;
 use crate::ui::bead_view::{self, blockers_to_json, held, paragraph};
-use crate::ui::table::Page;
+use crate::ui::table::{Page, pairs};
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
@@ -113,9 +113,8 @@ fn text(whole: &Whole, args: &ShowArgs, beads: &Beads, page: Page) -> Result<Str
         "{}\n",
         page.line(&format!("{} {}", issue.id(), issue.title()))
     );
-    for (name, value) in facts(&whole.record, whole.origin.as_ref()) {
-        _ = writeln!(text, "{}", page.line(&format!("  {name:<9} {value}")));
-    }
+    let facts = facts(&whole.record, whole.origin.as_ref());
+    text.push_str(&pairs(facts, "  ", page));
     waits(&mut text, whole, beads, page)?;
     needed_by(&mut text, whole, beads, page)?;
     let sections = [

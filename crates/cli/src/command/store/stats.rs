@@ -19,7 +19,7 @@ use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::Ui;
 use crate::ui::figures;
-use crate::ui::table::Page;
+use crate::ui::table::{Page, pairs};
 
 #[derive(Debug, Default, Serialize)]
 struct Stats {
@@ -105,14 +105,11 @@ impl Stats {
             ("blocked", self.blocked),
             ("held", self.held),
         ];
-        for (name, n) in totals {
-            _ = writeln!(text, "{name:<12} {n}");
-        }
+        text.push_str(&pairs(totals, "", page));
         for (heading, counts) in [("status", &self.by_status), ("type", &self.by_type)] {
             _ = writeln!(text, "\nby {heading}");
-            for (name, n) in counts {
-                _ = writeln!(text, "  {:<20} {n}", excerpt(name));
-            }
+            let counts = counts.iter().map(|(name, n)| (excerpt(name), n));
+            text.push_str(&pairs(counts, "  ", page));
         }
         if let Some(oldest) = &self.oldest_open {
             let line = format!(

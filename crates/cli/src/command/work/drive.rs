@@ -19,7 +19,7 @@ use crate::args::{Global, PermissionsArg};
 use crate::beads::Beads;
 use crate::dispatching::{Shop, explained, to_json, words};
 use crate::failure::Failure;
-use crate::ui::format::list;
+use crate::ui::format::{duration, list};
 use crate::ui::{Ui, counted};
 
 #[derive(Debug, Args)]
@@ -99,7 +99,7 @@ fn tell(news: &DriveNews<'_>, ui: &Ui) {
             }
             let error = visible(&error.to_string());
             match rests {
-                Some(rests) => format!("{id} rests for {} s: {error}\n", rests.as_secs()),
+                Some(rests) => format!("{id} rests for {}: {error}\n", duration(*rests)),
                 None => format!("{id} failed too often, and a person is asked: {error}\n"),
             }
         }

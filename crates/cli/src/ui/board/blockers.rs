@@ -11,14 +11,14 @@ use super::{is_closed, words};
 /// For how many it is said what waits behind them: no screen shows more, and each of them is a walk through the graph.
 const MAX_COUNTED: usize = 10;
 
-/// Why something does not go on, in words, and whether a person must do something about it.
+/// Why something does not continue, in words, and whether it waits for a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Blocker {
     pub(super) text: String,
     pub(super) is_for_person: bool,
 }
 
-/// Everything that holds a run up, what needs a person first.
+/// Everything that holds a run up; what waits for a person comes first.
 pub(super) fn blockers(told: &Chronicle) -> Vec<Blocker> {
     let mut people = Vec::new();
     let mut others = Vec::new();
@@ -26,7 +26,7 @@ pub(super) fn blockers(told: &Chronicle) -> Vec<Blocker> {
     for story in &told.stories {
         match &story.state {
             BeadState::Ended(End::NeedsPerson { reason }) => people.push((story, reason.as_str())),
-            BeadState::Blocked => people.push((story, "needed a person before this run")),
+            BeadState::Blocked => people.push((story, "needed attention before this run")),
             BeadState::Working {
                 waiting: Some(why), ..
             } => others.push(format!("{}: {why}", words::name(story))),

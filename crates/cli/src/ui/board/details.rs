@@ -7,10 +7,8 @@ use beads_ralph_core::text::visible;
 use jiff::Timestamp;
 
 use super::words;
-use crate::ui::bead_state;
-use crate::ui::format::{between, duration, elapsed, list_of};
+use crate::ui::format::{self, between, duration, elapsed, list_of};
 
-/// How many beads a line names.
 const MAX_NAMED: usize = 6;
 
 /// The lines about a bead; texts of others are made harmless here.
@@ -60,9 +58,9 @@ fn standing(story: &Story, now: Timestamp) -> String {
         state => match (story.claimed, story.ended) {
             (Some(claimed), Some(ended)) => {
                 let took = duration(between(claimed, ended));
-                format!("{} after {took}", bead_state::words(state))
+                format!("{} after {took}", format::state_words(state))
             }
-            _ => bead_state::words(state),
+            _ => format::state_words(state),
         },
     }
 }

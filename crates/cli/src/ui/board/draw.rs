@@ -16,10 +16,10 @@ use ratatui::widgets::{Clear, Paragraph};
 
 use super::details::details;
 use super::look::Look;
-use super::wrap::wrapped;
+use super::look::wrapped;
 use super::{Board, Filter, Grouping, Mode, Question, Row, is_closed, is_for_person, words};
 use crate::ui::draw::{columns, cut};
-use crate::ui::format::{between, elapsed};
+use crate::ui::format::{self, between, elapsed};
 
 /// From this width on the list and the bead stand side by side.
 const WIDE: u16 = 100;
@@ -35,20 +35,20 @@ const BOLD: Style = Style::new().add_modifier(Modifier::BOLD);
 const KEYS: &str = "q quit  ? help  up/down bead  enter log  r retry  p pause  s stop  g graph  f filter  [ ] other log";
 
 const HELP: [&str; 14] = [
-    "up, down, k, j   another bead, or lines of the log when it stands alone",
-    "home, end        the first, the last",
-    "enter, tab       the log alone, and back",
+    "up, down, k, j   select a bead, or scroll the log if it is shown alone",
+    "home, end        first, last",
+    "enter, tab       show only the log, and back",
     "page up, down    older and newer lines of the log",
     "[ ]              older and newer logs of the bead",
-    "g                beads by team, or by the graph: waves, and what each waits for",
-    "f                all beads, those not closed, those that need a person",
-    "esc              back: show what is worked on, as it changes",
-    "r                try a bead again that was given up",
-    "p                begin nothing new, in all runs on this store; once more: go on",
+    "g                beads by team or by graph: waves and dependencies",
+    "f                all beads, open beads, those that need attention",
+    "esc              back: follow the beads in progress",
+    "r                retry a blocked bead",
+    "p                pause all runs on this store; again: resume them",
     "s                stop all runs on this store",
-    "q, ctrl-c        leave; the run goes on",
-    "ctrl-z           leave for a while",
-    "?                this; any key goes back",
+    "q, ctrl-c        leave; the run continues",
+    "ctrl-z           suspend the screen",
+    "?                this help; any key closes it",
 ];
 
 /// Draws the board as it is at a moment, and tells how far down the log can be scrolled ([`Board::was_drawn`]).
@@ -115,13 +115,12 @@ impl Screen<'_> {
         Line::styled(self.look.cut(&text, width), BOLD)
     }
 
-    /// What the run does as a whole.
     fn state(&self) -> String {
         let told = &self.board.told;
         match (&told.outcome, &told.state, told.is_left) {
             (Some(Outcome::Fatal(why)), ..) => format!("stopped: {}", visible(why)),
-            (Some(outcome), ..) => outcome.as_str().replace('_', " "),
-            (None, _, true) => "left: beads-ralph run goes on with it".to_owned(),
+            (Some(outcome), ..) => format::outcome(outcome),
+            (None, _, true) => "left: beads-ralph run resumes it".to_owned(),
             (None, RunState::Paused, _) => "paused".to_owned(),
             (None, RunState::Stopping, _) => "stopping".to_owned(),
             (None, RunState::Failing { reason }, _) => format!("stopping: {}", visible(reason)),
@@ -216,7 +215,6 @@ impl Screen<'_> {
         )
     }
 
-    /// What a bead waited for, for the graph.
     fn after(&self, story: &Story) -> String {
         let number = |id| self.board.told.story(id).map_or(id, words::number);
         let numbers: Vec<&str> = (story.waited_for.iter())

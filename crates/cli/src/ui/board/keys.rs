@@ -8,20 +8,14 @@ use super::{Board, Filter, Grouping, Mode, Question, Row, is_for_person, words};
 /// How many lines a page of the log or of the list is.
 const PAGE: usize = 10;
 
-/// What somebody asks of the outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Wish {
-    /// Nothing.
     Nothing,
-    /// To leave.
     Quit,
-    /// To leave for a while.
     Suspend,
-    /// That a bead is tried again.
     Retry(BeadId),
     /// That nothing new is begun, or that the runs go on.
     Pause,
-    /// That the runs stop.
     Stop {
         /// Whether agents that run are ended.
         now: bool,
@@ -29,7 +23,6 @@ pub(crate) enum Wish {
 }
 
 impl Board {
-    /// A key was pressed.
     pub(crate) fn press(&mut self, key: KeyEvent) -> Wish {
         self.said = None;
         if key.modifiers.contains(KeyModifiers::CONTROL) {
@@ -92,7 +85,6 @@ impl Board {
         self.log_from = Some(from).filter(|from| *from < self.log_end);
     }
 
-    /// Goes to another bead of the list.
     fn step(&mut self, to: impl Fn(usize) -> usize) {
         let listed: Vec<BeadId> = (self.rows.iter())
             .filter_map(|row: &Row| self.story_of(row))
@@ -169,9 +161,7 @@ impl Board {
             self.mode = Mode::Asking(Question::Retry(story.task.id.clone()));
         } else {
             let name = words::name(story);
-            self.say(format!(
-                "{name} was not given up: there is nothing to retry"
-            ));
+            self.say(format!("{name} is not blocked: there is nothing to retry"));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a terminal can show: colours and characters, and what they stand for.
+//! What a terminal can show: colours and characters with their meaning, and long lines on a narrow screen.
 //!
 //! Colours only repeat what words and marks say.
 
@@ -8,7 +8,7 @@ use ratatui::style::{Color, Style};
 use ratatui::symbols::border;
 use ratatui::widgets::Block;
 
-use crate::ui::draw::{Charset, cut};
+use crate::ui::draw::{Charset, columns, cut};
 
 /// Borders for terminals that know no others.
 const ASCII_BORDER: border::Set<'static> = border::Set {
@@ -22,7 +22,6 @@ const ASCII_BORDER: border::Set<'static> = border::Set {
     horizontal_bottom: "-",
 };
 
-/// What a terminal can show.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Look {
     pub(crate) charset: Charset,
@@ -80,5 +79,51 @@ impl Look {
 
     pub(super) fn cut(self, text: &str, width: u16) -> String {
         cut(text, usize::from(width), self.charset)
+    }
+}
+
+/// A line as lines of at most so many columns, between words where there are some.
+pub(super) fn wrapped(line: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut rest = line;
+    loop {
+        let end = end_of_fit(rest, width);
+        if end == rest.len() {
+            break;
+        }
+        // A line that is mostly one word is cut in it.
+        let space = rest[..end].rfind(' ').filter(|at| *at > end / 2);
+        let end = space.map_or(end, |at| at + 1);
+        lines.push(rest[..end].trim_end().to_owned());
+        rest = &rest[end..];
+    }
+    lines.push(rest.to_owned());
+    lines
+}
+
+/// Where the part of a text ends that has room; it has one character at least.
+fn end_of_fit(text: &str, width: usize) -> usize {
+    let mut taken = 0;
+    for (at, character) in text.char_indices() {
+        taken += columns(character.encode_utf8(&mut [0; 4]));
+        if taken > width && at > 0 {
+            return at;
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_break_between_words_where_they_can() {
+        assert_eq!(wrapped("a few words", 7), ["a few", "words"]);
+        assert_eq!(wrapped("a-very-long-word", 6), ["a-very", "-long-", "word"]);
+        assert_eq!(wrapped("日本語", 4), ["日本", "語"]);
+        assert_eq!(wrapped("日本", 1), ["日", "本"], "one at least");
+        assert_eq!(wrapped("", 3), [""]);
+        assert_eq!(wrapped("ab", 0), ["a", "b"]);
     }
 }

@@ -7,12 +7,10 @@ use beads_ralph_core::number::SprintId;
 
 use super::{Filter, Grouping, is_closed, is_for_person};
 
-/// One line of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Row {
     /// What the beads below it have in common.
     Heading(String),
-    /// A bead, by its place in the story.
     Bead(usize),
 }
 

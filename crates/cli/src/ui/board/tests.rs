@@ -135,7 +135,7 @@ run-1  running  1 of 5 closed, 1 working, 1 for a person  $1.50  1m40s
 │team-1                                     ││bd-1-2, attempt 1/3, feature/1.2, team-1             │
 │✓ 1.1 Skeleton                       closed││developing since 40s                                 │
 │▶ 1.2 Words              developing 1/3 40s││after 1.1 (closed)                                   │
-│! 1.10 Bytes                 needs a person││before 2.1 (waits for 2 beads)                       │
+│! 1.10 Bytes                needs attention││before 2.1 (waits for 2 beads)                       │
 │team-2                                     │└─────────────────────────────────────────────────────┘
 │· 2.1 Release             waits for 2 beads│┌ attempt-1/dev-1/stdout (2 of 2) ────────────────────┐
 │· 2.2 News                    waits for 2.1││Edit: src/lib.rs                                     │
@@ -159,7 +159,7 @@ fn a_narrow_terminal_without_unicode_shows_the_graph() {
         "\
 run-1  running  1 of 5 closed, 1 working, 1 for..
 + graph -----------------------------------------+
-|! 1.10 Bytes             needs a person, after..|
+|! 1.10 Bytes            needs attention, after..|
 |wave 3                                          |
 |. 2.1 Release                     after 1.2 1.10|
 |wave 4                                          |
@@ -237,7 +237,7 @@ fn keys_choose_beads_and_what_is_worked_on_is_shown_until_then() {
 fn what_changes_something_is_asked_for_twice() {
     let mut board = Board::new(told());
     assert_eq!(press(&mut board, "r"), Wish::Nothing);
-    assert!(board.said.as_ref().unwrap().contains("was not given up"));
+    assert!(board.said.as_ref().unwrap().contains("is not blocked"));
     press(&mut board, "j");
     assert_eq!(press(&mut board, "rn"), Wish::Nothing);
     assert_eq!(press(&mut board, "ry"), Wish::Retry(id("bd-1-10")));
@@ -320,7 +320,7 @@ fn the_head_says_what_the_run_does() {
         let screen = drawn(&mut board, (120, 20), Charset::Unicode);
         screen.lines().next().unwrap().to_owned()
     };
-    assert!(state(&told, true).contains("left: beads-ralph run goes on with it"));
+    assert!(state(&told, true).contains("left: beads-ralph run resumes it"));
     told.state = RunState::Paused;
     assert!(state(&told, false).contains("paused"));
     told.state = RunState::Stopping;

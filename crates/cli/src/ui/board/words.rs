@@ -40,20 +40,18 @@ pub(super) fn state(told: &Chronicle, story: &Story, now: Timestamp) -> String {
         }
         BeadState::Held { .. } => "held by others".to_owned(),
         BeadState::Blocked | BeadState::Ended(End::NeedsPerson { .. }) => {
-            "needs a person".to_owned()
+            "needs attention".to_owned()
         }
         BeadState::Closed | BeadState::Ended(End::Closed { .. }) => "closed".to_owned(),
-        BeadState::Ended(End::Released) => "given back".to_owned(),
-        BeadState::Ended(End::Lost { .. }) => "somebody else's".to_owned(),
+        BeadState::Ended(End::Released) => "released".to_owned(),
+        BeadState::Ended(End::Lost { .. }) => "taken by others".to_owned(),
     }
 }
 
-/// Which attempt, of how many.
 pub(super) fn attempt(story: &Story) -> String {
     format!("{}/{}", story.attempt, story.task.max_attempts)
 }
 
-/// What something cost.
 pub(super) fn cost(spent: &Spent) -> String {
     match format::cost(spent).as_str() {
         "unknown" => "cost unknown".to_owned(),

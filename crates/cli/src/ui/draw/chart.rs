@@ -30,7 +30,6 @@ pub(crate) struct Labelled {
 }
 
 impl Chart {
-    /// The sprints of a plan.
     pub(crate) fn of_sprints(
         graph: &SprintGraph,
         critical: &[Node],
@@ -80,13 +79,11 @@ impl Chart {
         self.before.iter().map(Vec::len).sum()
     }
 
-    /// The names of the boxes of each wave.
     pub(crate) fn wave_ids(&self) -> Vec<Vec<&str>> {
         let ids = |wave: &Vec<usize>| self.ids(wave);
         self.waves.iter().map(ids).collect()
     }
 
-    /// The names along the critical path.
     pub(crate) fn critical_ids(&self) -> Vec<&str> {
         self.ids(&self.critical)
     }

@@ -17,7 +17,6 @@ pub(crate) enum Charset {
 }
 
 impl Charset {
-    /// What stands for text that was cut off.
     pub(crate) fn ellipsis(self) -> &'static str {
         match self {
             Self::Unicode => "…",
@@ -66,12 +65,10 @@ pub(super) fn clean(title: &str, charset: Charset) -> String {
     visible.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// How many terminal columns a text takes.
 pub(crate) fn columns(text: &str) -> usize {
     text.chars().map(char_columns).sum()
 }
 
-/// How many terminal columns a character takes.
 pub(super) fn char_columns(character: char) -> usize {
     character.width().unwrap_or(0)
 }

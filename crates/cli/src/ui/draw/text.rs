@@ -8,7 +8,6 @@ use super::waves;
 // Nothing useful fits fewer columns, so narrower terminals get wrapped lines.
 const MIN_WIDTH: usize = 20;
 
-/// How a chart is drawn for a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TextOptions {
     /// The columns that a line may take; at least 20 are used.

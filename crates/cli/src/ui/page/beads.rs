@@ -6,7 +6,6 @@ use beads_ralph_core::history::{Attempt, Chronicle, Run, Story};
 
 use super::evidence::{self, Evidence};
 use super::words::{escaped, moment};
-use crate::ui::bead_state;
 use crate::ui::format;
 
 pub(super) fn draw(page: &mut String, chronicle: &Chronicle, evidence: &Evidence) {
@@ -19,7 +18,7 @@ pub(super) fn draw(page: &mut String, chronicle: &Chronicle, evidence: &Evidence
 
 fn bead(page: &mut String, story: &Story, evidence: &Evidence) {
     let id = escaped(story.task.id.as_str());
-    let class = bead_state::word(&story.state);
+    let class = format::state_word(&story.state);
     _ = write!(
         page,
         "<details class=\"bead\" id=\"bead-{id}\"><summary><span class=\"badge {class}\">{}</span> <b>{id}</b> {}</summary>\n<dl class=\"facts\">\n",
@@ -27,7 +26,7 @@ fn bead(page: &mut String, story: &Story, evidence: &Evidence) {
         escaped(&story.task.title)
     );
     let mut facts = vec![
-        ("state", escaped(&bead_state::words(&story.state))),
+        ("state", escaped(&format::state_words(&story.state))),
         ("sprint", escaped(&story.task.sprint)),
         ("team", escaped(&story.task.team)),
         ("branch", escaped(&story.task.branch)),

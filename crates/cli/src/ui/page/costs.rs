@@ -9,7 +9,6 @@ use beads_ralph_core::history::{Chronicle, CriticalPath, Story};
 use super::words::escaped;
 use crate::ui::format::{self, count, milliseconds};
 
-/// How many beads the table of costs names.
 const MAX_BEADS: usize = 20;
 
 pub(super) fn draw(page: &mut String, chronicle: &Chronicle, paths: &(CriticalPath, CriticalPath)) {

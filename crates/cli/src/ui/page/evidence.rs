@@ -6,12 +6,11 @@ use std::fmt::Write as _;
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::engine::CommitId;
 use beads_ralph_runtime::git::Change;
-use serde_json::Value;
 
 use super::words::{escaped, short};
 use crate::ui::format::{counted, milliseconds};
+use crate::ui::kept_check::KeptCheck;
 
-/// How many files of a commit are named.
 const MAX_FILES: usize = 40;
 
 /// How much of what a check printed is shown, of its end.
@@ -21,12 +20,11 @@ const MAX_PRINTED: usize = 1500;
 #[derive(Debug, Default)]
 pub(crate) struct Evidence {
     /// The records of the checks, by bead and by the place of the attempt.
-    pub(crate) checks: HashMap<(BeadId, usize), Vec<Value>>,
+    pub(crate) checks: HashMap<(BeadId, usize), Vec<KeptCheck>>,
     /// What differs from what the bead began from, by commit.
     pub(crate) changes: HashMap<CommitId, Vec<Change>>,
 }
 
-/// The files that a commit changed.
 pub(super) fn files(page: &mut String, changes: &[Change]) {
     let count = |which: fn((u64, u64)) -> u64| -> u64 {
         changes.iter().filter_map(|it| it.lines).map(which).sum()
@@ -55,37 +53,31 @@ pub(super) fn files(page: &mut String, changes: &[Change]) {
     page.push_str("</ul></details>\n");
 }
 
-/// What became of the checks of an attempt.
-pub(super) fn checks(page: &mut String, records: &[Value]) {
+pub(super) fn checks(page: &mut String, records: &[KeptCheck]) {
     page.push_str("<ul class=\"checks\">\n");
     for record in records {
-        let text = |key: &str| record[key].as_str().unwrap_or_default();
-        let (class, word) = match (record["skipped"] == true, record["passed"] == true) {
-            (true, _) => ("", "skipped"),
-            (false, true) => ("good", "passed"),
-            (false, false) => ("bad", "failed"),
+        let word = record.result();
+        let class = match word {
+            "skipped" => "",
+            "passed" => "good",
+            _ => "bad",
         };
-        let took = record["duration_ms"].as_u64().unwrap_or(0);
-        let said = [text("reason"), text("warning")]
-            .into_iter()
-            .find(|it| !it.is_empty());
         _ = write!(
             page,
             "<li class=\"{class}\"><b>{word}</b> {} <code>{}</code> {} {}",
-            short(text("name"), 80),
-            short(text("command"), 200),
-            milliseconds(took),
-            escaped(said.unwrap_or_default())
+            short(&record.name, 80),
+            short(&record.command, 200),
+            milliseconds(record.duration_ms),
+            escaped(record.remark())
         );
-        if class == "bad" {
-            printed(page, &[text("stdout"), text("stderr")]);
+        if record.has_failed() {
+            printed(page, &[&record.stdout, &record.stderr]);
         }
         page.push_str("</li>\n");
     }
     page.push_str("</ul>\n");
 }
 
-/// The end of what a check printed.
 fn printed(page: &mut String, streams: &[&str]) {
     let text = streams.join("\n");
     let text = text.trim();

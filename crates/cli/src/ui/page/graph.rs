@@ -7,7 +7,7 @@ use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::history::{Chronicle, CriticalPath, Story, depths};
 
 use super::words::{escaped, short};
-use crate::ui::bead_state;
+use crate::ui::format;
 
 const WIDTH: usize = 190;
 const HEIGHT: usize = 40;
@@ -97,9 +97,9 @@ fn edges(
 fn node(page: &mut String, story: &Story, place: (usize, usize), is_critical: bool) {
     let (x, y) = corner(place);
     let id = escaped(story.task.id.as_str());
-    let class = bead_state::word(&story.state);
+    let class = format::state_word(&story.state);
     let critical = if is_critical { " critical" } else { "" };
-    let (title, words) = (&story.task.title, bead_state::words(&story.state));
+    let (title, words) = (&story.task.title, format::state_words(&story.state));
     _ = writeln!(
         page,
         "<a href=\"#bead-{id}\"><g class=\"node {class}{critical}\"><title>{id}: {}\n{}</title><rect x=\"{x}\" y=\"{y}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" rx=\"6\"/><text x=\"{}\" y=\"{}\">{}</text><text class=\"small\" x=\"{}\" y=\"{}\">{}</text></g></a>",

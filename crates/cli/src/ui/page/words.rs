@@ -3,7 +3,6 @@
 use beads_ralph_core::text::visible;
 use jiff::Timestamp;
 
-/// How much of one text a page shows.
 const MAX: usize = 4000;
 
 /// A text of others, which neither steers a terminal nor a browser.

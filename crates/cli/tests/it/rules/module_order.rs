@@ -66,16 +66,19 @@ fn against_the_order(order: &[&str], root: &str, file: &Source) -> Vec<String> {
     found
 }
 
+/// The modules of a crate as its `lib.rs` lists them.
+pub(super) fn declared(krate: &str) -> Vec<&'static str> {
+    let lib = format!("crates/{krate}/src/lib.rs");
+    let lib = SOURCES.iter().find(|source| source.path == lib).unwrap();
+    let names = DECLARED.captures_iter(&lib.code);
+    names.map(|name| name.get(1).unwrap().as_str()).collect()
+}
+
 #[test]
 fn a_module_uses_only_those_listed_above_it() {
     for krate in ["core", "runtime"] {
         let root = format!("crates/{krate}/src");
-        let lib = format!("{root}/lib.rs");
-        let lib = SOURCES.iter().find(|source| source.path == lib).unwrap();
-        let order: Vec<&str> = DECLARED
-            .captures_iter(&lib.code)
-            .map(|captures| captures.get(1).unwrap().as_str())
-            .collect();
+        let order = declared(krate);
         assert!(order.len() > 20, "the modules of {krate} are found");
         let files = SOURCES.iter().filter(|it| it.path.starts_with(&root));
         let wrong: Vec<String> = files

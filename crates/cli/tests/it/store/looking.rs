@@ -207,7 +207,7 @@ fn section_7_9_blocked_says_why_and_how_to_go_on() {
     );
     env.run(&["retry", "bd-1-2", "bd-2-2"]).exits(0);
     let after = env.run(&["blocked"]).exits(0);
-    assert!(after.stdout.is_empty() && after.stderr.contains("nothing needs a person"));
+    assert!(after.stdout.is_empty() && after.stderr.contains("nothing waits for you"));
 }
 
 #[test]

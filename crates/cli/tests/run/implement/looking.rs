@@ -62,7 +62,7 @@ fn i_16_logs_are_what_workers_reviewers_and_checks_wrote_in_the_order_of_the_sta
         .world
         .run(&["logs", "proj-9"])
         .exits(1)
-        .says("nothing was run");
+        .says("no agent or check has run");
 }
 
 #[test]

@@ -16,7 +16,6 @@ use super::places::{Log, Run};
 use crate::failure::Failure;
 use crate::ui::{self, Ui};
 
-/// How often it is looked.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// How much of what is there already is shown at the most.
@@ -25,7 +24,6 @@ const BEFORE: u64 = 4096;
 /// What is followed: what programs write, and not what we write about them.
 const STREAMS: [&str; 2] = ["stdout", "stderr"];
 
-/// A stream and how much of it was read.
 struct Followed {
     /// Where it was while it was written.
     path: Utf8PathBuf,
@@ -66,7 +64,6 @@ pub(super) fn follow(run: &Run, wanted: Option<&Log>, ui: &Ui) -> Result<(), Fai
     }
 }
 
-/// The stream that was written to last.
 fn newest(run: &Run) -> Option<Log> {
     let is_stream = |log: &Log| {
         let name = log.name.rsplit('/').next().unwrap_or_default();

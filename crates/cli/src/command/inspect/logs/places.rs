@@ -14,6 +14,7 @@ use beads_ralph_runtime::implement::{reviews_of, work_of};
 use beads_ralph_runtime::run::{RunDirectory, file_name};
 use beads_ralph_runtime::{os::files, store};
 use camino::{Utf8Path, Utf8PathBuf};
+use serde::Serialize;
 
 use crate::args::Global;
 use crate::beads::{Beads, here};
@@ -26,18 +27,20 @@ pub(super) struct Run {
     folders: Vec<Folder>,
 }
 
-/// A directory of a run.
 struct Folder {
     /// What the names of its files begin with; nothing where a run has only one.
     prefix: String,
     path: Utf8PathBuf,
 }
 
-/// A file of a run.
+#[derive(Serialize)]
 pub(crate) struct Log {
+    #[serde(rename = "log")]
     pub(crate) name: String,
-    pub(crate) path: Utf8PathBuf,
+    #[serde(rename = "bytes")]
     pub(crate) n_bytes: u64,
+    pub(crate) path: Utf8PathBuf,
+    #[serde(skip)]
     pub(crate) written: Option<SystemTime>,
 }
 
@@ -65,7 +68,6 @@ impl Run {
         logs.collect()
     }
 
-    /// When anything of it was last written.
     fn last_written(&self) -> Option<SystemTime> {
         let modified = |folder: &Folder| folder.path.symlink_metadata().ok()?.modified().ok();
         let own = self.folders.iter().map(modified).fold(None, Ord::max);

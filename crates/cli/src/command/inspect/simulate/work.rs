@@ -29,7 +29,6 @@ use crate::ui::{Stream, Ui, render};
 /// How many of the last runs are learned from.
 const MAX_RUNS: usize = 20;
 
-/// What is simulated.
 pub(super) struct Work {
     pub(super) tasks: Vec<Task>,
     pub(super) settings: Settings,
@@ -42,7 +41,6 @@ pub(super) struct Work {
     pub(super) began: Timestamp,
 }
 
-/// A run that was.
 pub(super) struct Run {
     pub(super) journal: Journal,
     pub(super) recorded: Recorded,

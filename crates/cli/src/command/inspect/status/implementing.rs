@@ -94,7 +94,6 @@ impl Implementing {
     }
 }
 
-/// One line for each of them.
 pub(super) fn text(all: &[Implementing], page: Page) -> String {
     let mut table = Table::new(&["BEAD", "STATE", "STAGE", "DONE", "TITLE…"]);
     for it in all {

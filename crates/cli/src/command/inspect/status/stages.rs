@@ -1,7 +1,5 @@
 //! What `implement` did to a bead, stage by stage: where each step of its molecules is, how often it was begun, and what came of it.
 
-use std::fmt::Write as _;
-
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::implement::ralf::completed_cycles;
 use beads_ralph_core::implement::{linked_source, pull_request_of, reason, worktree_of};
@@ -10,24 +8,21 @@ use beads_ralph_core::molecule::{Molecule, Step};
 use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_core::vocabulary::label;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::molecules;
-use crate::ui::table::{Page, Table};
+use crate::ui::table::{Page, Table, pairs};
 use crate::worker_reports::{Found, reports};
 
-/// A molecule with what its workers reported.
 pub(super) struct Worked {
     molecule: Molecule,
     stages: Vec<Stage>,
 }
 
-/// A step and what is known of its work.
 struct Stage {
     step: Step,
-    /// What its workers reported, cycle by cycle.
     reports: Vec<Found>,
 }
 
@@ -65,6 +60,34 @@ pub(super) fn part_of(beads: &Beads, record: &Record) -> Result<Option<PartOf>, 
     }))
 }
 
+#[derive(Serialize)]
+pub(super) struct JsonMolecule<'m> {
+    id: &'m BeadId,
+    formula: Option<&'m str>,
+    status: &'m str,
+    done: usize,
+    total: usize,
+    current: Option<&'m str>,
+    worktree: Option<String>,
+    pull_request: Option<String>,
+    steps: Vec<JsonStage<'m>>,
+}
+
+#[derive(Serialize)]
+struct JsonStage<'s> {
+    id: &'s BeadId,
+    stage: &'s str,
+    place: &'static str,
+    status: &'s str,
+    human: bool,
+    holder: Option<&'s str>,
+    tries: u64,
+    cycles: u32,
+    closed_at: Option<&'s str>,
+    said: Option<&'s str>,
+    reports: Vec<Value>,
+}
+
 impl Stage {
     /// How often somebody began it.
     fn n_tries(&self) -> u64 {
@@ -89,21 +112,21 @@ impl Stage {
         asked.or_else(|| issue.text("close_reason"))
     }
 
-    fn to_json(&self) -> Value {
+    fn to_json(&self) -> JsonStage<'_> {
         let (issue, claim) = (&self.step.record().issue, &self.step.record().claim);
-        json!({
-            "id": issue.id(),
-            "stage": self.step.role(),
-            "place": self.step.place().as_str(),
-            "status": issue.status(),
-            "human": self.is_for_a_person(),
-            "holder": claim.as_ref().map(|claim| claim.holder.run.as_str()),
-            "tries": self.n_tries(),
-            "cycles": self.n_cycles(),
-            "closed_at": issue.text("closed_at"),
-            "said": self.said(),
-            "reports": self.reports.iter().map(Found::to_json).collect::<Vec<Value>>(),
-        })
+        JsonStage {
+            id: issue.id(),
+            stage: self.step.role(),
+            place: self.step.place().as_str(),
+            status: issue.status(),
+            human: self.is_for_a_person(),
+            holder: claim.as_ref().map(|claim| claim.holder.run.as_str()),
+            tries: self.n_tries(),
+            cycles: self.n_cycles(),
+            closed_at: issue.text("closed_at"),
+            said: self.said(),
+            reports: self.reports.iter().map(Found::to_json).collect(),
+        }
     }
 
     fn state(&self) -> String {
@@ -151,26 +174,26 @@ fn worker(report: &Found) -> String {
 fn verdict(report: &Found) -> String {
     match &report.said {
         Ok(said) => format!("{}, gate {}", said.status, said.gate),
-        Err(_) => "cannot be read".to_owned(),
+        Err(_) => "unreadable".to_owned(),
     }
 }
 
 impl Worked {
-    pub(super) fn to_json(&self) -> Value {
+    pub(super) fn to_json(&self) -> JsonMolecule<'_> {
         let root = &self.molecule.root().issue;
         let progress = self.molecule.progress();
         let current = self.molecule.current().into_iter().next();
-        json!({
-            "id": root.id(),
-            "formula": self.molecule.formula(),
-            "status": root.status(),
-            "done": progress.done,
-            "total": progress.total,
-            "current": current.map(|step| step.id().as_str()),
-            "worktree": worktree_of(root),
-            "pull_request": pull_request_of(root),
-            "steps": self.stages.iter().map(Stage::to_json).collect::<Vec<Value>>(),
-        })
+        JsonMolecule {
+            id: root.id(),
+            formula: self.molecule.formula(),
+            status: root.status(),
+            done: progress.done,
+            total: progress.total,
+            current: current.map(|step| step.id().as_str()),
+            worktree: worktree_of(root),
+            pull_request: pull_request_of(root),
+            steps: self.stages.iter().map(Stage::to_json).collect(),
+        }
     }
 
     pub(super) fn text(&self, page: Page) -> String {
@@ -183,16 +206,22 @@ impl Worked {
             progress.done,
             progress.total
         );
-        for (name, value) in [
+        let facts = [
             ("worktree", worktree_of(root)),
             ("pr", pull_request_of(root)),
-        ] {
-            if let Some(value) = value {
-                _ = writeln!(text, "{}", page.line(&format!("  {name:<9} {value}")));
-            }
-        }
+        ];
+        let facts = facts
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value?)));
+        text.push_str(&pairs(facts, "  ", page));
         let mut table = Table::new(&[
-            "STAGE", "STATE", "TRIES", "CYCLES", "WORKER", "VERDICT", "SAID…",
+            "STAGE",
+            "STATE",
+            "TRIES",
+            "CYCLES",
+            "WORKER",
+            "VERDICT",
+            "MESSAGE…",
         ]);
         for stage in &self.stages {
             stage.push(&mut table);

@@ -14,10 +14,8 @@ use camino::Utf8PathBuf;
 use crate::command::inspect::logs::{Log, logs_in};
 use crate::ui::board;
 
-/// How much of a log is looked at.
 const END: u64 = 128 * 1024;
 
-/// How many lines are kept.
 const MAX_LINES: usize = 2000;
 
 /// Reads logs, and remembers the last one: most do not change between two looks.
@@ -26,7 +24,6 @@ pub(super) struct Logs {
     last: Option<(Seen, Vec<String>)>,
 }
 
-/// What changes when a log does.
 #[derive(PartialEq, Eq)]
 struct Seen {
     path: Utf8PathBuf,

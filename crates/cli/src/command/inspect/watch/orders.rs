@@ -13,7 +13,6 @@ use crate::command::work::retry;
 use crate::failure::Failure;
 use crate::ui::board::Wish;
 
-/// What is asked while a run is looked at.
 pub(super) struct Order<'a> {
     pub(super) run: &'a RunDirectory,
     pub(super) is_going_on: bool,
@@ -40,7 +39,8 @@ impl Order<'_> {
         if own.is_some_and(|own| real(self.run.path()).is_some_and(|run| run.starts_with(own))) {
             return Ok(beads);
         }
-        let message = "this run is not of the store of this directory: go where it is";
+        let message =
+            "this run belongs to the store of another directory: change to that directory";
         Err(Failure::new(ErrorCode::ValidationConstraint, message))
     }
 
@@ -53,7 +53,7 @@ impl Order<'_> {
         Ok(if self.is_going_on {
             done.said
         } else {
-            format!("{}; beads-ralph run works on it", done.said)
+            format!("{}; start beads-ralph run to work on it", done.said)
         })
     }
 
@@ -61,19 +61,19 @@ impl Order<'_> {
         let mut beads = self.beads()?;
         let store = beads.store.as_mut();
         if controls::resume(store, beads.by.stamp())? {
-            return Ok("runs on this store go on".to_owned());
+            return Ok("runs on this store resume".to_owned());
         }
         controls::pause(store, beads.by.stamp())?;
-        Ok("runs on this store begin nothing new; p lets them go on".to_owned())
+        Ok("runs on this store are paused; p resumes them".to_owned())
     }
 
     fn stop(&self, now: bool) -> Result<String, Failure> {
         let mut beads = self.beads()?;
         controls::stop(beads.store.as_mut(), now, beads.by.stamp())?;
         Ok(if now {
-            "runs on this store are asked to stop now: their agents are ended".to_owned()
+            "runs on this store stop now: their agents are ended".to_owned()
         } else {
-            "runs on this store are asked to stop: what agents do now is finished".to_owned()
+            "runs on this store stop when their agents have finished".to_owned()
         })
     }
 }

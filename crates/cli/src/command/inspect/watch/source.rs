@@ -12,13 +12,11 @@ use crate::failure::Failure;
 use crate::journal;
 use crate::ui::board::Board;
 
-/// A run that is looked at.
 pub(super) struct Source {
     telling: Telling,
     following: Following,
     /// Where newer runs would be, if the newest one is wanted.
     newest_in: Option<Utf8PathBuf>,
-    /// Why no more can be read.
     fault: Option<String>,
 }
 
@@ -32,7 +30,7 @@ impl Source {
         Self::of(directory, newest_in)?.ok_or_else(|| {
             Failure::new(
                 ErrorCode::DependencyUnresolved,
-                "the run has not begun to write its journal",
+                "the run has not written its journal yet",
             )
             .action("try again in a moment")
         })

@@ -92,7 +92,7 @@ fn push_people(text: &mut String, beads: &[BeadView], origins: &mut Origins) {
             BeadState::Ended(End::NeedsPerson { reason }) => Some((bead, reason.as_str())),
             BeadState::Blocked => Some((
                 bead,
-                "it waited for one before this run; `beads-ralph blocked` says why",
+                "it needed attention before this run; `beads-ralph blocked` says why",
             )),
             _ => None,
         })
@@ -100,7 +100,7 @@ fn push_people(text: &mut String, beads: &[BeadView], origins: &mut Origins) {
     if needing.is_empty() {
         return;
     }
-    text.push_str("\nThese need a person:\n");
+    text.push_str("\nNeeds attention:\n");
     for (bead, reason) in needing {
         _ = writeln!(text, "  {}: {}", bead.id, visible(reason));
         if let Some(source) = &bead.source {
@@ -125,14 +125,14 @@ fn state(bead: &BeadView) -> String {
         BeadState::Ready => "ready".to_owned(),
         BeadState::Working { phase, .. } => phase.as_str().to_owned(),
         BeadState::Held { by } => format!("held by {}", excerpt(by)),
-        BeadState::Blocked => "needs a person".to_owned(),
+        BeadState::Blocked => "needs attention".to_owned(),
         BeadState::Closed => "closed".to_owned(),
         BeadState::Ended(End::Closed { pull, .. }) => pull
             .as_ref()
             .map_or_else(|| "closed".to_owned(), |url| format!("closed, {url}")),
-        BeadState::Ended(End::NeedsPerson { .. }) => "needs a person".to_owned(),
-        BeadState::Ended(End::Released) => "given back".to_owned(),
-        BeadState::Ended(End::Lost { .. }) => "taken by somebody else".to_owned(),
+        BeadState::Ended(End::NeedsPerson { .. }) => "needs attention".to_owned(),
+        BeadState::Ended(End::Released) => "released".to_owned(),
+        BeadState::Ended(End::Lost { .. }) => "taken by another holder".to_owned(),
     }
 }
 

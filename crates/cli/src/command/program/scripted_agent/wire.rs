@@ -1,4 +1,4 @@
-//! The lines of an agent's stream, in the dialect of `claude`.
+//! The lines of an agent's stream, in the format of `claude`.
 
 use beads_ralph_core::scenario::{Failure as Refusal, Usage};
 use serde_json::{Value, json};
@@ -9,7 +9,6 @@ const OUTPUT: u64 = 15_000;
 const CACHE_READ: u64 = 300;
 const CACHE_WRITE: u64 = 3_750;
 
-/// What a run has cost until now.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tally {
     pub(super) usage: Usage,
@@ -59,13 +58,10 @@ impl Tally {
 pub(super) enum Word {
     /// With a text, and the report if there is one.
     Done(String, Option<Value>),
-    /// Because the service refused.
     Refused(Refusal),
-    /// Because a limit of its own was reached.
     Limit(Limit),
 }
 
-/// A limit that a run was given.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Limit {
     Turns(u32),
@@ -94,6 +90,23 @@ impl Stream {
         })
     }
 
+    /// A call of a tool; `n` tells the calls apart.
+    pub(super) fn call(n: u32, tool: &str, input: &Value) -> Value {
+        json!({"type": "tool_use", "id": Self::call_id(n), "name": tool, "input": input})
+    }
+
+    pub(super) fn command(command: &str) -> Value {
+        json!({"command": command, "description": "A step of the scenario"})
+    }
+
+    pub(super) fn call_id(n: u32) -> String {
+        format!("toolu_{n}")
+    }
+
+    pub(super) fn text(text: &str) -> Value {
+        json!({"type": "text", "text": text})
+    }
+
     /// Something that the model says; `n` tells its messages apart.
     pub(super) fn assistant(&self, n: u32, block: &Value, usage: Usage) -> Value {
         json!({
@@ -113,7 +126,6 @@ impl Stream {
         })
     }
 
-    /// What came of a call.
     pub(super) fn tool_result(&self, id: &str, text: &str, is_error: bool) -> Value {
         let block = json!({"type": "tool_result", "tool_use_id": id, "content": text, "is_error": is_error});
         json!({
@@ -156,7 +168,6 @@ impl Stream {
         })
     }
 
-    /// The limit of a plan was reached.
     pub(super) fn rate_limit(&self, resets_at: i64) -> Value {
         json!({
             "type": "rate_limit_event",
@@ -165,7 +176,6 @@ impl Stream {
         })
     }
 
-    /// The last line.
     pub(super) fn result(&self, word: &Word, tally: &Tally, duration_ms: u128) -> Value {
         let costs = json!({self.model.as_str(): model_usage(tally)});
         let mut result = json!({

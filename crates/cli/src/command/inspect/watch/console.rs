@@ -1,15 +1,49 @@
-//! The whole terminal, taken and given back.
-//!
-//! It is given back whatever happens: at the end, when something fails, and when the program panics.
+//! The terminal: its keyboard, and its whole screen.
 
 use std::io::{self, stdout};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
+use ratatui::crossterm::event::{self, Event};
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{EnterAlternateScreen, enable_raw_mode};
 use ratatui::prelude::CrosstermBackend;
 use ratatui::{DefaultTerminal, Frame, Terminal};
 
-/// A terminal that is ours; there until it is given back for good.
+/// The keyboard, read by a separate thread: reading a terminal that was closed never returns, because crossterm reads on and on. So the
+/// thread that draws does not read, and can end the process whatever the other one is doing.
+pub(super) struct Keys(Receiver<io::Result<Event>>);
+
+impl Keys {
+    /// Reads from now on, until the process ends.
+    pub(super) fn listen() -> io::Result<Self> {
+        let (send, receive) = mpsc::channel();
+        thread::Builder::new()
+            .name("keys".to_owned())
+            .spawn(move || {
+                loop {
+                    let read = event::read();
+                    let is_over = read.is_err();
+                    if send.send(read).is_err() || is_over {
+                        return;
+                    }
+                }
+            })?;
+        Ok(Self(receive))
+    }
+
+    /// What comes next, if it comes in time.
+    pub(super) fn next(&self, wait: Duration) -> io::Result<Option<Event>> {
+        match self.0.recv_timeout(wait) {
+            Ok(read) => read.map(Some),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(io::ErrorKind::UnexpectedEof.into()),
+        }
+    }
+}
+
+/// The screen. It is given back whatever happens: at the end, when something fails, and when the program panics. It is there until then.
 pub(super) struct Screen(Option<DefaultTerminal>);
 
 impl Screen {
