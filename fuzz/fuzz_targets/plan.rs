@@ -5,7 +5,7 @@
 
 use beads_ralph_core::bead::{self, BeadShape, Rules, Timestamp};
 use beads_ralph_core::compile::{
-    self, AgentCatalog, AgentCheck, KnownIds, MergeDetection, Settings,
+    self, AgentCatalog, AgentCheck, KnownIds, MergeDetection, CompileSettings,
 };
 use beads_ralph_core::diag::{self, Diagnostic};
 use beads_ralph_core::plan::{self, Filter, Plan};
@@ -41,8 +41,8 @@ fn check(text: &str) -> Vec<Diagnostic> {
     findings
 }
 
-fn settings<'a>(agents: &'a AgentCatalog, text: &'a str) -> Settings<'a> {
-    Settings {
+fn settings<'a>(agents: &'a AgentCatalog, text: &'a str) -> CompileSettings<'a> {
+    CompileSettings {
         plan_file: "plan.md",
         text: Some(text),
         rig: "beads-ralph",
@@ -106,7 +106,7 @@ fn check_finding(text: &str, lines: &LineIndex, finding: &Diagnostic) {
     );
 }
 
-fn check_beads(plan: &Plan, settings: &Settings<'_>) {
+fn check_beads(plan: &Plan, settings: &CompileSettings<'_>) {
     let graph = compile::plan_graph(plan, &settings.known_ids).expect("check found no error");
     let compiled =
         compile::compile(plan, &graph, &Filter::default(), settings).expect("check found no error");

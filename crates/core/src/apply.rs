@@ -5,55 +5,51 @@
 //! removed or in the way. The plan owns what it says; a run and people own the rest, and applying never
 //! touches that. Nothing is read or written here: whoever asks has fetched the records, and does the edits.
 
-mod bead_fields;
 mod diagnostics;
 mod difference;
 mod identity;
-mod items;
-mod memory;
+mod wire;
 
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
-
-use crate::bead::{BeadId, BeadShape, FieldError, RalphBead};
-use crate::compile::{Part, Settings};
-use crate::issue::{Dependency, EditError, Entry, Record, apply, is_step};
+use crate::bead::{BeadId, BeadShape, RalphBead};
+use crate::compile::{CompileSettings, MoleculePart};
+use crate::issue::{EditError, Record, Standing, apply, is_step};
 use crate::number::SprintId;
 use crate::plan::Plan;
-use crate::vocabulary::EdgeType;
 
 pub use difference::{
-    Changed, Detail, Difference, Reconciliation, RefusedBecause, Removed, Unfit, Verdict,
+    Changed, Detail, Difference, Reconciliation, RefusalReason, RejectedBead, Removed, Verdict,
 };
-pub use identity::{Known, Owner, annotated_ids, known_ids};
+pub use identity::{BeadOwner, KnownBeads, annotated_ids, known_ids};
+pub use wire::{FieldChange, ShownChange, molecule_differences};
 
-use difference::Draft;
-use memory::Memory;
+use difference::ChangeDraft;
+use wire::{LastApplied, entry, fields};
 
 /// What a comparison depends on besides the beads and the records.
 #[derive(Debug, Clone)]
-pub struct Context<'a> {
+pub struct ApplyContext<'a> {
     /// The whole plan, also when only some of its sprints are applied.
     pub plan: &'a Plan,
     /// What the beads were compiled with; its known ids are those of [`known_ids`].
-    pub settings: &'a Settings<'a>,
+    pub settings: &'a CompileSettings<'a>,
     /// Whether sprints that are gone from the plan are looked for.
-    pub scope: Scope,
+    pub scope: ApplyScope,
     /// The shape in which beads are written.
     pub shape: BeadShape,
     /// Who makes the dependencies, as their records say.
     pub actor: &'a str,
     /// What beads have besides that are parts of a molecule (F-16).
-    pub parts: &'a BTreeMap<BeadId, Part>,
+    pub parts: &'a BTreeMap<BeadId, MoleculePart>,
 }
 
 /// How much of a plan is applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
+pub enum ApplyScope {
     /// All of it: what the store has beyond it was removed from the plan.
     Whole,
     /// The sprints of a filter: nothing can be said about the others.
@@ -65,8 +61,8 @@ pub enum Scope {
 pub fn reconcile(
     beads: &[RalphBead],
     records: &[Record],
-    context: &Context<'_>,
-) -> Result<Reconciliation, Vec<Unfit>> {
+    context: &ApplyContext<'_>,
+) -> Result<Reconciliation, Vec<RejectedBead>> {
     let by_id: BTreeMap<&BeadId, &Record> = records.iter().map(|r| (r.issue.id(), r)).collect();
     let mut found = Reconciliation::default();
     let mut unfit = Vec::new();
@@ -74,7 +70,7 @@ pub fn reconcile(
         match compare(bead, by_id.get(&bead.id).copied(), context) {
             Ok(Some(difference)) => found.differences.push(difference),
             Ok(None) => found.unchanged.push(bead.id.clone()),
-            Err(error) => unfit.push(Unfit {
+            Err(error) => unfit.push(RejectedBead {
                 id: bead.id.clone(),
                 sprint: bead.metadata.sprint.clone(),
                 error,
@@ -84,7 +80,7 @@ pub fn reconcile(
     if !unfit.is_empty() {
         return Err(unfit);
     }
-    if context.scope == Scope::Whole {
+    if context.scope == ApplyScope::Whole {
         let removed = removed(beads, by_id.values().copied(), context);
         found
             .differences
@@ -97,10 +93,10 @@ pub fn reconcile(
 fn compare(
     bead: &RalphBead,
     record: Option<&Record>,
-    context: &Context<'_>,
+    context: &ApplyContext<'_>,
 ) -> Result<Option<Difference>, EditError> {
-    let memory = Memory::of(bead);
-    let entry = entry(bead, &memory, context).map_err(EditError::Invalid)?;
+    let last_applied = LastApplied::of(bead);
+    let entry = entry(bead, &last_applied, context).map_err(EditError::Invalid)?;
     let sprint = bead.metadata.sprint.clone();
     let Some(record) = record else {
         return Ok(Some(Difference::New {
@@ -112,13 +108,13 @@ fn compare(
         return Ok(Some(Difference::Conflict {
             id: bead.id.clone(),
             sprint,
-            owner: Owner::of(record),
+            owner: BeadOwner::of(record),
         }));
     }
-    let mut draft = Draft::default();
-    bead_fields::compare(&entry.issue, &record.issue, &mut draft);
-    memory.compare(&entry.issue, &record.issue, &mut draft);
-    bead_fields::compare_source(&entry.issue, &record.issue, &mut draft);
+    let mut draft = ChangeDraft::default();
+    fields::compare(&entry.issue, &record.issue, &mut draft);
+    last_applied.compare(&entry.issue, &record.issue, &mut draft);
+    fields::compare_source(&entry.issue, &record.issue, &mut draft);
     let verdict = Verdict::about(record);
     match verdict {
         // Nobody waits for the bookkeeping of a bead that is not touched.
@@ -142,64 +138,20 @@ fn compare(
 }
 
 /// Whether a record is the bead's own: it was found for the sprint, or it says so itself.
-fn is_of_sprint(record: &Record, bead: &RalphBead, context: &Context<'_>) -> bool {
+fn is_of_sprint(record: &Record, bead: &RalphBead, context: &ApplyContext<'_>) -> bool {
     let sprint = &bead.metadata.sprint;
     let known = context.settings.known_ids.get(sprint);
     let part = context.parts.get(&bead.id);
     known == Some(&bead.id)
         || part.is_some_and(|part| known == Some(&part.root))
-        || Owner::of(record).is(context.settings.plan_file, sprint)
-}
-
-/// The entry of a bead: its document with dependencies that say when and by whom they were made, and with
-/// what the plan says now, for the next time.
-fn entry(
-    bead: &RalphBead,
-    memory: &Memory,
-    context: &Context<'_>,
-) -> Result<Entry, Vec<FieldError>> {
-    let mut document = bead.to_document(context.shape);
-    let edges = bead.dependencies.iter().map(|target| {
-        Dependency::new(target.clone(), EdgeType::Blocks)
-            .expect("`blocks` is a type")
-            .with("created_at", context.settings.now.as_str().into())
-            .with("created_by", context.actor.into())
-            .to_value(&bead.id)
-    });
-    let edges: Vec<Value> = edges.collect();
-    document["dependencies"] = edges.into();
-    document["metadata"][Memory::KEY] = memory.to_value();
-    if let Some(part) = context.parts.get(&bead.id) {
-        add_part(&mut document, bead, part, context);
-    }
-    Entry::from_document(document)
-}
-
-/// What a bead has besides as a part of a molecule. What the sprint says comes before what the formula says.
-fn add_part(document: &mut Value, bead: &RalphBead, part: &Part, context: &Context<'_>) {
-    let parent = Dependency::new(part.parent.clone(), EdgeType::ParentChild)
-        .expect("`parent-child` is a type")
-        .with("created_at", context.settings.now.as_str().into())
-        .with("created_by", context.actor.into());
-    if let Some(edges) = document["dependencies"].as_array_mut() {
-        let more = std::iter::once(&parent).chain(&part.edges);
-        edges.extend(more.map(|edge| edge.to_value(&bead.id)));
-    }
-    if let Some(metadata) = document["metadata"].as_object_mut() {
-        for (key, value) in &part.metadata {
-            metadata.entry(key).or_insert_with(|| value.clone());
-        }
-    }
-    if !part.notes.is_empty() {
-        document["notes"] = part.notes.as_str().into();
-    }
+        || BeadOwner::of(record).is(context.settings.plan_file, sprint)
 }
 
 /// The unfinished records of sprints that the plan no longer has.
 fn removed<'r>(
     beads: &[RalphBead],
     records: impl Iterator<Item = &'r Record>,
-    context: &Context<'_>,
+    context: &ApplyContext<'_>,
 ) -> Vec<Removed> {
     let settings = context.settings;
     let sprints: BTreeSet<&SprintId> = context.plan.unique().map(|s| &s.id.value).collect();
@@ -209,11 +161,13 @@ fn removed<'r>(
         .chain(beads.iter().map(|b| &b.id))
         .collect();
     let mut removed: Vec<Removed> = records
-        .filter(|record| record.issue.status() != "closed" && !in_use.contains(record.issue.id()))
+        .filter(|record| {
+            record.issue.standing() != Standing::Closed && !in_use.contains(record.issue.id())
+        })
         // A step belongs to its molecule, whose root is the sprint's bead (Z-27).
         .filter(|record| !is_step(&record.issue))
         .filter_map(|record| {
-            let sprint = Owner::of(record).sprint_of(settings.plan_file)?;
+            let sprint = BeadOwner::of(record).sprint_of(settings.plan_file)?;
             (!sprints.contains(&sprint)).then(|| Removed {
                 id: record.issue.id().clone(),
                 sprint,
@@ -223,9 +177,4 @@ fn removed<'r>(
         .collect();
     removed.sort_by(|a, b| (&a.sprint, &a.id).cmp(&(&b.sprint, &b.id)));
     removed
-}
-
-/// A value that is there; null counts as absent.
-fn present(value: Option<&Value>) -> Option<&Value> {
-    value.filter(|value| !value.is_null())
 }

@@ -11,20 +11,11 @@ mod derive;
 mod dod;
 mod error;
 mod execution;
-mod migrate;
 mod model;
 mod names;
-mod read_agent;
-mod read_metadata;
-pub(crate) mod reader;
-pub(crate) mod schema;
-mod source_map;
 mod timestamp;
-mod translate;
-mod validate;
 mod wire;
 mod words;
-mod write;
 
 pub use agent_path::AgentPath;
 pub use derive::{
@@ -36,18 +27,17 @@ pub(crate) use dod::read_dod;
 pub use dod::{Dod, Expect, OnFailure, Verifier};
 pub use error::{FieldError, FieldErrorKind, Invalid, error_code};
 pub use execution::{DevExecution, QaExecution, QaReport, QaResult, ScrumResult};
-pub use migrate::{to_both, to_v1, to_v2};
 pub use model::{
     ASSIGNEE, AgentSpec, BeadShape, DEFAULT_MAX_RETRY_ATTEMPTS, Metadata, QaAgent, RalphBead,
-    standard_output_schema,
+    SourceMap, standard_output_schema,
 };
 pub use names::{BeadId, BranchName, Pattern};
-pub use schema::schemas;
-pub use source_map::SourceMap;
 pub use timestamp::Timestamp;
-pub use validate::{Rules, parse_document, validate};
+pub use wire::migrate::{to_both, to_v1, to_v2};
+pub use wire::schema::schemas;
+pub use wire::validate::{Rules, parse_document, validate};
+pub(crate) use wire::{reader, schema, to_value};
 pub use words::{DevStatus, IssueType, Model, Priority, QaStatus, Role, Status};
-pub(crate) use write::to_value;
 
 #[cfg(test)]
 mod arbitrary;

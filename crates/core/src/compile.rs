@@ -2,7 +2,7 @@
 //! sprints, and every finding on the way.
 //!
 //! Nothing is emitted unless everything that was selected is valid. What the world knows (agent files,
-//! configuration, the time) comes in as values in [`Settings`].
+//! configuration, the time) comes in as values in [`CompileSettings`].
 
 mod agents;
 mod beads;
@@ -18,9 +18,11 @@ mod tests;
 
 pub use beads::{Compiled, compile};
 pub use graph::{PlanGraph, plan_graph};
-pub use poured::{Part, PouredSprint, ROOT_KEYS, poured_sprint, remembered_values, sprint_values};
+pub use poured::{
+    MoleculePart, PouredSprint, ROOT_KEYS, poured_sprint, remembered_values, sprint_values,
+};
 pub use settings::{
-    AgentCatalog, AgentCheck, AgentFile, FormulaSprints, KnownIds, MergeDetection, Settings,
+    AgentCatalog, AgentCheck, AgentFile, CompileSettings, FormulaSprints, KnownIds, MergeDetection,
 };
 
 use crate::diag::{Diagnostic, has_errors};
@@ -38,7 +40,11 @@ pub enum Refusal {
 /// Compiles the selected sprints of a plan in the order of the contract (E-10): what is wrong with headings
 /// and numbers comes before the filter, and the filter before the bodies. Findings are in that order too,
 /// so that the first error is the one to name.
-pub fn build(plan: &Plan, filter: &Filter, settings: &Settings<'_>) -> Result<Compiled, Refusal> {
+pub fn build(
+    plan: &Plan,
+    filter: &Filter,
+    settings: &CompileSettings<'_>,
+) -> Result<Compiled, Refusal> {
     let mut findings = plan.problems.clone();
     let graph = match plan_graph(plan, &settings.known_ids) {
         Ok(graph) => graph,
@@ -74,7 +80,7 @@ pub fn build(plan: &Plan, filter: &Filter, settings: &Settings<'_>) -> Result<Co
 }
 
 /// All findings about a plan: what `plan check` shows.
-pub fn check(plan: &Plan, settings: &Settings<'_>) -> Vec<Diagnostic> {
+pub fn check(plan: &Plan, settings: &CompileSettings<'_>) -> Vec<Diagnostic> {
     match build(plan, &Filter::default(), settings) {
         Ok(compiled) => compiled.findings,
         Err(Refusal::Findings(findings)) => findings,

@@ -16,7 +16,7 @@ use crate::text::Span;
 pub enum Severity {
     /// The text cannot be used as it is.
     Error,
-    /// The text can be used, and is probably not what was meant.
+    /// The text can be used, but is probably not what was intended.
     Warning,
 }
 
@@ -32,7 +32,7 @@ impl Severity {
 
 /// A place and what is to be said about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Label {
+pub struct SpanLabel {
     /// The place.
     pub span: Span,
     /// A few words; may be empty.
@@ -41,18 +41,18 @@ pub struct Label {
 
 /// A replacement of one span by other text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Edit {
+pub struct TextEdit {
     /// What is replaced; empty for an insertion.
     pub span: Span,
     /// What stands there afterwards.
     pub replacement: String,
 }
 
-/// A change of the text that would mend a finding.
+/// A change of the text that would fix a finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fix {
     /// The change.
-    pub edit: Edit,
+    pub edit: TextEdit,
     /// Whether it can be applied without asking.
     pub certain: bool,
 }
@@ -65,12 +65,12 @@ pub struct Diagnostic {
     /// One sentence without a full stop.
     pub message: Cow<'static, str>,
     /// The place that the finding is about.
-    pub primary: Label,
+    pub primary: SpanLabel,
     /// Other places that explain it.
-    pub secondary: Vec<Label>,
+    pub secondary: Vec<SpanLabel>,
     /// What to do.
     pub help: Option<Cow<'static, str>>,
-    /// The change that would mend it.
+    /// The change that would fix it.
     pub fix: Option<Fix>,
 }
 
@@ -80,7 +80,7 @@ impl Diagnostic {
         Self {
             code: code.into(),
             message: message.into(),
-            primary: Label {
+            primary: SpanLabel {
                 span,
                 text: Cow::Borrowed(""),
             },
@@ -100,7 +100,7 @@ impl Diagnostic {
     /// Adds another place.
     #[must_use]
     pub fn also(mut self, span: Span, text: impl Into<Cow<'static, str>>) -> Self {
-        self.secondary.push(Label {
+        self.secondary.push(SpanLabel {
             span,
             text: text.into(),
         });
@@ -114,11 +114,11 @@ impl Diagnostic {
         self
     }
 
-    /// Gives a change that surely mends the finding.
+    /// Adds a fix that can be applied without asking.
     #[must_use]
     pub fn certain_fix(mut self, span: Span, replacement: impl Into<String>) -> Self {
         self.fix = Some(Fix {
-            edit: Edit {
+            edit: TextEdit {
                 span,
                 replacement: replacement.into(),
             },
@@ -127,11 +127,11 @@ impl Diagnostic {
         self
     }
 
-    /// Gives a change that probably mends the finding.
+    /// Adds a fix that is probably right.
     #[must_use]
     pub fn possible_fix(mut self, span: Span, replacement: impl Into<String>) -> Self {
         self.fix = Some(Fix {
-            edit: Edit {
+            edit: TextEdit {
                 span,
                 replacement: replacement.into(),
             },
@@ -182,7 +182,7 @@ pub fn sort_by_place(findings: &mut [Diagnostic]) {
 
 /// Applies every certain fix whose place no earlier fix touches, and says how many were applied.
 pub fn apply_fixes(text: &str, diagnostics: &[Diagnostic]) -> (String, usize) {
-    let mut edits: Vec<&Edit> = diagnostics
+    let mut edits: Vec<&TextEdit> = diagnostics
         .iter()
         .filter_map(|d| d.fix.as_ref())
         .filter(|fix| fix.certain)
@@ -210,7 +210,7 @@ pub fn did_you_mean<'c>(
     word: &str,
     candidates: impl IntoIterator<Item = &'c str>,
 ) -> Option<&'c str> {
-    // A long word is no slip of the pen, and measuring it would cost its square.
+    // A long word is not a typing mistake, and the distance takes quadratic time.
     if word.len() > 64 {
         return None;
     }

@@ -19,6 +19,6 @@ mod tests;
 
 pub use check::{GraphFault, check};
 pub use compile::{GraphLimit, MAX_EDGES, MAX_MERGES, compile};
-pub use note::Note;
+pub use note::NumberingWarning;
 pub use order::{depths, heaviest_path, in_order};
-pub use sprint_graph::{Edge, Node, SprintGraph, Why};
+pub use sprint_graph::{Edge, EdgeReason, Node, SprintGraph};

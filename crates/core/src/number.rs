@@ -75,7 +75,7 @@ impl SprintId {
         &self.text[..self.dot]
     }
 
-    /// The phase as a type of its own.
+    /// The phase as a [`PhaseId`].
     pub fn phase_id(&self) -> PhaseId {
         PhaseId(self.phase().into())
     }
@@ -186,7 +186,7 @@ impl fmt::Display for PhaseId {
 pub struct Letters(u32);
 
 impl Letters {
-    /// The set of a suffix's letters; what is no lower-case letter is passed over.
+    /// The set of a suffix's letters; other characters are ignored.
     pub fn of(suffix: &str) -> Self {
         Self(
             suffix
@@ -196,7 +196,7 @@ impl Letters {
         )
     }
 
-    /// Whether there is no letter: a sequential phase or sprint.
+    /// Whether the set is empty: a sequential phase or sprint.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }

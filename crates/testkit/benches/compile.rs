@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use beads_ralph_core::bead::{self, BeadShape, Rules, Timestamp};
 use beads_ralph_core::compile::{
-    self, AgentCatalog, AgentCheck, Compiled, KnownIds, MergeDetection, PlanGraph, Settings,
+    self, AgentCatalog, AgentCheck, CompileSettings, Compiled, KnownIds, MergeDetection, PlanGraph,
 };
 use beads_ralph_core::plan::{self, Filter, Plan};
 use beads_ralph_testkit::generated_plan;
@@ -124,7 +124,7 @@ impl Measured {
         self.markdown.clear();
     }
 
-    fn measure(&mut self, settings: &Settings<'_>) {
+    fn measure(&mut self, settings: &CompileSettings<'_>) {
         let text = black_box(self.text.as_str());
         let stages = compile_in_stages(text, settings, Documents::Checked);
         self.whole.push(stages.iter().sum());
@@ -148,8 +148,8 @@ enum Documents {
     None,
 }
 
-fn settings(agents: &AgentCatalog) -> Settings<'_> {
-    Settings {
+fn settings(agents: &AgentCatalog) -> CompileSettings<'_> {
+    CompileSettings {
         plan_file: "docs/plan.md",
         text: None,
         rig: "beads-ralph",
@@ -168,7 +168,7 @@ fn settings(agents: &AgentCatalog) -> Settings<'_> {
 /// Compiles a plan and takes the time of each stage; the last is the release of all memory.
 fn compile_in_stages(
     text: &str,
-    settings: &Settings<'_>,
+    settings: &CompileSettings<'_>,
     documents: Documents,
 ) -> [Duration; STAGES.len()] {
     let (plan, parse) = timed(|| plan::parse(text));
@@ -194,7 +194,7 @@ fn graph_of(plan: &Plan) -> PlanGraph<'_> {
     compile::plan_graph(plan, &KnownIds::new()).expect("generated plans have few edges")
 }
 
-fn compiled(plan: &Plan, graph: &PlanGraph<'_>, settings: &Settings<'_>) -> Compiled {
+fn compiled(plan: &Plan, graph: &PlanGraph<'_>, settings: &CompileSettings<'_>) -> Compiled {
     compile::compile(plan, graph, &Filter::default(), settings)
         .expect("generated plans have no errors")
 }
@@ -399,7 +399,7 @@ fn report_hostile_inputs() {
     }
 }
 
-fn check_plan(text: &str, settings: &Settings<'_>) -> Duration {
+fn check_plan(text: &str, settings: &CompileSettings<'_>) -> Duration {
     let text = black_box(text);
     timed(|| black_box(compile::check(&plan::parse(text), settings))).1
 }

@@ -263,7 +263,8 @@ impl Writer {
 mod tests {
     use beads_ralph_core::bead::{IssueType, Timestamp};
     use beads_ralph_core::compile::{
-        AgentCatalog, AgentCheck, Compiled, KnownIds, MergeDetection, Settings, compile, plan_graph,
+        AgentCatalog, AgentCheck, CompileSettings, Compiled, KnownIds, MergeDetection, compile,
+        plan_graph,
     };
     use beads_ralph_core::plan::{Filter, parse};
 
@@ -271,7 +272,7 @@ mod tests {
 
     fn compiled(text: &str) -> Compiled {
         let agents = AgentCatalog::default();
-        let settings = Settings {
+        let settings = CompileSettings {
             plan_file: "plan.md",
             text: None,
             rig: "beads-ralph",

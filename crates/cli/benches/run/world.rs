@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use beads_ralph_core::bead::{BeadId, BeadShape, BranchName, RalphBead, Timestamp};
 use beads_ralph_core::compile::{
-    AgentCatalog, AgentCheck, KnownIds, MergeDetection, Settings, build,
+    AgentCatalog, AgentCheck, CompileSettings, KnownIds, MergeDetection, build,
 };
 use beads_ralph_core::issue::Entry;
 use beads_ralph_core::plan::{Filter, parse};
@@ -204,7 +204,7 @@ pub(crate) fn branch(number: usize) -> String {
 /// The only bead of a plan.
 fn bead() -> RalphBead {
     let agents = AgentCatalog::default();
-    let settings = Settings {
+    let settings = CompileSettings {
         plan_file: "plan.md",
         text: None,
         rig: "beads-ralph",

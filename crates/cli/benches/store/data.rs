@@ -2,7 +2,7 @@
 
 use beads_ralph_core::bead::{BeadId, BeadShape, RalphBead, Timestamp};
 use beads_ralph_core::compile::{
-    AgentCatalog, AgentCheck, KnownIds, MergeDetection, Settings, build,
+    AgentCatalog, AgentCheck, CompileSettings, KnownIds, MergeDetection, build,
 };
 use beads_ralph_core::issue::{Entry, Query, StatusFilter};
 use beads_ralph_core::plan::{Filter, parse};
@@ -58,7 +58,7 @@ pub(crate) fn entries(n_beads: usize) -> impl Iterator<Item = Entry> {
 
 fn beads(n_sprints: usize) -> Vec<RalphBead> {
     let agents = AgentCatalog::default();
-    let settings = Settings {
+    let settings = CompileSettings {
         plan_file: "plan.md",
         text: None,
         rig: "beads-ralph",

@@ -235,7 +235,7 @@ fn a_plan_comes_from_standard_input() {
         .run();
     assert_eq!(
         output.exits(1).stdout,
-        "<stdin>:1:1: error[PARSE.MARKDOWN]: there is no sprint heading in this plan\n"
+        "<stdin>:1:1: error[PARSE.MARKDOWN]: this plan has no sprint heading\n"
     );
     env.command(&["plan", "check", "-"])
         .stdin(DEMO)

@@ -1,11 +1,11 @@
 //! What can be different between a plan and a store.
 
-use serde_json::Value;
-
-use super::identity::Owner;
+use super::identity::BeadOwner;
+use super::wire::FieldChange;
 use crate::bead::BeadId;
 use crate::issue::{Edit, EditError, Entry, Record};
 use crate::number::SprintId;
+use crate::vocabulary::Status;
 
 /// What applying a plan would do.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -26,7 +26,7 @@ pub enum Difference {
         /// What to insert.
         entry: Box<Entry>,
     },
-    /// A sprint that the store has otherwise.
+    /// A sprint whose bead differs.
     Changed(Box<Changed>),
     /// A bead of the plan whose sprint is gone. It is reported and never touched.
     Removed(Removed),
@@ -37,7 +37,7 @@ pub enum Difference {
         /// The sprint that would have it.
         sprint: SprintId,
         /// Whose it is.
-        owner: Owner,
+        owner: BeadOwner,
     },
 }
 
@@ -62,7 +62,7 @@ impl Difference {
     }
 }
 
-/// A bead that the plan has otherwise than the store.
+/// A bead that differs between the plan and the store.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Changed {
     /// The bead.
@@ -82,15 +82,8 @@ pub struct Changed {
 /// One thing that is different, for people to read.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Detail {
-    /// A field has another value; keys of the metadata are written `metadata.<key>`.
-    Field {
-        /// The field.
-        field: String,
-        /// What the store has.
-        before: Option<Value>,
-        /// What the plan says.
-        after: Option<Value>,
-    },
+    /// A field has another value.
+    Field(FieldChange),
     /// The plan gives a label.
     LabelAdded(String),
     /// The plan no longer gives a label.
@@ -106,35 +99,25 @@ pub enum Detail {
     },
 }
 
-impl Detail {
-    fn field(field: &str, before: Option<&Value>, after: Option<&Value>) -> Self {
-        Self::Field {
-            field: field.to_owned(),
-            before: before.cloned(),
-            after: after.cloned(),
-        }
-    }
-}
-
 /// Whether a change may be made (Z-10).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// It may.
+    /// The change can be made.
     Safe,
-    /// It may not; it is only reported.
-    Refused(RefusedBecause),
+    /// The change is only reported.
+    Refused(RefusalReason),
 }
 
 /// Why a bead is not touched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RefusedBecause {
+pub enum RefusalReason {
     /// Somebody works on it.
     Claimed,
     /// It is done.
     Closed,
 }
 
-impl RefusedBecause {
+impl RefusalReason {
     /// The reason in a word.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -147,10 +130,10 @@ impl RefusedBecause {
 impl Verdict {
     /// Whether a record may be changed: nobody works on it, and it is not done.
     pub(super) fn about(record: &Record) -> Self {
-        match record.issue.status() {
-            "closed" => Self::Refused(RefusedBecause::Closed),
-            "in_progress" => Self::Refused(RefusedBecause::Claimed),
-            _ if record.claim.is_some() => Self::Refused(RefusedBecause::Claimed),
+        match Status::known(record.issue.status()) {
+            Some(Status::Closed) => Self::Refused(RefusalReason::Closed),
+            Some(Status::InProgress) => Self::Refused(RefusalReason::Claimed),
+            _ if record.claim.is_some() => Self::Refused(RefusalReason::Claimed),
             _ => Self::Safe,
         }
     }
@@ -163,13 +146,13 @@ pub struct Removed {
     pub id: BeadId,
     /// The sprint that it was made for.
     pub sprint: SprintId,
-    /// Where the bead stands, in the store's own words.
+    /// The status of the bead in the store.
     pub status: String,
 }
 
 /// A bead that no store takes, for example because of its labels or its size.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Unfit {
+pub struct RejectedBead {
     /// The bead.
     pub id: BeadId,
     /// Its sprint.
@@ -180,26 +163,21 @@ pub struct Unfit {
 
 /// A change while it is being put together.
 #[derive(Debug, Default)]
-pub(super) struct Draft {
+pub(super) struct ChangeDraft {
     pub(super) details: Vec<Detail>,
     /// What is different and no loss where the bead may not be touched.
     pub(super) minor: Vec<Detail>,
     pub(super) edits: Vec<Edit>,
 }
 
-impl Draft {
-    /// Notes that a field is different.
-    pub(super) fn field(&mut self, field: &str, before: Option<&Value>, after: Option<&Value>) {
-        self.details.push(Detail::field(field, before, after));
+impl ChangeDraft {
+    /// Adds a field that differs.
+    pub(super) fn field(&mut self, change: FieldChange) {
+        self.details.push(Detail::Field(change));
     }
 
-    /// Notes that a field is different which nobody misses.
-    pub(super) fn minor_field(
-        &mut self,
-        field: &str,
-        before: Option<&Value>,
-        after: Option<&Value>,
-    ) {
-        self.minor.push(Detail::field(field, before, after));
+    /// Adds a field that differs and that does not matter in a bead that may not be changed.
+    pub(super) fn minor_field(&mut self, change: FieldChange) {
+        self.minor.push(Detail::Field(change));
     }
 }

@@ -15,7 +15,7 @@ use crate::text::excerpt;
 
 /// Whose bead a record is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Owner {
+pub enum BeadOwner {
     /// A sprint of a plan.
     Sprint {
         /// The plan's file.
@@ -27,7 +27,7 @@ pub enum Owner {
     NoPlan,
 }
 
-impl fmt::Display for Owner {
+impl fmt::Display for BeadOwner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sprint { plan_file, sprint } => {
@@ -38,7 +38,7 @@ impl fmt::Display for Owner {
     }
 }
 
-impl Owner {
+impl BeadOwner {
     /// Reads whose bead a record is from its metadata.
     pub fn of(record: &Record) -> Self {
         let text = |key: &str| record.issue.metadata()?.get(key)?.as_str();
@@ -79,7 +79,7 @@ impl Owner {
 
 /// The beads that sprints have already, and what is odd about it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Known {
+pub struct KnownBeads {
     /// The ids, for the compiler's settings.
     pub ids: KnownIds,
     /// Warnings, in the order of the document.
@@ -107,12 +107,12 @@ pub fn known_ids(
     plan_file: &str,
     records: &[Record],
     plan_exists: impl Fn(&str) -> bool,
-) -> Known {
-    let mut known = Known::default();
+) -> KnownBeads {
+    let mut known = KnownBeads::default();
     let by_id: BTreeMap<&BeadId, &Record> = records.iter().map(|r| (r.issue.id(), r)).collect();
     let mut by_number: BTreeMap<SprintId, Vec<&Record>> = BTreeMap::new();
     for record in by_id.values().filter(|record| !is_step(&record.issue)) {
-        if let Some(sprint) = Owner::of(record).sprint_of(plan_file) {
+        if let Some(sprint) = BeadOwner::of(record).sprint_of(plan_file) {
             by_number.entry(sprint).or_default().push(record);
         }
     }
@@ -170,7 +170,7 @@ fn adopt(
     known: Option<&BeadId>,
     by_id: &BTreeMap<&BeadId, &Record>,
     holders: &HashMap<BeadId, &Sprint>,
-    is_copied: impl Fn(&Owner) -> bool,
+    is_copied: impl Fn(&BeadOwner) -> bool,
 ) -> Adoption {
     let Some((annotation, named)) = sprint.annotation().and_then(|a| Some((a, a.id.as_ref()?)))
     else {
@@ -187,12 +187,12 @@ fn adopt(
     let Some(record) = by_id.get(named) else {
         return Adoption::Nothing;
     };
-    let owner = Owner::of(record);
+    let owner = BeadOwner::of(record);
     if let Some(holder) = holders.get(named) {
         return ignore(diagnostics::taken_bead(annotation, named, holder));
     }
     match &owner {
-        Owner::Sprint { plan_file, .. } if is_copied(&owner) => ignore(
+        BeadOwner::Sprint { plan_file, .. } if is_copied(&owner) => ignore(
             diagnostics::bead_of_other_plan(annotation, named, plan_file),
         ),
         _ => Adoption::Take(named.clone()),
@@ -200,9 +200,9 @@ fn adopt(
 }
 
 /// Whether an annotation that names this owner's bead was copied from another plan.
-fn is_copied(owner: &Owner, own_file: &str, plan_exists: &impl Fn(&str) -> bool) -> bool {
+fn is_copied(owner: &BeadOwner, own_file: &str, plan_exists: &impl Fn(&str) -> bool) -> bool {
     match owner {
-        Owner::Sprint { plan_file, .. } => plan_file != own_file && plan_exists(plan_file),
-        Owner::NoPlan => false,
+        BeadOwner::Sprint { plan_file, .. } => plan_file != own_file && plan_exists(plan_file),
+        BeadOwner::NoPlan => false,
     }
 }

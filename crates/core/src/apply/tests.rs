@@ -9,10 +9,11 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{
-    Context, Difference, Known, Reconciliation, Scope, Unfit, Verdict, known_ids, reconcile,
+    ApplyContext, ApplyScope, Difference, KnownBeads, Reconciliation, RejectedBead, Verdict,
+    known_ids, reconcile,
 };
 use crate::bead::{BeadId, BeadShape, Timestamp};
-use crate::compile::{AgentCatalog, AgentCheck, MergeDetection, Refusal, Settings, build};
+use crate::compile::{AgentCatalog, AgentCheck, CompileSettings, MergeDetection, Refusal, build};
 use crate::diag::Diagnostic;
 use crate::issue::{Claim, Edit, Entry, Fence, Holder, Issue, Record, apply};
 use crate::plan::{Filter, parse};
@@ -67,7 +68,7 @@ impl Store {
         }
     }
 
-    fn known(&self, text: &str, plan_file: &str) -> Known {
+    fn known(&self, text: &str, plan_file: &str) -> KnownBeads {
         let records: Vec<Record> = self.0.values().cloned().collect();
         known_ids(&parse(text), plan_file, &records, |file| file == "other.md")
     }
@@ -78,9 +79,9 @@ impl Store {
         text: &str,
         filter: &str,
         plan_file: &str,
-    ) -> Result<Result<Reconciliation, Vec<Unfit>>, Vec<Diagnostic>> {
+    ) -> Result<Result<Reconciliation, Vec<RejectedBead>>, Vec<Diagnostic>> {
         let agents = AgentCatalog::default();
-        let settings = Settings {
+        let settings = CompileSettings {
             plan_file,
             text: Some(text),
             rig: "beads-ralph",
@@ -100,13 +101,13 @@ impl Store {
             Refusal::Findings(findings) => findings,
             Refusal::Filter(fault) => panic!("{fault:?}"),
         })?;
-        let context = Context {
+        let context = ApplyContext {
             plan: &plan,
             settings: &settings,
             scope: if filter == Filter::default() {
-                Scope::Whole
+                ApplyScope::Whole
             } else {
-                Scope::Filtered
+                ApplyScope::Filtered
             },
             shape: BeadShape::Both,
             actor: "tester",

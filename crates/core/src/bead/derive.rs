@@ -42,7 +42,7 @@ pub fn description(prompts: &[String]) -> String {
     text
 }
 
-/// The team of a sprint (B-13): the plan's, else one of its own.
+/// The team of a sprint (B-13): the plan's, or else the default.
 pub fn team_name(plan_team: Option<&str>, sprint: &SprintId, title: &str) -> String {
     match plan_team {
         Some(team) if !team.trim().is_empty() => team.to_owned(),
@@ -142,7 +142,7 @@ pub enum ModelLevel {
     BuiltIn,
 }
 
-/// A value that is no model, for a warning.
+/// An unknown model, for a warning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkippedModel {
     /// Where it stood.

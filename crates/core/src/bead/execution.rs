@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::error::FieldError;
 use super::reader::{Errors, Fields, Node, Path};
-use super::{AgentSpec, BeadId, DevStatus, Dod, Model, QaStatus, Timestamp, read_agent, read_dod};
+use super::{AgentSpec, BeadId, DevStatus, Dod, Model, QaStatus, Timestamp, read_dod, wire};
 
 /// One run of a dev agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -145,7 +145,7 @@ macro_rules! read_alone {
 }
 
 read_alone! {
-    AgentSpec = read_agent::agent_spec,
+    AgentSpec = wire::agent_spec,
     DevExecution = dev_execution,
     QaExecution = qa_execution,
     QaResult = qa_result,

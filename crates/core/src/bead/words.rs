@@ -8,12 +8,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::diag::did_you_mean;
 use crate::text::excerpt;
+use crate::vocabulary;
 
 use super::error::Invalid;
 
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident, field $field:literal, about $about:literal {
-        $($(#[$vdoc:meta])* $variant:ident = $text:literal),* $(,)?
+        $($(#[$vdoc:meta])* $variant:ident = $text:expr),* $(,)?
     }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,10 +33,9 @@ macro_rules! words {
 
             /// Reads the word; case matters.
             pub fn parse(text: &str) -> Result<Self, Invalid> {
-                match text {
-                    $($text => Ok(Self::$variant),)*
-                    other => Err(not_one_of($field, Self::WORDS, other)),
-                }
+                (Self::ALL.iter().copied())
+                    .find(|word| word.as_str() == text)
+                    .ok_or_else(|| not_one_of($field, Self::WORDS, text))
             }
         }
 
@@ -112,13 +112,13 @@ words! {
     /// The state of a bead.
     Status, field "status", about "The state of a bead." {
         /// Not begun.
-        Open = "open",
+        Open = vocabulary::Status::Open.as_str(),
         /// Claimed and under way.
-        InProgress = "in_progress",
+        InProgress = vocabulary::Status::InProgress.as_str(),
         /// Stopped until somebody helps.
-        Blocked = "blocked",
+        Blocked = vocabulary::Status::Blocked.as_str(),
         /// Done.
-        Closed = "closed",
+        Closed = vocabulary::Status::Closed.as_str(),
     }
 }
 

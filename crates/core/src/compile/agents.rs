@@ -1,7 +1,7 @@
 //! The agents of a bead: their specs, their models (B-20) and whether their files exist (B-17).
 
 use super::diagnostics;
-use super::settings::{AgentCheck, Settings};
+use super::settings::{AgentCheck, CompileSettings};
 use crate::bead::{
     AgentSpec, Model, ModelSources, QaAgent, Role, default_qa_prompt, plan_agent, resolve_model,
     standard_output_schema,
@@ -10,7 +10,7 @@ use crate::diag::Diagnostic;
 use crate::plan::{AgentItem, Sprint};
 
 /// The model for agents that nobody gave one: the configured default, else `sonnet`.
-pub(super) fn default_model(settings: &Settings<'_>) -> Model {
+pub(super) fn default_model(settings: &CompileSettings<'_>) -> Model {
     let sources = ModelSources {
         default_model: settings.agents.default_model.as_deref(),
         ..ModelSources::default()
@@ -22,7 +22,7 @@ pub(super) fn default_model(settings: &Settings<'_>) -> Model {
 pub(super) fn dev_agent(
     (at, item): (usize, &AgentItem),
     sprint: &Sprint,
-    settings: &Settings<'_>,
+    settings: &CompileSettings<'_>,
     findings: &mut Vec<Diagnostic>,
 ) -> AgentSpec {
     check_file(
@@ -43,7 +43,7 @@ pub(super) fn dev_agent(
 pub(super) fn qa_agent(
     (at, item): (usize, &AgentItem),
     sprint: &Sprint,
-    settings: &Settings<'_>,
+    settings: &CompileSettings<'_>,
     findings: &mut Vec<Diagnostic>,
 ) -> QaAgent {
     check_file(
@@ -68,7 +68,7 @@ pub(super) fn qa_agent(
 fn spec(
     item: &AgentItem,
     context: &str,
-    settings: &Settings<'_>,
+    settings: &CompileSettings<'_>,
     findings: &mut Vec<Diagnostic>,
 ) -> AgentSpec {
     let model = model(item, settings, findings);
@@ -76,7 +76,11 @@ fn spec(
     plan_agent(item.path.clone(), model, adapter, context)
 }
 
-fn model(item: &AgentItem, settings: &Settings<'_>, findings: &mut Vec<Diagnostic>) -> Model {
+fn model(
+    item: &AgentItem,
+    settings: &CompileSettings<'_>,
+    findings: &mut Vec<Diagnostic>,
+) -> Model {
     if let Some(model) = &item.model {
         return model.value;
     }
@@ -101,7 +105,7 @@ fn model(item: &AgentItem, settings: &Settings<'_>, findings: &mut Vec<Diagnosti
 fn check_file(
     item: &AgentItem,
     field: &str,
-    settings: &Settings<'_>,
+    settings: &CompileSettings<'_>,
     findings: &mut Vec<Diagnostic>,
 ) {
     let is_known =

@@ -6,7 +6,7 @@ use super::agents::{default_model, dev_agent, qa_agent};
 use super::conflicts::conflicts;
 use super::diagnostics;
 use super::graph::PlanGraph;
-use super::settings::{AgentCheck, FormulaSprints, Settings};
+use super::settings::{AgentCheck, CompileSettings, FormulaSprints};
 use crate::bead::{
     AgentPath, AgentSpec, BeadId, DEFAULT_MAX_RETRY_ATTEMPTS, Dod, Expect, IssueType, Metadata,
     Model, Priority, QaAgent, RalphBead, SourceMap, Status, Verifier, default_qa_prompt,
@@ -33,7 +33,7 @@ pub fn compile(
     plan: &Plan,
     graph: &PlanGraph<'_>,
     filter: &Filter,
-    settings: &Settings<'_>,
+    settings: &CompileSettings<'_>,
 ) -> Result<Compiled, Vec<Diagnostic>> {
     let is_selected = |sprint: &Sprint| {
         filter.selects(&sprint.id.value) && !(settings.skip_completed && sprint.body().is_completed)
@@ -81,7 +81,7 @@ fn external(graph: &PlanGraph<'_>, nodes: &[Node]) -> Vec<BeadId> {
         .collect()
 }
 
-fn machine_checks(selected: &[&Sprint], settings: &Settings<'_>) -> Vec<Diagnostic> {
+fn machine_checks(selected: &[&Sprint], settings: &CompileSettings<'_>) -> Vec<Diagnostic> {
     if settings.has_default_check {
         return Vec::new();
     }
@@ -101,7 +101,7 @@ fn machine_checks(selected: &[&Sprint], settings: &Settings<'_>) -> Vec<Diagnost
         .collect()
 }
 
-fn agent_directory(selected: &[&Sprint], settings: &Settings<'_>) -> Option<Diagnostic> {
+fn agent_directory(selected: &[&Sprint], settings: &CompileSettings<'_>) -> Option<Diagnostic> {
     let is_unchecked = settings.agent_check == AgentCheck::Auto && !settings.agents.has_directory;
     let mut agents = selected.iter().flat_map(|sprint| {
         sprint
@@ -122,7 +122,7 @@ struct Agents {
 
 struct Compiler<'c, 'p> {
     graph: &'c PlanGraph<'p>,
-    settings: &'c Settings<'c>,
+    settings: &'c CompileSettings<'c>,
     scrum_master_model: Model,
 }
 
@@ -306,7 +306,7 @@ impl Compiler<'_, '_> {
 
 /// Where the sprint stands (Z-45). A heading begins its line but for a byte order mark, which takes no column, and for
 /// up to three spaces.
-fn source_map(sprint: &Sprint, settings: &Settings<'_>) -> Option<SourceMap> {
+fn source_map(sprint: &Sprint, settings: &CompileSettings<'_>) -> Option<SourceMap> {
     let text = settings.text?;
     let heading = sprint.heading.span.slice(text);
     let heading = heading.strip_prefix('\u{feff}').unwrap_or(heading);

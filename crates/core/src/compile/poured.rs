@@ -35,7 +35,7 @@ pub fn remembered_values(root: &Issue) -> Values {
 
 /// What a bead of a molecule has beyond a bead of the loop.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Part {
+pub struct MoleculePart {
     /// The molecule's root.
     pub root: BeadId,
     /// The bead that it is a part of.
@@ -56,7 +56,7 @@ pub struct PouredSprint {
     /// The beads that the loop does.
     pub work: Vec<RalphBead>,
     /// What these have besides, by id.
-    pub parts: BTreeMap<BeadId, Part>,
+    pub parts: BTreeMap<BeadId, MoleculePart>,
     /// The root, and what the loop does not do.
     pub rest: Vec<Issue>,
 }
@@ -219,9 +219,9 @@ fn with_identity(root: Issue, bead: &RalphBead, given: &Values) -> Result<Issue,
     Issue::without_comments(Value::Object(document))
 }
 
-fn part(step: &StepBead, issue: &Issue, root: &BeadId) -> Part {
+fn part(step: &StepBead, issue: &Issue, root: &BeadId) -> MoleculePart {
     let edges = issue.dependencies().iter();
-    Part {
+    MoleculePart {
         root: root.clone(),
         parent: (issue.parents().next()).map_or_else(|| issue.id().clone(), Clone::clone),
         metadata: step.metadata.clone(),

@@ -1,4 +1,4 @@
-//! What the compiler is told about the world.
+//! What a compilation depends on besides the plan.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ pub type KnownIds = BTreeMap<SprintId, BeadId>;
 
 /// Everything that a compilation depends on besides the plan.
 #[derive(Debug, Clone)]
-pub struct Settings<'a> {
+pub struct CompileSettings<'a> {
     /// The plan's path as it goes into the beads.
     pub plan_file: &'a str,
     /// The plan's text, so that beads can say what they were compiled from (Z-45). Without it they do not.
@@ -42,7 +42,7 @@ pub struct Settings<'a> {
 /// What becomes of sprints with a formula (F-16).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FormulaSprints {
-    /// Each is an ordinary bead, with a warning: there is no store to pour into.
+    /// Each is an ordinary bead, with a warning, because no store is available to pour into.
     #[default]
     Ordinary,
     /// Whoever compiles pours them.

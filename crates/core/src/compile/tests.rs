@@ -6,7 +6,7 @@ mod laws;
 mod worked_examples;
 
 use super::{
-    AgentCatalog, AgentCheck, Compiled, FormulaSprints, KnownIds, MergeDetection, Settings,
+    AgentCatalog, AgentCheck, CompileSettings, Compiled, FormulaSprints, KnownIds, MergeDetection,
     compile, plan_graph,
 };
 use crate::bead::Timestamp;
@@ -14,8 +14,8 @@ use crate::diag::Diagnostic;
 use crate::plan::{Filter, parse};
 
 /// Settings that look at nothing outside the plan.
-fn settings(agents: &AgentCatalog) -> Settings<'_> {
-    Settings {
+fn settings(agents: &AgentCatalog) -> CompileSettings<'_> {
+    CompileSettings {
         plan_file: "plan.md",
         text: None,
         rig: "beads-ralph",
@@ -38,7 +38,7 @@ fn compiled(text: &str, filter: &str) -> Result<Compiled, Vec<Diagnostic>> {
 fn compiled_with(
     text: &str,
     filter: &str,
-    settings: &Settings<'_>,
+    settings: &CompileSettings<'_>,
 ) -> Result<Compiled, Vec<Diagnostic>> {
     let plan = parse(text);
     let graph = plan_graph(&plan, &settings.known_ids).map_err(|finding| vec![*finding])?;

@@ -51,9 +51,9 @@ codes! {
         ValidationInvalidPattern = "VALIDATION.INVALID_PATTERN",
         /// A constraint of the store or between beads.
         ValidationConstraint = "VALIDATION.CONSTRAINT",
-        /// The store's program is not there.
+        /// The store's program was not found.
         DatabaseCliNotFound = "DATABASE.CLI_NOT_FOUND",
-        /// There is no store here.
+        /// The repository has no store.
         DatabaseNotInitialized = "DATABASE.NOT_INITIALIZED",
         /// The store's daemon is needed and absent.
         DatabaseDaemonNotRunning = "DATABASE.DAEMON_NOT_RUNNING",
@@ -65,7 +65,7 @@ codes! {
         FormulaNotFound = "FORMULA.NOT_FOUND",
         /// A variable is absent.
         FormulaMissingVar = "FORMULA.MISSING_VAR",
-        /// A variable's value does not fit.
+        /// A variable's value is invalid.
         FormulaInvalidVar = "FORMULA.INVALID_VAR",
         /// A formula cannot be poured.
         FormulaPourFailed = "FORMULA.POUR_FAILED",
@@ -79,7 +79,7 @@ codes! {
 }
 
 impl ErrorCode {
-    /// Whether the caller can mend the cause and try again; otherwise the failure is fatal.
+    /// Whether the caller can correct the cause and try again; otherwise the failure is fatal.
     pub fn recoverable(self) -> bool {
         match self {
             Self::DatabaseCliNotFound
@@ -151,13 +151,13 @@ impl ErrorCode {
 }
 
 codes! {
-    /// The name of a warning: something that works and is probably not meant.
+    /// The name of a warning: something that works but is probably not intended.
     WarningCode {
         /// An unsuffixed sprint beside suffixed ones of the same number (contracts §2.4).
         MixedGroup = "mixed-group",
         /// A merged suffix none of whose parts exist (contracts §2.4).
         MergedWithoutParts = "merged-without-parts",
-        /// A heading that starts like a sprint heading and is none (P-2).
+        /// A heading that starts like a sprint heading but is not one (P-2).
         IgnoredHeading = "ignored-heading",
         /// A field name that is almost a known one.
         MisspeltField = "misspelt-field",
@@ -173,9 +173,9 @@ codes! {
         NothingToMerge = "nothing-to-merge",
         /// A branch that git cannot create beside another (B-28).
         BranchClash = "branch-clash",
-        /// An agent file that is not there, in a repository without agent files (B-17).
+        /// A missing agent file, in a repository without agent files (B-17).
         AgentFileMissing = "agent-file-missing",
-        /// A model in an agent's front matter or in the configuration that is none (B-20).
+        /// An unknown model in an agent's front matter or in the configuration (B-20).
         ModelSkipped = "model-skipped",
         /// Characters that change the direction of the text.
         DeceptiveText = "deceptive-text",
@@ -191,7 +191,7 @@ codes! {
         FormulaVapor = "formula-vapor",
         /// A value for a variable that the formula does not declare (F-3).
         UndeclaredVariable = "undeclared-variable",
-        /// Text in double braces that is no variable of its formula (Z-43).
+        /// Text in double braces that is not a variable of its formula (Z-43).
         UndeclaredPlaceholder = "undeclared-placeholder",
         /// A carriage return that ends no line.
         LoneCarriageReturn = "lone-carriage-return",

@@ -219,7 +219,7 @@ impl fmt::Display for Names<'_> {
             write!(f, "{comma}{}", excerpt(name))?;
         }
         if self.0.len() > MAX_NAMED {
-            write!(f, ", … ({} in all)", self.0.len())?;
+            write!(f, ", … ({} total)", self.0.len())?;
         }
         Ok(())
     }

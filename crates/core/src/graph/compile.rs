@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::note::notes;
 use super::outline::{Class, Cover, Outline, TooManyMerges};
-use super::{Edge, Node, SprintGraph, Why};
+use super::{Edge, EdgeReason, Node, SprintGraph};
 use crate::diag::ErrorCode;
 use crate::number::SprintId;
 use crate::text::excerpt;
@@ -226,24 +226,24 @@ impl<'a> Compiler<'a> {
         (edges, dependencies)
     }
 
-    fn awaited(&self, join: &Join<'_>) -> (Why, Vec<Node>) {
+    fn awaited(&self, join: &Join<'_>) -> (EdgeReason, Vec<Node>) {
         match join.awaited {
             Awaited::Parts(class) => {
                 let parts = self.groups[join.group].parts(class);
                 (
-                    Why::Merges,
+                    EdgeReason::Merges,
                     shift(parts, self.outline.groups[join.group].start),
                 )
             }
-            Awaited::Group(group) => (Why::Follows, self.group_ends[group].clone()),
+            Awaited::Group(group) => (EdgeReason::Follows, self.group_ends[group].clone()),
             Awaited::Tracks { level, class } => {
                 let start = self.outline.levels[level].start;
                 let phases = self.levels[level].parts(class);
                 let phases = phases.into_iter().map(|at| start + at);
                 let ends = last_sprints(&self.outline, &self.group_ends, phases);
-                (Why::MergesTracks, ends)
+                (EdgeReason::MergesTracks, ends)
             }
-            Awaited::Level(level) => (Why::StartsAfterPhase, self.level_ends[level].clone()),
+            Awaited::Level(level) => (EdgeReason::StartsAfterPhase, self.level_ends[level].clone()),
         }
     }
 }
@@ -307,7 +307,7 @@ pub const MAX_MERGES: usize = 512;
 pub enum GraphLimit {
     /// More than [`MAX_EDGES`] dependencies (Z-32).
     #[error(
-        "the plan has {n_edges} dependencies, more than {MAX_EDGES}; {n_between} of them are those of {waiting} on {awaited}"
+        "the plan has {n_edges} dependencies, more than {MAX_EDGES}; {n_between} of them are between {waiting} and {awaited}"
     )]
     TooManyEdges {
         /// The group that waits in the largest join: `1.3`.

@@ -1,4 +1,4 @@
-//! What a plan's numbers do that works and is probably not meant (contracts §2.4).
+//! Warnings about numbering that works but is probably not intended (contracts §2.4).
 
 use super::outline::Cover;
 use super::outline::Outline;
@@ -8,7 +8,7 @@ use crate::diag::WarningCode;
 /// A warning about the numbering. Phases of one level are judged like sprints of one group, because
 /// the same reading of letters applies to both (N-3); each phase is then named by its first sprint.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Note {
+pub enum NumberingWarning {
     /// An unsuffixed sprint beside suffixed ones of its number: `1.2`, `1.2a`.
     MixedGroup {
         /// All sprints of the group, in natural order.
@@ -31,7 +31,7 @@ pub enum Note {
     },
 }
 
-impl Note {
+impl NumberingWarning {
     /// The code that the warning carries.
     pub fn code(&self) -> WarningCode {
         match self {
@@ -62,50 +62,58 @@ impl Note {
         let phase = |node: Node| graph.id(node).phase();
         match self {
             Self::MixedGroup { members } => format!(
-                "{} are of one number with and without letters, and run side by side",
+                "{} have the same number with and without letters, and run in parallel",
                 ids(members)
             ),
             Self::MergedWithoutParts { member } => format!(
-                "{} merges sprints that do not exist, and runs like any other",
+                "{} merges sprints that do not exist, so it runs like any other",
                 ids(&[*member])
             ),
             Self::MixedLevel { phases } => {
                 let names: Vec<&str> = phases.iter().map(|node| phase(*node)).collect();
                 format!(
-                    "the phases {} are of one number with and without letters, and run side by side",
+                    "the phases {} have the same number with and without letters, and run in parallel",
                     super::sprint_graph::name_some(&names, None)
                 )
             }
             Self::MergedPhaseWithoutParts { phase: node } => format!(
-                "phase {} merges phases that do not exist, and runs like any other",
+                "phase {} merges phases that do not exist, so it runs like any other",
                 super::sprint_graph::name_some(&[phase(*node)], None)
             ),
         }
     }
 }
 
-/// Collects the notes of a plan: in natural order of their places, those about phases first.
-pub(super) fn notes(outline: &Outline, groups: &[Cover], levels: &[Cover]) -> Vec<Note> {
+/// Collects the warnings about a plan: in natural order of their places, those about phases first.
+pub(super) fn notes(
+    outline: &Outline,
+    groups: &[Cover],
+    levels: &[Cover],
+) -> Vec<NumberingWarning> {
     let mut notes = Vec::new();
     for (level, cover) in levels.iter().enumerate() {
         let node = |at: usize| Node::new(outline.first_sprint(outline.levels[level].start + at));
         if is_mixed(cover) {
             let phases = (0..outline.levels[level].len()).map(node).collect();
-            notes.push(Note::MixedLevel { phases });
+            notes.push(NumberingWarning::MixedLevel { phases });
         }
         notes.extend(
-            without_parts(cover).map(|at| Note::MergedPhaseWithoutParts { phase: node(at) }),
+            without_parts(cover)
+                .map(|at| NumberingWarning::MergedPhaseWithoutParts { phase: node(at) }),
         );
     }
     for (group, cover) in groups.iter().enumerate() {
         let node = |at: usize| Node::new(outline.groups[group].start + at);
         if is_mixed(cover) {
             let members = (0..outline.groups[group].len()).map(node).collect();
-            notes.push(Note::MixedGroup { members });
+            notes.push(NumberingWarning::MixedGroup { members });
         }
-        notes.extend(without_parts(cover).map(|at| Note::MergedWithoutParts { member: node(at) }));
+        notes.extend(
+            without_parts(cover)
+                .map(|at| NumberingWarning::MergedWithoutParts { member: node(at) }),
+        );
     }
-    notes.sort_by_key(Note::place);
+    notes.sort_by_key(NumberingWarning::place);
     notes
 }
 

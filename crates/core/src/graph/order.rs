@@ -171,7 +171,7 @@ impl SprintGraph {
     ///   letter set to strict subsets of it, and a path that leaves the group does not come back, since every other edge goes to a
     ///   lower number, phase track or level.
     /// * D-3 lists are ends of phases of one level, none of which covers another. Inside one phase the ends are terminals of one
-    ///   group, as above. From a phase a path can only get to phases of the level whose letters are a strict subset of its own.
+    ///   group, as above. From a phase a path can only get to phases of the level whose letters are a strict subset of those it has.
     ///
     /// So every compiled graph is its own transitive reduction. The property tests hold this claim against a reduction by search.
     pub fn reduced(&self) -> Vec<Vec<Node>> {

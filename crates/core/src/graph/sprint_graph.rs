@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::Note;
+use super::NumberingWarning;
 use crate::number::SprintId;
 
 /// A sprint of one graph: its index in natural order, so nodes compare like their sprints.
@@ -29,7 +29,7 @@ pub struct Edge {
     /// The sprint that must be done first.
     pub to: Node,
     /// The rule that made the edge.
-    pub why: Why,
+    pub why: EdgeReason,
 }
 
 /// The dependencies of all sprints of a plan (D-7), made by [`compile`](super::compile).
@@ -44,7 +44,7 @@ pub struct SprintGraph {
     dependencies: Vec<Range<u32>>,
     dependents: Vec<Node>,
     dependents_from: Vec<usize>,
-    notes: Vec<Note>,
+    notes: Vec<NumberingWarning>,
 }
 
 impl SprintGraph {
@@ -52,7 +52,7 @@ impl SprintGraph {
         ids: Vec<SprintId>,
         edges: Vec<Edge>,
         dependencies: Vec<Range<u32>>,
-        notes: Vec<Note>,
+        notes: Vec<NumberingWarning>,
     ) -> Self {
         let mut graph = Self {
             ids,
@@ -93,7 +93,7 @@ impl SprintGraph {
         self.ids.len()
     }
 
-    /// Whether there is no sprint.
+    /// Whether the graph is empty.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
@@ -132,14 +132,14 @@ impl SprintGraph {
     }
 
     /// The warnings about the numbering (contracts §2.4), in natural order of their places.
-    pub fn notes(&self) -> &[Note] {
+    pub fn notes(&self) -> &[NumberingWarning] {
         &self.notes
     }
 }
 
 /// The rule behind an edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Why {
+pub enum EdgeReason {
     /// A merged sprint waits for the siblings that it merges (D-1).
     Merges,
     /// A sprint waits for the group before it in its phase (D-2).
@@ -177,7 +177,7 @@ impl SprintGraph {
 /// What the sentences about one sprint have in common.
 struct Sentences<'g> {
     id: String,
-    why: Option<Why>,
+    why: Option<EdgeReason>,
     sprints: Vec<&'g str>,
     /// The phases that the dependencies are of, and for each dependency which of them.
     phases: Vec<&'g str>,
@@ -217,28 +217,28 @@ impl<'g> Sentences<'g> {
         let are_several = self.phases.len() > 1;
         match self.why {
             None => format!("{id} waits for nothing"),
-            Some(Why::Merges) => format!("{id} merges {sprints}"),
-            Some(Why::Follows) if self.sprints.len() > 1 => {
+            Some(EdgeReason::Merges) => format!("{id} merges {sprints}"),
+            Some(EdgeReason::Follows) if self.sprints.len() > 1 => {
                 format!("{id} follows the parallel group {sprints}")
             }
-            Some(Why::Follows) => format!("{id} follows {sprints}"),
-            Some(Why::MergesTracks) if are_several => {
+            Some(EdgeReason::Follows) => format!("{id} follows {sprints}"),
+            Some(EdgeReason::MergesTracks) if are_several => {
                 format!(
                     "{id} merges the tracks {}, which end with {sprints}",
                     phases()
                 )
             }
-            Some(Why::MergesTracks) => format!(
+            Some(EdgeReason::MergesTracks) => format!(
                 "{id} merges the track {}, which ends with {sprints}",
                 phases()
             ),
-            Some(Why::StartsAfterPhase) if are_several => {
+            Some(EdgeReason::StartsAfterPhase) if are_several => {
                 format!(
                     "{id} joins the tracks {}, which end with {sprints}",
                     phases()
                 )
             }
-            Some(Why::StartsAfterPhase) => {
+            Some(EdgeReason::StartsAfterPhase) => {
                 format!(
                     "{id} starts after phase {}, which ends with {sprints}",
                     phases()
@@ -248,7 +248,7 @@ impl<'g> Sentences<'g> {
     }
 }
 
-/// The first few of many names, with the one that must be among them: `1.2a, 1.2b, … (1000 in all)`.
+/// The first few of many names, with the one that must be among them: `1.2a, 1.2b, … (1000 total)`.
 pub(super) fn name_some(names: &[&str], must: Option<usize>) -> String {
     let mut chars = 0;
     let mut named: Vec<String> = names
@@ -267,7 +267,7 @@ pub(super) fn name_some(names: &[&str], must: Option<usize>) -> String {
     }
     let list = named.join(", ");
     if named.len() < names.len() {
-        format!("{list}, … ({} in all)", names.len())
+        format!("{list}, … ({} total)", names.len())
     } else {
         list
     }

@@ -3,7 +3,7 @@
 use super::agent::parse_agent;
 use super::diagnostics;
 use super::field::{Field, FieldLine, FieldValue, ListField, SingleField};
-use super::line::{Kind, Line};
+use super::line::{Line, LineKind};
 use super::list::Item;
 use super::model::{Body, Estimate, SprintKind};
 use super::verifier::parse_verifier;
@@ -49,23 +49,23 @@ impl<'t> BodyBuilder<'t> {
     }
 
     /// Takes the next line of the section.
-    pub(super) fn line(&mut self, line: Line, kind: &Kind) {
+    pub(super) fn line(&mut self, line: Line, kind: &LineKind) {
         match kind {
-            Kind::Blank => {
+            LineKind::Blank => {
                 self.is_after_blank = true;
                 return;
             }
-            Kind::Field(field) => self.field(field),
-            Kind::Rule | Kind::Heading(_) => self.close_list(),
-            Kind::Bullet(bullet) if bullet.indent <= 1 => self.start_item(Item::new(*bullet)),
-            Kind::Bullet(bullet) => match self.open_item() {
+            LineKind::Field(field) => self.field(field),
+            LineKind::Rule | LineKind::Heading(_) => self.close_list(),
+            LineKind::Bullet(bullet) if bullet.indent <= 1 => self.start_item(Item::new(*bullet)),
+            LineKind::Bullet(bullet) => match self.open_item() {
                 Some(item) => item.nest(bullet.content),
                 None => self.start_item(Item::new(*bullet)),
             },
-            Kind::Text(indent) => self.text_line(line.span, *indent),
-            Kind::FenceOpen(indent) => self.open_code(line.span, *indent),
-            Kind::Fenced => self.code_line(line.span),
-            Kind::Comment | Kind::Annotation => {}
+            LineKind::Text(indent) => self.text_line(line.span, *indent),
+            LineKind::FenceOpen(indent) => self.open_code(line.span, *indent),
+            LineKind::Fenced => self.code_line(line.span),
+            LineKind::Comment | LineKind::Annotation => {}
         }
         self.is_after_blank = false;
     }
@@ -125,7 +125,7 @@ impl<'t> BodyBuilder<'t> {
         self.list = List::None;
     }
 
-    /// Text on the line of a list's name is no item. A check that stands there would not run, so that is an
+    /// Text on the line of a list's name is not an item. A check that stands there would not run, so that is an
     /// error; a list that is empty otherwise is reported as missing; elsewhere it is a warning.
     fn report_text_beside_list(&mut self) {
         let List::Of { field, beside, .. } = self.list else {

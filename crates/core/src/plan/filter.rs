@@ -17,10 +17,10 @@ pub struct Filter(Option<Vec<SprintId>>);
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FilterFault {
     /// Items that are not sprint numbers.
-    #[error("the filter names what is no sprint number: {}", some_of(.0))]
+    #[error("the filter has invalid sprint numbers: {}", some_of(.0))]
     NotNumbers(Vec<String>),
     /// Numbers that the plan does not have.
-    #[error("the filter names sprints that the plan does not have: {}", some_of(.0))]
+    #[error("the plan does not have these sprints of the filter: {}", some_of(.0))]
     Absent(Vec<String>),
 }
 
@@ -29,7 +29,7 @@ const MAX_NAMED: usize = 10;
 
 fn some_of(items: &[String]) -> String {
     let more = if items.len() > MAX_NAMED {
-        format!(", … ({} in all)", items.len())
+        format!(", … ({} total)", items.len())
     } else {
         String::new()
     };

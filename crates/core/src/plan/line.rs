@@ -16,7 +16,7 @@ pub(super) struct Line {
 
 /// What a line is.
 #[derive(Debug, Clone)]
-pub(super) enum Kind {
+pub(super) enum LineKind {
     /// Nothing but white space.
     Blank,
     /// The opening line of a fence, with its indentation.
@@ -123,29 +123,29 @@ impl<'t> Lines<'t> {
         })
     }
 
-    fn classify(&mut self, line: Line) -> Kind {
+    fn classify(&mut self, line: Line) -> LineKind {
         let text = line.span.slice(self.text);
         match self.state {
             State::Fence { mark, length, .. } => {
                 if closes_fence(text, mark, length) {
                     self.state = State::Plain;
                 }
-                Kind::Fenced
+                LineKind::Fenced
             }
             State::Comment { .. } => {
                 if text.contains("-->") {
                     self.state = State::Plain;
                 }
-                Kind::Comment
+                LineKind::Comment
             }
             State::Plain => self.classify_plain(line, text),
         }
     }
 
-    fn classify_plain(&mut self, line: Line, text: &str) -> Kind {
+    fn classify_plain(&mut self, line: Line, text: &str) -> LineKind {
         let (indent, body) = indentation(text);
         if body.trim_end().is_empty() {
-            return Kind::Blank;
+            return LineKind::Blank;
         }
         if indent <= 3 {
             if let Some((mark, length)) = opens_fence(body) {
@@ -154,49 +154,49 @@ impl<'t> Lines<'t> {
                     length,
                     opened: line.span,
                 };
-                return Kind::FenceOpen(indent);
+                return LineKind::FenceOpen(indent);
             }
             if body.starts_with("<!--") {
                 return self.comment(line, body);
             }
             if is_rule(body) {
-                return Kind::Rule;
+                return LineKind::Rule;
             }
             if let Some(level) = heading_level(body) {
-                return Kind::Heading(level);
+                return LineKind::Heading(level);
             }
         }
         if let Some(field) = field_line(text, line.span.start()) {
-            return Kind::Field(field);
+            return LineKind::Field(field);
         }
         match bullet(body) {
             Some(offset) => {
                 let start = line.span.end() - body.len() + offset;
-                Kind::Bullet(Bullet {
+                LineKind::Bullet(Bullet {
                     indent,
                     content: Span::new(start, line.span.end()),
                 })
             }
-            None => Kind::Text(indent),
+            None => LineKind::Text(indent),
         }
     }
 
-    fn comment(&mut self, line: Line, body: &str) -> Kind {
+    fn comment(&mut self, line: Line, body: &str) -> LineKind {
         let is_closed = body["<!--".len()..].contains("-->");
         if !is_closed {
             self.state = State::Comment { opened: line.span };
-            return Kind::Comment;
+            return LineKind::Comment;
         }
         if body.starts_with("<!-- beads-ralph:") {
-            Kind::Annotation
+            LineKind::Annotation
         } else {
-            Kind::Comment
+            LineKind::Comment
         }
     }
 }
 
 impl Iterator for Lines<'_> {
-    type Item = (Line, Kind);
+    type Item = (Line, LineKind);
 
     fn next(&mut self) -> Option<Self::Item> {
         let line = self.next_line()?;
@@ -374,7 +374,7 @@ mod tests {
     #[test]
     fn p_17_a_checkbox_is_removed() {
         let content = |text: &str| match Lines::new(text).next() {
-            Some((_, Kind::Bullet(bullet))) => bullet.content.slice(text).to_owned(),
+            Some((_, LineKind::Bullet(bullet))) => bullet.content.slice(text).to_owned(),
             other => panic!("{other:?}"),
         };
         assert_eq!(content("- [x] a"), "a");

@@ -11,12 +11,12 @@ pub(super) struct Item {
     /// Lines that continue the first one.
     pub(super) continuation: Vec<Span>,
     /// Nested bullets and code blocks, in order.
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<ItemPart>,
 }
 
 /// Something below an item's own text.
 #[derive(Debug, Clone)]
-pub(super) enum Part {
+pub(super) enum ItemPart {
     /// A nested bullet and the lines that continue it.
     Nested(Vec<Span>),
     /// The lines of a fenced block that is indented with the item, with that indentation. They are
@@ -35,21 +35,21 @@ impl Item {
 
     /// Adds a nested bullet.
     pub(super) fn nest(&mut self, content: Span) {
-        self.parts.push(Part::Nested(vec![content]));
+        self.parts.push(ItemPart::Nested(vec![content]));
     }
 
     /// Adds a line of text to whatever it continues.
     pub(super) fn extend(&mut self, line: Span) {
         match self.parts.last_mut() {
-            Some(Part::Nested(lines)) => lines.push(line),
-            Some(Part::Code { .. }) => self.parts.push(Part::Nested(vec![line])),
+            Some(ItemPart::Nested(lines)) => lines.push(line),
+            Some(ItemPart::Code { .. }) => self.parts.push(ItemPart::Nested(vec![line])),
             None => self.continuation.push(line),
         }
     }
 
     /// Starts a fenced block.
     pub(super) fn open_code(&mut self, indent: usize, line: Span) {
-        self.parts.push(Part::Code {
+        self.parts.push(ItemPart::Code {
             indent,
             lines: vec![line],
         });
@@ -57,7 +57,7 @@ impl Item {
 
     /// Adds a line to the fenced block.
     pub(super) fn extend_code(&mut self, line: Span) {
-        if let Some(Part::Code { lines, .. }) = self.parts.last_mut() {
+        if let Some(ItemPart::Code { lines, .. }) = self.parts.last_mut() {
             lines.push(line);
         }
     }
@@ -67,19 +67,19 @@ impl Item {
         joined(text, std::iter::once(&self.first).chain(&self.continuation))
     }
 
-    /// What is nested, each part on lines of its own after a line break.
+    /// What is nested, each part on separate lines after a line break.
     pub(super) fn nested(&self, text: &str) -> String {
         let mut folded = String::new();
         for part in &self.parts {
             match part {
-                Part::Nested(lines) => {
+                ItemPart::Nested(lines) => {
                     let bullet = without_code_marks(&joined(text, lines));
                     if !bullet.is_empty() {
                         folded.push_str("\n- ");
                         folded.push_str(&bullet);
                     }
                 }
-                Part::Code { indent, lines } => {
+                ItemPart::Code { indent, lines } => {
                     for line in lines {
                         folded.push('\n');
                         folded.push_str(dedented(line.slice(text), *indent));

@@ -200,7 +200,7 @@ impl Body {
 pub enum SprintKind {
     /// The sprint joins branches.
     Merge,
-    /// The sprint does work of its own.
+    /// The sprint does its own work.
     Work,
     /// Nobody works on the sprint: its verifiers must be green before its dependents start.
     Gate,

@@ -7,7 +7,7 @@ use super::body::BodyBuilder;
 use super::diagnostics;
 use super::field::RequiredField;
 use super::heading::{self, Heading};
-use super::line::{Kind, Line, Lines, Open};
+use super::line::{Line, LineKind, Lines, Open};
 use super::model::{Annotation, Plan, Sprint};
 use crate::diag::{Diagnostic, ErrorCode};
 use crate::number::SprintId;
@@ -57,9 +57,9 @@ struct Section<'t> {
 }
 
 impl Parser<'_> {
-    fn line(&mut self, line: Line, kind: &Kind) {
+    fn line(&mut self, line: Line, kind: &LineKind) {
         match kind {
-            Kind::Heading(level) => {
+            LineKind::Heading(level) => {
                 if *level <= 3 {
                     self.close_section(line.full.start());
                 }
@@ -67,8 +67,8 @@ impl Parser<'_> {
                     self.heading(line);
                 }
             }
-            Kind::Text(_) => self.notice_near_miss(line),
-            Kind::Annotation => self.annotation(line),
+            LineKind::Text(_) => self.notice_near_miss(line),
+            LineKind::Annotation => self.annotation(line),
             _ => {}
         }
         if let Some(section) = &mut self.section {

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use super::diagnostics;
-use super::list::{Item, Part, trimmed};
+use super::list::{Item, ItemPart, trimmed};
 use crate::bead::{OnFailure, Pattern};
 use crate::diag::Diagnostic;
 use crate::text::{Span, Spanned, first_code_span, parse_duration};
@@ -37,7 +37,7 @@ pub struct VerifierItem {
     pub on_failure: Option<OnFailure>,
 }
 
-/// Reads a verifier item. What is not understood is reported; without a command there is no item.
+/// Reads a verifier item. Malformed parts are reported; without a command nothing is returned.
 pub(super) fn parse_verifier(
     text: &str,
     item: &Item,
@@ -86,9 +86,14 @@ pub(super) fn parse_verifier(
     Some(verifier)
 }
 
-fn read_part(text: &str, part: &Part, verifier: &mut VerifierItem, problems: &mut Vec<Diagnostic>) {
+fn read_part(
+    text: &str,
+    part: &ItemPart,
+    verifier: &mut VerifierItem,
+    problems: &mut Vec<Diagnostic>,
+) {
     match part {
-        Part::Nested(lines) => {
+        ItemPart::Nested(lines) => {
             for (n, line) in lines.iter().enumerate() {
                 let span = trimmed(text, *line);
                 if n > 0 {
@@ -98,7 +103,7 @@ fn read_part(text: &str, part: &Part, verifier: &mut VerifierItem, problems: &mu
                 }
             }
         }
-        Part::Code { lines, .. } => {
+        ItemPart::Code { lines, .. } => {
             problems.extend(
                 lines
                     .first()

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Reads a duration of one or more `<whole number><unit>`, with the units `h`, `m`, `s` and `ms`, each
-/// at most once and largest first. Zero is no duration.
+/// at most once and largest first. Zero is not a duration.
 pub fn parse_duration(text: &str) -> Option<Duration> {
     let mut total = Duration::ZERO;
     let mut rest = text;

@@ -14,9 +14,9 @@ mod pour;
 mod source;
 
 pub use annotate::{AnnotationState, annotate};
-pub use apply::{Applied, ApplyMode, ApplyOptions, ExistingBeads, apply};
-pub use check::{Checked, check, fix};
-pub use compare::{Comparison, compare};
+pub use apply::{AppliedPlan, ApplyMode, ApplyOptions, ExistingBeads, apply};
+pub use check::{CheckReport, check, fix};
+pub use compare::{PlanComparison, compare};
 pub use error::{Conflict, InvalidBead, PlanError, PlanReadError};
 pub use input::{PlanContext, PlanInput, PlanOptions};
 pub use source::PlanSource;

@@ -63,7 +63,7 @@ pub(crate) fn run(args: &FormulaNewArgs, ui: &Ui) -> Result<(), Failure> {
     if args.dry_run {
         let text = serde_json::to_string_pretty(&made.formula).unwrap_or_default();
         ui.out(&format!("{text}\n"))?;
-        ui.say("nothing was written; the same without --dry-run does it\n");
+        ui.say("nothing was written; run it without --dry-run to write\n");
         return Ok(());
     }
     ui.out(&format!("{}\n", repo::shown(path)))?;

@@ -3,7 +3,7 @@
 use beads_ralph_core::bead::{BeadId, RalphBead};
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_runtime::app::plan::{
-    AnnotationState, Applied, ApplyMode, ApplyOptions, ExistingBeads, PlanInput, apply,
+    AnnotationState, AppliedPlan, ApplyMode, ApplyOptions, ExistingBeads, PlanInput, apply,
 };
 use beads_ralph_runtime::removed_sprints;
 use camino::Utf8Path;
@@ -116,9 +116,9 @@ pub(crate) fn run(args: &PlanApplyArgs, global: &Global, ui: &Ui) -> Result<(), 
         ui.say(&format!("annotated {shown}\n"));
     }
     if args.dry_run {
-        ui.say("nothing was written; the same without --dry-run does it\n");
+        ui.say("nothing was written; run it without --dry-run to write\n");
     } else if !applied.created.is_empty() {
-        ui.say("see what can be started with `beads-ralph ready`\n");
+        ui.say("see what is ready with `beads-ralph ready`\n");
     }
     Ok(())
 }
@@ -129,7 +129,7 @@ fn applied(
     args: &PlanApplyArgs,
     global: &Global,
     ui: &Ui,
-) -> Result<Applied, Failure> {
+) -> Result<AppliedPlan, Failure> {
     let Beads {
         mut store,
         directory,
@@ -207,7 +207,7 @@ struct MoleculeData<'a> {
 }
 
 impl<'a> ApplyData<'a> {
-    fn new(applied: &'a Applied, is_dry_run: bool, annotated: AnnotationState) -> Self {
+    fn new(applied: &'a AppliedPlan, is_dry_run: bool, annotated: AnnotationState) -> Self {
         let compiled = &applied.comparison.compiled;
         let (molecules, beads): (Vec<&BeadId>, Vec<&BeadId>) =
             (applied.created.iter()).partition(|id| applied.comparison.molecules.contains(id));

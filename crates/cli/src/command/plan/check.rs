@@ -3,7 +3,7 @@
 use beads_ralph_core::diag::{Diagnostic, ErrorCode};
 use beads_ralph_core::formula::distill::Alike;
 use beads_ralph_core::number::SprintId;
-use beads_ralph_runtime::app::plan::{self, Checked, PlanInput, PlanOptions, PlanSource};
+use beads_ralph_runtime::app::plan::{self, CheckReport, PlanInput, PlanOptions, PlanSource};
 use beads_ralph_runtime::store;
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
@@ -87,7 +87,7 @@ fn check_one(path: &Utf8Path, args: &PlanCheckArgs, ui: &Ui) -> Result<CheckedPl
         input = PlanInput::read(path, options)?;
     }
     let store = store::find(&here()?).ok().map(|place| place.directory);
-    let Checked { findings, alike } = plan::check(&input, store.as_deref())
+    let CheckReport { findings, alike } = plan::check(&input, store.as_deref())
         .map_err(|error| error::failure(error, &input.source, ui))?;
     Ok(CheckedPlan {
         n_sprints: input.plan.unique().count(),

@@ -1,13 +1,12 @@
 //! `plan diff`: what applying a plan would change in the store, and what it would not dare to (Z-10).
 
-use beads_ralph_core::apply::{Changed, Detail, Difference, Reconciliation, Verdict};
+use beads_ralph_core::apply::{Changed, Detail, Difference, FieldChange, Reconciliation, Verdict};
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::compile::Compiled;
 use beads_ralph_core::diag::sort_by_place;
-use beads_ralph_core::text::{contrast, excerpt};
+use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::app::plan::{PlanInput, compare};
 use serde::Serialize;
-use serde_json::Value;
 
 use super::error;
 use crate::args::{Global, SelectionArgs};
@@ -88,7 +87,7 @@ impl Tally {
 /// What to do about beads that were refused.
 pub(crate) fn advice(reconciliation: &Reconciliation) -> &'static str {
     if Tally::of(reconciliation).refused > 0 {
-        "refused changes wait for the bead: release a claimed one, reopen a closed one, or give new work a number of its own; then apply again\n"
+        "to make the refused changes, release claimed beads and reopen closed ones, or put new work into a new sprint; then apply again\n"
     } else {
         ""
     }
@@ -123,7 +122,7 @@ pub(crate) fn picture(reconciliation: &Reconciliation) -> String {
             Difference::New { .. } => format!("+ {id}  sprint {sprint}: new"),
             Difference::Changed(changed) => changed_lines(changed, &id),
             Difference::Removed(removed) => format!(
-                "- {id}  sprint {sprint}: no longer in the plan; the bead stays {}; close it if nobody wants it, a molecule with `mol squash`",
+                "- {id}  sprint {sprint}: no longer in the plan; the bead stays {}; close it if it is no longer needed, a molecule with `mol squash`",
                 excerpt(&removed.status)
             ),
             Difference::Conflict { owner, .. } => {
@@ -145,9 +144,10 @@ fn changed_lines(changed: &Changed, id: &str) -> String {
         }
     };
     // Only what the bead knows about its place in the plan is another (Z-45).
-    let nothing = changed.details.is_empty().then(|| {
-        "the work is the same; only what the bead notes about its plan changes".to_owned()
-    });
+    let nothing = changed
+        .details
+        .is_empty()
+        .then(|| "only the bead's record of its plan changes".to_owned());
     let shown = changed.details.iter().take(MAX_DETAILS).map(detail_line);
     let more = changed.details.len().saturating_sub(MAX_DETAILS);
     let more = (more > 0).then(|| format!("and {more} more"));
@@ -162,14 +162,14 @@ fn changed_lines(changed: &Changed, id: &str) -> String {
 
 fn detail_line(detail: &Detail) -> String {
     match detail {
-        Detail::Field {
-            field,
-            before,
-            after,
-        } => {
-            let (field, before, after) = narrowed(field, before.as_ref(), after.as_ref());
-            let (before, after) = side_by_side(before, after);
-            format!("{}: {before} → {after}", excerpt(&field))
+        Detail::Field(change) => {
+            let shown = change.shown();
+            format!(
+                "{}: {} → {}",
+                excerpt(&shown.field),
+                shown.before,
+                shown.after
+            )
         }
         Detail::LabelAdded(label) => format!("label + {}", excerpt(label)),
         Detail::LabelRemoved(label) => format!("label - {}", excerpt(label)),
@@ -182,60 +182,6 @@ fn detail_line(detail: &Detail) -> String {
             )
         }
     }
-}
-
-/// Two values, cut so that it is seen where they differ.
-fn side_by_side(before: Option<&Value>, after: Option<&Value>) -> (String, String) {
-    let text = |value: Option<&Value>| match value {
-        None => "nothing".to_owned(),
-        Some(Value::String(text)) => text.clone(),
-        Some(value) => value.to_string(),
-    };
-    let (shown_before, shown_after) = contrast(&text(before), &text(after));
-    let quoted = |value: Option<&Value>, shown: String| match value {
-        Some(Value::String(_)) => format!("\"{shown}\""),
-        _ => shown,
-    };
-    (quoted(before, shown_before), quoted(after, shown_after))
-}
-
-/// The one place inside of a value where it is different, so that two long values do not look the same.
-fn narrowed<'v>(
-    field: &str,
-    mut before: Option<&'v Value>,
-    mut after: Option<&'v Value>,
-) -> (String, Option<&'v Value>, Option<&'v Value>) {
-    let mut field = field.to_owned();
-    while let Some((name, old, new)) = only_difference(before, after) {
-        field.push_str(&name);
-        (before, after) = (old, new);
-    }
-    (field, before, after)
-}
-
-/// The only member of two objects, or of two lists of one length, that differs.
-fn only_difference<'v>(
-    before: Option<&'v Value>,
-    after: Option<&'v Value>,
-) -> Option<(String, Option<&'v Value>, Option<&'v Value>)> {
-    let mut different: Vec<(String, Option<&Value>, Option<&Value>)> = match (before?, after?) {
-        (Value::Object(old), Value::Object(new)) => {
-            let added = new.keys().filter(|key| !old.contains_key(*key));
-            (old.keys().chain(added))
-                .map(|key| (format!(".{key}"), old.get(key), new.get(key)))
-                .collect()
-        }
-        (Value::Array(old), Value::Array(new)) if old.len() == new.len() => {
-            let pairs = old.iter().zip(new).enumerate();
-            pairs
-                .map(|(at, (old, new))| (format!("[{at}]"), Some(old), Some(new)))
-                .collect()
-        }
-        _ => return None,
-    };
-    different.retain(|(_, old, new)| old != new);
-    let only = different.pop()?;
-    different.is_empty().then_some(only)
 }
 
 /// The differences for programs.
@@ -277,11 +223,7 @@ enum MoreData<'a> {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum DetailData<'a> {
-    Field {
-        field: &'a str,
-        before: Option<&'a Value>,
-        after: Option<&'a Value>,
-    },
+    Field(&'a FieldChange),
     Added {
         field: &'static str,
         added: &'a str,
@@ -345,15 +287,7 @@ impl<'a> DetailData<'a> {
     fn of(detail: &'a Detail) -> Self {
         let (labels, dependencies) = ("labels", "dependencies");
         match detail {
-            Detail::Field {
-                field,
-                before,
-                after,
-            } => Self::Field {
-                field,
-                before: before.as_ref(),
-                after: after.as_ref(),
-            },
+            Detail::Field(change) => Self::Field(change),
             Detail::LabelAdded(added) => Self::Added {
                 field: labels,
                 added,

@@ -1,6 +1,6 @@
-//! How errors about plans are told to people and programs.
+//! From errors about plans to failures of commands.
 
-use beads_ralph_core::apply::Owner;
+use beads_ralph_core::apply::BeadOwner;
 use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::app::plan::{Conflict, PlanError, PlanReadError, PlanSource};
 
@@ -17,7 +17,7 @@ pub(crate) fn failure(error: PlanError, source: &PlanSource, ui: &Ui) -> Failure
         PlanError::Variable(bad) => bad.into(),
         PlanError::Read(error) => error.into(),
         PlanError::Store(error) => error.into(),
-        PlanError::Unfit(_) => told,
+        PlanError::RejectedBead(_) => told,
         PlanError::Invalid(beads) => told.with_validation(
             (beads.iter())
                 .map(|bead| Validation::of(&bead.id, &bead.errors))
@@ -59,12 +59,12 @@ fn solution(conflict: &Conflict, source: &PlanSource) -> String {
     let annotate = format!("`beads-ralph plan annotate {}`", quoted(source.path()));
     match &conflict.owner {
         _ if source.is_stdin() => own.to_owned(),
-        Owner::Sprint { .. } if conflict.has_plan => format!("{own}, or another title"),
-        Owner::Sprint { plan_file, .. } => format!(
+        BeadOwner::Sprint { .. } if conflict.has_plan => format!("{own}, or another title"),
+        BeadOwner::Sprint { plan_file, .. } => format!(
             "if this is {} under a new name, run {annotate} and apply again; else {own}",
             excerpt(plan_file)
         ),
-        Owner::NoPlan => format!(
+        BeadOwner::NoPlan => format!(
             "to make it the bead of this sprint, run {annotate} and apply again; else {own}"
         ),
     }

@@ -37,7 +37,7 @@ fn z_10_the_picture_says_what_would_happen_to_whom() {
         "~ bd-1-2-two  sprint 1.2: changed\n    label + green\n",
         "+ bd-1-4-four  sprint 1.4: new\n",
         "! bd-2-1-new  sprint 2.1: the id belongs to no sprint: it was not made from a plan\n",
-        "- bd-1-5-five  sprint 1.5: no longer in the plan; the bead stays open; close it if nobody wants it, a molecule with `mol squash`\n",
+        "- bd-1-5-five  sprint 1.5: no longer in the plan; the bead stays open; close it if it is no longer needed, a molecule with `mol squash`\n",
     ] {
         assert!(said.stdout.contains(line), "{line}: {}", said.stdout);
     }

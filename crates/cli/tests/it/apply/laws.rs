@@ -6,11 +6,12 @@
 use std::collections::BTreeMap;
 
 use beads_ralph_core::apply::{
-    Context, Difference, Reconciliation, Scope, Verdict, annotated_ids, known_ids, reconcile,
+    ApplyContext, ApplyScope, Difference, Reconciliation, Verdict, annotated_ids, known_ids,
+    reconcile,
 };
 use beads_ralph_core::bead::{BeadId, BeadShape, Timestamp};
 use beads_ralph_core::compile::{
-    AgentCatalog, AgentCheck, KnownIds, MergeDetection, Refusal, Settings, build,
+    AgentCatalog, AgentCheck, CompileSettings, KnownIds, MergeDetection, Refusal, build,
 };
 use beads_ralph_core::issue::{Edit, Holder, Label, Query, Record, StatusFilter};
 use beads_ralph_core::plan::{Filter, parse};
@@ -151,7 +152,7 @@ impl World {
         };
         add(&mut records, annotated_ids(&plan).into_iter().collect());
         let agents = AgentCatalog::default();
-        let settings = Settings {
+        let settings = CompileSettings {
             plan_file: FILE,
             text: Some(&text),
             rig: "beads-ralph",
@@ -166,7 +167,7 @@ impl World {
             formula_sprints: beads_ralph_core::compile::FormulaSprints::Ordinary,
         };
         let known_ids = known_ids(&plan, FILE, &records, |_| true).ids;
-        let settings = Settings {
+        let settings = CompileSettings {
             known_ids,
             ..settings
         };
@@ -179,10 +180,10 @@ impl World {
             &mut records,
             compiled.beads.iter().map(|bead| bead.id.clone()).collect(),
         );
-        let context = Context {
+        let context = ApplyContext {
             plan: &plan,
             settings: &settings,
-            scope: Scope::Whole,
+            scope: ApplyScope::Whole,
             shape: BeadShape::Both,
             actor: "tester",
             parts: &std::collections::BTreeMap::new(),

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Store, claim};
-use crate::apply::{Changed, Detail, Difference, RefusedBecause, Verdict};
+use crate::apply::{Changed, Detail, Difference, FieldChange, RefusalReason, Verdict};
 use crate::bead::BeadId;
 use crate::diag::{Diagnostic, Severity};
 use crate::issue::{Dependency, Edit, Label};
@@ -71,11 +71,11 @@ fn z_10_changing_a_title_changes_the_title_and_not_the_id() {
     let text = sprint("1.1", "Better");
     let changed = changed(&store, &text);
     assert_eq!((changed.id.as_str(), changed.version), (ONE, 1));
-    let title = Detail::Field {
+    let title = Detail::Field(FieldChange {
         field: "title".to_owned(),
         before: Some(json!("A")),
         after: Some(json!("Better")),
-    };
+    });
     assert_eq!(changed.details[0], title);
     store.apply(&store.compare(&text));
     assert_eq!(store.document(ONE)["title"], "Better");
@@ -102,8 +102,8 @@ fn z_10_what_the_plan_no_longer_says_goes() {
 fn z_10_claimed_and_closed_beads_are_only_reported() {
     let text = sprint("1.1", "Better");
     for (status, because) in [
-        ("in_progress", RefusedBecause::Claimed),
-        ("closed", RefusedBecause::Closed),
+        ("in_progress", RefusalReason::Claimed),
+        ("closed", RefusalReason::Closed),
     ] {
         let mut store = Store::of(&sprint("1.1", "A"));
         store.edit(ONE, &[Edit::Status(status.to_owned())]);
@@ -117,7 +117,7 @@ fn z_10_claimed_and_closed_beads_are_only_reported() {
     store.record(ONE).claim = Some(claim());
     assert_eq!(
         changed(&store, &text).verdict,
-        Verdict::Refused(RefusedBecause::Claimed)
+        Verdict::Refused(RefusalReason::Claimed)
     );
     for status in ["blocked", "deferred", "open"] {
         let mut store = Store::of(&sprint("1.1", "A"));
@@ -352,11 +352,11 @@ fn z_41_an_estimate_that_no_plan_gave_stays_and_the_plan_wins_over_it() {
     assert!(store.compare(&two()).differences.is_empty());
     let planned = with_estimate("\n**Estimate**: 5m\n");
     let found = changed(&store, &planned);
-    let field = Detail::Field {
+    let field = Detail::Field(FieldChange {
         field: "estimated_minutes".to_owned(),
         before: Some(json!(7)),
         after: Some(json!(5)),
-    };
+    });
     assert!(found.details.contains(&field), "{found:?}");
 }
 
@@ -373,7 +373,7 @@ fn z_41_a_bead_without_an_estimate_that_is_done_does_not_refuse_one() {
         document["metadata"]["estimated_minutes"] = json!(7);
     });
     let found = changed(&store, &planned);
-    assert_eq!(found.verdict, Verdict::Refused(RefusedBecause::Closed));
+    assert_eq!(found.verdict, Verdict::Refused(RefusalReason::Closed));
 }
 
 fn source(store: &mut Store, id: &str) -> Value {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Store, foreign};
-use crate::apply::{Difference, Owner, annotated_ids};
+use crate::apply::{BeadOwner, Difference, annotated_ids};
 use crate::bead::BeadId;
 use crate::plan::{parse, sprint};
 
@@ -170,6 +170,6 @@ fn e_12_an_id_that_something_else_has_is_a_conflict() {
     };
     assert_eq!(
         (id.as_str(), sprint.as_str(), owner),
-        ("bd-1-1-old", "1.1", &Owner::NoPlan)
+        ("bd-1-1-old", "1.1", &BeadOwner::NoPlan)
     );
 }

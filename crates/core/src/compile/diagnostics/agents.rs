@@ -4,7 +4,7 @@ use crate::bead::{AgentPath, Model, ModelLevel, SkippedModel};
 use crate::diag::{Diagnostic, ErrorCode, WarningCode};
 use crate::text::{Spanned, excerpt};
 
-/// An agent whose file is not there (B-17).
+/// An agent whose file does not exist (B-17).
 /// Points at the agent's name and names the bead's field; the message is the one that seed 002 prescribes.
 pub(crate) fn agent_not_found(name: &Spanned<String>, path: &AgentPath, field: &str) -> Diagnostic {
     let message = format!(
@@ -22,7 +22,7 @@ pub(crate) fn no_agent_directory(first: &Spanned<String>) -> Diagnostic {
     Diagnostic::new(
         WarningCode::AgentFileMissing,
         first.span,
-        "there is no .claude/agents/ here: agent files were not checked",
+        ".claude/agents/ does not exist: agent files were not checked",
     )
     .help("create .claude/agents/<name>.md for each agent, or name the built-in agent `claude`")
 }
@@ -31,14 +31,14 @@ pub(crate) fn no_agent_directory(first: &Spanned<String>) -> Diagnostic {
 /// Points at the agent's name and says which model it will get.
 pub(crate) fn model_not_named(name: &Spanned<String>, model: Model) -> Diagnostic {
     let message = format!(
-        "agent `{}` names no model: `{model}` will be used",
+        "agent `{}` has no model: `{model}` will be used",
         excerpt(&name.value)
     );
     Diagnostic::new(WarningCode::ModelNotNamed, name.span, message)
         .help(format!("write ({model}) after the name"))
 }
 
-/// A recommended or configured model that is none (B-20).
+/// An unknown model that is recommended or configured (B-20).
 /// Points at the agent that would have got it.
 pub(crate) fn model_skipped(name: &Spanned<String>, skipped: &SkippedModel) -> Diagnostic {
     let place = match skipped.level {
@@ -49,7 +49,7 @@ pub(crate) fn model_skipped(name: &Spanned<String>, skipped: &SkippedModel) -> D
         }
     };
     let message = format!(
-        "agent `{}`: {place} says `{}`, which is no model, and was passed over",
+        "agent `{}`: {place} has the unknown model `{}`, which is ignored",
         excerpt(&name.value),
         excerpt(&skipped.value)
     );

@@ -1,13 +1,17 @@
 //! Findings about sprints together: numbering, branches, worktrees, merges.
 
 use crate::diag::{Diagnostic, ErrorCode, WarningCode};
-use crate::graph::{GraphLimit, Note, SprintGraph};
+use crate::graph::{GraphLimit, NumberingWarning, SprintGraph};
 use crate::plan::Sprint;
 use crate::text::{Span, Spanned, excerpt};
 
-/// Numbering that works and is probably not meant (contracts §2.4).
+/// Numbering that works but is probably not intended (contracts §2.4).
 /// Points at the number of the first sprint concerned.
-pub(crate) fn numbering(graph: &SprintGraph, sprints: &[&Sprint], note: &Note) -> Diagnostic {
+pub(crate) fn numbering(
+    graph: &SprintGraph,
+    sprints: &[&Sprint],
+    note: &NumberingWarning,
+) -> Diagnostic {
     let place = note
         .place()
         .map_or(Span::at(0), |node| sprints[node.index()].id.span);
@@ -52,7 +56,7 @@ pub(crate) fn shared_place(
 /// Points at the lower of the two branches.
 pub(crate) fn branch_clash(branch: &Spanned<&str>, folder: &str, folder_span: Span) -> Diagnostic {
     let message = format!(
-        "git cannot have `{}` while there is a branch `{}`",
+        "git cannot create the branch `{}` beside the branch `{}`",
         excerpt(branch.value),
         excerpt(folder)
     );
@@ -82,7 +86,7 @@ pub(crate) fn branch_to_merge_missing(merge: &Sprint, dependency: &Sprint) -> Di
 /// Points at the heading.
 pub(crate) fn nothing_to_merge(sprint: &Sprint, n_branches: usize) -> Diagnostic {
     let message = format!(
-        "sprint {} is a merge of {n_branches} branch(es)",
+        "sprint {} merges only {n_branches} branch(es)",
         sprint.id.value
     );
     Diagnostic::new(WarningCode::NothingToMerge, sprint.heading.span, message).help(

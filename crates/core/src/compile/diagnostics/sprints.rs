@@ -6,7 +6,7 @@ use crate::issue::{Label, check_title};
 use crate::plan::Sprint;
 use crate::text::{Spanned, excerpt};
 
-/// A title that is too long for what is done with titles.
+/// A title that is too long.
 /// Points at the heading.
 pub(crate) fn long_title(sprint: &Sprint) -> Option<Diagnostic> {
     let long = check_title(&sprint.title.value).err()?;
@@ -37,7 +37,7 @@ pub(crate) fn wrong_labels(sprint: &Sprint) -> impl Iterator<Item = Diagnostic> 
     })
 }
 
-/// A bead id that no file can be named after.
+/// A bead id that is too long for a file name.
 /// Points at the heading.
 pub(crate) fn long_bead_id(sprint: &Sprint, id: &BeadId) -> Diagnostic {
     let message = format!(
@@ -68,7 +68,7 @@ pub(crate) fn overruled_bead_id(
     Diagnostic::new(WarningCode::IgnoredBeadId, own.span, message)
         .label("not the id that the store has")
         .help(format!(
-            "an id stands fast once it is in the store; write {known} here, or remove the field"
+            "the id of a bead in the store cannot change; write {known} here, or remove the field"
         ))
 }
 

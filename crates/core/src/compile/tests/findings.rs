@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{compiled, compiled_with, settings};
-use crate::compile::{AgentCatalog, AgentCheck, AgentFile, Settings, check};
+use crate::compile::{AgentCatalog, AgentCheck, AgentFile, CompileSettings, check};
 use crate::diag::{Diagnostic, apply_fixes};
 use crate::plan::{complete_plan, parse, sprint};
 
@@ -36,7 +36,7 @@ fn z_31_plans_without_verifiers_are_warned_about_once() {
         [""; 0]
     );
     let catalog = AgentCatalog::default();
-    let settings = Settings {
+    let settings = CompileSettings {
         require_machine_check: true,
         ..settings(&catalog)
     };
@@ -107,7 +107,7 @@ fn b_7_one_bead_id_for_two_sprints() {
 #[test]
 fn b_17_agent_files() {
     let found = |catalog: &AgentCatalog, agent_check| {
-        let settings = Settings {
+        let settings = CompileSettings {
             agent_check,
             ..settings(catalog)
         };
@@ -146,7 +146,7 @@ fn b_17_agent_files() {
 #[test]
 fn b_17_the_message_is_the_one_of_seed_002() {
     let catalog = AgentCatalog::default();
-    let settings = Settings {
+    let settings = CompileSettings {
         agent_check: AgentCheck::Strict,
         ..settings(&catalog)
     };
@@ -221,7 +221,7 @@ fn z_31_an_empty_list_of_verifiers_checks_nothing() {
     let empty = complete_plan("") + "\n**Verifiers**:\n";
     assert_eq!(warnings(&empty), ["no-machine-check"]);
     let catalog = AgentCatalog::default();
-    let strict = Settings {
+    let strict = CompileSettings {
         require_machine_check: true,
         ..settings(&catalog)
     };
@@ -233,7 +233,7 @@ fn z_31_an_empty_list_of_verifiers_checks_nothing() {
 #[test]
 fn z_31_checks_of_the_configuration_count() {
     let catalog = AgentCatalog::default();
-    let checked = Settings {
+    let checked = CompileSettings {
         require_machine_check: true,
         has_default_check: true,
         ..settings(&catalog)

@@ -2,7 +2,7 @@
 
 use super::settings;
 use crate::bead::BeadId;
-use crate::compile::{AgentCatalog, Compiled, KnownIds, Settings, build, plan_graph};
+use crate::compile::{AgentCatalog, CompileSettings, Compiled, KnownIds, build, plan_graph};
 use crate::diag::Diagnostic;
 use crate::number::SprintId;
 use crate::plan::{Filter, parse, sprint};
@@ -16,7 +16,7 @@ fn known(pairs: &[(&str, &str)]) -> KnownIds {
 
 fn built(text: &str, known_ids: KnownIds) -> Compiled {
     let agents = AgentCatalog::default();
-    let settings = Settings {
+    let settings = CompileSettings {
         known_ids,
         ..settings(&agents)
     };

@@ -161,7 +161,7 @@ fn three(title: &str, last: &str) -> String {
 
 fn kind_of_last(text: &str, detection: MergeDetection) -> (IssueType, Option<Vec<String>>) {
     let catalog = AgentCatalog::default();
-    let settings = super::Settings {
+    let settings = super::CompileSettings {
         merge_detection: detection,
         ..settings(&catalog)
     };
@@ -210,7 +210,7 @@ fn p_14_completed_sprints_are_left_out_on_request() {
     let text = sprint("1.1", "Done") + "**Status**: COMPLETED\n" + &sprint("1.2", "Open");
     assert_eq!(beads(&text, "").len(), 2);
     let catalog = AgentCatalog::default();
-    let settings = super::Settings {
+    let settings = super::CompileSettings {
         skip_completed: true,
         ..settings(&catalog)
     };

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::bead::Timestamp;
 use crate::compile::{
-    AgentCatalog, AgentCheck, FormulaSprints, KnownIds, MergeDetection, Settings, build,
+    AgentCatalog, AgentCheck, CompileSettings, FormulaSprints, KnownIds, MergeDetection, build,
 };
 use crate::formula::{
     Format, FormulaFile, FormulaName, FormulaSource, Given, Pouring, Strictness, compile,
@@ -14,7 +14,7 @@ use crate::plan::{Filter, parse};
 
 fn beads(text: &str) -> Vec<RalphBead> {
     let agents = AgentCatalog::default();
-    let settings = Settings {
+    let settings = CompileSettings {
         plan_file: "plan.md",
         text: None,
         rig: "r",

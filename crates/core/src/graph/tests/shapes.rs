@@ -1,7 +1,7 @@
 //! Explanations, notes, waves and critical paths of small plans.
 
 use super::{graph, names, node};
-use crate::graph::{Note, SprintGraph, Why};
+use crate::graph::{EdgeReason, NumberingWarning, SprintGraph};
 
 fn explained(graph: &SprintGraph, id: &str) -> String {
     let node = node(graph, id);
@@ -46,7 +46,11 @@ fn d_3_is_explained() {
     let why = |id| graph.dependencies(node(&graph, id))[0].why;
     assert_eq!(
         [why("4.1"), why("5ab.1"), why("3a.2")],
-        [Why::StartsAfterPhase, Why::MergesTracks, Why::Follows]
+        [
+            EdgeReason::StartsAfterPhase,
+            EdgeReason::MergesTracks,
+            EdgeReason::Follows
+        ]
     );
 }
 
@@ -61,12 +65,12 @@ fn a_huge_group_is_explained_shortly_and_names_the_edge_itself() {
     assert_eq!(
         graph.explain(last, &edges[0]),
         "1.2 follows the parallel group 1.1a, 1.1aa, 1.1aaa, 1.1aaaa, 1.1aaaaa, 1.1aaaaaa, \
-         1.1aaaaaaa, 1.1aaaaaaaa, … (1000 in all)"
+         1.1aaaaaaa, 1.1aaaaaaaa, … (1000 total)"
     );
     assert_eq!(
         graph.explain(last, &edges[999]),
         "1.2 follows the parallel group 1.1a, 1.1aa, 1.1aaa, 1.1aaaa, 1.1aaaaa, 1.1aaaaaa, \
-         1.1aaaaaaa, 1.1aaaaaaaaaaaaaaaaaaaa…, … (1000 in all)"
+         1.1aaaaaaa, 1.1aaaaaaaaaaaaaaaaaaaa…, … (1000 total)"
     );
 }
 
@@ -77,16 +81,16 @@ fn notes_name_mixed_groups_and_merges_without_parts() {
     assert_eq!(
         graph.notes(),
         [
-            Note::MixedGroup {
+            NumberingWarning::MixedGroup {
                 members: vec![at("1.2"), at("1.2a")]
             },
-            Note::MergedWithoutParts {
+            NumberingWarning::MergedWithoutParts {
                 member: at("1.3ab")
             },
-            Note::MixedLevel {
+            NumberingWarning::MixedLevel {
                 phases: vec![at("2.1"), at("2a.1")]
             },
-            Note::MergedPhaseWithoutParts { phase: at("3bc.1") },
+            NumberingWarning::MergedPhaseWithoutParts { phase: at("3bc.1") },
         ]
     );
     let words: Vec<String> = graph
@@ -97,10 +101,10 @@ fn notes_name_mixed_groups_and_merges_without_parts() {
     assert_eq!(
         words,
         [
-            "mixed-group: 1.2, 1.2a are of one number with and without letters, and run side by side",
-            "merged-without-parts: 1.3ab merges sprints that do not exist, and runs like any other",
-            "mixed-group: the phases 2, 2a are of one number with and without letters, and run side by side",
-            "merged-without-parts: phase 3bc merges phases that do not exist, and runs like any other",
+            "mixed-group: 1.2, 1.2a have the same number with and without letters, and run in parallel",
+            "merged-without-parts: 1.3ab merges sprints that do not exist, so it runs like any other",
+            "mixed-group: the phases 2, 2a have the same number with and without letters, and run in parallel",
+            "merged-without-parts: phase 3bc merges phases that do not exist, so it runs like any other",
         ]
     );
 }

@@ -44,7 +44,7 @@ fn z_32_a_million_edges_are_allowed_and_one_more_is_not() {
     assert_eq!(refused.code(), ErrorCode::ValidationConstraint);
     assert_eq!(
         refused.to_string(),
-        "the plan has 1001000 dependencies, more than 1000000; 1001000 of them are those of 1.2 on 1.1"
+        "the plan has 1001000 dependencies, more than 1000000; 1001000 of them are between 1.2 and 1.1"
     );
 }
 

@@ -24,7 +24,7 @@ pub(crate) fn bad_agent_name(name: &Spanned<String>) -> Diagnostic {
         .help("name the file under .claude/agents/ without its .md")
 }
 
-/// A model that is none of the three (P-20).
+/// An unknown model (P-20).
 /// Points at the model and names the agent.
 pub(crate) fn unknown_model(agent: &Spanned<String>, span: Span, model: &str) -> Diagnostic {
     let message = format!(

@@ -17,7 +17,7 @@ pub(crate) fn misplaced_annotation(sprint: &Sprint) -> Diagnostic {
         .or(sprint.annotations.last());
     let span = wrong.map_or(sprint.heading.span, |annotation| annotation.line);
     let message = format!(
-        "sprint {} has {} annotation(s), and one does not stand directly after its heading",
+        "sprint {} has {} annotation(s), and one is not directly after its heading",
         sprint.id.value,
         sprint.annotations.len()
     );
@@ -41,13 +41,10 @@ pub(crate) fn unfinished_annotation(line: Span) -> Diagnostic {
     .help("close the comment, or remove it")
 }
 
-/// A selected sprint for which there is no bead id to write.
+/// A selected sprint whose bead id is unknown.
 /// Points at the heading.
 pub(crate) fn no_bead_id(sprint: &Sprint) -> Diagnostic {
-    let message = format!(
-        "there is no bead for sprint {} to annotate",
-        sprint.id.value
-    );
+    let message = format!("sprint {} has no bead to annotate", sprint.id.value);
     Diagnostic::new(
         ErrorCode::DependencyUnresolved,
         sprint.heading.span,
@@ -72,7 +69,7 @@ fn shared_bead_id(id: &BeadId, first: &Sprint, second: &Sprint) -> Diagnostic {
     )
     .label("the same bead id")
     .also(first.heading.span, "first used here")
-    .help("give one of the sprints a `**Bead ID**` of its own")
+    .help("give one of the sprints another `**Bead ID**`")
 }
 
 /// Reports every sprint whose bead id an earlier one has already.

@@ -122,10 +122,10 @@ pub(crate) fn misspelt_field(misspelt: &Spanned<Field>) -> Diagnostic {
     .possible_fix(misspelt.span, name)
 }
 
-/// A field that stands twice in one section (P-15).
+/// A field that is given twice in one section (P-15).
 /// Points at the second one.
 pub(crate) fn repeated_field(field: Field, second: Span, first: Span) -> Diagnostic {
-    let message = format!("`{}` stands twice in this sprint", field.name());
+    let message = format!("`{}` is given twice in this sprint", field.name());
     Diagnostic::new(ErrorCode::ParseMarkdown, second, message)
         .label("this one is ignored")
         .also(first, "first given here")
@@ -141,7 +141,7 @@ pub(crate) fn text_beside_list(span: Span) -> Diagnostic {
         "this text is not part of the list, and is ignored",
     )
     .label("ignored")
-    .help("put it on a line of its own, after `- `")
+    .help("put it on a separate line, after `- `")
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ pub(crate) fn near_miss_heading(text: &str, line: Span) -> Diagnostic {
     Diagnostic::new(
         WarningCode::IgnoredHeading,
         line,
-        "this looks like a sprint heading and is not read as one",
+        "this looks like a sprint heading but is not read as one",
     )
     .label("expected exactly `### Sprint `, then the number")
     .help("write `### Sprint 1.2: Title`")
@@ -66,7 +66,7 @@ pub(crate) fn not_a_sprint(line: Span) -> Diagnostic {
     .help("write `### Sprint 1.2: Title` if it is one, or another word than `Sprint` first")
 }
 
-/// A sprint heading whose number is none (P-2, N-5).
+/// A sprint heading with an invalid number (P-2, N-5).
 /// `token` is what stands where the number should be.
 pub(crate) fn bad_number(text: &str, token: Span) -> Diagnostic {
     let number = token.slice(text);
@@ -130,12 +130,12 @@ pub(crate) fn duplicate_sprint(first: &Sprint, second: &Sprint) -> Diagnostic {
     let (one, other) = (first.id.value.as_str(), second.id.value.as_str());
     let message = if one == other {
         format!(
-            "sprint {one} stands twice: in line {} and in line {}",
+            "sprint {one} is defined twice: in line {} and in line {}",
             first.line, second.line
         )
     } else {
         format!(
-            "sprints {one} (line {}) and {other} (line {}) have one number",
+            "sprints {one} (line {}) and {other} (line {}) have the same number",
             first.line, second.line
         )
     };

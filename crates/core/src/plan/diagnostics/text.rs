@@ -15,7 +15,7 @@ pub(crate) fn no_sprints(text: &str) -> Diagnostic {
     let finding = Diagnostic::new(
         ErrorCode::ParseMarkdown,
         span,
-        "there is no sprint heading in this plan",
+        "this plan has no sprint heading",
     )
     .help("add at least one `### Sprint 1.1: Title`; `beads-ralph plan new` writes a template");
     if text.trim().is_empty() {
@@ -61,7 +61,7 @@ pub(crate) fn nul_character(span: Span) -> Diagnostic {
     Diagnostic::new(
         ErrorCode::ParseMarkdown,
         span,
-        "the plan holds a NUL character",
+        "the plan contains a NUL character",
     )
     .label("remove it")
     .help("the file may be UTF-16 or binary: save it as UTF-8 text")

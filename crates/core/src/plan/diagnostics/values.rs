@@ -3,7 +3,7 @@
 use crate::diag::{Diagnostic, ErrorCode, did_you_mean};
 use crate::text::{Span, excerpt};
 
-/// A bead id that a plan fixes and that is none (P-12).
+/// An invalid bead id in a plan (P-12).
 /// Points at the value.
 pub(crate) fn bad_bead_id(span: Span, value: &str) -> Diagnostic {
     Diagnostic::new(
@@ -27,7 +27,7 @@ pub(crate) fn bad_branch(span: Span, value: &str, reason: String) -> Diagnostic 
     .help("use letters, digits, `_`, `-` and single `/` between parts, such as `feature/1-2-login`")
 }
 
-/// An estimate that is no duration.
+/// An estimate that is not a duration.
 /// Points at the value.
 pub(crate) fn bad_estimate(span: Span, value: &str) -> Diagnostic {
     Diagnostic::new(

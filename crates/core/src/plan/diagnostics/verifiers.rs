@@ -20,7 +20,7 @@ pub(crate) fn verifier_beside_list(span: Span) -> Diagnostic {
         "a verifier on this line would not be run",
     )
     .label("expected `- ` items on the lines below")
-    .help("write - tests: `cargo test` on a line of its own")
+    .help("write - tests: `cargo test` on a separate line")
 }
 
 /// Text in a verifier item that would silently mean nothing.
@@ -75,7 +75,7 @@ pub(crate) fn repeated_verifier_option(span: Span, option: &str) -> Diagnostic {
 /// A verifier's option with a value that does not fit.
 /// Points at the value.
 pub(crate) fn bad_verifier_value(span: Span, option: &str, expected: &str) -> Diagnostic {
-    let message = format!("the value of `{}` does not fit", excerpt(option));
+    let message = format!("invalid value for `{}`", excerpt(option));
     Diagnostic::new(ErrorCode::ValidationInvalidPattern, span, message)
         .label(format!("expected {expected}"))
 }

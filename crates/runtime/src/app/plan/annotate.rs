@@ -7,7 +7,7 @@ use beads_ralph_core::plan::{self, Annotated, Filter, Plan};
 use camino::Utf8Path;
 
 use super::compare::Records;
-use super::{Applied, PlanContext, PlanError, PlanInput, PlanReadError, PlanSource};
+use super::{AppliedPlan, PlanContext, PlanError, PlanInput, PlanReadError, PlanSource};
 use crate::os::files::{self, FileError};
 use crate::store;
 
@@ -74,7 +74,7 @@ pub struct AnnotationState {
     pub is_updated: bool,
 }
 
-impl Applied {
+impl AppliedPlan {
     /// The plan's text with the ids of the selected sprints.
     pub(super) fn annotation(&self, input: &PlanInput) -> Result<Annotated, PlanError> {
         self.comparison.annotation(input)

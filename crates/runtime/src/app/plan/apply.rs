@@ -6,7 +6,7 @@ use beads_ralph_core::compile::Compiled;
 use beads_ralph_core::issue::{self, Issue, is_same_content};
 use camino::Utf8Path;
 
-use super::{Comparison, PlanError, PlanInput, compare};
+use super::{PlanComparison, PlanError, PlanInput, compare};
 use crate::removed_sprints;
 use crate::store::{Guard, Stamp, Store, StoreError, Write};
 
@@ -36,8 +36,8 @@ pub struct ApplyOptions {
 
 /// What was done, or with a dry run would be.
 #[derive(Debug)]
-pub struct Applied {
-    pub comparison: Comparison,
+pub struct AppliedPlan {
+    pub comparison: PlanComparison,
     pub created: Vec<BeadId>,
     pub updated: Vec<BeadId>,
     pub skipped: Vec<BeadId>,
@@ -60,7 +60,7 @@ pub fn apply(
     store: &mut dyn Store,
     directory: &Utf8Path,
     by: Stamp<'_>,
-) -> Result<Applied, PlanError> {
+) -> Result<AppliedPlan, PlanError> {
     let mut turn = 1;
     loop {
         let comparison = compare(input, store, directory, by.actor)?;
@@ -93,8 +93,8 @@ fn accepted(
     input: &PlanInput,
     options: ApplyOptions,
     store: &dyn Store,
-    comparison: Comparison,
-) -> Result<Applied, PlanError> {
+    comparison: PlanComparison,
+) -> Result<AppliedPlan, PlanError> {
     input.documents(&comparison.compiled.beads, BeadShape::Both)?;
     if options.requires_dependencies {
         check_dependencies(store, &comparison.compiled)?;
@@ -116,7 +116,7 @@ fn accepted(
         // That a plan cannot be annotated is said before the store is changed.
         comparison.annotation(input)?;
     }
-    Ok(Applied {
+    Ok(AppliedPlan {
         comparison,
         created: Vec::new(),
         updated: Vec::new(),
@@ -151,7 +151,7 @@ fn existing(reconciliation: &Reconciliation) -> Vec<BeadId> {
     ids
 }
 
-impl Applied {
+impl AppliedPlan {
     /// The changes that are safe; notes the ids that they touch.
     fn batch(&mut self, may_update: bool) -> Vec<Write> {
         let mut batch = Vec::new();

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use beads_ralph_core::compile;
-use beads_ralph_core::compile::Settings;
+use beads_ralph_core::compile::CompileSettings;
 use beads_ralph_core::diag::{Diagnostic, apply_fixes, sort_by_place};
 use beads_ralph_core::formula::distill::{Alike, alike};
 use beads_ralph_core::plan::parse;
@@ -18,7 +18,7 @@ const MAX_FIX_ROUNDS: usize = 32;
 
 /// What a check of a plan found.
 #[derive(Debug, Default)]
-pub struct Checked {
+pub struct CheckReport {
     /// In the order of their places.
     pub findings: Vec<Diagnostic>,
     /// Sprints that could be one formula (FR-6).
@@ -26,13 +26,13 @@ pub struct Checked {
 }
 
 /// Checks a plan and the formulas of its sprints, which may be those beside a store.
-pub fn check(input: &PlanInput, store: Option<&Utf8Path>) -> Result<Checked, PlanError> {
+pub fn check(input: &PlanInput, store: Option<&Utf8Path>) -> Result<CheckReport, PlanError> {
     let given = input.values()?;
     let mut compiled = match input.compile_for_store(compile::KnownIds::new()) {
         Ok(compiled) => compiled,
         Err(PlanError::Findings(mut findings)) => {
             sort_by_place(&mut findings);
-            return Ok(Checked {
+            return Ok(CheckReport {
                 findings,
                 alike: Vec::new(),
             });
@@ -48,7 +48,7 @@ pub fn check(input: &PlanInput, store: Option<&Utf8Path>) -> Result<Checked, Pla
     let mut findings = compiled.findings;
     findings.extend(poured.err().unwrap_or_default());
     sort_by_place(&mut findings);
-    Ok(Checked { findings, alike })
+    Ok(CheckReport { findings, alike })
 }
 
 /// Applies the fixes that are certain, again as long as that reveals more, and writes the file once. Gives the number of fixes.
@@ -61,7 +61,7 @@ pub fn fix(input: &PlanInput) -> Result<usize, FileError> {
     let mut text = Cow::Borrowed(source.text());
     let mut n_fixed = 0;
     for _ in 0..MAX_FIX_ROUNDS {
-        let settings = Settings {
+        let settings = CompileSettings {
             text: Some(&text),
             ..input.settings()
         };

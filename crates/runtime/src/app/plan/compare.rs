@@ -3,7 +3,8 @@
 use std::collections::{BTreeSet, HashSet};
 
 use beads_ralph_core::apply::{
-    Context, Difference, Reconciliation, Scope, annotated_ids, known_ids, reconcile,
+    ApplyContext, ApplyScope, Difference, Reconciliation, annotated_ids, known_ids,
+    molecule_differences, reconcile,
 };
 use beads_ralph_core::bead::{BeadId, BeadShape};
 use beads_ralph_core::compile::{Compiled, KnownIds, plan_graph};
@@ -12,14 +13,14 @@ use beads_ralph_core::plan::{Annotated, Filter, annotate};
 use beads_ralph_core::vocabulary::metadata;
 use camino::Utf8Path;
 
-use super::pour::{differences, number, pour, unpoured_dependency};
+use super::pour::{number, pour, unpoured_dependency};
 use super::{Conflict, PlanError, PlanInput};
 use crate::removed_sprints;
 use crate::store::{Store, StoreError};
 
 /// How a plan and a store differ, at one moment.
 #[derive(Debug)]
-pub struct Comparison {
+pub struct PlanComparison {
     pub compiled: Compiled,
     pub reconciliation: Reconciliation,
     /// The ids of all sprints, for annotations.
@@ -36,7 +37,7 @@ pub fn compare(
     store: &dyn Store,
     directory: &Utf8Path,
     actor: &str,
-) -> Result<Comparison, PlanError> {
+) -> Result<PlanComparison, PlanError> {
     let (plan, context) = (&input.plan, &input.context);
     let plan_file = context.plan_file();
     let mut records = match Records::of_plan(store, plan_file, annotated_ids(plan)) {
@@ -63,11 +64,11 @@ pub fn compare(
     records.add(store, rest.chain(work))?;
     let settings = input.settings_for_store(known.ids);
     let scope = if input.filter.is_everything() {
-        Scope::Whole
+        ApplyScope::Whole
     } else {
-        Scope::Filtered
+        ApplyScope::Filtered
     };
-    let context = Context {
+    let context = ApplyContext {
         plan,
         settings: &settings,
         scope,
@@ -76,13 +77,13 @@ pub fn compare(
         parts: &pours.parts,
     };
     let mut reconciliation =
-        reconcile(&compiled.beads, &records.0, &context).map_err(PlanError::Unfit)?;
-    let rest = differences(pours.rest, &records.0);
+        reconcile(&compiled.beads, &records.0, &context).map_err(PlanError::RejectedBead)?;
+    let rest = molecule_differences(pours.rest, &records.0);
     reconciliation.differences.splice(0..0, rest);
     let ids = plan_graph(plan, &settings.known_ids)
         .map(|graph| graph.ids())
         .unwrap_or_default();
-    Ok(Comparison {
+    Ok(PlanComparison {
         compiled,
         reconciliation,
         ids,
@@ -91,7 +92,7 @@ pub fn compare(
     })
 }
 
-impl Comparison {
+impl PlanComparison {
     /// The plan's text with the ids of the selected sprints.
     pub(super) fn annotation(&self, input: &PlanInput) -> Result<Annotated, PlanError> {
         let beads = self.compiled.beads.iter();

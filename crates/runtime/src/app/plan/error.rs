@@ -1,6 +1,6 @@
 //! Why a plan could not be read, compiled or applied.
 
-use beads_ralph_core::apply::{Owner, Unfit};
+use beads_ralph_core::apply::{BeadOwner, RejectedBead};
 use beads_ralph_core::bead::{BeadId, FieldError, error_code};
 use beads_ralph_core::diag::{Diagnostic, ErrorCode, first_error};
 use beads_ralph_core::formula::BadValue;
@@ -43,7 +43,7 @@ pub enum PlanError {
     Invalid(Vec<InvalidBead>),
     /// Beads that no store accepts.
     #[error("{}", .0.first().map(unfit).unwrap_or_default())]
-    Unfit(Vec<Unfit>),
+    RejectedBead(Vec<RejectedBead>),
     /// Bead ids that something else in the store has.
     #[error("{}", conflicts(.0))]
     Conflicts(Vec<Conflict>),
@@ -70,7 +70,7 @@ pub struct InvalidBead {
 pub struct Conflict {
     pub id: BeadId,
     pub sprint: SprintId,
-    pub owner: Owner,
+    pub owner: BeadOwner,
     /// Whether the owner is a sprint of a plan that exists.
     pub has_plan: bool,
 }
@@ -91,7 +91,7 @@ impl PlanError {
                 .map_or(ErrorCode::ValidationBeadSchema, |bead| {
                     error_code(&bead.errors)
                 }),
-            Self::Unfit(beads) => beads
+            Self::RejectedBead(beads) => beads
                 .first()
                 .map_or(ErrorCode::ValidationBeadSchema, |bead| bead.error.code()),
             Self::Conflicts(_) | Self::Exists(_) => ErrorCode::DependencyDuplicateId,
@@ -109,7 +109,7 @@ impl PlanError {
                 .flat_map(|bead| &bead.errors)
                 .map(ToString::to_string)
                 .collect(),
-            Self::Unfit(beads) => beads.iter().map(unfit).collect(),
+            Self::RejectedBead(beads) => beads.iter().map(unfit).collect(),
             Self::Conflicts(conflicts) => conflicts.iter().map(Conflict::sentence).collect(),
             Self::Exists(ids) | Self::MissingDependencies(ids) => {
                 ids.iter().map(|id| excerpt(id.as_str())).collect()
@@ -144,7 +144,7 @@ fn invalid(beads: &[InvalidBead]) -> String {
     format!("bead {} is not valid: {}", first.id, errors.join("; "))
 }
 
-fn unfit(bead: &Unfit) -> String {
+fn unfit(bead: &RejectedBead) -> String {
     format!("{}: {}", bead.id, bead.error)
 }
 

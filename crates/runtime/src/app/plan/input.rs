@@ -2,8 +2,8 @@
 
 use beads_ralph_core::bead::{BeadShape, RalphBead, Rules, Timestamp, validate};
 use beads_ralph_core::compile::{
-    AgentCatalog, AgentCheck, Compiled, FormulaSprints, KnownIds, MergeDetection, Refusal,
-    Settings, build,
+    AgentCatalog, AgentCheck, CompileSettings, Compiled, FormulaSprints, KnownIds, MergeDetection,
+    Refusal, build,
 };
 use beads_ralph_core::formula::{BadValue, Values};
 use beads_ralph_core::plan::{Filter, Plan};
@@ -130,9 +130,9 @@ impl PlanInput {
     }
 
     /// The settings of a compilation in which sprints with a formula are ordinary beads and no sprint has a bead yet.
-    pub fn settings(&self) -> Settings<'_> {
+    pub fn settings(&self) -> CompileSettings<'_> {
         let config = &self.context.config;
-        Settings {
+        CompileSettings {
             plan_file: &self.context.plan_file,
             text: Some(self.source.text()),
             rig: &config.rig,
@@ -158,15 +158,15 @@ impl PlanInput {
         self.compile_with(&self.settings_for_store(known_ids))
     }
 
-    pub(super) fn settings_for_store(&self, known_ids: KnownIds) -> Settings<'_> {
-        Settings {
+    pub(super) fn settings_for_store(&self, known_ids: KnownIds) -> CompileSettings<'_> {
+        CompileSettings {
             known_ids,
             formula_sprints: FormulaSprints::Poured,
             ..self.settings()
         }
     }
 
-    fn compile_with(&self, settings: &Settings<'_>) -> Result<Compiled, PlanError> {
+    fn compile_with(&self, settings: &CompileSettings<'_>) -> Result<Compiled, PlanError> {
         build(&self.plan, &self.filter, settings).map_err(|refusal| match refusal {
             Refusal::Findings(findings) => PlanError::Findings(findings),
             Refusal::Filter(fault) => PlanError::Filter(fault),

@@ -3,26 +3,22 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use beads_ralph_core::apply::{Changed, Detail, Difference, Verdict};
-use beads_ralph_core::bead::{BeadId, RalphBead, SourceMap};
+use crate::formulas::Formulas;
+use crate::pour::Numbers;
+use crate::store::{Store, StoreError};
+use beads_ralph_core::bead::{BeadId, RalphBead};
 use beads_ralph_core::compile::{
-    Compiled, KnownIds, Part, PouredSprint, ROOT_KEYS, poured_sprint, remembered_values,
-    sprint_values,
+    Compiled, KnownIds, MoleculePart, PouredSprint, poured_sprint, remembered_values, sprint_values,
 };
 use beads_ralph_core::diag::{Code, Diagnostic, ErrorCode};
 use beads_ralph_core::formula::{
     Absent, Compilation, Finding, Given, Molecule, Strictness, Values, compile,
 };
-use beads_ralph_core::issue::{Edit, Entry, Issue, Record, Standing};
+use beads_ralph_core::issue::{Issue, Record, Standing};
 use beads_ralph_core::number::SprintId;
 use beads_ralph_core::plan::{Filter, Plan, Sprint};
 use beads_ralph_core::text::{Spanned, excerpt};
-use beads_ralph_core::vocabulary::{IssueType, metadata};
-use serde_json::Map;
-
-use crate::formulas::Formulas;
-use crate::pour::Numbers;
-use crate::store::{Store, StoreError};
+use beads_ralph_core::vocabulary::IssueType;
 
 /// Sprints of a plan that have a formula, by their numbers.
 pub(super) fn formulas_of(plan: &Plan) -> BTreeMap<&SprintId, &Spanned<String>> {
@@ -59,7 +55,7 @@ pub(super) fn number(
 #[derive(Debug, Default)]
 pub(super) struct Pours {
     /// What beads of the loop have besides.
-    pub(super) parts: BTreeMap<BeadId, Part>,
+    pub(super) parts: BTreeMap<BeadId, MoleculePart>,
     /// The roots of molecules, and what the loop does not do of them; those that the store has too.
     pub(super) rest: Vec<(SprintId, Issue)>,
     /// The roots of molecules that are new.
@@ -130,63 +126,6 @@ fn given_to(given: &Values, root: Option<&Record>) -> Values {
     values
 }
 
-/// What of a molecule that is there is not as the plan and the formula have it now: parts that are missing, and the root's own
-/// bookkeeping.
-pub(super) fn differences(rest: Vec<(SprintId, Issue)>, records: &[Record]) -> Vec<Difference> {
-    let records = by_id(records);
-    let mut differences = Vec::new();
-    for (sprint, issue) in rest {
-        match records.get(issue.id()) {
-            None => differences.push(Difference::New {
-                sprint,
-                entry: Box::new(Entry::new(issue)),
-            }),
-            Some(record) if issue.issue_type() == IssueType::Molecule => {
-                differences.extend(changed_root(&sprint, &issue, record));
-            }
-            Some(_) => {}
-        }
-    }
-    differences
-}
-
-fn changed_root(sprint: &SprintId, wanted: &Issue, record: &Record) -> Option<Difference> {
-    let mut edits = Map::new();
-    let mut details = Vec::new();
-    for key in ROOT_KEYS {
-        let value = |issue: &Issue| issue.metadata().and_then(|map| map.get(key)).cloned();
-        let (before, after) = (value(&record.issue), value(wanted));
-        if let Some(after) = after.filter(|after| before.as_ref() != Some(after)) {
-            details.push(Detail::Field {
-                field: format!("metadata.{key}"),
-                before,
-                after: Some(after.clone()),
-            });
-            edits.insert(key.to_owned(), after);
-        }
-    }
-    let place = |issue: &Issue| issue.metadata().and_then(SourceMap::of);
-    if let (Some(after), before) = (place(wanted), place(&record.issue)) {
-        let is_same = before.is_some_and(|before| before.is_same_text(&after));
-        let value = wanted
-            .metadata()
-            .and_then(|map| map.get(metadata::SOURCE_MAP));
-        let value = value.filter(|_| !is_same || !edits.is_empty());
-        edits.extend(value.map(|value| (metadata::SOURCE_MAP.to_owned(), value.clone())));
-    }
-    if edits.is_empty() {
-        return None;
-    }
-    Some(Difference::Changed(Box::new(Changed {
-        id: record.issue.id().clone(),
-        sprint: sprint.clone(),
-        details,
-        edits: vec![Edit::MergeMetadata(edits)],
-        version: record.version,
-        verdict: Verdict::Safe,
-    })))
-}
-
 /// A bead cannot become a molecule, nor a molecule a bead, once it is in the store.
 fn changed_kind(record: &Record, sprint: &Sprint) -> Option<Diagnostic> {
     let formula = sprint.body().formula.as_ref();
@@ -247,7 +186,7 @@ impl Pours {
         let root = records.get(&poured.root);
         self.parts.extend(poured.parts);
         if root.is_some_and(|root| root.issue.standing() == Standing::Closed) {
-            // What is done is compared, so that changes are told of, and gets no new steps.
+            // A closed molecule is compared, so that changes are reported, and gets no new steps.
             let mut work = poured.work;
             work.retain(|bead| records.contains_key(&bead.id));
             return work;
@@ -324,7 +263,7 @@ pub(super) fn unpoured_dependency(
         let derived = BeadId::derive(&sprint.id.value, &sprint.title.value);
         (!has_id && compiled.external.contains(&derived)).then(|| {
             let message = format!(
-                "a selected sprint waits for sprint {}, whose formula is not poured yet",
+                "a selected sprint depends on sprint {}, whose formula is not poured yet",
                 sprint.id.value
             );
             refusal(ErrorCode::DependencyUnresolved, formula, &message)

@@ -1,35 +1,37 @@
-//! Reads a bead's metadata, whichever its generation (contracts §3.2, B-2, B-4).
+//! Reads the metadata of a bead and the agents in it, whichever its generation (contracts §3.2, §3.3, B-2, B-4, B-24).
+
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::reader::{Errors, Fields, Node};
+use super::validate::Rules;
+use crate::bead::derive::{default_qa_prompt, default_team_name, scrum_master};
+use crate::bead::error::{FieldErrorKind, Invalid};
+use crate::bead::{
+    AgentPath, AgentSpec, BranchName, DEFAULT_MAX_RETRY_ATTEMPTS, DevExecution, Metadata, Model,
+    QaAgent, QaExecution, QaStatus, Role, ScrumResult, SourceMap, execution, read_dod,
+    standard_output_schema,
+};
 use crate::number::{PhaseId, SprintId};
 use crate::text::excerpt;
 use crate::vocabulary::metadata;
 
-use super::derive::{default_qa_prompt, default_team_name, scrum_master};
-use super::error::Invalid;
-use super::reader::{Errors, Fields, Node};
-use super::validate::Rules;
-use super::{
-    AgentPath, AgentSpec, BranchName, DEFAULT_MAX_RETRY_ATTEMPTS, DevExecution, Metadata, Model,
-    QaAgent, QaExecution, Role, ScrumResult, SourceMap, execution, read_agent, read_dod,
-};
-
 /// The pattern of a phase (N-1).
-pub(super) const PHASE_PATTERN: &str = "^[0-9]+[a-z]*$";
+pub(in crate::bead) const PHASE_PATTERN: &str = "^[0-9]+[a-z]*$";
 
 /// The pattern of a sprint (N-1).
-pub(super) const SPRINT_PATTERN: &str = r"^[0-9]+[a-z]*\.[0-9]+[a-z]*$";
+pub(in crate::bead) const SPRINT_PATTERN: &str = r"^[0-9]+[a-z]*\.[0-9]+[a-z]*$";
 
 /// Which generation a document belongs to (B-2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Generation {
+pub(in crate::bead) enum Generation {
     One,
     Two,
 }
 
 impl Generation {
-    pub(super) fn of(metadata: &Map<String, Value>) -> Self {
+    pub(in crate::bead) fn of(metadata: &Map<String, Value>) -> Self {
         let has_agent = |items: &Vec<Value>| items.iter().any(|item| item.get("agent").is_some());
         let by_items = metadata
             .get("qa_agents")
@@ -46,7 +48,7 @@ impl Generation {
     }
 }
 
-pub(super) fn metadata(
+pub(in crate::bead) fn metadata(
     node: Node<'_, '_>,
     rules: &Rules,
     title: &str,
@@ -173,7 +175,7 @@ fn agents_1(
     let model = fields.parsed(errors, "dev_model", Model::parse);
     let qa = fields.required(errors, "qa_agents", |node, errors| {
         node.non_empty_list(errors, "qa_agents", |_, item, errors| {
-            read_agent::qa_agent_1(item, errors)
+            qa_agent_1(item, errors)
         })
     });
     let sprint = sprint?;
@@ -204,10 +206,10 @@ fn agents_2(
     let _checked = fields.optional(errors, "dev_model", |node, errors| {
         node.parsed(errors, Model::parse)
     });
-    let scrum_master = fields.required(errors, "scrum_master_agent", read_agent::agent_spec);
+    let scrum_master = fields.required(errors, "scrum_master_agent", agent_spec);
     let dev = fields.required(errors, "dev_agents", |node, errors| {
         node.non_empty_list(errors, "dev_agents", |_, item, errors| {
-            read_agent::agent_spec(item, errors)
+            agent_spec(item, errors)
         })
     });
     let prompt = sprint
@@ -215,7 +217,7 @@ fn agents_2(
         .unwrap_or_default();
     let qa = fields.required(errors, "qa_agents", |node, errors| {
         node.non_empty_list(errors, "qa_agents", |_, item, errors| {
-            read_agent::qa_agent_2(item, errors, &prompt)
+            qa_agent_2(item, errors, &prompt)
         })
     });
     Some(Agents {
@@ -280,4 +282,138 @@ fn progress(fields: Fields<'_, '_>, errors: &mut Errors) -> Option<Progress> {
         pr_number: pr_number?,
         scrum_result: scrum_result?,
     })
+}
+
+/// Reads an agent spec of generation 2.
+pub(in crate::bead) fn agent_spec(node: Node<'_, '_>, errors: &mut Errors) -> Option<AgentSpec> {
+    let map = node.fields(errors)?;
+    let fields = Fields {
+        map,
+        path: &node.path,
+    };
+    spec_fields(fields, errors)
+}
+
+fn spec_fields(fields: Fields<'_, '_>, errors: &mut Errors) -> Option<AgentSpec> {
+    let role = fields.parsed(errors, "role", Role::parse);
+    let agent = fields.parsed(errors, "agent", generation_2_path);
+    let model = fields.optional(errors, "model", |node, errors| {
+        node.parsed(errors, Model::parse)
+    });
+    let executable = fields.optional_text(errors, "executable");
+    let options = fields.optional(errors, "options", |node, errors| node.strings(errors));
+    let context = fields.optional_text(errors, "context");
+    let agent_id = fields.optional_text(errors, "agent_id");
+    let env = fields.optional(errors, "env", |node, errors| node.string_map(errors));
+    let adapter = fields.optional_text(errors, "adapter");
+    Some(AgentSpec {
+        role: role?,
+        agent: agent?,
+        model: model?,
+        executable: executable?,
+        options: options?,
+        context: context?,
+        agent_id: agent_id?,
+        env: env?,
+        adapter: adapter?,
+    })
+}
+
+fn generation_2_path(text: &str) -> Result<AgentPath, Invalid> {
+    let path = AgentPath::parse(text)?;
+    if path == path.with_md() {
+        Ok(path)
+    } else {
+        Err(Invalid::pattern("agent must be 'claude' or end in .md"))
+    }
+}
+
+/// Reads a QA agent of generation 2; the fields of generation 1 may stand beside its own.
+pub(in crate::bead) fn qa_agent_2(
+    node: Node<'_, '_>,
+    errors: &mut Errors,
+    default_prompt: &str,
+) -> Option<QaAgent> {
+    let map = node.fields(errors)?;
+    let fields = Fields {
+        map,
+        path: &node.path,
+    };
+    let spec = spec_fields(fields, errors);
+    let _checked = fields.optional(errors, "agent_path", |node, errors| {
+        node.parsed(errors, AgentPath::parse)
+    });
+    let prompt = fields.optional_text(errors, "prompt");
+    let schema = fields.optional(errors, "output_schema", output_schema);
+    let spec = spec?;
+    let prompt = prompt?
+        .or_else(|| spec.context.clone())
+        .unwrap_or_else(|| default_prompt.to_owned());
+    Some(QaAgent {
+        spec,
+        prompt,
+        output_schema: schema?.unwrap_or_else(standard_output_schema),
+    })
+}
+
+/// Reads a QA agent of generation 1 into the shape of generation 2 (B-4).
+pub(in crate::bead) fn qa_agent_1(node: Node<'_, '_>, errors: &mut Errors) -> Option<QaAgent> {
+    let map = node.fields(errors)?;
+    let fields = Fields {
+        map,
+        path: &node.path,
+    };
+    let agent = fields.parsed(errors, "agent_path", AgentPath::parse);
+    let model = fields.parsed(errors, "model", Model::parse);
+    let prompt = fields.text(errors, "prompt");
+    let schema = fields.required(errors, "output_schema", output_schema);
+    let prompt = prompt?;
+    Some(QaAgent {
+        spec: AgentSpec {
+            model: Some(model?),
+            context: Some(prompt.clone()),
+            ..AgentSpec::new(Role::Polecat, agent?.with_md())
+        },
+        prompt,
+        output_schema: schema?,
+    })
+}
+
+// The schema is the caller's own as long as an answer can carry a status and a message (B-23, B-24).
+fn output_schema(node: Node<'_, '_>, errors: &mut Errors) -> Option<Arc<Value>> {
+    let properties = node.dict(errors)?.get("properties");
+    let mut sound = true;
+    for name in ["status", "message"] {
+        if properties.and_then(|known| known.get(name)).is_none() {
+            let message = format!("output_schema must have '{name}' property");
+            errors.push(&node.path, FieldErrorKind::Value, &message);
+            sound = false;
+        }
+    }
+    let words = properties
+        .and_then(|known| known.get("status"))
+        .and_then(|status| status.get("enum"));
+    if words.is_some_and(|words| !is_subset_of_verdicts(words)) {
+        let message = "status enum must only contain pass, fail, stop";
+        errors.push(&node.path, FieldErrorKind::Pattern, message);
+        sound = false;
+    }
+    let standard = standard_output_schema();
+    sound.then(|| {
+        if *node.value == *standard {
+            standard
+        } else {
+            Arc::new(node.value.clone())
+        }
+    })
+}
+
+fn is_subset_of_verdicts(words: &Value) -> bool {
+    let is_verdict = |word: &Value| {
+        word.as_str()
+            .is_some_and(|word| QaStatus::parse(word).is_ok())
+    };
+    words
+        .as_array()
+        .is_some_and(|words| words.iter().all(is_verdict))
 }

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::error::{FieldError, FieldErrorKind, Invalid};
-use super::read_metadata::metadata;
+use super::metadata::metadata;
 use super::reader::{Errors, Fields, Node, Path, ROOT};
-use super::{ASSIGNEE, BeadId, IssueType, Priority, RalphBead, Status};
+use crate::bead::error::{FieldError, FieldErrorKind, Invalid};
+use crate::bead::{ASSIGNEE, BeadId, IssueType, Priority, RalphBead, Status};
 use crate::vocabulary::field;
 
 /// What a repository may configure about validation.

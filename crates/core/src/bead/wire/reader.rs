@@ -1,7 +1,7 @@
 //! Reads JSON values strictly and collects everything that is wrong on the way (B-21, B-22).
 //!
 //! Every function answers `None` exactly when it has reported an error, so a caller can read all
-//! fields first and give up only at the end. A path is a chain on the stack and becomes text only
+//! fields first and fail only at the end. A path is a chain on the stack and becomes text only
 //! when there is something to report.
 
 use std::collections::BTreeMap;
@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 
 use crate::text::excerpt;
 
-use super::Timestamp;
-use super::error::{FieldError, FieldErrorKind, Invalid};
+use crate::bead::Timestamp;
+use crate::bead::error::{FieldError, FieldErrorKind, Invalid};
 
 /// What the document itself is called in an error.
 pub(crate) const ROOT: &str = "document";
@@ -111,7 +111,7 @@ impl<'v> Node<'v, '_> {
     /// A string with something in it that can be seen.
     pub(crate) fn not_blank(&self, errors: &mut Errors, field: &str) -> Option<String> {
         let text = self.string(errors)?;
-        // The byte order mark is no white space to Rust but is to JSON Schema's `\s`.
+        // The byte order mark is white space to JSON Schema's `\s` but not to Rust.
         if text.chars().all(|c| c.is_whitespace() || c == '\u{feff}') {
             let message = format!("{field} must be non-empty");
             return self.refuse(errors, FieldErrorKind::Value, &message);

@@ -1,14 +1,14 @@
 //! Values that the plan and a run share: agents and checks.
 //!
-//! A run notes the session of an agent in the agent's own spec (Z-8), and B-1 keeps keys that nobody here
-//! knows. So what the plan says is written over what is there, item by item.
+//! A run notes the session of an agent in the agent's own spec (Z-8), and B-1 keeps unknown
+//! keys. So what the plan says is written over what is there, item by item.
 
 use std::collections::{HashMap, VecDeque};
 
 use serde_json::{Map, Value};
 
 /// Something that a list of the metadata holds.
-struct Kind {
+struct ItemKind {
     /// The keys that the plan decides about, also by leaving them out.
     owned: &'static [&'static str],
     /// The keys that a run fills in, and that hold for exactly this item.
@@ -17,7 +17,7 @@ struct Kind {
     name: &'static str,
 }
 
-const AGENT: Kind = Kind {
+const AGENT: ItemKind = ItemKind {
     owned: &[
         "role",
         "agent",
@@ -35,7 +35,7 @@ const AGENT: Kind = Kind {
     name: "agent",
 };
 
-const VERIFIER: Kind = Kind {
+const VERIFIER: ItemKind = ItemKind {
     owned: &["name", "command", "expect", "timeout_seconds", "on_failure"],
     filled: &[],
     name: "name",
@@ -68,21 +68,21 @@ fn merged_dod(wanted: &Map<String, Value>, before: &Map<String, Value>) -> Value
     Value::Object(merged)
 }
 
-impl Kind {
+impl ItemKind {
     /// Pairs every wanted item with an equal one, else with one of the same name, each used once. Equal ones
     /// come first, so that a new item never takes what belongs to another.
     fn merged_list(&self, wanted: &[Value], before: &[Value]) -> Value {
         let before: Vec<&Map<String, Value>> = before.iter().filter_map(Value::as_object).collect();
         let mut is_free = vec![true; before.len()];
-        let by_face = queues(before.iter().map(|item| Some(self.face(item))));
-        let by_name = queues(before.iter().map(|item| item.get(self.name)));
+        let by_planned = positions(before.iter().map(|item| Some(self.planned(item))));
+        let by_name = positions(before.iter().map(|item| item.get(self.name)));
         let mut partners = vec![None; wanted.len()];
-        let faces = wanted
+        let planned = wanted
             .iter()
-            .map(|item| item.as_object().map(|item| self.face(item)));
-        pair(&mut partners, by_face, faces, &mut is_free);
+            .map(|item| item.as_object().map(|item| self.planned(item)));
+        assign(&mut partners, by_planned, planned, &mut is_free);
         let names = wanted.iter().map(|item| item.get(self.name));
-        pair(&mut partners, by_name, names, &mut is_free);
+        assign(&mut partners, by_name, names, &mut is_free);
         let pairs = wanted.iter().zip(partners);
         pairs
             .map(|(item, partner)| self.merged_item(item, partner.map(|at: usize| before[at])))
@@ -95,7 +95,7 @@ impl Kind {
         let (Value::Object(wanted), Some(before)) = (wanted, before) else {
             return wanted.clone();
         };
-        let is_same = self.face(wanted) == self.face(before);
+        let is_same = self.planned(wanted) == self.planned(before);
         let mut merged = wanted.clone();
         for (key, value) in before {
             let is_owned = self.owned.contains(&key.as_str());
@@ -108,7 +108,7 @@ impl Kind {
     }
 
     /// What the plan decides about an item.
-    fn face(&self, item: &Map<String, Value>) -> Map<String, Value> {
+    fn planned(&self, item: &Map<String, Value>) -> Map<String, Value> {
         let owned = self.owned.iter().filter_map(|key| {
             let value = item.get(*key).filter(|value| !value.is_null())?;
             Some(((*key).to_owned(), value.clone()))
@@ -117,8 +117,8 @@ impl Kind {
     }
 }
 
-/// The places of equal keys, in order.
-fn queues<K: std::hash::Hash + Eq>(
+/// The positions of equal keys, in order.
+fn positions<K: std::hash::Hash + Eq>(
     keys: impl Iterator<Item = Option<K>>,
 ) -> HashMap<K, VecDeque<usize>> {
     let mut queues: HashMap<K, VecDeque<usize>> = HashMap::new();
@@ -131,7 +131,7 @@ fn queues<K: std::hash::Hash + Eq>(
 }
 
 /// Gives everyone without a partner the first free place under its key.
-fn pair<K: std::hash::Hash + Eq>(
+fn assign<K: std::hash::Hash + Eq>(
     partners: &mut [Option<usize>],
     mut queues: HashMap<K, VecDeque<usize>>,
     keys: impl Iterator<Item = Option<K>>,
@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(
             merged(json!([changed, first])),
             json!([with_odd, before[0]]),
-            "a changed spec has no session, and keeps what nobody knows"
+            "a changed spec has no session, and keeps unknown keys"
         );
     }
 

@@ -9,22 +9,23 @@
 //! names are reserved for this.
 //!
 //! The document must be valid; its rig is taken as it is. `agent_type` is dropped, as B-4 says.
+//!
+//! The translation itself, at the end of the file, takes one group of keys at a time and knows nothing of what was before.
 
 use serde_json::{Map, Value};
 
-use super::error::FieldError;
-use super::read_metadata::Generation;
-use super::translate::{
-    Context, DEV_1, DEV_2, QA_KEYS, SCRUM_2, TEAM, qa_to_1, qa_to_2, to_generation_1,
-    to_generation_2,
-};
-use super::{Rules, validate};
+use super::metadata::Generation;
+use super::to_value;
+use crate::bead::derive::{default_qa_prompt, default_team_name, scrum_master};
+use crate::bead::error::FieldError;
+use crate::bead::{AgentPath, Model, Rules, standard_output_schema, validate};
+use crate::number::SprintId;
 
 /// Where a generation 1 document keeps what only generation 2 can say.
-pub(super) const STASH_2: &str = "generation_2";
+pub(in crate::bead) const STASH_2: &str = "generation_2";
 
 /// Where a generation 2 document keeps what only generation 1 can say.
-pub(super) const STASH_1: &str = "generation_1";
+pub(in crate::bead) const STASH_1: &str = "generation_1";
 
 /// The document in the shape of generation 2 alone.
 pub fn to_v2(document: &Value) -> Result<Value, Vec<FieldError>> {
@@ -271,7 +272,7 @@ fn splice(map: &mut Map<String, Value>, old: &[&str], new: Map<String, Value>, a
     }
 }
 
-// A key of this name that is no object is somebody else's and stays.
+// A value of this name that is not an object comes from elsewhere and stays.
 fn take_stash(metadata: &mut Map<String, Value>, name: &str) -> Map<String, Value> {
     match metadata.get(name) {
         Some(Value::Object(_)) => match metadata.shift_remove(name) {
@@ -294,4 +295,153 @@ fn put_stash(
     if !lost.is_empty() {
         metadata.insert(name.to_owned(), Value::Object(lost));
     }
+}
+
+/// The dev agent of generation 1.
+pub(in crate::bead) const DEV_1: &[&str] = &["dev_agent_path", "dev_model"];
+
+/// The dev agents of generation 2.
+pub(in crate::bead) const DEV_2: &[&str] = &["dev_agents"];
+
+/// The scrum-master of generation 2.
+pub(in crate::bead) const SCRUM_2: &[&str] = &["scrum_master_agent"];
+
+/// The team, which generation 1 may have but need not.
+pub(in crate::bead) const TEAM: &[&str] = &["team_name"];
+
+/// Every key of a QA item that has a meaning in either generation.
+pub(in crate::bead) const QA_KEYS: &[&str] = &[
+    "role",
+    "agent",
+    "agent_path",
+    "model",
+    "executable",
+    "options",
+    "context",
+    "agent_id",
+    "env",
+    "adapter",
+    "prompt",
+    "output_schema",
+];
+
+/// What the bead says that translations need.
+pub(in crate::bead) struct Context {
+    title: String,
+    team_name: String,
+    scrum_master: Value,
+    qa_prompt: String,
+}
+
+impl Context {
+    pub(in crate::bead) fn new(sprint: &SprintId, title: &str) -> Self {
+        Self {
+            title: title.to_owned(),
+            team_name: default_team_name(sprint),
+            scrum_master: to_value(&scrum_master(sprint, title, Model::Sonnet)),
+            qa_prompt: default_qa_prompt(sprint, title),
+        }
+    }
+}
+
+/// Team, scrum-master and dev agents of generation 2, as far as generation 1 determines them.
+pub(in crate::bead) fn to_generation_2(
+    one: &Map<String, Value>,
+    context: &Context,
+) -> Map<String, Value> {
+    let mut two = Map::new();
+    let team = text(one, "team_name").unwrap_or(&context.team_name);
+    two.insert("team_name".to_owned(), team.into());
+    two.insert(
+        "scrum_master_agent".to_owned(),
+        context.scrum_master.clone(),
+    );
+    if let Some(path) = text(one, "dev_agent_path") {
+        let model = one.get("dev_model").cloned().unwrap_or_default();
+        let dev = spec(path, model, context.title.as_str().into());
+        two.insert("dev_agents".to_owned(), Value::Array(vec![dev.into()]));
+    }
+    two
+}
+
+/// Team and dev agent of generation 1, as far as generation 2 determines them.
+pub(in crate::bead) fn to_generation_1(
+    two: &Map<String, Value>,
+    context: &Context,
+) -> Map<String, Value> {
+    let mut one = Map::new();
+    if let Some(dev) = two
+        .get("dev_agents")
+        .and_then(|agents| agents.get(0)?.as_object())
+    {
+        one.insert("dev_agent_path".to_owned(), without_md(dev));
+        one.insert("dev_model".to_owned(), model(dev));
+    }
+    // A team that a reader would derive again need not be said in a document that knows no teams.
+    if let Some(team) = text(two, "team_name").filter(|team| *team != context.team_name) {
+        one.insert("team_name".to_owned(), team.into());
+    }
+    one
+}
+
+/// A QA item of generation 2 from one of generation 1.
+pub(in crate::bead) fn qa_to_2(item: &Map<String, Value>, _: &Context) -> Map<String, Value> {
+    let get = |key| item.get(key).cloned().unwrap_or_default();
+    let path = text(item, "agent_path").unwrap_or_default();
+    let mut two = spec(path, get("model"), get("prompt"));
+    if let Some(schema) = item
+        .get("output_schema")
+        .filter(|schema| **schema != *standard_output_schema())
+    {
+        two.insert("output_schema".to_owned(), schema.clone());
+    }
+    two
+}
+
+/// A QA item of generation 1 from one of generation 2.
+pub(in crate::bead) fn qa_to_1(item: &Map<String, Value>, context: &Context) -> Map<String, Value> {
+    let prompt = text(item, "prompt").or_else(|| text(item, "context"));
+    let standard = standard_output_schema();
+    let schema = item.get("output_schema").filter(|schema| !schema.is_null());
+    Map::from_iter([
+        ("agent_path".to_owned(), without_md(item)),
+        ("model".to_owned(), model(item)),
+        (
+            "prompt".to_owned(),
+            prompt.unwrap_or(&context.qa_prompt).into(),
+        ),
+        (
+            "output_schema".to_owned(),
+            schema.unwrap_or(&standard).clone(),
+        ),
+    ])
+}
+
+fn spec(path: &str, model: Value, context: Value) -> Map<String, Value> {
+    let agent = AgentPath::parse(path).map(|path| path.with_md().to_string());
+    Map::from_iter([
+        ("role".to_owned(), "polecat".into()),
+        (
+            "agent".to_owned(),
+            agent.unwrap_or_else(|_| path.to_owned()).into(),
+        ),
+        ("model".to_owned(), model),
+        ("context".to_owned(), context),
+    ])
+}
+
+fn without_md(spec: &Map<String, Value>) -> Value {
+    let path = text(spec, "agent").unwrap_or_default();
+    match AgentPath::parse(path) {
+        Ok(path) => path.without_md().as_str().into(),
+        Err(_) => path.into(),
+    }
+}
+
+fn model(spec: &Map<String, Value>) -> Value {
+    text(spec, "model").unwrap_or(Model::Sonnet.as_str()).into()
+}
+
+fn text<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
+    map.get(key).and_then(Value::as_str)
 }

@@ -1,31 +1,31 @@
 //! What the plan said when it was last applied, kept in the bead itself.
 //!
-//! People add labels and dependencies of their own. Only what the plan gave before and no longer gives is
-//! removed, so the bead remembers it under `metadata.plan_applied`. A bead without that memory came by other
-//! means, and nothing is removed from it.
+//! People add their own labels and dependencies. Only what the plan gave before and no longer gives is
+//! removed, so the bead records it under `metadata.plan_applied`. A bead without that record was not made
+//! from a plan, and nothing is removed from it.
 
 use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Map, Value, json};
 
-use super::difference::{Detail, Draft};
+use crate::apply::difference::{ChangeDraft, Detail};
 use crate::bead::{BeadId, RalphBead};
 use crate::issue::{Dependency, Edit, Issue, Label};
 use crate::vocabulary::EdgeType;
 
 /// The labels and dependencies of a plan, in the order of their texts.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Memory {
+pub(in crate::apply) struct LastApplied {
     labels: BTreeSet<String>,
     dependencies: BTreeSet<String>,
 }
 
-impl Memory {
+impl LastApplied {
     /// Its key in the metadata.
-    pub(super) const KEY: &str = "plan_applied";
+    pub(in crate::apply) const KEY: &str = "plan_applied";
 
     /// What a plan says about a bead.
-    pub(super) fn of(bead: &RalphBead) -> Self {
+    pub(in crate::apply) fn of(bead: &RalphBead) -> Self {
         let targets = bead.dependencies.iter().map(BeadId::as_str);
         Self {
             labels: bead.labels.iter().cloned().collect(),
@@ -49,13 +49,13 @@ impl Memory {
         }
     }
 
-    pub(super) fn to_value(&self) -> Value {
+    pub(in crate::apply) fn to_value(&self) -> Value {
         json!({"labels": self.labels, "dependencies": self.dependencies})
     }
 
     /// Notes the labels and edges of an issue that are not as the plan says now; `self` is that, and
     /// `wanted` the whole issue that the plan would make.
-    pub(super) fn compare(&self, wanted: &Issue, issue: &Issue, draft: &mut Draft) {
+    pub(in crate::apply) fn compare(&self, wanted: &Issue, issue: &Issue, draft: &mut ChangeDraft) {
         let last = Self::read(issue);
         self.compare_labels(&last, wanted, issue, draft);
         self.compare_edges(&last, wanted, issue, draft);
@@ -69,7 +69,7 @@ impl Memory {
         }
     }
 
-    fn compare_labels(&self, last: &Self, wanted: &Issue, issue: &Issue, draft: &mut Draft) {
+    fn compare_labels(&self, last: &Self, wanted: &Issue, issue: &Issue, draft: &mut ChangeDraft) {
         let own: BTreeSet<&str> = issue.labels().collect();
         for label in last.labels.difference(&self.labels) {
             if own.contains(label.as_str()) {
@@ -86,7 +86,7 @@ impl Memory {
 
     /// A wanted edge takes the place of an edge of another type, because there is one edge to each issue. An
     /// edge that the plan gave and that has another type by now is somebody else's.
-    fn compare_edges(&self, last: &Self, wanted: &Issue, issue: &Issue, draft: &mut Draft) {
+    fn compare_edges(&self, last: &Self, wanted: &Issue, issue: &Issue, draft: &mut ChangeDraft) {
         let own = issue.dependencies();
         let own: HashMap<&str, &Dependency> = own
             .iter()
@@ -112,7 +112,7 @@ impl Memory {
     }
 }
 
-fn remove(edge: &Dependency, draft: &mut Draft) {
+fn remove(edge: &Dependency, draft: &mut ChangeDraft) {
     draft.details.push(Detail::DependencyRemoved {
         target: edge.target().clone(),
         kind: edge.kind().to_owned(),

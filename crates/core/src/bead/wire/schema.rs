@@ -1,6 +1,6 @@
 //! The JSON Schemas of beads, made from the types (draft 2020-12).
 //!
-//! A schema says less than the validator where JSON Schema cannot say it: that `1.0` is no integer,
+//! A schema says less than the validator where JSON Schema cannot say it: that `1.0` is not an integer,
 //! that a date exists, that a number fits, which rig a repository has configured. It never refuses
 //! what the validator accepts.
 
@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
-use super::wire::WireBead;
-use super::{AgentSpec, DevExecution, Dod, QaExecution, QaResult, ScrumResult};
+use super::WireBead;
+use crate::bead::{AgentSpec, DevExecution, Dod, QaExecution, QaResult, ScrumResult};
 
 /// Every schema, by name.
 pub fn schemas() -> Vec<(&'static str, Value)> {

@@ -2,15 +2,15 @@
 
 use serde_json::{Map, Value};
 
-use super::difference::Draft;
-use super::items::merged;
-use super::present;
+use super::shared_values::merged;
+use super::{FieldChange, present};
+use crate::apply::difference::ChangeDraft;
 use crate::bead::SourceMap;
 use crate::issue::{Edit, Issue};
 use crate::vocabulary::{field, metadata};
 
 /// Fields that are always as the plan says.
-const OWNED: [&str; 3] = ["title", "description", "issue_type"];
+const OWNED: [&str; 3] = [field::TITLE, field::DESCRIPTION, field::ISSUE_TYPE];
 
 /// Fields that every bead must have, and that belong to the store once it has them.
 const FILLED: [&str; 2] = ["assignee", "priority"];
@@ -39,8 +39,8 @@ const OWNED_METADATA: [&str; 20] = [
     "dod",
 ];
 
-/// Notes every field of an issue that is not as it is wanted.
-pub(super) fn compare(wanted: &Issue, issue: &Issue, draft: &mut Draft) {
+/// Adds every field of an issue that differs from what the plan wants.
+pub(in crate::apply) fn compare(wanted: &Issue, issue: &Issue, draft: &mut ChangeDraft) {
     let is_missing = |field: &&str| present(issue.document().get(*field)).is_none();
     for field in OWNED
         .into_iter()
@@ -49,7 +49,7 @@ pub(super) fn compare(wanted: &Issue, issue: &Issue, draft: &mut Draft) {
         let before = present(issue.document().get(field));
         let after = present(wanted.document().get(field));
         if let Some(value) = after.filter(|_| before != after) {
-            draft.field(field, before, after);
+            draft.field(FieldChange::new(field, before, after));
             draft.edits.push(Edit::Set(field.to_owned(), value.clone()));
         }
     }
@@ -61,7 +61,7 @@ pub(super) fn compare(wanted: &Issue, issue: &Issue, draft: &mut Draft) {
 
 /// The estimate stands twice (Z-41): in the bead, where people may change it, and in the metadata, where only plans write. So
 /// the metadata remember what the plan said, and an estimate that no plan gave stays.
-fn compare_estimate(wanted: &Issue, issue: &Issue, draft: &mut Draft) {
+fn compare_estimate(wanted: &Issue, issue: &Issue, draft: &mut ChangeDraft) {
     let of = |map: Option<&Map<String, Value>>| {
         let value = map.and_then(|map| map.get(field::ESTIMATED_MINUTES));
         value.filter(|value| !value.is_null()).cloned()
@@ -93,16 +93,24 @@ fn compare_estimate(wanted: &Issue, issue: &Issue, draft: &mut Draft) {
     }
     // Beads of version 0.1.0 have no estimate; one that is begun or done does not miss it.
     if planned.is_some() || own.is_some() {
-        draft.field(field::ESTIMATED_MINUTES, own.as_ref(), after.as_ref());
+        draft.field(FieldChange::new(
+            field::ESTIMATED_MINUTES,
+            own.as_ref(),
+            after.as_ref(),
+        ));
     } else {
-        draft.minor_field(field::ESTIMATED_MINUTES, None, after.as_ref());
+        draft.minor_field(FieldChange::new(
+            field::ESTIMATED_MINUTES,
+            None,
+            after.as_ref(),
+        ));
     }
 }
 
 /// Notes where in the plan the bead comes from (Z-45). A sprint that only moved is the same: its line is looked up in the plan
 /// when somebody asks, so editing the top of a plan writes nothing to the beads below. It is noted anew when the sprint's text is
 /// another, or when the bead is written anyway.
-pub(super) fn compare_source(wanted: &Issue, issue: &Issue, draft: &mut Draft) {
+pub(in crate::apply) fn compare_source(wanted: &Issue, issue: &Issue, draft: &mut ChangeDraft) {
     let Some(after) = wanted.metadata().and_then(SourceMap::of) else {
         return;
     };
@@ -120,7 +128,11 @@ pub(super) fn compare_source(wanted: &Issue, issue: &Issue, draft: &mut Draft) {
     }
 }
 
-fn compare_metadata(wanted: &Map<String, Value>, own: &Map<String, Value>, draft: &mut Draft) {
+fn compare_metadata(
+    wanted: &Map<String, Value>,
+    own: &Map<String, Value>,
+    draft: &mut ChangeDraft,
+) {
     let mut changed = Map::new();
     for key in OWNED_METADATA {
         let before = present(own.get(key));
@@ -128,7 +140,11 @@ fn compare_metadata(wanted: &Map<String, Value>, own: &Map<String, Value>, draft
         if before == present(after.as_ref()) {
             continue;
         }
-        draft.field(&format!("metadata.{key}"), before, present(after.as_ref()));
+        draft.field(FieldChange::new(
+            &format!("metadata.{key}"),
+            before,
+            present(after.as_ref()),
+        ));
         match after {
             Some(value) => drop(changed.insert(key.to_owned(), value)),
             None => draft.edits.push(Edit::UnsetMetadata(key.to_owned())),
