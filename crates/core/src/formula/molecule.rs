@@ -357,7 +357,7 @@ impl Molecule {
         BeadDocument {
             title: &self.formula,
             description: &self.description,
-            assignee: pouring.assignee,
+            assignee: pouring.assignee.filter(|assignee| !assignee.is_empty()),
             labels: pouring.labels,
             metadata: Some(RootMetadata {
                 formula: &self.formula,
@@ -398,7 +398,10 @@ impl StepBead {
             description: &self.description,
             notes: &self.notes,
             priority: self.priority,
-            assignee: self.assignee.as_deref(),
+            assignee: self
+                .assignee
+                .as_deref()
+                .filter(|assignee| !assignee.is_empty()),
             labels: &self.labels,
             metadata: Some(&self.metadata).filter(|metadata| !metadata.is_empty()),
             await_type: self.gate.as_ref().map(|gate| gate.kind.as_str()),
@@ -419,10 +422,13 @@ impl Need {
             Wait::ForBoth(children) => (children, true),
         };
         Edge {
-            waiting: Some(Waiting {
-                gate: children.as_str(),
-                also_blocks,
-            }),
+            waiting: Some(
+                Waiting {
+                    gate: children.as_str(),
+                    also_blocks,
+                }
+                .to_text(),
+            ),
             ..Edge::new(target, EdgeType::WaitsFor, pouring)
         }
     }

@@ -1,6 +1,6 @@
 //! The documents of the beads that a pour makes.
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::molecule::Pouring;
@@ -18,15 +18,15 @@ pub(super) struct BeadDocument<'a, M> {
     pub(super) status: Status,
     pub(super) priority: u8,
     pub(super) issue_type: &'a str,
-    #[serde(skip_serializing_if = "is_blank")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) assignee: Option<&'a str>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     pub(super) labels: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) metadata: Option<M>,
-    #[serde(skip_serializing_if = "is_blank")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) await_type: Option<&'a str>,
-    #[serde(skip_serializing_if = "is_blank")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) await_id: Option<&'a str>,
     /// In nanoseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,10 +39,6 @@ pub(super) struct BeadDocument<'a, M> {
     pub(super) created_by: &'a str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) dependencies: Vec<Edge<'a>>,
-}
-
-fn is_blank(text: &Option<&str>) -> bool {
-    text.is_none_or(str::is_empty)
 }
 
 impl<'a, M: Serialize> BeadDocument<'a, M> {
@@ -90,12 +86,8 @@ pub(super) struct Edge<'a> {
     #[serde(rename = "type")]
     pub(super) kind: EdgeType,
     /// A text that holds JSON, as `bd` has it.
-    #[serde(
-        rename = "metadata",
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "as_text"
-    )]
-    pub(super) waiting: Option<Waiting>,
+    #[serde(rename = "metadata", skip_serializing_if = "Option::is_none")]
+    pub(super) waiting: Option<String>,
     pub(super) created_at: &'a str,
     pub(super) created_by: &'a str,
 }
@@ -120,7 +112,8 @@ pub(super) struct Waiting {
     pub(super) also_blocks: bool,
 }
 
-fn as_text<S: Serializer>(waiting: &Option<Waiting>, serializer: S) -> Result<S::Ok, S::Error> {
-    let text = serde_json::to_string(waiting).map_err(serde::ser::Error::custom)?;
-    serializer.serialize_str(&text)
+impl Waiting {
+    pub(super) fn to_text(&self) -> String {
+        serde_json::to_string(self).expect("plain values are JSON")
+    }
 }

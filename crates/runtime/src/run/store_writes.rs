@@ -41,7 +41,6 @@ const HUMAN: &str = "human";
 /// How often a write that met another one is tried again at once.
 const MAX_RACES: usize = 5;
 
-#[expect(clippy::needless_pass_by_value, reason = "it is handed to `map_err`")]
 pub(super) fn trouble(error: StoreError) -> Trouble {
     let message = error.to_string();
     match error {

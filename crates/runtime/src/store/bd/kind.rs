@@ -58,7 +58,7 @@ impl StoreKind for RealBd {
         Ok(Initialized {
             store: Box::new(store),
             directory,
-            kind: &RealBd,
+            kind: &Self,
             opened: Opened::Existing,
         })
     }

@@ -115,7 +115,7 @@ impl Batch<'_> {
     pub(super) fn close_completed(&mut self) -> Result<Vec<(BeadId, u64)>> {
         let closed = self.take_closed();
         let roots = close_completed(self, &closed)?;
-        let version = |id: BeadId| Ok(self.existing(&id).map(|record| (id, record.version))?);
+        let version = |id: BeadId| self.existing(&id).map(|record| (id, record.version));
         roots.into_iter().map(version).collect()
     }
 

@@ -81,13 +81,13 @@ impl StoreKind for Embedded {
         Ok(Initialized {
             store: Box::new(store),
             directory,
-            kind: &Embedded,
+            kind: &Self,
             opened,
         })
     }
 
     fn doctor(&self) -> Option<&'static dyn Doctor> {
-        Some(&Embedded)
+        Some(&Self)
     }
 }
 
