@@ -2,15 +2,19 @@
 
 use std::time::Duration;
 
-use beads_ralph_core::issue::Fence;
+use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::issue::{Fence, Holder};
 use beads_ralph_core::text::parse_duration;
+use beads_ralph_runtime::app::beads::{Authority, Beads, Writer};
 use beads_ralph_runtime::config::Permissions;
+use beads_ralph_runtime::os::env;
 use camino::Utf8PathBuf;
 use clap::{Args, Parser, ValueEnum};
 
 use crate::command::Command;
 use crate::command::formula::FormulaCommand;
 use crate::command::plan::PlanCommand;
+use crate::failure::Failure;
 
 /// Turn a markdown plan into a dependency graph of beads, and keep them in a store.
 #[derive(Debug, Parser)]
@@ -133,6 +137,29 @@ pub(crate) struct Global {
     pub(crate) actor: Option<String>,
 }
 
+impl Global {
+    /// Who writes, and when.
+    pub(crate) fn writer(&self) -> Writer {
+        Writer::new(self.actor.clone())
+    }
+
+    /// Opens the store of the working directory.
+    pub(crate) fn open(&self) -> Result<Beads, Failure> {
+        Ok(Beads::open(&here()?, self.writer())?)
+    }
+}
+
+/// The working directory.
+pub(crate) fn here() -> Result<Utf8PathBuf, Failure> {
+    env::current_dir().ok_or_else(|| {
+        Failure::new(
+            ErrorCode::IoFileNotFound,
+            "the working directory is gone, or its name is not UTF-8",
+        )
+        .action("change to another directory")
+    })
+}
+
 /// When to use colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColorChoice {
@@ -175,6 +202,13 @@ pub(crate) struct HolderArgs {
     pub(crate) pid: Option<u32>,
 }
 
+impl HolderArgs {
+    /// Who the claim is for.
+    pub(crate) fn holder(&self, by: &Writer) -> Result<Holder, Failure> {
+        Ok(by.holder(self.holder.as_deref(), self.pid)?)
+    }
+}
+
 /// What must be true of a bead for a change to happen.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct GuardArgs {
@@ -184,6 +218,29 @@ pub(crate) struct GuardArgs {
     /// Also when somebody else holds it, or when it waits for something
     #[arg(long)]
     pub(crate) force: bool,
+}
+
+impl GuardArgs {
+    pub(crate) fn authority(&self) -> Authority {
+        match self.fence {
+            _ if self.force => Authority::Forced,
+            Some(fence) => Authority::Fence(fence),
+            None => Authority::Own,
+        }
+    }
+}
+
+/// A fence belongs to one claim of one bead.
+pub(crate) fn one_fence_one_bead(fence: Option<Fence>, ids: &[String]) -> Result<(), Failure> {
+    if fence.is_some() && ids.len() > 1 {
+        return Err(Failure::new(
+            ErrorCode::ValidationConstraint,
+            "--fence goes with one bead: every claim has its own",
+        )
+        .action("name one bead at a time")
+        .exit_with(2));
+    }
+    Ok(())
 }
 
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {

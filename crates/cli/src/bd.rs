@@ -27,47 +27,34 @@ mod document_json;
 mod duplicate;
 mod epic;
 mod export;
-mod failure;
 mod filter;
 mod gate;
 mod go_json;
-mod heartbeat;
 mod help;
 mod human;
 mod ids;
 mod import;
-mod info;
 mod init;
 mod input;
 mod inside_run;
 mod issue_json;
 mod label;
-mod lint;
 mod list;
 mod mol;
-mod note;
 mod output;
 mod prime;
-mod prose;
 mod purge;
 mod query;
-mod quickstart;
 mod ready;
 mod reclaim;
-mod reopen;
-mod said;
 mod search;
 mod show;
 mod stale;
-mod status;
-mod status_filter;
 mod text;
 mod times;
 mod tree;
 mod types;
 mod update;
-mod usage;
-mod version;
 
 pub(crate) use call::custom_types;
 
@@ -79,9 +66,8 @@ use camino::Utf8PathBuf;
 
 use arguments::{Arguments, Read, quoted};
 use call::{Call, Opened};
-use failure::Refusal;
 use filter::Filter;
-use output::Output;
+use output::{Output, Refusal};
 use text::{feedback, icon, line, title_of};
 use tree::{
     Access, Arity, Command, Flag, ID, IDS, Positional, any, duration, list_of, many, number, one,
@@ -119,9 +105,9 @@ fn work(typed: &[String], output: &mut Output) -> Result<(), Refusal> {
     output.is_quiet = arguments.is_on("quiet");
     let Some(command) = command else {
         if arguments.is_on("version") {
-            return output.text(&usage::version_line());
+            return output.text(&help::version_line());
         }
-        return output.text(&usage::overview());
+        return output.text(&help::overview());
     };
     let Some(run) = command.run.filter(|_| !arguments.is_on("help")) else {
         if let Some(word) = arguments.words.first()
@@ -130,7 +116,7 @@ fn work(typed: &[String], output: &mut Output) -> Result<(), Refusal> {
             let what = format!("the command {} {word}", path.join(" "));
             return Err(Refusal::not_served(&what));
         }
-        return output.text(&usage::of(command, &path));
+        return output.text(&help::of(command, &path));
     };
     let mut call = Call {
         arguments: &arguments,
@@ -155,7 +141,7 @@ fn work(typed: &[String], output: &mut Output) -> Result<(), Refusal> {
 /// Whether `--format json` was given to a command that has no `--format` of its own.
 fn is_json_by_format(command: Option<&Command>, arguments: &Arguments) -> bool {
     let is_own = command.is_some_and(|command| {
-        let mut flags = command.flags.iter();
+        let mut flags = command.flags.iter().chain(command.shared);
         flags.any(|flag| flag.long == "format")
     });
     let is_json = |format: &str| format.eq_ignore_ascii_case("json");
@@ -189,7 +175,7 @@ fn read_only(path: &[&str], flag: &str) -> String {
 }
 
 fn here(directory: Option<&str>) -> Result<Utf8PathBuf, Refusal> {
-    let here = crate::beads::here()?;
+    let here = crate::args::here()?;
     match directory {
         None => Ok(here),
         Some(directory) => {

@@ -26,10 +26,10 @@ use self::formula::FormulaCommand;
 use self::human::HumanCommand;
 use self::plan::PlanCommand;
 use self::store::dep::DepCommand;
-use self::store::label::LabelCommand;
-use self::store::ready::ReadyArgs;
+use self::store::list::ReadyArgs;
+use self::store::update::LabelCommand;
 use crate::args::Cli;
-use crate::beads::here;
+use crate::args::here;
 use crate::failure::Failure;
 use crate::ui::Ui;
 
@@ -47,13 +47,13 @@ pub(crate) enum Command {
     /// Make the bead store of a repository, and say what is there
     Init(store::init::InitArgs),
     /// List the beads that can be started now
-    Ready(store::ready::ReadyArgs),
+    Ready(store::list::ReadyArgs),
     /// List beads
     List(store::list::ListArgs),
     /// Show everything about beads
     Show(store::show::ShowArgs),
     /// Find beads by words
-    Search(store::search::SearchArgs),
+    Search(store::list::SearchArgs),
     /// Count beads by status and type
     Stats,
     /// Show what changed, the newest last
@@ -61,20 +61,20 @@ pub(crate) enum Command {
     /// Take beads to work on them
     Claim(store::claim::ClaimArgs),
     /// Say that the work on a claimed bead goes on
-    Heartbeat(store::heartbeat::HeartbeatArgs),
+    Heartbeat(store::claim::HeartbeatArgs),
     /// Give claimed beads back
-    Release(store::release::ReleaseArgs),
+    Release(store::claim::ReleaseArgs),
     /// Put beads whose holder is gone back to open
     Recover(store::recover::RecoverArgs),
     /// Close beads
     Close(store::close::CloseArgs),
     /// Open beads again
-    Reopen(store::reopen::ReopenArgs),
+    Reopen(store::close::ReopenArgs),
     /// Change a bead
     Update(Box<store::update::UpdateArgs>),
     /// Add, remove and list labels
     #[command(subcommand)]
-    Label(store::label::LabelCommand),
+    Label(store::update::LabelCommand),
     /// Add, remove and list dependencies
     #[command(subcommand)]
     Dep(store::dep::DepCommand),
@@ -82,7 +82,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Mol(mol::MolCommand),
     /// Say something about a bead
-    Comment(store::comment::CommentArgs),
+    Comment(store::update::CommentArgs),
     /// Take beads from a file of JSON lines, as bd writes them
     Import(store::import::ImportArgs),
     /// Write all beads as JSON lines, as bd reads them
@@ -121,7 +121,7 @@ pub(crate) enum Command {
     /// Show what QA agents said, agent by agent
     QaReport,
     /// Let beads that were given up be tried again
-    Retry(work::retry::RetryArgs),
+    Retry(store::close::RetryArgs),
     /// Remove worktrees, branches and runs that are not needed any more
     Clean(work::clean::CleanArgs),
     /// Ask the runs on this store to stop
@@ -162,23 +162,23 @@ pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), Failure> {
         Command::Formula(command) => formula::run(command, ui),
         Command::Bead(command) => bead::run(command, ui),
         Command::Init(args) => store::init::run(args, global, ui),
-        Command::Ready(args) => store::ready::run(args, global, ui),
-        Command::List(args) => store::list::run(args, global, ui),
+        Command::Ready(args) => store::list::ready(args, global, ui),
+        Command::List(args) => store::list::list(args, global, ui),
         Command::Show(args) => store::show::run(args, global, ui),
-        Command::Search(args) => store::search::run(args, global, ui),
+        Command::Search(args) => store::list::search(args, global, ui),
         Command::Stats => store::stats::run(global, ui),
         Command::Log(args) => store::log::run(args, global, ui),
-        Command::Claim(args) => store::claim::run(args, global, ui),
-        Command::Heartbeat(args) => store::heartbeat::run(args, global, ui),
-        Command::Release(args) => store::release::run(args, global, ui),
+        Command::Claim(args) => store::claim::claim(args, global, ui),
+        Command::Heartbeat(args) => store::claim::heartbeat(args, global, ui),
+        Command::Release(args) => store::claim::release(args, global, ui),
         Command::Recover(args) => store::recover::run(args, global, ui),
-        Command::Close(args) => store::close::run(args, global, ui),
-        Command::Reopen(args) => store::reopen::run(args, global, ui),
-        Command::Update(args) => store::update::run(args, global, ui),
-        Command::Label(args) => store::label::run(args, global, ui),
+        Command::Close(args) => store::close::close(args, global, ui),
+        Command::Reopen(args) => store::close::reopen(args, global, ui),
+        Command::Update(args) => store::update::update(args, global, ui),
+        Command::Label(args) => store::update::label(args, global, ui),
         Command::Dep(args) => store::dep::run(args, global, ui),
         Command::Mol(command) => mol::run(command, global, ui),
-        Command::Comment(args) => store::comment::run(args, global, ui),
+        Command::Comment(args) => store::update::comment(args, global, ui),
         Command::Import(args) => store::import::run(args, global, ui),
         Command::Export(args) => store::export::run(args, global, ui),
         Command::Doctor(args) => store::doctor::run(args, global, ui),
@@ -196,7 +196,7 @@ pub(crate) fn run(cli: &Cli, ui: &Ui) -> Result<(), Failure> {
         Command::Gate(command) => gate::run(command, global, ui),
         Command::QaReport => inspect::qa_report::run(global, ui),
         Command::Clean(args) => work::clean::run(args, global, ui),
-        Command::Retry(args) => work::retry::run(args, global, ui),
+        Command::Retry(args) => store::close::retry(args, global, ui),
         Command::Stop(args) => work::stop::run(args, global, ui),
         Command::Pause(args) => work::pause::run(args, global, ui),
         Command::Simulate(args) => inspect::simulate::run(args, global, ui),

@@ -8,6 +8,7 @@ use beads_ralph_core::implement::report::{Gate, Status};
 use beads_ralph_core::implement::{Mode, Stage};
 use beads_ralph_core::issue::Holder;
 use beads_ralph_core::text::visible;
+use beads_ralph_runtime::app::beads::Beads;
 use beads_ralph_runtime::config::{self, IntegrationMode};
 use beads_ralph_runtime::forge::GitHub;
 use beads_ralph_runtime::formulas::Formulas;
@@ -21,7 +22,6 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
 
 use crate::args::PermissionsArg;
-use crate::beads::Beads;
 use crate::command::{Place, main_root};
 use crate::failure::Failure;
 use crate::ui::quoted;

@@ -1,11 +1,13 @@
 //! What a command ends with when it does not succeed.
 
 use beads_ralph_core::bead::{BeadId, FieldError};
-use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::diag::{ErrorCode, did_you_mean};
 use beads_ralph_core::graph::GraphFault;
 use beads_ralph_core::issue::{EditError, LongTitle};
 use beads_ralph_core::plan::FilterFault;
 use beads_ralph_core::text::excerpt;
+use beads_ralph_core::vocabulary::Status;
+use beads_ralph_runtime::app::beads::BeadError;
 use beads_ralph_runtime::config::ConfigError;
 use beads_ralph_runtime::os::files::FileError;
 use beads_ralph_runtime::scenario::ScenarioError;
@@ -237,6 +239,74 @@ impl From<StoreError> for Failure {
             return failure.exit_with(ALREADY_CLAIMED);
         }
         failure
+    }
+}
+
+impl From<BeadError> for Failure {
+    fn from(error: BeadError) -> Self {
+        let message = error.to_string();
+        let failure = |code, action: &str| Self::new(code, &*message).action(action);
+        let unresolved = |action: &str| failure(ErrorCode::DependencyUnresolved, action);
+        let refused = |action: &str| failure(ErrorCode::ValidationConstraint, action);
+        match error {
+            BeadError::Store(error) => error.into(),
+            BeadError::LongTitle(long) => long.into(),
+            BeadError::Invalid(_) => Self::new(ErrorCode::ValidationInvalidPattern, message),
+            BeadError::Unknown {
+                near: Some(near), ..
+            } => unresolved(&format!("did you mean {}?", excerpt(&near))),
+            BeadError::Unknown {
+                is_store_empty: true,
+                ..
+            } => unresolved(
+                "the store is empty: `beads-ralph import` or `beads-ralph plan apply` fills it",
+            ),
+            BeadError::Unknown { .. } => unresolved("see `beads-ralph list --all` for the ids"),
+            BeadError::Ambiguous { .. } => unresolved("type more of the id"),
+            BeadError::Contended => refused("try again"),
+            BeadError::NoProcess(_) => {
+                refused("pass the number of a running process, or leave --pid out")
+            }
+            BeadError::LeaseTooLong => refused("choose a shorter --lease"),
+            BeadError::Blocked { blockers, .. } => {
+                let lines = blockers.iter().map(|blocker| {
+                    let id = excerpt(blocker.id.as_str());
+                    format!("{id} ({})", blocker.waiting.as_str())
+                });
+                refused("close the blockers first, or pass --force")
+                    .details(lines.collect::<Vec<_>>().join("\n"))
+            }
+            BeadError::NobodyWouldHold(id) => refused(&format!(
+                "claim it: beads-ralph claim {}",
+                excerpt(id.as_str())
+            )),
+            BeadError::UnknownStatus(status) => {
+                let known = Status::ALL.iter().map(|status| status.as_str());
+                let action = if let Some(near) = did_you_mean(&status, known.clone()) {
+                    format!("did you mean {near}? --force sets any status")
+                } else {
+                    let known = known.collect::<Vec<_>>().join(", ");
+                    format!("known statuses are {known}; --force sets any status")
+                };
+                failure(ErrorCode::ValidationInvalidPattern, &action)
+            }
+            BeadError::Closed(id) => refused(&format!(
+                "to work on it again: beads-ralph reopen {}",
+                excerpt(id.as_str())
+            )),
+            BeadError::Unheld(_) => refused("if nobody works on it: beads-ralph recover --unheld"),
+            BeadError::NotClaimed { .. } => {
+                refused("there is nothing to release; `beads-ralph reopen` opens it")
+            }
+            BeadError::NoDependency { id, .. } => unresolved(&format!(
+                "see `beads-ralph dep list {}`",
+                excerpt(id.as_str())
+            )),
+            BeadError::NoProject(_) => failure(
+                ErrorCode::ValidationInvalidPattern,
+                "write it as external:project:name, without spaces",
+            ),
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use beads_ralph_runtime::formulas::{BadFile, Formulas};
 use beads_ralph_runtime::{repo, store};
 
 use crate::args::ReadingArgs;
-use crate::beads::here;
+use crate::args::here;
 use crate::failure::Failure;
 use crate::ui::{
     JsonDiagnostic, Stream, Style, Ui, counts, diagnostics_json, failure_of_all, render,

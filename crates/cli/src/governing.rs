@@ -3,13 +3,13 @@
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::gate::{Denied, Gate, Gates, Holds, Light, is_gate};
 use beads_ralph_core::text::excerpt;
+use beads_ralph_runtime::app::beads::Beads;
 use beads_ralph_runtime::bead_files::Ralph;
 use beads_ralph_runtime::gate;
 use beads_ralph_runtime::store::Store;
 use serde_json::{Value, json};
 
 use crate::args::Global;
-use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::work::{self, Target};
 
@@ -21,7 +21,7 @@ pub(crate) fn main_project() -> Result<Ralph, Failure> {
 
 /// The store, where there is one: gates in files need none.
 pub(crate) fn store_if_any(global: &Global) -> Result<Option<Beads>, Failure> {
-    match Beads::open(global) {
+    match global.open() {
         Ok(beads) => Ok(Some(beads)),
         Err(failure) if failure.code() == ErrorCode::DatabaseNotInitialized => Ok(None),
         Err(failure) => Err(failure),

@@ -7,7 +7,7 @@ use beads_ralph_runtime::run::{JournalError, RunDirectory, read_journal};
 use beads_ralph_runtime::store;
 use camino::Utf8Path;
 
-use crate::beads::here;
+use crate::args::here;
 use crate::failure::Failure;
 use crate::ui::format::list;
 

@@ -5,14 +5,12 @@
 
 mod args;
 mod bd;
-mod beads;
 mod command;
 mod dispatching;
 mod failure;
 mod formulas;
 mod governing;
 mod journal;
-mod molecules;
 mod origin;
 mod registered_types;
 mod ui;

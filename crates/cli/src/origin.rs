@@ -13,7 +13,7 @@ use beads_ralph_core::text::visible;
 use beads_ralph_runtime::app::plan::PlanSource;
 use beads_ralph_runtime::run::RunDirectory;
 use camino::{Utf8Path, Utf8PathBuf};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 /// The place of a sprint, and how it compares with what was applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,15 +58,31 @@ impl Origin {
         }
     }
 
-    pub(crate) fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> OriginJson<'_> {
         let SourceMap {
             file,
             line,
             column,
             digest,
         } = &self.place;
-        json!({"file": file, "line": line, "column": column, "digest": digest, "state": self.state.as_str()})
+        OriginJson {
+            file,
+            line: *line,
+            column: *column,
+            digest,
+            state: self.state.as_str(),
+        }
     }
+}
+
+/// The same for programs.
+#[derive(Debug, Serialize)]
+pub(crate) struct OriginJson<'o> {
+    file: &'o str,
+    line: u32,
+    column: u32,
+    digest: &'o str,
+    state: &'static str,
 }
 
 /// Finds places, and reads every plan once.

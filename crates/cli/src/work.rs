@@ -8,13 +8,14 @@ use beads_ralph_core::diag::{ErrorCode, did_you_mean};
 use beads_ralph_core::dod::{self, DodBead};
 use beads_ralph_core::issue::Record;
 use beads_ralph_core::text::excerpt;
+use beads_ralph_runtime::app::beads::Beads;
 use beads_ralph_runtime::bead_files::{BeadFile, BeadFileError, Ralph};
 use beads_ralph_runtime::{os::limits, repo, store};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
 
+use crate::args::here;
 use crate::args::{BeadChoice, Global};
-use crate::beads::{Beads, here};
 use crate::failure::Failure;
 use crate::ui::format::milliseconds;
 use crate::ui::table::{Page, Table};
@@ -101,7 +102,7 @@ impl Target {
         defaults: &[Verifier],
         global: &Global,
     ) -> Result<Self, Failure> {
-        let beads = match Beads::open(global) {
+        let beads = match global.open() {
             Ok(beads) => beads,
             Err(failure) if failure.code() == ErrorCode::DatabaseNotInitialized => {
                 return Err(nowhere(name, ralph));

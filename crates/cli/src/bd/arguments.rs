@@ -1,5 +1,5 @@
 //! Reads arguments the way the real `bd` does: flags anywhere, `--flag=value`, `--flag value` whatever the value looks
-//! like, letters bundled, `--` ends the flags, and what is wrong is said in the same words.
+//! like, letters bundled, `--` ends the flags, and errors have the same words.
 
 use std::collections::HashMap;
 
@@ -145,7 +145,7 @@ fn find_command(words: &[String]) -> Result<Found, Refusal> {
     Ok((command, path, called_as, rest))
 }
 
-/// Refuses a global flag that is not served. Nobody knows here whether it takes the next word, so nothing after it can be read.
+/// Refuses a global flag that is not served. Whether it takes the next word is unknown, so nothing after it can be read.
 fn check_served(command: Option<&'static Command>, word: &str) -> Result<(), Refusal> {
     let long = word.strip_prefix("--").unwrap_or_default();
     let long = long.split_once('=').map_or(long, |(long, _)| long);
@@ -194,12 +194,16 @@ fn find_flag(
     is_wanted: impl Fn(&Flag) -> bool,
 ) -> Option<&'static Flag> {
     let own = command.map_or(ROOT_FLAGS, |command| command.flags);
+    let shared = command.map_or(&[] as &[Flag], |command| command.shared);
     // A flag of the command that is not served is not taken for a global one with the same name.
     let not_served = command.map_or(&[] as &[&str], |command| command.not_served);
     let global = GLOBAL_FLAGS
         .iter()
         .filter(|flag| !not_served.contains(&flag.long));
-    own.iter().chain(global).find(|flag| is_wanted(flag))
+    own.iter()
+        .chain(shared)
+        .chain(global)
+        .find(|flag| is_wanted(flag))
 }
 
 fn read_flags(
@@ -330,8 +334,7 @@ fn check_arity(
     arguments: &Arguments,
 ) -> Result<(), Refusal> {
     let n = arguments.words.len();
-    let wrong = match command.arity {
-        Arity::Any => None,
+    let wrong = match command.n_words() {
         Arity::None => {
             let Some(word) = arguments.words.first() else {
                 return Ok(());

@@ -3,6 +3,7 @@
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Dependency, Edit, Order, Query, Record, StatusFilter};
 use beads_ralph_core::vocabulary::{EdgeType, Status, label};
+use beads_ralph_runtime::app::molecules;
 use serde::Serialize;
 
 use super::issue_json::IssueJson;
@@ -11,7 +12,6 @@ use super::{
     Access, Arguments, Arity, Call, Command, Opened, Refusal, claims, env_session, feedback, ids,
     input, issue_json, many, quoted, string, switch, texts,
 };
-use crate::molecules;
 
 pub(super) const COMMAND: Command = Command {
     name: "close",
@@ -61,11 +61,11 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         let reason = reasons.get(index).or_else(|| reasons.first());
         let reason = reason.map_or("Closed", String::as_str);
         match close_one(call, &mut opened, record, reason) {
-            Err(why) => call.output.aside(&format!("{why}\n")),
+            Err(why) => call.output.stderr(&format!("{why}\n")),
             Ok(now) => {
                 if !call.output.is_json() {
-                    let told = feedback(&now.issue);
-                    call.output.say(&format!("✓ Closed {told}: {reason}\n"))?;
+                    let issue = feedback(&now.issue);
+                    call.output.say(&format!("✓ Closed {issue}: {reason}\n"))?;
                 }
                 closed.push(now);
             }
@@ -154,7 +154,7 @@ fn close_one(
     let n_open = check(opened, record, is_forced).map_err(|why| with_way_out(&why))?;
     write(call, opened, record, reason)?;
     if n_open > 0 {
-        call.output.aside(&format!(
+        call.output.stderr(&format!(
             "warning: closing {id} with {n_open} open child issue(s) still active\n"
         ));
     }
@@ -183,10 +183,10 @@ fn write(
     let completed =
         molecules::closed_of(&*opened.store, &open).map_err(|error| error.to_string())?;
     for root in completed.iter().filter(|_| !call.output.is_json()) {
-        let told = feedback(&root.issue);
-        let said = format!("✓ Auto-closed completed molecule {told}\n");
+        let root = feedback(&root.issue);
+        let message = format!("✓ Auto-closed completed molecule {root}\n");
         call.output
-            .say(&said)
+            .say(&message)
             .map_err(|why| why.message().to_owned())?;
     }
     Ok(())

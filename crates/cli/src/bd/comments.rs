@@ -1,4 +1,4 @@
-//! `bd comments` and `bd comment`: the comments on a bead, and a new one.
+//! `bd comments`, `bd comment` and `bd note`: the comments on a bead, a new one, and a line for its notes.
 
 use beads_ralph_core::bead::Timestamp;
 use beads_ralph_core::issue::{Comment, Edit, Record, new_comment};
@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::issue_json::CommentJson;
 use super::{
-    Access, Arity, Call, Command, ID, Opened, Positional, Refusal, any, feedback, ids, issue_json,
-    line, one, prose, said, string, switch,
+    Access, Arity, Call, Command, ID, Opened, Positional, Refusal, any, feedback, ids, input,
+    issue_json, line, one, string, switch, text, update,
 };
 
 const ID_AND_TEXT: &[Positional] = &[one("issue-id"), any("text")];
@@ -56,17 +56,16 @@ See: bd comment --help";
 
 pub(super) const COMMAND: Command = Command {
     name: "comments",
-    about: "What was said about a bead",
+    about: "List the comments on a bead",
     positionals: ID,
     arity: Arity::AtLeast(1),
     flags: &[switch("local-time", "Times of this machine instead of UTC")],
     children: &[&Command {
         name: "add",
-        about: "Say something about a bead",
+        about: "Add a comment to a bead",
         positionals: ID_AND_TEXT,
-        arity: Arity::AtLeast(1),
         flags: &[
-            string("author", "Who says it").short('a'),
+            string("author", "Who the comment is from").short('a'),
             string("file", "Read the text from a file").short('f'),
         ],
         access: Access::Writes,
@@ -80,9 +79,8 @@ pub(super) const COMMAND: Command = Command {
 /// The short way to add.
 pub(super) const SHORT: Command = Command {
     name: "comment",
-    about: "Say something about a bead",
+    about: "Add a comment to a bead",
     positionals: ID_AND_TEXT,
-    arity: Arity::AtLeast(1),
     flags: &[
         string("file", "Read the text from a file"),
         switch("stdin", "Read the text from standard input"),
@@ -136,7 +134,7 @@ fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
             "[{}] at {time}\n",
             line(comment.author().unwrap_or_default())
         );
-        let text = prose::rendered(comment.text().unwrap_or_default());
+        let text = text::rendered(comment.text().unwrap_or_default());
         for line in text.trim_end_matches('\n').split('\n') {
             push!(shown, "  {line}\n");
         }
@@ -174,7 +172,8 @@ fn write(
 ) -> Result<(Record, CommentJson), Refusal> {
     let words = &call.arguments.words;
     let hint = ("comment text", hint);
-    let text = said::required(call.arguments, &words[1..], None, hint).map_err(Refusal::json)?;
+    let text =
+        input::required_text(call.arguments, &words[1..], None, hint).map_err(Refusal::json)?;
     let mut opened = call.open()?;
     let record = ids::find(&opened, "resolving", &words[0])?;
     let author = author.unwrap_or_else(|| opened.actor().to_owned());
@@ -196,4 +195,79 @@ pub(super) fn made(opened: &Opened, record: &Record, author: &str, text: &str) -
         beads_ralph_runtime::agent::new_session_id().into(),
     );
     Comment::from_value(Value::Object(object)).expect("a comment with an id is still one")
+}
+
+pub(super) const NOTE: Command = Command {
+    name: "note",
+    about: "Add to the notes of a bead",
+    positionals: &[one("id"), any("text")],
+    flags: &[
+        string("file", "Read the text from a file"),
+        switch("stdin", "Read the text from standard input"),
+    ],
+    exclusive: &[&["stdin", "file"]],
+    access: Access::Writes,
+    run: Some(note),
+    ..Command::NONE
+};
+
+fn note(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let words = &call.arguments.words;
+    if let Some(why) = no_command(&words[0]) {
+        return Err(Refusal::json(why));
+    }
+    let hint = ("note text", "use positional args, --stdin, or --file");
+    let text =
+        input::required_text(call.arguments, &words[1..], None, hint).map_err(Refusal::json)?;
+    let mut opened = call.open()?;
+    let record = ids::find(&opened, "resolving", &words[0])?;
+    if let Some(why) = update::template(&record, &words[0]) {
+        return Err(Refusal::json(why));
+    }
+    let id = record.issue.id().clone();
+    opened
+        .update(&record, vec![Edit::AppendNotes(text)])
+        .map_err(|error| Refusal::json(format!("updating {}: {error}", words[0])))?;
+    let now = opened.record(&id)?.unwrap_or(record);
+    call.output.answer(issue_json::issue(&now), || {
+        format!("✓ Note added to {}\n", feedback(&now.issue))
+    })
+}
+
+/// What the real `bd` answers to whoever takes `note` for a group of commands: the word would be looked up as an id, and the
+/// note would end in a bead whose id begins with it.
+fn no_command(word: &str) -> Option<String> {
+    let append = "\n\nTo append a note:\n  bd note <issue-id> \"text\"";
+    let read = "\n\nTo read notes on an issue:\n  bd show <issue-id>";
+    let set = "  bd update <issue-id> --notes \"text\"";
+    let (why, ways) = match word {
+        "list" => (
+            "\"note\" takes an issue id first and has no \"list\" subcommand.".to_owned(),
+            format!("{append}{read}"),
+        ),
+        "add" => (
+            "\"note\" already means \"append a note\" and takes an issue id first, not the word \"add\".".to_owned(),
+            format!("{append}\n\n(Equivalent long form: bd update <issue-id> --append-notes \"text\".)"),
+        ),
+        "show" => (
+            "\"note\" takes an issue id first and has no \"show\" subcommand.".to_owned(),
+            format!("{read}{append}"),
+        ),
+        "edit" => (
+            "\"note\" only appends and has no \"edit\" subcommand.".to_owned(),
+            format!("{append}\n\nTo change an issue field:\n{set}"),
+        ),
+        "rm" | "remove" | "delete" => (
+            format!("\"note\" only appends and has no \"{word}\" subcommand."),
+            format!("{append}\n\nTo change or clear notes:\n{set}"),
+        ),
+        "update" => (
+            "\"note\" takes an issue id first and has no \"update\" subcommand.".to_owned(),
+            format!("{append}\n\nTo set or append notes via the long form:\n{set}\n  bd update <issue-id> --append-notes \"text\""),
+        ),
+        _ => return None,
+    };
+    Some(format!(
+        "\"bd note {word} ...\" is not valid — {why}{ways}\n\nSee: bd note --help"
+    ))
 }

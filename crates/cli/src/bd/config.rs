@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use beads_ralph_runtime::os::env::{self, Variable};
 use serde::Serialize;
 
-use super::{Access, Arity, Call, Command, Opened, Refusal, one, quoted};
+use super::{Access, Call, Command, Opened, Refusal, one, quoted};
 
 pub(super) const COMMAND: Command = Command {
     name: "config",
@@ -20,7 +20,6 @@ pub(super) const COMMAND: Command = Command {
             name: "get",
             about: "Print a setting",
             positionals: &[one("key")],
-            arity: Arity::Exactly(1),
             run: Some(get),
             ..Command::NONE
         },
@@ -34,7 +33,6 @@ pub(super) const COMMAND: Command = Command {
             name: "set",
             about: "Change a setting",
             positionals: &[one("key"), one("value")],
-            arity: Arity::Exactly(2),
             not_served: &["force-git-tracked"],
             access: Access::Writes,
             run: Some(set),
@@ -44,7 +42,6 @@ pub(super) const COMMAND: Command = Command {
             name: "unset",
             about: "Remove a setting",
             positionals: &[one("key")],
-            arity: Arity::Exactly(1),
             access: Access::Writes,
             run: Some(unset),
             ..Command::NONE
@@ -98,7 +95,7 @@ fn set(call: &mut Call<'_>) -> Result<(), Refusal> {
             "issue_prefix cannot be set via 'bd config set'.\n  - New project:       bd init --prefix <prefix>\n  - Fresh clone:       bd bootstrap\n  - Rename existing:   bd rename-prefix <new-prefix>",
         ));
     }
-    call.output.aside(&warning(key));
+    call.output.stderr(&warning(key));
     check_served(key)?;
     if key == "status.custom" {
         check_statuses(value).map_err(|why| {

@@ -1,51 +1,41 @@
 //! `bd create`: a new bead from flags.
 
-mod answer;
 mod draft;
 mod edges;
 mod graph;
 mod markdown;
-mod whole;
+mod whole_json;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Dependency, Edit, Record};
 use beads_ralph_runtime::store::StoreError;
-
-pub(super) use draft::past;
-
 use draft::Draft;
 
 use super::document_json::NewBead;
 use super::filter::INFRA_TYPES;
+use super::input::DESCRIBING;
+use super::issue_json::ZERO_TIME;
 use super::{
-    Access, Arguments, Arity, Call, Command, Flag, Opened, Refusal, dep, ids, input, issue_json,
-    list_of, number, optional, quoted, string, switch,
+    Access, Arguments, Call, Command, Flag, Opened, Refusal, dep, feedback, go_json, ids, input,
+    issue_json, list_of, optional, quoted, string, switch,
 };
+
+pub(super) use draft::past;
+
+#[rustfmt::skip]
+const NOT_SERVED: &[&str] = &[
+    "append-notes", "context", "event-actor", "event-category", "event-payload", "event-target", "mol-type", "no-history",
+    "repo", "skills", "storage-class", "validate", "waits-for", "waits-for-gate", "wisp-type",
+];
 
 pub(super) const COMMAND: Command = Command {
     name: "create",
     aliases: &["new"],
     about: "Create a bead",
     positionals: &[optional("title")],
-    arity: Arity::AtMost(1),
     flags: FLAGS,
-    not_served: &[
-        "append-notes",
-        "context",
-        "event-actor",
-        "event-category",
-        "event-payload",
-        "event-target",
-        "mol-type",
-        "no-history",
-        "repo",
-        "skills",
-        "storage-class",
-        "validate",
-        "waits-for",
-        "waits-for-gate",
-        "wisp-type",
-    ],
+    shared: DESCRIBING,
+    not_served: NOT_SERVED,
     exclusive: &[
         &["stdin", "body-file"],
         &["stdin", "description-file"],
@@ -60,28 +50,11 @@ pub(super) const COMMAND: Command = Command {
 };
 
 const FLAGS: &[Flag] = &[
-    string("acceptance", "What must be true in the end"),
-    switch(
-        "allow-empty-description",
-        "Take an empty description from a file or a pipe",
-    ),
     string("assignee", "Who it is for").short('a'),
-    string("body", "The same as --description"),
-    string(
-        "body-file",
-        "Take the description from a file, or from - for standard input",
-    ),
     string("defer", "Hide it from `bd ready` until then"),
     list_of(
         "deps",
         "What it depends on: id, or type:id; blocks:id turns it around",
-    ),
-    string("description", "What is to be done").short('d'),
-    string("description-file", "The same as --body-file"),
-    string("design", "How it is to be done"),
-    string(
-        "design-file",
-        "Take the design from a file, or from - for standard input",
     ),
     switch("dry-run", "Show what would be created"),
     string(
@@ -89,8 +62,6 @@ const FLAGS: &[Flag] = &[
         "When it is due: +6h, +1d, tomorrow, next monday, 2025-01-15",
     ),
     switch("ephemeral", "A bead that does not last"),
-    number("estimate", "How many minutes it takes").short('e'),
-    string("external-ref", "What it is called elsewhere"),
     string("file", "Create one for each heading of a Markdown file").short('f'),
     switch("force", "Take an id with another prefix"),
     string(
@@ -100,18 +71,12 @@ const FLAGS: &[Flag] = &[
     string("id", "Its id"),
     list_of("label", "The same as --labels"),
     list_of("labels", "Its labels").short('l'),
-    string("message", "The same as --description").short('m'),
     string("metadata", "Its metadata as JSON, or @file"),
     switch("no-inherit-labels", "Do not take over the parent's labels"),
     string("notes", "Notes"),
     string("parent", "What it is a part of; its id follows from that"),
-    string("priority", "0-4 or P0-P4, 0 is most urgent").short('p'),
     switch("silent", "Print only the id"),
-    string("spec-id", "The specification it follows"),
     string("status", "Its first status").short('s'),
-    switch("stdin", "Take the description from standard input"),
-    string("title", "Its title"),
-    string("type", "Its type").short('t'),
 ];
 
 fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
@@ -122,21 +87,21 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     if let Some(path) = arguments.filled("graph") {
         return graph::create(call, path);
     }
-    if let Some(document) = whole::given(call)? {
-        return whole::create(call, document);
+    if let Some(document) = whole_json::given(call)? {
+        return whole_json::create(call, document);
     }
     let title = title(arguments)?;
     let mut opened = call.open()?;
     let draft = Draft::read(&opened, arguments, call.output.is_quiet)?;
     if let Some(warning) = &draft.warning {
-        call.output.aside(warning);
+        call.output.stderr(warning);
     }
     let parent = parent(&opened, arguments)?;
     let labels = merged(draft.labels.clone(), parent.as_ref(), arguments);
     if arguments.is_on("dry-run") {
         let id = arguments.filled("id").unwrap_or_default();
         let document = draft.document(&opened, id, &title, &labels);
-        return answer::preview(call, document, &labels);
+        return preview(call, document, &labels);
     }
     let specs = edges::parse(&arguments.list("deps")).map_err(Refusal::json)?;
     let id = match (&parent, arguments.filled("id")) {
@@ -170,7 +135,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         .with("ephemeral", is_bookkeeping)
         .with("dependencies", own);
     insert(&mut opened, document, edges::turned(&specs), &id)?;
-    answer::created(call, &opened, &id, &labels)
+    created(call, &opened, &id, &labels)
 }
 
 /// The title, which may be given in two ways.
@@ -285,4 +250,73 @@ pub(super) fn cycle(circle: &[BeadId]) -> String {
         _ => String::new(),
     };
     format!("validation failed: {edge}adding dependency would create a cycle")
+}
+
+pub(super) fn preview(
+    call: &Call<'_>,
+    document: NewBead,
+    labels: &[String],
+) -> Result<(), Refusal> {
+    if call.output.is_json() {
+        // It is in no store, so that it has no times.
+        let document = document.set("created_at", ZERO_TIME);
+        let document = document.set("updated_at", ZERO_TIME);
+        return call
+            .output
+            .value(go_json::sorted(document.document().clone().into()));
+    }
+    let value = |key: &str| document.text(key);
+    let id = match value("id") {
+        "" => "(will be generated)",
+        id => id,
+    };
+    let mut lines = vec![
+        "⚠ [DRY RUN] Would create issue:".to_owned(),
+        format!("  ID: {id}"),
+        format!("  Title: {}", value("title")),
+        format!("  Type: {}", value("issue_type")),
+        format!("  Priority: P{}", document.priority()),
+        format!("  Status: {}", value("status")),
+    ];
+    for (name, key) in [("Assignee", "assignee"), ("Description", "description")] {
+        if !value(key).is_empty() {
+            lines.push(format!("  {name}: {}", value(key)));
+        }
+    }
+    if !labels.is_empty() {
+        lines.push(format!("  Labels: {}", labels.join(", ")));
+    }
+    let deps = call.arguments.list("deps");
+    if !deps.is_empty() {
+        lines.push(format!("  Dependencies: {}", deps.join(", ")));
+    }
+    call.output.text(&crate::ui::lines(lines))
+}
+
+pub(super) fn created(
+    call: &Call<'_>,
+    opened: &Opened,
+    id: &BeadId,
+    labels: &[String],
+) -> Result<(), Refusal> {
+    let Some(record) = opened.record(id)? else {
+        return Err(Refusal::json(format!("{id} is gone again")));
+    };
+    if call.output.is_json() {
+        let mut issue = issue_json::issue(&record);
+        if !labels.is_empty() {
+            issue = issue.with("labels", labels);
+        }
+        return call.output.value(issue);
+    }
+    if call.arguments.is_on("silent") {
+        return call.output.text(&format!("{id}\n"));
+    }
+    let issue = &record.issue;
+    call.output.say(&format!(
+        "✓ Created issue: {}\n  Priority: P{}\n  Status: {}\n",
+        feedback(issue),
+        issue.priority(),
+        issue.status()
+    ))
 }

@@ -1,4 +1,4 @@
-//! `bd defer` and `bd undefer`: beads that are put off, and brought back.
+//! `bd defer`, `bd undefer` and `bd reopen`: beads that are put off, and those that come back.
 
 use beads_ralph_core::bead::{BeadId, Timestamp};
 use beads_ralph_core::issue::{Condition, Edit, Moment, Query, Record, StatusFilter};
@@ -7,7 +7,7 @@ use beads_ralph_runtime::store::Write;
 use jiff::SignedDuration;
 
 use super::{
-    Access, Arguments, Arity, Call, Command, IDS, Opened, Refusal, create, ids, inside_run,
+    Access, Arguments, Call, Command, IDS, Opened, Refusal, create, ids, input, inside_run,
     issue_json, quoted, string, times,
 };
 
@@ -15,7 +15,6 @@ pub(super) const COMMAND: Command = Command {
     name: "defer",
     about: "Put beads off",
     positionals: IDS,
-    arity: Arity::AtLeast(1),
     flags: &[
         string("reason", "Why; it is added to the notes"),
         string(
@@ -32,7 +31,6 @@ pub(super) const UNDO: Command = Command {
     name: "undefer",
     about: "Bring back beads that were put off",
     positionals: IDS,
-    arity: Arity::AtLeast(1),
     access: Access::Writes,
     run: Some(undefer),
     ..Command::NONE
@@ -56,7 +54,9 @@ fn defer(call: &mut Call<'_>) -> Result<(), Refusal> {
         }
         let id = record.issue.id();
         match write(&mut opened, id, edits) {
-            Err(why) => call.output.aside(&format!("Error deferring {id}: {why}\n")),
+            Err(why) => call
+                .output
+                .stderr(&format!("Error deferring {id}: {why}\n")),
             Ok(now) => {
                 if !call.output.is_json() {
                     call.output.text(&format!("* Deferred {id}\n"))?;
@@ -80,7 +80,7 @@ fn until(call: &Call<'_>, opened: &Opened) -> Result<Option<jiff::Timestamp>, Re
     };
     if at < opened.now && !call.output.is_json() {
         let warning = create::past(at).replace("--defer", "--until");
-        call.output.aside(&warning);
+        call.output.stderr(&warning);
     }
     Ok(Some(at))
 }
@@ -100,7 +100,7 @@ fn undefer(call: &mut Call<'_>) -> Result<(), Refusal> {
         let (id, status) = (record.issue.id(), record.issue.status());
         if status != Status::Deferred {
             call.output
-                .aside(&format!("{id} is not deferred (status: {status})\n"));
+                .stderr(&format!("{id} is not deferred (status: {status})\n"));
             continue;
         }
         let edits = vec![
@@ -110,7 +110,7 @@ fn undefer(call: &mut Call<'_>) -> Result<(), Refusal> {
         match write(&mut opened, id, edits) {
             Err(why) => call
                 .output
-                .aside(&format!("Error undeferring {id}: {why}\n")),
+                .stderr(&format!("Error undeferring {id}: {why}\n")),
             Ok(now) => {
                 if !call.output.is_json() {
                     call.output
@@ -171,4 +171,69 @@ fn answer(call: &Call<'_>, changed: &[Record]) -> Result<(), Refusal> {
         return Ok(());
     }
     call.output.value(issue_json::issues(changed))
+}
+
+pub(super) const REOPEN: Command = Command {
+    name: "reopen",
+    about: "Open closed beads again",
+    positionals: IDS,
+    flags: &[string("reason", "Why").short('r')],
+    access: Access::Writes,
+    run: Some(reopen),
+    ..Command::NONE
+};
+
+fn reopen(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let arguments = call.arguments;
+    let mut opened = call.open()?;
+    let reason = arguments.filled("reason");
+    let mut reopened = Vec::new();
+    let mut has_failed = false;
+    for text in &arguments.words {
+        let record = match ids::resolve(&opened, text) {
+            Ok(record) => record,
+            Err(why) => {
+                call.output
+                    .stderr(&format!("Error resolving {text}: {why}\n"));
+                has_failed = true;
+                continue;
+            }
+        };
+        let id = record.issue.id();
+        let status = record.issue.status();
+        if status != Status::Closed && !input::has_category(&opened, status, "done")? {
+            call.output.stderr(&if status == Status::Open {
+                format!("{id} is already open\n")
+            } else {
+                format!("{id} is not closed (status: {status}); nothing to do\n")
+            });
+            continue;
+        }
+        // The real `bd` tells the reason back and keeps it nowhere that it could be shown.
+        let edits = vec![
+            Edit::Reopen,
+            Edit::Unset("closed_by_session".to_owned()),
+            Edit::Unset("defer_until".to_owned()),
+        ];
+        if let Err(error) = opened.update(&record, edits) {
+            call.output
+                .stderr(&format!("Error reopening {id}: {error}\n"));
+            has_failed = true;
+            continue;
+        }
+        if call.output.is_json() {
+            let now = opened.record(id)?.unwrap_or(record);
+            reopened.push(issue_json::issue(&now));
+        } else {
+            let why = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+            call.output.text(&format!("↻ Reopened {id}{why}\n"))?;
+        }
+    }
+    if call.output.is_json() && !reopened.is_empty() {
+        call.output.value(reopened)?;
+    }
+    if has_failed {
+        return Err(Refusal::silent(1));
+    }
+    Ok(())
 }

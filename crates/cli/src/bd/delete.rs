@@ -8,15 +8,12 @@ use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Edit, Record};
 
 use super::ids::Unresolved;
-use super::{
-    Access, Arity, Call, Command, Opened, Refusal, any, ids, input, string, switch, usage,
-};
+use super::{Access, Call, Command, Opened, Refusal, any, help, ids, input, string, switch};
 
 pub(super) const COMMAND: Command = Command {
     name: "delete",
     about: "Delete beads and the references to them",
     positionals: &[any("id")],
-    arity: Arity::Any,
     flags: &[
         switch("cascade", "Also delete whatever depends on them"),
         switch("dry-run", "Show what would be deleted"),
@@ -50,7 +47,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let mut seen = HashSet::new();
     wanted.retain(|id| seen.insert(id.clone()));
     if wanted.is_empty() {
-        call.output.aside(&usage::of(&COMMAND, &["delete"]));
+        call.output.stderr(&help::of(&COMMAND, &["delete"]));
         return Err(Refusal::plain("no issue IDs provided"));
     }
     let is_one = wanted.len() == 1 && !arguments.is_on("cascade");

@@ -2,7 +2,7 @@
 
 mod bulk;
 mod list;
-mod walk;
+mod tree;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Dependency, Edit, EditError, Record};
@@ -12,8 +12,8 @@ use serde::Serialize;
 
 use super::text::feedback_in_brackets;
 use super::{
-    Access, Arity, Call, Command, Opened, Positional, Refusal, blocked, claims, ids, one, optional,
-    quoted, string, switch, usage,
+    Access, Arity, Call, Command, Opened, Positional, Refusal, blocked, claims, help, ids, one,
+    optional, quoted, string, switch,
 };
 
 /// The longest name of a type of edges in the real `bd`.
@@ -67,7 +67,6 @@ pub(super) const COMMAND: Command = Command {
     name: "dep",
     about: "What beads depend on",
     positionals: &[optional("issue-id")],
-    arity: Arity::AtMost(1),
     flags: &[
         string("blocks", "The bead that waits for this one").short('b'),
         NO_CYCLE_CHECK,
@@ -100,12 +99,11 @@ pub(super) const COMMAND: Command = Command {
             aliases: &["rm"],
             about: "A bead does not depend on another any more",
             positionals: PAIR,
-            arity: Arity::Exactly(2),
             access: Access::Writes,
             run: Some(remove),
             ..Command::NONE
         },
-        &walk::COMMAND,
+        &tree::COMMAND,
     ],
     access: Access::WritesWith("blocks"),
     run: Some(run),
@@ -153,7 +151,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         return Err(Refusal::not_served(&format!("the command dep {word}")));
     }
     let Some(blocked) = call.arguments.filled("blocks") else {
-        return call.output.text(&usage::of(&COMMAND, &["dep"]));
+        return call.output.text(&help::of(&COMMAND, &["dep"]));
     };
     let Some(blocker) = call.arguments.words.first() else {
         return Err(Refusal::json(

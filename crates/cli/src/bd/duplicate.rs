@@ -4,14 +4,13 @@ use beads_ralph_core::issue::{Edit, Record};
 use beads_ralph_core::vocabulary::{EdgeType, Status};
 use serde::Serialize;
 
-use super::{Access, Arity, Call, Command, ID, Opened, Refusal, dep, ids, quoted, string};
+use super::{Access, Call, Command, ID, Opened, Refusal, dep, ids, quoted, string};
 
 /// A bead that says what another one says.
 pub(super) const DUPLICATE: Command = Command {
     name: "duplicate",
     about: "Close a bead as a duplicate of another",
     positionals: ID,
-    arity: Arity::Exactly(1),
     flags: &[string("of", "The bead that stays (required)")],
     access: Access::Writes,
     run: Some(duplicate),
@@ -23,7 +22,6 @@ pub(super) const SUPERSEDE: Command = Command {
     name: "supersede",
     about: "Close a bead as replaced by a newer one",
     positionals: ID,
-    arity: Arity::Exactly(1),
     flags: &[string("with", "The bead that takes its place (required)")],
     access: Access::Writes,
     run: Some(supersede),

@@ -159,7 +159,9 @@ fn close_eligible(call: &mut Call<'_>) -> Result<(), Refusal> {
         let id = epic.record.issue.id();
         match opened.update(&epic.record, vec![Edit::Close(reason.to_owned())]) {
             Ok(()) => closed.push(id.as_str()),
-            Err(error) => call.output.aside(&format!("Error closing {id}: {error}\n")),
+            Err(error) => call
+                .output
+                .stderr(&format!("Error closing {id}: {error}\n")),
         }
     }
     if call.output.is_json() {

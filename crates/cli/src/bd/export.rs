@@ -62,7 +62,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         n => format!(" and {n} memories"),
     };
     call.output
-        .aside(&format!("Exported {n} issues{memories} to {path}\n"));
+        .stderr(&format!("Exported {n} issues{memories} to {path}\n"));
     Ok(())
 }
 

@@ -7,10 +7,29 @@ use beads_ralph_core::issue::{Condition, Flag, Issue, Moment, Query, Record, Sta
 use beads_ralph_core::vocabulary::Status;
 use jiff::Timestamp;
 
-use super::{Arguments, Opened, Refusal, input, quoted, times};
+use super::{Arguments, Opened, Refusal, input, list, list_of, quoted, string, switch, times};
 
 /// Types that are bookkeeping of other programs.
 pub(super) const INFRA_TYPES: [&str; 3] = ["agent", "role", "message"];
+
+/// Flags about what is looked for.
+pub(super) const MATCHING: &[super::Flag] = &[
+    string("assignee", "Only those for somebody").short('a'),
+    string("closed-after", "Only those closed after a moment"),
+    string("closed-before", "Only those closed before a moment"),
+    string("created-after", "Only those created after a moment"),
+    string("created-before", "Only those created before a moment"),
+    string("desc-contains", "Only those with a text in the description"),
+    switch("empty-description", "Only those without a description"),
+    list_of("label", "Only those with all of these labels").short('l'),
+    list_of("label-any", "Only those with one of these labels"),
+    switch("no-assignee", "Only those for nobody"),
+    switch("no-labels", "Only those without labels"),
+    string("notes-contains", "Only those with a text in the notes"),
+    string("type", "Only those of a type").short('t'),
+    string("updated-after", "Only those updated after a moment"),
+    string("updated-before", "Only those updated before a moment"),
+];
 
 /// What is wanted. The default wants everything.
 #[derive(Debug, Default)]
@@ -300,4 +319,25 @@ pub(super) fn natural(a: &str, b: &str) -> Ordering {
         }
     }
     a.len().cmp(&b.len())
+}
+
+/// Statuses with commas between them, each of which there is.
+pub(super) fn named_statuses(opened: &Opened, text: &str) -> Result<Vec<String>, Refusal> {
+    let parts: Vec<String> = text.split(',').map(|part| part.trim().to_owned()).collect();
+    for part in &parts {
+        if !input::is_status(opened, part)? {
+            let custom = opened.custom_statuses()?;
+            return Err(list::invalid_status(part, parts.len() > 1, &custom));
+        }
+    }
+    Ok(parts)
+}
+
+/// The statuses of beads that are over, or laid aside.
+pub(super) fn finished_statuses(opened: &Opened) -> Result<Vec<String>, Refusal> {
+    let mut statuses = vec![Status::Closed.into(), Status::Pinned.into()];
+    let custom = opened.custom_statuses()?.into_iter();
+    let over = custom.filter(|(_, category)| matches!(category.as_str(), "done" | "frozen"));
+    statuses.extend(over.map(|(name, _)| name));
+    Ok(statuses)
 }

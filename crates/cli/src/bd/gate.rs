@@ -11,8 +11,8 @@ use beads_ralph_core::vocabulary::{IssueType, Status};
 use serde_json::Value;
 
 use super::{
-    Access, Arity, Call, Command, Filter, ID, Opened, Refusal, issue_json, number, one, optional,
-    string, switch,
+    Access, Call, Command, Filter, ID, Opened, Refusal, issue_json, number, one, optional, string,
+    switch,
 };
 
 const LIMIT: i64 = 50;
@@ -25,7 +25,6 @@ pub(super) const COMMAND: Command = Command {
             name: "add-waiter",
             about: "Note who waits for a gate",
             positionals: &[one("gate-id"), one("waiter")],
-            arity: Arity::Exactly(2),
             access: Access::Writes,
             run: Some(add_waiter),
             ..Command::NONE
@@ -36,7 +35,6 @@ pub(super) const COMMAND: Command = Command {
             name: "list",
             about: "The gates, or those that a bead waits for",
             positionals: &[optional("issue-id")],
-            arity: Arity::AtMost(1),
             flags: &[
                 switch("all", "Closed ones too").short('a'),
                 number("limit", "At most so many (default 50)").short('n'),
@@ -48,7 +46,6 @@ pub(super) const COMMAND: Command = Command {
             name: "resolve",
             about: "Close a gate",
             positionals: ID,
-            arity: Arity::Exactly(1),
             flags: &[string("reason", "Why").short('r')],
             access: Access::Writes,
             run: Some(resolve),
@@ -58,7 +55,6 @@ pub(super) const COMMAND: Command = Command {
             name: "show",
             about: "Show a gate",
             positionals: ID,
-            arity: Arity::Exactly(1),
             run: Some(show),
             ..Command::NONE
         },

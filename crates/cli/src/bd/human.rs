@@ -4,8 +4,8 @@ use beads_ralph_core::issue::{Edit, Query, Record};
 use beads_ralph_core::vocabulary::{Status, label};
 
 use super::{
-    Access, Arity, Call, Command, Filter, Opened, Positional, Refusal, any, comments, go_json, ids,
-    issue_json, one, said, status_filter, string, switch, title_of,
+    Access, Call, Command, Filter, Opened, Positional, Refusal, any, comments, filter, go_json,
+    ids, input, issue_json, one, string, switch, title_of,
 };
 
 /// What the reason of a question begins with that was not answered.
@@ -21,7 +21,6 @@ pub(super) const COMMAND: Command = Command {
             name: "dismiss",
             about: "Close a question without an answer",
             positionals: ID_AND_TEXT,
-            arity: Arity::AtLeast(1),
             flags: &[string("reason", "Why")],
             access: Access::Writes,
             run: Some(dismiss),
@@ -38,7 +37,6 @@ pub(super) const COMMAND: Command = Command {
             name: "respond",
             about: "Answer a question and close it",
             positionals: ID_AND_TEXT,
-            arity: Arity::AtLeast(1),
             flags: &[
                 string("file", "Read the answer from a file"),
                 string("response", "The answer").short('r'),
@@ -65,9 +63,9 @@ fn questions(opened: &Opened, statuses: Option<&str>) -> Result<Query, Refusal> 
         ..Filter::default()
     };
     match statuses {
-        None => filter.excluded_statuses = status_filter::finished(opened)?,
+        None => filter.excluded_statuses = filter::finished_statuses(opened)?,
         Some("all") => {}
-        Some(statuses) => filter.statuses = status_filter::named(opened, statuses)?,
+        Some(statuses) => filter.statuses = filter::named_statuses(opened, statuses)?,
     }
     Ok(filter.query())
 }
@@ -128,7 +126,7 @@ fn question(call: &Call<'_>, opened: &Opened) -> Result<Record, Refusal> {
     }
     if !issue.has_label(label::HUMAN) {
         let warning = format!("Warning: Issue {id} does not have 'human' label\n");
-        call.output.aside(&warning);
+        call.output.stderr(&warning);
     }
     Ok(record)
 }
@@ -144,7 +142,7 @@ fn respond(call: &mut Call<'_>) -> Result<(), Refusal> {
         "response text",
         "use positional args, --response, --file, or --stdin",
     );
-    let answer = said::required(arguments, &arguments.words[1..], Some("response"), hint)
+    let answer = input::required_text(arguments, &arguments.words[1..], Some("response"), hint)
         .map_err(Refusal::json)?;
     let mut opened = call.open()?;
     let record = question(call, &opened)?;
@@ -159,7 +157,7 @@ fn respond(call: &mut Call<'_>) -> Result<(), Refusal> {
 
 fn dismiss(call: &mut Call<'_>) -> Result<(), Refusal> {
     let arguments = call.arguments;
-    let reason = said::optional(arguments, &arguments.words[1..], Some("reason"))
+    let reason = input::given_text(arguments, &arguments.words[1..], Some("reason"))
         .map_err(Refusal::json)?
         .unwrap_or_default();
     let reason = match reason.trim() {

@@ -3,8 +3,7 @@
 //! A line takes the place of a bead only if it is later; labels, edges and comments are added in any case. Everything
 //! comes in one step, or nothing does.
 
-mod merge;
-mod read;
+mod lines_json;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Edit, Entry, Record};
@@ -16,8 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     Access, Arity, Call, Command, Filter, Opened, Refusal, claims, optional, string, switch,
 };
-use merge::{changes, merged, with_lease};
-use read::Lines;
+use lines_json::{Lines, changes, merged, with_lease};
 
 /// Where notes that belong to no bead are kept.
 pub(super) const MEMORY: &str = "memory/";
@@ -65,7 +63,7 @@ struct Report {
 }
 
 fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let Some((source, lines)) = read::source(call)? else {
+    let Some((source, lines)) = lines_json::source(call)? else {
         return Ok(());
     };
     let mut opened = call.open()?;
@@ -96,7 +94,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     if call.output.is_json() {
         return call.output.value(report.answer());
     }
-    call.output.aside(&report.to_text());
+    call.output.stderr(&report.to_text());
     Ok(())
 }
 
@@ -168,7 +166,7 @@ fn without_loose_edges(
         report
             .skipped_edges
             .push(format!("{id} -> {target}: target not found"));
-        entry.issue = merge::without_edge(&entry.issue, &target)?;
+        entry.issue = lines_json::without_edge(&entry.issue, &target)?;
     }
     Ok(entry)
 }

@@ -5,13 +5,42 @@ use std::io::{self, BufRead as _, Read as _};
 
 use beads_ralph_core::issue::Label;
 use beads_ralph_core::vocabulary::{IssueType, Status};
+use beads_ralph_runtime::os::{env, files};
 use beads_ralph_runtime::store::StoreError;
-use beads_ralph_runtime::{os::env, os::files};
 use camino::Utf8Path;
 use serde_json::Value;
 
-use super::{Arguments, Opened, Refusal, quoted};
+use super::{Arguments, Flag, Opened, Refusal, number, quoted, string, switch};
 use crate::registered_types::RegisteredTypes;
+
+/// Flags about what a bead says.
+pub(super) const DESCRIBING: &[Flag] = &[
+    string("acceptance", "What must be true in the end"),
+    switch(
+        "allow-empty-description",
+        "Take an empty description from a file or a pipe",
+    ),
+    string("body", "The same as --description"),
+    string(
+        "body-file",
+        "Take the description from a file, or from - for standard input",
+    ),
+    string("description", "What is to be done").short('d'),
+    string("description-file", "The same as --body-file"),
+    string("design", "How it is to be done"),
+    string(
+        "design-file",
+        "Take the design from a file, or from - for standard input",
+    ),
+    number("estimate", "How many minutes it takes").short('e'),
+    string("external-ref", "What it is called elsewhere"),
+    string("message", "The same as --description").short('m'),
+    string("priority", "0-4 or P0-P4, 0 is most urgent").short('p'),
+    string("spec-id", "The specification it follows"),
+    switch("stdin", "Take the description from standard input"),
+    string("title", "Its title"),
+    string("type", "Its type").short('t'),
+];
 
 pub(super) const DESCRIPTION_FLAGS: [&str; 6] = [
     "description",
@@ -120,7 +149,7 @@ pub(super) fn word() -> String {
         .to_owned()
 }
 
-/// The bytes of a file; what is wrong is said as Go says it.
+/// The bytes of a file; errors are worded as in Go.
 pub(super) fn read_file(path: &str) -> Result<Vec<u8>, String> {
     let here = env::current_dir().unwrap_or_default();
     let place = here.join(Utf8Path::new(path));
@@ -267,4 +296,61 @@ pub(super) fn metadata_key(key: &str) -> Result<(), String> {
         "invalid metadata key {}: must match ^[a-zA-Z_][a-zA-Z0-9_./]*$",
         quoted(key)
     ))
+}
+
+/// The text that was given, or none. `flag` is the one that takes the text itself. The error is a sentence.
+pub(super) fn given_text(
+    arguments: &Arguments,
+    words: &[String],
+    flag: Option<&str>,
+) -> Result<Option<String>, String> {
+    let words = words.join(" ");
+    let mut ways = Vec::new();
+    if !words.trim().is_empty() {
+        ways.push(format!("positional text {}", quoted(&words)));
+    }
+    for name in ["stdin", "file"] {
+        let is_given = if name == "stdin" {
+            arguments.is_on(name)
+        } else {
+            arguments.filled(name).is_some()
+        };
+        if is_given {
+            ways.push(format!("--{name}"));
+        }
+    }
+    let by_flag = flag.and_then(|flag| arguments.text(flag));
+    if let (Some(flag), Some(_)) = (flag, by_flag) {
+        ways.push(format!("--{flag}"));
+    }
+    if ways.len() > 1 {
+        return Err(format!("cannot combine {}", ways.join(" with ")));
+    }
+    if arguments.is_on("stdin") {
+        let mut text = String::new();
+        let read = io::stdin().lock().read_to_string(&mut text);
+        read.map_err(|error| format!("reading from stdin: {error}"))?;
+        return Ok(Some(text.trim_end_matches(['\r', '\n']).to_owned()));
+    }
+    if let Some(file) = arguments.filled("file") {
+        return body(file).map(Some);
+    }
+    if let Some(text) = by_flag {
+        return Ok(Some(text.to_owned()));
+    }
+    Ok((!ways.is_empty()).then_some(words))
+}
+
+/// The text that was given. `noun` is what it is, and `hint` how to give it.
+pub(super) fn required_text(
+    arguments: &Arguments,
+    words: &[String],
+    flag: Option<&str>,
+    (noun, hint): (&str, &str),
+) -> Result<String, String> {
+    match given_text(arguments, words, flag)? {
+        Some(text) if !text.trim().is_empty() => Ok(text),
+        None if words.is_empty() => Err(format!("no {noun} provided ({hint})")),
+        _ => Err(format!("{noun} cannot be empty")),
+    }
 }

@@ -61,7 +61,7 @@ impl Caller {
         }
     }
 
-    /// A batch as it may be written here: a leader's changes are those of its own bead, and carry its fence.
+    /// A batch as it may be written here: a leader changes only the bead that it leads, under its fence.
     pub(super) fn guarded(&self, batch: &[Write]) -> Result<Vec<Write>, StoreError> {
         let Self::Leader { bead, fence } = self else {
             return Ok(batch.to_vec());

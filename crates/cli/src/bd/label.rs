@@ -6,8 +6,7 @@ use serde::Serialize;
 
 use super::issue_json::sorted_labels;
 use super::{
-    Access, Arity, Call, Command, Filter, ID, Opened, Positional, Refusal, ids, input, many, one,
-    quoted,
+    Access, Call, Command, Filter, ID, Opened, Positional, Refusal, ids, input, many, one, quoted,
 };
 
 const IDS_AND_LABEL: &[Positional] = &[many("issue-id"), one("label[,label...]")];
@@ -20,7 +19,6 @@ pub(super) const COMMAND: Command = Command {
             name: "add",
             about: "Add labels to beads",
             positionals: IDS_AND_LABEL,
-            arity: Arity::AtLeast(2),
             access: Access::Writes,
             run: Some(add),
             ..Command::NONE
@@ -29,7 +27,6 @@ pub(super) const COMMAND: Command = Command {
             name: "list",
             about: "The labels of a bead",
             positionals: ID,
-            arity: Arity::Exactly(1),
             run: Some(list),
             ..Command::NONE
         },
@@ -43,7 +40,6 @@ pub(super) const COMMAND: Command = Command {
             name: "propagate",
             about: "Give a label to the direct children of a bead",
             positionals: &[one("parent-id"), one("label")],
-            arity: Arity::Exactly(2),
             access: Access::Writes,
             run: Some(propagate),
             ..Command::NONE
@@ -52,7 +48,6 @@ pub(super) const COMMAND: Command = Command {
             name: "remove",
             about: "Take labels from beads",
             positionals: IDS_AND_LABEL,
-            arity: Arity::AtLeast(2),
             access: Access::Writes,
             run: Some(remove),
             ..Command::NONE
@@ -70,7 +65,7 @@ fn add(call: &mut Call<'_>) -> Result<(), Refusal> {
         return Err(reserved(label));
     }
     if let Some(warning) = input::warn_of_spaces(&labels, call.output.is_quiet) {
-        call.output.aside(&warning);
+        call.output.stderr(&warning);
     }
     let edits: Vec<Edit> = input::checked_labels(&labels)?
         .into_iter()

@@ -9,42 +9,22 @@ use beads_ralph_core::vocabulary::{EdgeType, IssueType, Status};
 use super::filter::{INFRA_TYPES, SORTS};
 use super::issue_json::IssueJson;
 use super::{
-    Arguments, Arity, Call, Command, Filter, Flag, Opened, Refusal, defer, filter, input,
-    issue_json, list_of, number, prose, quoted, ready, string, switch, text, texts,
+    Arguments, Call, Command, Filter, Flag, Opened, Refusal, defer, filter, input, issue_json,
+    list_of, number, quoted, ready, string, switch, text, texts,
 };
+
+#[rustfmt::skip]
+const NOT_SERVED: &[&str] = &[
+    "defer-after", "defer-before", "deferred", "deps", "due-after", "due-before", "external-contains", "external-ref",
+    "filter-parent", "format", "label-pattern", "label-regex", "long", "max-rows", "mol-type", "no-pinned", "offset",
+    "overdue", "pinned", "repo", "skip-labels", "spec", "state", "watch", "wisp-type",
+];
 
 pub(super) const COMMAND: Command = Command {
     name: "list",
     about: "List beads",
-    arity: Arity::Any,
     flags: FLAGS,
-    not_served: &[
-        "defer-after",
-        "defer-before",
-        "deferred",
-        "deps",
-        "due-after",
-        "due-before",
-        "external-contains",
-        "external-ref",
-        "filter-parent",
-        "format",
-        "label-pattern",
-        "label-regex",
-        "long",
-        "max-rows",
-        "mol-type",
-        "no-pinned",
-        "offset",
-        "overdue",
-        "pinned",
-        "repo",
-        "skip-labels",
-        "spec",
-        "state",
-        "watch",
-        "wisp-type",
-    ],
+    not_served: NOT_SERVED,
     run: Some(run),
     ..Command::NONE
 };
@@ -442,7 +422,7 @@ fn flat_line(opened: &Opened, record: &Record) -> Result<String, Refusal> {
     } else {
         format!(" ({})", around.join(", "))
     };
-    if prose::is_agent() {
+    if text::is_agent() {
         return Ok(format!("{}: {}{around}", issue.id(), text::title_of(issue)));
     }
     let status = if !blocked_by.is_empty() && issue.status() == Status::Open {

@@ -1,21 +1,19 @@
 //! `bd mol`: molecules and wisps in the real `bd`'s words, one file for each kind of command.
 
 mod activity;
-mod burn;
 mod current;
 mod family;
-mod gated;
 mod pour;
+mod ready;
 mod show;
 mod squash;
-mod stale;
 mod wisps;
 
 use beads_ralph_core::issue::Record;
 
 use super::{
-    Access, Arity, Command, Flag, ID, IDS, Opened, Refusal, ids, list_of, number, one, optional,
-    string, switch, texts,
+    Access, Command, Flag, ID, IDS, Opened, Refusal, ids, list_of, number, one, optional, string,
+    switch, texts,
 };
 
 /// What wisps are made with.
@@ -34,21 +32,19 @@ pub(super) const COMMAND: Command = Command {
             name: "burn",
             about: "Delete a molecule with its steps",
             positionals: IDS,
-            arity: Arity::AtLeast(1),
             flags: &[
                 switch("dry-run", "Show what would be deleted"),
                 switch("force", "Do not ask"),
                 switch("yes", "The same as --force").short('y'),
             ],
             access: Access::Writes,
-            run: Some(burn::run),
+            run: Some(squash::burn),
             ..Command::NONE
         },
         &Command {
             name: "current",
             about: "Where one is in a molecule",
             positionals: &[optional("molecule-id")],
-            arity: Arity::AtMost(1),
             flags: &[
                 string("for", "The molecules of somebody else"),
                 number("limit", "At most so many steps"),
@@ -61,7 +57,6 @@ pub(super) const COMMAND: Command = Command {
             name: "last-activity",
             about: "When something last happened to a molecule",
             positionals: ID,
-            arity: Arity::Exactly(1),
             run: Some(activity::run),
             ..Command::NONE
         },
@@ -69,7 +64,6 @@ pub(super) const COMMAND: Command = Command {
             name: "pour",
             about: "Make the beads of a formula",
             positionals: &[one("formula")],
-            arity: Arity::Exactly(1),
             flags: &[
                 string("assignee", "Who is to look after the root"),
                 list_of("attach", "A formula that becomes a part of it"),
@@ -85,7 +79,6 @@ pub(super) const COMMAND: Command = Command {
             name: "progress",
             about: "How far a molecule is",
             positionals: &[optional("molecule-id")],
-            arity: Arity::AtMost(1),
             run: Some(activity::progress),
             ..Command::NONE
         },
@@ -93,14 +86,13 @@ pub(super) const COMMAND: Command = Command {
             name: "ready",
             about: "Molecules that can go on because a gate is closed",
             flags: &[switch("gated", "Always so here")],
-            run: Some(gated::run),
+            run: Some(ready::run),
             ..Command::NONE
         },
         &Command {
             name: "show",
             about: "A molecule with its steps",
             positionals: ID,
-            arity: Arity::Exactly(1),
             not_served: &["parallel"],
             run: Some(show::run),
             ..Command::NONE
@@ -109,7 +101,6 @@ pub(super) const COMMAND: Command = Command {
             name: "squash",
             about: "Put a digest in the place of a molecule's wisps",
             positionals: ID,
-            arity: Arity::Exactly(1),
             flags: &[
                 switch("dry-run", "Show what would be done"),
                 switch("keep-children", "Do not delete the wisps"),
@@ -127,14 +118,13 @@ pub(super) const COMMAND: Command = Command {
                 switch("blocking", "Only those that others wait for"),
                 switch("unassigned", "Only those that are for nobody"),
             ],
-            run: Some(stale::run),
+            run: Some(ready::stale),
             ..Command::NONE
         },
         &Command {
             name: "wisp",
             about: "Make a wisp of a formula, or look after wisps",
             positionals: &[optional("formula")],
-            arity: Arity::AtMost(1),
             flags: WISP_FLAGS,
             access: Access::Writes,
             run: Some(pour::wisp_or_help),
@@ -143,7 +133,6 @@ pub(super) const COMMAND: Command = Command {
                     name: "create",
                     about: "Make a wisp of a formula",
                     positionals: &[one("formula")],
-                    arity: Arity::Exactly(1),
                     flags: WISP_FLAGS,
                     access: Access::Writes,
                     run: Some(pour::wisp),

@@ -1,7 +1,5 @@
 //! `bd purge`: deletes closed beads that were not meant to last.
 
-mod glob;
-
 use std::collections::HashSet;
 
 use beads_ralph_core::bead::BeadId;
@@ -65,7 +63,7 @@ impl Sweep {
         let before = arguments.filled("older-than");
         let before = before.map(|age| cutoff(opened.now, age)).transpose()?;
         let pattern = arguments.filled("pattern").unwrap_or("*");
-        if !glob::is_valid(pattern) {
+        if !is_pattern(pattern) {
             return Err(Refusal::json(format!(
                 "purge failed: validation failed: --pattern {} is not a valid glob: syntax error in pattern",
                 quoted(pattern)
@@ -80,7 +78,7 @@ impl Sweep {
         records.retain(|record| {
             let issue = &record.issue;
             let is_short_lived = issue.flag("ephemeral") || issue.text("wisp_type").is_some();
-            is_short_lived && glob::matches(pattern, issue.id().as_str())
+            is_short_lived && matches_pattern(pattern, issue.id().as_str())
         });
         let n_all = records.len();
         records.retain(|record| !record.issue.flag("pinned"));
@@ -241,7 +239,7 @@ fn unconfirmed(call: &Call<'_>, sweep: &Sweep) -> Result<Refusal, Refusal> {
         }
     }
     let hint = format!("Use --force to confirm or --dry-run to preview.\n  {again}");
-    Ok(Refusal::json_aside(format!("would purge {n} bead(s)")).hint(hint))
+    Ok(Refusal::json_on_stderr(format!("would purge {n} bead(s)")).hint(hint))
 }
 
 fn purged(call: &Call<'_>, sweep: &Sweep) -> Result<(), Refusal> {
@@ -260,4 +258,133 @@ fn purged(call: &Call<'_>, sweep: &Sweep) -> Result<(), Refusal> {
     call.output.text(&format!(
         "✓ Purged {n} closed ephemeral bead(s)\n  Dependencies removed: {edges}\n  Labels removed:       {labels}\n  Events removed:       {events}\n{pinned}"
     ))
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Part {
+    Any,
+    One,
+    Letter(char),
+    Class {
+        is_turned: bool,
+        ranges: Vec<(char, char)>,
+    },
+}
+
+/// Whether a pattern is one.
+pub(super) fn is_pattern(pattern: &str) -> bool {
+    parse(pattern).is_some()
+}
+
+/// Whether a text is as a pattern says; nothing is as a pattern says that is none.
+pub(super) fn matches_pattern(pattern: &str, text: &str) -> bool {
+    let letters: Vec<char> = text.chars().collect();
+    parse(pattern).is_some_and(|parts| matches_parts(&parts, &letters))
+}
+
+fn parse(pattern: &str) -> Option<Vec<Part>> {
+    let mut parts = Vec::new();
+    let mut letters = pattern.chars().peekable();
+    while let Some(letter) = letters.next() {
+        parts.push(match letter {
+            '*' => Part::Any,
+            '?' => Part::One,
+            '\\' => Part::Letter(letters.next()?),
+            '[' => {
+                let is_turned = letters.next_if_eq(&'^').is_some();
+                let mut ranges = Vec::new();
+                while ranges.is_empty() || letters.peek() != Some(&']') {
+                    let low = class_letter(&mut letters)?;
+                    let high = match letters.next_if_eq(&'-') {
+                        Some(_) => class_letter(&mut letters)?,
+                        None => low,
+                    };
+                    ranges.push((low, high));
+                }
+                letters.next()?;
+                Part::Class { is_turned, ranges }
+            }
+            letter => Part::Letter(letter),
+        });
+    }
+    Some(parts)
+}
+
+fn class_letter(letters: &mut impl Iterator<Item = char>) -> Option<char> {
+    match letters.next()? {
+        '-' | ']' => None,
+        '\\' => letters.next(),
+        letter => Some(letter),
+    }
+}
+
+/// Goes on greedily, and back to the last `*` where that fails.
+fn matches_parts(parts: &[Part], letters: &[char]) -> bool {
+    let (mut part, mut at) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while at < letters.len() || part < parts.len() {
+        let is_ahead = match (parts.get(part), letters.get(at)) {
+            (Some(Part::Any), _) => {
+                star = Some((part, at));
+                part += 1;
+                continue;
+            }
+            (Some(wanted), Some(letter)) => is_one(wanted, *letter),
+            _ => false,
+        };
+        if is_ahead {
+            (part, at) = (part + 1, at + 1);
+            continue;
+        }
+        match star {
+            Some((behind, begun)) if begun < letters.len() && letters[begun] != '/' => {
+                star = Some((behind, begun + 1));
+                (part, at) = (behind + 1, begun + 1);
+            }
+            _ => return false,
+        }
+    }
+    true
+}
+
+fn is_one(part: &Part, letter: char) -> bool {
+    match part {
+        Part::Any => false,
+        Part::One => letter != '/',
+        Part::Letter(own) => *own == letter,
+        Part::Class { is_turned, ranges } => {
+            let is_in = ranges
+                .iter()
+                .any(|(low, high)| (*low..=*high).contains(&letter));
+            is_in != *is_turned
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_match_patterns() {
+        for (pattern, text, is_so) in [
+            ("*", "tt-a1", true),
+            ("*-wisp-*", "tt-wisp-9x", true),
+            ("*-wisp-*", "tt-a1", false),
+            ("tt-?1", "tt-a1", true),
+            ("tt-[a-c]1", "tt-b1", true),
+            ("tt-[^a-c]1", "tt-b1", false),
+            ("tt-\\*", "tt-*", true),
+            ("tt-*1*", "tt-a1.2", true),
+            ("a*b*c", "axxbxxb", false),
+            ("*", "a/b", false),
+            ("", "", true),
+            ("", "a", false),
+        ] {
+            assert_eq!(matches_pattern(pattern, text), is_so, "{pattern} {text}");
+        }
+        for pattern in ["[", "[a", "[]", "a\\", "[a-]"] {
+            assert!(!is_pattern(pattern), "{pattern}");
+        }
+    }
 }

@@ -11,8 +11,8 @@ use beads_ralph_core::issue::{Query, Record};
 
 use super::issue_json::sorted_labels;
 use super::{
-    Arity, Call, Command, Flag, Opened, Refusal, filter, icon, issue_json, line, many, number,
-    string, switch, title_of, usage,
+    Arity, Call, Command, Flag, Opened, Refusal, filter, help, icon, issue_json, line, many,
+    number, string, switch, title_of,
 };
 
 use condition::Condition;
@@ -45,8 +45,9 @@ pub(super) const COMMAND: Command = Command {
 fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let arguments = call.arguments;
     if arguments.words.is_empty() {
-        call.output.aside("Error: query expression is required\n\n");
-        call.output.text(&usage::of(&COMMAND, &["query"]))?;
+        call.output
+            .stderr("Error: query expression is required\n\n");
+        call.output.text(&help::of(&COMMAND, &["query"]))?;
         return Err(Refusal::silent(1));
     }
     let expression = arguments.words.join(" ");

@@ -81,7 +81,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
             return call.output.value(items);
         }
         call.output.page(&items, total)?;
-        call.output.aside(&format!(
+        call.output.stderr(&format!(
             "Showing {} of {total} ready issues. Use --limit 0 for all, or --limit N to raise the cap.\n",
             records.len()
         ));

@@ -1,4 +1,4 @@
-//! `bd reclaim`: beads whose holder has said nothing for too long are open again.
+//! `bd reclaim`: beads whose holder sent no heartbeat for too long are open again.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ pub(super) const COMMAND: Command = Command {
     ..Command::NONE
 };
 
-/// How long a lease must have been over when nothing else is said.
+/// How long a lease must have been over by default.
 const GRACE: SignedDuration = SignedDuration::from_mins(10);
 
 fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
@@ -69,13 +69,13 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         }
         if let Some(owner) = reclaim(&mut opened, &record, grace)? {
             if let Some(warning) = overridden(&record, &owner, node.as_deref()) {
-                call.output.aside(&warning);
+                call.output.stderr(&warning);
             }
             reclaimed.push((record.issue.id().to_string(), owner));
         }
     }
     if let Some(warning) = foreign.warning(guarded).filter(|_| !call.output.is_quiet) {
-        call.output.aside(&warning);
+        call.output.stderr(&warning);
     }
     if call.output.is_json() {
         let items = reclaimed.iter();

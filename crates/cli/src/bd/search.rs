@@ -2,38 +2,27 @@
 
 use beads_ralph_core::issue::{Query, Record};
 
+use super::filter::MATCHING;
 use super::issue_json::sorted_labels;
 use super::{
-    Arity, Call, Command, Filter, Flag, Opened, Refusal, any, filter, issue_json, line, list_of,
-    number, status_filter, string, switch, texts, title_of, usage,
+    Call, Command, Filter, Flag, Opened, Refusal, any, filter, help, issue_json, line, number,
+    string, switch, texts, title_of,
 };
 
 const LIMIT: i64 = 50;
 
 const FLAGS: &[Flag] = &[
-    string("assignee", "Only those for somebody").short('a'),
-    string("closed-after", "Only those closed after a moment"),
-    string("closed-before", "Only those closed before a moment"),
-    string("created-after", "Only those created after a moment"),
-    string("created-before", "Only those created before a moment"),
-    string("desc-contains", "Only those with a text in the description"),
-    switch("empty-description", "Only those without a description"),
     string(
         "external-contains",
         "Only those with a text in the external reference",
     ),
     string("has-metadata-key", "Only those with a key in the metadata"),
-    list_of("label", "Only those with all of these labels").short('l'),
-    list_of("label-any", "Only those with one of these labels"),
     number("limit", "At most so many (default 50)").short('n'),
     switch("long", "Several lines for each"),
     texts(
         "metadata-field",
         "Only those with key=value in the metadata",
     ),
-    switch("no-assignee", "Only those for nobody"),
-    switch("no-labels", "Only those without labels"),
-    string("notes-contains", "Only those with a text in the notes"),
     string("priority-max", "Only those of at most this priority number"),
     string(
         "priority-min",
@@ -46,17 +35,14 @@ const FLAGS: &[Flag] = &[
         "priority, created, updated, closed, status, id, title, type or assignee",
     ),
     string("status", "Only those with one of these statuses").short('s'),
-    string("type", "Only those of a type").short('t'),
-    string("updated-after", "Only those updated after a moment"),
-    string("updated-before", "Only those updated before a moment"),
 ];
 
 pub(super) const COMMAND: Command = Command {
     name: "search",
     about: "Search beads by words",
     positionals: &[any("query")],
-    arity: Arity::Any,
     flags: FLAGS,
+    shared: MATCHING,
     run: Some(run),
     ..Command::NONE
 };
@@ -70,7 +56,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         words
     };
     if query.is_empty() {
-        call.output.text(&usage::of(&COMMAND, &["search"]))?;
+        call.output.text(&help::of(&COMMAND, &["search"]))?;
         return Err(Refusal::plain("search query is required"));
     }
     let opened = call.open()?;
@@ -123,7 +109,7 @@ fn read_filter(call: &Call<'_>, opened: &Opened) -> Result<Filter, Refusal> {
     let arguments = call.arguments;
     let mut filter = Filter::default();
     if let Some(statuses) = arguments.filled("status").filter(|status| *status != "all") {
-        filter.statuses = status_filter::named(opened, statuses)?;
+        filter.statuses = filter::named_statuses(opened, statuses)?;
     }
     filter
         .read_common(arguments, opened.now)

@@ -8,14 +8,13 @@ use beads_ralph_core::vocabulary::{EdgeType, IssueType, Status};
 
 use super::ids::Unresolved;
 use super::issue_json::{Details, IssueJson};
-use super::{Arity, Call, Command, Opened, Refusal, any, ids, issue_json, switch, text, texts};
+use super::{Call, Command, Opened, Refusal, any, ids, issue_json, switch, text, texts};
 
 pub(super) const COMMAND: Command = Command {
     name: "show",
     aliases: &["view"],
     about: "Show everything about beads",
     positionals: &[any("id")],
-    arity: Arity::Any,
     flags: &[
         switch("brief-deps", "Only the heads of dependencies, in JSON"),
         texts("id", "An id, also one that looks like a flag"),
@@ -53,7 +52,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         let record = match ids::resolve(&opened, id) {
             Ok(record) => record,
             Err(why) => {
-                call.output.aside(&unknown(id, &why));
+                call.output.stderr(&unknown(id, &why));
                 continue;
             }
         };

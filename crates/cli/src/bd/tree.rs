@@ -7,10 +7,9 @@
 use serde::Serialize;
 
 use super::{
-    Call, Refusal, blocked, close, comments, config, count, create, defer, delete, dep, duplicate,
-    epic, export, gate, heartbeat, help, human, import, info, init, label, lint, list, mol, note,
-    prime, purge, query, quickstart, ready, reclaim, reopen, search, show, stale, status, types,
-    update, version,
+    Call, Refusal, blocked, claims, close, comments, config, count, create, defer, delete, dep,
+    duplicate, epic, export, gate, help, human, import, init, label, list, mol, prime, purge,
+    query, ready, reclaim, search, show, stale, types, update,
 };
 
 /// A command, or a group of commands.
@@ -25,6 +24,8 @@ pub(super) struct Command {
     /// How many of them there may be.
     pub(super) arity: Arity,
     pub(super) flags: &'static [Flag],
+    /// Flags that it has in common with another command.
+    pub(super) shared: &'static [Flag],
     /// Flags of the real `bd` that are refused, with a word that says so; for a group, its commands that are.
     pub(super) not_served: &'static [&'static str],
     /// Sets of flags of which at most one may be given.
@@ -45,14 +46,36 @@ impl Command {
         aliases: &[],
         about: "",
         positionals: &[],
-        arity: Arity::Any,
+        arity: Arity::Named,
         flags: &[],
+        shared: &[],
         not_served: &[],
         exclusive: &[],
         children: &[],
         access: Access::Reads,
         run: None,
     };
+
+    /// How many words beside the flags it takes.
+    pub(super) fn n_words(&self) -> Arity {
+        let names = self.positionals;
+        let n_required = names.iter().filter(|name| name.is_required).count();
+        let takes_many = names.is_empty() || names.iter().any(|name| name.is_many);
+        match (self.arity, n_required) {
+            (Arity::Named, 0) if takes_many => Arity::Any,
+            (Arity::Named, n) if takes_many => Arity::AtLeast(n),
+            (Arity::Named, 0) => Arity::AtMost(names.len()),
+            (Arity::Named, n) => Arity::Exactly(n),
+            (own, _) => own,
+        }
+    }
+
+    /// All its flags, in order of their names.
+    pub(super) fn all_flags(&self) -> Vec<Flag> {
+        let mut flags = [self.flags, self.shared].concat();
+        flags.sort_by_key(|flag| flag.long);
+        flags
+    }
 }
 
 /// What a command does to the store (Z-18).
@@ -78,6 +101,8 @@ pub(super) struct Positional {
 /// How many words beside the flags a command takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Arity {
+    /// As many as it has names for.
+    Named,
     /// Any number; the command itself may say more.
     Any,
     /// None at all: anything is taken for a command that does not exist.
@@ -232,35 +257,35 @@ pub(super) const COMMANDS: &[&Command] = &[
     &epic::COMMAND,
     &export::COMMAND,
     &gate::COMMAND,
-    &heartbeat::COMMAND,
+    &claims::HEARTBEAT,
     &help::COMMAND,
     &human::COMMAND,
     &import::COMMAND,
-    &info::COMMAND,
-    &info::WHERE,
+    &init::INFO,
+    &init::WHERE,
     &init::COMMAND,
     &types::STATUSES,
     &types::TYPES,
     &label::COMMAND,
-    &lint::COMMAND,
+    &types::LINT,
     &list::COMMAND,
     &mol::COMMAND,
-    &note::COMMAND,
+    &comments::NOTE,
     &prime::COMMAND,
     &purge::COMMAND,
     &query::COMMAND,
-    &quickstart::COMMAND,
+    &help::QUICKSTART,
     &ready::COMMAND,
     &reclaim::COMMAND,
-    &reopen::COMMAND,
+    &defer::REOPEN,
     &duplicate::DUPLICATE,
     &duplicate::SUPERSEDE,
     &search::COMMAND,
     &show::COMMAND,
     &stale::COMMAND,
-    &status::COMMAND,
+    &count::STATUS,
     &update::COMMAND,
-    &version::COMMAND,
+    &help::VERSION_COMMAND,
 ];
 
 /// Commands of the real `bd` that are not served.
@@ -334,7 +359,7 @@ fn describe_command(
             path: path.clone(),
             aliases: command.aliases,
             positionals: command.positionals,
-            flags: describe_flags(command.flags),
+            flags: describe_flags(&command.all_flags()),
             not_served: command.not_served,
             writes: command.access != Access::Reads,
         });

@@ -7,9 +7,10 @@ use beads_ralph_core::vocabulary::{Status, field};
 use beads_ralph_runtime::store::{StoreError, Write};
 use serde::Serialize;
 
+use super::input::DESCRIBING;
 use super::{
     Access, Arguments, Arity, Call, Command, Flag, Opened, Refusal, claims, feedback, go_json, ids,
-    issue_json, list_of, many, number, quoted, string, switch, texts,
+    issue_json, list_of, many, quoted, string, switch, texts,
 };
 
 use change::Changes;
@@ -20,6 +21,7 @@ pub(super) const COMMAND: Command = Command {
     positionals: &[many("id")],
     arity: Arity::Any,
     flags: FLAGS,
+    shared: DESCRIBING,
     not_served: &["await-id", "history", "no-history"],
     exclusive: &[
         &["stdin", "body-file"],
@@ -36,57 +38,32 @@ pub(super) const COMMAND: Command = Command {
 };
 
 const FLAGS: &[Flag] = &[
-    string("acceptance", "What must be true in the end"),
     string("acceptance-criteria", "The same as --acceptance"),
     list_of("add-label", "Add labels"),
-    switch(
-        "allow-empty-description",
-        "Take an empty description from a file or a pipe",
-    ),
     string("append-notes", "Add a line to the notes"),
     string("assignee", "Who it is for; empty for nobody").short('a'),
-    string("body", "The same as --description"),
-    string(
-        "body-file",
-        "Take the description from a file, or from - for standard input",
-    ),
     switch("claim", "Take it: it is yours and in progress"),
     string(
         "defer",
         "Hide it from `bd ready` until then; empty for no longer",
     ),
-    string("description", "What is to be done").short('d'),
-    string("description-file", "The same as --body-file"),
-    string("design", "How it is to be done"),
-    string(
-        "design-file",
-        "Take the design from a file, or from - for standard input",
-    ),
     string("due", "When it is due; empty for never"),
     switch("ephemeral", "Make it one that does not last"),
-    number("estimate", "How many minutes it takes").short('e'),
-    string("external-ref", "What it is called elsewhere"),
     switch(
         "force",
         "Take it from another holder, or close it although something is open",
     ),
     string("if-assignee", "Only if it is for this one"),
     string("if-status", "Only if it has this status"),
-    string("message", "The same as --description").short('m'),
     string("metadata", "Keys for its metadata as JSON, or @file"),
     string("notes", "Notes in the place of those that are there"),
     string("parent", "What it is a part of; empty for nothing"),
     switch("persistent", "Make it one that lasts"),
-    string("priority", "0-4 or P0-P4, 0 is most urgent").short('p'),
     list_of("remove-label", "Remove labels"),
     string("session", "The session in which it is closed"),
     list_of("set-labels", "Labels in the place of those that are there"),
     texts("set-metadata", "Set one key of the metadata: key=value"),
-    string("spec-id", "The specification it follows"),
     string("status", "Its status").short('s'),
-    switch("stdin", "Take the description from standard input"),
-    string("title", "Its title"),
-    string("type", "Its type").short('t'),
     texts("unset-metadata", "Remove one key of the metadata"),
 ];
 
@@ -106,6 +83,8 @@ struct Failed {
 struct Report<'f> {
     error: &'f str,
     failed: &'f [Failed],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    schema_version: Option<u64>,
 }
 
 fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
@@ -142,13 +121,13 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
                 }
             }
             Err((message, failed)) => {
-                call.output.aside(&format!("{message}\n"));
+                call.output.stderr(&format!("{message}\n"));
                 failures.push(failed);
             }
         }
     }
     for warning in warnings {
-        call.output.aside(&warning);
+        call.output.stderr(&warning);
     }
     if call.output.is_json() && !updated.is_empty() {
         call.output.value(updated)?;
@@ -159,7 +138,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     Err(report(call, &failures))
 }
 
-/// The error when no id was given: there is no last touched bead here.
+/// The error when no id was given: a last touched bead is not remembered here.
 pub(super) fn no_id() -> Refusal {
     Refusal::json(
         "no issue ID provided (the last-touched fallback only applies in interactive sessions; pass an explicit issue ID or set BD_LAST_TOUCHED_FALLBACK=1)",
@@ -329,18 +308,25 @@ fn report(call: &Call<'_>, failures: &[Failed]) -> Refusal {
     let total = call.arguments.words.len();
     let message = format!("{} of {total} issues failed to update", failures.len());
     if call.output.is_json() {
+        // The keys stay in this order, which those of other answers do not.
+        let is_envelope = call.output.is_envelope;
         let report = Report {
             error: &message,
             failed: failures,
+            schema_version: (!is_envelope).then_some(go_json::SCHEMA_VERSION),
         };
-        let payload = go_json::wrapped(report, call.output.is_envelope);
+        let payload = if is_envelope {
+            go_json::wrapped(report, true)
+        } else {
+            go_json::value(report)
+        };
         call.output
-            .encoded_aside(&format!("{}\n", go_json::encode_line(&payload)));
+            .encoded_stderr(&format!("{}\n", go_json::encode_line(&payload)));
     } else {
-        call.output.aside(&format!("Error: {message}\n"));
+        call.output.stderr(&format!("Error: {message}\n"));
         for failure in failures {
             call.output
-                .aside(&format!("  {}: {}\n", failure.id, failure.error));
+                .stderr(&format!("  {}: {}\n", failure.id, failure.error));
         }
     }
     let is_all_guards = failures.iter().all(|failure| failure.is_guard);

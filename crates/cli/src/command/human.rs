@@ -15,16 +15,16 @@ use beads_ralph_core::implement::{self};
 use beads_ralph_core::issue::{Query, Record, Standing, StatusFilter};
 use beads_ralph_core::molecule::Molecule;
 use beads_ralph_core::vocabulary::label;
+use beads_ralph_runtime::app::beads::Beads;
+use beads_ralph_runtime::app::molecules;
 use beads_ralph_runtime::store::{Store, StoreError};
 use clap::Subcommand;
 
 use self::resolve::HumanResolveArgs;
 use self::show::HumanShowArgs;
 use crate::args::Global;
-use crate::beads::Beads;
 use crate::command::inspect::blocked::people_parts;
 use crate::failure::Failure;
-use crate::molecules;
 use crate::ui::Ui;
 use waiting::{Kind, Waiting};
 

@@ -15,6 +15,8 @@ use beads_ralph_core::issue::{Order, Query, Record, is_step, is_wisp};
 use beads_ralph_core::molecule::{Molecule, Step, is_root};
 use beads_ralph_core::text::excerpt;
 use beads_ralph_core::vocabulary::IssueType;
+use beads_ralph_runtime::app::beads::Beads;
+use beads_ralph_runtime::app::molecules;
 use beads_ralph_runtime::store::StoreError;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -25,10 +27,8 @@ use self::squash::SquashArgs;
 use self::wisp_gc::WispGcArgs;
 use self::wisp_list::WispListArgs;
 use crate::args::Global;
-use crate::beads::Beads;
 use crate::command::Access;
 use crate::failure::Failure;
-use crate::molecules;
 use crate::ui::Ui;
 
 #[derive(Debug, Subcommand)]

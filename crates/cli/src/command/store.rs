@@ -2,21 +2,14 @@
 
 pub(crate) mod claim;
 pub(crate) mod close;
-pub(crate) mod comment;
 pub(crate) mod dep;
 pub(crate) mod doctor;
 pub(crate) mod export;
-pub(crate) mod heartbeat;
 pub(crate) mod import;
 pub(crate) mod init;
-pub(crate) mod label;
 pub(crate) mod list;
 pub(crate) mod log;
-pub(crate) mod ready;
 pub(crate) mod recover;
-pub(crate) mod release;
-pub(crate) mod reopen;
-pub(crate) mod search;
 pub(crate) mod show;
 pub(crate) mod stats;
 pub(crate) mod update;

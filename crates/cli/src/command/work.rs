@@ -6,7 +6,6 @@ pub(crate) mod exec;
 pub(crate) mod implement;
 pub(crate) mod patrol;
 pub(crate) mod pause;
-pub(crate) mod retry;
 pub(crate) mod run;
 pub(crate) mod stop;
 pub(crate) mod verify;

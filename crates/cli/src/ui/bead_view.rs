@@ -7,11 +7,11 @@ use beads_ralph_core::bead;
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Blocker, Claim, Record, Waiting, counts};
 use beads_ralph_core::text::{excerpt, visible};
+use beads_ralph_runtime::app::beads::Beads;
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::table::{Page, Table};
 
@@ -19,6 +19,19 @@ use crate::ui::table::{Page, Table};
 pub(crate) fn to_json(record: &Record, n_dependents: usize) -> Map<String, Value> {
     let mut json = record.issue.document().clone();
     json.extend(extras(record, n_dependents));
+    json
+}
+
+/// The same with more facts, which win over what the document says under their keys.
+pub(crate) fn with(
+    record: &Record,
+    n_dependents: usize,
+    facts: &impl Serialize,
+) -> Map<String, Value> {
+    let mut json = to_json(record, n_dependents);
+    if let Ok(Value::Object(facts)) = serde_json::to_value(facts) {
+        json.extend(facts);
+    }
     json
 }
 
@@ -129,39 +142,8 @@ fn row(record: &Record) -> Vec<String> {
 fn short(blocker: &Blocker) -> String {
     match blocker.waiting {
         Waiting::ForIt => blocker.id.to_string(),
-        waiting => format!("{} ({})", blocker.id, word(waiting)),
+        waiting => format!("{} ({})", blocker.id, waiting.as_str()),
     }
-}
-
-pub(crate) fn word(waiting: Waiting) -> &'static str {
-    match waiting {
-        Waiting::ForIt => "open",
-        Waiting::Missing => "missing",
-        Waiting::ForChildren => "children",
-        Waiting::ForParent => "parent",
-    }
-}
-
-#[derive(Serialize)]
-pub(crate) struct JsonBlocker<'b> {
-    id: &'b str,
-    waiting: &'static str,
-}
-
-impl<'b> JsonBlocker<'b> {
-    pub(crate) fn all(blockers: &'b [Blocker]) -> Vec<Self> {
-        let json = |blocker: &'b Blocker| Self {
-            id: blocker.id.as_str(),
-            waiting: word(blocker.waiting),
-        };
-        blockers.iter().map(json).collect()
-    }
-}
-
-/// What holds a bead back, for answers that are not typed yet.
-pub(crate) fn blockers_to_json(blockers: &[Blocker]) -> Vec<Value> {
-    let json = JsonBlocker::all(blockers).into_iter();
-    json.map(|blocker| json!(blocker)).collect()
 }
 
 pub(crate) fn time(at: Timestamp) -> String {

@@ -1,20 +1,9 @@
 //! The figures of contracts §7.9, for people.
 
 use beads_ralph_core::history::records::Figures;
-use beads_ralph_core::issue::{Condition, Query};
 
-use crate::beads::Beads;
 use crate::ui::format::{percent, seconds};
 use crate::ui::table::{Page, pairs};
-
-/// The beads that the figures are about: an agent worked on them.
-pub(crate) fn worked_on() -> Query {
-    let lists = vec!["dev_agent_executions", "qa_agent_executions"];
-    Query {
-        conditions: vec![Condition::HasSome(lists)],
-        ..Beads::everything()
-    }
-}
 
 /// One figure a line; what cannot be told yet is a dash.
 pub(crate) fn text(figures: &Figures, page: Page) -> String {

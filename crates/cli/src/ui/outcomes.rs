@@ -4,6 +4,7 @@
 //! `data.results`, else `error.results`: for each bead its `id`, whether it was done under the name of the deed (such as
 //! `claimed`), and either its data or an `error` with `code` and `message`.
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::failure::{ALREADY_CLAIMED, Failure};
@@ -17,10 +18,10 @@ pub(crate) struct Done {
 }
 
 impl Done {
-    /// What was done; `data` is an object.
-    pub(crate) fn new(said: impl Into<String>, data: Value) -> Self {
-        let data = match data {
-            Value::Object(map) => map,
+    /// What was done; `data` is written as an object.
+    pub(crate) fn new(said: impl Into<String>, data: impl Serialize) -> Self {
+        let data = match serde_json::to_value(data) {
+            Ok(Value::Object(map)) => map,
             _ => Map::new(),
         };
         Self {

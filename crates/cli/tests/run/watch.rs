@@ -129,7 +129,7 @@ fn a_bead_that_was_given_up_is_tried_again() {
     terminal.types("r");
     terminal.shows("again? y: yes");
     terminal.types("y");
-    terminal.shows("to be tried again");
+    terminal.shows("to be retried");
     terminal.shows("start beads-ralph run to work on it");
     assert_eq!(world.statuses(), "1.1 open");
     terminal.types("q");

@@ -8,6 +8,7 @@
 //! removes it.
 
 use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
 
 use super::Record;
 use super::dependency::Effect;
@@ -54,7 +55,7 @@ pub trait Neighbours {
 }
 
 /// Something that holds an issue back.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Blocker {
     /// The issue that is depended on.
     pub id: BeadId,
@@ -63,16 +64,32 @@ pub struct Blocker {
 }
 
 /// What is being waited for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Waiting {
     /// That it is closed.
+    #[serde(rename = "open")]
     ForIt,
     /// That there is such an issue at all.
+    #[serde(rename = "missing")]
     Missing,
     /// That its children are closed, or one of them.
+    #[serde(rename = "children")]
     ForChildren,
     /// That it is no longer held back itself.
+    #[serde(rename = "parent")]
     ForParent,
+}
+
+impl Waiting {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ForIt => "open",
+            Self::Missing => "missing",
+            Self::ForChildren => "children",
+            Self::ForParent => "parent",
+        }
+    }
 }
 
 /// Everything that holds an issue back now, in the order of its dependencies.

@@ -175,7 +175,9 @@ impl ImplementError {
         match self {
             Self::Interrupted | Self::Limit { .. } | Self::File(_) => true,
             Self::Trouble(trouble) => trouble.lasting == Lasting::Passing,
-            Self::Store(error) => error.is_timeout() || matches!(error, StoreError::Timeout { .. }),
+            Self::Store(error) => {
+                error.is_temporary() || matches!(error, StoreError::Timeout { .. })
+            }
             Self::Agent(_) | Self::NotReady { .. } | Self::NotRun(_) | Self::NoReviewer(_) => false,
         }
     }

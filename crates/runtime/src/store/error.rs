@@ -135,8 +135,8 @@ impl StoreError {
         }
     }
 
-    /// Whether something did not answer in time.
-    pub fn is_timeout(&self) -> bool {
+    /// Whether the same call may succeed a little later: somebody else is writing, or the store is slow.
+    pub fn is_temporary(&self) -> bool {
         self.code() == ErrorCode::DatabaseTimeout
     }
 

@@ -1,6 +1,6 @@
 //! `bd create --graph plan.json`: several beads with the edges between them, all or none.
 
-mod plan;
+mod plan_json;
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use beads_ralph_core::vocabulary::EdgeType;
 use beads_ralph_runtime::store::{StoreError, Write};
 use serde::Serialize;
 
-use plan::{Node, Plan};
+use plan_json::{Node, Plan};
 
 use crate::bd::document_json::NewBead;
 use crate::bd::filter::INFRA_TYPES;
@@ -20,30 +20,11 @@ use crate::bd::{Call, Opened, Refusal, dep, ids, input, quoted};
 const NOTE: &str = "dry-run validates the graph structure only; live create may still reject parent-child blocking paths after resolving stored dependencies";
 
 /// Flags that are about one bead.
+#[rustfmt::skip]
 pub(super) const SINGLE: [&str; 23] = [
-    "title",
-    "priority",
-    "type",
-    "status",
-    "assignee",
-    "description",
-    "body",
-    "message",
-    "body-file",
-    "description-file",
-    "stdin",
-    "design",
-    "design-file",
-    "acceptance",
-    "notes",
-    "external-ref",
-    "spec-id",
-    "labels",
-    "label",
-    "id",
-    "parent",
-    "deps",
-    "metadata",
+    "title", "priority", "type", "status", "assignee", "description", "body", "message", "body-file", "description-file",
+    "stdin", "design", "design-file", "acceptance", "notes", "external-ref", "spec-id", "labels", "label", "id", "parent",
+    "deps", "metadata",
 ];
 
 pub(super) fn create(call: &Call<'_>, path: &str) -> Result<(), Refusal> {
@@ -57,8 +38,8 @@ pub(super) fn create(call: &Call<'_>, path: &str) -> Result<(), Refusal> {
         )));
     }
     let mut opened = call.open()?;
-    let plan = plan::read(call, path)?;
-    plan::check(&opened, &plan)?.map_or(Ok(()), |why| {
+    let plan = plan_json::read(call, path)?;
+    plan_json::check(&opened, &plan)?.map_or(Ok(()), |why| {
         Err(Refusal::json(format!("invalid graph plan: {why}")))
     })?;
     if arguments.is_on("dry-run") {

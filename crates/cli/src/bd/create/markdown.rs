@@ -36,7 +36,7 @@ pub(super) fn create(call: &Call<'_>, path: &str) -> Result<(), Refusal> {
     let templates =
         read(path).map_err(|why| Refusal::plain(format!("parsing markdown file: {why}")))?;
     for warning in templates.iter().flat_map(|template| &template.warnings) {
-        call.output.aside(warning);
+        call.output.stderr(warning);
     }
     let made = carry_out(&mut opened, call.arguments, &templates)?;
     if call.output.is_json() {

@@ -82,7 +82,7 @@ pub(super) fn preview(
             would_remove_events: is_allowed.then_some(plan.n_events),
             would_orphan: is_allowed.then_some(plan.orphaned.len()),
         })?;
-        return hanging.map_or(Ok(()), |why| Err(Refusal::json_aside(why)));
+        return hanging.map_or(Ok(()), |why| Err(Refusal::json_on_stderr(why)));
     }
     let page = match (&hanging, is_one) {
         (None, true) => one_page(opened, &named[0], plan, is_dry)?,

@@ -2,7 +2,7 @@
 
 use beads_ralph_core::issue::{Dependency, Record};
 
-use crate::bd::{Arity, Call, Command, IDS, Opened, Refusal, ids, issue_json, string, title_of};
+use crate::bd::{Call, Command, IDS, Opened, Refusal, ids, issue_json, string, title_of};
 
 pub(super) const CYCLES: Command = Command {
     name: "cycles",
@@ -15,7 +15,6 @@ pub(super) const COMMAND: Command = Command {
     name: "list",
     about: "What beads depend on, or what depends on them",
     positionals: IDS,
-    arity: Arity::AtLeast(1),
     flags: &[
         string("direction", "down (default): dependencies; up: dependents"),
         string("type", "Only edges of a type").short('t'),
@@ -50,7 +49,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
             Ok(record) => records.push(record),
             Err(why) if is_batch => {
                 call.output
-                    .aside(&format!("warning: resolving {word}: {why} (skipped)\n"));
+                    .stderr(&format!("warning: resolving {word}: {why} (skipped)\n"));
             }
             Err(why) => {
                 return Err(Refusal::json(format!("resolving {word}: {why}")));
@@ -61,7 +60,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         if call.output.is_json() {
             return call.output.value([(); 0]);
         }
-        call.output.aside("no resolvable issues in batch\n");
+        call.output.stderr("no resolvable issues in batch\n");
         return Ok(());
     }
     if is_batch && is_down {
@@ -126,7 +125,7 @@ fn warn_of_unknown(call: &Call<'_>, record: &Record, kind: Option<&str>, shown: 
         push!(text, "  {} via {}\n", edge.target(), edge.kind());
     }
     push!(text, "For raw edge records, run: bd dep list {id} {id}\n");
-    call.output.aside(&text);
+    call.output.stderr(&text);
 }
 
 fn show(

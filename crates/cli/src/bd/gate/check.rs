@@ -30,7 +30,7 @@ enum Found {
     Met(String),
     /// Not yet.
     Pending(String),
-    /// It cannot be told.
+    /// It cannot be decided here.
     Unknown(String),
 }
 
@@ -57,7 +57,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
             Found::Unknown(why) => {
                 n_errors += 1;
                 call.output
-                    .aside(&format!("✗ {id}: error checking - {why}\n"));
+                    .stderr(&format!("✗ {id}: error checking - {why}\n"));
             }
             Found::Met(why) => {
                 n_met += 1;
@@ -71,7 +71,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
                     Err(why) => {
                         n_errors += 1;
                         call.output
-                            .aside(&format!("✗ {id}: error closing - {why}\n"));
+                            .stderr(&format!("✗ {id}: error closing - {why}\n"));
                     }
                 }
             }

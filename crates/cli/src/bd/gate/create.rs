@@ -9,14 +9,12 @@ use super::go_text;
 use crate::bd::arguments::go_duration;
 use crate::bd::document_json::NewBead;
 use crate::bd::{
-    Access, Arguments, Arity, Call, Command, Opened, Refusal, dep, ids, input, issue_json, quoted,
-    string,
+    Access, Arguments, Call, Command, Opened, Refusal, dep, ids, input, issue_json, quoted, string,
 };
 
 pub(super) const COMMAND: Command = Command {
     name: "create",
     about: "Hold a bead back by a gate",
-    arity: Arity::Any,
     flags: &[
         string(
             "await-id",

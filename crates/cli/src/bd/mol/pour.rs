@@ -1,6 +1,6 @@
 //! `bd mol pour`, `bd mol wisp NAME` and `bd mol wisp create`: formulas become molecules (F-6…F-10).
 //!
-//! The words are the real `bd`'s, and so are the errors that it has. What it lets through and we refuse is said in our own words.
+//! The words are the real `bd`'s, and so are the errors that it has. What it accepts and we refuse has our own words.
 //! Ids are those of the contracts (F-6), and the answer also has the fields of the seeds (F-7). `--attach` names a formula (F-8).
 
 use beads_ralph_core::formula::{
@@ -12,7 +12,7 @@ use beads_ralph_runtime::repo;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::bd::{Call, Opened, Refusal, go_json, quoted, tree, usage};
+use crate::bd::{Call, Opened, Refusal, go_json, help, quoted, tree};
 use crate::formulas::Said;
 use crate::registered_types::RegisteredTypes;
 
@@ -72,7 +72,7 @@ pub(super) fn wisp_or_help(call: &mut Call<'_>) -> Result<(), Refusal> {
     }
     let path = ["mol", "wisp"];
     let group = tree::named(super::COMMAND.children, "wisp");
-    let help = group.map_or_else(String::new, |group| usage::of(group, &path));
+    let help = group.map_or_else(String::new, |group| help::of(group, &path));
     call.output.text(&help)
 }
 
@@ -83,7 +83,7 @@ pub(super) fn wisp(call: &mut Call<'_>) -> Result<(), Refusal> {
     let name = call.arguments.words[0].as_str();
     let mut main = wish.molecule(name, || {
         if name.starts_with("mol-") {
-            Refusal::json_aside(format!("'{name}' not found as formula or proto"))
+            Refusal::json_on_stderr(format!("'{name}' not found as formula or proto"))
                 .hint("run 'bd formula list' to see available formulas")
         } else {
             Refusal::plain(format!("proto not found: {name}"))
@@ -143,14 +143,14 @@ impl<'c> Wish<'c> {
         }
         let said = Said::of(&compilation);
         for warning in said.messages() {
-            self.call.output.aside(&format!("Warning: {warning}\n"));
+            self.call.output.stderr(&format!("Warning: {warning}\n"));
         }
         let nothing = || Refusal::plain(format!("the formula {name} makes no steps"));
         let mut molecule = compilation.molecule.ok_or_else(nothing)?;
         let flattened = molecule.flatten_types(|kind| self.types.is_known(kind));
         if !flattened.is_empty() && !self.call.arguments.is_on("dry-run") {
             let warning = RegisteredTypes::flattened(&flattened);
-            self.call.output.aside(&format!("Warning: {warning}\n"));
+            self.call.output.stderr(&format!("Warning: {warning}\n"));
         }
         Ok(molecule)
     }
@@ -177,7 +177,7 @@ impl<'c> Wish<'c> {
         if let Some(first) = missing.first() {
             let message = format!("missing required variables: {}", missing.join(", "));
             let hint = format!("Provide them with: --var {first}=<value>");
-            return Some(Refusal::json_aside(message).hint(hint));
+            return Some(Refusal::json_on_stderr(message).hint(hint));
         }
         // The real `bd` would say that there is no such formula, or let it pass.
         let found = Said::of(compilation).short();
@@ -250,7 +250,7 @@ fn warn_of_vapor(call: &Call<'_>, name: &str) {
     text.push_str(
         "\n  Pour creates persistent issues that sync like any other bead.\n  Wisp creates ephemeral issues that auto-cleanup.\n\n",
     );
-    call.output.aside(&text);
+    call.output.stderr(&text);
 }
 
 /// What the real `bd` calls the beads of a formula: the names on the way down from the root.

@@ -9,7 +9,7 @@ use jiff::tz::Offset;
 use serde_json::Value;
 
 use super::{depends_on, with_records};
-use crate::bd::{Opened, Refusal, claims, go_json, icon, issue_json, line, prose, title_of};
+use crate::bd::{Opened, Refusal, claims, go_json, icon, issue_json, line, text, title_of};
 
 /// The width that texts are wrapped to.
 const WIDTH: usize = 80;
@@ -146,7 +146,7 @@ fn facts(opened: &Opened, record: &Record) -> String {
         if !line.contains(['\n', '\r']) && line.chars().count() <= WIDTH {
             lines.push(line);
         } else {
-            let reason = prose::rendered(reason);
+            let reason = text::rendered(reason);
             below = format!("\n\nCLOSE REASON\n{}", reason.trim_end_matches('\n'));
         }
     }
@@ -201,7 +201,7 @@ fn day(at: Timestamp) -> String {
 }
 
 fn section(page: &mut String, heading: &str, body: &str) {
-    let body = prose::rendered(body);
+    let body = text::rendered(body);
     push!(page, "\n{heading}\n{body}\n");
 }
 
@@ -318,7 +318,7 @@ fn comments(page: &mut String, opened: &Opened, record: &Record) -> Result<(), R
         let at = Offset::UTC.to_datetime(at.unwrap_or_default());
         let author = comment.author().unwrap_or_default();
         push!(page, "  {} {author}\n", at.strftime("%Y-%m-%d %H:%M"));
-        let body = prose::rendered(comment.text().unwrap_or_default());
+        let body = text::rendered(comment.text().unwrap_or_default());
         for line in body.trim_end_matches('\n').split('\n') {
             push!(page, "    {line}\n");
         }

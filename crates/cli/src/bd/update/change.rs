@@ -145,7 +145,7 @@ impl Changes {
             }
             let labels = input::labels(arguments.list(flag));
             if let Some(warning) = input::warn_of_spaces(&labels, output.is_quiet) {
-                output.aside(&warning);
+                output.stderr(&warning);
             }
             input::checked_labels(&labels).map(Some)
         };
@@ -194,7 +194,7 @@ impl Changes {
             None => self.wakes = self.status.is_none(),
             Some(at) if at < opened.now => {
                 if !output.is_json() {
-                    output.aside(&create::past(at));
+                    output.stderr(&create::past(at));
                 }
             }
             Some(_) if self.status.is_none() => self.status = Some(Status::Deferred.into()),

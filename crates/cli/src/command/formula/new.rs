@@ -16,7 +16,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
 use serde_json::{Map, Value, json};
 
-use crate::beads::here;
+use crate::args::here;
 use crate::command::plan::error;
 use crate::failure::Failure;
 use crate::ui::{Ui, counted, quoted};

@@ -11,6 +11,7 @@ use beads_ralph_core::diag::{ErrorCode, did_you_mean};
 use beads_ralph_core::gate::{Applicant, Denied, Gate, Gates};
 use beads_ralph_core::issue::{Query, StatusFilter};
 use beads_ralph_core::text::{excerpt, visible};
+use beads_ralph_runtime::app::beads::Beads;
 use beads_ralph_runtime::bead_files::{BeadFile, Ralph};
 use beads_ralph_runtime::store::Store;
 use beads_ralph_runtime::{gate, os::clock};
@@ -20,7 +21,6 @@ use serde_json::{Value, json};
 use super::list::why;
 use super::none_stands;
 use crate::args::Global;
-use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::governing;
 use crate::ui::{Ui, counted};
@@ -96,7 +96,7 @@ fn known(
 fn one(name: &str, gates: &Gates, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let applicant = match governing::main_project()?.find(name) {
         Some(path) => Applicant::of_bead(BeadFile::read(&path)?.bead()),
-        None => Applicant::of_issue(&Beads::open(global)?.resolve(name)?.issue),
+        None => Applicant::of_issue(&global.open()?.resolve(name)?.issue),
     };
     let id = &applicant.id;
     if let Err(denied) = gates.permission(&applicant) {

@@ -7,6 +7,7 @@ use beads_ralph_core::dod;
 use beads_ralph_core::issue::{Entry, Label, check_id};
 use beads_ralph_core::text::excerpt;
 use beads_ralph_core::vocabulary::{field, label};
+use beads_ralph_runtime::app::beads::Beads;
 use beads_ralph_runtime::os::files::{self, FileError};
 use beads_ralph_runtime::repo;
 use beads_ralph_runtime::store::{StoreError, Write};
@@ -16,7 +17,6 @@ use clap::builder::NonEmptyStringValueParser;
 use serde_json::{Value, json};
 
 use crate::args::Global;
-use crate::beads::Beads;
 use crate::command::bead::create::verifiers;
 use crate::failure::Failure;
 use crate::governing;

@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use super::all;
 use super::waiting::Waiting;
 use crate::args::Global;
-use crate::beads::Beads;
+
 use crate::failure::Failure;
 use crate::ui::Ui;
 use crate::ui::table::{Page, Table};
 
 pub(super) fn run(global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let beads = Beads::open(global)?;
+    let beads = global.open()?;
     let waiting = all(&*beads.store)?;
     if ui.is_json() {
         let json: Vec<Value> = waiting.iter().map(Waiting::to_json).collect();

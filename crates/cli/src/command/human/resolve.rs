@@ -14,6 +14,9 @@ use beads_ralph_core::molecule::Step;
 use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_core::vocabulary::label;
 use beads_ralph_core::watchdog;
+use beads_ralph_runtime::app::beads::{
+    Authority, Beads, Writer, refuse_retry, reopening, until_settled,
+};
 use beads_ralph_runtime::store::{Guard, StoreError, Write};
 use beads_ralph_runtime::{os::clock, os::files, os::host};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -22,11 +25,7 @@ use clap::builder::NonEmptyStringValueParser;
 use serde_json::{Value, json};
 
 use super::waiting::{Kind, Waiting};
-use crate::args::{Global, GuardArgs};
-use crate::beads::{Beads, Writer, until_settled};
-use crate::command::store::close::refuse_while_waiting;
-use crate::command::store::reopen::opening;
-use crate::command::work::retry::refuse_others;
+use crate::args::Global;
 use crate::failure::Failure;
 use crate::ui::Ui;
 use crate::ui::bead_view::named;
@@ -60,7 +59,7 @@ struct Settled {
 
 pub(super) fn run(args: &HumanResolveArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let answer = answer(args)?;
-    let mut beads = Beads::open(global)?;
+    let mut beads = global.open()?;
     let settled = until_settled(|| turn(args, &answer, &mut beads))?;
     if ui.is_json() {
         return ui.data(&to_json(&settled, &answer, args.accept));
@@ -144,15 +143,15 @@ fn changes<'w>(
             ]
         }
         Kind::Run if !is_accepted => {
-            refuse_others(record)?;
+            refuse_retry(record)?;
             let stamp = beads.by.stamp();
             let comment = new_comment(record.issue.id(), stamp.actor, answer, &stamp.time());
-            let mut edits = opening(record);
+            let mut edits = reopening(record);
             edits.push(Edit::Comment(comment));
             edits
         }
         Kind::Run | Kind::Gate => {
-            refuse_while_waiting(record, beads)?;
+            beads.refuse_while_blocked(record)?;
             vec![Edit::Close(answer.to_owned())]
         }
     };
@@ -274,10 +273,6 @@ fn refuse_held(record: &Record, actor: &str) -> Result<(), Failure> {
 }
 
 fn write(record: &Record, edits: Vec<Edit>, beads: &Beads) -> Write {
-    let own = GuardArgs {
-        fence: None,
-        force: false,
-    };
     Write::Update {
         id: record.issue.id().clone(),
         edits,
@@ -286,7 +281,7 @@ fn write(record: &Record, edits: Vec<Edit>, beads: &Beads) -> Write {
             // Nobody alive holds it any more: that was looked at.
             is_forced: record.claim.is_some()
                 && Writer::fence_of(record, beads.by.actor()).is_none(),
-            ..beads.by.guard(record, &own)
+            ..beads.by.guard(record, Authority::Own)
         },
     }
 }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::waiting::{Kind, Waiting};
 use crate::args::Global;
-use crate::beads::Beads;
+
 use crate::failure::Failure;
 use crate::ui::Ui;
 use crate::ui::bead_view::{named, paragraph};
@@ -33,7 +33,7 @@ struct Shown<'w> {
 }
 
 pub(super) fn run(args: &HumanShowArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let beads = Beads::open(global)?;
+    let beads = global.open()?;
     let (bead, waiting) = super::named(&beads, &args.id)?;
     let Some(waiting) = waiting else {
         return nothing(&bead, ui);

@@ -14,19 +14,19 @@ use beads_ralph_core::history::records;
 use beads_ralph_core::issue::{Blocker, Query, Record, StatusFilter, is_made_of_parts};
 use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_core::vocabulary::{IssueType, Status, label, metadata as key};
+use beads_ralph_runtime::app::beads::Beads;
+use beads_ralph_runtime::app::molecules;
 use beads_ralph_runtime::store::Store;
 use camino::Utf8Path;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::args::Global;
-use crate::beads::Beads;
 use crate::command::human;
 use crate::failure::Failure;
 use crate::governing;
-use crate::molecules;
-use crate::origin::{Origin, Origins};
-use crate::ui::bead_view::{JsonBlocker, named, paragraph, word};
+use crate::origin::{Origin, OriginJson, Origins};
+use crate::ui::bead_view::{named, paragraph};
 use crate::ui::format::{Next, next_steps};
 use crate::ui::{Ui, counted, quoted};
 
@@ -42,7 +42,7 @@ struct Stuck {
 }
 
 pub(crate) fn run(global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let beads = Beads::open(global)?;
+    let beads = global.open()?;
     let stuck = find(&beads, &governing::gates(global)?)?;
     if ui.is_json() {
         let beads: Vec<JsonStuck<'_>> = stuck.iter().map(JsonStuck::new).collect();
@@ -220,8 +220,8 @@ struct JsonStuck<'s> {
     branch: Option<&'s str>,
     worktree: Option<&'s str>,
     gates: Option<&'s str>,
-    source: Option<Value>,
-    unmet: Vec<JsonBlocker<'s>>,
+    source: Option<OriginJson<'s>>,
+    unmet: &'s [Blocker],
     dependents: usize,
     commands: Vec<Next>,
 }
@@ -245,7 +245,7 @@ impl<'s> JsonStuck<'s> {
             worktree: stuck.text_of(key::WORKTREE_PATH),
             gates: stuck.gates.as_deref(),
             source: stuck.origin.as_ref().map(Origin::to_json),
-            unmet: JsonBlocker::all(&stuck.unmet),
+            unmet: &stuck.unmet,
             dependents: stuck.n_dependents,
             commands: stuck.commands(),
         }
@@ -285,7 +285,7 @@ fn said(stuck: &Stuck) -> String {
     }
     for blocker in &stuck.unmet {
         let id = visible(blocker.id.as_str());
-        _ = writeln!(text, "  waits for {id} ({})", word(blocker.waiting));
+        _ = writeln!(text, "  waits for {id} ({})", blocker.waiting.as_str());
     }
     if stuck.n_dependents > 0 {
         let others = counted(stuck.n_dependents, "bead waits", "beads wait");

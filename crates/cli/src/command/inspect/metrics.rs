@@ -12,7 +12,7 @@ use beads_ralph_runtime::store;
 use clap::Args;
 
 use super::report::told;
-use crate::beads::here;
+use crate::args::here;
 use crate::failure::Failure;
 use crate::journal;
 use crate::ui::{Ui, format};

@@ -7,14 +7,13 @@
 use std::ops::ControlFlow;
 
 use beads_ralph_core::history::records::{self, FlakyCheck, FlakyChecks, QaAgentReport};
+use beads_ralph_runtime::app::beads::worked_on;
 use beads_ralph_runtime::check::each_kept_record;
 use serde::Serialize;
 
 use crate::args::Global;
-use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::Ui;
-use crate::ui::figures;
 use crate::ui::format::percent;
 use crate::ui::table::{Page, Table};
 use crate::work;
@@ -26,9 +25,9 @@ struct Answer<'a> {
 }
 
 pub(crate) fn run(global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let beads = Beads::open(global)?;
+    let beads = global.open()?;
     let mut runs = Vec::new();
-    beads.each(&figures::worked_on(), |record| {
+    beads.each::<Failure>(&worked_on(), |record| {
         runs.extend(records::runs(&record.issue));
         Ok(ControlFlow::Continue(()))
     })?;

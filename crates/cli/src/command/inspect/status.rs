@@ -24,6 +24,7 @@ use beads_ralph_core::issue::{Issue, Query, Record, StatusFilter};
 use beads_ralph_core::number::SprintId;
 use beads_ralph_core::text::excerpt;
 use beads_ralph_core::vocabulary::{Status, label, metadata as key};
+use beads_ralph_runtime::app::beads::Beads;
 use beads_ralph_runtime::controls::{self, Order, Orders};
 use beads_ralph_runtime::os::host;
 use camino::Utf8PathBuf;
@@ -32,7 +33,6 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::args::Global;
-use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::governing;
 use crate::ui::bead_view::time;
@@ -100,7 +100,7 @@ pub(crate) fn run(args: &StatusArgs, global: &Global, ui: &Ui) -> Result<(), Fai
     if let Some(path) = &args.html {
         return super::report::page_of("latest", Some(path), ui);
     }
-    let beads = Beads::open(global)?;
+    let beads = global.open()?;
     if let Some(id) = &args.bead {
         return one_bead::run(id, &beads, ui);
     }
@@ -128,7 +128,7 @@ fn look(beads: &Beads, gates: &Gates, is_with_figures: bool) -> Result<Overview,
         ..ours.clone()
     };
     let mut ready_ids = Vec::new();
-    beads.each(&ready, |record| {
+    beads.each::<Failure>(&ready, |record| {
         let denied = gates.permission(&Applicant::of_issue(&record.issue)).err();
         if denied.is_none() {
             ready_ids.push(record.issue.id().to_string());
@@ -139,7 +139,7 @@ fn look(beads: &Beads, gates: &Gates, is_with_figures: bool) -> Result<Overview,
     let mut counts: BTreeMap<String, usize> = COUNTED.map(|status| (status.to_owned(), 0)).into();
     let mut tally = Tally::default();
     let mut teams = Teams::new();
-    beads.each(&ours, |record| {
+    beads.each::<Failure>(&ours, |record| {
         let issue = &record.issue;
         *counts.entry(issue.status().to_owned()).or_default() += 1;
         if is_with_figures {

@@ -9,13 +9,13 @@ use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::issue::{Record, is_wisp};
 use beads_ralph_core::molecule::{Molecule, Step};
 use beads_ralph_core::text::excerpt;
+use beads_ralph_runtime::app::beads::{Authority, Beads, until_settled};
 use beads_ralph_runtime::store::{Guard, StoreError, Write};
 use clap::Args;
 use serde_json::json;
 
 use super::load;
-use crate::args::{Global, GuardArgs};
-use crate::beads::{Beads, until_settled};
+use crate::args::Global;
 use crate::failure::Failure;
 use crate::ui::format::list;
 use crate::ui::{Ui, counted};
@@ -43,7 +43,7 @@ struct Fuel {
 }
 
 pub(super) fn run(args: &BurnArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let mut beads = Beads::open(global)?;
+    let mut beads = global.open()?;
     let fuel = until_settled(|| burn(args, &mut beads))?;
     let deleted: Vec<&str> = (fuel.deleted.iter())
         .map(|record| record.issue.id().as_str())
@@ -117,7 +117,11 @@ impl Fuel {
     }
 
     fn batch(&self, beads: &Beads, force: bool) -> Vec<Write> {
-        let args = GuardArgs { fence: None, force };
+        let authority = if force {
+            Authority::Forced
+        } else {
+            Authority::Own
+        };
         let delete = |record: &Record| Write::Delete {
             id: record.issue.id().clone(),
             guard: Guard {
@@ -125,7 +129,7 @@ impl Fuel {
                     .roots
                     .contains(record.issue.id())
                     .then_some(record.version),
-                ..beads.by.guard(record, &args)
+                ..beads.by.guard(record, authority)
             },
         };
         self.deleted.iter().map(delete).collect()

@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 
 use super::{MolArgs, load, step_json};
 use crate::args::Global;
-use crate::beads::Beads;
+
 use crate::failure::Failure;
 use crate::ui::Ui;
 use crate::ui::bead_view::named;
 use crate::ui::table::{Page, Table};
 
 pub(super) fn run(args: &MolArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let beads = Beads::open(global)?;
+    let beads = global.open()?;
     let molecule = load(&beads, &args.id)?;
     let current = molecule.current();
     if ui.is_json() {

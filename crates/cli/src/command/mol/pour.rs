@@ -13,7 +13,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::args::{Global, ReadingArgs};
-use crate::beads::Beads;
+
 use crate::failure::Failure;
 use crate::formulas::{Said, compiled, formulas, values};
 use crate::registered_types::RegisteredTypes;
@@ -113,7 +113,7 @@ fn make(wish: &Wish<'_>, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let mut attached = (wish.attached.iter())
         .map(|name| molecule(name, wish, &formulas, &values, &mut warnings, ui))
         .collect::<Result<Vec<Molecule>, Failure>>()?;
-    let mut beads = Beads::open(global)?;
+    let mut beads = global.open()?;
     let types = RegisteredTypes::of(&*beads.store)?;
     let flattened: BTreeSet<String> = std::iter::once(&mut main)
         .chain(&mut attached)

@@ -7,13 +7,13 @@ use serde_json::{Map, Value, json};
 
 use super::{SomeMolArgs, some};
 use crate::args::Global;
-use crate::beads::Beads;
+
 use crate::failure::Failure;
 use crate::ui::Ui;
 use crate::ui::table::{Page, Table};
 
 pub(super) fn run(args: &SomeMolArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let beads = Beads::open(global)?;
+    let beads = global.open()?;
     let molecules = some(&beads, args.id.as_deref())?;
     if ui.is_json() {
         let molecules: Vec<Value> = molecules.iter().map(to_json).collect();

@@ -7,17 +7,17 @@ use std::collections::HashSet;
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::Query;
 use beads_ralph_core::molecule::{Molecule, Place, Step};
+use beads_ralph_runtime::app::beads::Beads;
 use serde_json::{Value, json};
 
 use super::{SomeMolArgs, some, step_json};
 use crate::args::Global;
-use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::Ui;
 use crate::ui::table::{Page, Table};
 
 pub(super) fn run(args: &SomeMolArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let beads = Beads::open(global)?;
+    let beads = global.open()?;
     let molecules = some(&beads, args.id.as_deref())?;
     let startable = startable(&beads)?;
     let steps = ready(&molecules, &startable);

@@ -8,19 +8,19 @@ use std::fmt::Write as _;
 use beads_ralph_core::issue::{Blocker, expiry, is_expired};
 use beads_ralph_core::molecule::{Molecule, Step};
 use beads_ralph_core::text::excerpt;
+use beads_ralph_runtime::app::beads::Beads;
 use serde_json::{Value, json};
 
 use super::progress::figures;
 use super::{MolArgs, load, step_json};
 use crate::args::Global;
-use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::Ui;
-use crate::ui::bead_view::{blockers_to_json, named, paragraph, time};
+use crate::ui::bead_view::{named, paragraph, time};
 use crate::ui::table::{Page, Table};
 
 pub(super) fn run(args: &MolArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let beads = Beads::open(global)?;
+    let beads = global.open()?;
     let molecule = load(&beads, &args.id)?;
     let mut steps = Vec::new();
     for step in molecule.steps() {
@@ -55,7 +55,7 @@ fn line(step: &Step, waits: &[Blocker]) -> Value {
     let holder = step.record().claim.as_ref();
     json["place"] = step.place().as_str().into();
     json["gate"] = step.is_gate().into();
-    json["waits_for"] = blockers_to_json(waits).into();
+    json["waits_for"] = json!(waits);
     json["holder"] = holder.map(|claim| claim.holder.run.clone()).into();
     json
 }

@@ -5,14 +5,14 @@
 
 use beads_ralph_core::issue::{Edit, Record, Standing, is_wisp};
 use beads_ralph_core::molecule::Molecule;
+use beads_ralph_runtime::app::beads::{Authority, Beads, until_settled};
 use beads_ralph_runtime::store::{Guard, StoreError, Write};
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use serde_json::{Value, json};
 
 use super::load;
-use crate::args::{Global, GuardArgs};
-use crate::beads::{Beads, until_settled};
+use crate::args::Global;
 use crate::failure::Failure;
 use crate::ui::bead_view::named;
 use crate::ui::{Ui, counted};
@@ -33,7 +33,7 @@ pub(crate) struct SquashArgs {
 }
 
 pub(super) fn run(args: &SquashArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let mut beads = Beads::open(global)?;
+    let mut beads = global.open()?;
     let molecule = until_settled(|| squash(args, &mut beads))?;
     let ids = |records: Vec<&Record>| -> Vec<String> {
         let ids = records.iter().map(|record| record.issue.id().to_string());
@@ -106,16 +106,17 @@ fn ending(record: &Record, args: &SquashArgs, beads: &Beads) -> Option<Write> {
     if issue.document().get("ephemeral") == Some(&Value::Bool(true)) {
         edits.push(Edit::Unset("ephemeral".to_owned()));
     }
-    let guard = GuardArgs {
-        fence: None,
-        force: args.force,
+    let authority = if args.force {
+        Authority::Forced
+    } else {
+        Authority::Own
     };
     (!edits.is_empty()).then(|| Write::Update {
         id: issue.id().clone(),
         edits,
         guard: Guard {
             version: (!args.force).then_some(record.version),
-            ..beads.by.guard(record, &guard)
+            ..beads.by.guard(record, authority)
         },
     })
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use beads_ralph_core::issue::{Record, Standing, is_wisp};
 use beads_ralph_core::molecule::{Molecule, Step, is_root};
 use beads_ralph_core::text::excerpt;
+use beads_ralph_runtime::app::beads::{Beads, until_settled};
 use beads_ralph_runtime::store::{Guard, StoreError, Write};
 use clap::Args;
 use jiff::Timestamp;
@@ -15,7 +16,6 @@ use serde_json::{Value, json};
 
 use super::wisp_list;
 use crate::args::{Global, duration};
-use crate::beads::{Beads, until_settled};
 use crate::failure::Failure;
 use crate::ui::bead_view::held;
 use crate::ui::format::list;
@@ -38,7 +38,7 @@ struct Sweep {
 }
 
 pub(super) fn run(args: &WispGcArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let mut beads = Beads::open(global)?;
+    let mut beads = global.open()?;
     let sweep = until_settled(|| sweep(args, &mut beads))?;
     let ids = |records: Vec<&Record>| -> Vec<String> {
         let ids = records.iter().map(|record| record.issue.id().to_string());

@@ -4,13 +4,13 @@
 
 use beads_ralph_core::issue::{Condition, Flag, Query, Record, Standing, expiry, is_expired};
 use beads_ralph_core::molecule::Molecule;
+use beads_ralph_runtime::app::beads::Beads;
+use beads_ralph_runtime::app::molecules;
 use clap::Args;
 use serde_json::{Value, json};
 
 use crate::args::Global;
-use crate::beads::Beads;
 use crate::failure::Failure;
-use crate::molecules;
 use crate::ui::Ui;
 use crate::ui::bead_view::time;
 use crate::ui::table::{Page, Table};
@@ -23,7 +23,7 @@ pub(crate) struct WispListArgs {
 }
 
 pub(super) fn run(args: &WispListArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let beads = Beads::open(global)?;
+    let beads = global.open()?;
     let mut wisps = all(&beads)?;
     wisps.retain(|wisp| args.all || wisp.root().issue.standing() != Standing::Closed);
     if ui.is_json() {

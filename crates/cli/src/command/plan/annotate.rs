@@ -8,7 +8,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::error;
-use crate::beads::here;
+use crate::args::here;
 use crate::failure::Failure;
 use crate::ui::Ui;
 

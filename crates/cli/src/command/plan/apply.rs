@@ -2,6 +2,7 @@
 
 use beads_ralph_core::bead::{BeadId, RalphBead};
 use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_runtime::app::beads::Beads;
 use beads_ralph_runtime::app::plan::{
     AnnotationState, AppliedPlan, ApplyMode, ApplyOptions, ExistingBeads, PlanInput, apply,
 };
@@ -14,7 +15,6 @@ use super::build::{messages, valid};
 use super::diff::{DiffData, advice, open, picture, say_findings, summary};
 use super::error;
 use crate::args::{Global, MergeArg, RuleArgs, SelectionArgs};
-use crate::beads::Beads;
 use crate::command::work::run::RunArgs;
 use crate::failure::{Failure, Validation};
 use crate::ui::Ui;
@@ -134,6 +134,7 @@ fn applied(
         mut store,
         directory,
         by,
+        ..
     } = open(input, global, ui)?;
     let mut applied = apply(input, args.options(), &mut *store, &directory, by.stamp())
         .map_err(|error| error::failure(error, &input.source, ui))?;

@@ -10,8 +10,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::error;
-use crate::args::{CheckFormat, RuleArgs};
-use crate::beads::here;
+use crate::args::{CheckFormat, RuleArgs, here};
 use crate::failure::Failure;
 use crate::ui::format::list;
 use crate::ui::{

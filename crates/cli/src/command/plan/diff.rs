@@ -5,12 +5,12 @@ use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::compile::Compiled;
 use beads_ralph_core::diag::sort_by_place;
 use beads_ralph_core::text::excerpt;
+use beads_ralph_runtime::app::beads::Beads;
 use beads_ralph_runtime::app::plan::{PlanInput, compare};
 use serde::Serialize;
 
 use super::error;
 use crate::args::{Global, SelectionArgs};
-use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::{Stream, Ui, lines, render};
 
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &SelectionArgs, global: &Global, ui: &Ui) -> Result<(), 
 
 /// Opens the store. When it cannot be opened, what is wrong with the plan comes first (E-11).
 pub(crate) fn open(input: &PlanInput, global: &Global, ui: &Ui) -> Result<Beads, Failure> {
-    Beads::open(global).map_err(|failure| match input.validate() {
+    global.open().map_err(|failure| match input.validate() {
         Ok(()) => failure,
         Err(error) => error::failure(error, &input.source, ui),
     })

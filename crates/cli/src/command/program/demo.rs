@@ -8,6 +8,7 @@ use beads_ralph_core::bead::BeadShape;
 use beads_ralph_core::compile::{KnownIds, plan_graph};
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::issue::Entry;
+use beads_ralph_runtime::app::beads::Beads;
 use beads_ralph_runtime::app::plan::{PlanContext, PlanInput, PlanOptions, PlanSource};
 use beads_ralph_runtime::os::files;
 use beads_ralph_runtime::os::process::{Ending, Units};
@@ -17,8 +18,8 @@ use clap::Args;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::args::here;
 use crate::args::{Global, GraphFormat};
-use crate::beads::{Beads, here};
 use crate::command::plan::error;
 use crate::command::plan::graph::drawn;
 use crate::command::work::run::{IntegrationArg, RunArgs, at as run_at};
@@ -52,7 +53,7 @@ pub(crate) fn run(args: &DemoArgs, global: &Global, ui: &Ui) -> Result<(), Failu
     let documents = compiled(ui)?;
     ground.lay()?;
     let made = store::init_in(ground.root.join(".beads"), store::options()?)?;
-    let mut beads = Beads::made(made, global);
+    let mut beads = Beads::new(made.store, made.directory, global.writer());
     fill(&mut beads, &documents)?;
     ui.out("\nScripted agents work through it, in a temporary repository:\n\n")?;
     let run_args = RunArgs {

@@ -8,6 +8,7 @@ use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::issue::{Entry, Line, read_line};
 use beads_ralph_core::text::visible;
+use beads_ralph_runtime::app::beads::Writer;
 use beads_ralph_runtime::store::{self, CheckReport, Owner, Place, RepairReport, StoreError};
 use beads_ralph_runtime::{config, os::files, repo};
 use camino::Utf8Path;
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::import::MEMORY;
 use crate::args::Global;
-use crate::beads::{Writer, here};
+use crate::args::here;
 use crate::command::Access;
 use crate::failure::Failure;
 use crate::ui::format::list;
@@ -79,7 +80,7 @@ fn look_over(args: &DoctorArgs, global: &Global, ui: &Ui) -> Result<(), Failure>
         return Err(sick(path, &report, ui));
     }
     let export = export(args, &place)?;
-    let by = Writer::new(global);
+    let by = global.writer();
     let repaired = doctor
         .repair(&place, export.entries, by.stamp(), options)
         .map_err(|error| {

@@ -6,6 +6,7 @@
 use std::ops::ControlFlow;
 
 use beads_ralph_core::issue::{Entry, is_wisp};
+use beads_ralph_runtime::app::beads::Beads;
 use beads_ralph_runtime::os::files;
 use beads_ralph_runtime::repo;
 use camino::Utf8PathBuf;
@@ -15,7 +16,6 @@ use serde_json::{Value, json};
 
 use super::import::MEMORY;
 use crate::args::Global;
-use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::{Streamed, Ui, counted};
 
@@ -43,7 +43,7 @@ struct Exported {
 type See<'s> = &'s mut dyn FnMut(Value) -> Result<ControlFlow<()>, Failure>;
 
 pub(crate) fn run(args: &ExportArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let beads = Beads::open(global)?;
+    let beads = global.open()?;
     let Some(path) = &args.output else {
         return print(&beads, args.all, ui);
     };
@@ -101,7 +101,7 @@ struct Lines<L> {
 fn export(beads: &Beads, is_all: bool, see: See<'_>) -> Result<Exported, Failure> {
     let mut exported = Exported::default();
     let mut is_over = false;
-    beads.each(&Beads::everything(), |record| {
+    beads.each::<Failure>(&Beads::everything(), |record| {
         if is_wisp(&record.issue) && !is_all {
             return Ok(ControlFlow::Continue(()));
         }

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Comment, Edit, Entry, Fence, Issue, Record};
 use beads_ralph_core::text::excerpt;
+use beads_ralph_runtime::app::beads::Beads;
 use beads_ralph_runtime::store::{Guard, StoreError, Write};
 use camino::Utf8PathBuf;
 use clap::Args;
@@ -19,7 +20,6 @@ use serde_json::Value;
 
 use self::lines::Source;
 use crate::args::Global;
-use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::{Ui, counted};
 
@@ -45,7 +45,7 @@ const CHUNK: usize = 500;
 const TRIES: usize = 3;
 
 pub(crate) fn run(args: &ImportArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let mut beads = Beads::open(global)?;
+    let mut beads = global.open()?;
     let default = beads.directory.join("issues.jsonl");
     let path = args.file.as_deref().unwrap_or(&default);
     let source = Source::read(path)?;

@@ -18,8 +18,8 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 
 use self::settings::Settings;
+use crate::args::here;
 use crate::args::{Global, PermissionsArg};
-use crate::beads::{Writer, here};
 use crate::failure::Failure;
 use crate::ui::{Ui, counted, quoted};
 
@@ -136,7 +136,7 @@ fn make(
     if !args.from_bd {
         return Ok(store::init(here)?);
     }
-    let moved = store::init_from_bd(here, Writer::new(global).stamp())?;
+    let moved = store::init_from_bd(here, global.writer().stamp())?;
     ui.say(&format!(
         "moved {} and {} from bd; its own database stays as it was and is not used any more; .beads/beads-ralph.json says so and belongs to this machine, so keep it out of commits\n",
         counted(moved.n_beads, "bead", "beads"),

@@ -1,18 +1,22 @@
-//! `list`: beads by status, label, type and more.
+//! `list`, `search` and `ready`: beads by status, label, type and more, by words, and those that can be started now.
 //!
-//! Data: `{"beads": […], "more": bool}`; with `--blocked` each bead also has `blockers`.
+//! Data: `{"beads": […], "more": bool}`; with `--blocked` each bead also has `blockers`. Data of `ready --claim`: `{"claimed": {…} | null}`, where the bead
+//! has its `fence` and `lease_until`.
 
 use std::ops::ControlFlow;
 
+use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::issue::{Blocker, Order, Query, Record, StatusFilter};
+use beads_ralph_runtime::app::beads::{Beads, Listed, claimable};
+use beads_ralph_runtime::store::NewClaim;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 
-use crate::args::{FilterArgs, Global, pair};
-use crate::beads::Beads;
+use super::claim::{self, ClaimFacts};
+use crate::args::{FilterArgs, Global, HolderArgs, pair};
 use crate::failure::Failure;
-use crate::ui::bead_view::{self, JsonBead, blocked_rows, blockers_to_json, rows};
+use crate::ui::bead_view::{self, JsonBead, blocked_rows, rows};
 use crate::ui::table::{Columns, Page};
 use crate::ui::{Streamed, Ui};
 
@@ -20,7 +24,7 @@ use crate::ui::{Streamed, Ui};
 pub(crate) struct ListArgs {
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
-    /// Only with one of these statuses; without it, everything that is not done
+    /// Only with one of these statuses (default: everything that is not closed)
     #[arg(
         short,
         long,
@@ -29,31 +33,31 @@ pub(crate) struct ListArgs {
         conflicts_with = "all"
     )]
     pub(crate) status: Vec<String>,
-    /// Whatever the status, and templates and bookkeeping too
+    /// Include closed beads, templates and bookkeeping
     #[arg(long)]
     pub(crate) all: bool,
     /// Only without any of these labels
     #[arg(long, value_name = "LABELS", value_delimiter = ',')]
     pub(crate) no_label: Vec<String>,
-    /// Only direct parts of this bead
+    /// Only direct children of this bead
     #[arg(long, value_name = "ID")]
     pub(crate) parent: Option<String>,
-    /// Only with this value under a key of the metadata; may be repeated
+    /// Only with this value under a key of the metadata (repeatable)
     #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
     pub(crate) metadata: Vec<(String, String)>,
-    /// Only what is held under this name
+    /// Only beads held by this name
     #[arg(long, value_name = "NAME")]
     pub(crate) holder: Option<String>,
-    /// Only what you hold
+    /// Only beads that you hold
     #[arg(long, conflicts_with = "holder")]
     pub(crate) mine: bool,
-    /// Only what waits for something, with what it waits for
+    /// Only blocked beads, with their blockers
     #[arg(long)]
     pub(crate) blocked: bool,
     /// The order
     #[arg(long, value_enum, default_value_t = SortArg::Priority, value_name = "BY")]
     pub(crate) sort: SortArg,
-    /// How many to show at the most; 0 shows all
+    /// Show at most this many; 0 shows all
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
     pub(crate) limit: usize,
 }
@@ -81,16 +85,50 @@ impl From<SortArg> for Order {
     }
 }
 
-pub(crate) fn run(args: &ListArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let beads = Beads::open(global)?;
+#[derive(Debug, Args)]
+pub(crate) struct SearchArgs {
+    /// Words that must all occur in the id, title, description or notes
+    #[arg(required = true)]
+    pub(crate) words: Vec<String>,
+    /// Only with one of these statuses (default: any status)
+    #[arg(short, long, value_name = "STATUSES", value_delimiter = ',')]
+    pub(crate) status: Vec<String>,
+    /// Show at most this many; 0 shows all
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
+    pub(crate) limit: usize,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReadyArgs {
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
+    /// Show at most this many; 0 shows all
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    pub(crate) limit: usize,
+    /// Claim the first one that is available
+    #[arg(long)]
+    pub(crate) claim: bool,
+    #[command(flatten)]
+    pub(crate) holder: HolderArgs,
+}
+
+/// The list for programs.
+#[derive(Serialize)]
+struct JsonList<B> {
+    beads: B,
+    more: bool,
+}
+
+pub(crate) fn list(args: &ListArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
+    let beads = global.open()?;
     if args.limit == 0 && !args.blocked {
         return show_all(&beads, &query(args, &beads)?, ui);
     }
-    let listed = find(&beads, query(args, &beads)?, args.limit)?;
+    let listed = beads.list(query(args, &beads)?, args.limit)?;
     if args.blocked {
-        return list_blocked(&listed, &beads, ui);
+        return show_blocked(&listed, &beads, ui);
     }
-    listed.show(&beads, ui)
+    show(&listed, &beads, ui)
 }
 
 fn query(args: &ListArgs, beads: &Beads) -> Result<Query, Failure> {
@@ -118,12 +156,12 @@ fn query(args: &ListArgs, beads: &Beads) -> Result<Query, Failure> {
 }
 
 /// The statuses that were named, if any were.
-pub(crate) fn statuses(named: &[String]) -> Option<StatusFilter> {
+fn statuses(named: &[String]) -> Option<StatusFilter> {
     (!named.is_empty()).then(|| StatusFilter::OneOf(named.to_vec()))
 }
 
-/// The question that the common filters ask.
-pub(crate) fn filtered(filter: &FilterArgs) -> Query {
+/// The query of the common filters.
+fn filtered(filter: &FilterArgs) -> Query {
     Query {
         labels_all: filter.label.clone(),
         labels_any: filter.label_any.clone(),
@@ -134,61 +172,38 @@ pub(crate) fn filtered(filter: &FilterArgs) -> Query {
     }
 }
 
-/// Beads up to a limit, and whether there are more.
-pub(crate) struct Listed {
-    pub(crate) records: Vec<Record>,
-    pub(crate) has_more: bool,
+/// What is said when a list is empty.
+const NONE: &str = "no beads match; --all includes closed ones\n";
+
+/// Prints the beads in the form that was asked for.
+fn show(listed: &Listed, beads: &Beads, ui: &Ui) -> Result<(), Failure> {
+    if ui.is_json() {
+        return ui.data(&JsonList {
+            beads: bead_view::all_to_json(&listed.records, beads)?,
+            more: listed.has_more,
+        });
+    }
+    if listed.records.is_empty() {
+        ui.say(NONE);
+        return Ok(());
+    }
+    ui.out(&rows(&listed.records, Page::of(ui)))?;
+    say_more(listed, ui);
+    Ok(())
 }
 
-/// Asks the store; a limit of 0 is none.
-pub(crate) fn find(beads: &Beads, mut query: Query, limit: usize) -> Result<Listed, Failure> {
-    query.limit = (limit > 0).then(|| limit.saturating_add(1));
-    let mut records = beads.store.find(&query)?;
-    let has_more = limit > 0 && records.len() > limit;
-    if has_more {
-        records.truncate(limit);
+/// Says that there are more, and how to see them.
+fn say_more(listed: &Listed, ui: &Ui) {
+    if listed.has_more {
+        ui.say(&format!(
+            "only the first {} are shown; --limit 0 shows all\n",
+            listed.records.len()
+        ));
     }
-    Ok(Listed { records, has_more })
 }
 
 /// From how many bytes on a long list is printed on.
 const PRINTED_AT_ONCE: usize = 64 * 1024;
-
-/// The list for programs.
-#[derive(Serialize)]
-struct JsonList<B> {
-    beads: B,
-    more: bool,
-}
-
-impl Listed {
-    /// Prints the beads in the form that was asked for.
-    pub(crate) fn show(&self, beads: &Beads, ui: &Ui) -> Result<(), Failure> {
-        if ui.is_json() {
-            return ui.data(&JsonList {
-                beads: bead_view::all_to_json(&self.records, beads)?,
-                more: self.has_more,
-            });
-        }
-        if self.records.is_empty() {
-            ui.say("no beads are like that; --all shows closed ones too\n");
-            return Ok(());
-        }
-        ui.out(&rows(&self.records, Page::of(ui)))?;
-        self.say_more(ui);
-        Ok(())
-    }
-
-    /// Says that there are more, and how to see them.
-    pub(crate) fn say_more(&self, ui: &Ui) {
-        if self.has_more {
-            ui.say(&format!(
-                "only the first {} are shown; --limit 0 shows all\n",
-                self.records.len()
-            ));
-        }
-    }
-}
 
 /// Shows beads as they are read, because nobody knows how many there are.
 fn show_all(beads: &Beads, query: &Query, ui: &Ui) -> Result<(), Failure> {
@@ -211,7 +226,7 @@ fn show_all(beads: &Beads, query: &Query, ui: &Ui) -> Result<(), Failure> {
     let page = Page::of(ui);
     let mut columns = [false, true].map(|is_held| Columns::new(bead_view::heads(is_held)));
     let (mut is_any, mut is_held) = (false, false);
-    beads.each(query, |record| {
+    beads.each::<Failure>(query, |record| {
         is_any = true;
         is_held |= record.claim.is_some();
         for (is_held, columns) in [false, true].into_iter().zip(&mut columns) {
@@ -220,13 +235,13 @@ fn show_all(beads: &Beads, query: &Query, ui: &Ui) -> Result<(), Failure> {
         Ok(ControlFlow::Continue(()))
     })?;
     if !is_any {
-        ui.say("no beads are like that; --all shows closed ones too\n");
+        ui.say(NONE);
         return Ok(());
     }
     let [unheld, held] = columns;
     let mut columns = if is_held { held } else { unheld };
     let mut text = columns.head(page);
-    beads.each(query, |record| {
+    beads.each::<Failure>(query, |record| {
         text.push_str(&columns.row(&bead_view::held_row(&record, is_held), page));
         if text.len() >= PRINTED_AT_ONCE {
             ui.out(&text)?;
@@ -237,26 +252,126 @@ fn show_all(beads: &Beads, query: &Query, ui: &Ui) -> Result<(), Failure> {
     ui.out(&text)
 }
 
-fn list_blocked(listed: &Listed, beads: &Beads, ui: &Ui) -> Result<(), Failure> {
-    let mut waiting: Vec<(Record, Vec<Blocker>)> = Vec::new();
+fn show_blocked(listed: &Listed, beads: &Beads, ui: &Ui) -> Result<(), Failure> {
+    #[derive(Serialize)]
+    struct More<'b> {
+        blockers: &'b [Blocker],
+    }
+    let mut blocked: Vec<(Record, Vec<Blocker>)> = Vec::new();
     for record in &listed.records {
         let blockers = beads.store.blockers(record.issue.id())?;
-        waiting.push((record.clone(), blockers));
+        blocked.push((record.clone(), blockers));
     }
     if ui.is_json() {
-        let mut json = Vec::new();
-        for (record, blockers) in &waiting {
-            let mut bead = bead_view::to_json(record, beads.n_dependents(record.issue.id())?);
-            bead.insert("blockers".to_owned(), blockers_to_json(blockers).into());
-            json.push(Value::Object(bead));
-        }
-        return ui.data(&json!({"beads": json, "more": listed.has_more}));
+        let bead = |(record, blockers): &(Record, Vec<Blocker>)| {
+            let n_dependents = beads.n_dependents(record.issue.id())?;
+            Ok(bead_view::with(record, n_dependents, &More { blockers }))
+        };
+        let shown: Result<Vec<Map<String, Value>>, Failure> = blocked.iter().map(bead).collect();
+        return ui.data(&JsonList {
+            beads: shown?,
+            more: listed.has_more,
+        });
     }
-    if waiting.is_empty() {
-        ui.say("nothing waits for anything\n");
+    if blocked.is_empty() {
+        ui.say("no bead is blocked\n");
         return Ok(());
     }
-    ui.out(&blocked_rows(&waiting, Page::of(ui)))?;
-    listed.say_more(ui);
+    ui.out(&blocked_rows(&blocked, Page::of(ui)))?;
+    say_more(listed, ui);
     Ok(())
+}
+
+pub(crate) fn search(args: &SearchArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
+    let words = args.words.join(" ");
+    if words.trim().is_empty() {
+        return Err(Failure::new(
+            ErrorCode::ValidationConstraint,
+            "there are no words to search for",
+        )
+        .action("name at least one word"));
+    }
+    let beads = global.open()?;
+    let query = Query {
+        status: statuses(&args.status).unwrap_or(StatusFilter::Any),
+        text: Some(words),
+        ..Query::default()
+    };
+    let listed = beads.list(query, args.limit)?;
+    if listed.records.is_empty() && !ui.is_json() {
+        ui.say("no bead has all of these words\n");
+        return Ok(());
+    }
+    show(&listed, &beads, ui)
+}
+
+pub(crate) fn ready(args: &ReadyArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
+    if !args.claim && (args.holder.holder.is_some() || args.holder.pid.is_some()) {
+        let message = "--holder and --pid say who claims a bead, and need --claim";
+        return Err(Failure::new(ErrorCode::ValidationConstraint, message)
+            .action("add --claim, or leave them out")
+            .exit_with(2));
+    }
+    let mut beads = global.open()?;
+    let query = claimable(filtered(&args.filter), beads.by.now);
+    if args.claim {
+        return claim_first(args, &mut beads, &query, ui);
+    }
+    let listed = beads.list(query, args.limit)?;
+    if listed.records.is_empty() && !ui.is_json() {
+        ui.say(&nothing(&beads)?);
+        return Ok(());
+    }
+    show(&listed, &beads, ui)
+}
+
+/// Why there is nothing to do: two sentences that save a search.
+fn nothing(beads: &Beads) -> Result<String, Failure> {
+    let blocked = Query {
+        is_blocked: Some(true),
+        limit: Some(1),
+        ..Query::default()
+    };
+    let any = Query {
+        limit: Some(1),
+        ..Query::default()
+    };
+    let hint = if !beads.store.find(&blocked)?.is_empty() {
+        "see `beads-ralph list --blocked` for what is blocked, and by what"
+    } else if !beads.store.find(&any)?.is_empty() {
+        "see `beads-ralph list` for what is in progress or deferred"
+    } else {
+        "everything is closed, or the store is empty"
+    };
+    Ok(format!("nothing is ready; {hint}\n"))
+}
+
+fn claim_first(args: &ReadyArgs, beads: &mut Beads, query: &Query, ui: &Ui) -> Result<(), Failure> {
+    #[derive(Serialize)]
+    struct First {
+        claimed: Option<Map<String, Value>>,
+    }
+    let holder = args.holder.holder(&beads.by)?;
+    let new = NewClaim {
+        holder: &holder,
+        lease_until: beads.by.lease_until(args.holder.lease)?,
+        is_forced: false,
+        instead_of: None,
+    };
+    let claimed = beads.claim_first(query, &new)?;
+    let Some(record) = claimed else {
+        if ui.is_json() {
+            return ui.data(&First { claimed: None });
+        }
+        ui.say(&nothing(beads)?);
+        return Ok(());
+    };
+    if ui.is_json() {
+        let n_dependents = beads.n_dependents(record.issue.id())?;
+        let bead = bead_view::with(&record, n_dependents, &ClaimFacts::of(&record));
+        return ui.data(&First {
+            claimed: Some(bead),
+        });
+    }
+    ui.out(&format!("{}\n", claim::sentence(&record)))
 }

@@ -8,11 +8,11 @@ use std::fmt::Write as _;
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Event, EventKind, Facts};
 use beads_ralph_core::text::excerpt;
+use beads_ralph_runtime::app::beads::Beads;
 use clap::Args;
 use serde_json::{Value, json};
 
 use crate::args::Global;
-use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::Ui;
 use crate::ui::table::Page;
@@ -27,7 +27,7 @@ pub(crate) struct LogArgs {
 }
 
 pub(crate) fn run(args: &LogArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let beads = Beads::open(global)?;
+    let beads = global.open()?;
     let (events, has_more) = match &args.id {
         Some(id) => of_bead(id, args.limit, &beads)?,
         None => of_store(args.limit, &beads)?,
@@ -53,11 +53,11 @@ fn of_bead(id: &str, limit: usize, beads: &Beads) -> Result<(Vec<Event>, bool), 
         // What was deleted still has its history.
         Err(failure) => {
             let Ok(id) = BeadId::parse(id) else {
-                return Err(failure);
+                return Err(failure.into());
             };
             let events = beads.store.events(Some(&id), 0, usize::MAX)?;
             if events.is_empty() {
-                return Err(failure);
+                return Err(failure.into());
             }
             events
         }

@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 
 use beads_ralph_core::issue::{Claim, Edit, Liveness, Query, Record, StatusFilter};
 use beads_ralph_core::text::excerpt;
+use beads_ralph_runtime::app::beads::Beads;
 use beads_ralph_runtime::os::host;
 use beads_ralph_runtime::store::{Guard, StoreError, Write};
 use clap::Args;
@@ -17,7 +18,6 @@ use serde_json::{Value, json};
 
 use self::runs::LeftRun;
 use crate::args::Global;
-use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::bead_view::{held, named, time};
 use crate::ui::{Ui, counted};
@@ -43,7 +43,7 @@ struct Seen {
 }
 
 pub(crate) fn run(args: &RecoverArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let mut beads = Beads::open(global)?;
+    let mut beads = global.open()?;
     let runs = runs::settle(args, &beads.directory)?;
     let query = Query {
         status: StatusFilter::OneOf(vec!["in_progress".to_owned()]),

@@ -8,17 +8,18 @@
 use std::fmt::Write as _;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::{Blocker, Comment, Record, Waiting};
+use beads_ralph_core::issue::{Blocker, Claim, Comment, Fence, Record, Waiting};
 use beads_ralph_core::text::{excerpt, visible};
+use beads_ralph_runtime::app::beads::{Beads, n_blocking};
 use clap::Args;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::args::Global;
-use crate::beads::{Beads, n_blocking};
 use crate::failure::Failure;
-use crate::origin::{Origin, Origins};
+use crate::origin::{Origin, OriginJson, Origins};
 use crate::ui::Ui;
-use crate::ui::bead_view::{self, blockers_to_json, held, paragraph};
+use crate::ui::bead_view::{self, held, paragraph};
 use crate::ui::table::{Page, pairs};
 
 #[derive(Debug, Args)]
@@ -44,15 +45,19 @@ struct Whole {
 }
 
 pub(crate) fn run(args: &ShowArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let beads = Beads::open(global)?;
+    #[derive(Serialize)]
+    struct Shown {
+        beads: Vec<Map<String, Value>>,
+    }
+    let beads = global.open()?;
     let mut origins = Origins::of(&beads.directory);
     let mut shown = Vec::new();
     for id in &args.ids {
         shown.push(read(id, &beads, &mut origins)?);
     }
     if ui.is_json() {
-        let json: Vec<Value> = shown.iter().map(to_json).collect();
-        return ui.data(&json!({"beads": json}));
+        let beads = shown.iter().map(to_json).collect();
+        return ui.data(&Shown { beads });
     }
     for (at, whole) in shown.iter().enumerate() {
         let gap = if at > 0 { "\n" } else { "" };
@@ -85,26 +90,43 @@ fn read(id: &str, beads: &Beads, origins: &mut Origins) -> Result<Whole, Failure
     })
 }
 
-fn to_json(whole: &Whole) -> Value {
+/// What `show` adds to a bead.
+#[derive(Serialize)]
+struct Facts<'w> {
+    comments: Vec<Value>,
+    version: u64,
+    fence: Fence,
+    claim: Option<&'w Claim>,
+    is_blocked: bool,
+    blockers: &'w [Blocker],
+    dependents: Vec<Dependent<'w>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<OriginJson<'w>>,
+}
+
+#[derive(Serialize)]
+struct Dependent<'w> {
+    id: &'w BeadId,
+    #[serde(rename = "type")]
+    kind: &'w str,
+}
+
+fn to_json(whole: &Whole) -> Map<String, Value> {
     let record = &whole.record;
-    let mut json = bead_view::to_json(record, n_blocking(&whole.dependents));
-    let comments: Vec<Value> = whole.comments.iter().map(Comment::to_value).collect();
-    let dependent = |(id, kind): &(BeadId, String)| json!({"id": id.as_str(), "type": kind});
-    let dependents: Vec<Value> = whole.dependents.iter().map(dependent).collect();
-    json.insert("comments".to_owned(), comments.into());
-    json.insert("version".to_owned(), record.version.into());
-    json.insert("fence".to_owned(), record.fence.0.into());
-    json.insert("claim".to_owned(), json!(record.claim));
-    json.insert("is_blocked".to_owned(), record.is_blocked.into());
-    json.insert(
-        "blockers".to_owned(),
-        blockers_to_json(&whole.blockers).into(),
-    );
-    json.insert("dependents".to_owned(), dependents.into());
-    if let Some(origin) = &whole.origin {
-        json.insert("source".to_owned(), origin.to_json());
-    }
-    Value::Object(json)
+    let dependents = whole.dependents.iter();
+    let facts = Facts {
+        comments: whole.comments.iter().map(Comment::to_value).collect(),
+        version: record.version,
+        fence: record.fence,
+        claim: record.claim.as_ref(),
+        is_blocked: record.is_blocked,
+        blockers: &whole.blockers,
+        dependents: dependents
+            .map(|(id, kind)| Dependent { id, kind })
+            .collect(),
+        source: whole.origin.as_ref().map(Origin::to_json),
+    };
+    bead_view::with(record, n_blocking(&whole.dependents), &facts)
 }
 
 fn text(whole: &Whole, args: &ShowArgs, beads: &Beads, page: Page) -> Result<String, Failure> {

@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::engine::CommitId;
 use beads_ralph_core::text::visible;
+use beads_ralph_runtime::app::beads::Beads;
 use beads_ralph_runtime::config;
 use beads_ralph_runtime::git::Git;
 use beads_ralph_runtime::ports::{Place, Repository as _};
@@ -21,7 +22,6 @@ use serde_json::{Value, json};
 
 use super::run as running;
 use crate::args::Global;
-use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::{Ui, counted};
 use works::{Work, Works};
@@ -108,7 +108,7 @@ impl Thing {
 }
 
 pub(crate) fn run(args: &CleanArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let beads = Beads::open(global)?;
+    let beads = global.open()?;
     let root = running::main_root(&beads.directory)?;
     let config = config::load(Some(&root))?;
     let site = running::Place::new(root, config)?;

@@ -8,6 +8,7 @@ use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::issue::Query;
 use beads_ralph_core::text::visible;
 use beads_ralph_core::vocabulary::label;
+use beads_ralph_runtime::app::beads::Beads;
 use beads_ralph_runtime::implement::drive::{DriveNews, Driven, Driver, Until, candidates};
 use beads_ralph_runtime::implement::{Dispatcher, ImplementError, Site};
 use beads_ralph_runtime::progress::Nobody;
@@ -16,7 +17,6 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::args::{Global, PermissionsArg};
-use crate::beads::Beads;
 use crate::dispatching::{Shop, explained, to_json, words};
 use crate::failure::Failure;
 use crate::ui::format::{duration, list};
@@ -42,7 +42,7 @@ pub(crate) struct DriveArgs {
 }
 
 pub(crate) fn run(args: &DriveArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let mut beads = Beads::open(global)?;
+    let mut beads = global.open()?;
     let shop = Shop::open(&beads, args.permissions)?;
     let (forge, integration) = shop.integration()?;
     let site = shop.site(forge.as_ref(), integration);

@@ -8,7 +8,7 @@ use beads_ralph_runtime::implement::Dispatcher;
 use clap::Args;
 
 use crate::args::{Global, PermissionsArg};
-use crate::beads::Beads;
+
 use crate::dispatching::{Shop, explained, to_json, words};
 use crate::failure::Failure;
 use crate::ui::Ui;
@@ -28,7 +28,7 @@ pub(crate) struct ImplementArgs {
 }
 
 pub(crate) fn run(args: &ImplementArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let mut beads = Beads::open(global)?;
+    let mut beads = global.open()?;
     let source = beads.resolve(&args.source)?.issue.id().clone();
     let shop = Shop::open(&beads, args.permissions)?;
     let (forge, integration) = shop.integration()?;

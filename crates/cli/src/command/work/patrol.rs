@@ -8,6 +8,7 @@ use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::issue::Query;
 use beads_ralph_core::patrol::{Check, Measure, measure};
 use beads_ralph_core::text::visible;
+use beads_ralph_runtime::app::beads::Beads;
 use beads_ralph_runtime::bead_files::Ralph;
 use beads_ralph_runtime::config;
 use beads_ralph_runtime::os::process::{Cancel, Units};
@@ -16,13 +17,12 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::args::Global;
-use crate::beads::{Beads, is_passing};
 use crate::failure::Failure;
 use crate::ui::Ui;
 use crate::work;
 
 pub(crate) fn run(args: &PatrolArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let mut beads = Beads::open(global)?;
+    let mut beads = global.open()?;
     let root = work::store_root(&beads);
     let config = config::load(Some(&root))?;
     let (units, cancel) = (Units::own()?, Cancel::on_signals()?);
@@ -71,7 +71,7 @@ fn walk(
                 last = reports;
             }
             Err(PatrolError::Interrupted) if !is_once => return Ok((n_cycles, last)),
-            Err(PatrolError::Store(error)) if !is_once && is_passing(&error) => {
+            Err(PatrolError::Store(error)) if !is_once && error.is_temporary() => {
                 ui.complain(&format!(
                     "{}; it is tried again\n",
                     visible(&error.to_string())

@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::args::Global;
-use crate::beads::Beads;
+
 use crate::failure::Failure;
 use crate::ui::Ui;
 use crate::ui::bead_view::time;
@@ -21,7 +21,7 @@ pub(crate) struct PauseArgs {
 }
 
 pub(crate) fn run(args: &PauseArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let mut beads = Beads::open(global)?;
+    let mut beads = global.open()?;
     let store = beads.store.as_mut();
     if args.off {
         let is_changed = controls::resume(store, beads.by.stamp())?;

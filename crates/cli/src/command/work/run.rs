@@ -19,6 +19,7 @@ use beads_ralph_core::engine::{Integration, Outcome, Settings, Trouble};
 use beads_ralph_core::issue::{Entry, Query, Standing};
 use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_runtime::agent::Finding;
+use beads_ralph_runtime::app::beads::Beads;
 use beads_ralph_runtime::config::{self, Config};
 use beads_ralph_runtime::forge::{self, Gh, GitHub};
 use beads_ralph_runtime::git::{self, Git};
@@ -33,7 +34,6 @@ use clap::{Args, ValueEnum};
 use self::preflight::Preflight;
 use self::screen::Screen;
 use crate::args::{Global, PermissionsArg};
-use crate::beads::Beads;
 use crate::command::inspect::blocked::people_parts;
 use crate::command::plan::apply::{AppliedForRun, apply_for_run};
 use crate::failure::Failure;
@@ -105,7 +105,7 @@ pub(crate) fn run(args: &RunArgs, global: &Global, ui: &Ui) -> Result<(), Failur
         Some(plan) => Some(apply_for_run(plan, args, global, ui)?),
         None => None,
     };
-    let mut beads = Beads::open(global)?;
+    let mut beads = global.open()?;
     let root = main_root(&beads.directory)?;
     if let (true, Some(applied)) = (args.dry_run, &applied) {
         beads.store = Box::new(imagined(&beads, applied)?);

@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::args::Global;
-use crate::beads::Beads;
+
 use crate::failure::Failure;
 use crate::ui::Ui;
 
@@ -19,7 +19,7 @@ pub(crate) struct StopArgs {
 }
 
 pub(crate) fn run(args: &StopArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
-    let mut beads = Beads::open(global)?;
+    let mut beads = global.open()?;
     let order = controls::stop(beads.store.as_mut(), args.now, beads.by.stamp())?;
     if ui.is_json() {
         return ui.data(&json!({"stop": order}));

@@ -12,6 +12,7 @@ use std::time::Duration;
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_core::watchdog::{Step, minutes};
+use beads_ralph_runtime::app::beads::Beads;
 use beads_ralph_runtime::bead_files::Ralph;
 use beads_ralph_runtime::os::clock;
 use beads_ralph_runtime::os::process::Cancel;
@@ -22,7 +23,6 @@ use serde_json::{Value, json};
 
 use self::executing::{Executed, Executor};
 use crate::args::{Global, duration};
-use crate::beads::{Beads, Writer, is_passing};
 use crate::command::work::exec::ExecArgs;
 use crate::failure::Failure;
 use crate::ui::{Ui, counted};
@@ -55,7 +55,7 @@ struct Watch {
 pub(crate) fn run(args: &WatchdogArgs, global: &Global, ui: &Ui) -> Result<(), Failure> {
     let (mut beads, ralph) = place(global)?;
     let cancel = Cancel::on_signals()?;
-    let writer = Writer::new(global);
+    let writer = global.writer();
     let dog = Watchdog {
         ralph: &ralph,
         cancel: &cancel,
@@ -89,7 +89,7 @@ pub(crate) fn run(args: &WatchdogArgs, global: &Global, ui: &Ui) -> Result<(), F
 
 /// The store, and the beads in files. Where there are such beads, no store is needed.
 fn place(global: &Global) -> Result<(Option<Beads>, Ralph), Failure> {
-    match Beads::open(global) {
+    match global.open() {
         Ok(beads) => {
             let root = work::store_root(&beads);
             let ralph = Ralph::with_store(&root, &beads.directory);
@@ -119,7 +119,7 @@ fn watch(
         match turn(dog, executor, store.as_deref_mut(), &mut watch, ui) {
             Ok(()) => {}
             Err(WatchdogError::Interrupted) if !args.once => return Ok(watch),
-            Err(WatchdogError::Store(error)) if !args.once && is_passing(&error) => {
+            Err(WatchdogError::Store(error)) if !args.once && error.is_temporary() => {
                 ui.complain(&format!(
                     "{}; it is tried again\n",
                     visible(&error.to_string())

@@ -25,7 +25,7 @@ fn closing_sets_the_time_and_frees_what_waits() {
     assert_eq!(shown(&env, "bd-a")["close_reason"], "tested");
     let text = env.run(&["close", "bd-a", "bd-b"]).exits(0).stdout;
     assert!(
-        text.contains("was closed already") && text.contains("closed bd-b"),
+        text.contains("is already closed") && text.contains("closed bd-b"),
         "{text}"
     );
 }
@@ -38,7 +38,7 @@ fn what_waits_is_not_closed_unless_forced() {
         refused["results"][0]["error"]["message"]
             .as_str()
             .unwrap()
-            .contains("waits for bd-a (open)")
+            .contains("blocked by bd-a (open)")
     );
     assert!(
         refused["results"][1]["error"]["message"]

@@ -110,7 +110,7 @@ fn a_tree_draws_each_bead_once() {
     ));
     assert_eq!(
         env.run(&["dep", "tree", "top"]).exits(0).stdout,
-        "top (open) T\n  l (open) L\n    base (open) B\n  r (open) R\n    l (open) (as above) L\n    gone (not here)\n"
+        "top (open) T\n  l (open) L\n    base (open) B\n  r (open) R\n    l (open) (as above) L\n    gone (missing)\n"
     );
     let nodes = data(&env, &["dep", "tree", "top", "--depth", "1"])["nodes"].take();
     assert_eq!(

@@ -9,6 +9,8 @@ use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::implement::linked_source;
 use beads_ralph_core::issue::Record;
 use beads_ralph_core::molecule::{Molecule, is_root};
+use beads_ralph_runtime::app::beads::Beads;
+use beads_ralph_runtime::app::molecules;
 use beads_ralph_runtime::bead_files::Ralph;
 use beads_ralph_runtime::implement::{reviews_of, work_of};
 use beads_ralph_runtime::run::{RunDirectory, file_name};
@@ -17,9 +19,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::Serialize;
 
 use crate::args::Global;
-use crate::beads::{Beads, here};
+use crate::args::here;
 use crate::failure::Failure;
-use crate::{molecules, work};
+use crate::work;
 
 /// A run that wrote something for the bead. What `implement` did in a molecule is one run, too.
 pub(super) struct Run {
@@ -104,7 +106,7 @@ fn in_store(
     ralph: &Ralph,
     global: &Global,
 ) -> Result<Option<(String, Vec<Run>)>, Failure> {
-    let beads = match Beads::open(global) {
+    let beads = match global.open() {
         Err(failure) if failure.code() == ErrorCode::DatabaseNotInitialized => return Ok(None),
         opened => opened?,
     };

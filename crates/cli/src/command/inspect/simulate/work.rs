@@ -8,6 +8,7 @@ use beads_ralph_core::engine::{Event, Integration, Settings, Task};
 use beads_ralph_core::gate::Gates;
 use beads_ralph_core::issue::{Abandoned, Claim, Entry, Query, StatusFilter};
 use beads_ralph_core::simulate::{Lessons, Model, Recorded};
+use beads_ralph_runtime::app::beads::Beads;
 use beads_ralph_runtime::app::plan::{PlanInput, PlanOptions};
 use beads_ralph_runtime::config::{self, Config, IntegrationMode};
 use beads_ralph_runtime::run::{RunDirectory, Selection, Sight, TaskReader, read_journal};
@@ -18,7 +19,7 @@ use jiff::Timestamp;
 
 use super::SimulateArgs;
 use crate::args::Global;
-use crate::beads::{Beads, here};
+use crate::args::here;
 use crate::command::inspect::simulate::model::ModelArgs;
 use crate::command::plan::error;
 use crate::command::work::run::settings::configured;
@@ -57,13 +58,13 @@ pub(super) fn read(args: &SimulateArgs, global: &Global, ui: &Ui) -> Result<Work
         }
         (None, Some(plan)) => {
             let (tasks, settings) = of_plan(plan, args, ui)?;
-            if let (false, Ok(beads)) = (args.model.no_history, Beads::open(global)) {
+            if let (false, Ok(beads)) = (args.model.no_history, global.open()) {
                 learn(&beads, &rules_of(here().ok().as_deref())?, &mut lessons)?;
             }
             (tasks, settings, None)
         }
         (None, None) => {
-            let beads = Beads::open(global)?;
+            let beads = global.open()?;
             let config = config::load(beads.directory.parent())?;
             let rules = rules(&config);
             if !args.model.no_history {

@@ -7,11 +7,11 @@ use beads_ralph_core::implement::linked_source;
 use beads_ralph_core::issue::{Query, Record, Standing};
 use beads_ralph_core::molecule::{Molecule, Place, Step};
 use beads_ralph_core::vocabulary::label;
+use beads_ralph_runtime::app::beads::Beads;
+use beads_ralph_runtime::app::molecules;
 use serde::Serialize;
 
-use crate::beads::Beads;
 use crate::failure::Failure;
-use crate::molecules;
 use crate::ui::table::{Page, Table};
 
 /// A bead that is not closed, and how far it is.

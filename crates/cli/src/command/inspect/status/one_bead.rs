@@ -9,6 +9,7 @@ use beads_ralph_core::implement::reason;
 use beads_ralph_core::issue::{Issue, Record, Standing};
 use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_core::vocabulary::{label, metadata as key};
+use beads_ralph_runtime::app::beads::Beads;
 use beads_ralph_runtime::check::last_records;
 use beads_ralph_runtime::run::{RunDirectory, spent_on};
 use camino::Utf8Path;
@@ -17,7 +18,6 @@ use serde_json::{Map, Value};
 
 use super::metadata;
 use super::stages::{self, JsonMolecule, PartOf, Worked};
-use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::origin::{Origin, Origins};
 use crate::ui::Ui;

@@ -7,12 +7,12 @@ use beads_ralph_core::issue::Record;
 use beads_ralph_core::molecule::{Molecule, Step};
 use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_core::vocabulary::label;
+use beads_ralph_runtime::app::beads::Beads;
+use beads_ralph_runtime::app::molecules;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::beads::Beads;
 use crate::failure::Failure;
-use crate::molecules;
 use crate::ui::table::{Page, Table, pairs};
 use crate::worker_reports::{Found, reports};
 

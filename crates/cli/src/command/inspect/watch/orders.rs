@@ -2,14 +2,13 @@
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_runtime::app::beads::{Authority, Beads, refuse_retry};
 use beads_ralph_runtime::controls;
 use beads_ralph_runtime::run::RunDirectory;
 use camino::Utf8Path;
 
-use crate::args::{Global, GuardArgs};
-use crate::beads::Beads;
-use crate::command::store::reopen;
-use crate::command::work::retry;
+use crate::args::Global;
+use crate::command::store::close::opened;
 use crate::failure::Failure;
 use crate::ui::board::Wish;
 
@@ -33,7 +32,7 @@ impl Order<'_> {
 
     /// The store of the run. A run may be looked at from anywhere, and the store of another place is not the one that is meant.
     fn beads(&self) -> Result<Beads, Failure> {
-        let beads = Beads::open(self.global)?;
+        let beads = self.global.open()?;
         let real = |path: &Utf8Path| path.canonicalize_utf8().ok();
         let own = real(&beads.directory);
         if own.is_some_and(|own| real(self.run.path()).is_some_and(|run| run.starts_with(own))) {
@@ -47,9 +46,8 @@ impl Order<'_> {
     fn try_again(&self, id: &BeadId) -> Result<String, Failure> {
         let mut beads = self.beads()?;
         let before = beads.resolve(id.as_str())?;
-        retry::refuse_others(&before)?;
-        let guard = GuardArgs::default();
-        let done = reopen::open_again(&before, "to be tried again:", &guard, &mut beads)?;
+        refuse_retry(&before)?;
+        let done = opened("to be retried:", &beads.reopen(before, Authority::Own)?);
         Ok(if self.is_going_on {
             done.said
         } else {

@@ -7,7 +7,7 @@ use beads_ralph_runtime::run::{Following, RunDirectory};
 use beads_ralph_runtime::store;
 use camino::Utf8PathBuf;
 
-use crate::beads::here;
+use crate::args::here;
 use crate::failure::Failure;
 use crate::journal;
 use crate::ui::board::Board;

@@ -13,7 +13,7 @@ use beads_ralph_runtime::os::process::Units;
 use beads_ralph_runtime::repo;
 use serde_json::{Map, Value, json};
 
-use crate::beads::here;
+use crate::args::here;
 use crate::failure::Failure;
 use crate::ui::table::{Page, Table};
 use crate::ui::{Ui, lines};

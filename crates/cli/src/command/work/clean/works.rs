@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use beads_ralph_core::bead::{BeadId, IssueType, RalphBead, Rules};
 use beads_ralph_core::implement::{linked_source, worktree_of};
 use beads_ralph_core::issue::{Query, Record, Standing, StatusFilter};
+use beads_ralph_runtime::app::beads::Beads;
+use beads_ralph_runtime::app::molecules;
 use beads_ralph_runtime::implement::{own_place, target_of};
 use beads_ralph_runtime::ports::Place;
 use beads_ralph_runtime::run::place;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::super::run::{self as running, settings};
-use crate::beads::Beads;
 use crate::failure::Failure;
-use crate::molecules;
 
 /// Where a bead was worked on that is closed now.
 pub(super) struct Work {

@@ -4,6 +4,7 @@ use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::dod::{DodBead, DodStatus};
 use beads_ralph_core::issue::Holder;
 use beads_ralph_core::vocabulary::ralph_meta;
+use beads_ralph_runtime::app::beads::reopening;
 use beads_ralph_runtime::bead_files::{BeadFile, Evidence};
 use beads_ralph_runtime::check::{Again, Base};
 use beads_ralph_runtime::exec::{
@@ -18,7 +19,6 @@ use serde_json::json;
 
 use super::governed::OVERRULED;
 use super::{Done, Exec, completed_already};
-use crate::command::store::reopen::opening;
 use crate::failure::Failure;
 use crate::ui::counted;
 use crate::ui::live::Live;
@@ -161,7 +161,7 @@ fn claim<'a>(stored: &'a mut Stored, exec: &Exec<'_>) -> Result<StoreKeeper<'a>,
     if exec.args.force && matches!(record.issue.status(), "closed" | "blocked") {
         let write = Write::Update {
             id: id.clone(),
-            edits: opening(record),
+            edits: reopening(record),
             guard: Guard::default(),
         };
         beads.store.write(&[write], beads.by.stamp())?;

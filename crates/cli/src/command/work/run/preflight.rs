@@ -8,13 +8,13 @@ use beads_ralph_core::engine::{Integration, Leader, Settings};
 use beads_ralph_core::issue::{Query, Record};
 use beads_ralph_core::vocabulary::label;
 use beads_ralph_runtime::agent::{self, Finding};
+use beads_ralph_runtime::app::beads::Beads;
 use beads_ralph_runtime::git::{Git, Identity};
 use beads_ralph_runtime::ports::Repository as _;
 use beads_ralph_runtime::run::{Selection, place};
 use beads_ralph_runtime::{agent_files, os::files, removed_sprints, repo};
 
 use super::Place;
-use crate::beads::Beads;
 use crate::failure::Failure;
 
 /// What is looked at.

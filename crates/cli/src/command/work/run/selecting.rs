@@ -6,11 +6,11 @@ use beads_ralph_core::bead::{BeadId, IssueType};
 use beads_ralph_core::diag::{ErrorCode, did_you_mean};
 use beads_ralph_core::issue::{Query, Record, StatusFilter};
 use beads_ralph_core::text::excerpt;
+use beads_ralph_runtime::app::beads::Beads;
 use beads_ralph_runtime::removed_sprints;
 use beads_ralph_runtime::run::Selection;
 
 use super::RunArgs;
-use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::format::list;
 

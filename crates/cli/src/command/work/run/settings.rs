@@ -6,13 +6,13 @@ use std::time::Duration;
 use beads_ralph_core::engine::{Backoff, Cap, Caps, Integration, Leader, Order, Settings};
 use beads_ralph_core::issue::{Query, Record};
 use beads_ralph_core::text::slug;
+use beads_ralph_runtime::app::beads::Beads;
 use beads_ralph_runtime::config::{self, Allowance, Config, IntegrationMode, ScrumMaster};
 use beads_ralph_runtime::os::clock;
 use beads_ralph_runtime::run::Selection;
 use camino::Utf8Path;
 
 use super::{IntegrationArg, RunArgs};
-use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::ui::format::money;
 

@@ -6,13 +6,13 @@ use beads_ralph_core::bead::{AgentSpec, Rules};
 use beads_ralph_core::engine::{BeadState, BeadView, End, Engine, Event, Outcome, Settings};
 use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_runtime::agent::{self, Finding};
+use beads_ralph_runtime::app::beads::Beads;
 use beads_ralph_runtime::bead_files::Ralph;
 use beads_ralph_runtime::run::{Ended, Selection, Sight, TaskReader, left_behind};
 use beads_ralph_runtime::{gate, os::clock, os::host};
 use serde_json::{Value, json};
 
 use super::Place;
-use crate::beads::Beads;
 use crate::failure::Failure;
 use crate::origin::Origins;
 use crate::ui::format::{cost, milliseconds, spending};

@@ -9,27 +9,11 @@ use serde_json::{Map, Value};
 use crate::bd::{Call, Opened, Refusal, input, quoted};
 
 /// Keys of a node that are known.
+#[rustfmt::skip]
 const NODE_KEYS: [&str; 20] = [
-    "key",
-    "id",
-    "title",
-    "type",
-    "status",
-    "description",
-    "design",
-    "acceptance_criteria",
-    "notes",
-    "spec_id",
-    "external_ref",
-    "assignee",
-    "assign_after_create",
-    "owner",
-    "priority",
-    "estimated_minutes",
-    "labels",
-    "metadata",
-    "parent_key",
-    "parent_id",
+    "key", "id", "title", "type", "status", "description", "design", "acceptance_criteria", "notes", "spec_id",
+    "external_ref", "assignee", "assign_after_create", "owner", "priority", "estimated_minutes", "labels", "metadata",
+    "parent_key", "parent_id",
 ];
 const EDGE_KEYS: [&str; 5] = ["from_key", "from_id", "to_key", "to_id", "type"];
 
@@ -106,7 +90,7 @@ pub(super) fn read(call: &Call<'_>, path: &str) -> Result<Plan, Refusal> {
     };
     let value: Value = serde_json::from_slice(&bytes).map_err(|error| unreadable(&error))?;
     for warning in unknown(&value) {
-        call.output.aside(&warning);
+        call.output.stderr(&warning);
     }
     serde_json::from_value(value).map_err(|error| unreadable(&error))
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::RESOLVING;
 use crate::bd::issue_json::IssueJson;
 use crate::bd::{
-    Arity, Call, Command, ID, Opened, Refusal, ids, issue_json, number, string, switch, title_of,
+    Call, Command, ID, Opened, Refusal, ids, issue_json, number, string, switch, title_of,
 };
 
 const DEPTH: i64 = 50;
@@ -17,7 +17,6 @@ pub(super) const COMMAND: Command = Command {
     name: "tree",
     about: "What a bead depends on, as a tree",
     positionals: ID,
-    arity: Arity::Exactly(1),
     flags: &[
         string("direction", "down (default), up or both"),
         string("format", "mermaid: a flowchart"),
