@@ -228,11 +228,7 @@ fn split_comments(document: &mut Document) -> Vec<Comment> {
 }
 
 fn check(node: Node<'_, '_>, errors: &mut Errors) -> Option<(BeadId, Vec<Dependency>)> {
-    let map = node.fields(errors)?;
-    let fields = Fields {
-        map,
-        path: &node.path,
-    };
+    let fields = node.fields(errors)?;
     let id = fields.parsed(errors, "id", check_id);
     fields.required(errors, "title", |node, errors| {
         node.not_blank(errors, "title")
