@@ -11,8 +11,9 @@ pub mod text;
 
 pub mod number;
 
-pub mod tree;
 pub mod vocabulary;
+
+pub mod tree;
 
 pub mod diag;
 

@@ -155,6 +155,11 @@ impl Issue {
             .and_then(Value::as_object)
     }
 
+    /// A text among what its makers added.
+    pub fn metadata_text(&self, key: &str) -> Option<&str> {
+        self.metadata()?.get(key)?.as_str()
+    }
+
     /// What it depends on.
     pub fn dependencies(&self) -> &[Dependency] {
         &self.dependencies

@@ -9,10 +9,9 @@ use beads_ralph_core::tree::{Entry, Node, parse_toml};
 use camino::Utf8Path;
 use serde::Deserialize;
 
-use super::error::{ConfigError, meant};
+use super::{ConfigError, meant};
 use crate::os::files;
 
-/// The file's name in the repository's root.
 pub const PROJECT_FILE_NAME: &str = "project-config.toml";
 
 const TABLES: [&str; 7] = [
@@ -30,7 +29,6 @@ const TABLES: [&str; 7] = [
 pub struct Coverage {
     pub is_applicable: bool,
     pub threshold: u32,
-    /// Where the report of the tests is, from the repository's root.
     pub report_location: Option<String>,
 }
 
@@ -151,11 +149,10 @@ fn unknown(at: usize, what: &str, name: &str, known: &[&str]) -> Fault {
     let name = excerpt(name);
     (
         at,
-        format!("unknown {what} `{name}`; there are {all}{hint}"),
+        format!("unknown {what} `{name}`; expected one of {all}{hint}"),
     )
 }
 
-/// The commands of the project, each where there is one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Gates {
     pub build: Option<String>,
