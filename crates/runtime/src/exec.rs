@@ -1,6 +1,6 @@
 //! Works on one bead until its Definition of Done is met or its attempts are used up (contracts §8.3).
 //!
-//! What to do next is decided by [`Pursuit`](beads_ralph_core::dod::Pursuit) in core; here it is done: the agent is called, the checks are run, evidence is kept, and
+//! What to do next is decided by [`RetryLoop`](beads_ralph_core::dod::RetryLoop) in core; here it is done: the agent is called, the checks are run, evidence is kept, and
 //! the bead is updated after every step, so that a crash at any point leaves a bead that can be run again.
 //! The checks are those that the bead had at the start; nothing that an agent writes can change them.
 

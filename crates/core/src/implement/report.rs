@@ -5,7 +5,6 @@
 
 mod read;
 mod schema_json;
-mod yaml;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
