@@ -174,6 +174,11 @@ impl Issue {
         self.document.get("metadata").and_then(Value::as_object)
     }
 
+    /// A text among what its makers added.
+    pub fn metadata_text(&self, key: &str) -> Option<&str> {
+        self.metadata()?.get(key)?.as_str()
+    }
+
     /// What it depends on.
     pub fn dependencies(&self) -> &[Dependency] {
         &self.dependencies

@@ -83,6 +83,22 @@ pub mod metadata {
     pub const CONSTRAINTS: &str = "constraints";
     /// When a gate was last checked.
     pub const CHECKED_AT: &str = "checked_at";
+    /// What agents took.
+    pub const RECEIPT: &str = "receipt";
+    /// The commit that was made and not judged yet.
+    pub const SEALED_COMMIT: &str = "sealed_commit";
+    /// The run and the effect that wrote last.
+    pub const BEADS_RALPH_RUN: &str = "beads_ralph_run";
+    /// The agent that leads the work.
+    pub const SCRUM_MASTER_AGENT: &str = "scrum_master_agent";
+    /// The session that leads the work.
+    pub const SCRUM_MASTER_SESSION_ID: &str = "scrum_master_session_id";
+    /// The session of the last dev agent.
+    pub const DEV_AGENT_SESSION_ID: &str = "dev_agent_session_id";
+    /// The dev agents.
+    pub const DEV_AGENTS: &str = "dev_agents";
+    /// The QA agents.
+    pub const QA_AGENTS: &str = "qa_agents";
     /// How the sprint ended, as its leading agent or the run said.
     pub const SCRUM_RESULT: &str = "scrum_result";
     /// What the next attempt is told about the last one.

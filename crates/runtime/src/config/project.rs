@@ -10,10 +10,9 @@ use serde::Deserialize;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::{ConfigError, meant};
+use super::{ConfigError, meant};
 use crate::os::files;
 
-/// The file's name in the repository's root.
 pub const PROJECT_FILE_NAME: &str = "project-config.toml";
 
 const TABLES: [&str; 7] = [
@@ -31,7 +30,6 @@ const TABLES: [&str; 7] = [
 pub struct Coverage {
     pub is_applicable: bool,
     pub threshold: u32,
-    /// Where the report of the tests is, from the repository's root.
     pub report_location: Option<String>,
 }
 
@@ -75,7 +73,7 @@ type Fault = (usize, String);
 fn parse(text: &str) -> Result<Project, Fault> {
     let table = DeTable::parse(text).map_err(|error| {
         let at = error.span().map_or(text.len(), |span| span.start);
-        (at, format!("this is no TOML: {}", visible(error.message())))
+        (at, format!("invalid TOML: {}", visible(error.message())))
     })?;
     let mut project = Project::default();
     for (key, value) in table.get_ref() {
@@ -163,11 +161,10 @@ fn unknown(at: usize, what: &str, name: &str, known: &[&str]) -> Fault {
     let name = excerpt(name);
     (
         at,
-        format!("unknown {what} `{name}`; there are {all}{hint}"),
+        format!("unknown {what} `{name}`; expected one of {all}{hint}"),
     )
 }
 
-/// The commands of the project, each where there is one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Gates {
     pub build: Option<String>,

@@ -140,7 +140,7 @@ fn f_5_broken_graphs_are_refused() {
             "[[steps]]\nid = 'b'\ntitle = 'B'\nneeds = 'a'\n",
             "`needs` is a list, not a text",
         ),
-        ("[[steps]\n", "this is no TOML"),
+        ("[[steps]\n", "invalid TOML"),
     ] {
         let said = first(&main_with(&format!("{STEP}{rest}")));
         assert!(
