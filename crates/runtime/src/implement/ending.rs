@@ -172,10 +172,9 @@ impl ImplementError {
         match self {
             Self::Interrupted | Self::Limit { .. } | Self::File(_) => true,
             Self::Trouble(trouble) => trouble.lasting == Lasting::Passing,
-            Self::Store(error) => matches!(
-                error,
-                StoreError::Busy { .. } | StoreError::Timeout { .. } | StoreError::BdTimeout { .. }
-            ),
+            Self::Store(error) => {
+                error.is_temporary() || matches!(error, StoreError::Timeout { .. })
+            }
             Self::Agent(_) | Self::NotReady { .. } | Self::NotRun(_) | Self::NoReviewer(_) => false,
         }
     }
