@@ -10,7 +10,7 @@ use beads_ralph_core::vocabulary::EdgeType;
 use beads_ralph_runtime::git::Person;
 use beads_ralph_runtime::os::env::{self, Variable};
 use beads_ralph_runtime::os::process::Units;
-use beads_ralph_runtime::store::{self, Kind, Place, Stamp, Store, StoreError, Write};
+use beads_ralph_runtime::store::{self, Place, Stamp, Store, StoreError, Write};
 use beads_ralph_runtime::{os::clock, os::host};
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
@@ -73,7 +73,7 @@ impl Call<'_> {
                 _ => error.into(),
             }
         })?;
-        if place.kind == Kind::Bd {
+        if place.is_foreign() {
             return Err(super::handed_over(&place, self.typed));
         }
         let store = place.open()?;
