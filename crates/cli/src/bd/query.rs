@@ -112,24 +112,10 @@ fn shown(records: &[Record], expression: &str, is_long: bool) -> String {
     if records.is_empty() {
         return format!("No issues found matching query: {expression}\n");
     }
-    let n = records.len();
-    let mut page = if is_long {
-        format!("\nFound {n} issues:\n\n")
-    } else {
-        format!("Found {n} issues:\n")
-    };
-    for Record { issue, .. } in records {
-        if is_long {
-            page.push_str(&text::long_entry(issue));
-            continue;
-        }
+    text::found(records, "", is_long, |issue| {
         let (icon, id, priority) = (icon(issue.status()), issue.id(), issue.priority());
         let (kind, title) = (issue.issue_type(), title_of(issue));
         let (assignee, labels) = text::marks(issue);
-        push!(
-            page,
-            "{icon} {id} [P{priority}] [{kind}]{assignee}{labels} - {title}\n"
-        );
-    }
-    page
+        format!("{icon} {id} [P{priority}] [{kind}]{assignee}{labels} - {title}\n")
+    })
 }

@@ -128,24 +128,11 @@ fn shown(records: &[Record], query: &str, is_long: bool) -> String {
     if records.is_empty() {
         return format!("No issues found matching '{query}'\n");
     }
-    let n = records.len();
-    let mut page = if is_long {
-        format!("\nFound {n} issues matching '{query}':\n\n")
-    } else {
-        format!("Found {n} issues matching '{query}':\n")
-    };
-    for Record { issue, .. } in records {
-        if is_long {
-            page.push_str(&text::long_entry(issue));
-            continue;
-        }
+    let by = format!(" matching '{query}'");
+    text::found(records, &by, is_long, |issue| {
         let (id, priority, kind) = (issue.id(), issue.priority(), issue.issue_type());
         let (status, title) = (issue.status(), title_of(issue));
         let (assignee, labels) = text::marks(issue);
-        push!(
-            page,
-            "{id} [P{priority}] [{kind}] {status}{assignee}{labels} - {title}\n"
-        );
-    }
-    page
+        format!("{id} [P{priority}] [{kind}] {status}{assignee}{labels} - {title}\n")
+    })
 }

@@ -4,7 +4,7 @@
 //! Of markdown, paragraphs, lists, headings and code are known; the rest is printed as it stands. An agent gets the text as it is
 //! (`BD_AGENT_MODE`, `CLAUDE_CODE`).
 
-use beads_ralph_core::issue::Issue;
+use beads_ralph_core::issue::{Issue, Record};
 use beads_ralph_core::text::visible;
 use beads_ralph_core::vocabulary::{IssueType, Status};
 use beads_ralph_runtime::os::env::{self, Variable};
@@ -80,8 +80,24 @@ pub(super) fn one_line(issue: &Issue) -> String {
     format!("{icon} {id} P{priority} {badge}{title}")
 }
 
+/// The beads that were found: a line for each, or several for `--long`.
+pub(super) fn found(
+    records: &[Record],
+    by: &str,
+    is_long: bool,
+    line: impl Fn(&Issue) -> String,
+) -> String {
+    let n = records.len();
+    let issues = records.iter().map(|record| &record.issue);
+    if is_long {
+        let entries: String = issues.map(long_entry).collect();
+        return format!("\nFound {n} issues{by}:\n\n{entries}");
+    }
+    format!("Found {n} issues{by}:\n") + &issues.map(line).collect::<String>()
+}
+
 /// A bead on several lines, with an empty one below.
-pub(super) fn long_entry(issue: &Issue) -> String {
+fn long_entry(issue: &Issue) -> String {
     let (id, priority, kind) = (issue.id(), issue.priority(), issue.issue_type());
     let (status, title) = (issue.status(), title_of(issue));
     let mut entry = format!("{id} [P{priority}] [{kind}] {status}\n  {title}\n");
