@@ -34,66 +34,7 @@ impl Cli {
             Command::Plan(PlanCommand::Graph(args)) => args.format == GraphFormat::Json,
             Command::Formula(FormulaCommand::Check(args)) => args.format == CheckFormat::Json,
             Command::Formula(FormulaCommand::Graph(args)) => args.format == GraphFormat::Json,
-            Command::Plan(
-                PlanCommand::New(_)
-                | PlanCommand::Build(_)
-                | PlanCommand::Annotate(_)
-                | PlanCommand::Apply(_)
-                | PlanCommand::Diff(_),
-            )
-            | Command::Formula(
-                FormulaCommand::List | FormulaCommand::Show(_) | FormulaCommand::New(_),
-            )
-            | Command::Bead(_)
-            | Command::Init(_)
-            | Command::Ready(_)
-            | Command::List(_)
-            | Command::Show(_)
-            | Command::Search(_)
-            | Command::Stats
-            | Command::Log(_)
-            | Command::Claim(_)
-            | Command::Heartbeat(_)
-            | Command::Release(_)
-            | Command::Recover(_)
-            | Command::Close(_)
-            | Command::Reopen(_)
-            | Command::Update(_)
-            | Command::Label(_)
-            | Command::Dep(_)
-            | Command::Mol(_)
-            | Command::Comment(_)
-            | Command::Import(_)
-            | Command::Export(_)
-            | Command::Doctor(_)
-            | Command::Run(_)
-            | Command::Exec(_)
-            | Command::Implement(_)
-            | Command::Drive(_)
-            | Command::Patrol(_)
-            | Command::Watchdog(_)
-            | Command::Verify(_)
-            | Command::Logs(_)
-            | Command::Status(_)
-            | Command::Blocked
-            | Command::Gate(_)
-            | Command::Human(_)
-            | Command::QaReport
-            | Command::Retry(_)
-            | Command::Clean(_)
-            | Command::Stop(_)
-            | Command::Pause(_)
-            | Command::Simulate(_)
-            | Command::Replay(_)
-            | Command::Report(_)
-            | Command::Metrics(_)
-            | Command::Watch(_)
-            | Command::CreateBead(_)
-            | Command::Schema(_)
-            | Command::Demo(_)
-            | Command::ScriptedAgent(_)
-            | Command::Completions(_)
-            | Command::Man => false,
+            _ => false,
         };
         by_format || self.global.json || self.global.fenced
     }
@@ -101,20 +42,20 @@ impl Cli {
 
 const AFTER_HELP: &str = "\
 Start with:
-  beads-ralph demo                  see the whole thing on a sample plan
+  beads-ralph demo                  run a sample plan
   beads-ralph plan new plan.md      write a commented template
   beads-ralph plan check plan.md    find every mistake in a plan
-  beads-ralph plan graph plan.md    see what waits for what
+  beads-ralph plan graph plan.md    draw the dependencies
   beads-ralph init                  make the bead store of this repository
-  beads-ralph plan apply plan.md    put the plan's beads into it
-  beads-ralph ready                 see which beads can be started
+  beads-ralph plan apply plan.md    write the plan's beads into it
+  beads-ralph ready                 list the beads that can start
   beads-ralph run                   let agents work through them until all are done
-  beads-ralph watch                 look at a run on the whole terminal
-  beads-ralph formula list          see the templates of work that there are
-  beads-ralph create-bead --help    write down one piece of work, and the commands that check it
-  beads-ralph exec BEAD             have an agent work on it until the checks pass
+  beads-ralph watch                 show a run full-screen
+  beads-ralph formula list          list the templates of work
+  beads-ralph create-bead --help    write one bead, and the commands that check it
+  beads-ralph exec BEAD             let an agent work on it until the checks pass
 
-Exit codes: 0 success, 1 something to mend, 2 wrong usage, 3 fatal (file missing, no permission),
+Exit codes: 0 success, 1 something to fix, 2 wrong usage, 3 fatal (file missing, no permission),
 4 already claimed by somebody else.";
 
 /// Flags that every command takes.

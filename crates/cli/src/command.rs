@@ -44,9 +44,9 @@ pub(crate) enum Command {
     /// Validate and migrate bead files
     #[command(subcommand)]
     Bead(BeadCommand),
-    /// Make the bead store of a repository, and say what is there
+    /// Make the bead store of a repository, and print what was found
     Init(store::init::InitArgs),
-    /// List the beads that can be started now
+    /// List the beads that can start now
     Ready(store::list::ReadyArgs),
     /// List beads
     List(store::list::ListArgs),
@@ -56,15 +56,15 @@ pub(crate) enum Command {
     Search(store::list::SearchArgs),
     /// Count beads by status and type
     Stats,
-    /// Show what changed, the newest last
+    /// Show what changed, newest last
     Log(store::log::LogArgs),
     /// Take beads to work on them
     Claim(store::claim::ClaimArgs),
-    /// Say that the work on a claimed bead goes on
+    /// Keep the claim of a bead alive
     Heartbeat(store::claim::HeartbeatArgs),
-    /// Give claimed beads back
+    /// Release claimed beads
     Release(store::claim::ReleaseArgs),
-    /// Put beads whose holder is gone back to open
+    /// Reopen beads whose holder is dead
     Recover(store::recover::RecoverArgs),
     /// Close beads
     Close(store::close::CloseArgs),
@@ -78,73 +78,73 @@ pub(crate) enum Command {
     /// Add, remove and list dependencies
     #[command(subcommand)]
     Dep(store::dep::DepCommand),
-    /// Look at molecules and wisps, end them, and delete them
+    /// Show, pour, end and delete molecules and wisps
     #[command(subcommand)]
     Mol(mol::MolCommand),
-    /// Say something about a bead
+    /// Comment on a bead
     Comment(store::update::CommentArgs),
-    /// Take beads from a file of JSON lines, as bd writes them
+    /// Import beads from JSON lines, as bd writes them
     Import(store::import::ImportArgs),
-    /// Write all beads as JSON lines, as bd reads them
+    /// Export all beads as JSON lines, as bd reads them
     Export(store::export::ExportArgs),
-    /// Look the store over, and mend it; `doctor agents` looks for agents
+    /// Check the store and repair it; `doctor agents` checks the installed agents
     Doctor(store::doctor::DoctorArgs),
-    /// Work through the beads with agents, in parallel worktrees, until they are done or a person is needed
+    /// Work through the beads with agents, in parallel worktrees, until they are done or need your attention
     Run(work::run::RunArgs),
-    /// Work on one bead with an agent until its checks pass or it is given up
+    /// Work on one bead with an agent until its checks pass or its attempts are used up
     Exec(work::exec::ExecArgs),
-    /// Take a bead through its molecule: do its current stage, by a worker or by this program
+    /// Do the current stage of a bead's molecule
     #[command(
-        after_help = "The stages come from the bead's formula: implement-feature, fix-bug or docs-only, by its label formula-NAME or its type. A person who is needed is no failure: the bead is labelled `human`, and `beads-ralph human list` says why."
+        after_help = "The stages come from the bead's formula: implement-feature, fix-bug or docs-only, by its label formula-NAME or its type. A stage that needs your answer is not a failure: the bead is labelled `human`, and `beads-ralph human list` says why."
     )]
     Implement(work::implement::ImplementArgs),
     /// Take every bead labelled implementation-ready through its stages, several at once
     Drive(work::drive::DriveArgs),
-    /// Run the tests and the build of the project again and again; file a bead about what breaks, close it when it is mended
+    /// Run the tests and the build of the project at intervals; file a bead about a failure, close it when it is fixed
     Patrol(work::patrol::PatrolArgs),
-    /// Notice beads in progress that are silent: remind, put back to open, and in the end ask a person
+    /// Find beads in progress that are silent: send reminders, reopen them, and finally ask a person
     Watchdog(work::watchdog::WatchdogArgs),
     /// Run the checks of one bead, once
     Verify(work::verify::VerifyArgs),
     /// Show what agents and checks wrote
     Logs(inspect::logs::LogsArgs),
-    /// Show where the sprints stand, team by team
+    /// Show the state of all sprints, by team
     Status(inspect::status::StatusArgs),
-    /// Show the beads that need a person, why, and how to go on
+    /// Show the beads that need your attention, why, and what to do next
     Blocked,
-    /// Show what waits for a person, why, and answer it
+    /// Show what waits for your answer, and answer it
     #[command(subcommand)]
     Human(HumanCommand),
-    /// List, run and check gates: while one is red, no feature is begun
+    /// List, run and check gates: while one is red, no feature starts
     #[command(subcommand)]
     Gate(gate::GateCommand),
-    /// Show what QA agents said, agent by agent
+    /// Show the results of QA agents, and flaky checks
     QaReport,
-    /// Let beads that were given up be tried again
+    /// Retry blocked beads
     Retry(store::close::RetryArgs),
-    /// Remove worktrees, branches and runs that are not needed any more
+    /// Remove worktrees, branches and runs that are no longer needed
     Clean(work::clean::CleanArgs),
-    /// Ask the runs on this store to stop
+    /// Stop the runs on this store
     Stop(work::stop::StopArgs),
-    /// Ask the runs on this store to begin nothing new
+    /// Pause the runs on this store: nothing new starts
     Pause(work::pause::PauseArgs),
-    /// Play a run many times without any agent: how long it takes, what it costs, what holds it up
+    /// Simulate a run many times without agents: time, cost, bottlenecks
     Simulate(Box<inspect::simulate::SimulateArgs>),
-    /// Decide everything in a run's journal once more, and compare
+    /// Make the decisions in a run's journal again, and compare
     Replay(inspect::replay::ReplayArgs),
-    /// Look at a run on the whole terminal, live or over; keys retry, pause and stop
+    /// Show a run full-screen, live or finished; keys retry, pause and stop
     Watch(inspect::watch::WatchArgs),
     /// Write a run as one page of HTML: graph, timeline, attempts, verdicts, cost
     Report(inspect::report::ReportArgs),
-    /// Print the figures of runs in the text format of Prometheus
+    /// Print the metrics of runs in the Prometheus text format
     Metrics(inspect::metrics::MetricsArgs),
     /// Write a bead with checks into .ralph/beads
     CreateBead(bead::create::CreateBeadArgs),
-    /// Print a JSON Schema, or the names of all
+    /// Print a JSON Schema, or the names of all schemas
     Schema(program::about::SchemaArgs),
-    /// See the whole thing: a sample plan worked off by agents that need no installation; touches nothing of yours
+    /// Run a sample plan with agents that need no installation; touches no file of yours
     Demo(program::demo::DemoArgs),
-    /// Act as an agent, by a scenario
+    /// Act as an agent that follows a scenario
     #[command(hide = true)]
     ScriptedAgent(program::scripted_agent::ScriptedAgentArgs),
     /// Print the completion script of a shell

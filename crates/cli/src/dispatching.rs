@@ -4,12 +4,13 @@ use std::fmt::Write as _;
 
 use beads_ralph_core::agent::Permissions;
 use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::engine::IntegrationMode;
 use beads_ralph_core::implement::report::{Gate, Status};
 use beads_ralph_core::implement::{Mode, Stage};
 use beads_ralph_core::issue::Holder;
 use beads_ralph_core::text::visible;
 use beads_ralph_runtime::app::beads::Beads;
-use beads_ralph_runtime::config::{self, IntegrationMode};
+use beads_ralph_runtime::config;
 use beads_ralph_runtime::forge::GitHub;
 use beads_ralph_runtime::formulas::Formulas;
 use beads_ralph_runtime::git::Git;

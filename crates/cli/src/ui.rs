@@ -37,7 +37,7 @@ use serde_json::Value;
 use crate::args::{Cli, ColorChoice};
 use crate::failure::{ErrorObject, Failure};
 
-/// The width of a page when standard output is no terminal.
+/// The width of a page when standard output is not a terminal.
 const DEFAULT_WIDTH: usize = 100;
 
 /// The answer to a program is often some hundred kilobytes; each call of the system costs.
@@ -110,14 +110,14 @@ impl Ui {
         write_stdout(&text)
     }
 
-    /// Says something beside the data, unless nobody wants to hear it.
+    /// Prints a message beside the data, unless `--quiet` is given.
     pub(crate) fn say(&self, text: &str) {
         if !self.is_quiet && !self.is_json {
             write_stderr(text);
         }
     }
 
-    /// Asks people whether to go on; nobody is there to be asked where standard input or error is no terminal.
+    /// Asks whether to continue; `None` if standard input or standard error is not a terminal.
     pub(crate) fn confirms(&self, question: &str) -> Option<bool> {
         if self.is_json || !io::stdin().is_terminal() || !io::stderr().is_terminal() {
             return None;
@@ -166,7 +166,7 @@ impl Ui {
                 data: None,
                 error: Some(failure.to_error()),
             };
-            // Standard output may be what is broken: then people are told, and the exit code remains.
+            // Standard output itself may be broken: then standard error has the message, and the exit code stays.
             if self.envelope(&envelope).is_err() {
                 write_stderr(&failure.sentence());
             }
@@ -175,7 +175,7 @@ impl Ui {
         }
     }
 
-    /// The failure to end with of several: the first fatal one, else the first. The others are told here.
+    /// The failure to end with of several: the first fatal one, else the first. The others are printed here.
     pub(crate) fn worst(&self, mut failures: Vec<Failure>) -> Option<Failure> {
         if failures.is_empty() {
             return None;

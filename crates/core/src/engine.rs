@@ -26,7 +26,9 @@ pub use effect::{Action, Effect, EffectId, Launch, Note, Progress, Pull};
 pub use event::{AgentReport, Answer, CommitId, Event, Lasting, Trouble, Verdict};
 pub use journal::{Entry, FORMAT, Head, Replay, ReplayError, replay};
 pub use machine::{ENGINE, Engine, Outcome};
-pub use settings::{Backoff, Cap, Caps, Integration, Leader, Order, Selection, Settings};
+pub use settings::{
+    Backoff, Cap, Caps, Integration, IntegrationMode, Leader, Order, Selection, Settings,
+};
 pub use task::{Standing, Task};
 pub use view::{BeadState, BeadView, Holding, RunState, RunView};
 pub use work::{End, Phase};

@@ -9,12 +9,10 @@ mod word_enum;
 
 pub use code_span::{CodeSpan, first_code_span, without_code_marks};
 pub use duration::parse_duration;
-pub use excerpt::contrast;
-pub use excerpt::without_colour;
 pub use excerpt::{
-    MAX_EXCERPT_CHARS, excerpt, is_direction_mark, is_unprintable, visible, visible_lines,
+    MAX_EXCERPT_CHARS, contrast, excerpt, is_direction_mark, is_unprintable, list_first, visible,
+    visible_lines, without_colour,
 };
 pub use slug::{NAME_LIMIT, name_from_title, slug};
-pub use span::{LineIndex, Position};
-pub use span::{Span, Spanned};
+pub use span::{LineIndex, Position, Span, Spanned};
 pub(crate) use word_enum::word_enum;

@@ -23,7 +23,7 @@ use crate::repo::shown;
 /// How an adapter names this very program.
 const OWN_PROGRAM: &str = "{self}";
 
-/// Something to mend before a run, or to know.
+/// A problem to fix before a run, or a warning.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Finding {
     pub is_error: bool,
@@ -48,7 +48,6 @@ impl Finding {
     }
 }
 
-/// What a bead's agent comes to.
 #[derive(Debug)]
 pub struct Resolved<'c> {
     pub adapter: &'c Adapter,
@@ -119,7 +118,7 @@ pub fn ready<'s>(
     if permissions.is_none() {
         let modes = Permissions::ALL.map(Permissions::as_str).join("|");
         findings.push(Finding::error(
-            "nobody has said yet what agents may do without asking".to_owned(),
+            "no permission mode is set for agents".to_owned(),
             format!("choose with `beads-ralph init --permissions {modes}`"),
         ));
     }
@@ -161,7 +160,7 @@ pub fn program(root: &Utf8Path, executable: &str) -> Option<Utf8PathBuf> {
     env::is_executable(path.as_std_path()).then_some(path)
 }
 
-/// Whose account an agent uses: that of its adapter. One that cannot be found has a name of its own, so that nothing else waits for it.
+/// The account that an agent uses: that of its adapter. An agent without an adapter gets a separate account, so that nothing else waits for it.
 pub fn account(config: &Config, root: &Utf8Path, spec: &AgentSpec) -> String {
     match adapter_for(config, root, spec) {
         Ok(adapter) => adapter.name.clone(),
@@ -184,7 +183,7 @@ fn adapter_for<'c>(
         return agents.get(name).ok_or_else(|| {
             let (hint, name) = (agents.meant(name), excerpt(name));
             Finding::error(
-                format!("there is no agent program `{name}`{hint}"),
+                format!("unknown agent program `{name}`{hint}"),
                 format!("name another one, or describe it in beads-ralph.yaml under agents.adapters.{name}"),
             )
         });
@@ -220,7 +219,7 @@ fn model(
         };
         let value = excerpt(&skipped.value);
         findings.push(Finding::warning(
-            format!("{place} says '{value}', which is no model, and is passed over"),
+            format!("{place} says '{value}', which is not a model; it is ignored"),
             "write haiku, sonnet or opus",
         ));
     }
@@ -245,7 +244,7 @@ fn known_by_name(
         if value.is_none() {
             findings.push(Finding::error(
                 format!(
-                    "{path} has no `{key}` in its front matter, so {} does not know it",
+                    "{path} has no `{key}` in its front matter, so {} cannot find it",
                     adapter.name
                 ),
                 format!("add `{key}: …` between two lines of `---` at its top"),
@@ -261,34 +260,33 @@ fn known_by_name(
         let twins = excerpt(&twins.join(", "));
         findings.push(Finding::error(
             format!(
-                "{path} and {twins} are agents of one name, so {} would take one of them",
+                "{path} and {twins} have the same agent name, so {} could use either",
                 adapter.name
             ),
-            "give each a `name` of its own",
+            "give each a different `name`",
         ));
     }
 }
 
-/// Whether the program can do what is asked of it.
 fn fitting(config: &Config, adapter: &Adapter, model: &ResolvedModel, findings: &mut Vec<Finding>) {
     let name = &adapter.name;
     let tier = model.model;
     if adapter.takes(Placeholder::Model) && !adapter.models.contains_key(&tier) {
         findings.push(Finding::warning(
-            format!("{name} has no model for {tier}, so it runs with its own default"),
+            format!("{name} has no model for {tier}, so it uses its default"),
             format!("name one in beads-ralph.yaml: agents.adapters.{name}.models.{tier}"),
         ));
     }
     if adapter.verified.is_none() {
         findings.push(Finding::warning(
-            format!("how {name} is run was written from its documents, and was never tried"),
-            "look closely at what it does, and tell us",
+            format!("the adapter for {name} was written from its documentation and never tested"),
+            "check what it does, and report problems",
         ));
     }
     let has_cap = config.budgets.attempt.usd.is_some() && !adapter.can(Capability::Budget);
     if has_cap && !adapter.reports_cost() && adapter.price.of(Some(tier)).is_none() {
         findings.push(Finding::warning(
-            format!("{name} does not say what it costs, so no cap on money holds for it"),
+            format!("{name} does not report its cost, so limits in USD do not apply to it"),
             format!("give its price in beads-ralph.yaml: agents.adapters.{name}.price"),
         ));
     }
@@ -297,12 +295,9 @@ fn fitting(config: &Config, adapter: &Adapter, model: &ResolvedModel, findings: 
 fn missing(adapter: &Adapter, root: &Utf8Path, executable: &str) -> Finding {
     let name = &adapter.name;
     let place = if executable.contains('/') {
-        format!(
-            "there is no program at {}",
-            shown(Utf8Path::new(executable))
-        )
+        format!("no program at {}", shown(Utf8Path::new(executable)))
     } else {
-        format!("there is no program `{}` on the PATH", excerpt(executable))
+        format!("program `{}` not found in PATH", excerpt(executable))
     };
     if executable.contains('/') && root.join(executable).is_file() {
         let path = shown(Utf8Path::new(executable));
@@ -327,7 +322,7 @@ fn without_mode(adapter: &Adapter, mode: Permissions) -> Finding {
         .collect();
     Finding::error(
         format!(
-            "{} cannot be run with `permissions: {}`",
+            "{} does not support `permissions: {}`",
             adapter.name,
             mode.as_str()
         ),

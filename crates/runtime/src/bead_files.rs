@@ -1,4 +1,4 @@
-//! DoD beads in files, and what is kept of the work on them: `.ralph/`, `.beads/active` and `.beads/completed` (contracts §8.4).
+//! DoD beads in files, and the evidence of the work on them: `.ralph/`, `.beads/active` and `.beads/completed` (contracts §8.4).
 
 mod bead_file;
 
@@ -52,7 +52,6 @@ const FORMULAS: [(&str, &str); 3] = formulas![
     "molecule-ralph-gate.formula.toml",
 ];
 
-/// The DoD beads of a project.
 #[derive(Debug, Clone)]
 pub struct Ralph {
     root: Utf8PathBuf,
@@ -65,7 +64,6 @@ impl Ralph {
         Self::with_store(root, &root.join(".beads"))
     }
 
-    /// Those of a project with this root and this `.beads` directory.
     pub fn with_store(root: &Utf8Path, store: &Utf8Path) -> Self {
         Self {
             root: root.to_owned(),
@@ -178,7 +176,6 @@ impl Ralph {
         places.iter().flat_map(|place| json_files(place)).collect()
     }
 
-    /// Where the evidence about a bead is kept.
     pub fn evidence(&self, id: &str) -> Evidence {
         Evidence::new(self.root.join(".ralph/evidence").join(id))
     }
@@ -221,7 +218,6 @@ pub struct Evidence {
     directory: Utf8PathBuf,
 }
 
-/// The captured output of one run, in a directory of its own.
 #[derive(Debug, Clone)]
 pub struct LogDirectory(Utf8PathBuf);
 
@@ -261,7 +257,6 @@ impl Evidence {
         files::lock(&self.directory.join("lock"))
     }
 
-    /// A new directory for the output of a run that begins now.
     pub fn begin(&self, now: Timestamp) -> Result<LogDirectory, FileError> {
         let logs = self.directory.join("logs");
         files::create_directory(&logs)?;
@@ -278,7 +273,7 @@ impl Evidence {
     pub fn runs(&self) -> Vec<LogDirectory> {
         let entries = self.directory.join("logs").read_dir_utf8();
         let entries = entries.into_iter().flatten().flatten();
-        // A link is no run, and may lead anywhere.
+        // Links are skipped: they may lead anywhere.
         let mut runs: Vec<Utf8PathBuf> = entries
             .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
             .map(|entry| entry.path().to_owned())
@@ -303,18 +298,28 @@ impl Evidence {
     }
 
     pub fn keep(&self, kind: &str, now: Timestamp, bytes: &[u8]) -> Result<Utf8PathBuf, FileError> {
-        files::create_directory(&self.directory)?;
-        for name in names(now) {
-            let path = self.directory.join(format!("{kind}-{name}.json"));
-            match files::create_new(&path, bytes) {
-                Err(FileError::Exists { .. }) => {}
-                Err(error) => return Err(error),
-                Ok(()) => return Ok(path),
-            }
-        }
-        let path = self.directory.clone();
-        Err(FileError::Exists { path })
+        write_new(&self.directory, kind, now, bytes)
     }
+}
+
+/// Writes `<kind>-<yyyyMMdd-HHmmss>.json`, with a number where that is taken.
+pub(crate) fn write_new(
+    directory: &Utf8Path,
+    kind: &str,
+    now: Timestamp,
+    bytes: &[u8],
+) -> Result<Utf8PathBuf, FileError> {
+    files::create_directory(directory)?;
+    for name in names(now) {
+        let path = directory.join(format!("{kind}-{name}.json"));
+        match files::create_new(&path, bytes) {
+            Err(FileError::Exists { .. }) => {}
+            Err(error) => return Err(error),
+            Ok(()) => return Ok(path),
+        }
+    }
+    let path = directory.to_owned();
+    Err(FileError::Exists { path })
 }
 
 const STAMP: &str = "yyyyMMdd-HHmmss";

@@ -1,10 +1,7 @@
-//! Runs the checks of a bead, one after the other, and keeps what they said (contracts §8.2).
+//! Runs the checks of a bead one after the other and keeps their records (contracts §8.2, Z-37).
 //!
-//! A check that could not be started, was killed, took too long or whose output was not kept whole has failed: there is
-//! no way to pass but to be run to the end and to do what is expected.
-//!
-//! What was recorded of checks, by `exec` and `verify` among the evidence of a bead, by runs beside their logs (Z-37), and by `implement` beside
-//! the reports of its workers.
+//! A check that could not be started, was killed, timed out, or whose output was not kept in full has failed. The only way to pass is to
+//! run to the end and to meet the expectation.
 
 mod retry;
 
@@ -39,7 +36,6 @@ pub struct Checks<'a> {
     pub shell: &'a [String],
     /// Names of variables that are kept from them: what they run is what an agent wrote.
     pub withhold: &'a [String],
-    /// What their environment has beyond ours.
     pub env: &'a BTreeMap<String, String>,
     pub ground: Ground<'a>,
     pub mark: &'a Mark,
@@ -57,7 +53,7 @@ pub enum Ground<'a> {
 }
 
 impl Ground<'_> {
-    /// The ground of a bead that has a worktree of its own, or none.
+    /// The ground of a bead, with or without a separate worktree.
     pub fn of(has_worktree: bool) -> Self {
         if has_worktree {
             Self::Clean
@@ -95,7 +91,8 @@ impl Checks<'_> {
         let before = tree.snapshot();
         let mut records = self.each(verifiers, before.head.as_deref(), time_left, listener);
         if tree.snapshot() != before {
-            let reason = "The work tree changed while the checks ran, so that they prove nothing";
+            let reason =
+                "The working tree changed while the checks ran, so their results do not count";
             records.push(CheckRecord::failed(CLEAN, reason, &now()));
         }
         records
@@ -232,18 +229,18 @@ pub(crate) fn finish(ended: &Ended, limit: Duration) -> Finish {
     }
     let fault = ended.stdout.fault.as_ref().or(ended.stderr.fault.as_ref());
     if let Some(fault) = fault {
-        return Finish::Lost(format!("the output could not be kept: {fault}"));
+        return Finish::Lost(format!("the output could not be saved: {fault}"));
     }
     if !ended.survivors.is_empty() {
         return Finish::Lost(format!(
-            "processes {:?} that it started could not be ended",
+            "processes {:?} that it started could not be killed",
             ended.survivors
         ));
     }
     match ended.ending {
         Ending::Exited(code) => Finish::Exited(code),
         Ending::Signalled(signal) => Finish::Signalled(signal),
-        Ending::Unknown => Finish::Lost("the process that watched over it was killed".to_owned()),
+        Ending::Unknown => Finish::Lost("its supervisor process was killed".to_owned()),
     }
 }
 
@@ -268,7 +265,6 @@ fn now() -> Timestamp {
     Timestamp::from_instant(clock::now())
 }
 
-/// Hands output to the judge and to whoever listens.
 struct Watcher<'a> {
     judge: Judge<'a>,
     last: LastLine,
@@ -297,7 +293,7 @@ impl Watch for Watcher<'_> {
 const EVIDENCE: &str = ".ralph/evidence/*/*.json";
 const BESIDE: [&str; 2] = ["runs/**/checks.json*", "worker-audit/**/checks.json*"];
 
-/// How much of what a failed check printed is told: its end, where the error mostly is.
+/// How much of a failed check's output is passed on: its end, where the error usually is.
 const MAX_PRINTED: usize = 3000;
 
 /// Shows every record of a check that is kept, in the order of the files' names, one file after the other: there may be more than fits into
@@ -330,7 +326,7 @@ pub fn last_records(attempt: &Utf8Path) -> Option<Vec<Value>> {
     records.as_array().cloned()
 }
 
-/// What the checks that failed printed last, in lines for whoever is to mend it; nothing when they printed nothing.
+/// The last output of the failed checks, for whoever fixes them; empty if they printed nothing.
 pub fn printed_by_failed(records: &[Value]) -> String {
     let mut text = String::new();
     for record in records {

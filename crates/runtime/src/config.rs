@@ -1,13 +1,12 @@
 //! `beads-ralph.yaml`: what a user has to say about a repository (contracts §7.1, Z-22).
 //!
-//! Every key has a default, so there need be no file. A key that nobody knows is an error with its line and the nearest
+//! Every key has a default, so the file is optional. An unknown key is an error with its line and the nearest
 //! one that is known. Sections that no part of the program reads yet are known by their name only. `project-config.toml` beside it may
 //! say what it leaves open about gates and coverage (Z-35).
 
 mod adapters;
 mod budgets;
 mod document;
-mod error;
 mod implement;
 mod integration;
 mod project;
@@ -16,32 +15,29 @@ mod worktrees;
 
 use std::collections::BTreeMap;
 
-use beads_ralph_core::bead::{Dod, Verifier};
-use camino::Utf8Path;
-use serde_json::{Value, json};
-
 pub use beads_ralph_core::agent::Permissions;
+use beads_ralph_core::bead::{Dod, Verifier};
+use beads_ralph_core::diag::{ErrorCode, did_you_mean};
+use beads_ralph_core::engine::Leader;
+use beads_ralph_core::text::{excerpt, visible};
+use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::{Value, json};
+use serde_saphyr::Error;
+use thiserror::Error as DeriveError;
 
+pub use self::adapters::Agents;
+pub use self::budgets::{Allowance, Budgets};
 pub use self::document::Backoff;
-pub use self::integration::ScrumMaster;
-pub use self::project::Gates;
-pub use self::run::DiskSettings;
-pub use self::run::PatrolSettings;
-pub use self::run::Timeouts;
-pub use adapters::Agents;
-pub use budgets::{Allowance, Budgets};
-pub use error::ConfigError;
-pub use implement::{ImplementSettings, ReviewerSettings, WorkerSettings};
-pub use integration::{IntegrationMode, IntegrationSettings};
-pub use project::{Coverage, PROJECT_FILE_NAME};
-pub use run::RunSettings;
-pub use worktrees::{Base, WorktreeSettings};
+use self::document::Document;
+pub use self::implement::{ImplementSettings, ReviewerSettings, WorkerSettings};
+pub use self::integration::IntegrationSettings;
+use self::project::Project;
+pub use self::project::{Coverage, Gates, PROJECT_FILE_NAME};
+pub use self::run::{DiskSettings, PatrolSettings, RunSettings, Timeouts};
+pub use self::worktrees::{Base, WorktreeSettings};
+use crate::os::files::{self, FileError};
+use crate::repo::shown;
 
-use crate::os::files;
-use document::Document;
-use project::Project;
-
-/// The file's name in the repository's root.
 pub const FILE_NAME: &str = "beads-ralph.yaml";
 
 /// What runs the command line of a check, unless the configuration says otherwise (V-3).
@@ -49,7 +45,6 @@ const SHELL: [&str; 2] = ["/bin/sh", "-c"];
 
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// The repository's name, `metadata.rig`.
     pub rig: String,
     pub default_model: Option<String>,
     pub role_models: BTreeMap<String, String>,
@@ -63,17 +58,14 @@ pub struct Config {
     pub shell: Vec<String>,
     /// What agents may do without asking, if it was chosen (Z-23).
     pub permissions: Option<Permissions>,
-    /// The agents that there are, and how they are run.
     pub agents: Agents,
     pub budgets: Budgets,
-    /// How long agents may take.
     pub timeouts: Timeouts,
     pub run: RunSettings,
     pub worktrees: WorktreeSettings,
-    /// How much room there must be before anything starts.
     pub disk: DiskSettings,
     pub integration: IntegrationSettings,
-    pub scrum_master: ScrumMaster,
+    pub scrum_master: Leader,
     /// What is run to tell the user something: a program and its arguments.
     pub notify: Option<Vec<String>>,
     /// The commands of the project that must succeed, from here or from `project-config.toml` (Z-35).
@@ -163,7 +155,7 @@ fn from_document(document: Document, project: Project) -> Result<Config, String>
         worktrees: worktrees.settings(flat_worktrees)?,
         disk: disk.settings(flat_disk),
         integration: document.integration.settings(),
-        scrum_master: document.scrum_master.unwrap_or_default(),
+        scrum_master: document.scrum_master.unwrap_or(Leader::Native),
         notify: document.notify.map(|key| key.arguments(&shell)),
         gates: document.gates.over(project.gates),
         coverage: project.coverage,
@@ -172,6 +164,90 @@ fn from_document(document: Document, project: Project) -> Result<Config, String>
         agents,
         shell,
     })
+}
+
+/// How much of the parser's words is passed on; they can quote the file.
+const MAX_SAID: usize = 300;
+
+#[derive(Debug, DeriveError)]
+pub enum ConfigError {
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error("{} cannot be used: {reason}", shown(path))]
+    Invalid { path: Utf8PathBuf, reason: String },
+}
+
+impl ConfigError {
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::File(error) => error.code(),
+            Self::Invalid { .. } => ErrorCode::ValidationConstraint,
+        }
+    }
+
+    pub(super) fn invalid(path: &Utf8Path) -> impl FnOnce(String) -> Self {
+        move |reason| Self::Invalid {
+            path: path.to_owned(),
+            reason,
+        }
+    }
+}
+
+/// What the parser found wrong, with its line and its key; for what is unknown also the nearest that is known (Z-22).
+pub(super) fn reason(text: &str, error: &Error) -> String {
+    let error = error.without_snippet();
+    let said = match error {
+        Error::SerdeUnknownField {
+            field, expected, ..
+        } => {
+            let hint = meant(field, expected.iter().copied());
+            format!("unknown key `{}`{hint}", excerpt(field))
+        }
+        Error::SerdeUnknownVariant {
+            variant, expected, ..
+        } => {
+            let (hint, known) = (
+                meant(variant, expected.iter().copied()),
+                expected.join(", "),
+            );
+            format!("'{}' is not one of {known}{hint}", excerpt(variant))
+        }
+        other => {
+            let said = other.to_string();
+            let end = said.rfind(" at line ").unwrap_or(said.len());
+            visible(&said[..end]).chars().take(MAX_SAID).collect()
+        }
+    };
+    let Some(place) = error.location() else {
+        return said;
+    };
+    let key = key_of(text, place.line(), place.column());
+    let key = key.filter(|_| !matches!(error, Error::SerdeUnknownField { .. }));
+    let key = key.map_or_else(String::new, |key| format!("`{key}`: "));
+    format!("line {}: {key}{said}", place.line())
+}
+
+/// The key of the value at a place, where both stand on one line; the parser points at either of them.
+fn key_of(text: &str, line: u64, column: u64) -> Option<&str> {
+    let line = text
+        .lines()
+        .nth(usize::try_from(line).ok()?.checked_sub(1)?)?;
+    let n_before = usize::try_from(column).ok()?.checked_sub(1)?;
+    let at = line.char_indices().nth(n_before).map(|(at, _)| at)?;
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let key = if let Some(before) = line[..at].trim_end().strip_suffix(':') {
+        &before[before.rfind(|c| !is_part(c)).map_or(0, |at| at + 1)..]
+    } else {
+        let (key, after) = line[at..].split_at(line[at..].find(|c| !is_part(c))?);
+        after.starts_with(':').then_some(key)?
+    };
+    Some(key).filter(|key| !key.is_empty())
+}
+
+/// `; did you mean …?`, when there is something near.
+pub(super) fn meant<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> String {
+    let near = did_you_mean(word, known);
+    near.map_or_else(String::new, |known| format!("; did you mean `{known}`?"))
 }
 
 #[cfg(test)]

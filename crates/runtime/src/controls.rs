@@ -7,13 +7,12 @@
 use beads_ralph_core::bead;
 use jiff::Timestamp;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::store::{Control, Stamp, Store, StoreError};
 
 pub const STOP: &str = "run/stop";
 
-/// The row that says that runs are to begin nothing new.
 pub const PAUSE: &str = "run/pause";
 
 const PREFIX: &str = "run/";
@@ -25,11 +24,18 @@ const TRIES: usize = 100;
 pub struct Order {
     pub at: Timestamp,
     pub by: String,
-    /// Whether agents that run are to be ended as well.
     pub now: bool,
     /// The version of the row; it rises with every order.
     #[serde(skip)]
     pub version: u64,
+}
+
+/// An order as its row holds it.
+#[derive(Serialize)]
+struct Request<'a> {
+    at: bead::Timestamp,
+    by: &'a str,
+    now: bool,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -79,7 +85,6 @@ pub fn stop(store: &mut dyn Store, now: bool, by: Stamp<'_>) -> Result<Order, St
     set(store, STOP, now, by)
 }
 
-/// Asks every run to begin nothing new.
 pub fn pause(store: &mut dyn Store, by: Stamp<'_>) -> Result<Order, StoreError> {
     set(store, PAUSE, false, by)
 }
@@ -102,7 +107,12 @@ pub fn resume(store: &mut dyn Store, by: Stamp<'_>) -> Result<bool, StoreError> 
 }
 
 fn set(store: &mut dyn Store, key: &str, now: bool, by: Stamp<'_>) -> Result<Order, StoreError> {
-    let value = json!({"at": by.time(), "by": by.actor, "now": now});
+    let value = Request {
+        at: by.time(),
+        by: by.actor,
+        now,
+    };
+    let value = serde_json::to_value(value).expect("an order can be written");
     let mut tries = TRIES;
     loop {
         let rows = store.controls(key)?;
@@ -125,6 +135,8 @@ fn set(store: &mut dyn Store, key: &str, now: bool, by: Stamp<'_>) -> Result<Ord
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::store::MemoryStore;
 

@@ -1,7 +1,7 @@
-//! Works on one bead until its Definition of Done is met or it is given up (contracts §8.3).
+//! Works on one bead until its Definition of Done is met or its attempts are used up (contracts §8.3).
 //!
 //! What to do next is decided by [`Pursuit`](beads_ralph_core::dod::Pursuit) in core; here it is done: the agent is called, the checks are run, evidence is kept, and
-//! the bead is told after every step where it stands, so that a crash at any point leaves a bead that can be run again.
+//! the bead is updated after every step, so that a crash at any point leaves a bead that can be run again.
 //! The checks are those that the bead had at the start; nothing that an agent writes can change them.
 
 mod keeper;
@@ -14,7 +14,7 @@ use beads_ralph_core::check::CheckRecord;
 use beads_ralph_core::dod::{AgentEnd, DodBead, Settings};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 pub use self::keeper::FileKeeper;
 pub use self::keeper::StoreKeeper;
@@ -26,7 +26,6 @@ use crate::os::process::{Cancel, Mark, Units};
 use crate::progress::Listener;
 use crate::work_dir::{Snapshot, Tree};
 
-/// Somebody who can be asked to work on a bead.
 pub trait Worker {
     fn name(&self) -> &str;
 
@@ -49,7 +48,6 @@ pub struct Task<'a> {
 pub struct Workshop<'a> {
     pub units: &'a Units,
     pub cancel: &'a Cancel,
-    /// Where agent and checks run.
     pub root: &'a Utf8Path,
     /// The main checkout of the repository, which may be the same.
     pub home: &'a Utf8Path,
@@ -62,7 +60,6 @@ pub struct Workshop<'a> {
     pub withhold: &'a [String],
     /// What is done about a check that fails.
     pub again: Again<'a>,
-    /// By what everything that is started here can be found.
     pub mark: &'a Mark,
     pub budget: &'a Budget,
     pub version: &'a str,
@@ -82,13 +79,12 @@ pub struct Report {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
     Completed,
-    /// The checks are red, and no agent was to mend them.
+    /// The checks are red, and no agent was asked to fix them.
     Red,
     Failed(String),
     Interrupted,
 }
 
-/// Works on a bead until it is done or given up.
 pub fn pursue<'a>(
     workshop: &'a Workshop<'a>,
     keeper: &'a mut dyn Keeper,
@@ -126,7 +122,6 @@ pub(super) fn agent_end(outcome: &Outcome, before: &Snapshot, after: &Snapshot) 
     }
 }
 
-/// What the agents of a bead took so far.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Receipt {
@@ -136,7 +131,6 @@ pub struct Receipt {
     pub tokens: Tokens,
     /// How much money, as far as it is known.
     pub usd: f64,
-    /// How many calls did not say what they cost.
     pub calls_of_unknown_cost: u32,
 }
 
@@ -161,7 +155,7 @@ impl Receipt {
 
     /// As it goes into a bead; nothing when no agent was called.
     pub fn to_value(&self) -> Option<Value> {
-        (self.agent_calls > 0).then(|| json!(self))
+        (self.agent_calls > 0).then(|| serde_json::to_value(self).ok())?
     }
 }
 

@@ -1,6 +1,6 @@
 //! Pull requests on GitHub, by its own program `gh`.
 //!
-//! `gh` is told every time which repository is meant: `host/owner/name` of the remote that is pushed to. It is never asked to guess
+//! Every call of `gh` names the repository: `host/owner/name` of the remote that is pushed to. It is never asked to guess
 //! from the checkout, never prompts, and has a time limit for each call. What it says when it fails is read for one thing: whether it
 //! helps to try again.
 //!
@@ -9,28 +9,24 @@
 
 mod errors;
 mod remote;
-mod text;
 
 use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 
 use beads_ralph_core::engine::{CommitId, Trouble};
+use beads_ralph_core::text::{excerpt, visible, without_colour};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Deserialize;
 
+use self::errors::Failure;
+pub use self::remote::{Address, NotReady, ready};
 use crate::os::process::{
     Cancel, Ended, Environment, Limits, Mark, Silent, Spec, Stdin, UnitError, Units,
 };
+use crate::os::{env, files};
 use crate::ports::{Forge, Found, NewPullRequest, PullRequest, PullState};
-use crate::{os::env, os::files};
 
-use self::errors::Failure;
-
-pub use self::remote::Address;
-pub use self::remote::{NotReady, ready};
-
-/// How many pull requests of one branch are looked at: the newest.
 const MAX_FOUND: &str = "100";
 
 /// How long `gh` may take to end after it was asked to.
@@ -122,7 +118,6 @@ impl GitHub<'_> {
     }
 }
 
-/// A pull request as `gh pr list --json` prints it.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Row {
@@ -184,7 +179,7 @@ fn read_created(printed: &str) -> Option<PullRequest> {
 
 impl Forge for GitHub<'_> {
     fn find(&self, branch: &str) -> Result<Vec<Found>, Trouble> {
-        let doing = format!("look for the pull request of {}", text::branch(branch));
+        let doing = format!("look for the pull request of {}", shown_branch(branch));
         let (repository, head) = (self.address.to_string(), format!("--head={branch}"));
         let arguments = [
             "pr",
@@ -200,23 +195,26 @@ impl Forge for GitHub<'_> {
         let printed = self.call(&doing, &arguments, Stdin::Closed)?;
         read_rows(&printed).map_err(|error| {
             Trouble::passing(format!(
-                "cannot {doing}: `gh` printed what is no list of pull requests ({error}); is it `gh` 2.0 or newer?"
+                "cannot {doing}: `gh` did not print a list of pull requests ({error}); is it version 2.0 or newer?"
             ))
         })
     }
 
     fn create(&self, new: &NewPullRequest) -> Result<PullRequest, Trouble> {
-        let doing = format!("make the pull request of {}", text::branch(&new.head));
+        let doing = format!("make the pull request of {}", shown_branch(&new.head));
         let kept = |error: String| {
-            Trouble::passing(format!("cannot {doing}: its text cannot be kept: {error}"))
+            Trouble::passing(format!("cannot {doing}: its text cannot be saved: {error}"))
         };
         // A file takes any text as it is, whereas an argument is bounded and seen by everybody on the machine.
         let directory = tempfile::tempdir().map_err(|error| kept(error.to_string()))?;
         let body = Utf8PathBuf::from_path_buf(directory.path().join("body"));
         let body = body.map_err(|path| kept(format!("{} is not UTF-8", path.display())))?;
-        files::create_new(&body, text::body(&new.body).as_bytes())
+        files::create_new(&body, fitted_body(&new.body).as_bytes())
             .map_err(|error| kept(error.to_string()))?;
-        let (repository, title) = (self.address.to_string(), text::title(&new.title, &new.head));
+        let (repository, title) = (
+            self.address.to_string(),
+            fitted_title(&new.title, &new.head),
+        );
         let arguments = [
             "pr",
             "create",
@@ -229,13 +227,92 @@ impl Forge for GitHub<'_> {
         ];
         let printed = self.call(&doing, &arguments, Stdin::File(body))?;
         read_created(&printed).ok_or_else(|| {
-            let said = text::said(&printed);
+            let said = said(&printed);
             Trouble::passing(format!(
-                "`gh` made the pull request of {} and did not say where it is (it said: {said})",
-                text::branch(&new.head)
+                "`gh` created the pull request of {} but did not print its URL (it printed: {said})",
+                shown_branch(&new.head)
             ))
         })
     }
+}
+
+/// How long a title may be: GitHub takes 256 characters.
+const MAX_TITLE: usize = 250;
+
+/// How long a text may be. GitHub takes 65,536 characters and does not say of which kind, so the units of UTF-16 are counted, of
+/// which there are never fewer than characters.
+const MAX_BODY: usize = 65_536;
+
+/// What is at the end of a text that was cut.
+const CUT: &str = "\n\n*(Truncated: a pull request holds at most 65,536 characters. The full text is in the bead.)*\n";
+
+/// How much of what a program says goes into a message.
+const MAX_SAID: usize = 400;
+
+/// A title in one line that is not too long; that of the branch if there is none.
+pub(super) fn fitted_title(title: &str, branch: &str) -> String {
+    let plain: String = title
+        .chars()
+        .map(|character| {
+            if character.is_control() {
+                ' '
+            } else {
+                character
+            }
+        })
+        .collect();
+    let words: Vec<&str> = plain.split_whitespace().collect();
+    let line = if words.is_empty() {
+        branch.to_owned()
+    } else {
+        words.join(" ")
+    };
+    shortened(&line, MAX_TITLE)
+}
+
+/// A text that is not too long, without what no text can hold.
+pub(super) fn fitted_body(body: &str) -> String {
+    let whole: String = body
+        .chars()
+        .filter(|character| *character != '\0')
+        .collect();
+    if whole.encode_utf16().count() <= MAX_BODY {
+        return whole;
+    }
+    let room = MAX_BODY - CUT.encode_utf16().count();
+    let mut length = 0;
+    let fitting = whole.chars().take_while(|character| {
+        length += character.len_utf16();
+        length <= room
+    });
+    let mut kept: String = fitting.collect();
+    kept.push_str(CUT);
+    kept
+}
+
+pub(super) fn shown_branch(name: &str) -> String {
+    format!("branch '{}'", excerpt(name))
+}
+
+/// What a program said, in one harmless line. What comes after an empty line is help, or advice for people at a terminal.
+pub(super) fn said(text: &str) -> String {
+    let plain = without_colour(text);
+    let lines = plain.trim().lines().map(str::trim);
+    let lines: Vec<&str> = lines.take_while(|line| !line.is_empty()).collect();
+    let line = visible(&lines.join("; "));
+    if line.is_empty() {
+        return "nothing".to_owned();
+    }
+    shortened(&line, MAX_SAID)
+}
+
+fn shortened(text: &str, max: usize) -> String {
+    let mut characters = text.chars();
+    let mut kept: String = characters.by_ref().take(max).collect();
+    if characters.next().is_some() {
+        kept.push('…');
+    }
+    kept
 }
 
 #[cfg(test)]
@@ -297,5 +374,46 @@ mod tests {
         ] {
             assert_eq!(number(printed), None, "{printed}");
         }
+    }
+
+    #[test]
+    fn l_18_a_title_is_one_line_that_github_takes() {
+        assert_eq!(fitted_title("Add a thing", "b"), "Add a thing");
+        assert_eq!(
+            fitted_title(" --help \n\"two\"\tlines\0", "b"),
+            "--help \"two\" lines"
+        );
+        assert_eq!(fitted_title(" \n", "sprint/1.1"), "sprint/1.1");
+        let long = fitted_title(&"é".repeat(1000), "b");
+        assert_eq!(long.chars().count(), MAX_TITLE + 1);
+        assert!(long.ends_with('…'));
+    }
+
+    #[test]
+    fn l_18_a_text_that_fits_is_left_alone() {
+        let text = "-- \"quoted\" $(x) `y`\r\n\n'é'\u{1F980}\n";
+        assert_eq!(fitted_body(text), text);
+        assert_eq!(fitted_body("a\0b"), "ab");
+        let full = "x".repeat(MAX_BODY);
+        assert_eq!(fitted_body(&full), full);
+    }
+
+    #[test]
+    fn l_18_a_text_that_is_too_long_is_cut_and_says_so() {
+        for character in ['x', 'é', '\u{1F980}'] {
+            let long: String = std::iter::repeat_n(character, 70_000).collect();
+            let cut = fitted_body(&long);
+            let length = cut.encode_utf16().count();
+            assert!(length <= MAX_BODY && length > MAX_BODY - 2, "{length}");
+            assert!(cut.ends_with(CUT) && cut.starts_with(character));
+        }
+    }
+
+    #[test]
+    fn what_a_program_said_is_one_harmless_line() {
+        assert_eq!(said("one\n two \n\nUsage: gh\n"), "one; two");
+        assert_eq!(said("\n\u{1b}[31mred\u{1b}[0m\u{202e}"), "red\\u{202e}");
+        assert_eq!(said(" \n"), "nothing");
+        assert_eq!(said(&"x".repeat(1000)).chars().count(), MAX_SAID + 1);
     }
 }

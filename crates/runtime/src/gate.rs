@@ -1,6 +1,6 @@
 //! The gates of a project as they stand: those in files and those of the store alike (contracts §8.5, Z-28).
 //!
-//! What a gate means is decided in core; here they are only found. What cannot be read or listed, and may be a gate, is a red one: nobody knows what it would say.
+//! Core decides what a gate means; here gates are only found. A file that cannot be read and may be a gate counts as a red one.
 
 use std::io::ErrorKind;
 
@@ -51,7 +51,7 @@ fn gate(path: &Utf8Path, is_for_gates: bool) -> Option<Gate> {
     }
 }
 
-/// What is no valid bead: among the gates it is one, elsewhere if it says so, or if nobody can tell.
+/// An invalid bead: a red gate if it lies among the gates, says that it is one, or cannot be read.
 fn unusable(path: &Utf8Path, is_for_gates: bool, reason: &str) -> Option<Gate> {
     let stem = path.file_stem().unwrap_or_default();
     let unreadable = || Gate::unreadable(stem, reason);

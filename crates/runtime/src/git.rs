@@ -14,7 +14,6 @@ mod checkout;
 mod copied;
 mod errors;
 mod guard;
-mod history;
 mod index;
 mod integrate;
 mod locks;
@@ -30,7 +29,7 @@ mod user_settings;
 mod view;
 mod worktrees;
 
-pub use self::history::Change;
+pub use self::refs::Change;
 pub use self::user_settings::{Identity, Person, branch_of};
 pub(crate) use self::worktrees::{Sight, hold, look};
 pub(crate) use copied::copy_into;
@@ -51,7 +50,6 @@ use crate::repo::shown;
 use call::{Call, Caller};
 use site::Linked;
 
-/// What can be set about how git is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// What is copied from the main checkout into worktrees: paths and patterns from its root (`worktrees.copy`).
@@ -92,7 +90,6 @@ struct Memory {
 /// When a branch was fetched, and what kept it from coming.
 type Fetched = HashMap<String, (Instant, Option<String>)>;
 
-/// A git repository. Threads may share it.
 #[derive(Debug)]
 pub struct Git {
     caller: Caller<Arc<Units>>,
@@ -108,12 +105,11 @@ pub struct Git {
     fetched: Mutex<Fetched>,
     adding: Mutex<()>,
     integrating: Mutex<()>,
-    /// Whether the user has line ends changed in all files.
+    /// Whether git converts line endings in all files for this user.
     converts: OnceLock<bool>,
 }
 
 impl Git {
-    /// The repository whose main worktree is at a path.
     pub fn open(units: Arc<Units>, root: &Utf8Path, settings: Settings) -> Result<Self, Trouble> {
         let caller = Caller::new(units);
         let arguments = [
@@ -127,7 +123,7 @@ impl Git {
         let Some((common, is_shallow)) = answer.rsplit_once('\n') else {
             let root = shown(root);
             return Err(Trouble::for_run(format!(
-                "git does not say where the repository of {root} is"
+                "git cannot find the repository of {root} is"
             )));
         };
         Ok(Self {
@@ -147,7 +143,6 @@ impl Git {
         })
     }
 
-    /// Whether older commits are missing here.
     pub fn is_shallow(&self) -> bool {
         self.is_shallow
     }

@@ -25,6 +25,7 @@ use std::time::Duration;
 
 use beads_ralph_core::agent::Permissions;
 use beads_ralph_core::bead::BeadId;
+use beads_ralph_core::engine::IntegrationMode;
 use beads_ralph_core::gate::Gates;
 use beads_ralph_core::implement::{Outcome, outcome_of};
 use beads_ralph_core::issue::Holder;
@@ -36,9 +37,10 @@ use self::ending::Stop;
 pub use self::ending::{Decision, Dispatched, Ending, ImplementError};
 use self::find::TURNS;
 use self::finish::Settlement;
+pub use self::ralf::LoopSummary;
 pub use self::record::{own_place, reviews_of, session_id, target_of, work_of};
 use crate::bead_files::Ralph;
-use crate::config::{Config, IntegrationMode};
+use crate::config::Config;
 use crate::formulas::Formulas;
 use crate::gate;
 use crate::git::Git;
@@ -50,7 +52,6 @@ use crate::run::crash_points;
 use crate::run::main_checkout::MainCheckout;
 use crate::store::{Stamp, Store, StoreError};
 
-/// Works on beads, one stage at a time.
 pub struct Dispatcher<'a> {
     store: &'a mut dyn Store,
     site: &'a Site<'a>,
@@ -98,7 +99,7 @@ impl<'a> Dispatcher<'a> {
         }
     }
 
-    /// Does the current stage, and says what came of it. That a person is needed is no error.
+    /// Does the current stage and returns its outcome. Needing a person is an outcome, not an error.
     pub fn implement(mut self) -> Result<Dispatched, ImplementError> {
         match self.dispatch() {
             Ok(ending) | Err(Stop::Ended(ending)) => {
@@ -106,7 +107,7 @@ impl<'a> Dispatcher<'a> {
                 Ok(self.told)
             }
             Err(Stop::Human { rule, note }) => {
-                self.decide(rule, format!("a person is asked: {note}"));
+                self.decide(rule, format!("needs attention: {note}"));
                 self.flag(&note, None)?;
                 self.told.ending = Ending::Human(note);
                 Ok(self.told)
@@ -129,10 +130,7 @@ impl<'a> Dispatcher<'a> {
             match self.take(&assignment) {
                 Ok(held) => return self.dispatched(&assignment, held),
                 Err(stop) if turn < TURNS && self.is_outdated(&assignment, &stop)? => {
-                    self.decide(
-                        "Z-36",
-                        "somebody else did the step meanwhile; looking again",
-                    );
+                    self.decide("Z-36", "another process did the step; looking again");
                     turn += 1;
                 }
                 Err(stop) => return Err(stop),
@@ -156,7 +154,7 @@ impl<'a> Dispatcher<'a> {
                 Err(Stop::Error(error))
             }
             Err(Stop::Human { rule, note }) => {
-                self.decide(rule, format!("a person is asked: {note}"));
+                self.decide(rule, format!("needs attention: {note}"));
                 self.flag(&note, Some(held.fence))?;
                 Ok(Ending::Human(note))
             }
@@ -164,7 +162,6 @@ impl<'a> Dispatcher<'a> {
         }
     }
 
-    /// Does the stage in the shape that was decided on.
     fn perform(&mut self, assignment: &Assignment, held: &mut Held) -> Result<Ending, Stop> {
         let settlement = match &assignment.shape {
             Shape::Skip(why) => Settlement::skipped(assignment, why),
@@ -212,7 +209,6 @@ impl Settlement {
 /// How long a claim on a step lasts without a sign of life.
 const LEASE: Duration = Duration::from_mins(10);
 
-/// Where and with what a dispatcher works. Several may share it.
 #[derive(Clone)]
 pub struct Site<'a> {
     pub units: &'a Units,
@@ -226,11 +222,9 @@ pub struct Site<'a> {
     /// Where pull requests are made, if they are.
     pub forge: Option<&'a dyn Forge>,
     pub integration: IntegrationMode,
-    /// What agents may do without asking, if it was chosen.
     pub permissions: Option<Permissions>,
     pub holder: Holder,
     pub actor: &'a str,
-    /// By what everything that is started here can be found.
     pub mark: Mark,
 }
 

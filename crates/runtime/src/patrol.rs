@@ -1,7 +1,7 @@
-//! The patrol at work: runs the checks of a project, files a bead about what breaks, closes it when it is mended (contracts §8.6).
+//! The patrol: runs the checks of a project, files a bead about what breaks, and closes it when it is fixed (contracts §8.6).
 //!
-//! Any number of patrols may be on their way at once. A bead gets the next number of its kind, so that of two that file at the
-//! same time one finds the number taken, looks again and sees the other's bead.
+//! Several patrols may run at once. A bead gets the next number of its kind, so of two patrols that file at the same time one finds the
+//! number taken, looks again and sees the other's bead.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -28,13 +28,12 @@ use crate::pour::Numbers;
 use crate::repo;
 use crate::store::{Guard, Stamp, Store, StoreError, Write};
 
-/// Where logs are, from the project's root.
 const LOGS: &str = ".ralph/patrol";
 
 /// How many logs of each check are kept: the newest is the one that an open bead names.
 const MAX_LOGS: usize = 20;
 
-/// How often a bead is looked for again because somebody was faster.
+/// How often a write is retried after another process wrote first.
 const TURNS: usize = 10;
 
 #[derive(Debug, Clone, Copy)]
@@ -75,14 +74,13 @@ impl Done {
     }
 }
 
-/// Why a cycle could not be finished.
 #[derive(Debug, Error)]
 pub enum PatrolError {
     /// A check could not be run at all, which says nothing about the project.
     #[error("`{}` could not be run: {why}", excerpt(command))]
     NotRun { command: String, why: String },
     /// Others file and close the same bead all the time.
-    #[error("others change the bead '{0}' all the time")]
+    #[error("the bead '{0}' keeps changing: other processes write to it")]
     Busy(&'static str),
     #[error("the patrol was interrupted")]
     Interrupted,
@@ -99,7 +97,7 @@ impl Patrol<'_> {
         Ok(patrol::checks(&names, &self.config.patrol.wishes))
     }
 
-    /// Runs every check once, and files and closes what follows. `hear` is told of each check before it begins and after it ended.
+    /// Runs every check once, and files and closes beads accordingly. `hear` is called before and after each check.
     pub fn cycle(
         &self,
         store: &mut dyn Store,
@@ -113,7 +111,7 @@ impl Patrol<'_> {
                 (Some(reason), Some(log)) => self.broken(store, &check, reason, log),
                 _ => self.mended(store, &check),
             };
-            // What is known already has a log: one for each cycle would fill the disk while nobody mends it.
+            // What is known already has a log: one for each cycle would fill the disk until it is fixed.
             let is_filed = matches!(done, Ok(Done::Filed(_)));
             if let Some(log) = log.as_ref().filter(|_| !is_filed) {
                 files::remove_leftover(&self.root.join(log));
@@ -200,7 +198,6 @@ impl Patrol<'_> {
         }
     }
 
-    /// Files a bead about a failure unless there is one.
     fn broken(
         &self,
         store: &mut dyn Store,
@@ -329,7 +326,7 @@ impl<W: io::Write> Log<W> {
         }
     }
 
-    /// Writes the end of a long log; whatever could not be written is told here.
+    /// Writes the end of a long log, and returns any earlier write error.
     fn end(mut self) -> io::Result<()> {
         if let Some(fault) = self.fault {
             return Err(fault);

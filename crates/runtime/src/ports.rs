@@ -1,7 +1,7 @@
 //! What the loop asks of git and of the place where pull requests are.
 //!
 //! Whatever reaches the outside is asked for here, so that a simulation can stand in for it. Everything may be asked twice:
-//! after a crash nobody knows whether the first time was heard. So each of these looks before it acts, and doing it again does nothing.
+//! after a crash it is unknown whether the first call had its effect. So each of these looks before it acts, and a second call does nothing.
 
 use beads_ralph_core::bead::{AgentSpec, BeadId, QaReport, RalphBead};
 use beads_ralph_core::engine::{AgentReport, CommitId, EffectId, Launch, Trouble, Verdict};
@@ -20,11 +20,9 @@ pub struct Place {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
     pub source: String,
-    /// What must be in it before the work begins, in that order.
     pub wanted: Vec<Wanted>,
 }
 
-/// One thing that must be in a branch before the work begins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wanted {
     pub name: String,
@@ -40,11 +38,9 @@ pub struct Prepared {
     pub from: String,
     /// What is being merged while there are conflicts.
     pub merging: Option<Wanted>,
-    /// The files with conflicts, from the root of the worktree.
     pub conflicts: Vec<String>,
 }
 
-/// What an attempt made, all of it committed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sealed {
     pub commit: CommitId,
@@ -70,7 +66,7 @@ pub struct State {
 /// What became of a commit that was to go into the target branch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Integrated {
-    /// It is in; this is the target's head, and whether it was there before.
+    /// It is merged, now or before.
     In { commit: CommitId, was_there: bool },
     /// These files do not fit together with what is there; nothing was changed.
     Conflict {
@@ -96,10 +92,9 @@ pub trait Repository: Send + Sync {
 
     fn changed_files(&self, base: &CommitId, commit: &CommitId) -> Result<Vec<String>, Trouble>;
 
-    /// What the worktree looks like now.
     fn state(&self, place: &Place) -> Result<State, Trouble>;
 
-    /// Makes a worktree be exactly a commit again; ignored files stay. What was there is kept reachable first, under
+    /// Makes a worktree be exactly a commit again; ignored files stay. The previous state is kept reachable first, under
     /// `refs/beads-ralph/<bead>/interrupted/<n>`, where `n` is the attempt, unless nothing would be lost (Z-39). Answers with what was kept.
     fn restore(
         &self,
@@ -166,6 +161,13 @@ pub trait Forge: Send + Sync {
     /// The pull requests of a branch, in any state, newest first (Z-12).
     fn find(&self, branch: &str) -> Result<Vec<Found>, Trouble>;
 
+    /// The pull request for a commit: an open one follows its branch; a merged or closed one counts only for this very commit.
+    fn find_for(&self, branch: &str, commit: &CommitId) -> Result<Option<PullRequest>, Trouble> {
+        let fits = |it: &Found| it.request.state == PullState::Open || it.head == *commit;
+        let found = self.find(branch)?.into_iter().find(fits);
+        Ok(found.map(|found| found.request))
+    }
+
     /// Makes a pull request.
     fn create(&self, new: &NewPullRequest) -> Result<PullRequest, Trouble>;
 }
@@ -194,7 +196,6 @@ pub struct Claimed {
     pub qa_results: Vec<QaReport>,
 }
 
-/// Everybody who works on beads or judges them: agents and checks.
 pub trait Executor: Send + Sync {
     /// Whose account an agent uses; limits hold for accounts.
     fn account(&self, spec: &AgentSpec) -> String;
@@ -202,7 +203,6 @@ pub trait Executor: Send + Sync {
     /// Makes a new worktree fit to be worked in; whether there was anything to do.
     fn set_up(&self, bead: &RalphBead, place: &Place) -> Result<bool, Trouble>;
 
-    /// Lets a dev agent work.
     fn develop(
         &self,
         job: Job<'_>,
@@ -210,7 +210,6 @@ pub trait Executor: Send + Sync {
         feedback: Option<&str>,
     ) -> Result<AgentReport, Trouble>;
 
-    /// Lets the first dev agent solve a conflict.
     fn resolve(
         &self,
         job: Job<'_>,
@@ -218,7 +217,6 @@ pub trait Executor: Send + Sync {
         files: &[String],
     ) -> Result<AgentReport, Trouble>;
 
-    /// Lets the scrum-master agent lead, or only make the pull request.
     fn lead(
         &self,
         job: Job<'_>,
@@ -235,7 +233,7 @@ pub trait Executor: Send + Sync {
     ) -> Result<(AgentReport, Option<Verdict>), Trouble>;
 
     /// Runs the checks of a bead on a commit. That it is checked out, and nothing else, is looked at by whoever asks, before and after. `base`
-    /// is what the work began from: by it is told whose fault a red check is.
+    /// is what the work began from: it shows whether a red check was red before.
     fn verify(
         &self,
         bead: &RalphBead,

@@ -32,7 +32,6 @@ pub enum News<'a> {
         left: Duration,
         why: &'a str,
     },
-    /// Something that people should know.
     Warning(&'a str),
 }
 

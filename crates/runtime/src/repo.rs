@@ -13,7 +13,6 @@ pub fn root_of(path: &Utf8Path) -> Option<Utf8PathBuf> {
         .map(Utf8Path::to_owned)
 }
 
-/// Where the worktrees of a repository meet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Home {
     /// The root of the main worktree; for a submodule that of the repository that holds it.
@@ -31,7 +30,7 @@ impl Home {
 }
 
 /// The home of the repository that a path is in (Z-26). What git wrote into its files is followed, without asking
-/// git; a link that leads nowhere makes a repository of its own.
+/// git; a dangling link makes a separate repository.
 pub fn home_of(path: &Utf8Path) -> Option<Home> {
     let absolute = path.canonicalize_utf8().ok()?;
     absolute.ancestors().find_map(|directory| {

@@ -25,7 +25,7 @@ pub use claims::LEASE;
 pub use conduct::{Audience, ConductError, Conductor, Stop};
 pub use executor::{LocalExecutor, mark_of};
 pub use following::Following;
-pub use journal::{Journal, JournalError, RunDirectory, file_name, read_journal};
+pub use journal::{Journal, JournalError, RunDirectory, RunEnd, file_name, read_journal};
 pub use perform::{Performer, Site, place};
 pub use port_book::PortBook;
 pub use start::{Begun, Ended, Start, StartError, left_behind, take_over};

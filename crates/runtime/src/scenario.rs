@@ -12,12 +12,8 @@ use crate::repo::shown;
 pub enum ScenarioError {
     #[error(transparent)]
     File(#[from] FileError),
-    #[error("{} is no scenario: {reason}", shown(path))]
-    Invalid {
-        path: Utf8PathBuf,
-        /// What the parser said, with line and column.
-        reason: String,
-    },
+    #[error("{} is not a valid scenario: {reason}", shown(path))]
+    Invalid { path: Utf8PathBuf, reason: String },
 }
 
 impl ScenarioError {
@@ -115,7 +111,7 @@ mod tests {
         let wrong = load(&path).unwrap_err();
         assert_eq!(wrong.code(), ErrorCode::ValidationConstraint);
         assert!(
-            wrong.to_string().contains("s.yaml is no scenario"),
+            wrong.to_string().contains("s.yaml is not a valid scenario"),
             "{wrong}"
         );
     }

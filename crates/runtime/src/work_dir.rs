@@ -22,7 +22,6 @@ const MAX_NAMED: usize = 5;
 /// What is ours and no work: nobody's change to it counts.
 const OURS: [&str; 3] = [".git", ".ralph", ".beads"];
 
-/// What a directory looked like, to be compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
     pub head: Option<String>,
@@ -46,7 +45,6 @@ impl<'a> Tree<'a> {
         Self { units, root, home }
     }
 
-    /// Keeps git's settings as they are now.
     pub fn keep_settings(&self) -> Kept {
         Kept(self.top().and_then(|_| git::hold(self.units, self.home)))
     }
@@ -75,12 +73,12 @@ impl<'a> Tree<'a> {
     }
 
     /// Why what is checked out is not just a commit (Z-29): something is not committed, ignored files apart, or git does not
-    /// say. What cannot be known is no reason to believe it.
+    /// say. What is unknown counts as uncommitted.
     pub fn is_not_a_commit(&self) -> Option<String> {
         let sight = self.sight().filter(|sight| sight.head.is_some());
         let Some(sight) = sight else {
             return Some(
-                "git does not say what is checked out and whether all of it is committed"
+                "git cannot tell what is checked out and whether everything is committed"
                     .to_owned(),
             );
         };

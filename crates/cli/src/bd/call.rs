@@ -11,7 +11,7 @@ use beads_ralph_runtime::git::Person;
 use beads_ralph_runtime::os::env::{self, Variable};
 use beads_ralph_runtime::os::host;
 use beads_ralph_runtime::os::process::Units;
-use beads_ralph_runtime::store::{self, Guard, Kind, Place, Stamp, Store, StoreError, Write};
+use beads_ralph_runtime::store::{self, Guard, Place, Stamp, Store, StoreError, Write};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::{Arguments, Output, Refusal, inside_run, quoted};
@@ -72,7 +72,7 @@ impl Call<'_> {
                 _ => error.into(),
             }
         })?;
-        if place.kind == Kind::Bd {
+        if place.is_foreign() {
             return Err(super::handed_over(&place, self.typed));
         }
         let store = place.open()?;

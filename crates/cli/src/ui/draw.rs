@@ -26,7 +26,7 @@ pub(crate) fn title(text: &str) -> String {
     text.chars().take(MAX_TITLE).collect()
 }
 
-/// A chart in the chosen form for people, or for other programs' input. What is said below it is for people alone.
+/// A chart in the chosen form for people, or for other programs' input. The text below it is for people only.
 pub(crate) fn drawn(chart: &Chart, format: GraphFormat, below: &str, ui: &Ui) -> String {
     match format {
         GraphFormat::Mermaid => mermaid::mermaid(chart),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use beads_ralph_core::engine::{BeadState, End, Outcome, Spent};
-use beads_ralph_core::text::excerpt;
+use beads_ralph_core::text::{excerpt, list_first};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -117,14 +117,8 @@ pub(crate) fn list(names: impl IntoIterator<Item = impl AsRef<str>>) -> String {
 
 /// Names, no more than a number of them.
 pub(crate) fn list_of(names: impl IntoIterator<Item = impl AsRef<str>>, most: usize) -> String {
-    let mut names = names.into_iter();
-    let named = names.by_ref().take(most);
-    let named: Vec<String> = named.map(|name| excerpt(name.as_ref())).collect();
-    let more = match names.count() {
-        0 => String::new(),
-        n => format!(" and {n} more"),
-    };
-    named.join(", ") + &more
+    let names: Vec<_> = names.into_iter().collect();
+    list_first(&names, most, |name| excerpt(name.as_ref()))
 }
 
 /// In one word, for programs and as a class of the page.

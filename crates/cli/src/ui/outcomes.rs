@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::failure::{ALREADY_CLAIMED, Failure};
 use crate::ui::Ui;
 
-/// A bead that something was done to: what people are told, and what programs are.
+/// A bead that something was done to: the message for people, and the data for programs.
 #[derive(Debug)]
 pub(crate) struct Done {
     pub(crate) said: String,

@@ -80,7 +80,7 @@ impl Page {
 }
 
 impl Table {
-    /// A table with these columns; those whose name ends with `…` give way when there is no room.
+    /// A table with these columns; those whose name ends with `…` become narrower if necessary.
     pub(crate) fn new(names: &[&'static str]) -> Self {
         let head = |name: &&'static str| Head {
             name: name.trim_end_matches('…'),

@@ -62,14 +62,14 @@ fn z_16_everything_in_the_way_is_said_at_once() {
     let clashes = world.git.clashes(&places).unwrap();
     let all = clashes.join("\n");
     for expected in [
-        "bd-1: the branch 'main/one' cannot be made, because there is a branch 'main'",
-        "bd-2: the branch 'taken' cannot be made, because there is a branch 'taken/deep/below'",
+        "bd-1: the branch 'main/one' cannot be created, because the branch 'main' exists",
+        "bd-2: the branch 'taken' cannot be created, because the branch 'taken/deep/below' exists",
         "bd-3: the branch 'held' is checked out at ",
-        "w/full, where there is a directory with files in it",
+        "w/full, where there is a non-empty directory",
         "bd-5: the worktree cannot be at ",
         "bd-6: the worktree ",
         "is on the branch 'held', not on 'six'",
-        "bd-8: the branch 'new/er' cannot be made, because there is a branch 'new'",
+        "bd-8: the branch 'new/er' cannot be created, because the branch 'new' exists",
         "bd-7 and bd-9: the branch 'new' cannot be checked out at ",
         "bd-7 and bd-10: the worktree ",
         "bd-7 and bd-11: the worktrees ",

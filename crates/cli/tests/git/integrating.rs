@@ -128,7 +128,7 @@ fn b_28_a_target_below_a_branch_is_refused_by_name() {
         .unwrap_err();
     assert_eq!(trouble.lasting, Lasting::ForRun);
     assert!(
-        trouble.message.contains("there is a branch 'main'"),
+        trouble.message.contains("the branch 'main' exists"),
         "{trouble}"
     );
     let trouble = world

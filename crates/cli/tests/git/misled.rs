@@ -150,7 +150,7 @@ fn c_2_nothing_is_written_through_a_directory_that_leads_elsewhere() {
             let trouble = sealed.unwrap_err();
             assert_eq!(trouble.lasting, Lasting::ForRun, "{}", trouble.message);
             assert!(
-                trouble.message.contains("was made a link"),
+                trouble.message.contains("was replaced by a link"),
                 "{}",
                 trouble.message
             );

@@ -26,7 +26,7 @@ fn l_15_a_branch_is_made_from_its_source_and_used_again() {
     );
     let again = world.git.prepare(&place, &origin(&[])).unwrap();
     assert_eq!(again.head, main);
-    assert_eq!(again.from, "feature/a, which was there");
+    assert_eq!(again.from, "feature/a, which already existed");
     assert_eq!(world.git.branch("feature/a").unwrap(), Some(main));
     assert_eq!(world.git.branch("feature/b").unwrap(), None);
     assert_eq!(world.git.branch("feature").unwrap(), None);
@@ -38,7 +38,7 @@ fn l_15_a_branch_that_is_there_gets_a_worktree() {
     world.ask(&["branch", "feature/a", "main"]);
     world.ask(&["branch", "--no-track", "older", "main"]);
     let (place, prepared) = world.prepare("a", &[]);
-    assert_eq!(prepared.from, "feature/a, which was there");
+    assert_eq!(prepared.from, "feature/a, which already existed");
     assert_eq!(
         git(&place.worktree, &["branch", "--show-current"]),
         "feature/a"
@@ -64,14 +64,14 @@ fn l_15_a_path_that_is_taken_is_named_and_left_alone() {
         (|_, path| write(path, "a file"), "a file"),
         (
             |_, path| write(&path.join("x"), "x"),
-            "a directory with files in it",
+            "a non-empty directory",
         ),
         (
             |_, path| {
                 write(&path.join("x"), "x");
                 git(path, &["init", "--quiet"]);
             },
-            "a git repository of its own",
+            "a separate git repository",
         ),
         (
             |world, path| {
@@ -133,7 +133,7 @@ fn b_28_a_branch_below_a_branch_is_refused_by_name() {
         let trouble = world.git.prepare(&place, &origin(&[])).unwrap_err();
         assert_eq!(trouble.lasting, Lasting::ForRun, "{trouble}");
         let message =
-            format!("the branch '{branch}' cannot be made, because there is a branch '{other}'");
+            format!("the branch '{branch}' cannot be created, because the branch '{other}' exists");
         assert!(trouble.message.contains(&message), "{trouble}");
     }
 }

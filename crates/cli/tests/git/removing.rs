@@ -72,7 +72,7 @@ fn l_22_what_is_no_worktree_of_ours_stays() {
     write(&place.worktree.join("theirs.txt"), "1");
     let trouble = world.git.remove(&place).unwrap_err();
     assert!(
-        trouble.message.contains("a directory with files in it"),
+        trouble.message.contains("a non-empty directory"),
         "{trouble}"
     );
     assert!(place.worktree.join("theirs.txt").exists());

@@ -230,9 +230,7 @@ fn z_7_an_agent_that_dropped_what_it_began_from_is_told_of() {
     let trouble = world.git.seal(&place, &prepared.head, "no").unwrap_err();
     assert_eq!(trouble.lasting, Lasting::ForBead);
     assert!(
-        trouble
-            .message
-            .contains("does not go on from where the work began"),
+        trouble.message.contains("does not descend from the commit"),
         "{trouble}"
     );
     assert_eq!(read(&place.worktree.join("new.txt")), "1");

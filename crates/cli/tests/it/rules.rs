@@ -1,5 +1,6 @@
 //! The rules in `docs/spec` and what cites them: every number that is cited exists, every rule has a test, and no user meets a number.
 
+mod architecture;
 mod module_order;
 pub(crate) mod source;
 mod spec;

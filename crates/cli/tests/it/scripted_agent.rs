@@ -336,7 +336,7 @@ fn a_scenario_that_is_none_is_refused_with_its_place() {
     let env = world("rules:\n  - sessions:\n      - - shout: x\n");
     let output = run(&env, "x", &[]).exits(1);
     assert!(output.stdout.is_empty(), "{output:#?}");
-    for part in ["scenario.yaml is no scenario", "line 3", "shout"] {
+    for part in ["scenario.yaml is not a valid scenario", "line 3", "shout"] {
         assert!(output.stderr.contains(part), "{part}: {output:#?}");
     }
     std::fs::remove_file(env.path("scenario.yaml")).unwrap();

@@ -82,28 +82,6 @@ fn every_test_runs_unless_it_needs_a_program_that_we_do_not_ship() {
 }
 
 #[test]
-fn the_architecture_names_every_part() {
-    let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
-    for entry in root().join("crates").read_dir_utf8().unwrap() {
-        let name = entry.unwrap().file_name().to_owned();
-        assert!(
-            text.contains(&format!("crates/{name}")),
-            "ARCHITECTURE.md does not name crates/{name}"
-        );
-    }
-    let core = std::fs::read_to_string(root().join("crates/core/src/lib.rs")).unwrap();
-    let modules = core
-        .lines()
-        .filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'));
-    for module in modules {
-        assert!(
-            text.contains(&format!("`{module}`")),
-            "ARCHITECTURE.md does not name `{module}`"
-        );
-    }
-}
-
-#[test]
 fn e_2_every_code_is_documented_once() {
     let text = std::fs::read_to_string(root().join("docs/diagnostics.md")).unwrap();
     let errors = ErrorCode::ALL.iter().map(|code| code.as_str());

@@ -487,8 +487,8 @@ fn z_16_a_remote_that_is_not_on_github_is_found_with_all_else() {
     assert_eq!(
         messages(absent),
         [
-            "there is no program `gh`, which makes pull requests".to_owned(),
-            format!("the remote 'origin' is {bare}, which is no repository on a host of GitHub's"),
+            "`gh`, which creates pull requests, was not found in PATH".to_owned(),
+            format!("the remote 'origin' is {bare}, which is not a GitHub repository"),
         ]
     );
     // `gh` knows no login for a host of somebody else's.

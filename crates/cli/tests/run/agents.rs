@@ -19,7 +19,7 @@ fn l_16_a_dev_agent_that_says_nothing_any_more_is_ended_and_tried_again() {
     world
         .run(&["run"])
         .exits(0)
-        .says("is stopped after 4 s of silence");
+        .says("is stopped after 4 s without output");
     assert_eq!(world.log(), ["dev 1.1 1", "dev 1.1 2", "qa 1.1 2"]);
     let bead = world.bead("1.1");
     let dev = &bead["metadata"]["dev_agent_executions"];
@@ -285,7 +285,7 @@ fn z_23_without_a_choice_a_run_stops_with_the_question() {
     world
         .run(&["run"])
         .exits(3)
-        .says("nobody has said yet what agents may do without asking")
+        .says("no permission mode is set for agents")
         .says("bypass|ask-none|sandbox");
     assert_eq!(world.log(), Vec::<String>::new());
 }

@@ -148,7 +148,7 @@ fn c_2_a_repository_inside_fails_the_attempt_and_the_next_one_is_told() {
     assert!(!world.base.join("sprung").exists());
     let told = world.journal().iter().any(|entry| {
         let entry = entry.to_string();
-        entry.contains("'sub' is a git repository of its own")
+        entry.contains("'sub' is a separate git repository")
     });
     assert!(told, "{:#?}", world.journal());
 }

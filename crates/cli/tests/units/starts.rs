@@ -193,7 +193,7 @@ fn v_6_what_cannot_be_started_says_why() {
     let odd = place.program("odd", "#!/no/such/interpreter\n");
     assert_refused(&spec(&[odd.as_str()]), "interpreter", false);
     let text = place.program("text", "neither script nor program\n");
-    assert_refused(&spec(&[text.as_str()]), "no program", false);
+    assert_refused(&spec(&[text.as_str()]), "not a program", false);
     assert_refused(&spec(&[]), "no program", false);
     assert_refused(&spec(&["echo", "a\0b"]), "NUL", false);
     assert_refused(&spec(&["echo", &"x".repeat(1 << 20)]), "longer", false);

@@ -151,7 +151,7 @@ pub enum Input {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CallError {
     /// The permission mode is not to be had.
-    #[error("{adapter} cannot be run with `permissions: {}`", mode.as_str())]
+    #[error("{adapter} does not support `permissions: {}`", mode.as_str())]
     Permissions {
         /// The adapter.
         adapter: String,

@@ -171,7 +171,6 @@ pub(super) struct ChangeDraft {
 }
 
 impl ChangeDraft {
-    /// Adds a field that differs.
     pub(super) fn field(&mut self, change: FieldChange) {
         self.details.push(Detail::Field(change));
     }

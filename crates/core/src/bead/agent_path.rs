@@ -1,9 +1,5 @@
 //! Paths of agents (B-16).
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-
 use crate::text::excerpt;
 
 use super::error::Invalid;
@@ -18,7 +14,11 @@ const BUILT_IN: &str = "claude";
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AgentPath(Box<str>);
 
-text_type!(AgentPath);
+text_type!(
+    AgentPath,
+    about "The built-in agent `claude`, or the path of an agent's file.",
+    "pattern": Self::PATTERN
+);
 
 impl AgentPath {
     /// The same rule for JSON Schema, written without look-ahead so that every engine can run it.
@@ -87,20 +87,6 @@ impl AgentPath {
             .strip_suffix(".md")
             .and_then(|stem| Self::parse(stem).ok())
             .unwrap_or_else(|| self.clone())
-    }
-}
-
-impl JsonSchema for AgentPath {
-    fn schema_name() -> Cow<'static, str> {
-        "AgentPath".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "The built-in agent `claude`, or the path of an agent's file.",
-            "type": "string",
-            "pattern": Self::PATTERN,
-        })
     }
 }
 

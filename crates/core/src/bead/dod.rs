@@ -8,7 +8,6 @@ use serde::{Serialize, Serializer};
 
 use super::Pattern;
 use super::error::Invalid;
-use super::execution::open;
 use super::reader::{Errors, Fields, Node};
 use crate::text::excerpt;
 
@@ -141,7 +140,7 @@ impl JsonSchema for OnFailure {
 }
 
 pub(crate) fn read_dod(node: Node<'_, '_>, errors: &mut Errors) -> Option<Dod> {
-    let fields = open(&node, errors)?;
+    let fields = node.fields(errors)?;
     let verifiers = fields.required(errors, "verifiers", |node, errors| {
         node.list(errors, verifier)
     });
@@ -159,7 +158,7 @@ pub(crate) fn read_dod(node: Node<'_, '_>, errors: &mut Errors) -> Option<Dod> {
 }
 
 fn verifier(index: usize, node: Node<'_, '_>, errors: &mut Errors) -> Option<Verifier> {
-    let fields = open(&node, errors)?;
+    let fields = node.fields(errors)?;
     let name = fields.optional_text(errors, "name");
     let command = fields.required(errors, "command", |node, errors| {
         node.not_blank(errors, "command")
@@ -181,7 +180,7 @@ fn verifier(index: usize, node: Node<'_, '_>, errors: &mut Errors) -> Option<Ver
 }
 
 fn expect(node: Node<'_, '_>, errors: &mut Errors) -> Option<Expect> {
-    let fields = open(&node, errors)?;
+    let fields = node.fields(errors)?;
     let exit_code = fields.optional(errors, "exit_code", |node, errors| {
         node.integer(errors, "exit_code", i128::from(i32::MIN))
     });

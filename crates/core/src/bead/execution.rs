@@ -154,7 +154,7 @@ read_alone! {
 }
 
 pub(super) fn dev_execution(node: Node<'_, '_>, errors: &mut Errors) -> Option<DevExecution> {
-    let fields = open(&node, errors)?;
+    let fields = node.fields(errors)?;
     let attempt = attempt(fields, errors);
     let session_id = fields.text(errors, "session_id");
     let agent_path = fields.text(errors, "agent_path");
@@ -184,7 +184,7 @@ pub(super) fn dev_execution(node: Node<'_, '_>, errors: &mut Errors) -> Option<D
 }
 
 pub(super) fn qa_execution(node: Node<'_, '_>, errors: &mut Errors) -> Option<QaExecution> {
-    let fields = open(&node, errors)?;
+    let fields = node.fields(errors)?;
     let attempt = attempt(fields, errors);
     let session_id = fields.text(errors, "session_id");
     let agent_path = fields.text(errors, "agent_path");
@@ -213,12 +213,12 @@ pub(super) fn qa_execution(node: Node<'_, '_>, errors: &mut Errors) -> Option<Qa
 }
 
 fn qa_result(node: Node<'_, '_>, errors: &mut Errors) -> Option<QaResult> {
-    let fields = open(&node, errors)?;
+    let fields = node.fields(errors)?;
     verdict(fields, errors, Message::Required)
 }
 
 pub(super) fn scrum_result(node: Node<'_, '_>, errors: &mut Errors) -> Option<ScrumResult> {
-    let fields = open(&node, errors)?;
+    let fields = node.fields(errors)?;
     let bead_id = fields.parsed(errors, "bead_id", BeadId::parse);
     let success = fields.required(errors, "success", |node, errors| node.boolean(errors));
     let pr_url = fields.optional_text(errors, "pr_url");
@@ -252,7 +252,7 @@ pub(super) fn scrum_result(node: Node<'_, '_>, errors: &mut Errors) -> Option<Sc
 }
 
 fn qa_report(node: Node<'_, '_>, errors: &mut Errors) -> Option<QaReport> {
-    let fields = open(&node, errors)?;
+    let fields = node.fields(errors)?;
     let has = |key| fields.map.get(key).is_some_and(|value| !value.is_null());
     let key = if !has("agent_path") && has("agent") {
         "agent"
@@ -297,13 +297,5 @@ fn verdict(fields: Fields<'_, '_>, errors: &mut Errors, message: Message) -> Opt
 fn attempt(fields: Fields<'_, '_>, errors: &mut Errors) -> Option<u32> {
     fields.required(errors, "attempt", |node, errors| {
         node.integer(errors, "attempt", 1)
-    })
-}
-
-pub(super) fn open<'v, 'p>(node: &'p Node<'v, 'p>, errors: &mut Errors) -> Option<Fields<'v, 'p>> {
-    let map = node.fields(errors)?;
-    Some(Fields {
-        map,
-        path: &node.path,
     })
 }

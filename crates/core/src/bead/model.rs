@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::reader::{Errors, Fields, Node};
+use super::reader::{Errors, Node};
 use super::{
     AgentPath, BeadId, BranchName, DevExecution, Dod, IssueType, Model, Priority, QaExecution,
     Role, ScrumResult, Status, Timestamp,
@@ -249,11 +249,7 @@ impl SourceMap {
     }
 
     pub(super) fn read(node: Node<'_, '_>, errors: &mut Errors) -> Option<Self> {
-        let map = node.fields(errors)?;
-        let fields = Fields {
-            map,
-            path: &node.path,
-        };
+        let fields = node.fields(errors)?;
         let file = fields.non_empty(errors, "file");
         let number = |key: &'static str, errors: &mut Errors| {
             fields.required(errors, key, |node, errors| node.integer(errors, key, 1))

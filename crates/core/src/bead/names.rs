@@ -10,9 +10,9 @@ use super::error::Invalid;
 use crate::number::SprintId;
 use crate::text::{excerpt, name_from_title};
 
-/// Gives a newtype over `Box<str>` its `as_str`, `Display` and `Serialize`.
+/// Gives a newtype over `Box<str>` its `as_str`, `Display`, `Serialize` and JSON Schema.
 macro_rules! text_type {
-    ($name:ident) => {
+    ($name:ident, about $about:literal, $($schema:tt)*) => {
         impl $name {
             /// The text as it was read.
             pub fn as_str(&self) -> &str {
@@ -31,6 +31,16 @@ macro_rules! text_type {
                 serializer.serialize_str(&self.0)
             }
         }
+
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({ "description": $about, "type": "string", $($schema)* })
+            }
+        }
     };
 }
 
@@ -40,7 +50,11 @@ pub(crate) use text_type;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BeadId(Box<str>);
 
-text_type!(BeadId);
+text_type!(
+    BeadId,
+    about "The name of a bead.",
+    "minLength": 1
+);
 
 impl BeadId {
     /// Reads an id; only the empty text is refused (B-7).
@@ -81,21 +95,15 @@ impl<'de> Deserialize<'de> for BeadId {
     }
 }
 
-impl JsonSchema for BeadId {
-    fn schema_name() -> Cow<'static, str> {
-        "BeadId".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "description": "The name of a bead.", "type": "string", "minLength": 1 })
-    }
-}
-
 /// A branch whose name matches `^[a-zA-Z0-9/_-]+$`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BranchName(Box<str>);
 
-text_type!(BranchName);
+text_type!(
+    BranchName,
+    about "The name of a branch.",
+    "pattern": Self::PATTERN
+);
 
 impl BranchName {
     /// The pattern of a branch name.
@@ -129,20 +137,6 @@ impl BranchName {
             "branch '{}' {problem}",
             excerpt(&self.0)
         )))
-    }
-}
-
-impl JsonSchema for BranchName {
-    fn schema_name() -> Cow<'static, str> {
-        "BranchName".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "The name of a branch.",
-            "type": "string",
-            "pattern": Self::PATTERN,
-        })
     }
 }
 

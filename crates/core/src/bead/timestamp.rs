@@ -1,10 +1,7 @@
 //! Times in documents (X-2, B-21).
 
-use std::borrow::Cow;
-
 use jiff::civil;
 use jiff::tz::Offset;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::text::excerpt;
 
@@ -17,7 +14,11 @@ use super::names::text_type;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Timestamp(Box<str>);
 
-text_type!(Timestamp);
+text_type!(
+    Timestamp,
+    about "A date with a time; without an offset it is UTC.",
+    "pattern": Self::PATTERN
+);
 
 impl Timestamp {
     const PATTERN: &str = "^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\\.[0-9]+)?)?([Zz]|[+-][0-9]{2}:?[0-9]{2})?$";
@@ -48,20 +49,6 @@ impl Timestamp {
     pub fn instant(&self) -> jiff::Timestamp {
         // The text was read once already, so the epoch stands for nothing that can happen.
         read(&self.0).unwrap_or(jiff::Timestamp::UNIX_EPOCH)
-    }
-}
-
-impl JsonSchema for Timestamp {
-    fn schema_name() -> Cow<'static, str> {
-        "Timestamp".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "A date with a time; without an offset it is UTC.",
-            "type": "string",
-            "pattern": Self::PATTERN,
-        })
     }
 }
 

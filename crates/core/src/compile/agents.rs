@@ -17,8 +17,6 @@ pub(super) fn default_model(settings: &CompileSettings<'_>) -> Model {
     };
     resolve_model(&sources).model
 }
-
-/// The spec of a dev agent.
 pub(super) fn dev_agent(
     (at, item): (usize, &AgentItem),
     sprint: &Sprint,

@@ -113,8 +113,6 @@ fn agent_directory(selected: &[&Sprint], settings: &CompileSettings<'_>) -> Opti
     let first = agents.find(|agent| agent.name.value != "claude")?;
     is_unchecked.then(|| diagnostics::no_agent_directory(&first.name))
 }
-
-/// The agents of a sprint.
 struct Agents {
     dev: Vec<AgentSpec>,
     qa: Vec<QaAgent>,

@@ -52,12 +52,9 @@ pub fn read(document: Value, stem: Option<&str>) -> Result<DodBead, Vec<FieldErr
 }
 
 fn bead(node: Node<'_, '_>, stem: Option<&str>, errors: &mut Errors) -> Option<DodBead> {
-    let map = node.fields(errors)?;
-    let fields = Fields {
-        map,
-        path: &node.path,
-    };
+    let fields = node.fields(errors)?;
     let id = name(fields, stem, errors);
+    let map = fields.map;
     let is_flat = is_flat_gate(map);
     let intent = if is_flat && !map.contains_key("intent") {
         Some(flat_intent(map))
@@ -166,11 +163,7 @@ fn definition(fields: Fields<'_, '_>, errors: &mut Errors) -> Option<Dod> {
 }
 
 fn constraints(node: Node<'_, '_>, errors: &mut Errors) -> Option<Constraints> {
-    let map = node.fields(errors)?;
-    let fields = Fields {
-        map,
-        path: &node.path,
-    };
+    let fields = node.fields(errors)?;
     let max_iterations = fields.optional(errors, "max_iterations", |node, errors| {
         node.integer(errors, "max_iterations", 1)
     });

@@ -45,7 +45,42 @@ pub struct Settings {
     pub is_once: bool,
 }
 
-/// What becomes of verified work.
+/// How verified work is handed over, as users choose it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IntegrationMode {
+    /// It stays on its branch.
+    None,
+    /// It is merged into the target branch.
+    Merge,
+    /// It is pushed and proposed as a pull request.
+    Pr,
+}
+
+impl IntegrationMode {
+    /// Every mode.
+    pub const ALL: [Self; 3] = [Self::None, Self::Merge, Self::Pr];
+
+    /// The word in the configuration and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Merge => "merge",
+            Self::Pr => "pr",
+        }
+    }
+
+    /// What a run does in this mode; `target` is the branch that work is merged into.
+    pub fn into(self, target: impl FnOnce() -> String) -> Integration {
+        match self {
+            Self::None => Integration::None,
+            Self::Merge => Integration::Merge { target: target() },
+            Self::Pr => Integration::Pr,
+        }
+    }
+}
+
+/// What becomes of verified work in a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Integration {

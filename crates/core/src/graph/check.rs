@@ -5,8 +5,9 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 
+use super::order::in_order;
 use crate::diag::ErrorCode;
-use crate::text::excerpt;
+use crate::text::{excerpt, list_first};
 
 /// Checks a graph given as nodes with their dependencies (D-10 to D-14). References to `external` ids
 /// are allowed and lead nowhere.
@@ -100,25 +101,10 @@ impl<'a> NamedGraph<'a> {
     // Takes away nodes all of whose dependencies are taken. Whatever goes was reached from a root, so
     // nothing left over is D-14 itself; a node left over waits for another that is.
     fn stuck(&self) -> Option<Vec<bool>> {
-        let mut dependents = vec![Vec::new(); self.ids.len()];
-        for (node, dependencies) in self.dependencies.iter().enumerate() {
-            for dependency in dependencies {
-                dependents[*dependency].push(node);
-            }
+        let mut stuck = vec![true; self.ids.len()];
+        for node in in_order(&self.dependencies) {
+            stuck[node] = false;
         }
-        let mut n_missing: Vec<usize> = self.dependencies.iter().map(Vec::len).collect();
-        let mut free: Vec<usize> = (0..self.ids.len())
-            .filter(|node| n_missing[*node] == 0)
-            .collect();
-        while let Some(node) = free.pop() {
-            for dependent in &dependents[node] {
-                n_missing[*dependent] -= 1;
-                if n_missing[*dependent] == 0 {
-                    free.push(*dependent);
-                }
-            }
-        }
-        let stuck: Vec<bool> = n_missing.iter().map(|missing| *missing > 0).collect();
         stuck.contains(&true).then_some(stuck)
     }
 
@@ -169,19 +155,22 @@ impl<'a> NamedGraph<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GraphFault {
     /// Two nodes with one id (D-10).
-    #[error("more than one node has the id {}", Names(ids))]
+    #[error("more than one node has the id {}", list_first(ids, MAX_NAMED, |id| excerpt(id)))]
     DuplicateId {
         /// The ids, sorted, each once.
         ids: Vec<String>,
     },
     /// A node that lists itself (D-11).
-    #[error("a node depends on itself: {}", Names(ids))]
+    #[error("a node depends on itself: {}", list_first(ids, MAX_NAMED, |id| excerpt(id)))]
     SelfDependency {
         /// The ids, sorted.
         ids: Vec<String>,
     },
     /// A reference to an id that is neither a node nor external (D-12).
-    #[error("a dependency does not exist: {}", Names(&pairs(missing)))]
+    #[error(
+        "a dependency does not exist: {}",
+        list_first(missing, MAX_NAMED, needed)
+    )]
     Unresolved {
         /// The node and the id that it names, sorted, each pair once.
         missing: Vec<(String, String)>,
@@ -210,31 +199,8 @@ impl GraphFault {
 // Messages name a few of many; the fields hold them all.
 const MAX_NAMED: usize = 8;
 
-struct Names<'a>(&'a [String]);
-
-impl fmt::Display for Names<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, name) in self.0.iter().take(MAX_NAMED).enumerate() {
-            let comma = if at == 0 { "" } else { ", " };
-            write!(f, "{comma}{}", excerpt(name))?;
-        }
-        if self.0.len() > MAX_NAMED {
-            write!(f, ", … ({} total)", self.0.len())?;
-        }
-        Ok(())
-    }
-}
-
-fn pairs(missing: &[(String, String)]) -> Vec<String> {
-    // Only as many as are printed are joined, and their number still tells of the others.
-    let name = |(at, (node, id)): (usize, &(String, String))| {
-        if at < MAX_NAMED {
-            format!("{} (needed by {})", excerpt(id), excerpt(node))
-        } else {
-            String::new()
-        }
-    };
-    missing.iter().enumerate().map(name).collect()
+fn needed((node, id): &(String, String)) -> String {
+    format!("{} (needed by {})", excerpt(id), excerpt(node))
 }
 
 struct Path<'a>(&'a [String]);

@@ -209,8 +209,6 @@ impl<'g> Sentences<'g> {
         }
         sentences
     }
-
-    /// The sentence about one of the dependencies.
     fn at(&self, at: usize) -> String {
         let (id, sprints) = (&self.id, name_some(&self.sprints, Some(at)));
         let phases = || name_some(&self.phases, self.phase_of.get(at).copied());

@@ -5,14 +5,12 @@
 
 mod read;
 mod schema_json;
-mod yaml;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 pub use read::{Fault, Malformed, Read, read};
 pub use schema_json::schemas;
-pub use yaml::Place;
 
 /// The largest report.
 pub const MAX_REPORT_BYTES: usize = 1024 * 1024;

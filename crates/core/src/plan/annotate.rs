@@ -86,8 +86,6 @@ fn edit<'i>(
         }),
     }
 }
-
-/// The annotation of a bead.
 fn annotation_line(id: &BeadId) -> String {
     format!("<!-- beads-ralph: {id} -->")
 }

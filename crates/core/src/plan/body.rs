@@ -47,8 +47,6 @@ impl<'t> BodyBuilder<'t> {
             is_in_item_code: false,
         }
     }
-
-    /// Takes the next line of the section.
     pub(super) fn line(&mut self, line: Line, kind: &LineKind) {
         match kind {
             LineKind::Blank => {
@@ -69,8 +67,6 @@ impl<'t> BodyBuilder<'t> {
         }
         self.is_after_blank = false;
     }
-
-    /// Ends the section.
     pub(super) fn finish(mut self) -> (Body, Vec<Diagnostic>) {
         self.close_list();
         (self.body, self.problems)

@@ -169,8 +169,6 @@ impl RequiredField {
         Self::QaAgents,
         Self::Tasks,
     ];
-
-    /// The field itself.
     pub(super) fn field(self) -> Field {
         match self {
             Self::Worktree => Field::Worktree,

@@ -7,7 +7,7 @@ use thiserror::Error;
 use super::model::{Plan, Sprint};
 use crate::diag::ErrorCode;
 use crate::number::SprintId;
-use crate::text::excerpt;
+use crate::text::{excerpt, list_first};
 
 /// A parsed `sprint_filter`: all sprints, or those that are named.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -17,29 +17,15 @@ pub struct Filter(Option<Vec<SprintId>>);
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FilterFault {
     /// Items that are not sprint numbers.
-    #[error("the filter has invalid sprint numbers: {}", some_of(.0))]
+    #[error("the filter has invalid sprint numbers: {}", list_first(.0, MAX_NAMED, |item| excerpt(item)))]
     NotNumbers(Vec<String>),
     /// Numbers that the plan does not have.
-    #[error("the plan does not have these sprints of the filter: {}", some_of(.0))]
+    #[error("the plan does not have these sprints of the filter: {}", list_first(.0, MAX_NAMED, |item| excerpt(item)))]
     Absent(Vec<String>),
 }
 
 /// How many of the filter's items a message names.
 const MAX_NAMED: usize = 10;
-
-fn some_of(items: &[String]) -> String {
-    let more = if items.len() > MAX_NAMED {
-        format!(", … ({} total)", items.len())
-    } else {
-        String::new()
-    };
-    let named: Vec<String> = items
-        .iter()
-        .take(MAX_NAMED)
-        .map(|item| excerpt(item))
-        .collect();
-    named.join(", ") + &more
-}
 
 impl FilterFault {
     /// The code of contracts §4.2.

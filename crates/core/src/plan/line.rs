@@ -13,11 +13,8 @@ pub(super) struct Line {
     /// From 1.
     pub(super) number: usize,
 }
-
-/// What a line is.
 #[derive(Debug, Clone)]
 pub(super) enum LineKind {
-    /// Nothing but white space.
     Blank,
     /// The opening line of a fence, with its indentation.
     FenceOpen(usize),
@@ -27,13 +24,11 @@ pub(super) enum LineKind {
     Comment,
     /// A comment on one line that starts with `<!-- beads-ralph:`.
     Annotation,
-    /// A horizontal rule.
     Rule,
     /// An ATX heading, with its level.
     Heading(usize),
     /// A bold name and a colon at column 0.
     Field(FieldLine),
-    /// A list bullet.
     Bullet(Bullet),
     /// Anything else, with its indentation in columns.
     Text(usize),

@@ -8,7 +8,6 @@ use crate::text::{Span, Spanned, without_code_marks};
 pub(super) struct Item {
     /// The item's own first line, past the marker.
     pub(super) first: Span,
-    /// Lines that continue the first one.
     pub(super) continuation: Vec<Span>,
     /// Nested bullets and code blocks, in order.
     pub(super) parts: Vec<ItemPart>,
@@ -32,8 +31,6 @@ impl Item {
             parts: Vec::new(),
         }
     }
-
-    /// Adds a nested bullet.
     pub(super) fn nest(&mut self, content: Span) {
         self.parts.push(ItemPart::Nested(vec![content]));
     }
@@ -46,16 +43,12 @@ impl Item {
             None => self.continuation.push(line),
         }
     }
-
-    /// Starts a fenced block.
     pub(super) fn open_code(&mut self, indent: usize, line: Span) {
         self.parts.push(ItemPart::Code {
             indent,
             lines: vec![line],
         });
     }
-
-    /// Adds a line to the fenced block.
     pub(super) fn extend_code(&mut self, line: Span) {
         if let Some(ItemPart::Code { lines, .. }) = self.parts.last_mut() {
             lines.push(line);

@@ -45,8 +45,6 @@ struct Parser<'t> {
     section: Option<Section<'t>>,
     has_candidates: bool,
 }
-
-/// The sprint section that is being read.
 struct Section<'t> {
     id: Spanned<SprintId>,
     title: Span,

@@ -96,8 +96,6 @@ fn window(text: &str, start: usize) -> String {
     let after = if has_more { "…" } else { "" };
     format!("{before}{}{after}", visible(&shown))
 }
-
-/// What such a code begins with.
 const BEGINNING: &str = "\u{1b}[";
 
 /// A text without the codes that colour it or move the cursor. One that is cut off at the end is left out too; what only begins like
@@ -123,6 +121,16 @@ pub fn without_colour(text: &str) -> Cow<'_, str> {
     }
     plain.push_str(rest);
     Cow::Owned(plain)
+}
+
+/// The first few of many items, and how many more there are: `a, b and 3 more`.
+pub fn list_first<T>(items: &[T], most: usize, shown: impl Fn(&T) -> String) -> String {
+    let named: Vec<String> = items.iter().take(most).map(shown).collect();
+    let more = match items.len().saturating_sub(most) {
+        0 => String::new(),
+        n => format!(" and {n} more"),
+    };
+    named.join(", ") + &more
 }
 
 #[cfg(test)]

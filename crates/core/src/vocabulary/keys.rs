@@ -26,6 +26,10 @@ pub mod field {
     pub const NOTES: &str = "notes";
     /// When it was made.
     pub const CREATED_AT: &str = "created_at";
+    /// When the work on it began.
+    pub const STARTED_AT: &str = "started_at";
+    /// When it is due.
+    pub const DUE_AT: &str = "due_at";
     /// When it last changed.
     pub const UPDATED_AT: &str = "updated_at";
     /// When it was closed.
@@ -34,6 +38,15 @@ pub mod field {
     pub const CLOSE_REASON: &str = "close_reason";
     /// Until when it is put off.
     pub const DEFER_UNTIL: &str = "defer_until";
+    /// Its moments.
+    pub const TIMES: [&str; 6] = [
+        CREATED_AT,
+        UPDATED_AT,
+        STARTED_AT,
+        CLOSED_AT,
+        DUE_AT,
+        DEFER_UNTIL,
+    ];
     /// How long it is expected to take. A bead of a plan has it below `metadata`, the real `bd` beside the title.
     pub const ESTIMATED_MINUTES: &str = "estimated_minutes";
     /// The group that a bead belongs to: in a file at the top, in a store below `metadata`.
@@ -83,6 +96,22 @@ pub mod metadata {
     pub const CONSTRAINTS: &str = "constraints";
     /// When a gate was last checked.
     pub const CHECKED_AT: &str = "checked_at";
+    /// What agents took.
+    pub const RECEIPT: &str = "receipt";
+    /// The commit that was made and not judged yet.
+    pub const SEALED_COMMIT: &str = "sealed_commit";
+    /// The run and the effect that wrote last.
+    pub const BEADS_RALPH_RUN: &str = "beads_ralph_run";
+    /// The agent that leads the work.
+    pub const SCRUM_MASTER_AGENT: &str = "scrum_master_agent";
+    /// The session that leads the work.
+    pub const SCRUM_MASTER_SESSION_ID: &str = "scrum_master_session_id";
+    /// The session of the last dev agent.
+    pub const DEV_AGENT_SESSION_ID: &str = "dev_agent_session_id";
+    /// The dev agents.
+    pub const DEV_AGENTS: &str = "dev_agents";
+    /// The QA agents.
+    pub const QA_AGENTS: &str = "qa_agents";
     /// How the sprint ended, as its leading agent or the run said.
     pub const SCRUM_RESULT: &str = "scrum_result";
     /// What the next attempt is told about the last one.

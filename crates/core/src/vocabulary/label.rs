@@ -21,7 +21,7 @@ pub const VERIFIED_BY_HUMAN: &str = "verified-by-human";
 /// Filed by `patrol`, which closes nothing else.
 pub const PATROL: &str = "patrol";
 
-/// A template of the real `bd`, which is no work by itself.
+/// A template of the real `bd`, which is not work by itself.
 pub const TEMPLATE: &str = "template";
 
 /// The lane of new work.

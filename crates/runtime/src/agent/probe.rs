@@ -14,13 +14,11 @@ use crate::os::process::{
     Cancel, Ended, Ending, Environment, Limits, Mark, Silent, Spec, Stdin, UnitError, Units,
 };
 
-/// How long a program may take to say something about itself.
 const LIMIT: Duration = Duration::from_secs(10);
 
 /// How long it may take to end after that.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// What is known of an agent's program.
 #[derive(Debug)]
 pub struct Probed {
     pub program: Option<Utf8PathBuf>,
@@ -63,7 +61,6 @@ impl Login {
     }
 }
 
-/// Asks the program of an agent what it can do.
 pub fn probe(units: &Units, adapter: &Adapter, root: &Utf8Path, withhold: &[String]) -> Probed {
     let mut probed = Probed {
         program: program(root, &adapter.executable),
@@ -117,7 +114,7 @@ struct Answer {
 }
 
 impl Asking<'_> {
-    /// What each thing that the adapter can ask for comes to. Help that names nothing of it is no help.
+    /// What each thing that the adapter can ask for comes to. Help that names none of it does not count.
     fn capabilities(&self) -> Vec<(Capability, Support)> {
         let asked = Capability::ALL.into_iter().filter_map(|capability| {
             let flag = self.adapter.flag_of(capability);
@@ -173,7 +170,7 @@ impl Asking<'_> {
         let ended = self.run(arguments).map_err(|error| error.to_string())?;
         if ended.stopped.is_some() {
             return Err(format!(
-                "`{}` does not end within {} s",
+                "`{}` did not end within {} s",
                 asked(),
                 LIMIT.as_secs()
             ));
@@ -212,7 +209,7 @@ impl Asking<'_> {
     }
 }
 
-/// Whether a help text names an option: as a word of its own, not as a part of a longer one.
+/// Whether a help text names an option as a whole word.
 fn names(help: &str, flag: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
     help.match_indices(flag).any(|(at, _)| {

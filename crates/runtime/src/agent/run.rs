@@ -45,11 +45,10 @@ pub struct Job<'a> {
     pub drain: Duration,
     /// Names of variables that are kept from it.
     pub withhold: &'a [String],
-    /// The tokens of the session that it goes on with, if it does.
+    /// The tokens of the session that it resumes, if any.
     pub before: Tokens,
 }
 
-/// Somebody who looks at an agent while it works.
 pub trait Observer {
     /// It does something else now, or something is known about it that was not.
     fn seen(&mut self, activity: Option<&str>, session: Option<&str>, spent: &Spent);
@@ -73,7 +72,6 @@ impl Observer for Quiet {
 pub enum AgentError {
     #[error(transparent)]
     File(#[from] FileError),
-    /// No process can be started.
     #[error(transparent)]
     Unit(UnitError),
 }
@@ -203,7 +201,7 @@ impl Job<'_> {
     }
 }
 
-/// What is said of a program that was not started, unless the fault is ours.
+/// The outcome of a program that was not started, unless the fault is ours.
 fn not_started(error: UnitError) -> Result<End, AgentError> {
     match error {
         UnitError::Program { is_temporary, .. } => Ok(End::NotStarted {
@@ -247,7 +245,7 @@ fn kept(mut outcome: Outcome, ended: Ended) -> Outcome {
     let notes = &mut outcome.notes;
     if ended.leaked > 0 {
         notes.push(format!(
-            "{} of its processes were left behind, and were killed",
+            "{} of its processes were still running and were killed",
             ended.leaked
         ));
     }

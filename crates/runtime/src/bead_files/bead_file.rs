@@ -12,7 +12,6 @@ use crate::os::digest;
 use crate::os::files::{self, FileError, Lock};
 use crate::repo::{self, shown};
 
-/// Where locks are, from the root of the main worktree.
 const LOCKS: &str = ".ralph/locks";
 
 /// A bead in a file. What it says was read once, before any agent ran; whatever becomes of the file afterwards, that is what
@@ -27,7 +26,6 @@ pub struct BeadFile {
     bytes: Vec<u8>,
 }
 
-/// Why a bead's file cannot be used.
 #[derive(Debug, Error)]
 pub enum BeadFileError {
     #[error(transparent)]
@@ -51,7 +49,6 @@ impl BeadFileError {
 
 #[derive(Debug, PartialEq, Eq)]
 pub enum Written {
-    /// The file holds the new state.
     Done,
     /// It does, but somebody had changed it meanwhile: these were the bytes.
     Overruled(Vec<u8>),

@@ -24,16 +24,14 @@ const SETUP_LIMIT: Duration = Duration::from_mins(30);
 /// No hook of the user's is run: it would be run for something that nobody works on.
 const NO_HOOKS: &str = "core.hooksPath=/dev/null";
 
-/// What is done about a check that fails.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Again<'a> {
     /// How often it is run again at the most; with nothing here, a check that fails has failed.
     pub retries: u32,
-    /// What the work began from, if that is known.
     pub base: Option<&'a Base<'a>>,
 }
 
-/// The commit that some work began from, checked out in a place of its own when it is first needed, and thrown away at the end. It is a clone
+/// The commit that some work began from, checked out separately when it is first needed, and thrown away at the end. It is a clone
 /// that shares the objects, so that nothing of the user's repository changes.
 #[derive(Debug)]
 pub struct Base<'a> {
@@ -41,13 +39,13 @@ pub struct Base<'a> {
     commit: &'a str,
     worktrees: &'a WorktreeSettings,
     place: OnceCell<Option<(TempDir, Utf8PathBuf)>>,
-    /// What became of a check there, by its definition: the base does not change. What its surroundings kept from running is not known.
+    /// What became of a check there, by its definition: the base does not change. A check that its environment kept from running has no result.
     seen: RefCell<BTreeMap<String, Try>>,
 }
 
 impl<'a> Base<'a> {
     /// A commit of a repository, whose root this is. It is made ready as worktrees are, with what is copied into them and by the command
-    /// that sets them up; where that fails there is no base. Nothing is done yet.
+    /// that sets them up; where that fails, checks have no base result. Nothing is done yet.
     pub fn new(repository: &'a Utf8Path, commit: &'a str, worktrees: &'a WorktreeSettings) -> Self {
         Self {
             repository,

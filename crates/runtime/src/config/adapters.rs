@@ -9,10 +9,10 @@ use camino::Utf8Path;
 use serde_saphyr::Spanned;
 
 use super::document::AgentsKey;
-use super::error::meant;
+use super::meant;
 use crate::adapters;
 
-/// What a program that nobody knows is run as.
+/// The adapter for unknown programs.
 const ANY_COMMAND: &str = "command";
 
 /// Agents that are looked for when none is chosen, the first first.
@@ -25,9 +25,7 @@ const USUAL: [&str; 4] = ["claude", "codex", "gemini", "opencode"];
 #[derive(Debug, Clone)]
 pub struct Agents {
     default: Option<String>,
-    /// What is configured about some of them, by name.
     sections: BTreeMap<String, Overrides>,
-    /// Those that are built in, and those that are configured.
     adapters: BTreeMap<String, OnceLock<Adapter>>,
     /// Names of variables that are kept from agents; one that ends in `*` stands for all that begin so.
     pub withhold_env: Vec<String>,
@@ -47,7 +45,7 @@ impl Agents {
         let mut default = None;
         if let Some(executable) = key.default_executable {
             let stem = Utf8Path::new(&executable).file_stem();
-            let name = stem.ok_or("agents.default_executable: it names no program")?;
+            let name = stem.ok_or("agents.default_executable: it does not name a program")?;
             let section: &mut Overrides = sections.entry(name.to_owned()).or_default();
             default = Some(name.to_owned());
             section.executable.get_or_insert(executable);
@@ -130,7 +128,7 @@ fn fault(name: &str, section: &Overrides) -> Option<String> {
     let kind = kind(name, section);
     if !adapters::names().any(|known| known == kind) {
         let hint = meant(kind, adapters::names());
-        return Some(format!("there is no kind `{}`{hint}", excerpt(kind)));
+        return Some(format!("unknown kind `{}`{hint}", excerpt(kind)));
     }
     if kind == ANY_COMMAND && section.executable.is_none() {
         return Some("`executable` is missing".to_owned());
@@ -150,7 +148,5 @@ fn check(
     }
     let (line, hint) = (chosen.referenced.line(), meant(&chosen.value, known));
     let name = excerpt(&chosen.value);
-    Err(format!(
-        "line {line}: {key}: there is no agent `{name}`{hint}"
-    ))
+    Err(format!("line {line}: {key}: unknown agent `{name}`{hint}"))
 }

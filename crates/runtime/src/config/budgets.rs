@@ -78,7 +78,7 @@ struct AllowanceKey {
     minutes: Said<u64>,
 }
 
-/// What was said about a cap: nothing, or a value, or that there is none.
+/// A limit as configured: absent, a value, or explicitly none.
 type Said<T> = Option<Option<T>>;
 
 fn said<'de, T: Deserialize<'de>, D: serde::Deserializer<'de>>(
@@ -118,7 +118,7 @@ impl AllowanceKey {
         match is_odd.then_some("usd").or(zero) {
             None => Ok(allowance),
             Some(name) => Err(format!(
-                "`budgets.{level}.{name}` must be more than nothing; to have no cap, write null"
+                "`budgets.{level}.{name}` must be greater than 0; for no limit, write null"
             )),
         }
     }

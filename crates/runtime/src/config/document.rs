@@ -1,20 +1,21 @@
-//! The file as it is written, in both of its layouts (contracts §7.1).
+//! The file as it is written, in both of its layouts, and the values that carry their own rules (contracts §7.1, L-1).
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use beads_ralph_core::agent::{Overrides, Permissions};
+use beads_ralph_core::engine::Leader;
 use beads_ralph_core::text::excerpt;
 use serde::de::{self, IgnoredAny, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_saphyr::Spanned;
 
 use super::budgets::BudgetsKey;
-use super::error::reason;
 use super::implement::ImplementKey;
 use super::integration::IntegrationKey;
-use super::integration::{NotifyKey, ScrumMaster};
+use super::integration::NotifyKey;
 use super::project::GatesKey;
+use super::reason;
 use super::run::DiskKey;
 use super::run::LoggingKey;
 use super::run::PatrolKey;
@@ -43,7 +44,7 @@ struct Top {
     disk: DiskKey,
     integration: IntegrationKey,
     notify: Option<NotifyKey>,
-    scrum_master: Option<ScrumMaster>,
+    scrum_master: Option<Leader>,
     gates: GatesKey,
     implement: ImplementKey,
     patrol: PatrolKey,
@@ -87,7 +88,7 @@ pub(super) struct Document {
     pub(super) disk: [DiskKey; 2],
     pub(super) integration: IntegrationKey,
     pub(super) notify: Option<NotifyKey>,
-    pub(super) scrum_master: Option<ScrumMaster>,
+    pub(super) scrum_master: Option<Leader>,
     pub(super) gates: GatesKey,
     pub(super) implement: ImplementKey,
     pub(super) patrol: PatrolKey,
@@ -235,7 +236,7 @@ impl<const MIN: u32> Visitor<'_> for WholeNumber<MIN> {
         let max = u32::MAX;
         let refused = || {
             E::custom(format!(
-                "{number} will not do; it must be a whole number from {MIN} to {max}"
+                "{number} is out of range; it must be a whole number from {MIN} to {max}"
             ))
         };
         count.map(|count| Count(Some(count))).ok_or_else(refused)
@@ -259,7 +260,7 @@ impl<'de> Deserialize<'de> for Text {
         let text = Option::<String>::deserialize(deserializer)?;
         if text.as_deref().is_some_and(|text| text.trim().is_empty()) {
             return Err(de::Error::custom(
-                "it is empty; leave the key out for its default",
+                "it is empty; omit the key to use its default",
             ));
         }
         Ok(Self(text))
@@ -276,7 +277,7 @@ impl<'de> Deserialize<'de> for Branch {
         if let Some(name) = name.as_deref().filter(|name| !is_branch(name)) {
             let name = excerpt(name);
             return Err(de::Error::custom(format!(
-                "'{name}' is no name of a branch"
+                "'{name}' is not a valid branch name"
             )));
         }
         Ok(Self(name))

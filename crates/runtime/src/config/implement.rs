@@ -14,7 +14,7 @@ use serde_saphyr::Spanned;
 
 use super::adapters::Agents;
 use super::document::{Count, Text};
-use super::error::meant;
+use super::meant;
 use super::run::Limit;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +28,6 @@ pub struct ImplementSettings {
     pub worker_timeout: Duration,
     /// How long a reviewer may take.
     pub reviewer_timeout: Duration,
-    /// How many beads are driven at once.
     pub parallel: usize,
     /// How often the driver looks for beads (I-40).
     pub poll_interval: Duration,
@@ -40,11 +39,9 @@ pub struct ImplementSettings {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerSettings {
-    /// The worker's name, which is also that of its file.
     pub agent: String,
     /// The adapter that runs it; without one, the default adapter.
     pub adapter: Option<String>,
-    /// The tier of its model; without one, what its file recommends.
     pub model: Option<Model>,
 }
 
@@ -186,7 +183,10 @@ impl WorkerFor {
 
 fn unknown(what: &str, word: &str, known: Vec<&str>) -> String {
     let (all, hint) = (known.join(", "), meant(word, known));
-    format!("'{}' is no {what}; there are {all}{hint}", excerpt(word))
+    format!(
+        "unknown {what} '{}'; expected one of {all}{hint}",
+        excerpt(word)
+    )
 }
 
 impl<'de> Deserialize<'de> for WorkerFor {
@@ -205,7 +205,7 @@ impl AgentName {
         let is_odd = |c: char| c.is_whitespace() || c.is_control();
         if safe_part(name).is_err() || name.contains(is_odd) {
             return Err(format!(
-                "'{}' is no name of an agent; expected the name of its file, without a path and without .md",
+                "'{}' is not a valid agent name; expected the name of its file, without path and .md",
                 excerpt(name)
             ));
         }

@@ -1,7 +1,8 @@
-//! What is done with verified work (Z-11, Z-12, Z-22).
+//! How verified work is integrated, and whom to notify: the keys `integration` and `notify` (Z-11, Z-12, Z-15, Z-22).
 
 use std::fmt;
 
+use beads_ralph_core::engine::IntegrationMode;
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
 use serde::de::{self, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -14,28 +15,6 @@ pub struct IntegrationSettings {
     pub mode: Option<IntegrationMode>,
     /// The branch that it is merged into; `ralph/<plan>` if it is not said.
     pub target: Option<String>,
-}
-
-/// How verified work is handed over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum IntegrationMode {
-    /// It stays on its branch.
-    None,
-    /// It is merged into the target branch.
-    Merge,
-    /// It is pushed and proposed as a pull request.
-    Pr,
-}
-
-impl IntegrationMode {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Merge => "merge",
-            Self::Pr => "pr",
-        }
-    }
 }
 
 #[derive(Debug, Default)]
@@ -89,15 +68,6 @@ impl<'de> Visitor<'de> for WordOrSection {
     }
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ScrumMaster {
-    #[default]
-    Native,
-    /// The bead's `scrum_master_agent`; what it claims is verified.
-    Agent,
-}
-
 /// `notify`: a command line for the shell, or a program and its arguments.
 #[derive(Debug)]
 pub(super) enum NotifyKey {
@@ -139,7 +109,7 @@ impl<'de> Visitor<'de> for LineOrProgram {
 
     fn visit_str<E: de::Error>(self, line: &str) -> Result<Self::Value, E> {
         if line.trim().is_empty() {
-            return Err(E::custom("it is empty; leave the key out to tell nobody"));
+            return Err(E::custom("it is empty; omit the key to notify nobody"));
         }
         Ok(NotifyKey::Line(line.to_owned()))
     }
@@ -151,7 +121,9 @@ impl<'de> Visitor<'de> for LineOrProgram {
         }
         let program = arguments.first().filter(|name| !name.trim().is_empty());
         if program.is_none() {
-            return Err(de::Error::custom("the list names no program"));
+            return Err(de::Error::custom(
+                "the list is empty; it must start with a program",
+            ));
         }
         Ok(NotifyKey::Program(arguments))
     }

@@ -1,7 +1,6 @@
-//! How the loop runs: how much at once, how often, how long it waits (contracts §7.1, L-1).
+//! How the loop runs: concurrency, polling, retries, time limits, disk space, and the patrol (contracts §7.1, §8.6, L-1, L-10).
 //!
-//! `logging`, which older configurations have. It is checked and changes nothing: what a run did is kept with the run, under
-//! `.beads/runs/`, and what people see goes to standard error.
+//! `logging` exists for older configurations. It is checked and changes nothing: the output of a run is kept below `.beads/runs/`.
 
 use std::time::Duration;
 
@@ -13,9 +12,7 @@ use super::document::{Backoff, Count, Text};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunSettings {
-    /// How many agents may run at once.
     pub max_parallel_sessions: usize,
-    /// How often the store is looked at for work.
     pub poll_interval: Duration,
     /// How many attempts a bead has, if it was said; a bead's own `max_retry_attempts` is that of the plan compiler, 3.
     pub max_attempts: Option<u32>,
@@ -29,7 +26,6 @@ pub struct RunSettings {
     pub network_retries: u32,
     /// How the waits between those tries grow.
     pub network_backoff: Backoff,
-    /// How long one such try may take.
     pub network_timeout: Duration,
 }
 
@@ -50,7 +46,7 @@ impl Default for RunSettings {
 }
 
 impl RunSettings {
-    /// How many attempts a bead has that has none of its own.
+    /// The default number of attempts of a bead.
     pub const MAX_ATTEMPTS: u32 = 3;
 }
 
@@ -85,7 +81,7 @@ pub(super) struct ClaudeKey {
     max_retries: Count<0>,
 }
 
-/// One layout of what is said about the loop.
+/// The keys about the loop in one of the two layouts.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct RunKeys {
     pub(super) ralph: RalphKey,
@@ -126,7 +122,6 @@ fn smaller(one: Option<u32>, other: Option<u32>) -> Option<usize> {
     caps.min().and_then(|cap| usize::try_from(cap).ok())
 }
 
-/// How long agents may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
     /// One attempt of a scrum-master, or its whole session where it is an agent itself (L-2).
@@ -203,7 +198,7 @@ impl<'de> Deserialize<'de> for Limit {
         };
         let duration = parse_duration(&text).ok_or_else(|| {
             de::Error::custom(format!(
-                "'{}' is no duration; write it as 90s, 20m or 1h30m",
+                "invalid duration '{}': write it as 90s, 20m or 1h30m",
                 excerpt(&text)
             ))
         })?;
@@ -211,7 +206,6 @@ impl<'de> Deserialize<'de> for Limit {
     }
 }
 
-/// How much room there must be before anything starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DiskSettings {
     /// How many gigabytes (10⁹ bytes) must be free.
@@ -278,11 +272,9 @@ enum Format {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PatrolSettings {
-    /// The commands, where the user names them.
     pub wishes: Wishes,
     /// The longest wait between two cycles (G-6).
     pub interval: Duration,
-    /// How long one check may take.
     pub timeout: Duration,
 }
 

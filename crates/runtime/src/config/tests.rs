@@ -245,7 +245,7 @@ fn z_22_what_is_wrong_with_an_adapter_is_said_with_its_line() {
     for (text, said) in [
         (
             "agents:\n  adapters:\n    mine: {kind: cluade}\n",
-            "line 3: agents.adapters.mine: there is no kind `cluade`; did you mean `claude`?",
+            "line 3: agents.adapters.mine: unknown kind `cluade`; did you mean `claude`?",
         ),
         (
             "agents:\n  adapters:\n    mine: {kind: command}\n",
@@ -357,7 +357,7 @@ fn l_1_a_wrong_value_is_named_with_its_line_and_key() {
     for (text, said) in [
         (
             "rig: x\ntimeouts: {dev_agent: 1m, qa_agent: 5}\n",
-            "line 2: `qa_agent`: '5' is no duration; write it as 90s, 20m or 1h30m",
+            "line 2: `qa_agent`: invalid duration '5': write it as 90s, 20m or 1h30m",
         ),
         (
             "permissions: sandox\n",

@@ -23,7 +23,6 @@ pub struct WorktreeSettings {
     pub setup: Option<String>,
     /// Files, or patterns of them, that are copied from the main checkout and never committed; relative to its root.
     pub copy: Vec<String>,
-    /// How many ports each worktree has for itself.
     pub ports: u16,
     /// Where they are taken from.
     pub port_range: RangeInclusive<u16>,
@@ -90,7 +89,7 @@ impl WorktreesKey {
         let (first, last) = (*port_range.start(), *port_range.end());
         if u32::from(ports) > u32::from(last) - u32::from(first) + 1 {
             return Err(format!(
-                "`worktrees.ports` asks for {ports} ports, and there are not that many from {first} to {last}"
+                "`worktrees.ports` asks for {ports} ports, but there are fewer from {first} to {last}"
             ));
         }
         Ok(WorktreeSettings {
@@ -142,7 +141,7 @@ impl<'de> Deserialize<'de> for Copied {
         {
             let text = excerpt(&text);
             return Err(de::Error::custom(format!(
-                "'{text}' is no file below the root of the repository that could be copied"
+                "'{text}' is not the path of a file inside the repository that can be copied"
             )));
         }
         Ok(Self(text))
@@ -204,7 +203,7 @@ impl<'de> Visitor<'de> for CountOrSection {
 
 fn port_count<E: de::Error>(count: i64) -> Result<u16, E> {
     let fits = u16::try_from(count);
-    fits.map_err(|_| E::custom(format!("{count} is no number of ports")))
+    fits.map_err(|_| E::custom(format!("{count} is not a valid number of ports")))
 }
 
 #[derive(Debug)]
@@ -232,7 +231,7 @@ impl<'de> Deserialize<'de> for PortRange {
         });
         range.map(Self).ok_or_else(|| {
             let text = excerpt(&text);
-            de::Error::custom(format!("'{text}' is no range; write it as 41000-41999"))
+            de::Error::custom(format!("invalid range '{text}': write it as 41000-41999"))
         })
     }
 }

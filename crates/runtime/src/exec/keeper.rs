@@ -1,4 +1,4 @@
-//! Whoever keeps a bead while it is worked on: a file or a store.
+//! Where a bead is kept while it is worked on: a locked file, or a store with a claim on the bead (Z-37).
 
 use std::time::{Duration, Instant};
 
@@ -6,9 +6,10 @@ use beads_ralph_core::agent::Outcome;
 use beads_ralph_core::bead::{BeadId, Timestamp, Verifier};
 use beads_ralph_core::check::{CheckRecord, is_green, verdict};
 use beads_ralph_core::dod::{DodBead, Progress, of_issue};
-use beads_ralph_core::issue::{Comment, Edit, Fence, Holder, Label};
+use beads_ralph_core::issue::{Edit, Fence, Holder, Label, new_comment};
+use beads_ralph_core::vocabulary::{Status, label, metadata as keys};
 use camino::Utf8Path;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::bead_files::{BeadFile, BeadFileError, Evidence, Written};
@@ -24,7 +25,6 @@ pub enum Verdict {
     GivenUp,
 }
 
-/// Why a bead cannot be kept.
 #[derive(Debug, Error)]
 pub enum KeeperError {
     #[error(transparent)]
@@ -33,7 +33,7 @@ pub enum KeeperError {
     Store(#[from] StoreError),
 }
 
-/// Whoever keeps a bead while it is worked on. It is told every step, so that nothing is lost when the power goes.
+/// Whoever keeps a bead while it is worked on. Every step is saved, so that a power cut loses nothing.
 pub trait Keeper {
     fn bead(&self) -> &DodBead;
 
@@ -92,13 +92,13 @@ impl FileKeeper {
         let path = shown(self.file.path());
         if bytes.is_empty() {
             return Some(format!(
-                "{path} was removed during the work, and is written anew"
+                "{path} was removed during the work and has been written again"
             ));
         }
         let kept = (self.evidence).keep("bead-changed", clock::now(), &bytes);
         let kept = match kept {
-            Ok(path) => format!("what it said is kept in {}", shown(&path)),
-            Err(error) => format!("what it said is lost: {error}"),
+            Ok(path) => format!("the changed version is saved in {}", shown(&path)),
+            Err(error) => format!("the changed version could not be saved: {error}"),
         };
         Some(format!(
             "{path} was changed during the work; the definition from the start still holds, and {kept}"
@@ -137,10 +137,6 @@ const LEASE: Duration = Duration::from_mins(10);
 /// How often a sign of life is given.
 const BEAT: Duration = Duration::from_mins(1);
 
-/// The label of what waits for a person (Z-1).
-const HUMAN: &str = "human";
-
-/// A bead of a store, and the claim on it.
 pub struct StoreKeeper<'a> {
     store: &'a mut dyn Store,
     actor: String,
@@ -201,7 +197,6 @@ impl<'a> StoreKeeper<'a> {
         self.fence
     }
 
-    /// Adds a line to the bead's notes.
     pub fn note(&mut self, text: &str) -> Result<(), KeeperError> {
         self.write(vec![Edit::AppendNotes(text.to_owned())])
     }
@@ -225,7 +220,7 @@ impl<'a> StoreKeeper<'a> {
         let record = self.store.get(std::slice::from_ref(&self.id))?.pop();
         let issue = record.map(|record| record.issue);
         let metadata = issue.as_ref().and_then(|issue| issue.metadata());
-        let mut meta = match metadata.and_then(|metadata| metadata.get("ralph_meta")) {
+        let mut meta = match metadata.and_then(|metadata| metadata.get(keys::RALPH_META)) {
             Some(Value::Object(meta)) => meta.clone(),
             _ => Map::new(),
         };
@@ -237,20 +232,14 @@ impl<'a> StoreKeeper<'a> {
             }
         }
         let mut merged = Map::new();
-        merged.insert("ralph_meta".to_owned(), meta.into());
+        merged.insert(keys::RALPH_META.to_owned(), meta.into());
         Ok(Edit::MergeMetadata(merged))
     }
 
     fn remark(&mut self, text: &str) -> Result<(), KeeperError> {
-        let comment = json!({
-            "author": self.actor,
-            "text": text,
-            "created_at": beads_ralph_core::bead::Timestamp::from_instant(clock::now()),
-        });
-        match Comment::from_value(comment) {
-            Ok(comment) => self.write(vec![Edit::Comment(comment)]),
-            Err(_) => Ok(()),
-        }
+        let now = Timestamp::from_instant(clock::now());
+        let comment = new_comment(&self.id, &self.actor, text, &now);
+        self.write(vec![Edit::Comment(comment)])
     }
 }
 
@@ -283,8 +272,8 @@ impl Keeper for StoreKeeper<'_> {
             ))],
             Verdict::Open => vec![Edit::Reopen],
             Verdict::GivenUp => {
-                let human = Label::parse(HUMAN).expect("a word is a label");
-                vec![Edit::Status("blocked".to_owned()), Edit::AddLabel(human)]
+                let human = Label::parse(label::HUMAN).expect("a word is a label");
+                vec![Edit::Status(Status::Blocked.into()), Edit::AddLabel(human)]
             }
         };
         self.write([vec![meta], end].concat())?;

@@ -10,7 +10,7 @@ use beads_ralph_core::dod::{
     AgentEnd, DodBead, DodStatus, End, Feedback, Moment, Progress, Pursuit, Settings, Step, prompt,
 };
 use camino::{Utf8Path, Utf8PathBuf};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::keeper::{Keeper, KeeperError, Verdict};
 use super::{Ending, Receipt, Report, Task, Worker, Workshop, agent_end, exceeded};
@@ -37,6 +37,19 @@ pub(super) struct Run<'a> {
     max_iterations: u32,
     /// What the checks saw when they were red.
     seen_red: Option<Snapshot>,
+}
+
+/// How the work ended, as it is kept among the evidence.
+#[derive(Serialize)]
+struct EvidenceRecord<'a> {
+    bead_id: &'a str,
+    iterations: u32,
+    timestamp: Timestamp,
+    status: &'a str,
+    reason: Option<&'a str>,
+    results: &'a [CheckRecord],
+    receipt: &'a Receipt,
+    logs: &'a Utf8Path,
 }
 
 impl<'a> Run<'a> {
@@ -155,7 +168,7 @@ impl Run<'_> {
         worker.work(&task, &mut listener)
     }
 
-    /// What follows an agent's end. What it failed with is told to the next one.
+    /// The step after an agent's end. The next agent gets its failure as feedback.
     fn after_agent(&mut self, end: AgentEnd) -> Step {
         let is_idle = end == AgentEnd::Done { has_changed: false };
         let at = self.moment();
@@ -266,17 +279,22 @@ impl Run<'_> {
         }
     }
 
-    fn evidence_of(&self, status: &str, reason: Option<&str>, records: &[CheckRecord]) -> Value {
-        json!({
-            "bead_id": self.bead.id,
-            "iterations": self.pursuit.iteration(),
-            "timestamp": Timestamp::from_instant(clock::now()),
-            "status": status,
-            "reason": reason,
-            "results": records,
-            "receipt": self.receipt,
-            "logs": self.workshop.logs.path(),
-        })
+    fn evidence_of<'e>(
+        &'e self,
+        status: &'e str,
+        reason: Option<&'e str>,
+        results: &'e [CheckRecord],
+    ) -> EvidenceRecord<'e> {
+        EvidenceRecord {
+            bead_id: &self.bead.id,
+            iterations: self.pursuit.iteration(),
+            timestamp: Timestamp::from_instant(clock::now()),
+            status,
+            reason,
+            results,
+            receipt: &self.receipt,
+            logs: self.workshop.logs.path(),
+        }
     }
 
     fn wait(&mut self, time: Duration, why: &str) -> Step {
@@ -376,7 +394,7 @@ impl Run<'_> {
     }
 }
 
-/// Something that is no check of the bead and must hold all the same.
+/// A failed condition that is not one of the bead's checks.
 fn failed(name: &str, reason: &str) -> CheckRecord {
     CheckRecord::failed(name, reason, &Timestamp::from_instant(clock::now()))
 }

@@ -7,33 +7,26 @@ use std::time::Duration;
 use beads_ralph_core::engine::{Lasting, Trouble};
 
 use super::remote::Address;
-use super::text;
+use crate::forge;
 use crate::os::process::{Ended, Ending, Stopped, UnitError};
 
 /// With this code `gh` says that nobody is logged in.
 const NOT_LOGGED_IN: i32 = 4;
 
-/// Why `gh` did not do something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reason {
     Missing,
-    /// This `gh` does not know what it was asked.
     TooOld,
-    /// Nobody is logged in there, or the login is no longer good.
     NotLoggedIn,
     /// There is no such repository, or not for this login.
     NotFound,
-    /// The login may not do this.
     NoRight,
-    /// Too many calls in too little time.
     Limited,
-    /// The service is there and does not work.
     Service,
-    /// The service could not be reached, or the answer did not arrive.
     Network,
     Exists,
     Refused,
-    /// It took too long, was killed, or failed in a way that nobody knows.
+    /// It timed out, was killed, or failed in an unknown way.
     Unknown,
 }
 
@@ -52,21 +45,20 @@ impl Reason {
     pub(super) fn words(self, address: &Address) -> String {
         let host = &address.host;
         match self {
-            Self::Missing => "there is no program `gh`".to_owned(),
+            Self::Missing => "`gh` was not found in PATH".to_owned(),
             Self::TooOld => "this `gh` is too old".to_owned(),
             Self::NotLoggedIn => format!("`gh` has no valid login for {host}"),
-            Self::NotFound => format!("{address} is not there, or not for this login"),
-            Self::NoRight => format!("the login at {host} has no right to do this in {address}"),
-            Self::Limited => format!("{host} limits how often it may be called"),
-            Self::Service => format!("{host} is out of order"),
-            Self::Network => format!("{host} cannot be reached, or its answer was lost"),
+            Self::NotFound => format!("{address} does not exist, or this login cannot see it"),
+            Self::NoRight => format!("the login at {host} is not allowed to do this in {address}"),
+            Self::Limited => format!("{host} limits the rate of calls"),
+            Self::Service => format!("{host} reports a server error"),
+            Self::Network => format!("{host} cannot be reached, or the connection was lost"),
             Self::Exists => "there is one already".to_owned(),
             Self::Refused => format!("{host} refuses it"),
             Self::Unknown => "`gh` failed".to_owned(),
         }
     }
 
-    /// What to do; nothing where waiting is all that helps.
     pub(super) fn action(self, address: &Address) -> Option<String> {
         let host = &address.host;
         match self {
@@ -89,11 +81,10 @@ impl Reason {
     }
 }
 
-/// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Failure {
     pub(super) reason: Reason,
-    /// What is wrong, and what was said about it.
+    /// What is wrong, with the words of `gh`.
     pub(super) problem: String,
     pub(super) action: Option<String>,
 }
@@ -153,7 +144,7 @@ pub(super) fn printed(
         Ending::Exited(code) => {
             let words = ended.stderr.text();
             let reason = reason(code, &words);
-            let said = format!("`gh` ended with {code} and said: {}", text::said(&words));
+            let said = format!("`gh` exited with {code}: {}", forge::said(&words));
             Err(failed(reason, said))
         }
         Ending::Signalled(signal) => {
@@ -161,7 +152,7 @@ pub(super) fn printed(
             Err(failed(Reason::Unknown, said))
         }
         Ending::Unknown => {
-            let said = "nobody knows how `gh` ended".to_owned();
+            let said = "`gh` ended without an exit code".to_owned();
             Err(failed(Reason::Unknown, said))
         }
     }
@@ -481,7 +472,7 @@ mod tests {
         assert_eq!(trouble.lasting, Lasting::ForRun);
         assert_eq!(
             trouble.message,
-            "cannot make it: the login at github.com has no right to do this in github.com/o/r (said so); log in with another account or token (`gh auth login --hostname github.com`), or ask for the right to write to github.com/o/r"
+            "cannot make it: the login at github.com is not allowed to do this in github.com/o/r (said so); log in with another account or token (`gh auth login --hostname github.com`), or ask for the right to write to github.com/o/r"
         );
     }
 }

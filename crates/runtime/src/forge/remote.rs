@@ -1,7 +1,7 @@
-//! Which repository on which host a remote is.
+//! Which repository on which host a remote is, and whether pull requests can be made there (Z-16).
 //!
-//! The branch goes where the remote is pushed to, so that address counts. It is taken as git resolves it, with `insteadOf`, since people
-//! shorten addresses that way; where that leads to a directory, as with a local mirror, the address as it is written counts.
+//! The push address of the remote counts, as git resolves it with `insteadOf`. Where that is a directory, as with a local mirror, the
+//! address as written counts.
 
 use std::fmt;
 use std::time::Duration;
@@ -22,7 +22,6 @@ const LIMIT: Duration = Duration::from_secs(30);
 /// What to do where no pull request can be made.
 pub(super) const OTHERWISE: &str = "or set `integration: merge` in beads-ralph.yaml";
 
-/// A repository on a host, written `host/owner/name`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
     pub host: String,
@@ -37,7 +36,6 @@ impl fmt::Display for Address {
     }
 }
 
-/// The address of a remote, or why it has none.
 pub(super) fn address(units: &Units, root: &Utf8Path, remote: &str) -> Result<Address, Finding> {
     let git = |arguments: &[&str]| printed(units, root, &[&["git"], arguments].concat());
     let Some(resolved) = git(&["remote", "get-url", "--push", "--", remote]) else {
@@ -55,7 +53,7 @@ pub(super) fn address(units: &Units, root: &Utf8Path, remote: &str) -> Result<Ad
         Some(parsed) => Ok(parsed.follow(|host| printed(units, root, &["ssh", "-G", host]))),
         None => Err(Finding::error(
             format!(
-                "the remote '{}' is {}, which is no repository on a host of GitHub's",
+                "the remote '{}' is {}, which is not a GitHub repository",
                 excerpt(remote),
                 without_secrets(&resolved)
             ),
@@ -168,7 +166,6 @@ fn without_secrets(url: &str) -> String {
     visible(&shown)
 }
 
-/// Why no pull requests can be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotReady {
     pub findings: Vec<Finding>,
@@ -200,7 +197,7 @@ impl<'u> GitHub<'u> {
             (program, address) => {
                 let missing = program.is_none().then(|| {
                     Finding::error(
-                        "there is no program `gh`, which makes pull requests".to_owned(),
+                        "`gh`, which creates pull requests, was not found in PATH".to_owned(),
                         format!("install it (https://cli.github.com), {OTHERWISE}"),
                     )
                 });
@@ -209,9 +206,8 @@ impl<'u> GitHub<'u> {
         }
     }
 
-    /// Asks whether the login may push.
     fn check(&self) -> Result<(), NotReady> {
-        let doing = format!("ask for the rights in {}", self.address);
+        let doing = format!("ask for write access to {}", self.address);
         let host = format!("--hostname={}", self.address.host);
         let login = self.call(&doing, &["auth", "status", &host], Stdin::Closed);
         // Some versions say of a network that is down that the login is no longer good. So what else it says does not count: the
@@ -244,7 +240,7 @@ impl<'u> GitHub<'u> {
         let address = &self.address;
         let Ok(rights) = serde_json::from_str::<Rights>(printed) else {
             return Some(Finding::error(
-                format!("`gh` does not say what the login may do in {address}"),
+                format!("`gh` does not report the permissions of the login in {address}"),
                 format!("install a `gh` of version 2.23 or newer, {OTHERWISE}"),
             ));
         };
@@ -278,7 +274,6 @@ fn not_ready(failure: Failure) -> NotReady {
     }
 }
 
-/// What `gh repo view --json` prints.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Rights {

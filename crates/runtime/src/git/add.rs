@@ -16,18 +16,16 @@ use crate::os::files;
 use crate::ports::{Origin, Place};
 use crate::repo::shown;
 
-/// A worktree, and what is checked out there.
 #[derive(Debug)]
 pub(super) struct Ready {
     pub linked: Linked,
     pub head: CommitId,
     pub from: String,
-    /// What git says of a worktree that was there before.
+    /// The status of a worktree that already existed.
     pub status: Option<Status>,
 }
 
 impl Git {
-    /// A worktree on the branch, made if it is not there.
     pub(super) fn ready(&self, place: &Place, origin: &Origin) -> Result<Ready, Trouble> {
         guard::mend_head(&place.worktree, &self.common, &place.branch);
         match Site::look(&place.worktree, &self.common) {
@@ -77,7 +75,7 @@ impl Git {
             return Err(self.not_added(place, &said)?);
         }
         let (head, from) = match start {
-            Start::Branch(commit) => (commit, format!("{branch}, which was there")),
+            Start::Branch(commit) => (commit, format!("{branch}, which already existed")),
             Start::Base(base) => (base.commit, base.from),
         };
         let linked = Linked::at(&place.worktree, &self.common)?;
@@ -110,7 +108,7 @@ impl Git {
         Ok(())
     }
 
-    /// Why git made no worktree. What can be mended is mended, and then it is worth another try.
+    /// Why git created no worktree. What can be fixed is fixed; then a retry may help.
     fn not_added(&self, place: &Place, said: &Said) -> Result<Trouble, Trouble> {
         let words = said.text();
         let has = |phrase: &str| words.contains(phrase);
@@ -121,7 +119,9 @@ impl Git {
             return self.clear_the_way(place);
         }
         if has("a branch named") && has("already exists") {
-            return Ok(Trouble::passing("somebody else has just made the branch"));
+            return Ok(Trouble::passing(
+                "another process has just created the branch",
+            ));
         }
         let trouble = said.trouble();
         let worktree = shown(&place.worktree);
@@ -160,7 +160,7 @@ impl Git {
             {
                 if reason != "initializing" {
                     return Ok(Trouble::for_run(format!(
-                        "the worktree {} is gone, but locked ({reason}); say git worktree unlock if it is to be made again",
+                        "the worktree {} is missing, but locked ({reason}); run `git worktree unlock` to let it be created again",
                         shown(&worktree.path)
                     )));
                 }
@@ -171,12 +171,12 @@ impl Git {
         }
         self.prune()?;
         Ok(Trouble::passing(format!(
-            "git still remembers a worktree at {} that is gone",
+            "git still lists a missing worktree at {}",
             shown(&place.worktree)
         )))
     }
 
-    /// Finishes what git was killed at: everything was there but the files.
+    /// Finishes the work of a killed git: everything exists except the files.
     fn finish_worktree(&self, linked: &Linked, place: &Place) -> Result<(), Trouble> {
         let branch = refs::branch(&place.branch);
         if self.resolve(&branch)?.is_none() {
@@ -184,14 +184,16 @@ impl Git {
             let arguments = ["worktree", "remove", "--force", "--force", "--", path];
             let call = Call::new(&self.root, &arguments).of_worktrees();
             self.caller.act(&call.for_run())?;
-            return Err(Trouble::passing("a worktree was begun without its branch"));
+            return Err(Trouble::passing(
+                "a worktree was created without its branch",
+            ));
         }
         let call = Call::inside(linked, &["symbolic-ref", "HEAD", &branch]);
         self.caller.act(&call.for_run())?;
         self.fill(linked, None)
     }
 
-    /// A worktree that was there, if it is what it should be (Z-7).
+    /// An existing worktree, if it is in order (Z-7).
     fn used_again(&self, linked: Linked, place: &Place, origin: &Origin) -> Result<Ready, Trouble> {
         let mut status = self.caller.look(&linked)?;
         let where_ = shown(&linked.path);
@@ -206,7 +208,7 @@ impl Git {
             None => {
                 let what = linked.unfinished().unwrap_or("a commit without a branch");
                 return Err(Trouble::for_bead(format!(
-                    "the worktree {where_} is at {what}, not on the branch '{}'; say git switch there",
+                    "the worktree {where_} is at {what}, not on the branch '{}'; run `git switch` there",
                     place.branch
                 )));
             }
@@ -226,12 +228,12 @@ impl Git {
         Ok(Ready {
             linked,
             head,
-            from: format!("{}, which was there", place.branch),
+            from: format!("{}, which already existed", place.branch),
             status: Some(status),
         })
     }
 
-    /// An error if a branch that was there has nothing in common with its source (Z-7).
+    /// An error if an existing branch has no commit in common with its source (Z-7).
     fn check_related(
         &self,
         head: &CommitId,
@@ -266,6 +268,6 @@ pub(super) fn clash_in(words: &str) -> Option<&str> {
 /// Tells of two branches that cannot both be.
 pub(super) fn clash_message(branch: &str, other: &str) -> String {
     format!(
-        "the branch '{branch}' cannot be made, because there is a branch '{other}' and git has no branch below another; rename one of them"
+        "the branch '{branch}' cannot be created, because the branch '{other}' exists and git cannot have one branch below another; rename one of them"
     )
 }

@@ -1,6 +1,6 @@
 //! Calling git: always the same way, whatever the user has set.
 //!
-//! Git never asks anybody, speaks English, runs none of the user's hooks unless it is told to, signs nothing and starts nothing
+//! Git never asks anybody, speaks English, runs none of the user's hooks unless a call asks for them, signs nothing and starts nothing
 //! in the background. Every call has a limit, and its answer is whole or an error.
 //!
 //! A call in a repository names its directories and reads the user's settings from our [`View`], so that nothing that an agent wrote
@@ -26,7 +26,6 @@ use crate::os::process::{
     Units,
 };
 
-/// How long git may work on what is here.
 const LOCAL_LIMIT: Duration = Duration::from_mins(10);
 
 /// What the user may have set and we cannot use.
@@ -80,7 +79,6 @@ pub(super) struct Caller<U> {
 #[derive(Debug)]
 struct Known {
     root: Utf8PathBuf,
-    /// The git directory that all worktrees share.
     common: Utf8PathBuf,
     view: View,
     guard: Guard,
@@ -110,12 +108,11 @@ pub(super) enum At<'a> {
 #[derive(Debug, Clone)]
 pub(super) struct Call<'a> {
     pub cwd: &'a Utf8Path,
-    /// What git is told, with its own options before the command.
+    /// The arguments, with git's own options before the command.
     pub arguments: Vec<&'a str>,
     pub limit: Duration,
     pub env: BTreeMap<String, String>,
     pub input: Option<&'a Utf8Path>,
-    /// Whether the user's hooks may run.
     pub has_hooks: bool,
     /// Whether it speaks to a remote, for which it may need what is withheld from everything else.
     pub is_remote: bool,
@@ -220,7 +217,6 @@ impl Said {
         errors::trouble(&self.name, &self.text(), self.lasting)
     }
 
-    /// An error unless it went well.
     pub(super) fn checked(self) -> Result<Self, Trouble> {
         if self.is_ok() {
             Ok(self)
@@ -291,7 +287,6 @@ impl<U: Deref<Target = Units>> Caller<U> {
         known.is_some_and(|known| known.view.is_after_a_kill())
     }
 
-    /// Whether the user checks out only parts of the repository.
     pub(super) fn is_sparse(&self) -> bool {
         let known = self.repository.as_ref();
         known.is_some_and(|known| known.view.is_sparse())
@@ -346,7 +341,7 @@ impl<U: Deref<Target = Units>> Caller<U> {
         if ended.stopped == Some(Stopped::Wall) {
             let limit = call.limit.as_secs_f32();
             return Err(Trouble::passing(format!(
-                "{name} had not ended after {limit} s and was stopped"
+                "{name} timed out after {limit} s"
             )));
         }
         let Ending::Exited(code) = ended.ending else {
@@ -469,7 +464,7 @@ fn not_started(error: &UnitError) -> Trouble {
 }
 
 pub(super) fn no_place(error: &dyn std::fmt::Display) -> Trouble {
-    Trouble::passing(format!("cannot keep what git answered: {error}"))
+    Trouble::passing(format!("cannot save git's output: {error}"))
 }
 
 pub(super) fn parts(answer: &[u8]) -> impl Iterator<Item = String> {

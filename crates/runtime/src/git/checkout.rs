@@ -1,12 +1,11 @@
-//! Files as a checkout gives them (C-3): git may convert what it commits (line ends, `ident`, filters), so that a file can differ from what
-//! a clean clone has although git sees no change. Such files are written anew from the commit before anything is checked.
+//! Files as a clean checkout has them (C-3), and submodules as a commit has them.
 //!
-//! Only files whose content git may convert are looked at, and of those only what changed since they were last found right.
+//! Git may convert what it commits (line endings, `ident`, filters), so a file can differ from a clean clone although git sees no change. Such
+//! files are rewritten from the commit before anything is checked. Only files whose content git may convert are looked at, and of those only
+//! what changed since the last look.
 //!
-//! Submodules that are checked out in a worktree, put back to what a commit says.
-//!
-//! Their git directories are where whoever works in the worktree can write, so git is only let in where nothing in them leads elsewhere or
-//! starts anything.
+//! The git directories of submodules are writable for whoever works in the worktree, so git is only run in those where nothing leads
+//! elsewhere or starts a program.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -59,7 +58,6 @@ impl Git {
         Ok(())
     }
 
-    /// Writes files anew, and says which.
     fn put_once(&self, linked: &Linked) -> Result<Vec<String>, Trouble> {
         let found = self.convertible(linked)?;
         if found.is_empty() {
@@ -81,7 +79,7 @@ impl Git {
         for some in unknown.chunks(N_AT_ONCE) {
             wrong.extend(self.put_copies(linked, some)?);
         }
-        // Git is told that they are what it has: it goes by their size.
+        // The index is refreshed: git goes by the size of files.
         let arguments = ["update-index", "-z", "--stdin"];
         self.caller.feed(linked, &arguments, &wrong)?;
         if !unknown.is_empty() {
@@ -108,7 +106,7 @@ impl Git {
         Ok(found.collect())
     }
 
-    /// Whether the user has line ends changed in all files.
+    /// Whether git converts line endings in all files for this user.
     fn converts_all(&self) -> Result<bool, Trouble> {
         if let Some(known) = self.converts.get() {
             return Ok(*known);
@@ -197,7 +195,7 @@ const HARMLESS: [&str; 12] = [
 const HARMLESS_SECTIONS: [&str; 3] = ["branch.", "submodule.", "user."];
 
 impl Git {
-    /// Puts submodules back that are checked out. What cannot be is no error: the agent sees that it differs, too.
+    /// Restores submodules that are checked out. A failure is not an error: the agent sees the difference, too.
     pub(super) fn put_submodules_back(&self, linked: &Linked) -> Result<(), Trouble> {
         if !linked.path.join(".gitmodules").is_file() || !linked.git.join("modules").is_dir() {
             return Ok(());
@@ -273,7 +271,7 @@ fn module_of(linked: &Linked, place: &Utf8Path) -> Option<Utf8PathBuf> {
     (is_own && is_file && is_plain && is_alone && git.starts_with(modules)).then_some(git)
 }
 
-/// Whether something is no link; it may not be there.
+/// Whether a path is not a link; it may be missing.
 fn is_plain(path: &Utf8Path) -> bool {
     fs::symlink_metadata(path).map_or(true, |it| !it.is_symlink())
 }

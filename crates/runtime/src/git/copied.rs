@@ -19,7 +19,6 @@ use crate::os::files;
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Record {
     is_done: bool,
-    /// Files and directories, from the root of the worktree.
     paths: BTreeSet<String>,
 }
 
@@ -88,7 +87,7 @@ pub(super) fn found(root: &Utf8Path, pattern: &str) -> Result<Vec<Utf8PathBuf>, 
     };
     let whole = format!("{}/{pattern}", glob::Pattern::escape(root.as_str()));
     let found = glob::glob_with(&whole, options);
-    let found = found.map_err(|error| wrong(&format!("is no pattern: {error}")))?;
+    let found = found.map_err(|error| wrong(&format!("is not a valid pattern: {error}")))?;
     let paths = found.flatten().filter_map(|path| {
         let path = Utf8PathBuf::from_path_buf(path).ok()?;
         Some(path.strip_prefix(root).ok()?.to_owned())

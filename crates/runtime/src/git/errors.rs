@@ -28,7 +28,7 @@ const LOCKS: [&str; 8] = [
     "index file smaller than expected",
 ];
 
-/// What is said of a worktree that somebody else is just making or removing, by a git that looks through all of them.
+/// What git says of a worktree that another process is just creating or removing.
 const HALF_THERE: [&str; 4] = [
     "no such file or directory",
     "not a git repository",
@@ -96,7 +96,7 @@ fn lasting(words: &str, otherwise: Lasting) -> Lasting {
     if has(&DISK) {
         Lasting::ForRun
     } else if has(&["exists; cannot create"]) {
-        // This, too, is told as a lock that could not be had, but no waiting helps (B-28).
+        // Git reports this as a lock, too, but waiting does not help (B-28).
         Lasting::ForRun
     } else if has(&LOCKS) || (words.contains(".git/worktrees/") && has(&HALF_THERE)) {
         Lasting::Passing

@@ -207,7 +207,7 @@ fn named(call: &Call<'_>) -> Vec<String> {
 fn leads_away(path: &Utf8Path) -> Trouble {
     let path = shown(path);
     Trouble::for_run(format!(
-        "{path} was made a link during the run, and git would write through it into what is not this repository; see what your agents did, put the directory back in place of the link, then run again"
+        "{path} was replaced by a link during the run, and git would write through it outside this repository; check what your agents did, restore the directory, then run again"
     ))
 }
 
@@ -215,7 +215,7 @@ fn is_link(path: &Utf8Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink())
 }
 
-/// Removes what is no file, and gives a file with two names a place of its own: whoever writes to one name writes to the other.
+/// Removes what is not a file, and copies a file with two names: whoever writes to one name writes to the other.
 fn make_plain(path: &Utf8Path, metadata: &Metadata) {
     if !metadata.is_file() {
         files::remove_leftover(path);
@@ -260,7 +260,7 @@ impl Linked {
             (named == common.canonicalize_utf8().ok()?).then_some(())
         };
         if leads(&self.common).is_none() {
-            // Git writes refs where this says, whatever it is told otherwise.
+            // Git writes refs where this says, whatever its arguments say.
             drop(files::write_passing(
                 &self.git.join("commondir"),
                 b"../..\n",

@@ -1,7 +1,7 @@
 //! Our index of a worktree (C-2): what is compared and committed is never what somebody's index says of the files.
 //!
 //! It lies outside the worktree and stays from attempt to attempt, so that git need not read again what did not change. Beside it stands
-//! the commit that it was made for. Whoever works in the worktree has an index of their own, which gets a copy of ours when a
+//! the commit that it was made for. Whoever works in the worktree has a separate index, which gets a copy of ours when a
 //! commit was made or restored.
 
 use std::collections::BTreeSet;
@@ -40,7 +40,7 @@ impl<U: Deref<Target = Units>> Caller<U> {
         }
         if self.is_changed(&linked.copied()) == Some(true) {
             return Err(Trouble::for_bead(format!(
-                "{} was changed by somebody else, so it is not known which files were copied in; see what the agent did, then retry the bead",
+                "{} was changed by another program, so it is unknown which files were copied in; check what the agent did, then retry the bead",
                 shown(&linked.copied())
             )));
         }
@@ -89,7 +89,7 @@ impl<U: Deref<Target = Units>> Caller<U> {
         if marked.is_empty() {
             return Ok(());
         }
-        // What is no part of the commit would be an error.
+        // A path outside the commit would be an error.
         let known = self.ask(&Call::inside(linked, &["ls-files", "-z"]))?;
         let known: BTreeSet<String> = parts(&known).collect();
         marked.retain(|path| known.contains(path));

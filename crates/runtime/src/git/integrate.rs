@@ -59,7 +59,7 @@ impl Git {
             std::thread::sleep(PAUSE * attempt);
         }
         Err(Trouble::passing(format!(
-            "the branch '{target}' is moved by others all the time"
+            "the branch '{target}' keeps moving: other processes commit to it"
         )))
     }
 
@@ -77,7 +77,7 @@ impl Git {
         }
         if let Some(place) = &target.checked_out {
             return Err(Trouble::occupied(format!(
-                "the branch '{name}' is checked out at {}, and a branch that somebody stands on is not moved; name another with integration.target",
+                "the branch '{name}' is checked out at {}, and a checked-out branch is never moved; set another one with integration.target",
                 shown(place.as_str().into())
             )));
         }
@@ -131,7 +131,6 @@ impl Git {
         })
     }
 
-    /// The head of a branch, and where it is checked out.
     fn find_target(
         &self,
         full: &str,

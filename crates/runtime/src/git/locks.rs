@@ -1,17 +1,11 @@
-//! Locks that a git left which was killed: git itself never removes them, and whoever needs the ref waits for ever.
+//! Waiting for worktrees, and removing locks that a killed git left.
 //!
-//! Only locks of branches, of our own refs and of linked worktrees are removed, never those of the main checkout. A lock counts as left
-//! when no process has it open and no git lives that could be its owner, or when it is old. Any other is named, with what to do.
+//! Claims keep two orchestrators from one bead, but not from one worktree: one of them may just have lost its claim. And git fails when two
+//! processes create the same worktree. So whoever changes a worktree holds a system lock, which ends with its process.
 //!
-//! Who is at work in a directory, or holds a file open (Z-7).
-//!
-//! It is looked up in `/proc`, so elsewhere nobody is found; nor are processes that this user may not look at.
-//!
-//! Taking turns: at one worktree, and with others who change the repository at the same moment.
-//!
-//! Claims keep two orchestrators from one bead, but not from one worktree for a moment, when one of them has just lost its claim; and git
-//! itself does not stand two who make the same worktree. So whoever changes one holds a lock of the system, which ends with
-//! its process.
+//! Git never removes its own stale locks. Only locks of branches, of our own refs and of linked worktrees are removed, never those of the main
+//! checkout. A lock counts as stale when no process has it open and no git lives that could be its owner, or when it is old. For any
+//! other the error says what to do. Processes are looked up in `/proc` (Z-7): elsewhere, or without permission, none is found.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -210,7 +204,6 @@ fn name(pid: u32) -> String {
 /// How many locks there are. Worktrees that share one wait for each other, and for nothing worse.
 const N_LOCKS: u64 = 256;
 
-/// How long somebody waits for a turn.
 const PATIENCE: Duration = Duration::from_mins(10);
 
 /// How often it is looked whether it is one's turn.
@@ -237,25 +230,31 @@ impl Git {
     /// Waits until nobody else changes a worktree. The turn ends with what this gives.
     fn turn(&self, worktree: &Utf8Path) -> Result<Lock, Trouble> {
         let directory = self.common.join("beads-ralph");
+        if !directory.is_dir() {
+            let made = files::create_directory(&directory);
+            made.map_err(|error| Trouble::for_run(error.to_string()))?;
+        }
         let number = XxHash3_64::oneshot(worktree.as_str().as_bytes()) % N_LOCKS;
         let path = directory.join(format!("worktree-{number:03}.lock"));
-        let until = clock::monotonic() + PATIENCE;
-        loop {
-            match files::lock(&path) {
-                Ok(Some(lock)) => return Ok(lock),
-                Ok(None) if clock::monotonic() >= until => {
-                    return Err(Trouble::passing(format!(
-                        "somebody else is busy with the worktree {}",
-                        shown(worktree)
-                    )));
-                }
-                Ok(None) => std::thread::sleep(TURN_EVERY),
-                Err(_) if !directory.is_dir() => {
-                    let made = files::create_directory(&directory);
-                    made.map_err(|error| Trouble::for_run(error.to_string()))?;
-                }
-                Err(error) => return Err(Trouble::for_run(error.to_string())),
-            }
+        wait_for(&path, PATIENCE, || {
+            format!("another process is using the worktree {}", shown(worktree))
+        })
+    }
+}
+
+/// Takes a lock of ours that another process may hold for a while.
+pub(super) fn wait_for(
+    path: &Utf8Path,
+    patience: Duration,
+    busy: impl FnOnce() -> String,
+) -> Result<Lock, Trouble> {
+    let until = clock::monotonic() + patience;
+    loop {
+        match files::lock(path) {
+            Ok(Some(lock)) => return Ok(lock),
+            Ok(None) if clock::monotonic() >= until => return Err(Trouble::passing(busy())),
+            Ok(None) => std::thread::sleep(TURN_EVERY),
+            Err(error) => return Err(Trouble::for_run(error.to_string())),
         }
     }
 }

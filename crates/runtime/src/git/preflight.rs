@@ -1,4 +1,4 @@
-//! What stands in the way of branches and worktrees that do not exist yet (B-28, Z-16), all of it at once.
+//! Questions before a run begins: everything that prevents the branches and worktrees of its beads, at once (B-28, Z-16).
 
 use std::collections::BTreeSet;
 
@@ -54,7 +54,7 @@ impl Git {
         let bead = place.bead.as_str();
         if place.worktree.starts_with(&self.common) {
             return Some(format!(
-                "{bead}: the worktree {path} would be inside of git's own directory"
+                "{bead}: the worktree {path} would be inside the git directory"
             ));
         }
         match Site::look(&place.worktree, &self.common) {

@@ -167,7 +167,7 @@ impl Git {
     fn not_merged(&self, linked: &Linked, wanted: &Wanted, place: &Place, said: &Said) -> Trouble {
         let trouble = said.trouble();
         let advice = if self.is_shallow && said.text().contains("unrelated histories") {
-            "; this is a shallow clone: say git fetch --unshallow"
+            "; this is a shallow clone: run `git fetch --unshallow`"
         } else {
             ""
         };

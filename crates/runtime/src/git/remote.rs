@@ -1,10 +1,7 @@
-//! What a bead starts from (Z-6): its source branch, here or at the remote, whichever is ahead.
+//! The remote: the commit that a bead starts from (Z-6), here or there, whichever is ahead; and pushing a verified commit (Z-5, L-18).
 //!
-//! The remote is asked once in a while, not for every bead; that it does not answer is no error.
-//!
-//! Pushing a verified commit (Z-5, L-18).
-//!
-//! Nothing is ever forced. The user's hook for pushing runs, because it may have to bring large files along (git-lfs does).
+//! The remote is asked from time to time, not for every bead; no answer is not an error. Pushes are never forced. The user's
+//! push hook runs, because it may upload large files (git-lfs does).
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::PoisonError;
@@ -35,7 +32,6 @@ pub(super) enum Start {
 }
 
 impl Git {
-    /// The address of the remote, if there is one; asked once.
     pub fn remote_url(&self) -> Option<&str> {
         let url = self.remote.get_or_init(|| {
             let arguments = ["remote", "get-url", "--", &self.settings.remote];
@@ -45,7 +41,6 @@ impl Git {
         url.as_deref()
     }
 
-    /// The commit that a new branch of this source starts from.
     pub(super) fn base(&self, source: &str) -> Result<Base, Trouble> {
         let failure = self.fetch(source);
         let refs = self.refs(&self.sources(source).each_ref().map(String::as_str))?;
@@ -110,7 +105,7 @@ impl Git {
                 &format!("{there}, which is ahead of {source}"),
             ))
         } else {
-            let from = format!("{source}, which has gone another way than {there}");
+            let from = format!("{source}, which has diverged from {there}");
             Ok(base(local, &from))
         }
     }
@@ -182,7 +177,7 @@ impl Git {
             Err(trouble) => trouble.message,
         };
         let remote = &self.settings.remote;
-        Some(format!("{remote} could not be fetched: {words}"))
+        Some(format!("cannot fetch {remote}: {words}"))
     }
 
     /// What git's environment has when it speaks to a remote: `ssh` must not ask anybody, unless the user has said how it is called.
@@ -218,7 +213,7 @@ impl Git {
         let remote = self.settings.remote.as_str();
         if self.remote_url().is_none() {
             return Err(Trouble::for_run(format!(
-                "there is no remote '{remote}' to push to; say git remote add, or use another integration"
+                "no remote '{remote}' to push to; add it with `git remote add`, or use another integration"
             )));
         }
         let refspec = format!("{commit}:{}", refs::branch(branch));
@@ -248,7 +243,7 @@ impl Git {
         let is_behind = words.contains("non-fast-forward") || words.contains("fetch first");
         if is_behind {
             return Err(Trouble::for_bead(format!(
-                "the branch '{branch}' of {remote} has commits that are not in {}, and nothing is forced; look at it, then push or remove it yourself",
+                "the branch '{branch}' of {remote} has commits that are not in {}, and pushes are never forced; inspect it, then push or remove it yourself",
                 commit.short()
             )));
         }

@@ -88,7 +88,7 @@ impl Git {
                 (None, None) => "at a commit without a branch".to_owned(),
             };
             return Err(Trouble::for_bead(format!(
-                "the agent left the worktree {where_} {what}, and its own branch '{}' has not got that work",
+                "the agent left the worktree {where_} {what}, and its own branch '{}' does not have that work",
                 place.branch
             )));
         };
@@ -112,7 +112,6 @@ impl Git {
         self.caller.put(linked, &work)
     }
 
-    /// Commits the index. That there is nothing to commit is no error.
     pub(super) fn commit(&self, linked: &Linked, message: &str) -> Result<(), Trouble> {
         let mut arguments = self.identity().options().to_vec();
         arguments.extend([
@@ -242,7 +241,7 @@ impl Git {
             return Ok((head, tree));
         }
         Err(Trouble::for_bead(format!(
-            "what is checked out at {} ({}) does not go on from where the work began ({}): the agent has dropped commits",
+            "what is checked out at {} ({}) does not descend from the commit that the work started from ({}): the agent dropped commits",
             shown(&linked.path),
             head.short(),
             base.short()
@@ -277,14 +276,14 @@ impl Between {
 /// Why work with a repository inside is not taken (C-2).
 fn inside(path: &str) -> String {
     format!(
-        "'{path}' is a git repository of its own, and a commit would hold only a link to it; remove its '.git' or the whole of '{path}' (from your commits too), or ignore it"
+        "'{path}' is a separate git repository, and a commit would contain only a link to it; remove its '.git' or all of '{path}' (from your commits too), or ignore it"
     )
 }
 
 /// Why work with a name that git keeps for itself is not taken.
 fn not_for_git(path: &str) -> String {
     format!(
-        "'{path}' cannot be committed, because git keeps such names for itself ('.git' in any spelling, or one that another system reads as it); rename or remove it, or ignore it"
+        "'{path}' cannot be committed, because git reserves such names ('.git' in any spelling, or one that another system reads as it); rename or remove it, or ignore it"
     )
 }
 
@@ -294,7 +293,7 @@ fn check_nothing_copied(sealed: &Sealed, copied: &[String]) -> Result<(), Troubl
     match sealed.changed_files.iter().find(is_copied) {
         None => Ok(()),
         Some(path) => Err(Trouble::for_bead(format!(
-            "the agent committed '{path}', which worktrees.copy had put there and which must not be committed; add it to .gitignore"
+            "the agent committed '{path}', which worktrees.copy put there and must not be committed; add it to .gitignore"
         ))),
     }
 }

@@ -14,7 +14,7 @@ use super::view::HOME;
 use super::{guard, locks};
 use crate::repo::shown;
 
-/// What git writes as the reason of its own lock while it makes a worktree.
+/// The reason that git gives for its lock while it creates a worktree.
 pub(super) const INITIALIZING: &str = "initializing";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,14 +31,11 @@ pub(super) enum Site {
 pub(super) struct Linked {
     pub path: Utf8PathBuf,
     pub git: Utf8PathBuf,
-    /// The git directory that all worktrees share.
     pub common: Utf8PathBuf,
-    /// Where we keep what we know of it.
     pub own: Utf8PathBuf,
 }
 
 impl Site {
-    /// Looks at a path; `common` is the repository's git directory.
     pub(super) fn look(path: &Utf8Path, common: &Utf8Path) -> Self {
         if fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink()) && path.exists() {
             return Self::Taken("a link to something else".to_owned());
@@ -47,7 +44,7 @@ impl Site {
             Ok(metadata) => metadata,
             Err(error) if error.kind() == ErrorKind::NotFound => return without_anything(path),
             Err(error) => {
-                return Self::Taken(format!("something that cannot be looked at: {error}"));
+                return Self::Taken(format!("something unreadable: {error}"));
             }
         };
         if !metadata.is_dir() {
@@ -56,9 +53,9 @@ impl Site {
         let link = path.join(".git");
         match fs::symlink_metadata(&link) {
             Ok(metadata) if metadata.is_file() => behind(path, &link, common),
-            Ok(_) => Self::Taken("a git repository of its own".to_owned()),
+            Ok(_) => Self::Taken("a separate git repository".to_owned()),
             Err(_) if n_entries(path) == Some(0) => Self::Free,
-            Err(_) => Self::Taken("a directory with files in it that is no worktree".to_owned()),
+            Err(_) => Self::Taken("a non-empty directory that is not a worktree".to_owned()),
         }
     }
 }
@@ -88,14 +85,15 @@ fn behind(path: &Utf8Path, link: &Utf8Path, common: &Utf8Path) -> Site {
         Some(git) if is_ours(&git) && is_whole(&git) => match Linked::of(path, &git, common) {
             Some(linked) => Site::Linked(linked),
             None => Site::Taken(
-                "a worktree whose git directory is damaged or that of another one".to_owned(),
+                "a worktree whose git directory is damaged or belongs to another worktree"
+                    .to_owned(),
             ),
         },
         Some(git) if has_only_link && (is_ours(&git) || git.starts_with(common)) => Site::Stub,
         None if has_only_link && text.trim().is_empty() => Site::Stub,
         Some(git) if is_ours(&git) => Site::Taken("a worktree that git no longer knows".to_owned()),
         Some(_) => Site::Taken("a worktree of another repository".to_owned()),
-        None => Site::Taken("a directory with a '.git' that is no link of git's".to_owned()),
+        None => Site::Taken("a directory with a '.git' that git did not write".to_owned()),
     }
 }
 
@@ -147,7 +145,7 @@ impl Linked {
             Site::Taken(what) => what,
         };
         Err(Trouble::for_bead(format!(
-            "there is no worktree of this repository at {}, but {what}",
+            "expected a worktree of this repository at {}, found {what}",
             shown(path)
         )))
     }
@@ -192,7 +190,7 @@ impl Linked {
         match locks::somebody_in(&self.path) {
             None => Ok(()),
             Some(occupant) => Err(Trouble::occupied(format!(
-                "{occupant} is at work in the worktree {}; end it, or leave the directory",
+                "{occupant} is using the worktree {}; end it, or leave the directory",
                 shown(&self.path)
             ))),
         }

@@ -1,11 +1,8 @@
-//! What `git status` says of a worktree: what is checked out, and what is not committed.
+//! What `git status` says of a worktree: what is checked out, what is not committed, and which conflicts are not resolved.
 //!
-//! Whether the conflicts of a merge were solved.
-//!
-//! What git still holds for unmerged counts as solved when somebody changed the file since the merge stopped, and no
-//! conflict markers are in it: people and agents often edit and forget to say `git add`. What git holds for merged counts as
-//! unsolved while the markers are still there. All of that is asked of the index of whoever works there: it tells what they did, and what is
-//! committed is what lies in the files.
+//! A file that git holds for unmerged counts as resolved when it changed since the merge stopped and contains no conflict markers: people
+//! and agents often forget `git add`. A file that git holds for merged counts as unresolved while the markers are still there. Both are
+//! read from the index of whoever works there; what is committed is the content of the files.
 
 use std::fs;
 use std::ops::Deref;
@@ -29,10 +26,8 @@ const MAX_NAMED: usize = 5;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Status {
-    /// What is checked out; nothing before the first commit.
     pub head: Option<CommitId>,
     pub branch: Option<String>,
-    /// What differs from the commit, ignored files apart.
     pub entries: Vec<Entry>,
 }
 
@@ -45,7 +40,6 @@ pub(super) struct Entry {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// The index has something else than the commit.
     Staged,
     Changed,
     /// Two sides of a merge do not agree.

@@ -1,4 +1,4 @@
-//! What the user has set for git, written down so that git can read it again from another place.
+//! The user's git settings, written down so that git can read them from another place, and the identity that commits are made with.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -190,7 +190,6 @@ fn escaped(value: &str) -> String {
 /// How long git may take to say who the user is.
 const ASKING_LIMIT: Duration = Duration::from_secs(10);
 
-/// In whose name commits are made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Identity {
     /// The user's, as git has it: `Name <address>`.
@@ -219,7 +218,6 @@ impl Identity {
 }
 
 impl Git {
-    /// In whose name commits are made here; asked once.
     pub fn identity(&self) -> &Identity {
         self.identity.get_or_init(|| {
             let of = |variable: &str| {

@@ -4,7 +4,7 @@
 //! rules, attributes and hooks are copies. Git takes it by `GIT_COMMON_DIR`.
 //!
 //! All processes that are at work in a repository share one view, so that none takes for the user's what the agents of another wrote.
-//! Whoever uses it holds a lock in it. The first takes it anew, unless somebody was killed: then his run goes on with what it began with.
+//! Whoever uses it holds a lock in it. The first takes it anew, unless a process was killed: then its run resumes with the settings from its start.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -14,8 +14,8 @@ use std::time::Duration;
 use beads_ralph_core::engine::Trouble;
 use camino::{Utf8Path, Utf8PathBuf};
 
+use super::locks::wait_for;
 use super::user_settings::{self, Setup};
-use crate::os::clock;
 use crate::os::files::{self, FileError, Lock};
 use crate::os::process::Units;
 use crate::repo::shown;
@@ -26,13 +26,10 @@ pub(super) const HOME: &str = "beads-ralph";
 /// How long somebody waits for another process that takes a view.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// How often it is looked whether it is done.
-const LOOK_EVERY: Duration = Duration::from_millis(5);
-
 /// What of the repository is seen through the view, there or not.
 const SEEN: [&str; 5] = ["objects", "refs", "packed-refs", "logs", "worktrees"];
 
-/// What the view has of its own, or has not at all. Everything else is seen through it, too, such as what a filter keeps there.
+/// What the view replaces or hides. Everything else is visible through it, such as what a filter keeps there.
 const OWN: [&str; 14] = [
     HOME,
     "branches",
@@ -96,7 +93,9 @@ impl View {
         let base = common.join(HOME);
         let users = base.join("users");
         files::create_directory(&users).map_err(|error| broken(&error))?;
-        let _turn = turn(&base.join("view.lock"))?;
+        let _turn = wait_for(&base.join("view.lock"), PATIENCE, || {
+            "another process is reading git's settings".to_owned()
+        })?;
         let home = base.join("view");
         let others = files::names(&users).map_err(|error| broken(&error))?;
         let user = User::new(&users)?;
@@ -119,7 +118,6 @@ impl View {
         &self.home
     }
 
-    /// The user's settings for all repositories.
     pub(crate) fn global(&self) -> Utf8PathBuf {
         self.home.join(user_settings::GLOBAL)
     }
@@ -129,7 +127,6 @@ impl View {
         self.is_after_a_kill
     }
 
-    /// Whether the user checks out only parts of the repository.
     pub(crate) fn is_sparse(&self) -> bool {
         self.is_sparse
     }
@@ -142,7 +139,7 @@ impl View {
         // Whoever comes next takes it anew.
         drop(files::remove_directory(&self.home));
         Err(Trouble::for_run(format!(
-            "git's settings in {} were changed during the run, and nobody but this program may do that; see what your agents did, then run again",
+            "git's settings in {} were changed during the run, which only this program may do; check what your agents did, then run again",
             shown(&self.home)
         )))
     }
@@ -169,20 +166,6 @@ fn forget_dead(users: &Utf8Path, others: &[String]) -> bool {
         }
     }
     is_any
-}
-
-fn turn(path: &Utf8Path) -> Result<Lock, Trouble> {
-    let until = clock::monotonic() + PATIENCE;
-    loop {
-        match files::lock(path) {
-            Ok(Some(lock)) => return Ok(lock),
-            Ok(None) if clock::monotonic() >= until => {
-                return Err(Trouble::passing("somebody else looks at git's settings"));
-            }
-            Ok(None) => std::thread::sleep(LOOK_EVERY),
-            Err(error) => return Err(broken(&error)),
-        }
-    }
 }
 
 /// Makes a view of what holds now.
@@ -242,5 +225,5 @@ fn look(home: &Utf8Path) -> Vec<Option<Look>> {
 }
 
 fn broken(error: &FileError) -> Trouble {
-    Trouble::for_run(format!("cannot keep git's settings as they are: {error}"))
+    Trouble::for_run(format!("cannot save a copy of git's settings: {error}"))
 }

@@ -1,4 +1,4 @@
-//! The worktrees and branches that there are, and removing them.
+//! Listing worktrees and branches, looking at them, and removing them.
 
 use std::fs;
 use std::time::Duration;
@@ -7,13 +7,12 @@ use beads_ralph_core::engine::{CommitId, Trouble};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::call::{Call, Caller};
-use super::locks::steadily;
+use super::locks::{steadily, wait_for};
 use super::site::{Linked, Site};
 use super::status::{OURS, is_below};
 use super::view::{HOME, View};
 use super::{Git, Settings, copied, refs};
-use crate::os::clock;
-use crate::os::files::{self, FileError, Lock};
+use crate::os::files::{self, FileError};
 use crate::os::process::Units;
 use crate::ports::Place;
 use crate::repo::shown;
@@ -24,7 +23,6 @@ pub struct Worktree {
     pub path: Utf8PathBuf,
     pub head: Option<CommitId>,
     pub branch: Option<String>,
-    /// Why somebody locked it, if so.
     pub locked: Option<String>,
     /// Whether git would forget it: it is gone.
     pub is_prunable: bool,
@@ -39,7 +37,6 @@ impl Worktree {
 }
 
 impl Git {
-    /// All worktrees, the main checkout first.
     pub fn worktrees(&self) -> Result<Vec<Worktree>, Trouble> {
         let arguments = ["worktree", "list", "--porcelain", "-z"];
         let answer = steadily(|| {
@@ -111,7 +108,7 @@ impl Git {
         }
     }
 
-    /// Makes git forget a worktree that is not there, or only its beginning.
+    /// Makes git forget a missing worktree, or one that was only begun.
     fn forget(&self, path: &Utf8Path) -> Result<(), Trouble> {
         let arguments = ["worktree", "remove", "--force", "--", path.as_str()];
         let call = Call::new(&self.root, &arguments).of_worktrees();
@@ -127,7 +124,7 @@ impl Git {
         let path = shown(&linked.path);
         if linked.has("locked") {
             return Err(Trouble::for_bead(format!(
-                "{path} was not removed: somebody locked it; see `git worktree list --verbose`"
+                "{path} was not removed: it is locked; see `git worktree list --verbose`"
             )));
         }
         linked.check_nobody_works()?;
@@ -213,7 +210,6 @@ impl Git {
         Ok(said.is_ok() && said.line() == "true")
     }
 
-    /// What is checked out at a path; nothing before the first commit.
     pub fn checked_out_at(&self, path: &Utf8Path) -> Result<Option<CommitId>, Trouble> {
         let arguments = ["rev-parse", "--verify", "--quiet", "HEAD"];
         let said = match Site::look(path, &self.common) {
@@ -254,12 +250,9 @@ impl Git {
 /// How long somebody waits for another who looks at the same place.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-const LOOK_EVERY: Duration = Duration::from_millis(5);
-
 /// What a directory of work looks like.
 #[derive(Debug)]
 pub(crate) struct Sight {
-    /// The commit that is checked out; nothing before the first.
     pub(crate) head: Option<String>,
     /// What differs from it, what is ours left out, from the root of the worktree.
     pub(crate) changed: Vec<String>,
@@ -270,7 +263,9 @@ pub(crate) fn look(units: &Units, path: &Utf8Path, home: &Utf8Path) -> Result<Si
     let common = common_of(home).ok_or_else(|| no_repository(home))?;
     let caller = Caller::new(units).in_repository(home, &common, &Settings::default())?;
     let linked = place(path, home, &common)?;
-    let _turn = turn(&linked.own)?;
+    let _turn = wait_for(&linked.own.join("turn"), PATIENCE, || {
+        "another process is looking at the same files".to_owned()
+    })?;
     let status = caller.look(&linked)?;
     let is_ours = |path: &str| OURS.into_iter().any(|ours| is_below(path, ours));
     let changed = status.entries.into_iter().map(|entry| entry.path);
@@ -333,20 +328,6 @@ fn seed(from: &Utf8Path, own: &Utf8Path) -> Result<(), Trouble> {
     Ok(())
 }
 
-fn turn(own: &Utf8Path) -> Result<Lock, Trouble> {
-    let until = clock::monotonic() + PATIENCE;
-    loop {
-        match files::lock(&own.join("turn")) {
-            Ok(Some(lock)) => return Ok(lock),
-            Ok(None) if clock::monotonic() >= until => {
-                return Err(Trouble::passing("somebody else looks at the same files"));
-            }
-            Ok(None) => std::thread::sleep(LOOK_EVERY),
-            Err(error) => return Err(Trouble::for_run(error.to_string())),
-        }
-    }
-}
-
 fn no_repository(home: &Utf8Path) -> Trouble {
-    Trouble::for_run(format!("{} is no git repository", shown(home)))
+    Trouble::for_run(format!("{} is not a git repository", shown(home)))
 }

@@ -37,7 +37,6 @@ impl Shape {
     }
 }
 
-/// A stage with everything that is known before it is done.
 #[derive(Debug)]
 pub(super) struct Assignment {
     pub(super) source: Record,
@@ -46,10 +45,8 @@ pub(super) struct Assignment {
     pub(super) mode: Mode,
     pub(super) stage: Stage,
     pub(super) policy: Policy,
-    /// Where the stage is done; absolute.
     pub(super) place: Utf8PathBuf,
     pub(super) shape: Shape,
-    /// Who works, where somebody does.
     pub(super) agent: Agent,
     /// What the configuration says about them.
     pub(super) settings: Option<WorkerSettings>,
@@ -61,7 +58,6 @@ impl Assignment {
         self.found.molecule.root()
     }
 
-    /// Where a report goes, from the directory of the store.
     pub(super) fn report(&self, agent: &Agent, iteration: Option<u32>) -> Result<String, Stop> {
         report_path(self.step.issue.id(), agent, iteration)
             .map_err(|unsafe_part| Stop::human("I-16", format!("implement-bead: {unsafe_part}")))
@@ -176,7 +172,7 @@ impl Dispatcher<'_> {
             Ok(false) => Err(fault(
                 label,
                 &decoded,
-                "git does not say that it is a worktree of this repository beside the main one",
+                "it is not a linked worktree of this repository",
             )),
             Err(trouble) => Err(trouble.into()),
         }
@@ -210,7 +206,7 @@ fn stage(step: &Issue) -> Result<Stage, Stop> {
     known.ok_or_else(|| {
         let words = said.map_or_else(
             || "says no stage".to_owned(),
-            |said| format!("says the stage `{}`, which nobody knows", excerpt(&said)),
+            |said| format!("has the unknown stage `{}`", excerpt(&said)),
         );
         let stages: Vec<&str> = Stage::ALL.iter().map(|stage| stage.as_str()).collect();
         Stop::human(

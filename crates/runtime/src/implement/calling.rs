@@ -1,4 +1,4 @@
-//! Calling an agent for a stage: who it is, what it may do, and who looks after it while it works.
+//! Running an agent for a stage, and running commands that check the work, while the claim on the step is renewed.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,12 +6,14 @@ use std::time::Duration;
 use beads_ralph_core::agent::{
     Call, Context, Outcome, Part, Permissions, Session, Status as AgentStatus, Tokens,
 };
-use beads_ralph_core::bead::{AgentPath, AgentSpec, Dod, Model, Role, Timestamp};
+use beads_ralph_core::bead::{
+    AgentPath, AgentSpec, Expect, Model, OnFailure, Role, Timestamp, Verifier,
+};
 use beads_ralph_core::check::{CheckRecord, warnings};
 use beads_ralph_core::engine::{CommitId, Trouble};
 use beads_ralph_core::implement::AUDIT_DIRECTORY;
 use camino::{Utf8Path, Utf8PathBuf};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::Dispatcher;
 use super::assign::Assignment;
@@ -27,7 +29,6 @@ use crate::progress::News;
 use crate::run::set_up::OwnBd;
 use crate::work_dir::Tree;
 
-/// Who is called, for what, and where that is kept.
 pub(super) struct Errand<'e> {
     /// The name of the agent, which is that of its file.
     pub(super) name: &'e str,
@@ -38,7 +39,7 @@ pub(super) struct Errand<'e> {
     pub(super) part: Part,
     pub(super) attempt: u32,
     /// The shape of its answer, where it answers and writes no report.
-    pub(super) schema: Option<serde_json::Value>,
+    pub(super) schema: Option<Value>,
     /// Where it writes its report, where it does.
     pub(super) report: Option<&'e Utf8Path>,
     pub(super) session: String,
@@ -48,7 +49,7 @@ pub(super) struct Errand<'e> {
 }
 
 impl Dispatcher<'_> {
-    /// Calls a worker to its end. What is no fault of its work is an error, so that it can be tried again.
+    /// Runs a worker to its end. A failure that is not the worker's fault is an error, so that it can be retried.
     pub(super) fn call(
         &mut self,
         assignment: &Assignment,
@@ -71,7 +72,6 @@ impl Dispatcher<'_> {
         }
     }
 
-    /// Calls an agent to its end, whatever it is.
     pub(super) fn outcome(
         &mut self,
         assignment: &Assignment,
@@ -155,7 +155,7 @@ impl Dispatcher<'_> {
         let (stray, lost) = (watchman.stray.take(), watchman.lost.take());
         if before.is_some_and(|before| main.snapshot() != before) {
             let text =
-                "the main checkout changed while the agent worked; look whether that was you";
+                "the main checkout changed while the agent worked; check whether that was you";
             self.decide("Z-17", text);
             self.told.warnings.push(text.to_owned());
             self.strays.push(text.to_owned());
@@ -223,7 +223,7 @@ impl Dispatcher<'_> {
             (None, None) if path.is_built_in() || self.is_command(errand) => None,
             (None, None) => {
                 let name = errand.name;
-                return Err(bad(format!("there is no agent `{name}` in .claude/agents")).into());
+                return Err(bad(format!("no agent `{name}` in .claude/agents")).into());
             }
         };
         let agent = match own {
@@ -268,17 +268,23 @@ impl Dispatcher<'_> {
     ) -> Result<Vec<CheckRecord>, Stop> {
         let worktrees = &self.site.config.worktrees;
         let limit = self.site.config.implement.worker_timeout.as_secs().max(1);
-        let verifier = |command: &&str| json!({"name": command, "command": command, "on_failure": "continue", "timeout_seconds": limit});
-        let verifiers: Vec<Value> = examination.commands.iter().map(verifier).collect();
-        let dod = match Dod::from_document(&json!({"verifiers": verifiers})) {
-            Ok(dod) => dod,
-            Err(errors) => {
-                let first = errors.first().map(ToString::to_string);
-                let now = Timestamp::from_instant(clock::now());
-                let reason = first.unwrap_or_default();
-                return Ok(vec![CheckRecord::failed("commands", &reason, &now)]);
-            }
+        let is_blank = |command: &&str| command.trim().is_empty();
+        if examination.commands.iter().any(is_blank) {
+            let now = Timestamp::from_instant(clock::now());
+            return Ok(vec![CheckRecord::failed(
+                "commands",
+                "a command is empty",
+                &now,
+            )]);
+        }
+        let verifier = |command: &&str| Verifier {
+            name: (*command).to_owned(),
+            command: (*command).to_owned(),
+            expect: Expect::default(),
+            timeout_seconds: limit,
+            on_failure: OnFailure::Continue,
         };
+        let verifiers: Vec<Verifier> = examination.commands.iter().map(verifier).collect();
         let (logs, _) = files::fresh_directory(examination.logs)?;
         let base = examination.base;
         let base = base.map(|base| Base::new(self.site.root, &base.0, worktrees));
@@ -303,7 +309,7 @@ impl Dispatcher<'_> {
             held,
             listener: &mut *self.listener,
         };
-        let records = checks.run(&dod.verifiers, &|| None, &mut beating);
+        let records = checks.run(&verifiers, &|| None, &mut beating);
         if self.site.cancel.is_cancelled() {
             return Err(ImplementError::Interrupted.into());
         }

@@ -105,7 +105,7 @@ impl Dispatcher<'_> {
         Some(self.site.beads.join(folder))
     }
 
-    /// Gives the step back. That it is not ours any more is no trouble.
+    /// Releases the step. A claim that was lost already is not an error.
     pub(super) fn let_go(&mut self, assignment: &Assignment, held: &Held) {
         if !held.is_refused
             && let Some(folder) = self.audit_folder(assignment)

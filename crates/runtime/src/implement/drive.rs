@@ -1,6 +1,6 @@
 //! The driver: the queue of beads that are ready to be implemented, one stage at a time, several of them at once (I-40…I-43).
 //!
-//! Each stage is a dispatch of its own, with a store of its own. What fails rests and is tried again, and after three failures in a
+//! Each stage is a separate dispatch with its own store. A failed bead pauses and is retried, and after three failures in a
 //! row a person is asked.
 
 use std::collections::{HashMap, HashSet};
@@ -14,7 +14,7 @@ use beads_ralph_core::engine::Trouble;
 use beads_ralph_core::gate::{Applicant, Gate, Gates};
 use beads_ralph_core::implement::{Candidate, flag, linked_source, queue};
 use beads_ralph_core::issue::{Query, Record, StatusFilter};
-use beads_ralph_core::vocabulary::{IssueType, label};
+use beads_ralph_core::vocabulary::{IssueType, Status, label};
 
 use super::{Dispatched, Dispatcher, Ending, ImplementError, Site};
 use crate::progress::Nobody;
@@ -53,7 +53,6 @@ pub enum Until {
 pub enum DriveNews<'n> {
     Begins(&'n BeadId),
     Ended(&'n Dispatched),
-    /// A stage could not be done, and for how long it rests.
     Failed {
         source: &'n BeadId,
         error: &'n ImplementError,
@@ -65,13 +64,11 @@ pub enum DriveNews<'n> {
         source: &'n BeadId,
         why: String,
     },
-    /// Nothing can be done for now.
     Idle,
 }
 
 #[derive(Debug, Default)]
 pub struct Driven {
-    /// Every stage that was done, in the order of their ends.
     pub dispatched: Vec<Dispatched>,
     pub failures: Vec<(BeadId, String)>,
     pub n_done: usize,
@@ -84,7 +81,6 @@ pub type Opener<'a> = dyn Fn() -> Result<Box<dyn Store>, StoreError> + Sync + 'a
 pub struct Driver<'a> {
     pub site: &'a Site<'a>,
     pub open: &'a Opener<'a>,
-    /// How many beads may be worked on at once.
     pub parallel: usize,
     pub until: Until,
 }
@@ -129,7 +125,7 @@ pub fn candidates(store: &dyn Store, gates: &Gates) -> Result<Vec<Record>, Store
         ..labelled.clone()
     })?;
     let begun = store.find(&Query {
-        status: StatusFilter::OneOf(vec!["in_progress".to_owned()]),
+        status: StatusFilter::OneOf(vec![Status::InProgress.into()]),
         ..labelled
     })?;
     let known: HashSet<BeadId> = records.iter().map(|it| it.issue.id().clone()).collect();
@@ -158,7 +154,6 @@ pub fn candidates(store: &dyn Store, gates: &Gates) -> Result<Vec<Record>, Store
 }
 
 impl Driver<'_> {
-    /// Drives until there is nothing more to do, or somebody stops it.
     pub fn drive(&self, hear: &mut dyn FnMut(&DriveNews<'_>)) -> Result<Driven, ImplementError> {
         let (sender, receiver) = channel();
         let store = (self.open)()?;
@@ -187,7 +182,7 @@ impl Driver<'_> {
 struct Shift<'d, 'h> {
     driver: &'d Driver<'d>,
     store: Box<dyn Store>,
-    /// The order to stop that was there when it began.
+    /// The last order to stop before it began.
     stop_seen: u64,
     book: Book,
     driven: Driven,
@@ -244,7 +239,6 @@ impl<'d> Shift<'d, '_> {
         true
     }
 
-    /// Whether nothing new is to be begun for now.
     fn is_paused(&self) -> bool {
         controls::read(&*self.store).is_ok_and(|orders| orders.pause.is_some())
     }
@@ -312,7 +306,7 @@ impl<'d> Shift<'d, '_> {
     /// The features that red gates hold back; told once while they are. What was begun goes on.
     fn held_back(&mut self, candidates: &[Record], gates: &Gates) -> HashSet<BeadId> {
         let mut held_back = HashSet::new();
-        for record in (candidates.iter()).filter(|record| record.issue.status() == "open") {
+        for record in (candidates.iter()).filter(|record| record.issue.status() == Status::Open) {
             let source = record.issue.id();
             let Err(denied) = gates.permission(&Applicant::of_issue(&record.issue)) else {
                 continue;
@@ -336,7 +330,7 @@ impl<'d> Shift<'d, '_> {
         scope.spawn(move || {
             let dispatched = catch_unwind(AssertUnwindSafe(|| driver.dispatch(&id)));
             let answer = dispatched.unwrap_or_else(|_| {
-                let message = "the dispatcher failed, which is a fault of beads-ralph";
+                let message = "the dispatcher failed; this is a bug in beads-ralph";
                 Err(ImplementError::Trouble(Trouble::for_bead(message)))
             });
             // Nobody listens any more only when everything is over.
@@ -463,8 +457,7 @@ impl<'d> Shift<'d, '_> {
     /// Asks a person (I-42). Where that cannot be written, the bead is tried again.
     fn give_up(&mut self, id: &BeadId, error: &ImplementError) {
         let n = self.book.failures.remove(id).unwrap_or_default();
-        let note =
-            format!("implement-bead: it could not be worked on, {n} times in a row: {error}");
+        let note = format!("implement-bead: failed {n} times in a row: {error}");
         let Ok(records) = self.store.get(std::slice::from_ref(id)) else {
             return;
         };

@@ -7,9 +7,9 @@ use beads_ralph_core::implement::report::{Gate, Status};
 use beads_ralph_core::implement::{Mode, Stage};
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
-use serde_json::Value;
 use thiserror::Error;
 
+use super::ralf::LoopSummary;
 use crate::agent::AgentError;
 use crate::os::files::FileError;
 use crate::store::StoreError;
@@ -37,10 +37,9 @@ pub struct Dispatched {
     pub report: Option<Utf8PathBuf>,
     pub status: Option<Status>,
     pub gate: Option<Gate>,
-    /// The beads that were made of discovered work.
     pub discovered: Vec<BeadId>,
     /// What a loop amounts to.
-    pub aggregate: Option<Value>,
+    pub aggregate: Option<LoopSummary>,
     pub decisions: Vec<Decision>,
     /// What is wrong with the report, and was used all the same.
     pub warnings: Vec<String>,
@@ -78,7 +77,6 @@ pub enum Ending {
     Paused,
     /// Every step of the molecule is done: there is nothing to do.
     MoleculeDone,
-    /// No step can be started now, and why.
     Waiting(String),
     /// The step is done; a line about it.
     Complete(String),
@@ -107,7 +105,6 @@ impl Ending {
     }
 }
 
-/// Why a stage could not be done; it can be tried again.
 #[derive(Debug, Error)]
 pub enum ImplementError {
     #[error(transparent)]
@@ -128,13 +125,13 @@ pub enum ImplementError {
         reason: String,
         until: Option<Timestamp>,
     },
-    /// The surroundings kept the commands from running that say whether the work holds.
+    /// The environment kept the acceptance commands from running.
     #[error("{0}")]
     NotRun(String),
     /// Nobody could look at the work.
     #[error("no reviewer could look at the work: {0}")]
     NoReviewer(String),
-    #[error("interrupted; what was done so far is kept, and the same command goes on with it")]
+    #[error("interrupted; the work so far is kept, and the same command resumes it")]
     Interrupted,
 }
 
@@ -175,10 +172,9 @@ impl ImplementError {
         match self {
             Self::Interrupted | Self::Limit { .. } | Self::File(_) => true,
             Self::Trouble(trouble) => trouble.lasting == Lasting::Passing,
-            Self::Store(error) => matches!(
-                error,
-                StoreError::Busy { .. } | StoreError::Timeout { .. } | StoreError::BdTimeout { .. }
-            ),
+            Self::Store(error) => {
+                error.is_temporary() || matches!(error, StoreError::Timeout { .. })
+            }
             Self::Agent(_) | Self::NotReady { .. } | Self::NotRun(_) | Self::NoReviewer(_) => false,
         }
     }
@@ -195,11 +191,10 @@ impl ImplementError {
     }
 }
 
-/// Why a dispatch does not go on.
 #[derive(Debug)]
 pub(super) enum Stop {
     Ended(Ending),
-    /// A person must decide; the rule that says so, and what they read.
+    /// A person has to decide: the rule, and the question.
     Human {
         rule: &'static str,
         note: String,

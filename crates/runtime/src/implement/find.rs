@@ -1,4 +1,4 @@
-//! From a source bead to the step that is current (I-1, I-2, I-4, I-5).
+//! From a source bead to its molecule, which is poured if there is none, and to the current step (I-1…I-5, I-7…I-9, Z-36).
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::engine::Trouble;
@@ -10,7 +10,7 @@ use beads_ralph_core::implement::{
 };
 use beads_ralph_core::issue::{ALL_STEPS_COMPLETE, Edit, Query, Record, Standing, StatusFilter};
 use beads_ralph_core::molecule::{Molecule, Step};
-use beads_ralph_core::vocabulary::{IssueType, label};
+use beads_ralph_core::vocabulary::{IssueType, Status, label};
 
 use super::Dispatcher;
 use super::ending::{Ending, ImplementError, Stop};
@@ -42,7 +42,7 @@ impl Dispatcher<'_> {
             self.decide("I-1", "the bead is labelled `human`: paused");
             return Err(Stop::Ended(Ending::Paused));
         }
-        if source.is_blocked && source.issue.status() == "open" {
+        if source.is_blocked && source.issue.status() == Status::Open {
             let why = self.what_it_waits_for(&source)?;
             self.decide("I-40", why.clone());
             return Err(Stop::Ended(Ending::Waiting(why)));
@@ -102,10 +102,11 @@ impl Dispatcher<'_> {
     /// Whether a bead was begun here: whoever sets the status by hand has not begun it.
     fn is_begun(&self, source: &Record) -> Result<bool, StoreError> {
         let is_open = |root: &Record| root.issue.standing() != Standing::Closed;
-        Ok(source.issue.status() == "in_progress" && self.molecules(source)?.iter().any(is_open))
+        Ok(source.issue.status() == Status::InProgress
+            && self.molecules(source)?.iter().any(is_open))
     }
 
-    /// The molecule that is gone on with; one is poured where there is none (I-2…I-4).
+    /// The molecule to continue; one is poured if there is none (I-2…I-4).
     pub(super) fn molecule(&mut self, source: &Record) -> Result<Record, Stop> {
         let mut source = source.clone();
         for _ in 0..TURNS {
@@ -127,7 +128,7 @@ impl Dispatcher<'_> {
             }
         }
         let id = source.issue.id();
-        let message = format!("bead {id} is changed by others all the time; try again");
+        let message = format!("bead {id} keeps changing: other processes write to it; try again");
         Err(Trouble::passing(message).into())
     }
 
@@ -150,7 +151,7 @@ impl Dispatcher<'_> {
             if !steps.is_empty() && steps.iter().all(is_closed) {
                 let id = root.issue.id().clone();
                 let text = format!(
-                    "molecule {id} is complete: nothing to do; `beads-ralph mol burn {id}` to do everything anew"
+                    "molecule {id} is complete: nothing to do; `beads-ralph mol burn {id}` to start over"
                 );
                 self.decide("I-5", text);
                 self.told.molecule = Some(id);
@@ -218,10 +219,7 @@ impl Dispatcher<'_> {
             Choice::Formula(name) => name,
             Choice::Human(note) => return Err(Stop::human("I-7", note)),
         };
-        self.decide(
-            "I-7",
-            format!("there is no molecule; the formula is {name}"),
-        );
+        self.decide("I-7", format!("no molecule yet; the formula is {name}"));
         let molecule = self.compiled(source, &name)?;
         let stages: Vec<&str> = molecule.steps.iter().map(|step| step.id.as_str()).collect();
         self.decide("I-8", format!("it makes {}", stages.join(", ")));
@@ -246,7 +244,7 @@ impl Dispatcher<'_> {
                 Ok(())
             }
             Err(PourError::Store(StoreError::Guard { .. })) => {
-                self.decide("Z-36", "somebody changed the bead meanwhile; looking again");
+                self.decide("Z-36", "another process changed the bead; looking again");
                 Ok(())
             }
             Err(PourError::Store(error)) => Err(error.into()),
@@ -257,13 +255,13 @@ impl Dispatcher<'_> {
     /// What a person would be asked about before anything is done.
     fn warn_of_labels(&mut self, source: &Record) {
         if let Err(conflict) = Policy::of(&source.issue) {
-            self.decide("§9.13", format!("a person would be asked: {conflict}"));
+            self.decide("§9.13", format!("would need attention: {conflict}"));
         }
         let missing: Vec<&str> = (REQUIRED.into_iter())
             .filter(|label| !source.issue.has_label(label))
             .collect();
         if !missing.is_empty() {
-            let text = format!("a person would be asked: it lacks {}", missing.join(", "));
+            let text = format!("would need attention: it lacks {}", missing.join(", "));
             self.decide("§9.13", text);
         }
     }

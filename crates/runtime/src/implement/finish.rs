@@ -9,7 +9,7 @@ use beads_ralph_core::implement::discovered::{Placement, document, unfiled};
 use beads_ralph_core::implement::report::Discovered;
 use beads_ralph_core::implement::{Outcome, flag, flag_step};
 use beads_ralph_core::issue::{Edit, Entry, Fence, Label, Record};
-use beads_ralph_core::vocabulary::EdgeType;
+use beads_ralph_core::vocabulary::{EdgeType, Status as IssueStatus};
 
 use super::Dispatcher;
 use super::assign::Assignment;
@@ -25,7 +25,6 @@ const SIBLING_LIMIT: Duration = Duration::from_mins(1);
 /// The lengths of the hash in the id of a new bead, the shortest that is free first.
 const ID_LENGTHS: [usize; 4] = [6, 10, 16, 32];
 
-/// Everything that is to be written at the end of a stage.
 #[derive(Debug)]
 pub(super) struct Settlement {
     pub(super) outcome: Outcome,
@@ -55,7 +54,7 @@ impl Settlement {
 
 pub(super) fn label(text: &str) -> Result<Edit, Stop> {
     let label = Label::parse(text).map_err(|error| {
-        let message = format!("the label `{text}` cannot be kept: {error}");
+        let message = format!("invalid label `{text}`: {error}");
         ImplementError::Trouble(Trouble::for_bead(message))
     })?;
     Ok(Edit::AddLabel(label))
@@ -100,7 +99,7 @@ impl Dispatcher<'_> {
         }
     }
 
-    /// Writes it. What a store will never take is no reason to take the same report again: the worker does its work anew.
+    /// Writes it. If the store refuses the report for good, the same report is not used again: the worker does its work anew.
     fn write_settlement(&mut self, batch: &[Write], held: &mut Held) -> Result<(), Stop> {
         match self.store.write(batch, self.site.stamp()) {
             Ok(_) => Ok(()),
@@ -272,7 +271,7 @@ fn step_update(
     edits.extend(notes.map(Edit::AppendNotes));
     if !settlement.faults.is_empty() {
         let faults = settlement.faults.join("\n- ");
-        let note = format!("implement-bead: faults of the report:\n- {faults}");
+        let note = format!("implement-bead: problems in the report:\n- {faults}");
         edits.push(Edit::AppendNotes(note));
     }
     match &settlement.outcome {
@@ -314,13 +313,13 @@ fn source_updates(source: &Record, settlement: &Settlement) -> Vec<Write> {
         edits.extend(flag(&source.issue, note));
     }
     let mut updates = Vec::new();
-    if settlement.starts_source && source.issue.status() == "open" {
+    if settlement.starts_source && source.issue.status() == IssueStatus::Open {
         updates.push(Write::Update {
             id: source.issue.id().clone(),
-            edits: vec![Edit::Status("in_progress".to_owned())],
+            edits: vec![Edit::Status(IssueStatus::InProgress.into())],
             // Nobody holds the source; what is held is the step.
             guard: Guard {
-                status: Some("open".to_owned()),
+                status: Some(IssueStatus::Open.into()),
                 ..Guard::forced()
             },
         });

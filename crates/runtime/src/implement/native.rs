@@ -1,22 +1,24 @@
-//! The stages that need no agent: a program suffices (§9.14).
+//! The stages that need no agent (§9.14), and `verify-ac`, which runs the acceptance lines that are commands (Z-35).
 
 mod hand_over;
 mod preflight;
-mod verify_ac;
 
-use beads_ralph_core::engine::{CommitId, Lasting, Trouble};
+use beads_ralph_core::check::{is_green, no_verdict, summary};
+use beads_ralph_core::engine::{CommitId, IntegrationMode, Lasting, Trouble};
 use beads_ralph_core::implement::report::{Escalation, Report, Status};
-use beads_ralph_core::implement::{Outcome, Stage, outcome_of};
+use beads_ralph_core::implement::{Judge, Mode, Outcome, Stage, outcome_of};
+use beads_ralph_core::vocabulary::metadata;
 use camino::Utf8Path;
 
 pub(super) use self::preflight::REQUIRED;
-use super::Dispatcher;
 use super::assign::Assignment;
+use super::calling::Examination;
 use super::claim::Held;
-use super::ending::Stop;
+use super::ending::{ImplementError, Stop};
 use super::finish::Settlement;
 use super::record::place_of;
-use crate::config::IntegrationMode;
+use super::{Dispatcher, Site};
+use crate::check::Ground;
 use crate::ports::{Place, Repository as _};
 
 impl Dispatcher<'_> {
@@ -80,7 +82,7 @@ impl Dispatcher<'_> {
         };
         let Some(fork) = fork else {
             let branch = &place.branch;
-            let detail = format!("the branch {branch} has nothing in common with {base}");
+            let detail = format!("the branch {branch} has no commit in common with {base}");
             return Ok(Err(failed(assignment, "no-base", detail)));
         };
         let message = format!("{} ({})", assignment.source.issue.title(), place.bead);
@@ -90,11 +92,11 @@ impl Dispatcher<'_> {
         };
         if !sealed.unresolved.is_empty() {
             let files = sealed.unresolved.join(", ");
-            let detail = format!("conflicts that nobody solved: {files}");
+            let detail = format!("unresolved conflicts: {files}");
             return Ok(Err(failed(assignment, "not-committed", detail)));
         }
         if sealed.changed_files.is_empty() {
-            let detail = format!("{} is no different from {base}", place.branch);
+            let detail = format!("{} has no changes compared to {base}", place.branch);
             return Ok(Err(failed(assignment, "nothing-was-done", detail)));
         }
         Ok(Ok(sealed.commit))
@@ -119,7 +121,7 @@ impl Dispatcher<'_> {
             return Ok(Err(failed(assignment, "acceptance-not-met", summary)));
         }
         let short = commit.short();
-        self.decide("Z-35", format!("the acceptance commands hold for {short}"));
+        self.decide("Z-35", format!("the acceptance commands pass for {short}"));
         self.site.git.keep(&place.bead, &commit)?;
         Ok(Ok(commit))
     }
@@ -161,7 +163,7 @@ impl Dispatcher<'_> {
         Ok(match (kept, tip) {
             (Some(kept), Some(tip)) if kept != tip => {
                 let detail = format!(
-                    "the worktree is gone, and {branch} is at {}, but what was checked is {}",
+                    "the worktree is missing, and {branch} is at {}, but what was checked is {}",
                     tip.short(),
                     kept.short()
                 );
@@ -169,9 +171,114 @@ impl Dispatcher<'_> {
             }
             (Some(kept), _) => Ok(kept),
             (None, _) => {
-                let detail = format!("the worktree is gone, and nothing of {branch} was checked");
+                let detail =
+                    format!("the worktree is missing, and no commit of {branch} was checked");
                 Err(failed(assignment, "not-checked", detail))
             }
         })
     }
+}
+
+impl Dispatcher<'_> {
+    /// Runs the commands; nothing comes back when they hold and an agent must judge the rest.
+    pub(super) fn verify_ac(
+        &mut self,
+        assignment: &Assignment,
+        held: &mut Held,
+    ) -> Result<Option<Settlement>, Stop> {
+        let head = self.site.git.checked_out_at(&assignment.place)?;
+        if let Some(summary) = self.red(assignment, &assignment.place, held)? {
+            return Ok(Some(failed(assignment, "acceptance-not-met", summary)));
+        }
+        if let Some(head) = head {
+            self.site.git.keep(assignment.source.issue.id(), &head)?;
+        }
+        let n = checks_of(self.site, assignment).len();
+        self.decide(
+            "Z-35",
+            format!("{n} command(s) of the bead and the project pass"),
+        );
+        let lines = assignment.acceptance.iter();
+        let words = lines.filter(|it| it.judge == Judge::Machine && it.command.is_none());
+        let n_words = words.count();
+        if n_words > 0 {
+            self.decide(
+                "Z-35",
+                format!("{n_words} acceptance line(s) are judged by an agent"),
+            );
+            self.told.worker = Some(assignment.agent.as_str().to_owned());
+            return Ok(None);
+        }
+        let reason = format!("verify-ac complete; {n} command(s) pass");
+        Ok(Some(Settlement::new(Outcome::Complete(reason))))
+    }
+
+    /// Which acceptance commands fail in a worktree, if any. Commands that the environment keeps from running prove nothing: the step is
+    /// given back.
+    pub(super) fn red(
+        &mut self,
+        assignment: &Assignment,
+        worktree: &Utf8Path,
+        held: &mut Held,
+    ) -> Result<Option<String>, Stop> {
+        let site = self.site;
+        let commands = checks_of(site, assignment);
+        if commands.is_empty() {
+            return Ok(None);
+        }
+        self.make_audit_directory(assignment)?;
+        let logs = site.beads.join(assignment.report(&assignment.agent, None)?);
+        let base = self.began_from(assignment, worktree)?;
+        let examination = Examination {
+            commands: &commands,
+            worktree,
+            ground: Ground::Clean,
+            logs: &logs.with_file_name("verify-ac.run"),
+            base: base.as_ref(),
+        };
+        let records = self.examined(held, examination)?;
+        if let Some(why) = no_verdict(&records) {
+            return Err(ImplementError::NotRun(why).into());
+        }
+        Ok((!is_green(&records)).then(|| summary(&records)))
+    }
+
+    /// The commit that the work in a worktree began from, where somebody wants to know: what was made of the beads before this one, else where
+    /// it left the source branch.
+    fn began_from(
+        &self,
+        assignment: &Assignment,
+        worktree: &Utf8Path,
+    ) -> Result<Option<CommitId>, Stop> {
+        if self.site.config.flaky_retries == 0 {
+            return Ok(None);
+        }
+        let git = self.site.git;
+        let Some(head) = git.checked_out_at(worktree)? else {
+            return Ok(None);
+        };
+        let kept = (assignment.root().issue).metadata_text(metadata::BASE_COMMIT);
+        if let Some(kept) = kept.map(|kept| CommitId(kept.to_owned()))
+            && git.is_in(&kept, &head)?
+        {
+            return Ok(Some(kept));
+        }
+        Ok(git.fork_point(&self.site.config.worktrees.source_branch, &head)?)
+    }
+}
+
+/// What is run before work counts as done: the acceptance lines that are commands, and the commands of the project, but for
+/// documents.
+pub(super) fn checks_of<'c>(site: &'c Site<'_>, assignment: &'c Assignment) -> Vec<&'c str> {
+    let own = assignment.acceptance.iter();
+    let own = own.filter_map(|line| line.command.as_deref());
+    let gates = site.config.gates.commands();
+    let gates = gates.filter(|_| assignment.mode != Mode::DocsOnly);
+    let mut commands: Vec<&str> = Vec::new();
+    for command in own.chain(gates.map(|(_, command)| command)) {
+        if !commands.contains(&command) {
+            commands.push(command);
+        }
+    }
+    commands
 }

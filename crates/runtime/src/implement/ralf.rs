@@ -1,4 +1,4 @@
-//! The loops of §9.12, driven: fresh workers and fresh reviewers, in bounded cycles.
+//! The loops of §9.12: fresh workers and fresh reviewers in a limited number of cycles; and the simplifier.
 
 mod implementing;
 mod reviewing;
@@ -7,12 +7,12 @@ use beads_ralph_core::agent::Part;
 use beads_ralph_core::check::is_green;
 use beads_ralph_core::engine::CommitId;
 use beads_ralph_core::implement::ralf::{
-    Finding, Reviewer, ReviewerStatus, reviewers, too_degraded,
+    Counts, Finding, Reviewer, ReviewerStatus, reviewers, too_degraded,
 };
 use beads_ralph_core::implement::{Outcome, simplify_prompt};
 use beads_ralph_core::issue::Edit;
+use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use super::Dispatcher;
 use super::assign::Assignment;
@@ -58,30 +58,106 @@ fn foreign_eyes(eyes: &[Eyes]) -> String {
     format!("FOREIGN-EYES: {}; degraded={degraded}", cycles.join("; "))
 }
 
-fn finding_to_json(finding: &Finding) -> Value {
-    json!({
-        "severity": finding.severity.as_str(),
-        "title": finding.title,
-        "detail": finding.detail,
-        "file": finding.file,
-    })
+/// What a loop amounts to, for programs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum LoopSummary {
+    Implement(ImplementSummary),
+    Review(ReviewSummary),
 }
 
-fn eyes_to_json(eyes: &[Eyes]) -> Value {
-    let cycles = eyes.iter().map(|eyes| {
-        let mut asked = eyes.asked.clone();
-        let others = reviewers(eyes.cycle).iter().skip(asked.len());
-        asked.extend(others.map(|reviewer| (*reviewer, ReviewerStatus::NotRun)));
-        let asked = asked.iter().map(
-            |(reviewer, status)| json!({"reviewer": reviewer.as_str(), "status": status.as_str()}),
-        );
-        json!({"cycle": eyes.cycle, "asked": asked.collect::<Vec<Value>>(), "degraded": eyes.is_degraded()})
-    });
-    Value::Array(cycles.collect())
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ImplementSummary {
+    score: &'static str,
+    rationale: &'static str,
+    cycles: String,
+    severity_counts: Counts,
+    foreign_eyes: Vec<EyesSummary>,
+    per_cycle: Vec<WorkCycle>,
+    remaining: Vec<FindingSummary>,
+    final_report: Option<Utf8PathBuf>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ReviewSummary {
+    score: &'static str,
+    action: &'static str,
+    cycles: String,
+    severity_counts: Counts,
+    foreign_eyes: Vec<EyesSummary>,
+    remaining: Vec<FindingSummary>,
+    per_cycle: Vec<ReviewCycle>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct WorkCycle {
+    status: &'static str,
+    gate: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct ReviewCycle {
+    cycle: u32,
+    severity: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct FindingSummary {
+    severity: &'static str,
+    title: String,
+    detail: String,
+    file: Option<String>,
+}
+
+impl FindingSummary {
+    fn of_all(findings: &[Finding]) -> Vec<Self> {
+        let summary = |finding: &Finding| Self {
+            severity: finding.severity.as_str(),
+            title: finding.title.clone(),
+            detail: finding.detail.clone(),
+            file: finding.file.clone(),
+        };
+        findings.iter().map(summary).collect()
+    }
+}
+
+/// Who reviewed a cycle, and who was not needed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct EyesSummary {
+    cycle: u32,
+    asked: Vec<Asked>,
+    degraded: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct Asked {
+    reviewer: &'static str,
+    status: &'static str,
+}
+
+impl EyesSummary {
+    fn of_all(eyes: &[Eyes]) -> Vec<Self> {
+        eyes.iter().map(Self::of).collect()
+    }
+
+    fn of(eyes: &Eyes) -> Self {
+        let others = reviewers(eyes.cycle).iter().skip(eyes.asked.len());
+        let others = others.map(|reviewer| (*reviewer, ReviewerStatus::NotRun));
+        let asked = eyes.asked.iter().copied().chain(others);
+        Self {
+            cycle: eyes.cycle,
+            asked: asked
+                .map(|(reviewer, status)| Asked {
+                    reviewer: reviewer.as_str(),
+                    status: status.as_str(),
+                })
+                .collect(),
+            degraded: eyes.is_degraded(),
+        }
+    }
 }
 
 impl Dispatcher<'_> {
-    /// The commit that the work of a source started from.
     fn base(&self, assignment: &Assignment) -> Result<CommitId, Stop> {
         let git = self.site.git;
         let branch = &self.site.config.worktrees.source_branch;
@@ -93,7 +169,7 @@ impl Dispatcher<'_> {
         fork.ok_or_else(|| {
             Stop::human(
                 "R-1",
-                format!("implement-bead: the worktree has nothing in common with {branch}"),
+                format!("implement-bead: the worktree has no commit in common with {branch}"),
             )
         })
     }
@@ -109,7 +185,7 @@ impl Dispatcher<'_> {
         Ok(())
     }
 
-    /// What is said when strangers could not look, twice or more.
+    /// Notes that independent reviewers were unavailable twice or more.
     fn note_degraded(&mut self, eyes: &[Eyes], settlement: &mut Settlement) -> Result<(), Stop> {
         let n_foreign = eyes.iter().filter(|it| {
             let first = it.asked.first();
@@ -119,10 +195,14 @@ impl Dispatcher<'_> {
         let Some(text) = too_degraded(n_degraded, n_foreign.count()) else {
             return Ok(());
         };
-        self.decide("R-12", format!("strangers could not look: {text}"));
+        self.decide(
+            "R-12",
+            format!("independent reviewers were not available: {text}"),
+        );
         if self.site.config.implement.is_foreign_required {
-            let note =
-                format!("implement-bead: foreign eyes are required, and could not look: {text}");
+            let note = format!(
+                "implement-bead: an independent review is required, and no reviewer was available: {text}"
+            );
             settlement.outcome = match &settlement.outcome {
                 Outcome::Complete(_) => Outcome::Human(note),
                 Outcome::Human(before) => Outcome::Human(format!("{before}\n{note}")),
@@ -183,7 +263,7 @@ impl Dispatcher<'_> {
         }
         let is_whole = after.1.is_none() && self.tests_hold(assignment, tests, &errand, held)?;
         if is_whole {
-            self.decide("R-8", "it was simplified, and its tests hold");
+            self.decide("R-8", "it was simplified, and its tests pass");
             return Ok(false);
         }
         self.undo(assignment, before.0.as_ref(), cycle)?;

@@ -1,8 +1,5 @@
-//! What is noted beside a report about the worker that writes it, so that a dispatcher which comes later knows whose it is (Z-36).
-//!
-//! Where the work of a dispatcher is, and where everything is kept that was written for it: for those who come later and look.
-//!
-//! Nothing here is made or removed, and nothing need be there.
+//! The record beside a worker's report, by which a later dispatcher knows whose it is (Z-36), and the paths of everything that a
+//! dispatcher writes.
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::implement::report_folder;
@@ -160,7 +157,6 @@ pub fn own_place(root: &Utf8Path, bead: &BeadId, worktree: &Utf8Path) -> Option<
     place_of(bead, worktree).filter(|_| is_made_so && below.components().count() == 2)
 }
 
-/// The branch that finished work is merged into.
 pub fn target_of(config: &Config) -> &str {
     config.integration.target.as_deref().unwrap_or(TARGET)
 }

@@ -53,7 +53,7 @@ pub(super) fn read(path: &Utf8Path, agent: &Agent) -> Result<Classified, NoRepor
     })
 }
 
-/// The bytes of a report, and one more than it may have where it is too long. A link is no report.
+/// The bytes of a report, with one byte beyond the limit where it is too long. Links are refused.
 fn bytes(path: &Utf8Path) -> Result<Vec<u8>, NoReport> {
     let file = match files::open_own(path) {
         Ok(file) => file,

@@ -1,4 +1,4 @@
-//! Looking after a worker while it works, and at what it left in the repository.
+//! Watching a worker while it works, and what it left in the repository.
 
 use std::time::Duration;
 

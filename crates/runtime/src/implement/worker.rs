@@ -128,7 +128,6 @@ impl Dispatcher<'_> {
         Ok(())
     }
 
-    /// Runs the worker and reads what it left.
     fn worked(
         &mut self,
         assignment: &Assignment,
@@ -265,7 +264,7 @@ impl Dispatcher<'_> {
                 let Some(note) = answers(notes).pop() else {
                     return Err(stop);
                 };
-                self.decide("I-24", "the cause of the bug is what a person answered");
+                self.decide("I-24", "the cause of the bug was given by a person");
                 return Ok(Some(Diagnosis {
                     root_cause_note: note,
                     reproduction_steps: None,
@@ -293,7 +292,7 @@ fn session_of(assignment: &Assignment, held: &Held, iteration: Option<u32>) -> S
 /// How a worker that left no report ended, with the last that it complained of.
 fn crash(outcome: &Outcome, directory: &Utf8Path) -> String {
     if outcome.status == AgentStatus::Ok {
-        return "exit code 0, and no report was written to the path that it was given".to_owned();
+        return "exit code 0, but no report was written to the given path".to_owned();
     }
     let code = match outcome.exit_code {
         Some(code) => format!("exit code {code}"),

@@ -122,7 +122,6 @@ pub fn arguments() -> impl Iterator<Item = String> {
         .filter_map(|argument| argument.into_string().ok())
 }
 
-/// The first argument of the command line, whatever it is.
 pub fn first_argument() -> Option<OsString> {
     std::env::args_os().nth(1)
 }

@@ -24,10 +24,8 @@ use crate::repo::shown;
 
 #[derive(Debug, Error)]
 pub enum FileError {
-    /// There is no such file.
     #[error("{} does not exist", shown(path))]
     NotFound { path: Utf8PathBuf },
-    /// There is something, but it is not a file.
     #[error("{} is {what}, not a file", shown(path))]
     NotAFile {
         path: Utf8PathBuf,
@@ -45,7 +43,7 @@ pub enum FileError {
     },
     /// The file is not what it was when it was read.
     #[error(
-        "{} was changed by somebody else meanwhile; nothing was written",
+        "{} was changed by another program meanwhile; nothing was written",
         shown(path)
     )]
     Changed { path: Utf8PathBuf },
@@ -123,7 +121,7 @@ pub fn write_atomic(path: &Utf8Path, bytes: &[u8]) -> Result<(), FileError> {
     Ok(())
 }
 
-/// The same for what is too much to be held: a function writes it, and if it fails there is no new file.
+/// The same for content too large for memory: a function writes it, and if it fails there is no new file.
 pub fn write_atomic_with<E: From<FileError>>(
     path: &Utf8Path,
     write: impl FnOnce(&mut dyn FnMut(&str) -> Result<(), FileError>) -> Result<(), E>,
@@ -155,7 +153,6 @@ pub fn write_passing(path: &Utf8Path, bytes: &[u8]) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Writes a file that must not exist yet.
 pub fn create_new(path: &Utf8Path, bytes: &[u8]) -> Result<(), FileError> {
     let temporary = written_beside(path, bytes, None)?;
     temporary
@@ -176,7 +173,7 @@ pub fn stream_into(path: &Utf8Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).open(path)
 }
 
-/// Removes a file that an earlier run may have left; a link is removed, not what it leads to. Whoever needs the place is told
+/// Removes a file that an earlier run may have left; a link is removed, not its target. Whoever needs the place learns
 /// when it is not free.
 pub fn remove_leftover(path: &Utf8Path) {
     drop(fs::remove_file(path));
@@ -194,7 +191,7 @@ pub fn create_new_directory(path: &Utf8Path) -> Result<bool, FileError> {
     }
 }
 
-/// Makes a directory that is not there yet, with a number behind its name from the second one on, and says which it is: what an earlier one
+/// Creates a new directory, with a number behind its name from the second one on, and says which it is: what an earlier one
 /// holds stays as it is.
 pub fn fresh_directory(wanted: &Utf8Path) -> Result<(Utf8PathBuf, u32), FileError> {
     create_directory(wanted.parent().unwrap_or(wanted))?;
@@ -456,7 +453,7 @@ fn directory_of(path: &Utf8Path) -> &Utf8Path {
         .unwrap_or(Utf8Path::new("."))
 }
 
-/// Makes the rename itself durable. A file system that cannot is no reason to fail: the file is there.
+/// Makes the rename itself durable. A file system that cannot is not an error: the file exists.
 fn sync_directory(path: &Utf8Path) {
     if let Ok(directory) = File::open(directory_of(path)) {
         drop(directory.sync_all());

@@ -1,6 +1,6 @@
 //! This machine and its processes: who we are, and whether another one is still there (Z-3, Z-4).
 //!
-//! A name is no proof of a machine, and a number none of a process: names are given twice, and every container counts
+//! A name does not identify a machine, nor a number a process: names are given twice, and every container counts
 //! its processes from 1. So a process is known by what only it has, and gone only if that can be proven.
 
 use std::io::ErrorKind;
@@ -91,7 +91,7 @@ fn judge(process: &HolderProcess, here: &Here, look: impl FnOnce(u32) -> Seen) -
         (None, Some(_)) => false,
         _ => return Liveness::Unknown,
     };
-    // Boots are told apart by random ids, so that one id is one machine unless the machines say otherwise.
+    // Boot ids are random, so one id is one machine unless the machines say otherwise.
     let is_proof = is_same_namespace && is_same_machine != Some(false);
     match look(process.pid) {
         Seen::Running { started } if started == process.started => Liveness::Alive,
@@ -186,7 +186,7 @@ mod tests {
             (here, here, OTHER, Liveness::Dead),
             (here, here, Seen::Gone, Liveness::Dead),
             (here, here, Seen::Hidden, Liveness::Unknown),
-            // The machine was restarted; or it is another one, or nobody knows.
+            // The machine was restarted, is another one, or is unknown.
             (["a", "m", "n"], here, SAME, Liveness::Dead),
             (["a", "m", ""], here, Seen::Hidden, Liveness::Dead),
             (["a", "x", "n"], here, Seen::Gone, Liveness::Unknown),

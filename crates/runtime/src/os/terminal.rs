@@ -103,7 +103,7 @@ mod tests {
         let inside = rustix::fs::open(&*name, flags, Mode::empty()).unwrap();
         assert!(!is_hung_up(&inside));
         rustix::io::write(&outside, b"typed\n").unwrap();
-        assert!(!is_hung_up(&inside), "what was typed is no end");
+        assert!(!is_hung_up(&inside), "typed text is not a hang-up");
         drop(outside);
         assert!(is_hung_up(&inside));
     }

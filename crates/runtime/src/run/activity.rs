@@ -35,7 +35,6 @@ impl Activity {
             .cloned()
     }
 
-    /// What people should know, once.
     pub fn take_notices(&self) -> Vec<String> {
         std::mem::take(&mut self.notices.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -120,7 +119,7 @@ impl Observer for Guarding<'_> {
     fn silent(&mut self, silence: Duration, deadline: Duration) {
         let (silence, deadline) = (silence.as_secs(), deadline.as_secs());
         self.activity.notice(format!(
-            "{}: {} has said nothing for {silence} s, and is stopped after {deadline} s of silence; beads-ralph logs {} -f shows what it does",
+            "{}: no output from {} for {silence} s; it is stopped after {deadline} s without output; see beads-ralph logs {} -f",
             self.bead, self.name, self.bead
         ));
     }
@@ -135,7 +134,7 @@ impl Observer for Guarding<'_> {
             self.stray = Some(what);
             self.cancel.cancel();
         } else if is_finder {
-            let text = "the main checkout changed while agents ran; none of them was seen at it";
+            let text = "the main checkout changed while agents ran; no agent was seen changing it";
             self.activity.notice(text.to_owned());
         }
     }

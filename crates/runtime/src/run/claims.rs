@@ -1,4 +1,4 @@
-//! Claims and places in the cap: taken, kept alive, taken over, given back.
+//! Claims and slots: taken, renewed, taken over, released.
 
 use std::collections::BTreeSet;
 use std::sync::PoisonError;
@@ -7,17 +7,18 @@ use std::time::Duration;
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::engine::{Answer, Effect, Engine, Holding, Lasting, Trouble};
 use beads_ralph_core::issue::{Abandoned, Claim, Fence, Holder, Record};
+use beads_ralph_core::vocabulary::Status;
 use jiff::Timestamp;
 
 use super::perform::{Performer, normal};
 use super::port_book::PORT;
-use super::store_writes::{fence_of, fetch, is_written, trouble};
+use super::store_writes::{fence_of, fetch, is_written};
 use crate::store::{NewClaim, StoreError};
 
 /// How long a claim or a place lasts without a sign of life.
 pub const LEASE: Duration = Duration::from_mins(10);
 
-/// The beginning of the names under which places in the cap are taken (Z-14).
+/// The prefix of the names of slots (Z-14).
 const SLOT: &str = "slot/";
 
 /// The beginning of the names under which worktrees are taken.
@@ -31,13 +32,13 @@ impl Performer<'_> {
         (self.now)().checked_add(LEASE).unwrap_or(Timestamp::MAX)
     }
 
-    /// Takes a bead and a place in the cap for it. What this run holds already, by a process that is dead, it takes anew.
+    /// Claims a bead and a slot for it. What a dead process of this run still holds is claimed again.
     pub(super) fn claim(&self, effect: &Effect) -> Result<Answer, Trouble> {
         let id = &effect.bead;
         let has_slot = self.take_slot(id)? || (self.free_gone_slots()? && self.take_slot(id)?);
         if !has_slot {
             return Ok(Answer::NotClaimed {
-                why: format!("all {} places are taken", self.site.n_slots),
+                why: format!("all {} slots are taken", self.site.n_slots),
                 is_full: true,
             });
         }
@@ -45,7 +46,7 @@ impl Performer<'_> {
         if !has_place {
             self.free_slot(id);
             return Ok(Answer::NotClaimed {
-                why: "another run is in its worktree".to_owned(),
+                why: "another run is using its worktree".to_owned(),
                 is_full: false,
             });
         }
@@ -78,12 +79,12 @@ impl Performer<'_> {
         let record = fetch(&**self.store(), id)?;
         // Somebody may have removed its sprint from the plan since the store was looked at (Z-44). What was begun is finished.
         let is_removed = self.reader.is_removed(&**self.store(), &record);
-        if record.claim.is_none() && is_removed.map_err(trouble)? {
+        if record.claim.is_none() && is_removed? {
             return Ok(None);
         }
         // A gate may have turned red since the store was looked at.
         let denial = self.reader.denial(&**self.store(), &record);
-        if denial.map_err(trouble)?.is_some() {
+        if denial?.is_some() {
             return Ok(None);
         }
         let instead_of = self.left(&record);
@@ -111,11 +112,11 @@ impl Performer<'_> {
                 | StoreError::NotClaimable { .. }
                 | StoreError::NotFound(_),
             ) => Ok(None),
-            Err(error) => Err(trouble(error)),
+            Err(error) => Err(error.into()),
         }
     }
 
-    /// Takes away a claim on a bead whose holder is gone; `false` when somebody was faster.
+    /// Removes a claim on a bead whose holder is gone; `false` if another process did so first.
     pub(super) fn free_if_left(&self, id: &BeadId) -> Result<bool, Trouble> {
         let record = fetch(&**self.store(), id)?;
         let Some((fence, why)) = self.left(&record) else {
@@ -127,7 +128,7 @@ impl Performer<'_> {
         match self.store().reclaim(id, fence, why, self.stamp()) {
             Ok(_) => Ok(true),
             Err(StoreError::Stale { .. }) => Ok(false),
-            Err(error) => Err(trouble(error)),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -178,7 +179,7 @@ impl Performer<'_> {
         if !self.take_place(id)? {
             // Another run is in its worktree: it comes again when it is its turn.
             let released = self.store().release(id, record.fence, self.stamp());
-            return released.map(|_| None).map_err(trouble);
+            return released.map(|_| None).map_err(Trouble::from);
         }
         let (until, stamp) = (self.lease_until(), self.stamp());
         (self.ports).take(&mut **self.store(), id, &self.site.holder, until, stamp)?;
@@ -189,7 +190,7 @@ impl Performer<'_> {
     fn is_as_it_was(&self, record: &Record, holding: &Holding) -> bool {
         let is_said = |effect| is_written(record, &self.site.run, effect);
         record.claim.is_none()
-            && record.issue.status() == "open"
+            && record.issue.status() == Status::Open
             && holding.fence == Some(record.fence)
             && !holding.last_word.is_some_and(is_said)
     }
@@ -208,7 +209,7 @@ impl Performer<'_> {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let mut store = self.store();
         let lease = store.acquire(&names, &self.site.holder, self.lease_until(), self.stamp());
-        let Some(lease) = lease.map_err(trouble)? else {
+        let Some(lease) = lease? else {
             return Ok(false);
         };
         slots
@@ -234,9 +235,7 @@ impl Performer<'_> {
             return Ok(true);
         }
         let (until, stamp) = (self.lease_until(), self.stamp());
-        let lease = store
-            .acquire(&[&name], &self.site.holder, until, stamp)
-            .map_err(trouble)?;
+        let lease = store.acquire(&[&name], &self.site.holder, until, stamp)?;
         let Some(lease) = lease else { return Ok(false) };
         held.push((lease.name, lease.fence));
         Ok(true)
@@ -274,7 +273,7 @@ impl Performer<'_> {
         let mut store = self.store();
         let mut is_any = false;
         for kind in [SLOT, PLACE, PORT] {
-            for lease in store.leases(kind, now).map_err(trouble)? {
+            for lease in store.leases(kind, now)? {
                 let claim = Claim {
                     fence: lease.fence,
                     holder: lease.holder,
@@ -282,7 +281,7 @@ impl Performer<'_> {
                     lease_until: lease.until,
                 };
                 if (self.reader.gone)(&claim, now).is_some() {
-                    store.give_back(&lease.name, claim.fence).map_err(trouble)?;
+                    store.give_back(&lease.name, claim.fence)?;
                     is_any = true;
                 }
             }
@@ -298,9 +297,9 @@ impl Performer<'_> {
     fn try_free_dead_slots(&self, is_dead: &impl Fn(&Holder) -> bool) -> Result<(), Trouble> {
         let mut store = self.store();
         for kind in [SLOT, PLACE, PORT] {
-            for lease in store.leases(kind, (self.now)()).map_err(trouble)? {
+            for lease in store.leases(kind, (self.now)())? {
                 if is_dead(&lease.holder) {
-                    store.give_back(&lease.name, lease.fence).map_err(trouble)?;
+                    store.give_back(&lease.name, lease.fence)?;
                 }
             }
         }
@@ -323,7 +322,7 @@ impl Performer<'_> {
             }
         }
         for (name, fence) in slots.values().flatten() {
-            // A place that was lost by a long sleep of the machine is no reason to stop: it only counts for new beads.
+            // A slot lost during a long sleep of the machine does not stop the work: slots only count for new beads.
             drop(store.renew(name, *fence, until));
         }
         self.ports.renew(&mut **store, until);
@@ -331,7 +330,7 @@ impl Performer<'_> {
     }
 }
 
-/// Tries again what failed in passing: a run that was left is not given up because the store was busy for a moment. The store has
+/// Retries temporary failures: an interrupted run is not abandoned because the store was busy for a moment. The store has
 /// waited by itself each time.
 fn patiently<T>(act: impl Fn() -> Result<T, Trouble>) -> Result<T, Trouble> {
     for _ in 1..MAX_TRIES {

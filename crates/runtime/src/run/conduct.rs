@@ -1,6 +1,6 @@
 //! Conducts a run: takes what happened to the engine, writes down what it decides, then lets it be done.
 //!
-//! One thread decides and writes the journal; each effect is performed by a thread of its own, which answers over a channel. Nothing is
+//! One thread decides and writes the journal; each effect runs on its own thread, which answers over a channel. Nothing is
 //! performed before the decision about it is on the disk. When the journal cannot be written, nothing more is performed.
 
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ use crate::os::clock;
 use crate::os::files::FileError;
 use crate::store::StoreError;
 
-/// How often screens are told, and signals are looked for.
+/// How often screens are updated and signals are checked.
 const TICK: Duration = Duration::from_millis(100);
 
 /// Why a run could not go on. What runs was ended; the next run goes on where this one was.
@@ -33,7 +33,6 @@ pub enum ConductError {
     Store(#[source] StoreError),
 }
 
-/// Somebody who looks at a run, and may want it to end.
 pub trait Audience {
     /// Something happened, and was written down.
     fn entry(&mut self, entry: &Entry, engine: &Engine);
@@ -43,7 +42,6 @@ pub trait Audience {
     /// Whether the run is to end: nothing, gently, or now. Asked a few times a second.
     fn stop(&mut self) -> Option<Stop>;
 
-    /// Something that people should know.
     fn warn(&mut self, text: &str);
 }
 
@@ -201,7 +199,7 @@ impl Stage<'_, '_> {
                     effect.action.name()
                 )))
             });
-            // Nobody listens any more when the run was given up.
+            // Nobody listens any more if the run failed.
             drop(sender.send(Reply { effect, answer }));
         });
     }

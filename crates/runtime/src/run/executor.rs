@@ -108,7 +108,7 @@ impl<'a> LocalExecutor<'a> {
     fn cancel_for(&self, bead: &BeadId) -> Result<Cancel, Trouble> {
         let cancel = Cancel::new().map_err(|error| Trouble::passing(error.to_string()))?;
         let mut cancels = self.cancels.lock().unwrap_or_else(PoisonError::into_inner);
-        // Whoever is told to stop everything while this one is still being made ready means it, too.
+        // An order to stop everything that arrives meanwhile applies to this one, too.
         if self.is_stopping.load(Ordering::SeqCst) {
             cancel.cancel();
         }
@@ -324,7 +324,7 @@ impl Executor for LocalExecutor<'_> {
             Ok(ended) => format!("{:?}: {}", ended.ending, ended.stderr.text().trim()),
             Err(error) => error.to_string(),
         };
-        let notice = format!("`notify` failed, so this was not told: {text} ({why})");
+        let notice = format!("`notify` failed, so this message was not sent: {text} ({why})");
         self.activity.notice(notice);
         Err(Trouble::passing(why))
     }

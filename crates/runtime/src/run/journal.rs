@@ -10,7 +10,7 @@ use beads_ralph_core::issue::Liveness;
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::crash_points::{self, Death, Moment};
@@ -31,8 +31,32 @@ pub enum JournalError {
         why: String,
     },
     /// There is no such run.
-    #[error("there is no run {run} in {runs}")]
+    #[error("no run {run} in {runs}")]
     NoRun { run: String, runs: Utf8PathBuf },
+}
+
+/// How a run ended: what `ended.json` holds.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunEnd {
+    pub outcome: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    /// How many beads it was about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beads: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+impl RunEnd {
+    /// The end of a run that was never conducted to its end.
+    pub fn early(outcome: &str) -> Self {
+        Self {
+            outcome: outcome.to_owned(),
+            ..Self::default()
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,15 +146,14 @@ impl RunDirectory {
     /// Whether it is over and met no bead at all.
     fn had_nothing_to_do(&self) -> bool {
         let ended = files::read(&self.0.join("ended.json")).unwrap_or_default();
-        let ended: Value = serde_json::from_slice(&ended).unwrap_or_default();
-        ended["beads"] == 0
+        let ended: serde_json::Result<RunEnd> = serde_json::from_slice(&ended);
+        ended.is_ok_and(|ended| ended.beads == Some(0))
     }
 
-    pub fn end(&self, how: &Value) -> Result<(), FileError> {
+    pub fn end(&self, how: &RunEnd) -> Result<(), FileError> {
         files::write_atomic(&self.0.join("ended.json"), &files::to_json(how))
     }
 
-    /// Removes the run with everything that it kept.
     pub fn remove(&self) -> Result<(), FileError> {
         files::remove_directory(&self.0)
     }
@@ -141,7 +164,7 @@ impl RunDirectory {
         if let Some(lock) = &mut lock
             && let Some(own) = host::process(std::process::id())
         {
-            // A disk that is full is no reason not to run: then nobody can tell, and nobody is told anything wrong.
+            // A full disk does not prevent a run: the note is missing then, but never wrong.
             drop(lock.leave(&String::from_utf8_lossy(&files::to_json(&own))));
         }
         Ok(lock)
@@ -211,7 +234,7 @@ impl Journal {
         })
     }
 
-    /// Goes on with a journal; what was cut off in the middle of a line is cut away.
+    /// Continues a journal; an incomplete last line is removed.
     pub fn reopen(run: &RunDirectory) -> Result<(Head, Vec<Entry>, Self), JournalError> {
         let (head, entries, length) = read(&run.journal())?;
         let file = Appender::reopen(&run.journal(), length)?;
@@ -229,7 +252,6 @@ impl Journal {
         self.seq
     }
 
-    /// Writes entries, and waits until they are on the disk.
     pub fn append(&mut self, entries: &[Entry]) -> Result<(), FileError> {
         let is_last = |death: &Death| entries.iter().any(|entry| entry.seq == death.seq);
         if let Some(death) = self.death.filter(is_last) {
@@ -308,7 +330,7 @@ fn read(path: &Utf8Path) -> Result<(Head, Vec<Entry>, u64), JournalError> {
     let head = head.ok_or_else(|| JournalError::Line {
         path: path.to_owned(),
         line: 1,
-        why: "there is no head".to_owned(),
+        why: "it has no header".to_owned(),
     })?;
     Ok((head, entries, whole as u64))
 }

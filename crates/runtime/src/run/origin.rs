@@ -1,14 +1,15 @@
-//! What a bead starts from: its source branch, and the verified work of what it waited for (Z-6, L-21).
+//! What a bead starts from: its source branch, and the verified work of its dependencies (Z-6, L-21).
+//!
+//! The dependency on a molecule is one on its last steps (Z-27).
 
 use std::collections::BTreeSet;
 
 use beads_ralph_core::bead::{BeadId, IssueType, RalphBead};
 use beads_ralph_core::engine::{CommitId, Trouble};
 use beads_ralph_core::issue::{Record, is_made_of_parts};
-use serde_json::Value;
+use beads_ralph_core::vocabulary::{Status, metadata as keys};
 
 use super::perform::Performer;
-use super::store_writes::trouble;
 use crate::config::Base;
 use crate::ports::{Found, PullState, Wanted};
 use crate::store::{Store, StoreError, below as parts_of};
@@ -18,7 +19,7 @@ impl Performer<'_> {
     pub(super) fn wanted(&self, bead: &RalphBead) -> Result<Vec<Wanted>, Trouble> {
         let mut wanted: Vec<Wanted> = Vec::new();
         if self.site.base == Base::Dependencies {
-            let dependencies = below(&**self.store(), &bead.dependencies).map_err(trouble)?;
+            let dependencies = below(&**self.store(), &bead.dependencies)?;
             for record in &dependencies {
                 wanted.extend(self.dependency(record)?);
             }
@@ -26,9 +27,7 @@ impl Performer<'_> {
         if bead.issue_type == IssueType::Merge {
             for branch in bead.metadata.branches_to_merge.iter().flatten() {
                 let Some(commit) = self.repository.branch(branch)? else {
-                    return Err(Trouble::for_bead(format!(
-                        "there is no branch {branch} to merge"
-                    )));
+                    return Err(Trouble::for_bead(format!("no branch {branch} to merge")));
                 };
                 wanted.push(Wanted {
                     name: branch.clone(),
@@ -42,19 +41,12 @@ impl Performer<'_> {
     /// The commit that a dependency must bring. One that was closed by hand brings its branch, if it has one; one whose pull
     /// request was merged is in the source branch, perhaps under another name.
     fn dependency(&self, record: &Record) -> Result<Option<Wanted>, Trouble> {
-        let metadata = |key: &str| {
-            record
-                .issue
-                .metadata()
-                .and_then(|it| it.get(key))
-                .and_then(Value::as_str)
-        };
         let id = record.issue.id();
-        let branch = metadata("branch");
+        let branch = record.issue.metadata_text(keys::BRANCH);
         let number = record
             .issue
             .metadata()
-            .and_then(|it| it.get("pr_number")?.as_u64());
+            .and_then(|it| it.get(keys::PR_NUMBER)?.as_u64());
         if let (Some(forge), Some(branch), Some(number)) = (self.forge, branch, number) {
             let found = forge.find(branch)?;
             // A pull request of long ago may have had a branch of the same name.
@@ -65,7 +57,10 @@ impl Performer<'_> {
                 return Ok(None);
             }
         }
-        let recorded = metadata("verified_commit").map(|commit| CommitId(commit.to_owned()));
+        let recorded = record
+            .issue
+            .metadata_text(keys::VERIFIED_COMMIT)
+            .map(|commit| CommitId(commit.to_owned()));
         let commit = match (recorded, branch) {
             (Some(commit), _) => Some(commit),
             (None, Some(branch)) => match self.repository.kept(id)? {
@@ -102,7 +97,7 @@ pub(super) fn open_steps(
     let mut work = Vec::new();
     let mut has_more = false;
     for record in parts_of(store, root)? {
-        if record.issue.status() == "closed" {
+        if record.issue.status() == Status::Closed {
             continue;
         }
         if is_work(&record) {

@@ -16,14 +16,12 @@ use crate::config::Base;
 use crate::ports::{Executor, Forge, Job, Origin, Place, Repository, Wanted};
 use crate::store::{Stamp, Store};
 
-/// What a performer needs to know besides its ports.
 #[derive(Debug, Clone)]
 pub struct Site {
     pub run: String,
     pub actor: String,
     pub holder: Holder,
     pub rules: Rules,
-    /// The root of the main worktree, from which worktrees are named.
     pub root: Utf8PathBuf,
     /// How many beads may be worked on at once by all runs together.
     pub n_slots: usize,
@@ -34,17 +32,16 @@ pub struct Performer<'a> {
     pub site: Site,
     pub store: &'a Mutex<Box<dyn Store>>,
     pub repository: &'a dyn Repository,
-    /// Where pull requests are, if there are any.
     pub forge: Option<&'a dyn Forge>,
     pub executor: &'a dyn Executor,
     pub reader: &'a TaskReader<'a>,
     pub now: &'a (dyn Fn() -> Timestamp + Sync),
-    /// Ends what the run of a dead holder left, before its bead is taken from it (Z-7); not, when somebody goes on with that run.
+    /// Ends what the run of a dead holder left running, before its bead is taken over (Z-7), unless that run is resumed.
     pub bury: &'a (dyn Fn(&Holder) -> Result<bool, Trouble> + Sync),
     /// Beads as they were when they were claimed: what is asked of agents and checks does not change under their hands.
     pub beads: Mutex<BTreeMap<BeadId, Arc<RalphBead>>>,
     pub ports: Arc<PortBook>,
-    /// The places in the cap and the worktrees that are taken.
+    /// The slots and worktrees that are taken.
     pub slots: Mutex<BTreeMap<BeadId, Vec<(String, Fence)>>>,
 }
 
@@ -88,7 +85,6 @@ impl<'a> Performer<'a> {
         Self { ports, ..self }
     }
 
-    /// The same with a way to end what dead runs left.
     #[must_use]
     pub fn with_burial(self, bury: &'a (dyn Fn(&Holder) -> Result<bool, Trouble> + Sync)) -> Self {
         Self { bury, ..self }
@@ -194,7 +190,7 @@ impl<'a> Performer<'a> {
         attempt: u32,
     ) -> Result<Answer, Trouble> {
         let (bead, place) = self.bead_and_place(effect)?;
-        // What somebody left uncommitted is kept, and is no part of this attempt (Z-39).
+        // Uncommitted work of others is kept, and does not belong to this attempt (Z-39).
         let mut aside = None;
         if let Ok(state) = self.repository.state(&place)
             && state.dirt.is_some()
@@ -233,7 +229,7 @@ impl<'a> Performer<'a> {
         Ok(Answer::Prepared {
             from: match aside {
                 Some(kept) => format!(
-                    "{}; uncommitted files that lay there are no part of it and are kept: git show {}",
+                    "{}; uncommitted files found there are not part of it and are kept: git show {}",
                     prepared.from,
                     kept.short()
                 ),
@@ -311,7 +307,7 @@ impl<'a> Performer<'a> {
         if held == effect.fence {
             Ok(record)
         } else {
-            Err(Trouble::lost("somebody else has it now"))
+            Err(Trouble::lost("another process has claimed it"))
         }
     }
 

@@ -18,7 +18,7 @@ use crate::store::StoreError;
 /// How often holders say that they are alive.
 const BEAT: Duration = Duration::from_mins(1);
 
-/// How long the store may be out of reach before the run gives up.
+/// How long the store may be unreachable before the run stops.
 const MAX_BLIND: Duration = Duration::from_mins(5);
 
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub struct Lookout {
     sight: Sight,
     poll: Duration,
     stopped: Option<Stop>,
-    /// The last order to stop that was there when the run began; it was for another one.
+    /// The last order to stop before this run; it was for another one.
     stops_known: Option<u64>,
     /// What the engine was last told about it; nothing yet.
     is_paused: Option<bool>,
@@ -131,7 +131,7 @@ impl Lookout {
         Ok(noticed)
     }
 
-    /// Says that the beads are still ours, when it is time. One that is not is told to the engine as an answer to whatever runs for it.
+    /// Renews the claims when it is time. A lost claim goes to the engine as the answer to whatever runs for its bead.
     fn beat(&mut self, engine: &Engine, performer: &Performer<'_>, now: Instant) -> Vec<Event> {
         if now.saturating_duration_since(self.beaten) < BEAT {
             return Vec::new();
@@ -144,7 +144,7 @@ impl Lookout {
             .filter(|effect| lost.contains(&effect.bead));
         let lost = |effect: &Effect| Event::Answered {
             effect: effect.id,
-            answer: Box::new(Err(Trouble::lost("somebody else has it now"))),
+            answer: Box::new(Err(Trouble::lost("another process has claimed it"))),
         };
         outstanding.map(lost).collect()
     }
@@ -164,7 +164,7 @@ impl Lookout {
         events
     }
 
-    /// What follows when somebody wants the run to end; the same wish again is no news.
+    /// The events of a request to end the run; repeating it changes nothing.
     pub fn stop(&mut self, stop: Option<Stop>) -> Option<Event> {
         let stop = stop.filter(|stop| Some(*stop) > self.stopped)?;
         self.stopped = Some(stop);

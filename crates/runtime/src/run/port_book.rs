@@ -12,7 +12,6 @@ use beads_ralph_core::engine::Trouble;
 use beads_ralph_core::issue::{Fence, Holder};
 use jiff::Timestamp;
 
-use super::store_writes::trouble;
 use crate::store::{Stamp, Store};
 
 /// The beginning of the names under which ports are taken.
@@ -20,7 +19,6 @@ pub(super) const PORT: &str = "port/";
 
 #[derive(Debug)]
 pub struct PortBook {
-    /// How many each bead gets.
     count: usize,
     range: RangeInclusive<u16>,
     held: Mutex<BTreeMap<BeadId, Vec<(u16, Fence)>>>,
@@ -33,7 +31,6 @@ impl Default for PortBook {
 }
 
 impl PortBook {
-    /// A book that gives each bead some ports of a range.
     pub fn new(count: u16, range: RangeInclusive<u16>) -> Self {
         Self {
             count: count.into(),
@@ -60,7 +57,7 @@ impl PortBook {
         while ports.len() < self.count {
             let names: Vec<String> = self.range.clone().map(|n| format!("{PORT}{n}")).collect();
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            let lease = store.acquire(&names, holder, until, by).map_err(trouble)?;
+            let lease = store.acquire(&names, holder, until, by)?;
             let number = lease
                 .as_ref()
                 .and_then(|it| it.name.strip_prefix(PORT)?.parse().ok());

@@ -1,16 +1,16 @@
-//! Handing over verified work: into the target branch, or as a pull request.
+//! The results of verified work: merged or proposed as a pull request, written into the bead, and read back (L-20).
 
 use std::fmt::Write as _;
 
 use beads_ralph_core::bead::RalphBead;
 use beads_ralph_core::engine::{Action, Answer, CommitId, Effect, Progress, Pull, Trouble};
 use beads_ralph_core::issue::{Query, Record};
-use serde_json::Value;
+use beads_ralph_core::vocabulary::{Status, metadata as keys};
 
 use super::origin::below;
 use super::perform::{Performer, normal};
-use super::store_writes::{Keeping, Last, fetch, trouble};
-use crate::ports::{Integrated, NewPullRequest, PullRequest, PullState};
+use super::store_writes::{Keeping, Last, fetch};
+use crate::ports::{Integrated, NewPullRequest, PullRequest};
 
 impl Performer<'_> {
     pub(super) fn merge(
@@ -42,18 +42,13 @@ impl Performer<'_> {
     ) -> Result<Answer, Trouble> {
         let Some(forge) = self.forge else {
             return Err(Trouble::for_run(
-                "there is no place for pull requests: `gh` is not set up",
+                "pull requests are not available: `gh` is not set up",
             ));
         };
         let (bead, _) = self.bead_and_place(effect)?;
         let branch = bead.metadata.branch.as_str();
-        let found = forge.find(branch)?;
-        // An open one follows its branch; one that was merged or closed counts only for this very commit.
-        let fits = found
-            .into_iter()
-            .find(|found| found.request.state == PullState::Open || found.head == *commit);
-        let request = match fits {
-            Some(found) => found.request,
+        let request = match forge.find_for(branch, commit)? {
+            Some(request) => request,
             None if may_create => forge.create(&self.new_pull(&bead)?)?,
             None => return Ok(Answer::NotProposed),
         };
@@ -62,7 +57,7 @@ impl Performer<'_> {
     }
 
     fn new_pull(&self, bead: &RalphBead) -> Result<NewPullRequest, Trouble> {
-        let below = below(&**self.store(), &bead.dependencies).map_err(trouble)?;
+        let below = below(&**self.store(), &bead.dependencies)?;
         let mut body = format!(
             "Sprint {}\n\nBead: {}\n\n{}\n",
             bead.metadata.sprint, bead.id, bead.description
@@ -85,12 +80,9 @@ impl Performer<'_> {
     /// Removes the worktree of a closed bead, unless another bead still works there.
     pub(super) fn clean_up(&self, effect: &Effect) -> Result<Answer, Trouble> {
         let (_, own) = self.bead_and_place(effect)?;
-        let unfinished = self.store().find(&Query::default()).map_err(trouble)?;
+        let unfinished = self.store().find(&Query::default())?;
         let shares = |record: &Record| {
-            let path = record
-                .issue
-                .metadata()
-                .and_then(|it| it.get("worktree_path")?.as_str());
+            let path = record.issue.metadata_text(keys::WORKTREE_PATH);
             path.is_some_and(|path| normal(&self.site.root.join(path)) == own.worktree)
         };
         if !unfinished.iter().any(shares) {
@@ -166,14 +158,13 @@ impl Performer<'_> {
         is_new: bool,
     ) -> Result<(), Trouble> {
         let record = fetch(&**self.store(), &effect.bead)?;
-        let metadata = record.issue.metadata();
-        let url = metadata.and_then(|it| it.get("pr_url").and_then(Value::as_str));
+        let url = record.issue.metadata_text(keys::PR_URL);
         let is_named = pull.is_none_or(|pull| url == Some(pull.url.as_str()));
-        if record.issue.status() == "closed" && is_named {
+        if record.issue.status() == Status::Closed && is_named {
             return Ok(());
         }
         if !is_new {
-            return Err(Trouble::lost("somebody opened it again"));
+            return Err(Trouble::lost("it was reopened"));
         }
         Err(Trouble::passing(format!(
             "{} was closed and is not",
@@ -194,7 +185,7 @@ impl Performer<'_> {
             )
         });
         format!(
-            "{place}what happened: beads-ralph logs {id}\nto mend it yourself: commit in the worktree, then retry or close\nto try again: beads-ralph retry {id}\nif it is done: beads-ralph close {id}"
+            "{place}what happened: beads-ralph logs {id}\nto fix it yourself: commit in the worktree, then retry or close\nto try again: beads-ralph retry {id}\nif it is done: beads-ralph close {id}"
         )
     }
 }

@@ -1,8 +1,7 @@
-//! The user's command that makes a worktree ready, once for each worktree.
+//! Preparing the place of the work: the user's setup command, once for each worktree, and the name `bd` in the `PATH` of agents.
 //!
-//! The name `bd` for agents: a link to this very program, in a directory of ours, in front of their `PATH`.
-//!
-//! Agents and skills that call `bd` then find our face over our store, and inside a unit it is read-only (Z-18).
+//! That `bd` is a link to this program, so agents and skills that call it find our face over our store; inside a unit it is
+//! read-only (Z-18).
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,7 +16,6 @@ use crate::os::process::{
     Cancel, Ended, Ending, Environment, Limits, Mark, Spec, Stdin, Units, Watch,
 };
 
-/// How long the command may take.
 const LIMIT: Duration = Duration::from_mins(30);
 
 #[derive(Debug)]
@@ -35,7 +33,6 @@ pub(crate) fn is_set_up(worktree: &Utf8Path) -> bool {
     mark_of(worktree).exists()
 }
 
-/// Makes a worktree ready, unless it is.
 pub(crate) fn set_up(
     units: &Units,
     config: &Config,
@@ -71,7 +68,7 @@ pub(crate) fn set_up(
     let ended = ended.map_err(|error| passing(&error))?;
     if ended.ending != Ending::Exited(0) || ended.stopped.is_some() {
         return Err(Trouble::for_bead(format!(
-            "the worktree could not be set up: `{}` {} (all of it is in {})",
+            "the worktree could not be set up: `{}` {} (full output in {})",
             errand.command,
             failed(&ended),
             errand.logs
@@ -87,7 +84,6 @@ fn mark_of(worktree: &Utf8Path) -> Utf8PathBuf {
     git.join("beads-ralph-set-up")
 }
 
-/// How the command failed, with the last line that it wrote.
 fn failed(ended: &Ended) -> String {
     let how = match (ended.stopped, ended.ending) {
         (Some(_), _) => "was stopped".to_owned(),
@@ -110,7 +106,7 @@ fn git_directory(worktree: &Utf8Path) -> Option<Utf8PathBuf> {
     Some(worktree.join(link.trim().strip_prefix("gitdir:")?.trim()))
 }
 
-/// Where the link is, and the store that agents may only read; nothing when there is no link.
+/// The directory of the link, and the store that agents may only read; `None` without a link.
 #[derive(Debug, Default)]
 pub(crate) struct OwnBd(Option<(Utf8PathBuf, Utf8PathBuf)>);
 

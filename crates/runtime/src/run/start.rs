@@ -1,4 +1,4 @@
-//! Begins a run, or goes on with one whose process is dead (Z-4).
+//! Begins a run, or resumes one whose process is dead (Z-4).
 //!
 //! A run that is not over and whose lock is free has no process any more. Whoever starts next takes it over: its journal is folded,
 //! what its processes left is ended, its beads are claimed anew, and what was under way is done again or found done.
@@ -13,13 +13,12 @@ use beads_ralph_core::engine::{
 use beads_ralph_core::issue::{Abandoned, Claim, Holder, Liveness};
 use camino::Utf8Path;
 use jiff::Timestamp;
-use serde_json::json;
 use thiserror::Error;
 
 use super::activity::Activity;
 use super::conduct::{Audience, ConductError, Conductor};
 use super::executor::{LocalExecutor, mark_of};
-use super::journal::{Journal, JournalError, RunDirectory};
+use super::journal::{Journal, JournalError, RunDirectory, RunEnd};
 use super::perform::{Performer, Site};
 use super::port_book::PortBook;
 use super::tasks::{Sight, TaskReader};
@@ -31,22 +30,21 @@ use crate::ports::{Executor as _, Forge, Repository};
 use crate::store::Store;
 use crate::{gate, os::clock, os::host};
 
-/// Why a run could not begin, or not go on.
 #[derive(Debug, Error)]
 pub enum StartError {
     #[error(transparent)]
     File(#[from] FileError),
     /// The journal of a run that was left cannot be read.
-    #[error("the run {run} was left and cannot be gone on with: {error}")]
+    #[error("cannot resume the run {run}: {error}")]
     Journal { run: String, error: JournalError },
     /// The journal of a run that was left cannot be understood.
-    #[error("the run {run} was left and cannot be gone on with: {error}")]
+    #[error("cannot resume the run {run}: {error}")]
     Replay {
         run: String,
         error: Box<ReplayError>,
     },
     /// Processes of a run that was left cannot be ended.
-    #[error("processes {0:?} of an earlier run cannot be ended")]
+    #[error("processes {0:?} of an earlier run cannot be killed")]
     Survivors(Vec<u32>),
     /// The beads of a run that was left cannot be taken over.
     #[error("{0}")]
@@ -62,7 +60,6 @@ pub struct Start<'a> {
     pub units: &'a Units,
     pub repository: &'a dyn Repository,
     pub forge: Option<&'a dyn Forge>,
-    /// What agents may do without asking.
     pub permissions: Permissions,
     pub selection: Selection,
     /// How a new run decides; its id is set here.
@@ -137,7 +134,10 @@ impl Start<'_> {
         let newest = left.pop();
         for (run, _lock) in left {
             end_processes(&mark_of(&run))?;
-            run.end(&json!({"outcome": "abandoned", "why": "a newer run was left too"}))?;
+            run.end(&RunEnd {
+                why: Some("a newer run was left too".to_owned()),
+                ..RunEnd::early("abandoned")
+            })?;
         }
         match newest {
             Some((run, lock)) => adopt(run, lock),
@@ -149,9 +149,7 @@ impl Start<'_> {
         let now = clock::wall();
         let run = RunDirectory::create(self.beads, now)?;
         let lock = run.lock()?.ok_or_else(|| {
-            StartError::Trouble(Trouble::passing(
-                "somebody else took the run that was just made",
-            ))
+            StartError::Trouble(Trouble::passing("another process took over the new run"))
         })?;
         let mark = mark_of(&run);
         let settings = Settings {
@@ -172,7 +170,7 @@ impl Start<'_> {
         })
     }
 
-    /// Conducts a run to its end. `meet` is told what there is to look at before anything happens.
+    /// Conducts a run to its end. `meet` is called before anything happens.
     pub fn conduct<'m>(
         &self,
         begun: Begun,
@@ -230,11 +228,12 @@ impl Start<'_> {
             sight: Sight::knowing(known),
         };
         let (outcome, engine) = conductor.conduct(first, &mut *audience)?;
-        begun.run.end(&json!({
-            "outcome": outcome.as_str(),
-            "at": clock::wall().to_string(),
-            "beads": engine.view().beads.len(),
-        }))?;
+        begun.run.end(&RunEnd {
+            outcome: outcome.as_str().to_owned(),
+            at: Some(clock::wall().to_string()),
+            beads: Some(engine.view().beads.len()),
+            why: None,
+        })?;
         drop(begun.lock);
         drop(store.into_inner().unwrap_or_else(PoisonError::into_inner));
         Ok(Ended {
@@ -275,8 +274,8 @@ fn is_dead(holder: &Holder) -> bool {
     holder.host == host::name() && process.is_some_and(|it| host::liveness(it) == Liveness::Dead)
 }
 
-/// Takes over what dead processes held: places in the cap, whoever had them, and the beads of a run that is gone on with. The answer is
-/// what such a run is told first.
+/// Takes over what dead processes held: slots of any run, and the beads of a resumed run. The answer is
+/// the first events of such a run.
 pub fn take_over(
     performer: &Performer<'_>,
     adopted: Option<&Engine>,
@@ -312,7 +311,7 @@ fn adopt(run: RunDirectory, lock: Lock) -> Result<Begun, StartError> {
     })
 }
 
-/// Ends what is left of a run whose process died while this one works; `false` when somebody goes on with it.
+/// Ends what is left of a run whose process died meanwhile; `false` if that run is resumed.
 fn bury(beads: &Utf8Path, run: &str) -> Result<bool, Trouble> {
     let Some(run) = RunDirectory::all(beads)
         .into_iter()

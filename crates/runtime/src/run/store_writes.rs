@@ -12,72 +12,49 @@ use beads_ralph_core::engine::{
     AgentReport, CommitId, Effect, EffectId, Note, Progress, Pull, Trouble,
 };
 use beads_ralph_core::issue::{Edit, Fence, Label, Record, new_comment};
-use beads_ralph_core::vocabulary::metadata;
-use serde_json::{Map, Value, json};
+use beads_ralph_core::vocabulary::{Status, label, metadata as keys};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::store::{Guard, Stamp, Store, StoreError, Write};
-
-/// The metadata key of what a bead has cost.
-pub(super) const RECEIPT: &str = "receipt";
-
-/// The metadata key of what was made and not judged yet.
-pub(super) const SEALED: &str = "sealed_commit";
-
-/// The metadata key of what went wrong in the last attempt.
-pub(super) const FEEDBACK: &str = "last_feedback";
-
-/// The metadata key of the last effect that was written.
-const MARK: &str = "beads_ralph_run";
-
-/// The metadata key of the session that leads the work.
-const LEADER: &str = "scrum_master_session_id";
 
 /// The beginning of the control rows that say which accounts are at their limit.
 pub(super) const PARKED: &str = "parked/";
 
-/// The label of what waits for a person (Z-1).
-const HUMAN: &str = "human";
-
 /// How often a write that met another one is tried again at once.
 const MAX_RACES: usize = 5;
 
-#[expect(clippy::needless_pass_by_value, reason = "it is handed to `map_err`")]
-pub(super) fn trouble(error: StoreError) -> Trouble {
-    let message = error.to_string();
-    match error {
-        StoreError::Busy { .. }
-        | StoreError::WriteFailed { .. }
-        | StoreError::Guard { .. }
-        | StoreError::BdFailed { .. }
-        | StoreError::BdTimeout { .. }
-        | StoreError::NotAsWritten(_)
-        | StoreError::HalfDone { .. }
-        | StoreError::File(_) => Trouble::passing(message),
-        StoreError::Stale { .. }
-        | StoreError::NotFound(_)
-        | StoreError::Held { .. }
-        | StoreError::InProgress(_)
-        | StoreError::NotClaimable { .. }
-        | StoreError::Blocked { .. } => Trouble::lost(message),
-        StoreError::Edit { .. }
-        | StoreError::Invalid { .. }
-        | StoreError::Cycle(_)
-        | StoreError::Unresolved { .. }
-        | StoreError::Exists(_) => Trouble::for_bead(message),
-        StoreError::NotInitialized { .. }
-        | StoreError::BelongsToBd { .. }
-        | StoreError::BdUninitialized { .. }
-        | StoreError::BdTooOld { .. }
-        | StoreError::BdServer(_)
-        | StoreError::Timeout { .. }
-        | StoreError::Damaged { .. }
-        | StoreError::TooNew { .. }
-        | StoreError::Unusable { .. }
-        | StoreError::Unsupported(_) => Trouble::for_run(message),
+/// What a failed access to the store means for the loop.
+impl From<StoreError> for Trouble {
+    fn from(error: StoreError) -> Self {
+        let message = error.to_string();
+        match error {
+            StoreError::Busy { .. }
+            | StoreError::WriteFailed { .. }
+            | StoreError::Guard { .. }
+            | StoreError::File(_) => Self::passing(message),
+            StoreError::Specific(error) if error.is_passing => Self::passing(message),
+            StoreError::Stale { .. }
+            | StoreError::NotFound(_)
+            | StoreError::Held { .. }
+            | StoreError::InProgress(_)
+            | StoreError::NotClaimable { .. }
+            | StoreError::Blocked { .. } => Self::lost(message),
+            StoreError::Edit { .. }
+            | StoreError::Invalid { .. }
+            | StoreError::Cycle(_)
+            | StoreError::Unresolved { .. }
+            | StoreError::Exists(_) => Self::for_bead(message),
+            StoreError::NotInitialized { .. }
+            | StoreError::Timeout { .. }
+            | StoreError::Damaged { .. }
+            | StoreError::Unusable { .. }
+            | StoreError::Unsupported(_)
+            | StoreError::Specific(_) => Self::for_run(message),
+        }
     }
 }
 
-/// How the work on a bead ended, for its document.
 pub(super) enum Last<'a> {
     None,
     Closed {
@@ -90,6 +67,21 @@ pub(super) enum Last<'a> {
         help: String,
     },
     Released,
+}
+
+/// Who wrote last: an effect that was written before a crash is found by it.
+#[derive(Serialize)]
+struct Mark<'a> {
+    run: &'a str,
+    effect: EffectId,
+}
+
+fn put(metadata: &mut Map<String, Value>, key: &str, value: impl Serialize) {
+    metadata.insert(key.to_owned(), to_value(value));
+}
+
+fn to_value(value: impl Serialize) -> Value {
+    serde_json::to_value(value).expect("what we write can be written")
 }
 
 #[derive(Debug, Clone)]
@@ -113,9 +105,9 @@ impl Keeping<'_> {
             if is_written(&record, self.run, effect.id) {
                 return Ok(false);
             }
-            if effect.fence.is_none() && record.issue.status() != "open" {
+            if effect.fence.is_none() && record.issue.status() != Status::Open {
                 return Err(Trouble::lost(format!(
-                    "{} was changed by somebody else",
+                    "{} was changed by another process",
                     effect.bead
                 )));
             }
@@ -127,7 +119,7 @@ impl Keeping<'_> {
                 },
                 None => Guard {
                     version: Some(record.version),
-                    status: Some("open".to_owned()),
+                    status: Some(Status::Open.into()),
                     ..Guard::default()
                 },
             };
@@ -139,11 +131,11 @@ impl Keeping<'_> {
             match store.write(&[write], self.by) {
                 Ok(_) => return Ok(true),
                 Err(StoreError::Guard { .. }) => {}
-                Err(error) => return Err(trouble(error)),
+                Err(error) => return Err(error.into()),
             }
         }
         Err(Trouble::passing(format!(
-            "{} is changed by others all the time",
+            "{} keeps changing: other processes write to it",
             effect.bead
         )))
     }
@@ -164,23 +156,24 @@ impl Keeping<'_> {
             let comment = new_comment(&effect.bead, self.by.actor, &said(note), &now);
             edits.push(Edit::Comment(comment));
         }
-        changed.insert(
-            MARK.to_owned(),
-            json!({"run": self.run, "effect": effect.id}),
-        );
-        changed.insert("attempt_count".to_owned(), progress.attempts.into());
-        changed.insert(RECEIPT.to_owned(), json!(progress.spent));
+        let mark = Mark {
+            run: self.run,
+            effect: effect.id,
+        };
+        put(&mut changed, keys::BEADS_RALPH_RUN, mark);
+        put(&mut changed, keys::ATTEMPT_COUNT, progress.attempts);
+        put(&mut changed, keys::RECEIPT, progress.spent);
         // One that an agent leads keeps the agent's session (Z-8).
         let is_led = |note: &Note| matches!(note, Note::Led { .. });
         if !is_led_before(&metadata, self.run) && !progress.notes.iter().any(is_led) {
-            changed.insert(LEADER.to_owned(), json!(self.session));
+            put(&mut changed, keys::SCRUM_MASTER_SESSION_ID, &self.session);
         }
-        changed.insert(SEALED.to_owned(), json!(progress.sealed));
+        put(&mut changed, keys::SEALED_COMMIT, &progress.sealed);
         if progress.feedback.is_some() {
-            changed.insert(FEEDBACK.to_owned(), json!(progress.feedback));
+            put(&mut changed, keys::LAST_FEEDBACK, &progress.feedback);
         }
         if let Some(base) = &progress.base {
-            changed.insert("base_commit".to_owned(), json!(base));
+            put(&mut changed, keys::BASE_COMMIT, base);
         }
         metadata.extend(changed.clone());
         edits.extend(ending(effect, progress, &metadata, &mut changed, last)?);
@@ -192,7 +185,7 @@ impl Keeping<'_> {
 /// Whether an effect of a run, or a later one of it, was written into a bead.
 pub(super) fn is_written(record: &Record, run: &str, effect: EffectId) -> bool {
     let metadata = record.issue.metadata();
-    let mark = metadata.and_then(|metadata| metadata.get(MARK));
+    let mark = metadata.and_then(|metadata| metadata.get(keys::BEADS_RALPH_RUN));
     let is_ours = mark.and_then(|mark| mark.get("run")?.as_str()) == Some(run);
     let number = mark.and_then(|mark| mark.get("effect")?.as_u64());
     is_ours && number.is_some_and(|number| number >= effect.0)
@@ -222,16 +215,20 @@ fn ending(
     Ok(match last {
         Last::None => Vec::new(),
         Last::Closed { commit, pull } => {
-            changed.insert("verified_commit".to_owned(), json!(commit));
-            changed.insert(
-                "scrum_result".to_owned(),
-                json!(result(true, None, false, *pull)),
+            put(changed, keys::VERIFIED_COMMIT, commit);
+            put(
+                changed,
+                keys::SCRUM_RESULT,
+                result(true, None, false, *pull),
             );
             let mut edits = vec![];
             if let Some(pull) = pull {
-                changed.insert("pr_url".to_owned(), json!(pull.url));
-                changed.insert("pr_number".to_owned(), json!(pull.number));
-                edits.push(Edit::Set("external_ref".to_owned(), json!(pull.url)));
+                put(changed, keys::PR_URL, &pull.url);
+                put(changed, keys::PR_NUMBER, pull.number);
+                edits.push(Edit::Set(
+                    "external_ref".to_owned(),
+                    pull.url.clone().into(),
+                ));
             }
             edits.push(Edit::Close(format!("verified at {}", commit.short())));
             edits
@@ -241,15 +238,13 @@ fn ending(
             is_fatal,
             help,
         } => {
-            changed.insert(
-                "scrum_result".to_owned(),
-                json!(result(false, Some(reason), *is_fatal, None)),
-            );
+            let result = result(false, Some(reason), *is_fatal, None);
+            put(changed, keys::SCRUM_RESULT, result);
             let label =
-                Label::parse(HUMAN).map_err(|error| Trouble::for_bead(error.to_string()))?;
+                Label::parse(label::HUMAN).map_err(|error| Trouble::for_bead(error.to_string()))?;
             vec![
                 Edit::AppendNotes(format!("{reason}\n{help}")),
-                Edit::Status("blocked".to_owned()),
+                Edit::Status(Status::Blocked.into()),
                 Edit::AddLabel(label),
             ]
         }
@@ -258,18 +253,20 @@ fn ending(
 }
 
 pub(super) fn fetch(store: &dyn Store, id: &BeadId) -> Result<Record, Trouble> {
-    let found = store.get(std::slice::from_ref(id)).map_err(trouble)?.pop();
-    found.ok_or_else(|| Trouble::lost(format!("{id} is not in the store any more")))
+    let found = store.get(std::slice::from_ref(id))?.pop();
+    found.ok_or_else(|| Trouble::lost(format!("{id} is no longer in the store")))
 }
 
 /// Whether an agent has led the work on a bead in this run.
 fn is_led_before(metadata: &Map<String, Value>, run: &str) -> bool {
     let of_run = metadata
-        .get(MARK)
+        .get(keys::BEADS_RALPH_RUN)
         .and_then(|mark| mark.get("run")?.as_str());
-    let leader = metadata.get("scrum_master_agent");
+    let leader = metadata.get(keys::SCRUM_MASTER_AGENT);
     let session = leader.and_then(|spec| spec.get("agent_id")?.as_str());
-    let written = metadata.get(LEADER).and_then(Value::as_str);
+    let written = metadata
+        .get(keys::SCRUM_MASTER_SESSION_ID)
+        .and_then(Value::as_str);
     of_run == Some(run) && session.is_some() && session == written
 }
 
@@ -286,9 +283,14 @@ fn take_note(
             report,
             feedback,
         } => {
-            changed.insert("dev_agent_session_id".to_owned(), json!(report.session));
-            let execution = json!(developed(*attempt, report, feedback.clone()));
-            ("dev_agent_executions", "dev_agents", execution, report)
+            put(changed, keys::DEV_AGENT_SESSION_ID, &report.session);
+            let execution = to_value(developed(*attempt, report, feedback.clone()));
+            (
+                keys::DEV_AGENT_EXECUTIONS,
+                keys::DEV_AGENTS,
+                execution,
+                report,
+            )
         }
         Note::Judged {
             attempt,
@@ -308,35 +310,41 @@ fn take_note(
                 agent_id: Some(report.session.clone()),
                 model_id: report.model_id.clone(),
             };
-            ("qa_agent_executions", "qa_agents", json!(execution), report)
+            (
+                keys::QA_AGENT_EXECUTIONS,
+                keys::QA_AGENTS,
+                to_value(execution),
+                report,
+            )
         }
         Note::Led { report, .. } => {
-            let session = json!(report.session);
-            if let Some(spec) = metadata.get_mut("scrum_master_agent") {
-                spec["agent_id"] = session.clone();
-                changed.insert("scrum_master_agent".to_owned(), spec.clone());
+            if let Some(spec) = metadata.get_mut(keys::SCRUM_MASTER_AGENT) {
+                spec["agent_id"] = report.session.clone().into();
+                put(changed, keys::SCRUM_MASTER_AGENT, spec);
             }
-            changed.insert(LEADER.to_owned(), session);
+            put(changed, keys::SCRUM_MASTER_SESSION_ID, &report.session);
             return;
         }
         Note::Verified { .. } => {
-            changed.insert(metadata::CHECKED_AT.to_owned(), json!(now));
+            put(changed, keys::CHECKED_AT, now);
             return;
         }
     };
-    let list = metadata.entry(key).or_insert_with(|| json!([]));
+    let list = metadata
+        .entry(key)
+        .or_insert_with(|| Value::Array(Vec::new()));
     if let Value::Array(executions) = list {
         executions.push(execution);
     }
-    changed.insert(key.to_owned(), list.clone());
+    put(changed, key, list);
     // Each agent's session is also written where the agent is named (Z-8).
     if let Some(Value::Array(specs)) = metadata.get_mut(agents) {
         for spec in specs.iter_mut() {
             if spec.get("agent").and_then(Value::as_str) == Some(report.agent.as_str()) {
-                spec["agent_id"] = json!(report.session);
+                spec["agent_id"] = report.session.clone().into();
             }
         }
-        changed.insert(agents.to_owned(), json!(specs));
+        put(changed, agents, specs);
     }
 }
 
@@ -425,7 +433,7 @@ fn said(note: &Note) -> String {
 fn qa_results(metadata: &Map<String, Value>, progress: &Progress) -> Vec<QaReport> {
     let attempt = progress.attempts;
     let executions = metadata
-        .get("qa_agent_executions")
+        .get(keys::QA_AGENT_EXECUTIONS)
         .and_then(Value::as_array);
     let executions = executions.map(Vec::as_slice).unwrap_or_default();
     let of_attempt = executions
@@ -461,29 +469,24 @@ pub(super) fn park(
 ) -> Result<(), Trouble> {
     let key = format!("{PARKED}{account}");
     for _ in 0..MAX_RACES {
-        let row = store
-            .controls(&key)
-            .map_err(trouble)?
-            .into_iter()
-            .find(|row| row.key == key);
+        let row = store.controls(&key)?.into_iter().find(|row| row.key == key);
         let known: Option<jiff::Timestamp> =
             (row.as_ref()).and_then(|row| row.value.as_str()?.parse().ok());
         if known.is_some_and(|known| known >= until) {
             return Ok(());
         }
         let seen = row.map_or(0, |row| row.version);
-        match store.set_control(&key, &json!(until.to_string()), seen, by) {
+        match store.set_control(&key, &until.to_string().into(), seen, by) {
             Ok(_) => return Ok(()),
             Err(StoreError::Guard { .. }) => {}
-            Err(error) => return Err(trouble(error)),
+            Err(error) => return Err(error.into()),
         }
     }
     Err(Trouble::passing(
-        "the control rows are changed by others all the time",
+        "the control rows keep changing: other processes write to them",
     ))
 }
 
-/// The fence of a claim that this run may go on with.
 pub(super) fn fence_of(record: &Record, run: &str) -> Option<Fence> {
     let claim = record.claim.as_ref()?;
     (claim.holder.run == run).then_some(claim.fence)

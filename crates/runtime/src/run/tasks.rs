@@ -14,17 +14,16 @@ use beads_ralph_core::issue::{
     is_made_of_parts,
 };
 use beads_ralph_core::plan::weight;
-use beads_ralph_core::vocabulary::EdgeType;
+use beads_ralph_core::vocabulary::{self, EdgeType, label, metadata as keys};
 use jiff::Timestamp;
-use serde_json::Value;
+use serde::Deserialize as _;
 
 use self::gates::is_open_feature;
 use super::origin::open_steps;
-use super::store_writes::{FEEDBACK, PARKED, RECEIPT, SEALED};
+use super::store_writes::PARKED;
 use crate::removed_sprints;
 use crate::store::{Control, Store, StoreError};
 
-/// What is needed to make a task of a record.
 pub struct TaskReader<'a> {
     pub rules: Rules,
     /// How many attempts there may be, where the user said so and the bead did not.
@@ -87,7 +86,7 @@ impl TaskReader<'_> {
         Ok(self.removed(store)?.contains(sprint_of(record)))
     }
 
-    /// A bead that has the number which every bead gets says nothing of its own.
+    /// The default number is not a choice of the bead's.
     fn max_attempts(&self, own: u32) -> u32 {
         match self.max_attempts {
             Some(configured) if own == DEFAULT_MAX_RETRY_ATTEMPTS => configured,
@@ -156,7 +155,6 @@ fn fault(record: &Record, errors: &[String]) -> String {
 /// What can be told of any record.
 fn plain(record: &Record, standing: Standing, waits_for: Vec<BeadId>, now: Timestamp) -> Task {
     let issue = &record.issue;
-    let metadata = |key: &str| issue.metadata().and_then(|metadata| metadata.get(key));
     let is_deferred = issue.time("defer_until").is_some_and(|until| until > now);
     Task {
         id: issue.id().clone(),
@@ -181,33 +179,28 @@ fn plain(record: &Record, standing: Standing, waits_for: Vec<BeadId>, now: Times
         attempts: 0,
         max_attempts: 1,
         has_checks: false,
-        spent: metadata(RECEIPT).and_then(spent).unwrap_or_default(),
-        sealed: metadata(SEALED)
-            .and_then(Value::as_str)
-            .map(|it| CommitId(it.to_owned())),
+        spent: spent_on(record).unwrap_or_default(),
+        sealed: (record.issue.metadata_text(keys::SEALED_COMMIT)).map(|it| CommitId(it.to_owned())),
         base: base_of(record),
-        feedback: metadata(FEEDBACK)
-            .and_then(Value::as_str)
-            .map(str::to_owned),
+        feedback: (record.issue.metadata_text(keys::LAST_FEEDBACK)).map(str::to_owned),
     }
 }
 
 fn sprint_of(record: &Record) -> &str {
-    let metadata = record.issue.metadata();
-    let sprint = metadata.and_then(|it| it.get("sprint")?.as_str());
+    let sprint = record.issue.metadata_text(keys::SPRINT);
     sprint.unwrap_or_default()
 }
 
 /// The commit that the work on a bead began from, as the bead says (Z-6).
 pub(super) fn base_of(record: &Record) -> Option<CommitId> {
-    let base = record.issue.metadata()?.get("base_commit")?.as_str()?;
+    let base = record.issue.metadata_text(keys::BASE_COMMIT)?;
     Some(CommitId(base.to_owned()))
 }
 
 fn standing(record: &Record) -> Standing {
     let issue = &record.issue;
     match Status::parse(issue.status()) {
-        Ok(Status::Open) if issue.has_label("human") => Standing::Blocked,
+        Ok(Status::Open) if issue.has_label(label::HUMAN) => Standing::Blocked,
         Ok(Status::Open) => Standing::Open,
         Ok(Status::Closed) => Standing::Closed,
         Ok(Status::InProgress) => match &record.claim {
@@ -234,14 +227,10 @@ fn is_run(holder: &Holder) -> bool {
 
 /// What agents of runs have taken for a bead so far, as the bead says.
 pub fn spent_on(record: &Record) -> Option<Spent> {
-    spent(record.issue.metadata()?.get(RECEIPT)?)
+    Spent::deserialize(record.issue.metadata()?.get(keys::RECEIPT)?).ok()
 }
 
-fn spent(value: &Value) -> Option<Spent> {
-    serde_json::from_value(value.clone()).ok()
-}
-
-/// What was seen of the store, so that only differences are told.
+/// What is known of the store, so that only differences are reported.
 #[derive(Debug, Default)]
 pub struct Sight {
     tasks: BTreeMap<BeadId, Task>,
@@ -546,7 +535,7 @@ fn everything() -> Query {
 }
 
 fn is_done(record: &Record) -> bool {
-    record.issue.status() == "closed"
+    record.issue.status() == vocabulary::Status::Closed
 }
 
 fn is_work(record: &Record) -> bool {

@@ -1,7 +1,7 @@
-//! `logs`: what agents and checks of a bead wrote, under `exec`, `verify`, `run` and `implement`.
+//! `logs`: the output of agents and checks of a bead, from `exec`, `verify`, `run` and `implement`.
 //!
 //! Data: `{bead, run, runs: [names], logs: [{log, bytes, path}]}` for the list, `{bead, run, log, text}` for one of them. With
-//! `--follow` there is no envelope, because there is no end.
+//! `--follow` there is only text, because the output does not end.
 
 mod follow;
 mod places;
@@ -25,13 +25,13 @@ pub(crate) struct LogsArgs {
     /// The bead's id
     #[arg(value_name = "BEAD")]
     pub(crate) bead: String,
-    /// What to print, as it is named in the list; without it the list of what there is
+    /// The log to print, as the list names it; without it, print the list
     #[arg(value_name = "LOG")]
     pub(crate) log: Option<String>,
-    /// Which run: its name, or how many runs back (1 is the one before the last)
+    /// The run: its name, or how many runs back (1 is the one before the latest)
     #[arg(long, value_name = "RUN")]
     pub(crate) run: Option<String>,
-    /// Go on printing what is being written, file after file, until interrupted
+    /// Follow the output, file after file, until interrupted
     #[arg(short, long)]
     pub(crate) follow: bool,
 }

@@ -243,7 +243,7 @@ impl Metrics {
     }
 }
 
-/// A count as the format has it; what is too large for it to be exact is no count that anybody has.
+/// A count as the format writes it; real counts are small enough to be exact.
 #[expect(
     clippy::cast_precision_loss,
     reason = "figures are for people and their charts"
@@ -266,7 +266,7 @@ pub(crate) struct MetricsArgs {
     /// The run: its id, the beginning of it, `latest`, or its directory
     #[arg(default_value = "latest", conflicts_with = "all")]
     pub(crate) run: String,
-    /// Every run whose journal is there
+    /// All runs that have a journal
     #[arg(long)]
     pub(crate) all: bool,
 }

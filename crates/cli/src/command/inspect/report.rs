@@ -1,4 +1,4 @@
-//! `report`: a run as one page of HTML, for people who were not there.
+//! `report`: a run as one page of HTML.
 //!
 //! Data: `{run, path, bytes, beads, outcome}`.
 
@@ -31,7 +31,7 @@ pub(crate) struct ReportArgs {
     /// The run: its id, the beginning of it, `latest`, or its directory
     #[arg(default_value = "latest")]
     pub(crate) run: String,
-    /// Where to write it; `-` is standard output, and without it the run's id with .html
+    /// The file to write; `-` is standard output; default: the run's id with .html
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<Utf8PathBuf>,
 }

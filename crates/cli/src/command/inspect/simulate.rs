@@ -1,4 +1,4 @@
-//! `simulate`: plays a run many times with the engine of the real one and no agent.
+//! `simulate`: plays a run many times with the real engine and without agents.
 //!
 //! Data: `{beads, workers, rounds, seed, learned_from, makespan_minutes, critical_path_minutes, utilisation, cost_usd, attempts, closed, endings,
 //! first_in_first_out: {makespan_minutes, utilisation}, critical_path: [{bead, sprint, title, minutes, share}], recorded}`; each figure is
@@ -35,18 +35,18 @@ use work::Work;
 
 #[derive(Debug, Args)]
 pub(crate) struct SimulateArgs {
-    /// The plan, `-` is standard input; without it the beads of the store that are not closed
+    /// The plan; `-` is standard input; default: the open beads of the store
     pub(crate) plan: Option<Utf8PathBuf>,
-    /// Only these sprints of the plan, such as 1.2a,1.3; what they wait for counts as done
+    /// Only these sprints of the plan, such as 1.2a,1.3; their dependencies count as done
     #[arg(long, value_name = "IDS", requires = "plan")]
     pub(crate) sprint_filter: Option<String>,
-    /// What luck is made from; the same number gives the same answer
+    /// The seed of the random numbers; the same seed gives the same answer
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// How many beads are worked on at once; without it what beads-ralph.yaml says
+    /// How many beads run at once; default: the setting in beads-ralph.yaml
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) workers: Option<u16>,
-    /// How often the run is played
+    /// How many times to simulate the run
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) rounds: u32,
     #[command(flatten)]

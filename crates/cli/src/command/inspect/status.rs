@@ -1,4 +1,4 @@
-//! `status`: where the sprints stand, team by team; with `--bead` everything that was done to one bead (contracts §7.9).
+//! `status`: the state of all sprints, by team; with `--bead` the history of one bead (contracts §7.9).
 //!
 //! Data: `{teams: [{team_name, beads: [{id, sprint, title, status, attempt_count, holder, is_gone, human, held_back}]}], counts: {open, in_progress, blocked,
 //! closed}, ready: [ids], stop, pause, implement: [{id, title, status, molecule, stage, place, done, total, human, merge_ready}]}`, with `--metrics` also `metrics`. Statuses of others have a count when there are any. `stop`
@@ -42,13 +42,13 @@ use implementing::Implementing;
 
 #[derive(Debug, Args)]
 pub(crate) struct StatusArgs {
-    /// Everything about one bead: what was done to it, and what went wrong
+    /// Show everything about one bead: its history and its errors
     #[arg(long, value_name = "ID", conflicts_with = "metrics")]
     pub(crate) bead: Option<String>,
-    /// Figures too: beads an hour, time for a bead, how often things succeed, are repeated and fail in QA
+    /// Add metrics: beads per hour, time per bead, success rate, retry rate, QA failures
     #[arg(long)]
     pub(crate) metrics: bool,
-    /// Write the latest run, which may be under way, as a page of HTML; `-` is standard output
+    /// Write the latest run, live or finished, as a page of HTML; `-` is standard output
     #[arg(long, value_name = "FILE", conflicts_with_all = ["bead", "metrics"])]
     pub(crate) html: Option<Utf8PathBuf>,
 }

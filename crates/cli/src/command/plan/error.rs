@@ -5,7 +5,6 @@ use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::app::plan::{Conflict, PlanError, PlanReadError, PlanSource};
 
 use crate::failure::{Failure, Validation};
-use crate::ui::format::list;
 use crate::ui::{Ui, quoted};
 
 /// The failure that an error amounts to; findings are shown where they are.
@@ -30,13 +29,9 @@ pub(crate) fn failure(error: PlanError, source: &PlanSource, ui: &Ui) -> Failure
         PlanError::Exists(_) => told.action(
             "pass --check-existing to skip them; `beads-ralph plan apply` without --insert-only updates them",
         ),
-        PlanError::MissingDependencies(ids) => {
-            let ids: Vec<String> = ids.iter().map(|id| excerpt(id.as_str())).collect();
-            let message = format!("the store has no bead {}", list(&ids));
-            Failure::new(told.code(), message)
-                .details(ids.join("\n"))
-                .action("apply the sprints that these wait for first, or leave out --require-deps-in-store")
-        }
+        PlanError::MissingDependencies(_) => told.action(
+            "apply the sprints that these wait for first, or leave out --require-deps-in-store",
+        ),
         PlanError::NotAsWritten(_) => {
             told.action("run `beads-ralph doctor`, then apply the plan again")
         }

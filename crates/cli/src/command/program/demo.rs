@@ -7,6 +7,7 @@ use std::time::Duration;
 use beads_ralph_core::bead::BeadShape;
 use beads_ralph_core::compile::{KnownIds, plan_graph};
 use beads_ralph_core::diag::ErrorCode;
+use beads_ralph_core::engine::IntegrationMode;
 use beads_ralph_core::issue::Entry;
 use beads_ralph_runtime::app::beads::Beads;
 use beads_ralph_runtime::app::plan::{PlanContext, PlanInput, PlanOptions, PlanSource};
@@ -22,7 +23,7 @@ use crate::args::here;
 use crate::args::{Global, GraphFormat};
 use crate::command::plan::error;
 use crate::command::plan::graph::drawn;
-use crate::command::work::run::{IntegrationArg, RunArgs, at as run_at};
+use crate::command::work::run::{RunArgs, at as run_at};
 use crate::failure::Failure;
 use crate::ui::{Stream, Ui, counted, quoted, render};
 
@@ -57,7 +58,7 @@ pub(crate) fn run(args: &DemoArgs, global: &Global, ui: &Ui) -> Result<(), Failu
     fill(&mut beads, &documents)?;
     ui.out("\nScripted agents work through it, in a temporary repository:\n\n")?;
     let run_args = RunArgs {
-        integration: Some(IntegrationArg::Merge),
+        integration: Some(IntegrationMode::Merge),
         ..RunArgs::default()
     };
     let ran = run_at(ground.root.clone(), beads, None, &run_args, ui);

@@ -1,7 +1,7 @@
 //! `scripted-agent`: an agent that acts by a scenario, for demonstrations and for tests that need no installed agent.
 //!
 //! It takes a prompt on standard input, runs the scenario's commands for real, and prints what it does as `claude` does, so that it is
-//! read by the same rules. Which session of a rule it plays is told by `BEADS_RALPH_ATTEMPT`.
+//! read by the same rules. `BEADS_RALPH_ATTEMPT` selects the session of a rule.
 //!
 //! A failure that a real program would try again after is followed by the next turn, as there; the last turn of a session would repeat for
 //! ever, and there it gives up. A connection that is cut for good is its own death: it ends without a result.
@@ -29,22 +29,22 @@ use crate::ui::Ui;
 
 #[derive(Debug, Args)]
 pub(crate) struct ScriptedAgentArgs {
-    /// What it does, by what it is asked
+    /// The scenario: what to do for which prompt
     #[arg(long, value_name = "FILE")]
     pub(crate) scenario: Utf8PathBuf,
-    /// The id that its session has
+    /// The id of its session
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
-    /// The model that it calls itself
+    /// The model that it reports
     #[arg(long, value_name = "ID", default_value = "scripted")]
     pub(crate) model: String,
     /// The JSON Schema of its report; without one a report is a text
     #[arg(long, value_name = "JSON")]
     pub(crate) schema: Option<String>,
-    /// Stop after so many turns
+    /// Stop after this many turns
     #[arg(long, value_name = "N")]
     pub(crate) max_turns: Option<u32>,
-    /// Stop when this was spent
+    /// Stop when this much was spent
     #[arg(long, value_name = "USD")]
     pub(crate) max_budget_usd: Option<f64>,
 }
@@ -79,7 +79,7 @@ fn attempt() -> Result<usize, Failure> {
     })
 }
 
-/// What is said to a prompt that the scenario does not know.
+/// The answer to a prompt that the scenario does not know.
 fn unfit(prompt: &str) -> Refusal {
     Refusal {
         status: 400,
@@ -174,7 +174,7 @@ impl<'a> Agent<'a> {
         Ok(None)
     }
 
-    /// Does what is no command; without an end, the next turn follows.
+    /// Performs an action other than a command; without an end, the next turn follows.
     fn answer(&mut self, turn: &Turn, is_last: bool) -> Result<Option<End>, Failure> {
         match &turn.action {
             Action::Run(_) => Ok(None),
@@ -308,7 +308,7 @@ impl<'a> Agent<'a> {
     }
 }
 
-/// What a command printed, as agents are told, and whether it failed.
+/// The output of a command, as agents get it, and whether it failed.
 fn printed(ended: &Ended) -> (String, bool) {
     let both = [ended.stdout.text(), ended.stderr.text()].concat();
     let text: String = both.trim_end().chars().take(MAX_OUTPUT_CHARS).collect();

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use beads_ralph_core::agent::Permissions;
 use beads_ralph_core::bead::{BeadId, BeadShape, RalphBead};
 use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_core::engine::{Integration, Outcome, Settings, Trouble};
+use beads_ralph_core::engine::{Integration, IntegrationMode, Outcome, Settings, Trouble};
 use beads_ralph_core::issue::{Entry, Query, Standing};
 use beads_ralph_core::text::{excerpt, visible};
 use beads_ralph_runtime::agent::Finding;
@@ -29,7 +29,8 @@ use beads_ralph_runtime::run::{Begun, Ended, Start, StartError};
 use beads_ralph_runtime::store::{MemoryStore, Store as _, StoreError, Write};
 use beads_ralph_runtime::{removed_sprints, repo, run, store};
 use camino::{Utf8Path, Utf8PathBuf};
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use self::preflight::Preflight;
 use self::screen::Screen;
@@ -70,8 +71,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) max_parallel: Option<u16>,
     /// What becomes of verified work, instead of what beads-ralph.yaml says
-    #[arg(long, value_enum, value_name = "MODE")]
-    pub(crate) integration: Option<IntegrationArg>,
+    #[arg(long, value_name = "MODE", value_parser = integration_mode())]
+    pub(crate) integration: Option<IntegrationMode>,
     /// What agents may do without asking, instead of what beads-ralph.yaml says
     #[arg(long, value_enum, value_name = "MODE")]
     pub(crate) permissions: Option<PermissionsArg>,
@@ -86,15 +87,20 @@ pub(crate) struct RunArgs {
     pub(crate) events: bool,
 }
 
-/// What becomes of verified work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum IntegrationArg {
-    /// It stays on its branch
-    None,
-    /// It is merged into ralph/PLAN
-    Merge,
-    /// It is pushed and proposed as a pull request
-    Pr,
+fn integration_mode() -> impl TypedValueParser<Value = IntegrationMode> {
+    let value = |mode: IntegrationMode| {
+        PossibleValue::new(mode.as_str()).help(match mode {
+            IntegrationMode::None => "It stays on its branch",
+            IntegrationMode::Merge => "It is merged into ralph/PLAN",
+            IntegrationMode::Pr => "It is pushed and proposed as a pull request",
+        })
+    };
+    PossibleValuesParser::new(IntegrationMode::ALL.map(value)).map(|word| {
+        let mode = IntegrationMode::ALL
+            .into_iter()
+            .find(|it| it.as_str() == word);
+        mode.expect("only these words are possible")
+    })
 }
 
 /// The version that journals name.
@@ -157,7 +163,7 @@ pub(crate) fn at(
     let selection = selecting::selection(args, plan, &beads)?;
     let place = Place::new(root, config)?;
     let git = place.git()?;
-    let (forge, mode) = place.integration(args.integration.map(settings::mode), &git)?;
+    let (forge, mode) = place.integration(args.integration, &git)?;
     let settings = settings::of(args, &place.config, mode, &selection, &beads)?;
     let permissions = args
         .permissions
@@ -254,10 +260,10 @@ impl Place {
     /// What becomes of verified work: what is asked for, else pull requests where they can be made, else merging.
     pub(crate) fn integration(
         &self,
-        asked: Option<config::IntegrationMode>,
+        asked: Option<IntegrationMode>,
         git: &Git,
-    ) -> Result<(Option<GitHub<'_>>, config::IntegrationMode), Failure> {
-        use config::IntegrationMode as Mode;
+    ) -> Result<(Option<GitHub<'_>>, IntegrationMode), Failure> {
+        use IntegrationMode as Mode;
         let asked = asked.or(self.config.integration.mode);
         if matches!(asked, Some(Mode::None | Mode::Merge)) {
             return Ok((None, asked.unwrap_or(Mode::Merge)));

@@ -87,7 +87,7 @@ fn named<'b>(
     (!names.is_empty()).then_some(names)
 }
 
-/// An attempt in a line: what ran, how it ended, and what was said where it went wrong; nothing before there is something to say.
+/// An attempt in a line: what ran, how it ended, and the message if it failed; nothing before the first run.
 fn tried(attempt: &Attempt) -> Option<String> {
     let is_worth_it =
         |run: &&Run| !run.is_good || !matches!(run.kind, RunKind::Prepare | RunKind::HandOver);

@@ -35,11 +35,11 @@ pub(super) fn rows(told: &Chronicle, grouping: Grouping, filter: Filter) -> Vec<
     let numbers: Vec<Option<SprintId>> = (told.stories.iter())
         .map(|story| SprintId::parse(&story.task.sprint))
         .collect();
-    // Where every bead is a team of its own, the teams say nothing.
+    // If every bead has a separate team, the teams tell nothing.
     let has_headings = grouping == Grouping::Graph || groups.values().any(|it| it.len() > 1);
     let mut rows = Vec::new();
     for ((depth, team), mut members) in groups {
-        // Beads without a number come first, and all of one number in the order of their ids, as they are told.
+        // Beads without a number come first; those of one number are in the order of their ids.
         members.sort_by_key(|at| numbers[*at].as_ref().map(SprintId::key));
         if has_headings {
             rows.push(Row::Heading(match grouping {

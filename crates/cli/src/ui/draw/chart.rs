@@ -1,4 +1,4 @@
-//! What is drawn: boxes, each with those that come before it. There is no circle.
+//! What is drawn: boxes, each with those that come before it, without cycles.
 //!
 //! Charts of sprints come from the compiler of plans, which knows their order already. Those of steps are put in order here, by
 //! what they wait for.

@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthChar as _;
 
 use super::chart::Chart;
 
-// Ids and titles may be of any length, and a picture is no place for all of it.
+// Ids and titles may be of any length, and a picture has little room.
 const MAX_ID_COLUMNS: usize = 24;
 const MAX_TITLE_COLUMNS: usize = 80;
 

@@ -1,4 +1,4 @@
-//! Every bead with its attempts: what the agents were told, what they did, what was said about it.
+//! Every bead with its attempts: feedback, runs of agents, verdicts.
 
 use std::fmt::Write as _;
 

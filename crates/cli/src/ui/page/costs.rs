@@ -64,7 +64,7 @@ fn by_bead(page: &mut String, chronicle: &Chronicle) {
     let mut stories: Vec<&Story> = chronicle.stories.iter().collect();
     stories.sort_by_key(|it| std::cmp::Reverse((it.spent.micros, it.spent.tokens)));
     page.push_str("<table><thead><tr><th>Bead</th><th>Attempts</th><th>Tokens</th><th>Cost</th></tr></thead><tbody>\n");
-    // What agents worked on counts, also where nobody knows what it cost.
+    // A bead that agents worked on counts, even if its cost is unknown.
     stories.retain(|it| !it.attempts.is_empty());
     for story in stories.iter().take(MAX_BEADS) {
         let id = escaped(story.task.id.as_str());

@@ -56,7 +56,7 @@ enum Row<'a> {
     Bead(&'a Story),
 }
 
-/// Teams with their beads, in the order in which they began. A team of one bead needs no line of its own.
+/// Teams with their beads, in the order in which they began. A team of one bead needs no separate line.
 fn rows<'a>(teams: BTreeMap<&'a str, Vec<&'a Story>>) -> Vec<Row<'a>> {
     let mut teams: Vec<(&str, Vec<&Story>)> = teams.into_iter().collect();
     for (_, stories) in &mut teams {

@@ -164,7 +164,7 @@ fn programs_that_hang_crash_or_print_garbage_do_no_harm() {
             .to_owned()
     };
     assert!(
-        problem("codex").ends_with("codex --version` does not end within 10 s"),
+        problem("codex").ends_with("codex --version` did not end within 10 s"),
         "{}",
         problem("codex")
     );

@@ -59,29 +59,26 @@ fn b_18_everything_that_is_in_the_way_is_said_at_once() {
     specs[5].adapter = Some("claude".to_owned());
     let found = agent::ready(&config, &env.path(""), None, &specs);
     for (said, action) in [
-        (
-            "nobody has said yet what agents may do",
-            "init --permissions",
-        ),
+        ("no permission mode is set for agents", "init --permissions"),
         (
             "Agent path '.claude/agents/absent.md' does not exist in .claude/agents/",
             "add the file",
         ),
         (
-            ".claude/agents/plain.md has no `name` in its front matter, so claude does not know it",
+            ".claude/agents/plain.md has no `name` in its front matter, so claude cannot find it",
             "name: …",
         ),
         (
             ".claude/agents/plain.md has no `description`",
             "description: …",
         ),
-        ("are agents of one name", "`name` of its own"),
+        ("have the same agent name", "different `name`"),
         (
-            "there is no agent program `cluade`; did you mean `claude`?",
+            "unknown agent program `cluade`; did you mean `claude`?",
             "agents.adapters.cluade",
         ),
         (
-            "claude is not installed: there is no program at ./no-claude",
+            "claude is not installed: no program at ./no-claude",
             "agents.adapters.claude.executable",
         ),
     ] {
@@ -115,14 +112,14 @@ fn what_is_only_worth_knowing_does_not_stop_a_run() {
     assert_said(
         &found,
         false,
-        "codex does not say what it costs",
+        "codex does not report its cost",
         "agents.adapters.codex.price",
     );
     assert_said(
         &found,
         false,
-        "how gemini is run was written from its documents",
-        "look closely",
+        "the adapter for gemini was written from its documentation",
+        "report problems",
     );
     assert_said(
         &found,

@@ -307,7 +307,7 @@ fn what_cannot_be_started_is_a_matter_of_configuration() {
         (outcome.status, outcome.reason.as_str()),
         (
             Status::Config,
-            "opencode cannot be run with `permissions: sandbox`"
+            "opencode does not support `permissions: sandbox`"
         )
     );
 }
@@ -345,7 +345,7 @@ fn a_process_that_is_left_behind_is_killed_and_noted() {
         (outcome.status, outcome.notes.as_slice()),
         (
             Status::Ok,
-            &["1 of its processes were left behind, and were killed".to_owned()][..]
+            &["1 of its processes were still running and were killed".to_owned()][..]
         )
     );
 }

@@ -162,7 +162,7 @@ fn z_29_verify_looks_at_what_is_committed_too() {
     env.write("../bare/done", "");
     let output = env.run(&["verify", "bd-1"]).exits(1);
     assert!(
-        output.stderr.contains("git does not say"),
+        output.stderr.contains("git cannot tell"),
         "{}",
         output.stderr
     );

@@ -99,7 +99,7 @@ fn f_1_a_formula_that_cannot_be_read_hides_no_other() {
     env.write("../home/.beads/formulas", "no directory");
     let list = listed(&env);
     for (name, error) in [
-        ("broken", "this is no TOML"),
+        ("broken", "invalid TOML"),
         ("binary", "is not UTF-8 in line 1; save it as UTF-8"),
         ("a b", "is not a safe name"),
         ("folder", "folder.formula.toml"),
@@ -111,7 +111,7 @@ fn f_1_a_formula_that_cannot_be_read_hides_no_other() {
     assert_eq!(named(&list, "release")["error"], Value::Null);
     let output = env.run(&["formula", "list"]).exits(0);
     assert!(
-        output.stdout.contains("error: this is no TOML"),
+        output.stdout.contains("error: invalid TOML"),
         "{}",
         output.stdout
     );

@@ -276,7 +276,7 @@ fn z_35_a_project_file_that_cannot_be_read_stops_init_before_anything_is_made() 
     let error = error(&env, &["init", "--agents"], 3);
     let message = error["message"].as_str().unwrap();
     assert_eq!(error["code"], "VALIDATION.CONSTRAINT");
-    let said = "line 2: unknown key `tests`; there are build, typecheck, lint, test";
+    let said = "line 2: unknown key `tests`; expected one of build, typecheck, lint, test";
     assert!(message.contains(said), "{message}");
     for path in [".beads", ".claude", "beads-ralph.yaml"] {
         assert!(!env.path(path).exists(), "{path}");

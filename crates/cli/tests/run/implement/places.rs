@@ -114,20 +114,20 @@ fn i_11_a_worktree_that_cannot_be_used_is_for_a_person() {
         (vec![format!("{PREFIX}__x_")], "malformed"),
         (vec![format!("{PREFIX}_xZZ")], "malformed"),
         (vec![PREFIX.to_owned()], ""),
-        (vec![encoded("/")], "git does not say"),
+        (vec![encoded("/")], "not a linked worktree"),
         (vec![encoded("relative/path")], "not an absolute path"),
         (vec![encoded("/nowhere/at/all")], "no such directory"),
         (vec![encoded(&file)], "no such directory"),
         (
             vec![encoded(world.base.join("other").as_str())],
-            "git does not say",
+            "not a linked worktree",
         ),
-        (vec![encoded(world.root.as_str())], "git does not say"),
+        (vec![encoded(world.root.as_str())], "not a linked worktree"),
         (
             vec![encoded(world.root.join(".claude").as_str())],
-            "git does not say",
+            "not a linked worktree",
         ),
-        (vec![format!("{own}__..")], "git does not say"),
+        (vec![format!("{own}__..")], "not a linked worktree"),
     ] {
         bench.bd(&[
             "update",

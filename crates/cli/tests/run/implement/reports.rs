@@ -223,7 +223,7 @@ fn w_1_w_4_what_is_missing_or_too_much_is_a_warning_and_noted() {
         assert!(warnings.contains(part), "{part:?} is not in {warnings}");
     }
     let step = bench.step("quality-sweep");
-    assert!(notes(&step).contains("faults of the report") && !is_human(&step));
+    assert!(notes(&step).contains("problems in the report") && !is_human(&step));
     let found = bench.bead(told["discovered"][0].as_str().unwrap());
     assert_eq!(
         (&found["issue_type"], &found["priority"]),

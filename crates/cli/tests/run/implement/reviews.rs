@@ -168,7 +168,7 @@ fn r_12_strangers_who_cannot_look_twice_are_noted_and_only_where_it_is_asked_for
     let step = bench.step("review-cycle");
     assert!(notes(&step).contains("FOREIGN-EYES:"), "{step:#}");
     assert!(
-        notes(&step).contains("foreign eyes are required"),
+        notes(&step).contains("an independent review is required"),
         "{step:#}"
     );
     bench.answer("that is fine", &["--accept"]);

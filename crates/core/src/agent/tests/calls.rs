@@ -106,7 +106,7 @@ fn z_23_the_agreed_mode_holds_whatever_a_bead_says() {
     let refused = adapter("opencode").invocation(&asking).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "opencode cannot be run with `permissions: sandbox`"
+        "opencode does not support `permissions: sandbox`"
     );
 }
 

@@ -21,7 +21,6 @@ pub(in crate::apply) struct LastApplied {
 }
 
 impl LastApplied {
-    /// Its key in the metadata.
     pub(in crate::apply) const KEY: &str = "plan_applied";
 
     /// What a plan says about a bead.

@@ -54,11 +54,7 @@ pub(in crate::bead) fn metadata(
     title: &str,
     errors: &mut Errors,
 ) -> Option<Metadata> {
-    let map = node.fields(errors)?;
-    let fields = Fields {
-        map,
-        path: &node.path,
-    };
+    let fields = node.fields(errors)?;
     let rig = fields.parsed(errors, "rig", |text| rig(text, rules));
     let worktree_path = fields.non_empty(errors, "worktree_path");
     let branch = fields.parsed(errors, "branch", BranchName::parse);
@@ -283,14 +279,8 @@ fn progress(fields: Fields<'_, '_>, errors: &mut Errors) -> Option<Progress> {
         scrum_result: scrum_result?,
     })
 }
-
-/// Reads an agent spec of generation 2.
 pub(in crate::bead) fn agent_spec(node: Node<'_, '_>, errors: &mut Errors) -> Option<AgentSpec> {
-    let map = node.fields(errors)?;
-    let fields = Fields {
-        map,
-        path: &node.path,
-    };
+    let fields = node.fields(errors)?;
     spec_fields(fields, errors)
 }
 
@@ -334,11 +324,7 @@ pub(in crate::bead) fn qa_agent_2(
     errors: &mut Errors,
     default_prompt: &str,
 ) -> Option<QaAgent> {
-    let map = node.fields(errors)?;
-    let fields = Fields {
-        map,
-        path: &node.path,
-    };
+    let fields = node.fields(errors)?;
     let spec = spec_fields(fields, errors);
     let _checked = fields.optional(errors, "agent_path", |node, errors| {
         node.parsed(errors, AgentPath::parse)
@@ -358,11 +344,7 @@ pub(in crate::bead) fn qa_agent_2(
 
 /// Reads a QA agent of generation 1 into the shape of generation 2 (B-4).
 pub(in crate::bead) fn qa_agent_1(node: Node<'_, '_>, errors: &mut Errors) -> Option<QaAgent> {
-    let map = node.fields(errors)?;
-    let fields = Fields {
-        map,
-        path: &node.path,
-    };
+    let fields = node.fields(errors)?;
     let agent = fields.parsed(errors, "agent_path", AgentPath::parse);
     let model = fields.parsed(errors, "model", Model::parse);
     let prompt = fields.text(errors, "prompt");

@@ -296,21 +296,15 @@ fn put_stash(
         metadata.insert(name.to_owned(), Value::Object(lost));
     }
 }
-
-/// The dev agent of generation 1.
-pub(in crate::bead) const DEV_1: &[&str] = &["dev_agent_path", "dev_model"];
-
-/// The dev agents of generation 2.
-pub(in crate::bead) const DEV_2: &[&str] = &["dev_agents"];
-
-/// The scrum-master of generation 2.
-pub(in crate::bead) const SCRUM_2: &[&str] = &["scrum_master_agent"];
+const DEV_1: &[&str] = &["dev_agent_path", "dev_model"];
+const DEV_2: &[&str] = &["dev_agents"];
+const SCRUM_2: &[&str] = &["scrum_master_agent"];
 
 /// The team, which generation 1 may have but need not.
-pub(in crate::bead) const TEAM: &[&str] = &["team_name"];
+const TEAM: &[&str] = &["team_name"];
 
 /// Every key of a QA item that has a meaning in either generation.
-pub(in crate::bead) const QA_KEYS: &[&str] = &[
+const QA_KEYS: &[&str] = &[
     "role",
     "agent",
     "agent_path",
@@ -326,7 +320,7 @@ pub(in crate::bead) const QA_KEYS: &[&str] = &[
 ];
 
 /// What the bead says that translations need.
-pub(in crate::bead) struct Context {
+struct Context {
     title: String,
     team_name: String,
     scrum_master: Value,
@@ -334,7 +328,7 @@ pub(in crate::bead) struct Context {
 }
 
 impl Context {
-    pub(in crate::bead) fn new(sprint: &SprintId, title: &str) -> Self {
+    fn new(sprint: &SprintId, title: &str) -> Self {
         Self {
             title: title.to_owned(),
             team_name: default_team_name(sprint),
@@ -345,10 +339,7 @@ impl Context {
 }
 
 /// Team, scrum-master and dev agents of generation 2, as far as generation 1 determines them.
-pub(in crate::bead) fn to_generation_2(
-    one: &Map<String, Value>,
-    context: &Context,
-) -> Map<String, Value> {
+fn to_generation_2(one: &Map<String, Value>, context: &Context) -> Map<String, Value> {
     let mut two = Map::new();
     let team = text(one, "team_name").unwrap_or(&context.team_name);
     two.insert("team_name".to_owned(), team.into());
@@ -365,10 +356,7 @@ pub(in crate::bead) fn to_generation_2(
 }
 
 /// Team and dev agent of generation 1, as far as generation 2 determines them.
-pub(in crate::bead) fn to_generation_1(
-    two: &Map<String, Value>,
-    context: &Context,
-) -> Map<String, Value> {
+fn to_generation_1(two: &Map<String, Value>, context: &Context) -> Map<String, Value> {
     let mut one = Map::new();
     if let Some(dev) = two
         .get("dev_agents")
@@ -385,7 +373,7 @@ pub(in crate::bead) fn to_generation_1(
 }
 
 /// A QA item of generation 2 from one of generation 1.
-pub(in crate::bead) fn qa_to_2(item: &Map<String, Value>, _: &Context) -> Map<String, Value> {
+fn qa_to_2(item: &Map<String, Value>, _: &Context) -> Map<String, Value> {
     let get = |key| item.get(key).cloned().unwrap_or_default();
     let path = text(item, "agent_path").unwrap_or_default();
     let mut two = spec(path, get("model"), get("prompt"));
@@ -399,7 +387,7 @@ pub(in crate::bead) fn qa_to_2(item: &Map<String, Value>, _: &Context) -> Map<St
 }
 
 /// A QA item of generation 1 from one of generation 2.
-pub(in crate::bead) fn qa_to_1(item: &Map<String, Value>, context: &Context) -> Map<String, Value> {
+fn qa_to_1(item: &Map<String, Value>, context: &Context) -> Map<String, Value> {
     let prompt = text(item, "prompt").or_else(|| text(item, "context"));
     let standard = standard_output_schema();
     let schema = item.get("output_schema").filter(|schema| !schema.is_null());

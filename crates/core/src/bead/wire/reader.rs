@@ -41,8 +41,6 @@ impl<'a> Path<'a> {
         }
     }
 }
-
-/// The errors found so far.
 #[derive(Default)]
 pub(crate) struct Errors(Vec<FieldError>);
 
@@ -215,8 +213,6 @@ impl<'v> Node<'v, '_> {
     pub(crate) fn strings(&self, errors: &mut Errors) -> Option<Vec<String>> {
         self.list(errors, |_, item, errors| item.text(errors))
     }
-
-    /// Any object.
     pub(crate) fn dict(&self, errors: &mut Errors) -> Option<&'v Map<String, Value>> {
         let message = "Input should be a valid dictionary";
         match self.value {
@@ -224,8 +220,6 @@ impl<'v> Node<'v, '_> {
             _ => self.refuse(errors, FieldErrorKind::DictType, message),
         }
     }
-
-    /// An object of texts.
     pub(crate) fn string_map(&self, errors: &mut Errors) -> Option<BTreeMap<String, String>> {
         let map = self.dict(errors)?;
         let mut texts = BTreeMap::new();
@@ -238,10 +232,11 @@ impl<'v> Node<'v, '_> {
     }
 
     /// An object of known fields.
-    pub(crate) fn fields(&self, errors: &mut Errors) -> Option<&'v Map<String, Value>> {
+    pub(crate) fn fields<'n>(&'n self, errors: &mut Errors) -> Option<Fields<'v, 'n>> {
         let message = "Input should be a valid object";
+        let path = &self.path;
         match self.value {
-            Value::Object(map) => Some(map),
+            Value::Object(map) => Some(Fields { map, path }),
             _ => self.refuse(errors, FieldErrorKind::ModelType, message),
         }
     }

@@ -35,11 +35,7 @@ pub fn validate(document: &Value, rules: &Rules) -> Result<RalphBead, Vec<FieldE
 }
 
 fn bead(node: Node<'_, '_>, rules: &Rules, errors: &mut Errors) -> Option<RalphBead> {
-    let map = node.fields(errors)?;
-    let fields = Fields {
-        map,
-        path: &node.path,
-    };
+    let fields = node.fields(errors)?;
     let id = fields.parsed(errors, "id", BeadId::parse);
     let title = fields.required(errors, "title", |node, errors| {
         node.not_blank(errors, "title")

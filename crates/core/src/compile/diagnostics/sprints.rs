@@ -4,7 +4,7 @@ use crate::bead::BeadId;
 use crate::diag::{Diagnostic, ErrorCode, WarningCode};
 use crate::issue::{Label, check_title};
 use crate::plan::Sprint;
-use crate::text::{Spanned, excerpt};
+use crate::text::{Spanned, excerpt, list_first};
 
 /// A title that is too long.
 /// Points at the heading.
@@ -101,21 +101,15 @@ const NAMED: usize = 5;
 /// Points at the first of them; one warning for the whole plan, because plans without verifiers are legal.
 pub(crate) fn no_machine_check(unchecked: &[&Sprint]) -> Option<Diagnostic> {
     let first = unchecked.iter().min_by_key(|sprint| sprint.line)?;
-    let names: Vec<&str> = unchecked
-        .iter()
-        .take(NAMED)
-        .map(|sprint| sprint.id.value.as_str())
-        .collect();
-    let more = if unchecked.len() > NAMED { ", …" } else { "" };
     let message = match unchecked {
         [only] => format!(
             "sprint {} has no machine check: QA agents alone will judge it",
             only.id.value
         ),
         several => format!(
-            "{} sprints have no machine check: QA agents alone will judge them ({}{more})",
+            "{} sprints have no machine check: QA agents alone will judge them ({})",
             several.len(),
-            names.join(", ")
+            list_first(several, NAMED, |sprint| sprint.id.value.to_string())
         ),
     };
     let finding = Diagnostic::new(WarningCode::NoMachineCheck, first.heading.span, message)

@@ -201,7 +201,10 @@ fn z_7_the_agent_of_a_bead_that_was_lost_is_ended() {
         _ => Fate::Well,
     });
     let develop = stage.last("a", "develop");
-    stage.answer(&develop, Err(Trouble::lost("somebody else has it now")));
+    stage.answer(
+        &develop,
+        Err(Trouble::lost("another process has claimed it")),
+    );
     assert_eq!(stage.story("a").last(), Some(&"cancel"));
 }
 

@@ -1,18 +1,19 @@
 //! What a reviewer answers: findings, each with its severity.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 crate::text::word_enum! {
     /// How bad a finding is.
     #[derive(PartialOrd, Ord)]
     pub enum Severity {
-        /// Nothing can go on with it.
+        /// It stops all further work.
         Blocking = "blocking",
-        /// It must be mended.
+        /// It must be fixed before use.
         Critical = "critical",
-        /// It should be mended.
+        /// It should be fixed.
         Major = "major",
-        /// It may be mended.
+        /// Everything else.
         Minor = "minor",
     }
 }
@@ -28,7 +29,7 @@ impl Severity {
 }
 
 /// How many findings of each kind there are.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Blocking ones.
     pub blocking: u32,

@@ -6,12 +6,15 @@ use beads_ralph_core::diag::{Diagnostic, ErrorCode, first_error};
 use beads_ralph_core::formula::BadValue;
 use beads_ralph_core::number::SprintId;
 use beads_ralph_core::plan::FilterFault;
-use beads_ralph_core::text::excerpt;
+use beads_ralph_core::text::{excerpt, list_first};
 use thiserror::Error;
 
 use crate::config::ConfigError;
 use crate::os::files::FileError;
 use crate::store::StoreError;
+
+/// How many ids a message names at most.
+const MAX_NAMED: usize = 10;
 
 /// Why a plan or what belongs to it could not be read.
 #[derive(Debug, Error)]
@@ -51,7 +54,7 @@ pub enum PlanError {
     #[error("{}", exists(.0))]
     Exists(Vec<BeadId>),
     /// Beads that the plan's beads depend on and the store does not have.
-    #[error("the store does not have every bead that these depend on")]
+    #[error("the store has no bead {}", list_first(.0, MAX_NAMED, |id| excerpt(id.as_str())))]
     MissingDependencies(Vec<BeadId>),
     /// A bead that is not in the store as it was written.
     #[error("bead {} is not in the store as it was written", excerpt(.0.as_str()))]

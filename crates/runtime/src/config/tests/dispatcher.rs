@@ -1,4 +1,4 @@
-//! What the dispatcher is told: gates, who works and who reviews, and the project's own file.
+//! The keys of the dispatcher: gates, workers and reviewers, and the project's own file.
 
 use beads_ralph_core::bead::Model;
 use beads_ralph_core::implement::{AUDITED, Mode, Stage};
@@ -134,11 +134,11 @@ fn z_22_what_is_wrong_with_the_dispatcher_is_said_with_its_line() {
     for (text, said) in [
         (
             "workers:\n    gren-loop: x\n",
-            "line 3: `gren-loop`: 'gren-loop' is no stage; there are preflight, diagnose, red-tests, green-loop, quality-sweep, apply-edits, review, verify-ac, create-pr, review-cycle, merge-or-handoff; did you mean `green-loop`?",
+            "line 3: `gren-loop`: unknown stage 'gren-loop'; expected one of preflight, diagnose, red-tests, green-loop, quality-sweep, apply-edits, review, verify-ac, create-pr, review-cycle, merge-or-handoff; did you mean `green-loop`?",
         ),
         (
             "workers:\n    red-tests/fixbug: x\n",
-            "'fixbug' is no mode; there are implement-feature, fix-bug, docs-only; did you mean `fix-bug`?",
+            "unknown mode 'fixbug'; expected one of implement-feature, fix-bug, docs-only; did you mean `fix-bug`?",
         ),
         (
             "workers:\n    review:\n      agent: x\n      adapter: cluade\n",
@@ -158,7 +158,7 @@ fn z_22_what_is_wrong_with_the_dispatcher_is_said_with_its_line() {
         ),
         (
             "workers: {review: ../x}\n",
-            "'../x' is no name of an agent; expected the name of its file, without a path and without .md",
+            "'../x' is not a valid agent name; expected the name of its file, without path and .md",
         ),
         (
             "workers: {review: {agent: a/b}}\n",
@@ -181,7 +181,7 @@ fn z_22_what_is_wrong_with_the_dispatcher_is_said_with_its_line() {
         ("parallel: 0\n", "`parallel`: 0 will not do"),
         (
             "worker_timeout: 30\n",
-            "`worker_timeout`: '30' is no duration",
+            "`worker_timeout`: invalid duration '30'",
         ),
         ("sibling: ' '\n", "`sibling`: it is empty"),
         (
@@ -272,7 +272,7 @@ fn z_35_what_is_wrong_with_the_projects_file_is_said_with_its_line() {
             "unknown key `report_location`; there are applicable, threshold, report-location; did you mean `report-location`?",
         ),
         ("[coverage]\nreport-location = 5\n", "line 2: "),
-        ("[gates\n", "line 1: this is no TOML: "),
+        ("[gates\n", "line 1: invalid TOML: "),
     ] {
         let error = both("rig: x\n", project).unwrap_err().to_string();
         assert!(error.contains(said), "{error}\n{said}");

@@ -6,13 +6,13 @@ use camino::Utf8Path;
 
 use super::super::document;
 
-/// Stands for a key that nobody knows: the answer names all that are known.
+/// An unknown key: the error names all known ones.
 const UNKNOWN: &str = "no_such_key_at_all";
 
 /// Sections below keys that are the user's own.
 const BELOW_NAMES: &str = "agents.adapters.<name>";
 
-/// The keys that are known below a path, or nothing if it is no section.
+/// The known keys below a path; empty if it is not a section.
 fn keys_below(path: &[&str]) -> Vec<String> {
     let inner = format!("{{{UNKNOWN}: 1}}");
     let text = path.iter().rev().fold(inner, |inner, key| {

@@ -1,4 +1,6 @@
-//! What is said about the loop: how it runs, where, and what becomes of the work.
+//! The keys of the loop: how it runs, where, and what becomes of the work.
+
+use beads_ralph_core::engine::IntegrationMode;
 
 use super::*;
 
@@ -35,10 +37,7 @@ fn l_1_the_defaults_of_the_loop() {
         (10, true)
     );
     assert_eq!(config.integration, IntegrationSettings::default());
-    assert_eq!(
-        (config.scrum_master, config.notify),
-        (ScrumMaster::Native, None)
-    );
+    assert_eq!((config.scrum_master, config.notify), (Leader::Native, None));
 }
 
 const NESTED: &str = "
@@ -149,7 +148,7 @@ fn l_1_what_cannot_be_is_refused_with_its_line_and_key() {
     for (text, said) in [
         (
             "ralph:\n  max_parallel_sessions: 0\n",
-            "line 2: `max_parallel_sessions`: 0 will not do; it must be a whole number from 1 to 4294967295",
+            "line 2: `max_parallel_sessions`: 0 is out of range; it must be a whole number from 1 to 4294967295",
         ),
         (
             "max_parallel_sessions: -2\n",
@@ -165,11 +164,11 @@ fn l_1_what_cannot_be_is_refused_with_its_line_and_key() {
         ),
         (
             "ralph: {poll_interval: 0s}\n",
-            "line 1: `poll_interval`: '0s' is no duration",
+            "line 1: `poll_interval`: invalid duration '0s'",
         ),
         (
             "poll_interval: 5\n",
-            "line 1: `poll_interval`: '5' is no duration",
+            "line 1: `poll_interval`: invalid duration '5'",
         ),
         (
             "retry: {max_attempts: 0}\n",
@@ -205,16 +204,16 @@ fn l_1_what_cannot_be_is_refused_with_its_line_and_key() {
         ),
         (
             "network: {timeout: -1s}\n",
-            "line 1: `timeout`: '-1s' is no duration",
+            "line 1: `timeout`: invalid duration '-1s'",
         ),
         ("network: {max_retries: 1.5}\n", "line 1: `max_retries`: "),
         (
             "worktrees: {source_branch: 'a b'}\n",
-            "line 1: `source_branch`: 'a b' is no name of a branch",
+            "line 1: `source_branch`: 'a b' is not a valid branch name",
         ),
         (
             "source_branch: ''\n",
-            "line 1: `source_branch`: '' is no name of a branch",
+            "line 1: `source_branch`: '' is not a valid branch name",
         ),
         (
             "worktrees:\n  repo_name: a/b\n",
@@ -313,7 +312,7 @@ fn z_11_integration_is_a_word_or_a_section() {
         ),
         (
             "integration: {target: -x}\n",
-            "line 1: `target`: '-x' is no name of a branch",
+            "line 1: `target`: '-x' is not a valid branch name",
         ),
         ("integration: [pr]\n", "none, merge, pr, or a section"),
     ] {
@@ -334,22 +333,25 @@ fn z_22_what_else_is_in_a_worktree() {
     let worktrees = loaded(text).unwrap().worktrees;
     assert_eq!((worktrees.ports, worktrees.port_range), (3, 5000..=5002));
     for (wrong, said) in [
-        ("ports: -1", "line 2: `ports`: -1 is no number of ports"),
+        (
+            "ports: -1",
+            "line 2: `ports`: -1 is not a valid number of ports",
+        ),
         (
             "ports: 70000",
-            "line 2: `ports`: 70000 is no number of ports",
+            "line 2: `ports`: 70000 is not a valid number of ports",
         ),
         ("ports: some", "a number of ports, or a section"),
         (
             "ports: {count: -1}",
-            "line 2: `count`: -1 is no number of ports",
+            "line 2: `count`: -1 is not a valid number of ports",
         ),
         (
             "ports: {range: 5000}",
-            "line 2: `range`: '5000' is no range; write it as 41000-41999",
+            "line 2: `range`: invalid range '5000': write it as 41000-41999",
         ),
-        ("ports: {range: 9-5}", "'9-5' is no range"),
-        ("ports: {range: 1-99999}", "'1-99999' is no range"),
+        ("ports: {range: 9-5}", "invalid range '9-5'"),
+        ("ports: {range: 1-99999}", "invalid range '1-99999'"),
         (
             "ports: {count: 4, range: 5000-5002}",
             "`worktrees.ports` asks for 4 ports",
@@ -393,8 +395,14 @@ fn z_15_notify_is_a_command_line_or_a_program_with_arguments() {
     assert_eq!(loaded("notify:\n").unwrap().notify, None);
     for (text, said) in [
         ("notify: ''\n", "line 1: `notify`: it is empty"),
-        ("notify: []\n", "the list names no program"),
-        ("notify: [' ']\n", "the list names no program"),
+        (
+            "notify: []\n",
+            "the list is empty; it must start with a program",
+        ),
+        (
+            "notify: [' ']\n",
+            "the list is empty; it must start with a program",
+        ),
         ("notify: {a: b}\n", "a command line, or a list"),
     ] {
         let error = refused(text);
@@ -404,10 +412,7 @@ fn z_15_notify_is_a_command_line_or_a_program_with_arguments() {
 
 #[test]
 fn z_22_who_leads_the_work() {
-    for (word, expected) in [
-        ("native", ScrumMaster::Native),
-        ("agent", ScrumMaster::Agent),
-    ] {
+    for (word, expected) in [("native", Leader::Native), ("agent", Leader::Agent)] {
         let config = loaded(&format!("scrum_master: {word}\n")).unwrap();
         assert_eq!(config.scrum_master, expected);
     }

@@ -1,8 +1,9 @@
-//! `create-pr`: everything is committed and kept, and proposed where proposals are made (L-18, Z-12).
+//! `create-pr` proposes the work where pull requests are used (L-18, Z-12); `merge-or-handoff` merges it where that is allowed, else leaves it
+//! ready for a person to merge (§9.13).
 
 use std::fmt::Write as _;
 
-use beads_ralph_core::engine::CommitId;
+use beads_ralph_core::engine::{CommitId, IntegrationMode};
 use beads_ralph_core::implement::report::Status;
 use beads_ralph_core::implement::{Judge, Outcome, encode_url, worktree_of};
 use beads_ralph_core::issue::{Edit, Record};
@@ -15,9 +16,8 @@ use super::super::claim::Held;
 use super::super::ending::Stop;
 use super::super::finish::{Settlement, label};
 use super::super::record::target_of;
-use super::verify_ac::checks_of;
+use super::checks_of;
 use super::{ended, failed, place_at, settled};
-use crate::config::IntegrationMode;
 use crate::ports::{Integrated, NewPullRequest, Place, PullState, Repository as _};
 
 impl Dispatcher<'_> {
@@ -40,7 +40,7 @@ impl Dispatcher<'_> {
         match (self.site.integration, self.site.forge) {
             (IntegrationMode::Pr, Some(_)) => self.propose(assignment, &place, &commit),
             _ => Ok(Settlement::new(Outcome::Complete(format!(
-                "create-pr complete; no pull request is made here; {} is at {}",
+                "create-pr complete; pull requests are not used here; {} is at {}",
                 place.branch,
                 commit.short()
             )))),
@@ -59,18 +59,14 @@ impl Dispatcher<'_> {
         if let Err(trouble) = self.site.git.push(&place.branch, commit) {
             return settled(assignment, "not-pushed", trouble);
         }
-        let found = match forge.find(&place.branch) {
-            Ok(found) => found,
-            Err(trouble) => return settled(assignment, "pull-request-not-made", trouble),
+        let request = match forge.find_for(&place.branch, commit) {
+            Ok(Some(request)) => Ok(request),
+            Ok(None) => forge.create(&self.new_pull(assignment, place)),
+            Err(trouble) => Err(trouble),
         };
-        let fits = (found.into_iter())
-            .find(|it| it.request.state == PullState::Open || it.head == *commit);
-        let request = match fits {
-            Some(found) => found.request,
-            None => match forge.create(&self.new_pull(assignment, place)) {
-                Ok(request) => request,
-                Err(trouble) => return settled(assignment, "pull-request-not-made", trouble),
-            },
+        let request = match request {
+            Ok(request) => request,
+            Err(trouble) => return settled(assignment, "pull-request-not-made", trouble),
         };
         self.decide("I-13", format!("the pull request is {}", request.url));
         let reason = format!("create-pr complete; {}", request.url);
@@ -95,7 +91,7 @@ impl Dispatcher<'_> {
             .map(|line| line.text.trim())
             .collect();
         if !people.is_empty() {
-            body.push_str("\nTo be looked at by a person:\n");
+            body.push_str("\nTo be reviewed by a person:\n");
             for line in people {
                 _ = writeln!(body, "- [ ] {line}");
             }
@@ -161,13 +157,13 @@ impl Dispatcher<'_> {
         let is_verified = source.issue.has_label(label::VERIFIED_BY_HUMAN);
         let is_looked_at = is_verified || !lines.any(|line| line.judge == Judge::Human);
         let is_merging = self.site.integration == IntegrationMode::Merge;
-        let is_allowed = source.issue.has_label("auto-mergeable");
+        let is_allowed = source.issue.has_label(label::AUTO_MERGEABLE);
         let is_checked = !checks_of(self.site, assignment).is_empty();
         let may = is_allowed && is_merging && is_looked_at && is_checked;
         let why = match (may, is_looked_at) {
             (true, _) => "it may be merged: `auto-mergeable`",
-            (false, _) if !is_checked => "it is handed over: no command says whether it is done",
-            (false, false) => "it is handed over: a person must look at some lines",
+            (false, _) if !is_checked => "it is handed over: no command checks whether it is done",
+            (false, false) => "it is handed over: some criteria are for a person to review",
             (false, true) => "it is handed over for a person to merge",
         };
         self.decide("§9.13", why);
@@ -202,10 +198,7 @@ impl Dispatcher<'_> {
                 Ok(settlement)
             }
             Integrated::Conflict { files, .. } => {
-                let detail = format!(
-                    "it does not fit together with {target}: {}",
-                    files.join(", ")
-                );
+                let detail = format!("it conflicts with {target}: {}", files.join(", "));
                 let outcome = ended(assignment, Status::NeedsHuman, "merge-conflict", detail);
                 Ok(Settlement::new(outcome))
             }
@@ -220,7 +213,6 @@ fn merged_already(how: &str) -> Settlement {
     settlement
 }
 
-/// The work is there for a person to merge.
 fn handed_over(
     assignment: &Assignment,
     place: &Place,
@@ -233,7 +225,7 @@ fn handed_over(
     );
     let lines = assignment.acceptance.iter();
     for line in lines.filter(|line| line.judge == Judge::Human) {
-        note.push_str("\n- to be looked at: ");
+        note.push_str("\n- to review: ");
         note.push_str(line.text.trim());
     }
     let reason = format!(

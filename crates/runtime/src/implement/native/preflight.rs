@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use beads_ralph_core::engine::CommitId;
 use beads_ralph_core::implement::{Outcome, encode_path, title_slug};
 use beads_ralph_core::issue::Edit;
-use beads_ralph_core::vocabulary::{EdgeType, label};
-use serde_json::{Map, json};
+use beads_ralph_core::vocabulary::{EdgeType, label, metadata as keys};
+use serde_json::Map;
 
 use super::super::Dispatcher;
 use super::super::assign::{Assignment, ignore_all};
@@ -19,9 +19,6 @@ use super::{failed, settled};
 use crate::config::Base;
 use crate::ports::{Origin, Place, Repository as _, Wanted};
 use crate::run::set_up;
-
-/// Where the root of a molecule says what its work began from, where that is not simply the source branch.
-pub(super) const BASE: &str = "base_commit";
 
 /// The labels that a bead must have before anybody works on it.
 pub(in crate::implement) const REQUIRED: [&str; 2] = ["brainstormed", label::IMPLEMENTATION_READY];
@@ -56,7 +53,7 @@ impl Dispatcher<'_> {
         if !prepared.conflicts.is_empty() {
             let what = prepared.merging.map(|merging| merging.name);
             let detail = format!(
-                "{} does not fit with what the bead waited for before; solve it in {} and commit: {}",
+                "{} conflicts with the work that the bead waited for; resolve it in {} and commit: {}",
                 what.unwrap_or_default(),
                 place.worktree,
                 prepared.conflicts.join(", ")
@@ -143,7 +140,7 @@ impl Dispatcher<'_> {
 /// Notes what the work begins from where other beads' work is in it, once; else it is where the branch left the source branch (Z-6).
 fn noted_base(assignment: &Assignment, origin: &Origin, head: &CommitId) -> Option<Edit> {
     let metadata = assignment.root().issue.metadata();
-    let is_noted = metadata.is_some_and(|metadata| metadata.contains_key(BASE));
-    let base = Map::from_iter([(BASE.to_owned(), json!(head))]);
+    let is_noted = metadata.is_some_and(|metadata| metadata.contains_key(keys::BASE_COMMIT));
+    let base = Map::from_iter([(keys::BASE_COMMIT.to_owned(), head.0.clone().into())]);
     (!origin.wanted.is_empty() && !is_noted).then_some(Edit::MergeMetadata(base))
 }

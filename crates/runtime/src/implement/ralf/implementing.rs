@@ -2,13 +2,13 @@
 
 use beads_ralph_core::engine::CommitId;
 use beads_ralph_core::implement::ralf::{
-    Aggregate, Counts, Findings, ImplementLoop, Next, Reviewer, Score, WorkerEnd, completed_cycles,
-    marker, reviewers,
+    Aggregate, Counts, CycleRecord, Findings, ImplementLoop, Next, Reviewer, Score, WorkerEnd,
+    completed_cycles, marker, reviewers,
 };
 use beads_ralph_core::implement::report::{Block, Escalation, Gate, Report, Status};
 use beads_ralph_core::implement::{Focus, ReviewLevel, outcome_of, outcome_of_loop};
 use beads_ralph_core::issue::Edit;
-use serde_json::{Value, json};
+use camino::Utf8PathBuf;
 
 use super::super::Dispatcher;
 use super::super::assign::Assignment;
@@ -19,10 +19,12 @@ use super::super::record::WorkRecord;
 use super::super::report::{self, NoReport};
 use super::super::worker::Done;
 use super::reviewing::Wish;
-use super::{Eyes, eyes_to_json, finding_to_json, foreign_eyes};
+use super::{
+    Eyes, EyesSummary, FindingSummary, ImplementSummary, LoopSummary, WorkCycle, foreign_eyes,
+};
 use crate::store::{Guard, Write};
 
-/// What is remembered from cycle to cycle, for the record only: nobody who works is told of it.
+/// What is kept from cycle to cycle, for the record only: workers never see it.
 struct Progress {
     base: CommitId,
     max: u32,
@@ -262,9 +264,8 @@ impl Dispatcher<'_> {
     ) -> Result<Settlement, Stop> {
         let score = aggregate.score.as_str();
         self.decide("R-9", format!("{score}: {}", aggregate.rationale));
-        let mut told = aggregate_json(aggregate, &progress);
-        told["final_report"] = json!(self.told.report);
-        self.told.aggregate = Some(told);
+        let summary = summary(aggregate, &progress, self.told.report.clone());
+        self.told.aggregate = Some(LoopSummary::Implement(summary));
         self.told.status = Some(status_of(aggregate.score, aggregate.counts.major));
         let (mut report, gate, is_synthetic, faults) = match progress.last {
             Some(done) => (done.report, done.gate, done.is_synthetic, done.faults),
@@ -320,7 +321,7 @@ fn aborted(assignment: &Assignment, progress: Progress) -> Settlement {
     settlement
 }
 
-/// What a person must know about a loop that did not simply pass.
+/// The escalation for a loop that did not simply pass.
 fn verdict(aggregate: &Aggregate, findings: &Findings) -> Option<Escalation> {
     if aggregate.score == Score::Pass {
         return None;
@@ -342,21 +343,24 @@ fn verdict(aggregate: &Aggregate, findings: &Findings) -> Option<Escalation> {
     })
 }
 
-fn aggregate_json(aggregate: &Aggregate, progress: &Progress) -> Value {
+fn summary(
+    aggregate: &Aggregate,
+    progress: &Progress,
+    final_report: Option<Utf8PathBuf>,
+) -> ImplementSummary {
     let (n, max) = aggregate.cycles;
-    let counts = aggregate.counts;
-    let per_cycle = aggregate.per_cycle.iter();
-    let per_cycle =
-        per_cycle.map(|it| json!({"status": it.status.as_str(), "gate": it.gate.as_str()}));
-    let remaining = progress.findings.list.iter();
-    let remaining = remaining.map(finding_to_json);
-    json!({
-        "score": aggregate.score.as_str(),
-        "rationale": aggregate.rationale,
-        "cycles": format!("{n}/{max}"),
-        "severity_counts": {"blocking": counts.blocking, "critical": counts.critical, "major": counts.major, "minor": counts.minor},
-        "foreign_eyes": eyes_to_json(&progress.eyes),
-        "per_cycle": per_cycle.collect::<Vec<Value>>(),
-        "remaining": remaining.collect::<Vec<Value>>(),
-    })
+    let cycle = |it: &CycleRecord| WorkCycle {
+        status: it.status.as_str(),
+        gate: it.gate.as_str(),
+    };
+    ImplementSummary {
+        score: aggregate.score.as_str(),
+        rationale: aggregate.rationale,
+        cycles: format!("{n}/{max}"),
+        severity_counts: aggregate.counts,
+        foreign_eyes: EyesSummary::of_all(&progress.eyes),
+        per_cycle: aggregate.per_cycle.iter().map(cycle).collect(),
+        remaining: FindingSummary::of_all(&progress.findings.list),
+        final_report,
+    }
 }

@@ -1,4 +1,4 @@
-//! `ralf-review`: fresh reviewers, who change nothing, until nothing is found or the cap is reached.
+//! `ralf-review`: fresh reviewers, who change nothing, until they find nothing or the limit is reached.
 
 use beads_ralph_core::agent::{Outcome, Part, Status as AgentStatus};
 use beads_ralph_core::engine::CommitId;
@@ -10,7 +10,6 @@ use beads_ralph_core::implement::report::{Escalation, Gate, Report, Status};
 use beads_ralph_core::implement::{Focus, Inspection, ReviewLevel, outcome_of_loop};
 use beads_ralph_core::issue::Edit;
 use camino::Utf8PathBuf;
-use serde_json::{Value, json};
 
 use super::super::Dispatcher;
 use super::super::assign::{Assignment, ignore_all};
@@ -20,7 +19,9 @@ use super::super::ending::{ImplementError, Stop};
 use super::super::finish::Settlement;
 use super::super::native::place_at;
 use super::super::record::{ARTEFACTS, later_session_id, reviews_of};
-use super::{Eyes, eyes_to_json, finding_to_json, foreign_eyes};
+use super::{
+    Eyes, EyesSummary, FindingSummary, LoopSummary, ReviewCycle, ReviewSummary, foreign_eyes,
+};
 use crate::os::files;
 use crate::ports::Repository as _;
 
@@ -37,7 +38,7 @@ impl Dispatcher<'_> {
         let n_before = completed_cycles(notes).min(max.saturating_sub(1));
         let mut eyes = self.kept_eyes(assignment, n_before);
         let mut findings = Findings::default();
-        let mut per_cycle: Vec<Value> = Vec::new();
+        let mut per_cycle = Vec::new();
         let mut next = machine.begin();
         let focus = match assignment.policy.review_level {
             ReviewLevel::Deep => Focus::Deep,
@@ -62,7 +63,10 @@ impl Dispatcher<'_> {
                     self.keep_eyes(assignment, &looked)?;
                     eyes.push(looked);
                     findings = found;
-                    per_cycle.push(json!({"cycle": cycle, "severity": counts.to_note()}));
+                    per_cycle.push(ReviewCycle {
+                        cycle,
+                        severity: counts.to_note(),
+                    });
                     next = machine.reviewed(counts);
                     if matches!(next, ReviewNext::Review { .. }) {
                         self.note_step(held, vec![Edit::AppendNotes(marker(cycle, max))])?;
@@ -70,10 +74,7 @@ impl Dispatcher<'_> {
                 }
             }
         };
-        let mut settlement = self.reviewed(assignment, verdict, &eyes, &findings)?;
-        if let Some(told) = &mut self.told.aggregate {
-            told["per_cycle"] = Value::Array(per_cycle);
-        }
+        let mut settlement = self.reviewed(assignment, verdict, &eyes, &findings, per_cycle)?;
         settlement.notes.push(marker(verdict.cycles.0, max));
         Ok(settlement)
     }
@@ -84,16 +85,19 @@ impl Dispatcher<'_> {
         verdict: ReviewVerdict,
         eyes: &[Eyes],
         findings: &Findings,
+        per_cycle: Vec<ReviewCycle>,
     ) -> Result<Settlement, Stop> {
         let (n, max) = verdict.cycles;
         let (score, action) = (verdict.score.as_str(), verdict.action.as_str());
         self.decide("R-10", format!("{score} after {n}/{max}: {action}"));
-        self.told.aggregate = Some(json!({
-            "score": score, "action": action, "cycles": format!("{n}/{max}"),
-            "severity_counts": {"blocking": verdict.counts.blocking, "critical": verdict.counts.critical,
-                "major": verdict.counts.major, "minor": verdict.counts.minor},
-            "foreign_eyes": eyes_to_json(eyes),
-            "remaining": findings.list.iter().map(finding_to_json).collect::<Vec<Value>>(),
+        self.told.aggregate = Some(LoopSummary::Review(ReviewSummary {
+            score,
+            action,
+            cycles: format!("{n}/{max}"),
+            severity_counts: verdict.counts,
+            foreign_eyes: EyesSummary::of_all(eyes),
+            remaining: FindingSummary::of_all(&findings.list),
+            per_cycle,
         }));
         let status = match verdict.score {
             Score::Fail => Status::Failed,
@@ -219,7 +223,7 @@ impl Dispatcher<'_> {
         };
         let outcome = match self.outcome(assignment, held, &errand) {
             Ok(outcome) => outcome,
-            // An agent that is not there is no error of the work.
+            // A missing agent is not a fault of the work.
             Err(Stop::Error(error)) if matches!(*error, ImplementError::NotReady { .. }) => {
                 files::write_passing(&directory.join("error.log"), error.to_string().as_bytes())?;
                 return Ok((ReviewerStatus::Unavailable, None));
@@ -232,12 +236,12 @@ impl Dispatcher<'_> {
             self.undo(assignment, before.0.as_ref(), wish.cycle)?;
             return Ok((ReviewerStatus::UnusableOutput, None));
         }
-        let review = outcome.report.unwrap_or(Value::Null);
-        files::write_passing(&directory.join("review.json"), &files::to_json(&review))?;
+        let review = files::to_json(&outcome.report);
+        files::write_passing(&directory.join("review.json"), &review)?;
         Ok((status, findings))
     }
 
-    /// Keeps who looked in a cycle, for whoever goes on with the loop after this process.
+    /// Keeps who reviewed a cycle, for a process that resumes the loop.
     pub(super) fn keep_eyes(&self, assignment: &Assignment, eyes: &Eyes) -> Result<(), Stop> {
         let path = self.eyes_of(assignment, eyes.cycle);
         files::write_passing(&path, &files::to_json(eyes))?;
@@ -299,10 +303,7 @@ impl Dispatcher<'_> {
         let place = place_at(assignment, &assignment.place);
         if let (Some(place), Some(commit)) = (place, commit) {
             self.site.git.restore(&place, commit, cycle)?;
-            self.decide(
-                "R-8",
-                "what somebody changed who should not have is taken back",
-            );
+            self.decide("R-8", "changes by a reviewer are reverted");
         }
         Ok(())
     }
@@ -310,7 +311,7 @@ impl Dispatcher<'_> {
 
 fn judged(outcome: &Outcome, findings: Option<Findings>) -> (ReviewerStatus, Option<Findings>) {
     let has_said = (outcome.text.as_ref()).is_some_and(|it| !it.trim().is_empty());
-    // Whoever ends well and says something that is no review failed by that alone.
+    // A successful end without a readable review counts as unusable output.
     let is_unusable = outcome.exit_code == Some(0) && (has_said || outcome.report.is_some());
     let status = match outcome.status {
         AgentStatus::Ok if findings.is_some() => return (ReviewerStatus::Completed, findings),

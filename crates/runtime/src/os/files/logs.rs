@@ -1,4 +1,4 @@
-//! A file that only grows: what was appended is on the disk before anybody acts on it.
+//! Log files: appended to durably, read while another process writes them, compressed, and limited in number.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -31,7 +31,7 @@ impl Appender {
         Self::reopen(path, first.len() as u64)
     }
 
-    /// Goes on with a file after its first bytes; what comes behind them is cut away.
+    /// Continues a file after its first bytes; the rest is truncated.
     pub fn reopen(path: &Utf8Path, length: u64) -> Result<Self, FileError> {
         let mut file = opening::open_own_to_write(path)?;
         let cut = file

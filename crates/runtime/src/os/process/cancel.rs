@@ -1,4 +1,4 @@
-//! Ending units from outside.
+//! Cancelling units, and counting the user's interrupts.
 
 use std::io::{self, PipeReader, PipeWriter, Write as _};
 use std::os::fd::{AsFd, BorrowedFd};

@@ -12,7 +12,7 @@ use super::wire::{Order, Report};
 use super::{Cancel, Flow, Limits, Mark, Stopped, Swept, Watch, marked};
 use crate::os::clock;
 
-/// How often a watcher is told that time passes.
+/// How often a watcher's tick is called.
 const TICK: Duration = Duration::from_millis(200);
 
 /// How much longer than the grace a shim may take to end everything.
@@ -102,7 +102,6 @@ impl Drive<'_> {
         }
     }
 
-    /// Waits until there is something to see, or to do.
     fn wait(&self) -> io::Result<Seen> {
         let mut fds = Vec::with_capacity(4);
         let mut wanted = PollFlags::IN;

@@ -28,7 +28,6 @@ pub struct Swept {
     pub survivors: Vec<u32>,
 }
 
-/// The processes of a unit, and of the units inside it.
 pub fn find(mark: &Mark) -> Vec<u32> {
     find_where(|pid| has_mark(pid, mark))
 }

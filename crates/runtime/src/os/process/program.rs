@@ -16,7 +16,6 @@ use super::super::limits;
 /// Where programs are when the environment does not say.
 const DEFAULT_PATH: &str = "/bin:/usr/bin";
 
-/// Why a program cannot be started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refusal {
     pub(super) reason: String,
@@ -48,9 +47,9 @@ impl Refusal {
                 Self::new("the interpreter that it names does not exist")
             }
             Some(Errno::NOENT | Errno::NOTDIR) => Self::missing("it does not exist"),
-            Some(Errno::ACCESS) => Self::new("it is not executable, or must not be run by us"),
+            Some(Errno::ACCESS) => Self::new("it is not executable, or permission is denied"),
             Some(Errno::NOEXEC) => {
-                Self::new("it is no program: a script begins with #! and its interpreter")
+                Self::new("it is not a program: a script must begin with #! and its interpreter")
             }
             Some(Errno::TOOBIG) => {
                 Self::new("its arguments and environment are longer than this system allows")
@@ -92,7 +91,7 @@ pub(super) fn locate(
     env: &[(OsString, OsString)],
 ) -> Result<OsString, Refusal> {
     if name.is_empty() {
-        return Err(Refusal::new("there is no program to run"));
+        return Err(Refusal::new("no program given"));
     }
     if name.as_bytes().contains(&b'/') {
         return Ok(name.to_owned());

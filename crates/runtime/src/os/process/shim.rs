@@ -87,7 +87,6 @@ impl Shim {
         Ok(())
     }
 
-    /// Waits for an order; nothing when there is none to come.
     fn next_job(&mut self) -> io::Result<Option<Job>> {
         while self.is_wanted {
             match self.channel.next()?.map(|frame| Order::decode(&frame)) {
@@ -181,7 +180,7 @@ fn leave_directory() -> io::Result<()> {
     std::env::set_current_dir("/")
 }
 
-/// Starts a program with exactly three files, in a group of its own.
+/// Starts a program with exactly three files, in a new process group.
 fn spawn(job: Job) -> Result<Pid, Refusal> {
     let Job { launch, files } = job;
     std::env::set_current_dir(&launch.cwd)

@@ -101,7 +101,7 @@ impl ShimHandle {
     pub(super) fn wake(&self) {
         let pid = i32::try_from(self.pid()).ok().and_then(Pid::from_raw);
         if let Some(pid) = pid {
-            // It is ours until it is buried, so the number is no other's.
+            // The process is ours until it is reaped, so nobody else has its number.
             let _ = rustix::process::kill_process(pid, Signal::CONT);
         }
     }

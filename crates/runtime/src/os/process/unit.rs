@@ -1,4 +1,4 @@
-//! What to run, and within which bounds.
+//! A unit: what to run, its limits, who watches it, and how it ended.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -46,7 +46,7 @@ impl Mark {
         Self(format!("{}-{now}-{number}", std::process::id()))
     }
 
-    /// A mark of its own that can be found by this one, too.
+    /// A new mark that is also found by this one.
     #[must_use]
     pub fn below(&self) -> Self {
         let own = Self::unique();
@@ -105,7 +105,6 @@ pub enum Stdin {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     pub wall: Option<Duration>,
-    /// After this time without output.
     pub idle: Option<Duration>,
     /// How long it may take to end after it was asked to; then it is killed.
     pub grace: Duration,
@@ -161,15 +160,12 @@ impl Watch for Silent {
 #[derive(Debug)]
 pub struct Ended {
     pub ending: Ending,
-    /// Why we ended it, if we did.
     pub stopped: Option<Stopped>,
     /// How many processes were still there after the program's end, and had to be killed.
     pub leaked: usize,
-    /// Processes that could not be killed.
     pub survivors: Vec<u32>,
     pub stdout: Captured,
     pub stderr: Captured,
-    /// From its start until nothing of it was left.
     pub duration: Duration,
 }
 
@@ -192,7 +188,6 @@ impl Ending {
     }
 }
 
-/// Why a unit was ended by us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {
     Wall,
@@ -235,20 +230,17 @@ impl Captured {
     }
 }
 
-/// Why a unit could not be run.
 #[derive(Debug, Error)]
 pub enum UnitError {
     #[error("cannot start '{}': {reason}", excerpt(program))]
     Program {
         program: String,
         reason: String,
-        /// Whether there is no such program.
         is_missing: bool,
         /// Whether it may well be started a little later: the system was short of something.
         is_temporary: bool,
     },
-    /// The shim cannot be started, or does not answer.
-    #[error("cannot start a process of our own: {}", limits::explain(.0))]
+    #[error("cannot start the supervisor process: {}", limits::explain(.0))]
     Shim(io::Error),
 }
 

@@ -196,15 +196,13 @@ impl Units {
     }
 }
 
-/// What the shim is told, once it is certain that it can be done as far as that can be seen from here.
+/// The order for the shim, after every check that can be done from here.
 fn order(spec: &Spec, mark: &Mark) -> Result<Vec<u8>, Refusal> {
     let env = spec.env.resolve(env::inherited(), mark);
     let argv: Vec<OsString> = spec.argv.iter().map(OsString::from).collect();
     let has_nul = |text: &OsString| text.as_bytes().contains(&0);
     if argv.iter().any(has_nul) || spec.cwd.as_str().contains('\0') {
-        return Err(Refusal::new(
-            "an argument holds a NUL, which no argument can",
-        ));
+        return Err(Refusal::new("an argument contains a NUL byte"));
     }
     let is_odd = |(name, value): &(OsString, OsString)| {
         let is_name = !name.is_empty() && !name.as_bytes().contains(&b'=');
@@ -213,7 +211,7 @@ fn order(spec: &Spec, mark: &Mark) -> Result<Vec<u8>, Refusal> {
     if let Some((name, _)) = env.iter().find(|variable| is_odd(variable)) {
         let name = name.display();
         return Err(Refusal::new(format!(
-            "its environment cannot hold the variable '{name}'"
+            "invalid environment variable '{name}'"
         )));
     }
     let name = argv.first().cloned().unwrap_or_default();
@@ -249,10 +247,10 @@ fn open(stdin: &Stdin) -> Result<OwnedFd, Refusal> {
     Ok(File::open(path).map_err(refused)?.into())
 }
 
-/// What is said of a unit whose shim was lost. One that never said a word is an error: it is no shim.
+/// The end of a unit whose shim was lost. A shim that never answered is an error: it is another program.
 fn lost(swept: Swept, is_known: bool) -> Result<Report, UnitError> {
     if !is_known && swept == Swept::default() {
-        let reason = "it ended without a word; is it another program?";
+        let reason = "it ended without an answer; is it another program?";
         return Err(UnitError::Shim(io::Error::other(reason)));
     }
     Ok(Report::Ended {
@@ -284,6 +282,6 @@ fn ended(
             duration,
         }),
         Report::Refused(refusal) => Err(refusal),
-        Report::Ready => Err(Refusal::new("the shim said nothing of it")),
+        Report::Ready => Err(Refusal::new("the supervisor did not report it")),
     }
 }

@@ -1,4 +1,4 @@
-//! Calls an agent for a bead: what it is told, what it may use, and who looks after it while it works.
+//! Runs an agent for a bead: its prompt, its limits, and how it is watched.
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ impl<'a> LocalExecutor<'a> {
         let worktree = &job.place.worktree;
         if !worktree.is_dir() {
             return Err(Trouble::for_bead(format!(
-                "the worktree {worktree} is gone: somebody removed it while it was worked in; `retry` makes it anew"
+                "the worktree {worktree} was removed during the work; `retry` creates it again"
             )));
         }
         let started_at = clock::now();
@@ -129,7 +129,7 @@ impl<'a> LocalExecutor<'a> {
         let mut outcome = outcome.map_err(|error| Trouble::passing(error.to_string()))?;
         let time = time_of(&job.launch.grant).filter(|time| *time < who.limit);
         if time.is_some() && outcome.status == Status::Timeout {
-            "the minutes that it may use are used up".clone_into(&mut outcome.reason);
+            "its time budget is used up".clone_into(&mut outcome.reason);
         }
         if let Some(what) = stray {
             outcome.status = Status::Failed;
@@ -231,7 +231,7 @@ fn explained(outcome: &Outcome, directory: Option<&Utf8Path>) -> String {
         return reason;
     };
     let line = last_line(&directory.join("stderr"));
-    // What programs write for programs on standard output is no explanation.
+    // JSON on standard output explains nothing to people.
     let line =
         line.or_else(|| last_line(&directory.join("stdout")).filter(|it| !it.starts_with('{')));
     match line {

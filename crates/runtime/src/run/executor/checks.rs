@@ -96,7 +96,7 @@ impl LocalExecutor<'_> {
         Some(format!("{}{printed}", feedback?))
     }
 
-    /// The surroundings keep the checks from running: that may be over at the next try, and in the end a person must look at this bead, while
+    /// The environment keeps the checks from running. A retry may help; after that this bead needs attention, while
     /// others, whose checks are others, go on.
     fn in_the_way(&self, why: String, n_times: u32) -> Trouble {
         if n_times > self.config.run.network_retries {

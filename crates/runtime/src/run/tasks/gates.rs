@@ -6,14 +6,14 @@ use beads_ralph_core::bead::{BeadId, RalphBead};
 use beads_ralph_core::engine::Task;
 use beads_ralph_core::gate::Applicant;
 use beads_ralph_core::issue::Record;
+use beads_ralph_core::vocabulary::Status;
 use jiff::Timestamp;
 
 use super::TaskReader;
 use crate::store::{Store, StoreError};
 
-/// Whether a bead is a feature that nobody has begun.
 pub(super) fn is_open_feature(record: &Record) -> bool {
-    record.issue.status() == "open" && Applicant::of_issue(&record.issue).is_feature
+    record.issue.status() == Status::Open && Applicant::of_issue(&record.issue).is_feature
 }
 
 impl TaskReader<'_> {
@@ -42,7 +42,7 @@ impl TaskReader<'_> {
         }
     }
 
-    /// Why gates hold beads back, bead by bead. Where there is no feature nobody asks for the gates.
+    /// Why gates hold beads back, bead by bead. Without a feature the gates are not read.
     pub(super) fn held_back(
         &self,
         store: &dyn Store,

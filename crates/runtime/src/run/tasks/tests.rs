@@ -86,7 +86,7 @@ fn z_4_a_bead_that_was_ours_is_told_of_again_even_if_it_looks_as_before() {
         standings(seen.unwrap())
     };
     assert_eq!(look(&store, false), [Standing::Open]);
-    // It was worked on, and somebody opened it again by force.
+    // It was worked on, and it was reopened by force.
     change(&mut store, &id, Edit::Status("blocked".to_owned()));
     assert!(look(&store, true).is_empty(), "it is ours");
     change(&mut store, &id, Edit::Reopen);
@@ -265,7 +265,7 @@ fn apply_without(store: &mut MemoryStore, sprints: &[&str]) {
     removed_sprints::remember(store, "plan.md", &Applied::Whole(removed), BY).unwrap();
 }
 
-/// The beads that are told of, and those that are gone.
+/// The beads that are reported, and those that are gone.
 fn told(seen: Option<Event>) -> (usize, Vec<BeadId>) {
     match seen {
         Some(Event::Seen { tasks, gone, .. }) => (tasks.len(), gone),

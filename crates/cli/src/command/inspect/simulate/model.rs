@@ -1,9 +1,9 @@
-//! How the world of a simulated run is, as arguments.
+//! The world of a simulated run, as arguments.
 
 use beads_ralph_core::simulate::Spread;
 use clap::Args;
 
-/// How the world is; what is not said comes from history, or is guessed.
+/// The simulated world. Defaults come from history, or are estimates.
 #[derive(Debug, Args)]
 pub(crate) struct ModelArgs {
     /// How long a dev agent takes: 12, 5..20 (anything between), 12~0.5 (median and width), or 4,9,30 (one of these)
@@ -24,10 +24,10 @@ pub(crate) struct ModelArgs {
     /// How likely an attempt fails, from 0 to 1
     #[arg(long, value_name = "RATE", value_parser = rate)]
     pub(crate) fail_rate: Option<f64>,
-    /// How likely an agent's run meets the limit of its account, from 0 to 1
+    /// How likely an agent reaches the limit of its account, from 0 to 1
     #[arg(long, value_name = "RATE", value_parser = rate)]
     pub(crate) limit_rate: Option<f64>,
-    /// Do not learn from the runs that the store knows
+    /// Do not learn from earlier runs
     #[arg(long)]
     pub(crate) no_history: bool,
 }

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use beads_ralph_core::bead::{AgentSpec, BeadId, BeadShape, RalphBead, Rules};
 use beads_ralph_core::diag::{ErrorCode, sort_by_place};
-use beads_ralph_core::engine::{Event, Integration, Settings, Task};
+use beads_ralph_core::engine::{Event, IntegrationMode, Settings, Task};
 use beads_ralph_core::gate::Gates;
 use beads_ralph_core::issue::{Abandoned, Claim, Entry, Query, StatusFilter};
 use beads_ralph_core::simulate::{Lessons, Model, Recorded};
 use beads_ralph_runtime::app::beads::Beads;
 use beads_ralph_runtime::app::plan::{PlanInput, PlanOptions};
-use beads_ralph_runtime::config::{self, Config, IntegrationMode};
+use beads_ralph_runtime::config::{self, Config};
 use beads_ralph_runtime::run::{RunDirectory, Selection, Sight, TaskReader, read_journal};
 use beads_ralph_runtime::store::{self, MemoryStore, Stamp, Store, Write};
 use beads_ralph_runtime::{os::clock, os::host};
@@ -250,13 +250,9 @@ fn said(args: &ModelArgs, model: &mut Model) {
 
 /// How a run with this configuration decides.
 fn settings(config: &Config) -> Settings {
-    let integration = match config.integration.mode {
-        Some(IntegrationMode::None) => Integration::None,
-        Some(IntegrationMode::Merge) => Integration::Merge {
-            target: config.integration.target.clone().unwrap_or_default(),
-        },
-        Some(IntegrationMode::Pr) | None => Integration::Pr,
-    };
+    let target = || config.integration.target.clone().unwrap_or_default();
+    let mode = config.integration.mode.unwrap_or(IntegrationMode::Pr);
+    let integration = mode.into(target);
     Settings {
         run: "simulated".to_owned(),
         ..configured(config, integration)

@@ -100,7 +100,7 @@ fn told(text: &str) -> Vec<String> {
     lines.collect()
 }
 
-/// What an adapter says about a line; nothing when it is no JSON.
+/// What an adapter reads in a line; nothing if it is not JSON.
 fn said(line: &str) -> Option<Vec<String>> {
     let object = line.starts_with('{').then(|| serde_json::from_str(line))?;
     let object = object.ok()?;

@@ -105,7 +105,7 @@ impl Doctor<'_> {
         }
         let mode =
             (self.permissions).filter(|mode| !seen.adapter.permissions.contains_key(mode))?;
-        let message = format!("{name} cannot be run with `permissions: {}`", mode.as_str());
+        let message = format!("{name} does not support `permissions: {}`", mode.as_str());
         Some(refused(message).action("choose another mode or another agent in beads-ralph.yaml"))
     }
 

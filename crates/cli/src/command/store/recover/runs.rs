@@ -4,7 +4,7 @@ use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::engine::replay;
 use beads_ralph_core::text::visible;
 use beads_ralph_runtime::os::process::{self, Mark};
-use beads_ralph_runtime::run::{self, RunDirectory, read_journal};
+use beads_ralph_runtime::run::{self, RunDirectory, RunEnd, read_journal};
 use camino::Utf8Path;
 use serde_json::{Value, json};
 
@@ -42,7 +42,7 @@ pub(super) fn settle(args: &RecoverArgs, beads: &Utf8Path) -> Result<Vec<LeftRun
                     .action("end them, then try again"));
             }
             if is_discarded {
-                run.end(&json!({"outcome": "discarded"}))?;
+                run.end(&RunEnd::early("discarded"))?;
             }
         }
         left.push(LeftRun {

@@ -88,7 +88,7 @@ impl Site<'_> {
         let swept = process::sweep(&Mark(lock.note()?));
         if !swept.survivors.is_empty() {
             let survivors = swept.survivors;
-            let message = format!("processes {survivors:?} of an earlier run cannot be ended");
+            let message = format!("processes {survivors:?} of an earlier run cannot be killed");
             let failure = Failure::new(ErrorCode::ValidationConstraint, message);
             return Err(failure.action("end them, then try again"));
         }

@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use beads_ralph_core::engine::{Backoff, Cap, Caps, Integration, Leader, Order, Settings};
+use beads_ralph_core::engine::{Backoff, Cap, Caps, Integration, IntegrationMode, Order, Settings};
 use beads_ralph_core::issue::{Query, Record};
 use beads_ralph_core::text::slug;
 use beads_ralph_runtime::app::beads::Beads;
-use beads_ralph_runtime::config::{self, Allowance, Config, IntegrationMode, ScrumMaster};
+use beads_ralph_runtime::config::{self, Allowance, Config};
 use beads_ralph_runtime::os::clock;
 use beads_ralph_runtime::run::Selection;
 use camino::Utf8Path;
 
-use super::{IntegrationArg, RunArgs};
+use super::RunArgs;
 use crate::failure::Failure;
 use crate::ui::format::money;
 
@@ -24,14 +24,11 @@ pub(crate) fn of(
     selection: &Selection,
     beads: &Beads,
 ) -> Result<Settings, Failure> {
-    let integration = match mode {
-        IntegrationMode::None => Integration::None,
-        IntegrationMode::Merge => Integration::Merge {
-            target: target(config, selection, beads)?,
-        },
-        IntegrationMode::Pr => Integration::Pr,
+    let target = match mode {
+        IntegrationMode::Merge => target(config, selection, beads)?,
+        IntegrationMode::None | IntegrationMode::Pr => String::new(),
     };
-    let plain = configured(config, integration);
+    let plain = configured(config, mode.into(|| target));
     Ok(Settings {
         selection: selection.clone(),
         seed: clock::wall().as_nanosecond().unsigned_abs().to_le_bytes()[..8]
@@ -59,10 +56,7 @@ pub(in crate::command) fn configured(config: &Config, integration: Integration) 
         limit_backoff: backoff(run.rate_limit_backoff),
         max_pull_tries: run.pr_creation_retries,
         integration,
-        leader: match config.scrum_master {
-            ScrumMaster::Native => Leader::Native,
-            ScrumMaster::Agent => Leader::Agent,
-        },
+        leader: config.scrum_master,
         order: Order::Urgency,
         caps: Caps {
             attempt: cap(&config.budgets.attempt),
@@ -73,14 +67,6 @@ pub(in crate::command) fn configured(config: &Config, integration: Integration) 
         cleans_up: config.worktrees.cleanup_on_complete,
         watches: false,
         is_once: false,
-    }
-}
-
-pub(super) fn mode(arg: IntegrationArg) -> IntegrationMode {
-    match arg {
-        IntegrationArg::None => IntegrationMode::None,
-        IntegrationArg::Merge => IntegrationMode::Merge,
-        IntegrationArg::Pr => IntegrationMode::Pr,
     }
 }
 

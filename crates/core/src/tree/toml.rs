@@ -6,7 +6,8 @@ use ::toml::de::{DeTable, DeValue, Error};
 use super::{MAX_DEPTH, Node, Tree, Unreadable};
 use crate::text::{Span, Spanned};
 
-pub(super) fn parse(text: &str) -> Result<Node, Unreadable> {
+/// Reads a text.
+pub fn parse(text: &str) -> Result<Node, Unreadable> {
     let table = DeTable::parse(text).map_err(|error| unreadable(&error, text))?;
     let span = span(&table.span());
     Ok(Node {
@@ -19,7 +20,7 @@ fn unreadable(error: &Error, text: &str) -> Unreadable {
     let place = error
         .span()
         .map_or(Span::at(text.len()), |range| span(&range));
-    Unreadable::new(place, format!("this is no TOML: {}", error.message()))
+    Unreadable::new(place, format!("invalid TOML: {}", error.message()))
 }
 
 fn span(range: &std::ops::Range<usize>) -> Span {
@@ -88,7 +89,7 @@ mod tests {
     fn what_is_no_toml_has_a_place() {
         let text = "formula = \n";
         let error = parse(text).unwrap_err();
-        assert!(error.message.starts_with("this is no TOML"), "{error:?}");
+        assert!(error.message.starts_with("invalid TOML"), "{error:?}");
         assert!(error.span.start() >= 9, "{error:?}");
         assert!(parse("a = 1\na = 2\n").is_err(), "one key twice");
         assert!(parse("a = nan").is_err());
