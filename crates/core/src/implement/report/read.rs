@@ -2,8 +2,8 @@
 
 use super::MAX_REPORT_BYTES;
 use super::{
-    Action, Block, Classification, CommentFix, Commit, Discovered, DiscoveredType, DocsEdits,
-    Escalation, Evidence, Report, Status, TestCounts,
+    Block, Classification, CommentAction, CommentFix, Commit, Discovered, DiscoveredType,
+    DocsEdits, Escalation, Evidence, Report, ReportStatus, TestCounts,
 };
 use crate::implement::worker::Agent;
 use crate::text::{LineIndex, Position, excerpt};
@@ -24,7 +24,7 @@ pub enum Malformed {
     /// It is larger than any report.
     #[error("the report is larger than {} KiB", MAX_REPORT_BYTES / 1024)]
     TooLarge,
-    /// It is no YAML, or too much of it.
+    /// It is not YAML, or too much of it.
     #[error("{0}")]
     NotYaml(String),
     /// It is YAML and no mapping.
@@ -42,7 +42,7 @@ pub enum Malformed {
     },
 }
 
-/// How many faults are told one by one.
+/// How many faults are listed one by one.
 const MAX_FAULTS: usize = 20;
 
 /// A report that can be used, and what is wrong with it.
@@ -154,10 +154,10 @@ impl<'n> Reader<'n> {
         }
     }
 
-    fn status(&self) -> Result<Status, Malformed> {
+    fn status(&self) -> Result<ReportStatus, Malformed> {
         self.required_word(
             "status",
-            &Status::ALL.map(|status| (status.as_str(), status)),
+            &ReportStatus::ALL.map(|status| (status.as_str(), status)),
         )
     }
 
@@ -165,7 +165,7 @@ impl<'n> Reader<'n> {
     fn check_note(
         &mut self,
         agent: &Agent,
-        status: Status,
+        status: ReportStatus,
         note: Option<&str>,
     ) -> Result<(), Malformed> {
         let is_blank = note.is_none_or(|note| note.trim().is_empty());
@@ -174,7 +174,7 @@ impl<'n> Reader<'n> {
         }
         let node = self.root.get("root_cause_note");
         match status {
-            Status::Complete => {
+            ReportStatus::Complete => {
                 let wrong = if node.is_some() {
                     "is blank"
                 } else {
@@ -182,7 +182,7 @@ impl<'n> Reader<'n> {
                 };
                 self.malformed("root_cause_note", node, wrong.to_owned())
             }
-            Status::NeedsHuman | Status::Failed => {
+            ReportStatus::NeedsHuman | ReportStatus::Failed => {
                 self.fault(self.root, "there is no `root_cause_note`");
                 Ok(())
             }
@@ -197,10 +197,11 @@ impl<'n> Reader<'n> {
             "classification",
             &Classification::ALL.map(|it| (it.as_str(), it)),
         )?;
-        let action = self.required_word("action", &Action::ALL.map(|it| (it.as_str(), it)))?;
+        let action =
+            self.required_word("action", &CommentAction::ALL.map(|it| (it.as_str(), it)))?;
         let fits = match classification {
-            Classification::Fix => action != Action::NoAction,
-            Classification::Skip | Classification::Escalate => action == Action::NoAction,
+            Classification::Fix => action != CommentAction::NoAction,
+            Classification::Skip | Classification::Escalate => action == CommentAction::NoAction,
         };
         if fits {
             Ok(Some(CommentFix {
@@ -309,7 +310,7 @@ impl<'n> Reader<'n> {
         Some(block)
     }
 
-    /// The items of a list; a list that is not there is empty, and a fault.
+    /// The items of a list; a missing list is empty, and a fault.
     fn list<T>(&mut self, key: &str, read: impl Fn(&mut Self, &'n Node) -> Option<T>) -> Vec<T> {
         let Some(node) = self.root.get(key) else {
             self.fault(self.root, format!("`{key}` is missing"));
@@ -397,7 +398,10 @@ impl<'n> Reader<'n> {
             let text = reader.text_of(node, "commits")?;
             let commit = commit(&text);
             if commit.is_none() {
-                let message = format!("`{}` is no commit of 40 hexadecimal digits", excerpt(&text));
+                let message = format!(
+                    "`{}` is not a commit of 40 hexadecimal digits",
+                    excerpt(&text)
+                );
                 reader.fault(node, message);
             }
             commit
@@ -408,7 +412,10 @@ impl<'n> Reader<'n> {
         let sha = self.optional_text("commit_sha").unwrap_or_default();
         if !sha.is_empty() && commit(&sha).is_none() {
             let node = self.root.get("commit_sha").unwrap_or(self.root);
-            self.fault(node, "`commit_sha` is no commit of 40 hexadecimal digits");
+            self.fault(
+                node,
+                "`commit_sha` is not a commit of 40 hexadecimal digits",
+            );
         }
         DocsEdits {
             files_changed: self.list("files_changed", |reader, node| {
@@ -429,7 +436,7 @@ impl<'n> Reader<'n> {
     /// Faults that only the whole report shows.
     fn check_whole(&mut self, agent: &Agent, report: &mut Report) {
         let root = self.root;
-        if report.status == Status::NeedsHuman && report.escalations.is_empty() {
+        if report.status == ReportStatus::NeedsHuman && report.escalations.is_empty() {
             self.fault(root, "`needs_human` without an escalation");
             report.escalations.push(Escalation {
                 reason: "worker gave no reason".to_owned(),
