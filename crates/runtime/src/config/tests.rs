@@ -261,7 +261,7 @@ fn z_22_what_is_wrong_with_an_adapter_is_said_with_its_line() {
         ),
         (
             "agents:\n  adapters:\n    claude:\n      price: {default: {input: -1, output: 2}}\n",
-            "`price.default` holds a number that is no price",
+            "`price.default` has a number that cannot be a price",
         ),
         (
             "agents:\n  adapters:\n    x: {executable: x, call: [['{modl}']]}\n",
@@ -273,7 +273,7 @@ fn z_22_what_is_wrong_with_an_adapter_is_said_with_its_line() {
         ),
         (
             "agents:\n  adapters:\n    x: {executable: x, read: {rules: [{when: {a: 1}}]}}\n",
-            "'a' is no JSON pointer",
+            "'a' is not a JSON pointer",
         ),
         (
             "agents:\n  adapters:\n    x: {executable: x, read: {rules: [{add: {session: /a}}]}}\n",

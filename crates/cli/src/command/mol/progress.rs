@@ -2,7 +2,7 @@
 //!
 //! Data: `{"molecules": [{id, title, status, total, done, in_progress, ready, percent}]}`. Gates count, as they do for a molecule's end.
 
-use beads_ralph_core::molecule::{Molecule, Progress};
+use beads_ralph_core::molecule::{Molecule, MoleculeProgress};
 use serde_json::{Map, Value, json};
 
 use super::{SomeMolArgs, some};
@@ -38,7 +38,7 @@ fn to_json(molecule: &Molecule) -> Value {
 }
 
 /// The figures for programs.
-pub(super) fn figures(progress: Progress) -> Map<String, Value> {
+pub(super) fn figures(progress: MoleculeProgress) -> Map<String, Value> {
     Map::from_iter([
         ("total".to_owned(), progress.total.into()),
         ("done".to_owned(), progress.done.into()),

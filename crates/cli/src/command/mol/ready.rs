@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::Query;
-use beads_ralph_core::molecule::{Molecule, Place, Step};
+use beads_ralph_core::molecule::{Molecule, Step, StepState};
 use beads_ralph_runtime::app::beads::Beads;
 use serde_json::{Value, json};
 
@@ -67,7 +67,7 @@ fn ready<'m>(
     let mut found = Vec::new();
     for molecule in molecules {
         for step in molecule.steps() {
-            let is_ready = step.place() == Place::Ready && startable.contains(step.id());
+            let is_ready = step.place() == StepState::Ready && startable.contains(step.id());
             // The step of a molecule that is part of another one belongs to both.
             if is_ready && seen.insert(step.id()) {
                 found.push((molecule, step));
