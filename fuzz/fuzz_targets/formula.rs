@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use beads_ralph_core::formula::{
-    Compilation, Format, FormulaName, Given, Molecule, Sheet, Shelf, Strictness, Values, compile,
+    Compilation, Format, FormulaName, Given, Molecule, FormulaFile, FormulaSource, Strictness, Values, compile,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -29,7 +29,7 @@ fuzz_target!(|bytes: &[u8]| {
     );
 });
 
-struct Texts(BTreeMap<String, Sheet>);
+struct Texts(BTreeMap<String, FormulaFile>);
 
 impl Texts {
     fn of(input: &str) -> Self {
@@ -48,13 +48,13 @@ impl Texts {
     }
 }
 
-fn sheet(name: &str, text: String) -> Sheet {
+fn sheet(name: &str, text: String) -> FormulaFile {
     let format = if text.starts_with('{') {
         Format::Json
     } else {
         Format::Toml
     };
-    Sheet {
+    FormulaFile {
         path: format!("{name}{}", format.ending()),
         format,
         text,
@@ -62,8 +62,8 @@ fn sheet(name: &str, text: String) -> Sheet {
     }
 }
 
-impl Shelf for Texts {
-    fn fetch(&self, name: &FormulaName) -> Result<Option<Sheet>, String> {
+impl FormulaSource for Texts {
+    fn fetch(&self, name: &FormulaName) -> Result<Option<FormulaFile>, String> {
         Ok(self.0.get(name.as_str()).cloned())
     }
 

@@ -62,7 +62,7 @@ use call::custom_types;
 use std::process::ExitCode;
 
 use beads_ralph_runtime::os::env::{self, Variable};
-use beads_ralph_runtime::store::{self, Kind};
+use beads_ralph_runtime::store;
 use camino::Utf8PathBuf;
 
 use arguments::{Arguments, Read, quoted};
@@ -234,7 +234,7 @@ fn kept_by_bd(typed: &[String]) -> Option<store::Place> {
     }
     let named = named.filter(|path| !path.is_empty());
     let place = call::place(&here(directory).ok()?, named).ok()?;
-    (place.kind == Kind::Bd).then_some(place)
+    place.is_foreign().then_some(place)
 }
 
 /// Refuses what does not only read, by our own knowledge of the commands.
@@ -259,8 +259,8 @@ fn check_reads(typed: &[String]) -> Result<(), Refusal> {
 /// What becomes of a call on a store that the real `bd` keeps: the real program takes it over, and inside a unit it only reads
 /// (Z-18, Z-26). Comes back only when it cannot.
 fn handed_over(place: &store::Place, typed: &[String]) -> Refusal {
-    let program = match place.open_bd() {
-        Ok(store) => store.program().0.to_owned(),
+    let program = match place.kind.find_owner(place) {
+        Ok(owner) => owner.program,
         Err(error) => return error.into(),
     };
     let mut arguments = typed.to_vec();

@@ -338,22 +338,6 @@ pub(crate) const ALREADY_CLAIMED: u8 = 4;
 fn what_to_do(error: &StoreError) -> String {
     let text = match error {
         StoreError::NotInitialized { .. } => "run `beads-ralph init` in the repository's root",
-        StoreError::BelongsToBd { .. } => {
-            "install bd 1.3 or newer, or correct the PATH; to keep the beads in the embedded store instead, move them with `beads-ralph init --from-bd` while bd is there"
-        }
-        StoreError::BdTooOld { .. } => "install bd 1.3 or newer; reading works with this one",
-        StoreError::BdUninitialized { .. } => {
-            "run `bd init`, or `beads-ralph init` for the embedded store"
-        }
-        StoreError::BdServer(_) => {
-            "run on an embedded database of bd, or move the beads with `beads-ralph init --from-bd`"
-        }
-        StoreError::BdFailed { .. } | StoreError::NotAsWritten(_) | StoreError::HalfDone { .. } => {
-            "look at the bead with `bd show`, then try again; `bd doctor` says more about the database"
-        }
-        StoreError::BdTimeout { .. } => {
-            "try again; look whether another bd keeps the database, or allow more time with BEADS_RALPH_STORE_TIMEOUT=2m"
-        }
         StoreError::Unresolved { .. } => {
             "insert the bead that it depends on first, or drop the dependency"
         }
@@ -381,7 +365,6 @@ fn what_to_do(error: &StoreError) -> String {
         StoreError::Guard { .. } => "look at the bead with `beads-ralph show`, then decide anew",
         StoreError::Busy { .. } => "try again; if nothing else runs, see `beads-ralph doctor`",
         StoreError::Damaged { .. } => "run `beads-ralph doctor`, which says what can be saved",
-        StoreError::TooNew { .. } => "install the newer beads-ralph that wrote it",
         StoreError::Unusable { .. } => {
             "check the path and its permissions; `beads-ralph doctor` says more"
         }
@@ -393,6 +376,7 @@ fn what_to_do(error: &StoreError) -> String {
         }
         StoreError::Unsupported(_) => "use a store that can, such as the one of `beads-ralph init`",
         StoreError::File(error) => error.code().suggested_action(),
+        StoreError::Specific(error) => error.advice,
     };
     text.to_owned()
 }

@@ -7,7 +7,7 @@
 //!
 //! # How a call is written
 //!
-//! `call` is a list of groups of arguments. A group that names a placeholder for which there is no value is left out, so
+//! `call` is a list of groups of arguments. A group that names a placeholder without a value is left out, so
 //! `["--max-turns", "{max_turns}"]` is there when turns are limited and not otherwise. The placeholders are those
 //! of [`Placeholder`]; `{permissions}` and `{options}` stand alone and become any number of arguments. A call that does not
 //! name `{prompt}` gets the prompt on standard input.
@@ -28,7 +28,7 @@
 //! | `deny` | a tool that it was not allowed to use, written as `say` |
 //! | `suspect` | what a failure from here on is due to; `nothing` takes it back |
 //! | `pending` | a list of what it started and waits for: while there is something, no last word is the last |
-//! | `goes_on` | that it goes on after all: its last word is taken back |
+//! | `goes_on` | that it continues after all: its last word is taken back |
 //! | `ends` | that this is the last word, and which [`Status`] it means; the first rule that says so counts |
 //! | `retry` | whether the same call can succeed later, where the status alone does not tell |
 //!
@@ -49,11 +49,11 @@ mod reader;
 pub use adapter::{Adapter, AgentFiles, Capability, Overrides, Probe, Trial, version_in};
 pub use argument::{Argument, ArgumentPart, Placeholder};
 pub use call::{Agent, Budget, Call, CallError, Files, Input, Invocation, Permissions, Session};
-pub use context::{Context, Part};
+pub use context::{AgentRole, Context};
 pub use cost::{Cost, CostSource, Price, PriceTable, Tokens};
-pub use ending::{End, Ending, Halt};
+pub use ending::{Ending, Halt, ProcessEnd};
 pub use json::Pointer;
-pub use json::observe::Spent;
+pub use json::observe::SpentSoFar;
 pub use json::report::{Report, ReportFault, qa_result, report_in};
 pub use json::rule::{Failure, Reading, Rule, StreamKind, Suspect, TextRule};
 pub use outcome::{Outcome, Status};

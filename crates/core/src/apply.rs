@@ -5,7 +5,6 @@
 //! removed or in the way. The plan owns what it says; a run and people own the rest, and applying never
 //! touches that. Nothing is read or written here: whoever asks has fetched the records, and does the edits.
 
-mod diagnostics;
 mod difference;
 mod identity;
 mod wire;

@@ -6,7 +6,6 @@
 //! module knows documents and values only: whether an agent's file exists, what time it is and where
 //! a bead is kept are questions for others.
 
-mod agent_path;
 mod derive;
 mod dod;
 mod error;
@@ -17,7 +16,6 @@ mod timestamp;
 mod wire;
 mod words;
 
-pub use agent_path::AgentPath;
 pub use derive::{
     ModelLevel, ModelSources, ResolvedModel, SkippedModel, branch_name, default_qa_prompt,
     default_team_name, description, labels, plan_agent, resolve_model, scrum_master, team_name,
@@ -31,7 +29,7 @@ pub use model::{
     ASSIGNEE, AgentSpec, BeadShape, DEFAULT_MAX_RETRY_ATTEMPTS, Metadata, QaAgent, RalphBead,
     SourceMap, standard_output_schema,
 };
-pub use names::{BeadId, BranchName, Pattern};
+pub use names::{AgentPath, BeadId, BranchName, Pattern};
 pub use timestamp::Timestamp;
 pub use wire::migrate::{to_both, to_v1, to_v2};
 pub use wire::schema::schemas;

@@ -125,7 +125,7 @@ impl CheckRecord {
         }
     }
 
-    /// What is said about it beside its name: why it failed, or what should be looked at.
+    /// What to print beside its name: why it failed, or what should be looked at.
     pub fn remark(&self) -> Option<&str> {
         self.reason.as_deref().or(self.warning.as_deref())
     }
@@ -144,7 +144,7 @@ impl CheckRecord {
     }
 }
 
-/// Whether every check passed. No check at all is no pass (V-8).
+/// Whether every check passed. Without any check nothing passed (V-8).
 pub fn is_green(records: &[CheckRecord]) -> bool {
     !records.is_empty() && records.iter().all(|record| record.passed)
 }
@@ -161,7 +161,7 @@ pub fn summary(records: &[CheckRecord]) -> String {
     failed.join("; ")
 }
 
-/// Why the checks say nothing about the work: what is red of them never ran to its end because of the surroundings. Nothing when they are green,
+/// Why the checks say nothing about the work: what is red of them never ran to its end because of the environment. Nothing when they are green,
 /// or red for any other reason.
 pub fn no_verdict(records: &[CheckRecord]) -> Option<String> {
     let mut red = (records.iter()).filter(|record| !record.passed && !record.skipped);

@@ -6,7 +6,6 @@
 
 mod agents;
 mod beads;
-mod conflicts;
 mod diagnostics;
 mod graph;
 mod kind;

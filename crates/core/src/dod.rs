@@ -1,9 +1,9 @@
 //! Beads with a machine-checked Definition of Done (seed 003, contracts §8): what they say, and the loop that works on them.
 //!
 //! A [`DodBead`] is one document with everything that it holds, whatever dialect it is written in; writing back changes only
-//! what a run changes. [`Pursuit`] decides what to do next; it runs nothing and knows no clock.
+//! what a run changes. [`RetryLoop`] decides what to do next; it runs nothing and knows no clock.
 
-mod prompt;
+pub(crate) mod prompt;
 mod read_json;
 mod retry_loop;
 mod schema_json;
@@ -16,18 +16,20 @@ use serde_json::{Map, Value};
 
 use crate::bead::{Dod, Invalid, Verifier};
 use crate::text::excerpt;
+use crate::vocabulary::{Status, metadata, ralph_meta};
 
 pub use prompt::{Feedback, prompt};
 pub use read_json::{
     FLAT_GATE_VERIFIER, check_name, is_gate, means_gate, of_issue, parse, parse_json, read,
 };
-pub use retry_loop::{AgentEnd, End, Moment, Pursuit, Settings, Step};
+pub use retry_loop::{AgentEnd, Moment, RetryEnd, RetryLoop, RetrySettings, RetryStep};
 pub use schema_json::schemas;
-pub use write_json::Progress;
+pub use write_json::RunProgress;
 
+/// Declares an enum of words that are read in several spellings and written in the first one.
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident ($field:literal) {
-        $($(#[$vdoc:meta])* $variant:ident = $text:literal $(| $other:literal)*),* $(,)?
+        $($(#[$vdoc:meta])* $variant:ident = $text:expr $(, or $other:expr)*;)*
     }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +39,9 @@ macro_rules! words {
             /// Every value.
             pub const ALL: &[Self] = &[$(Self::$variant),*];
 
+            /// Every word that is read.
+            pub(crate) const WORDS: &[&str] = &[$($text),* $($(, $other)*)*];
+
             /// The word as it is written.
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text),* }
@@ -44,15 +49,15 @@ macro_rules! words {
 
             /// Reads the word, also in its other spellings.
             pub fn parse(text: &str) -> Result<Self, Invalid> {
-                match text {
-                    $($text $(| $other)* => Ok(Self::$variant),)*
-                    other => Err(Invalid::pattern(format!(
-                        "{} must be one of: {}, got '{}'",
-                        $field,
-                        [$($text),*].join(", "),
-                        excerpt(other)
-                    ))),
-                }
+                $(if [$text $(, $other)*].contains(&text) {
+                    return Ok(Self::$variant);
+                })*
+                Err(Invalid::pattern(format!(
+                    "{} must be one of: {}, got '{}'",
+                    $field,
+                    [$($text),*].join(", "),
+                    excerpt(text)
+                )))
             }
         }
     };
@@ -62,13 +67,13 @@ words! {
     /// What kind of work a bead is.
     DodType ("type") {
         /// Anything.
-        Task = "task" | "chore",
+        Task = "task", or "chore";
         /// Something new.
-        Feature = "feature",
+        Feature = "feature";
         /// A repair.
-        Bugfix = "bugfix" | "bug",
+        Bugfix = "bugfix", or "bug";
         /// A condition that others wait for.
-        Gate = "gate",
+        Gate = "gate";
     }
 }
 
@@ -76,39 +81,41 @@ words! {
     /// The lane that a bead travels in; the words of both dialects.
     Lane ("lane") {
         /// Quick work.
-        Fast = "fast",
+        Fast = "fast";
         /// New work.
-        Feature = "feature",
+        Feature = "feature";
         /// Upkeep.
-        Maintenance = "maintenance",
+        Maintenance = "maintenance";
         /// A trial.
-        Experimental = "experimental",
+        Experimental = "experimental";
         /// A repair.
-        Bug = "bug",
+        Bug = "bug";
         /// Making what is there more robust.
-        Hardening = "hardening",
+        Hardening = "hardening";
         /// Dependencies.
-        Deps = "deps",
+        Deps = "deps";
         /// A gate.
-        Gate = "gate",
+        Gate = "gate";
         /// Found by the patrol.
-        Patrol = "patrol",
+        Patrol = "patrol";
     }
 }
 
 words! {
     /// Where a bead stands.
+    #[derive(Default)]
     DodStatus ("status") {
         /// Nobody works on it.
-        Pending = "pending" | "open",
-        /// Somebody works on it, or did when the power went.
-        InProgress = "in_progress" | "hooked",
+        #[default]
+        Pending = "pending", or Status::Open.as_str();
+        /// Somebody works on it, or did before a crash.
+        InProgress = Status::InProgress.as_str(), or Status::Hooked.as_str();
         /// Every check passed.
-        Completed = "completed" | "closed" | "GREEN",
-        /// It was given up.
-        Failed = "failed" | "RED",
+        Completed = "completed", or Status::Closed.as_str(), or "GREEN";
+        /// It failed for good.
+        Failed = "failed", or "RED";
         /// It waits for something.
-        Blocked = "blocked" | "pinned",
+        Blocked = Status::Blocked.as_str(), or Status::Pinned.as_str();
     }
 }
 
@@ -139,7 +146,7 @@ pub struct DodBead {
     pub is_gate: bool,
     /// Whether a gate is completed when it is green, instead of staying open (G-2).
     pub closes_on_pass: bool,
-    /// What a reader should know about the document, though it is no error.
+    /// Warnings about the document.
     pub warnings: Vec<String>,
     /// All of it, unknown keys too.
     pub document: Map<String, Value>,
@@ -174,14 +181,15 @@ impl DodBead {
 
     /// Something that earlier work noted in `ralph_meta`.
     pub fn meta(&self, key: &str) -> Option<&Value> {
-        self.document.get("ralph_meta")?.get(key)
+        self.document.get(metadata::RALPH_META)?.get(key)
     }
 
-    /// How many attempts there were in all, over every run.
+    /// How many attempts all runs made.
     pub fn total_attempts(&self) -> u64 {
         let noted = |key| self.meta(key).and_then(Value::as_u64);
-        noted("total_attempts")
-            .or_else(|| noted("attempt_count"))
+        let total = noted(ralph_meta::TOTAL_ATTEMPTS);
+        total
+            .or_else(|| noted(ralph_meta::ATTEMPT_COUNT))
             .unwrap_or(0)
     }
 }

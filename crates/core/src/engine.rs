@@ -1,7 +1,7 @@
-//! The loop over many beads as a machine that is told what happened and says what to do.
+//! The loop over many beads as a state machine: events in, effects out.
 //!
-//! [`Engine::handle`] takes one [`Event`] and answers with [`Effect`]s; nothing else happens here. The same machine runs for real, in
-//! simulations, and once more over what was recorded.
+//! [`Engine::handle`] takes one [`Event`] and answers with [`Effect`]s; nothing else happens here. The same machine runs real work,
+//! simulations and replays of journals.
 
 mod advance;
 mod budget;
@@ -29,7 +29,7 @@ pub use machine::{ENGINE, Engine, Outcome};
 pub use settings::{
     Backoff, Cap, Caps, Integration, IntegrationMode, Leader, Order, Selection, Settings,
 };
-pub use task::{Standing, Task};
+pub use task::{Task, TaskState};
 pub use view::{BeadState, BeadView, Holding, RunState, RunView};
 pub use work::{End, Phase};
 

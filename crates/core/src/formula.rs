@@ -1,8 +1,8 @@
 //! Formulas: reusable templates of work, compiled to the beads of a molecule (contracts §6).
 //!
 //! [`compile`] reads a formula and everything that it is made of, puts it together, checks it and fills its variables in. Nothing is
-//! lost on the way without a word: a field that means nothing here is a warning, one that nobody knows an error ([`FIELDS`], Z-38).
-//! Files are brought by a [`Shelf`]; beads are written by whoever has a store.
+//! lost on the way without a word: a field that means nothing here is a warning, an unknown one an error ([`FIELDS`], Z-38).
+//! Files are brought by a [`FormulaSource`]; beads are written by whoever has a store.
 
 mod budget;
 mod check;
@@ -10,12 +10,12 @@ mod compile;
 mod compose;
 mod condition;
 pub mod distill;
-mod document;
 mod expand;
 mod fields;
 mod library;
 mod model;
 mod molecule;
+mod molecule_json;
 mod place;
 mod read;
 mod repeat;
@@ -30,15 +30,14 @@ mod tests;
 pub use budget::{MAX_STEPS, MAX_TEXT};
 pub use compile::{Compilation, compile, vapor_warning};
 pub use condition::{Condition, Test};
-pub use document::Format;
 pub use fields::{FIELDS, Field, Object, Treatment};
-pub use library::{Absent, Shelf};
+pub use library::{Absent, FormulaSource};
 pub use model::{
     Advice, AdviceStep, Branch, Children, Compose, Expand, Formula, FormulaName, Gate, GateRule,
     Kind, Phase, Step, StepId, UnsafeName, Variable, VariableType, WaitsFor, is_variable_name,
 };
 pub use molecule::{Awaited, GATE, Molecule, Need, Pouring, StepBead, Wait};
-pub use place::{FileId, Finding, Place, Placed, Sheet};
+pub use place::{FileId, Finding, Format, FormulaFile, Place, Placed};
 pub use read::Strictness;
 pub use repeat::{Loop, Times};
 pub use schema_json::schemas;

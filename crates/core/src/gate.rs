@@ -26,7 +26,7 @@ pub struct Gate {
     pub light: Light,
     /// Whom it holds back.
     pub holds: Holds,
-    /// The groups that it belongs to. A gate of none counts for features of no group, and for those of groups that have no gate of their own.
+    /// The groups that it belongs to. A gate of none counts for features of no group, and for those of groups without a gate.
     pub groups: BTreeSet<String>,
     /// The beads that it waits for itself.
     pub awaits: BTreeSet<String>,
@@ -52,13 +52,13 @@ crate::text::word_enum! {
         NeverRun = "never run",
         /// It was run, and did not pass.
         Failed = "failed",
-        /// It is being run, or was when the power went.
+        /// It is being run, or was before a crash.
         Running = "being run",
         /// It passed, and was opened again.
         Reopened = "opened again",
         /// It passed, with other checks than it has now.
         Changed = "its checks changed since it last ran",
-        /// It cannot be read, so that nobody knows.
+        /// It cannot be read.
         Unreadable = "cannot be read",
     }
 }
@@ -90,7 +90,7 @@ impl Gate {
     }
 }
 
-/// What is said of a gate that is red while another one of its name is green.
+/// The note about a gate that is red while another one of its name is green.
 const TWINS: &str = "another gate has this id and is green; give one of them another name";
 
 /// All gates of a project.
@@ -140,8 +140,8 @@ impl Gates {
         (self.gates.iter()).filter(|gate| gate.holds == Holds::Features)
     }
 
-    /// The gates that count for features of some groups (G-4): only those of the groups, and for features of no group all. A group that has no
-    /// gate of its own is no way around the others: then those of no group count.
+    /// The gates that count for features of some groups (G-4): only those of the groups, and for features of no group all. For a group
+    /// without a gate those of no group count, so that it is no way around the others.
     pub fn counting(&self, groups: &BTreeSet<String>) -> impl Iterator<Item = &Gate> {
         let is_own = |gate: &Gate| !gate.groups.is_disjoint(groups);
         let has_own = self.standing().any(is_own);
@@ -178,7 +178,7 @@ impl Gates {
         beads.sort_by_cached_key(|bead| self.rank(bead));
     }
 
-    /// By what beads are sorted (G-5): first what mends a red gate, and bugs; then by priority, then by id.
+    /// By what beads are sorted (G-5): first what fixes a red gate, and bugs; then by priority, then by id.
     pub fn rank(&self, bead: &Applicant) -> (bool, i64, String) {
         (!self.is_urgent(bead), bead.priority, bead.id.clone())
     }

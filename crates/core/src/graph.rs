@@ -10,7 +10,6 @@
 
 mod check;
 mod compile;
-mod note;
 mod order;
 mod outline;
 mod sprint_graph;
@@ -19,6 +18,6 @@ mod tests;
 
 pub use check::{GraphFault, check};
 pub use compile::{GraphLimit, MAX_EDGES, MAX_MERGES, compile};
-pub use note::NumberingWarning;
 pub use order::{depths, heaviest_path, in_order};
+pub use outline::NumberingWarning;
 pub use sprint_graph::{Edge, EdgeReason, Node, SprintGraph};

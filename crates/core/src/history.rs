@@ -59,7 +59,7 @@ pub struct Story {
     pub claimed: Option<Timestamp>,
     /// When its work ended in this run.
     pub ended: Option<Timestamp>,
-    /// Its attempts in this run, in their order; their numbers begin anew when it was given up and tried again.
+    /// Its attempts in this run, in their order; their numbers start over when the bead is reopened.
     pub attempts: Vec<Attempt>,
     /// What its worktree held when it was first made ready in this run.
     base: Option<CommitId>,

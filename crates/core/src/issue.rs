@@ -7,11 +7,11 @@
 //! database, a clock or a process.
 
 mod claim;
-mod compare;
 mod completion;
 mod dependency;
 mod edit;
 mod event;
+mod json;
 mod model;
 mod name;
 mod query;
@@ -19,17 +19,19 @@ mod readiness;
 mod wire;
 
 pub use claim::{Abandoned, Claim, Fence, Holder, HolderProcess, Liveness};
-pub use compare::{has_become, is_same_content};
 pub use completion::{
     ALL_STEPS_COMPLETE, Family, Member, Parts, close_completed, is_made_of_parts, is_step,
 };
-pub use dependency::{Dependency, Effect};
+pub use dependency::{Dependency, Effect, find_cycle};
 pub use edit::{Change, Edit, EditError, apply, new_comment};
 pub use event::{
-    Event, EventKind, Facts, FoldError, Folded, Side, Told, difference, fold, removal,
+    BorrowedFacts, Event, EventKind, Facts, FoldError, Folded, Side, difference, fold, removal,
 };
-pub use model::Comment;
-pub use model::{Issue, MAX_DOCUMENT_BYTES, MAX_DOCUMENT_DEPTH, forget_lease};
+
+pub use json::{
+    Document, MAX_DOCUMENT_BYTES, MAX_DOCUMENT_DEPTH, forget_lease, has_become, is_same_content,
+};
+pub use model::{Comment, Issue};
 pub use name::{Label, check_id};
 pub use name::{LongTitle, MAX_TITLE, check_title};
 pub use query::{Condition, Flag, Grouping, Moment};
@@ -38,7 +40,7 @@ pub use readiness::{
     Blocker, HIDDEN, NOT_WORK, Neighbours, Standing, Waiting, blockers, is_hidden, is_ready,
 };
 pub use readiness::{WISP_LIFETIME, expiry, is_expired, is_wisp};
-pub use wire::Kept;
+pub use wire::OwnMetadata;
 pub use wire::{Entry, Line, counts, read_line};
 
 /// An issue as a store holds it, with what the store knows about it beside its document.

@@ -13,6 +13,8 @@ pub mod number;
 
 pub mod vocabulary;
 
+pub mod tree;
+
 pub mod diag;
 
 pub mod scenario;

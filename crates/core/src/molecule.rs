@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::bead::BeadId;
 use crate::issue::{Issue, Record, Standing, is_wisp};
-use crate::vocabulary::{EdgeType, IssueType};
+use crate::vocabulary::{EdgeType, IssueType, Status, metadata};
 
 /// Where a step stands among the others: those that the formula names, then the rest by id.
 type Rank = (usize, bool, BeadId);
@@ -25,7 +25,7 @@ pub struct Molecule {
 
 /// How far a molecule is. Gates count, as they do for its end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Progress {
+pub struct MoleculeProgress {
     /// Everything below the root.
     pub total: usize,
     /// What is closed.
@@ -36,7 +36,7 @@ pub struct Progress {
     pub ready: usize,
 }
 
-impl Progress {
+impl MoleculeProgress {
     /// The part that is done, in hundredths; a molecule without steps is at its beginning.
     pub fn percent(self) -> u64 {
         let hundredths = (self.done as u64).saturating_mul(100);
@@ -78,8 +78,7 @@ impl Molecule {
 
     /// The formula that it was made from, where the root says so.
     pub fn formula(&self) -> Option<&str> {
-        let metadata = self.root.issue.metadata()?;
-        metadata.get("formula")?.as_str()
+        self.root.issue.metadata()?.get(metadata::FORMULA)?.as_str()
     }
 
     /// Whether it is short-lived.
@@ -89,30 +88,30 @@ impl Molecule {
 
     /// Where one is in it (F-13): the steps that are in progress, else those that can be started; none when all is done.
     pub fn current(&self) -> Vec<&Step> {
-        let at = |place: Place| -> Vec<&Step> {
+        let at = |place: StepState| -> Vec<&Step> {
             let steps = self.steps.iter().filter(|step| !step.is_gate());
             steps.filter(|step| step.place() == place).collect()
         };
-        let current = at(Place::Current);
+        let current = at(StepState::Current);
         if current.is_empty() {
-            at(Place::Ready)
+            at(StepState::Ready)
         } else {
             current
         }
     }
 
     /// How far it is.
-    pub fn progress(&self) -> Progress {
-        let mut progress = Progress {
+    pub fn progress(&self) -> MoleculeProgress {
+        let mut progress = MoleculeProgress {
             total: self.steps.len(),
-            ..Progress::default()
+            ..MoleculeProgress::default()
         };
         for step in &self.steps {
             match step.place() {
-                Place::Done => progress.done += 1,
-                Place::Current => progress.current += 1,
-                Place::Ready => progress.ready += 1,
-                Place::Blocked | Place::Pending => {}
+                StepState::Done => progress.done += 1,
+                StepState::Current => progress.current += 1,
+                StepState::Ready => progress.ready += 1,
+                StepState::Blocked | StepState::Pending => {}
             }
         }
         progress
@@ -133,7 +132,7 @@ impl Molecule {
 
 /// The places of the steps that the formula names.
 fn formula_order(root: &Issue) -> HashMap<&str, usize> {
-    let steps = root.metadata().and_then(|metadata| metadata.get("steps"));
+    let steps = root.metadata().and_then(|map| map.get(metadata::STEPS));
     let steps = steps.and_then(Value::as_array).into_iter().flatten();
     let mut order = HashMap::new();
     for (at, step) in steps.filter_map(Value::as_str).enumerate() {
@@ -165,7 +164,7 @@ fn with_unfinished_parts(below: &[Record]) -> HashSet<BeadId> {
 
 crate::text::word_enum! {
     /// Where a step is, in the words of `bd`.
-    pub enum Place {
+    pub enum StepState {
         /// It is closed.
         Done = "done",
         /// Somebody works on it.
@@ -185,7 +184,7 @@ pub struct Step {
     record: Record,
     role: String,
     is_own: bool,
-    place: Place,
+    place: StepState,
 }
 
 impl Step {
@@ -196,7 +195,7 @@ impl Step {
         let own = rest.and_then(|rest| rest.strip_prefix('-'));
         let stage = issue
             .metadata()
-            .and_then(|metadata| metadata.get("stage"))
+            .and_then(|map| map.get(metadata::STAGE))
             .and_then(serde_json::Value::as_str);
         let role = stage.or(own).unwrap_or(issue.id().as_str()).to_owned();
         Self {
@@ -223,13 +222,13 @@ impl Step {
     }
 
     /// Where it is.
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> StepState {
         self.place
     }
 
     /// Whether nobody works on it: others wait for what it stands for.
     pub fn is_gate(&self) -> bool {
-        self.record.issue.issue_type() == "gate"
+        self.record.issue.issue_type() == IssueType::Gate
     }
 
     /// The id that it has in the formula of this very molecule; the steps of another one that is attached have none here.
@@ -243,13 +242,16 @@ impl Step {
     }
 }
 
-fn place(record: &Record, has_open_parts: bool) -> Place {
-    match (record.issue.standing(), record.issue.status()) {
-        (Standing::Closed, _) => Place::Done,
-        (_, "in_progress") => Place::Current,
-        (_, "blocked") => Place::Blocked,
-        (_, "open") if !record.is_blocked && !has_open_parts => Place::Ready,
-        _ => Place::Pending,
+fn place(record: &Record, has_open_parts: bool) -> StepState {
+    match (
+        record.issue.standing(),
+        Status::known(record.issue.status()),
+    ) {
+        (Standing::Closed, _) => StepState::Done,
+        (_, Some(Status::InProgress)) => StepState::Current,
+        (_, Some(Status::Blocked)) => StepState::Blocked,
+        (_, Some(Status::Open)) if !record.is_blocked && !has_open_parts => StepState::Ready,
+        _ => StepState::Pending,
     }
 }
 

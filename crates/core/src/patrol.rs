@@ -1,7 +1,7 @@
 //! The patrol: what is looked at in a project again and again, and what is written down when it breaks (contracts §8.6).
 //!
 //! Nothing here runs a command. Whoever does hands in the names of the files at the project's root and what became of
-//! each check, and is told what to file and what to close.
+//! each check, and learns what to file and what to close.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::bead::{BeadId, Timestamp};
 use crate::issue::{Claim, Record};
-use crate::vocabulary::label;
+use crate::vocabulary::{IssueType, Status, label};
 
 /// The first wait between two cycles; it doubles while nothing happens (G-6).
 const BASE: Duration = Duration::from_secs(30);
@@ -17,7 +17,7 @@ const BASE: Duration = Duration::from_secs(30);
 crate::text::word_enum! {
     /// What the patrol looks at, in the order in which it does.
     #[derive(PartialOrd, Ord)]
-    pub enum Watched {
+    pub enum PatrolCheck {
         /// The unit tests.
         Unit = "unit",
         /// The build.
@@ -27,7 +27,7 @@ crate::text::word_enum! {
     }
 }
 
-impl Watched {
+impl PatrolCheck {
     /// The title of the bead about its failure (G-7).
     pub fn title(self) -> &'static str {
         match self {
@@ -52,16 +52,16 @@ pub struct Wishes {
 }
 
 impl Wishes {
-    fn of(&self, watched: Watched) -> Option<&str> {
+    fn of(&self, watched: PatrolCheck) -> Option<&str> {
         match watched {
-            Watched::Unit => self.unit.as_deref(),
-            Watched::Build => self.build.as_deref(),
-            Watched::E2e => self.e2e.as_deref(),
+            PatrolCheck::Unit => self.unit.as_deref(),
+            PatrolCheck::Build => self.build.as_deref(),
+            PatrolCheck::E2e => self.e2e.as_deref(),
         }
     }
 
-    fn wants(&self, watched: Watched) -> bool {
-        watched != Watched::E2e || self.e2e_enabled.unwrap_or(self.e2e.is_some())
+    fn wants(&self, watched: PatrolCheck) -> bool {
+        watched != PatrolCheck::E2e || self.e2e_enabled.unwrap_or(self.e2e.is_some())
     }
 }
 
@@ -69,14 +69,14 @@ impl Wishes {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Check {
     /// What it looks at.
-    pub watched: Watched,
+    pub watched: PatrolCheck,
     /// The command line.
     pub command: String,
 }
 
 /// The checks of a project with these files at its root (G-6). A project of several kinds must do for all of them.
 pub fn checks(names: &[String], wishes: &Wishes) -> Vec<Check> {
-    let wanted = Watched::ALL.into_iter().filter(|it| wishes.wants(*it));
+    let wanted = PatrolCheck::ALL.into_iter().filter(|it| wishes.wants(*it));
     let check = |watched| {
         let command = match wishes.of(watched) {
             Some(own) => own.trim().to_owned(),
@@ -88,21 +88,21 @@ pub fn checks(names: &[String], wishes: &Wishes) -> Vec<Check> {
 }
 
 /// The commands that the files at the root ask for.
-fn found(names: &[String], watched: Watched) -> Vec<&'static str> {
+fn found(names: &[String], watched: PatrolCheck) -> Vec<&'static str> {
     let has = |name: &str| names.iter().any(|it| it == name);
     let has_playwright = names.iter().any(|it| it.starts_with("playwright.config."));
     let kinds = match watched {
-        Watched::Unit => vec![
+        PatrolCheck::Unit => vec![
             (has("go.mod"), "go test ./..."),
             (has("package.json"), "npm test"),
             (has("Cargo.toml"), "cargo test"),
         ],
-        Watched::Build => vec![
+        PatrolCheck::Build => vec![
             (has("go.mod"), "go build ./..."),
             (has("package.json"), "npm run build"),
             (has("Cargo.toml"), "cargo build"),
         ],
-        Watched::E2e => vec![(has_playwright, "npx playwright test")],
+        PatrolCheck::E2e => vec![(has_playwright, "npx playwright test")],
     };
     let there = kinds.into_iter().filter(|(is_there, _)| *is_there);
     there.map(|(_, command)| command).collect()
@@ -129,7 +129,7 @@ pub enum Measure {
 /// What to do about a check (G-7). `unfinished` are beads that are not finished, whatever their titles; `is_abandoned` knows whether the holder of a
 /// claim is gone, so that nobody works on the bead.
 pub fn measure(
-    watched: Watched,
+    watched: PatrolCheck,
     passed: bool,
     unfinished: &[Record],
     is_abandoned: impl Fn(&Claim) -> bool,
@@ -185,9 +185,9 @@ impl Bug<'_> {
             "id": self.id,
             "title": watched.title(),
             "description": description,
-            "status": "open",
+            "status": Status::Open,
             "priority": 0,
-            "issue_type": "bug",
+            "issue_type": IssueType::Bug,
             "labels": [label::PATROL],
             "metadata": {
                 "lane": "patrol",

@@ -7,7 +7,6 @@
 mod agent;
 mod annotate;
 mod body;
-mod complete;
 mod diagnostics;
 mod field;
 mod filter;
@@ -26,11 +25,12 @@ pub(crate) use fixture::{complete_plan, sprint};
 
 pub use agent::AgentItem;
 pub use annotate::{Annotated, annotate};
-pub use complete::{CompleteSprint, complete};
 pub(crate) use diagnostics::shared_bead_ids;
 pub use field::Field;
 pub use filter::{Filter, FilterFault};
-pub use model::{Annotation, Body, Estimate, Plan, Sprint, SprintKind, weight};
+pub use model::{
+    Annotation, Body, CompleteSprint, Estimate, Plan, Sprint, SprintKind, complete, weight,
+};
 pub use parse::{invalid_utf8, parse};
 pub use verifier::VerifierItem;
 

@@ -41,7 +41,7 @@
 //!
 //! Every turn may have `times` (as if it stood there so often), `delay` and `usage` (the tokens that it costs).
 //!
-//! Which turn is next follows from how many commands have given their results, and from how often was asked since ([`Progress`]):
+//! Which turn is next follows from how many commands have given their results, and from how often was asked since ([`SessionProgress`]):
 //! a command is asked for again until its result comes, anything else is done once, and the last turn of a session repeats, so
 //! that a session that ends in a failure fails for ever.
 
@@ -50,4 +50,6 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-pub use model::{Action, Cue, Cut, Failure, Play, Progress, Rule, Scenario, Session, Turn, Usage};
+pub use model::{
+    Action, Cue, Cut, Failure, Play, Rule, Scenario, Session, SessionProgress, Turn, Usage,
+};

@@ -2,7 +2,7 @@
 //!
 //! For every effect a duration and an answer are drawn, or taken from the journal of a run that was. Draws belong to a bead, an
 //! attempt and a kind of action, never to the order in which things happen, so that two orders of the same work meet the same luck.
-//! Nothing here says what a real run will do: a model is no better than the numbers that it is given.
+//! Nothing here says what a real run will do: a model is as good as its numbers.
 
 mod answer;
 mod learn;
@@ -20,7 +20,7 @@ use crate::bead::BeadId;
 use crate::engine::{Order, Settings, Task};
 
 pub use learn::Lessons;
-pub use model::{AgentModel, Model, Random, Rates, Spread};
+pub use model::{AgentModel, Random, Rates, Spread, WorldModel};
 pub use play::{Ending, Play, Source};
 pub use recorded::{Key, Recorded};
 pub use round::{Link, Round, launches};
@@ -33,7 +33,7 @@ pub struct Study<'a> {
     /// The beads at its beginning.
     pub tasks: Vec<Task>,
     /// The world as numbers.
-    pub model: &'a Model,
+    pub model: &'a WorldModel,
     /// A run whose durations and answers are used where it has them.
     pub recorded: Option<&'a Recorded>,
     /// What draws are made from.
@@ -48,9 +48,9 @@ pub struct Study<'a> {
 #[derive(Debug, Clone)]
 pub struct StudyResult {
     /// With the order that runs have.
-    pub figures: Figures,
+    pub figures: StudyFigures,
     /// With the same luck and beads begun in the order in which they became ready.
-    pub first_in_first_out: Figures,
+    pub first_in_first_out: StudyFigures,
     /// The longest chain of the round in the middle.
     pub critical_path: Vec<Link>,
     /// In what part of the rounds a bead was on the longest chain; the most frequent first.
@@ -59,7 +59,7 @@ pub struct StudyResult {
 
 /// Numbers over all rounds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Figures {
+pub struct StudyFigures {
     /// How the rounds ended.
     pub endings: BTreeMap<&'static str, u32>,
     /// How long the run takes.
@@ -107,12 +107,12 @@ impl Study<'_> {
     /// Plays all rounds, in both orders.
     pub fn run(&self) -> StudyResult {
         let rounds = self.rounds(self.settings.order);
-        let first_in_first_out = Figures::of(&self.rounds(Order::FirstInFirstOut));
+        let first_in_first_out = StudyFigures::of(&self.rounds(Order::FirstInFirstOut));
         let mut in_order: Vec<&Round> = rounds.iter().collect();
         in_order.sort_by_key(|round| round.makespan_ms());
         let middle = in_order.get(in_order.len().saturating_sub(1) / 2);
         StudyResult {
-            figures: Figures::of(&rounds),
+            figures: StudyFigures::of(&rounds),
             first_in_first_out,
             critical_path: middle.map(|round| round.links.clone()).unwrap_or_default(),
             criticality: criticality(&rounds),
@@ -132,7 +132,7 @@ impl Study<'_> {
 
     /// Plays one round.
     pub fn round(&self, order: Order, n: u32) -> Round {
-        // Each round has a seed of its own that does not depend on how many rounds there are.
+        // The seed of a round does not depend on how many rounds there are.
         let seed = Random::new(self.seed.wrapping_add(u64::from(n) << 32)).draw();
         let play = Play {
             settings: Settings {
@@ -164,7 +164,7 @@ fn criticality(rounds: &[Round]) -> Vec<(BeadId, f64)> {
     shares
 }
 
-impl Figures {
+impl StudyFigures {
     #[expect(
         clippy::cast_precision_loss,
         reason = "the numbers are for people and far from the bounds"

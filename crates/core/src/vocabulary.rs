@@ -102,6 +102,8 @@ macro_rules! words {
     };
 }
 
+pub(crate) use words;
+
 words! {
     /// Where an issue stands. The real `bd` has these; a store may hold others.
     Status {

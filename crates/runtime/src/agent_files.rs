@@ -207,7 +207,7 @@ mod tests {
     use beads_ralph_core::agent::report_in;
     use beads_ralph_core::bead::{Model, QaResult, ScrumResult};
     use beads_ralph_core::implement::ralf::Severity;
-    use beads_ralph_core::implement::report::{Gate, Read, Status, gate, read};
+    use beads_ralph_core::implement::report::{EvidenceGate, Read, ReportStatus, gate, read};
     use beads_ralph_core::implement::{AUDITED, Agent, Mode, Stage, worker_for};
     use serde_json::Value;
 
@@ -350,14 +350,14 @@ mod tests {
         let red = report("tdd-red-team");
         assert_eq!(
             (red.status, gate(&red.evidence)),
-            (Status::Complete, Gate::Fail)
+            (ReportStatus::Complete, EvidenceGate::Fail)
         );
         let tests = red.evidence.tests.unwrap();
         assert!(tests.counts.failing.unwrap() > 0);
         let green = report("tdd-green-team");
         assert_eq!(
             (green.status, gate(&green.evidence)),
-            (Status::Complete, Gate::Pass)
+            (ReportStatus::Complete, EvidenceGate::Pass)
         );
         let cause = report("bug-diagnoser");
         assert!(cause.commits.is_empty() && cause.reproduction_steps.is_some());
@@ -369,11 +369,11 @@ mod tests {
         );
         let docs = report("docs-edits-team");
         let edits = docs.docs_edits.unwrap();
-        assert_eq!(gate(&docs.evidence), Gate::NotApplicable);
+        assert_eq!(gate(&docs.evidence), EvidenceGate::NotApplicable);
         assert!(docs.commits.contains(&edits.commit.unwrap()));
         assert!(!edits.summary.is_empty() && edits.skipped.len() == 1);
         assert!(report("pr-comment-fixer-team").comment_fix.is_some());
-        assert_eq!(report("general-purpose").status, Status::NeedsHuman);
+        assert_eq!(report("general-purpose").status, ReportStatus::NeedsHuman);
     }
 
     #[test]

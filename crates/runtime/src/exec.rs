@@ -1,6 +1,6 @@
 //! Works on one bead until its Definition of Done is met or its attempts are used up (contracts §8.3).
 //!
-//! What to do next is decided by [`Pursuit`](beads_ralph_core::dod::Pursuit) in core; here it is done: the agent is called, the checks are run, evidence is kept, and
+//! What to do next is decided by [`RetryLoop`](beads_ralph_core::dod::RetryLoop) in core; here it is done: the agent is called, the checks are run, evidence is kept, and
 //! the bead is updated after every step, so that a crash at any point leaves a bead that can be run again.
 //! The checks are those that the bead had at the start; nothing that an agent writes can change them.
 
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use beads_ralph_core::agent::{Budget, CostSource, Outcome, Status, Tokens};
 use beads_ralph_core::check::CheckRecord;
-use beads_ralph_core::dod::{AgentEnd, DodBead, Settings};
+use beads_ralph_core::dod::{AgentEnd, DodBead, RetrySettings};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -89,7 +89,7 @@ pub fn pursue<'a>(
     workshop: &'a Workshop<'a>,
     keeper: &'a mut dyn Keeper,
     worker: Option<&'a mut dyn Worker>,
-    settings: Settings,
+    settings: RetrySettings,
     listener: &'a mut dyn Listener,
 ) -> Result<Report, KeeperError> {
     let tree = Tree::at(workshop.root, workshop.home, workshop.units);

@@ -3,7 +3,7 @@
 //! A directory that comes earlier hides formulas of the same name in later ones. Files are read when they are asked for; a broken
 //! one that nobody asks for is in nobody's way.
 
-use beads_ralph_core::formula::{Format, FormulaName, Sheet, Shelf, UnsafeName};
+use beads_ralph_core::formula::{Format, FormulaFile, FormulaName, FormulaSource, UnsafeName};
 use camino::{Utf8Path, Utf8PathBuf};
 use thiserror::Error;
 
@@ -14,7 +14,6 @@ use crate::repo;
 /// The directory of formulas within a `.beads` directory.
 pub const DIRECTORY: &str = "formulas";
 
-/// The largest formula file.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
 macro_rules! built_in {
@@ -59,13 +58,10 @@ pub fn write_built_in(beads: &Utf8Path) -> Result<Vec<Utf8PathBuf>, FileError> {
 /// Whose formulas a directory holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner {
-    /// The project's store.
     Project,
     /// The checkout, whose store is elsewhere.
     Checkout,
-    /// The user.
     User,
-    /// The program itself.
     BuiltIn,
 }
 
@@ -84,15 +80,11 @@ impl Owner {
 /// A formula's file, unread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// The formula's name.
     pub name: String,
-    /// Whose it is.
     pub owner: Owner,
-    /// Where it is, for people.
     pub path: String,
 }
 
-/// The search path.
 #[derive(Debug, Clone)]
 pub struct Formulas {
     directories: Vec<(Owner, Utf8PathBuf)>,
@@ -174,14 +166,14 @@ impl Formulas {
         })
     }
 
-    fn read(&self, name: &FormulaName) -> Result<Option<Sheet>, String> {
+    fn read(&self, name: &FormulaName) -> Result<Option<FormulaFile>, String> {
         let sheet = self.read_file(name)?;
         Ok(sheet.or_else(|| built_in(name)))
     }
 
-    fn read_file(&self, name: &FormulaName) -> Result<Option<Sheet>, String> {
+    fn read_file(&self, name: &FormulaName) -> Result<Option<FormulaFile>, String> {
         for (_, directory) in &self.directories {
-            let mut sheet: Option<Sheet> = None;
+            let mut sheet: Option<FormulaFile> = None;
             for format in Format::ALL {
                 let path = directory.join(format!("{}{}", name.as_str(), format.ending()));
                 let bytes = match files::read(&path) {
@@ -209,7 +201,7 @@ impl Formulas {
 #[derive(Debug, Clone)]
 pub struct Beside {
     name: FormulaName,
-    sheet: Sheet,
+    sheet: FormulaFile,
     siblings: Formulas,
     others: Formulas,
 }
@@ -221,8 +213,8 @@ impl Beside {
     }
 }
 
-impl Shelf for Beside {
-    fn fetch(&self, name: &FormulaName) -> Result<Option<Sheet>, String> {
+impl FormulaSource for Beside {
+    fn fetch(&self, name: &FormulaName) -> Result<Option<FormulaFile>, String> {
         if *name == self.name {
             return Ok(Some(self.sheet.clone()));
         }
@@ -248,16 +240,15 @@ pub enum BadFile {
     /// Its name cannot be that of a formula.
     #[error(transparent)]
     Unsafe(#[from] UnsafeName),
-    /// It cannot be read.
     #[error(transparent)]
     File(#[from] FileError),
-    /// It is no text, or too much of it.
+    /// It is not a text, or too large.
     #[error("{0}")]
     Text(String),
 }
 
-impl Shelf for Formulas {
-    fn fetch(&self, name: &FormulaName) -> Result<Option<Sheet>, String> {
+impl FormulaSource for Formulas {
+    fn fetch(&self, name: &FormulaName) -> Result<Option<FormulaFile>, String> {
         self.read(name)
     }
 
@@ -301,11 +292,11 @@ fn built_in_path(file: &str) -> String {
     format!("<built-in>/{file}")
 }
 
-fn built_in(name: &FormulaName) -> Option<Sheet> {
+fn built_in(name: &FormulaName) -> Option<FormulaFile> {
     Format::ALL.into_iter().find_map(|format| {
         let wanted = format!("{}{}", name.as_str(), format.ending());
         let (file, text) = BUILT_IN.iter().find(|(file, _)| *file == wanted)?;
-        Some(Sheet {
+        Some(FormulaFile {
             path: built_in_path(file),
             format,
             text: (*text).to_owned(),
@@ -314,7 +305,7 @@ fn built_in(name: &FormulaName) -> Option<Sheet> {
     })
 }
 
-fn to_sheet(path: &Utf8Path, format: Format, bytes: Vec<u8>) -> Result<Sheet, String> {
+fn to_sheet(path: &Utf8Path, format: Format, bytes: Vec<u8>) -> Result<FormulaFile, String> {
     let shown = repo::shown(path);
     if bytes.len() > MAX_BYTES {
         let limit = MAX_BYTES >> 20;
@@ -328,7 +319,7 @@ fn to_sheet(path: &Utf8Path, format: Format, bytes: Vec<u8>) -> Result<Sheet, St
     let text = text
         .strip_prefix('\u{feff}')
         .map_or(text.clone(), str::to_owned);
-    Ok(Sheet {
+    Ok(FormulaFile {
         path: shown,
         format,
         text,

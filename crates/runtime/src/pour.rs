@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use beads_ralph_core::bead::{BeadId, FieldError};
 use beads_ralph_core::formula::{Molecule, Pouring};
-use beads_ralph_core::issue::{Edit, Entry, Issue, Record};
-use serde_json::Map;
+use beads_ralph_core::issue::{Document, Edit, Entry, Issue, Record};
+use beads_ralph_core::vocabulary::metadata;
 use thiserror::Error;
 
 use crate::store::{Guard, Stamp, Store, StoreError, Write};
@@ -16,13 +16,11 @@ use crate::store::{Guard, Stamp, Store, StoreError, Write};
 /// What is to be poured.
 #[derive(Debug, Clone, Copy)]
 pub struct Order<'a> {
-    /// The molecule.
     pub molecule: &'a Molecule,
     /// Others that become parts of it.
     pub attached: &'a [Molecule],
     /// Who is to look after the root.
     pub assignee: Option<&'a str>,
-    /// Tags of the root.
     pub labels: &'a [String],
     /// Whether it vanishes.
     pub is_wisp: bool,
@@ -34,21 +32,17 @@ pub struct Order<'a> {
 /// A molecule that was poured, or would be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Poured {
-    /// The formula.
     pub formula: String,
-    /// The root.
     pub root: BeadId,
     /// The beads of its steps and gates, in the order of the formula, each with its name in the formula.
     pub parts: Vec<(String, BeadId)>,
 }
 
-/// Why nothing was poured.
 #[derive(Debug, Error)]
 pub enum PourError {
     /// A bead would not be one that a store takes.
     #[error("a bead of the formula cannot be kept: {}", .0.first().map(ToString::to_string).unwrap_or_default())]
     Invalid(Vec<FieldError>),
-    /// The store said no.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -58,7 +52,6 @@ pub enum PourError {
 pub struct Draft {
     /// The molecules, the main one first.
     pub poured: Vec<Poured>,
-    /// Their beads.
     pub issues: Vec<Issue>,
 }
 
@@ -122,8 +115,8 @@ pub fn pour(
 
 /// Tells a bead of its molecule, if it is still as it was.
 fn linked(bead: &Record, root: &BeadId) -> Write {
-    let mut metadata = Map::new();
-    metadata.insert("molecule".to_owned(), root.as_str().into());
+    let mut metadata = Document::new();
+    metadata.insert(metadata::MOLECULE.to_owned(), root.as_str().into());
     Write::Update {
         id: bead.issue.id().clone(),
         edits: vec![Edit::MergeMetadata(metadata)],

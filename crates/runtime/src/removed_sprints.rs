@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::store::{Control, Stamp, Store, StoreError};
 
@@ -51,7 +51,7 @@ pub fn remember(
         let value = if after.is_empty() {
             Value::Null
         } else {
-            json!(after)
+            after.into_iter().map(Value::from).collect()
         };
         let seen = row.map_or(0, |row| row.version);
         tries -= 1;

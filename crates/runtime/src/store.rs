@@ -7,56 +7,52 @@
 
 mod bd;
 mod error;
-mod family;
-mod lease;
 mod memory;
-mod place;
+mod registry;
 mod rules;
 mod sqlite;
 
-pub use bd::{BdStore, OWN_BUILD};
-pub use error::StoreError;
-pub use family::below;
-pub use lease::{Control, Lease};
+pub use bd::{BdStore, Moved, OWN_BUILD, init_from_bd};
+pub use error::{SpecificError, StoreError};
 pub use memory::MemoryStore;
-pub use place::{
-    Initialized, Kind, Moved, Place, Scratch, find, find_by, find_in, init, init_from_bd, init_in,
-    options, root_of,
+pub use registry::{
+    Doctor, Initialized, Opened, Options, Owner, Place, StoreKind, find, find_by, find_in, init,
+    init_in, options, root_of,
 };
-pub use sqlite::{CheckReport, Opened, Options, RepairReport, SqliteStore, check, repair};
+pub use sqlite::{CheckReport, RepairReport, SqliteStore, check, repair};
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::ControlFlow;
 
-use beads_ralph_core::bead::{BeadId, Timestamp};
+use beads_ralph_core::bead::{self, BeadId};
 use beads_ralph_core::issue::{
     Abandoned, Blocker, Claim, Comment, Edit, Entry, Event, Fence, Grouping, Holder, Query, Record,
 };
 use beads_ralph_core::vocabulary::EdgeType;
+use jiff::Timestamp;
 use serde_json::Value;
+
+/// What a store answers.
+pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
 /// Who writes, and when. The time is handed in, so that a test can choose it.
 #[derive(Debug, Clone, Copy)]
 pub struct Stamp<'a> {
-    /// Who.
     pub actor: &'a str,
-    /// When.
-    pub at: jiff::Timestamp,
+    pub at: Timestamp,
 }
 
 impl Stamp<'_> {
     /// The time as documents have it.
-    pub fn time(&self) -> Timestamp {
-        Timestamp::from_instant(self.at)
+    pub fn time(&self) -> bead::Timestamp {
+        bead::Timestamp::from_instant(self.at)
     }
 }
 
 /// What must be true of an issue for a change to happen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Guard {
-    /// Its status.
     pub status: Option<String>,
-    /// Its version.
     pub version: Option<u64>,
     /// That nothing holds it back.
     pub is_free: bool,
@@ -87,28 +83,21 @@ impl Guard {
 /// One change of a batch.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Write {
-    /// A new issue.
     Insert(Box<Entry>),
     /// A change of an issue that is there.
     Update {
-        /// The issue.
         id: BeadId,
-        /// What to do to it, in order.
         edits: Vec<Edit>,
-        /// What must be true of it.
         guard: Guard,
     },
     /// The end of an issue, with its comments and its claim. Edges of others to it go with it; its history stays.
     Delete {
-        /// The issue.
         id: BeadId,
-        /// What must be true of it.
         guard: Guard,
     },
 }
 
 impl Write {
-    /// The issue that it is about.
     pub fn id(&self) -> &BeadId {
         match self {
             Self::Insert(entry) => entry.issue.id(),
@@ -125,9 +114,7 @@ pub enum Capability {
     AtomicBatches,
     /// Guards on version, fence and being free.
     Guards,
-    /// The history of changes.
     History,
-    /// Leases and control rows.
     Leases,
     /// Fields that the store does not know, kept as they came.
     UnknownFields,
@@ -139,14 +126,13 @@ pub enum Capability {
     ExactDocuments,
     /// Edges to issues that do not exist.
     MissingTargets,
-    /// Any value where the store has rules of its own: priorities beyond 0 to 4, types of edges, flags.
+    /// Any value where the store has its own rules: priorities beyond 0 to 4, types of edges, flags.
     AnyValue,
     /// What was known of an id that was deleted: its version and its fence go on when it comes again.
     DeletedIds,
 }
 
 impl Capability {
-    /// Every capability.
     pub const ALL: [Self; 11] = [
         Self::AtomicBatches,
         Self::Guards,
@@ -172,7 +158,7 @@ impl Capability {
             Self::Versions => "count versions",
             Self::Times => "take the time of a change from the writer",
             Self::ExactDocuments => "keep documents to the last character",
-            Self::MissingTargets => "keep an edge to a bead that is not there",
+            Self::MissingTargets => "keep an edge to a missing bead",
             Self::AnyValue => "take every value",
             Self::DeletedIds => "remember what was deleted",
         }
@@ -211,7 +197,7 @@ impl Capability {
 /// - **Claims.** [`claim`](Self::claim) is a compare-and-set: of any number of claimers exactly one succeeds. It takes an issue
 ///   that is `open` and, unless told otherwise, not held back; it gives the next fence, which never falls (Z-2).
 /// - **Fences.** A change with a fence happens only while the claim with that fence is held; closing again what was
-///   closed with it changes nothing and is no error. Without a fence an issue that is held can be remarked upon (comments,
+///   closed with it changes nothing and succeeds. Without a fence an issue that is held can be remarked upon (comments,
 ///   notes, labels) and not be changed otherwise, unless it is forced. Closing or reopening an issue, releasing and
 ///   reclaiming end its claim.
 /// - **Edges.** There is at most one edge between two issues in one direction. `blocks` and its like never form a cycle, and
@@ -235,18 +221,14 @@ pub trait Store: Send {
     }
 
     /// The records of some ids, in that order; those that do not exist are left out.
-    fn get(&self, ids: &[BeadId]) -> Result<Vec<Record>, StoreError>;
+    fn get(&self, ids: &[BeadId]) -> Result<Vec<Record>>;
 
     /// The records that a query selects, in its order, up to its limit.
-    fn find(&self, query: &Query) -> Result<Vec<Record>, StoreError>;
+    fn find(&self, query: &Query) -> Result<Vec<Record>>;
 
     /// Shows the records that [`find`](Self::find) would give, one after the other, until whoever looks has seen enough. They need
     /// not all be held at once, and whoever is shown them may ask more: everything is of one state, if the store has states.
-    fn visit(
-        &self,
-        query: &Query,
-        see: &mut dyn FnMut(Record) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
+    fn visit(&self, query: &Query, see: &mut dyn FnMut(Record) -> ControlFlow<()>) -> Result<()> {
         for record in self.find(query)? {
             if see(record).is_break() {
                 break;
@@ -257,7 +239,7 @@ pub trait Store: Send {
 
     /// How many records [`find`](Self::find) would give. A store may answer from what it keeps beside the records, so that damage
     /// there makes this wrong without a word; looking the store over finds it.
-    fn count(&self, query: &Query) -> Result<usize, StoreError> {
+    fn count(&self, query: &Query) -> Result<usize> {
         let mut n = 0;
         self.visit(query, &mut |_| {
             n += 1;
@@ -267,11 +249,7 @@ pub trait Store: Send {
     }
 
     /// The same for each group; a record can be in several groups, or in one without a name. Groups without records are left out.
-    fn count_by(
-        &self,
-        query: &Query,
-        grouping: Grouping,
-    ) -> Result<BTreeMap<String, usize>, StoreError> {
+    fn count_by(&self, query: &Query, grouping: Grouping) -> Result<BTreeMap<String, usize>> {
         let mut counts = BTreeMap::new();
         self.visit(query, &mut |record| {
             for group in grouping.groups(&record.issue) {
@@ -283,7 +261,7 @@ pub trait Store: Send {
     }
 
     /// The statuses of some ids, in that order; nothing for those that do not exist. Damage is met as by [`count`](Self::count).
-    fn statuses(&self, ids: &[BeadId]) -> Result<Vec<Option<String>>, StoreError> {
+    fn statuses(&self, ids: &[BeadId]) -> Result<Vec<Option<String>>> {
         let status = |id: &BeadId| {
             let record = self.get(std::slice::from_ref(id))?.pop();
             Ok(record.map(|record| record.issue.status().to_owned()))
@@ -292,28 +270,28 @@ pub trait Store: Send {
     }
 
     /// Ids that start with a text, at most `limit`, in order.
-    fn ids_with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<BeadId>, StoreError>;
+    fn ids_with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<BeadId>>;
 
     /// Ids that start with a text and that an issue has or once had, in order. Deleted issues keep theirs in the history.
-    fn ids_ever_with_prefix(&self, prefix: &str) -> Result<Vec<BeadId>, StoreError> {
+    fn ids_ever_with_prefix(&self, prefix: &str) -> Result<Vec<BeadId>> {
         let events = self.events(None, 0, usize::MAX)?;
         let ids = events.into_iter().map(|event| event.issue);
         let ids: BTreeSet<BeadId> = ids.filter(|id| id.as_str().starts_with(prefix)).collect();
         Ok(ids.into_iter().collect())
     }
 
-    /// What was said about an issue, oldest first.
-    fn comments(&self, id: &BeadId) -> Result<Vec<Comment>, StoreError>;
+    /// The comments on an issue, oldest first.
+    fn comments(&self, id: &BeadId) -> Result<Vec<Comment>>;
 
     /// What holds an issue back now.
-    fn blockers(&self, id: &BeadId) -> Result<Vec<Blocker>, StoreError>;
+    fn blockers(&self, id: &BeadId) -> Result<Vec<Blocker>>;
 
     /// The issues with an edge to this one, and the type of that edge, in order of their ids.
-    fn dependents(&self, id: &BeadId) -> Result<Vec<(BeadId, String)>, StoreError>;
+    fn dependents(&self, id: &BeadId) -> Result<Vec<(BeadId, String)>>;
 
     /// How many issues have a `blocks` edge to each of these, in that order: what [`dependents`](Self::dependents) tells,
     /// counted.
-    fn count_blocked_by(&self, ids: &[BeadId]) -> Result<Vec<usize>, StoreError> {
+    fn count_blocked_by(&self, ids: &[BeadId]) -> Result<Vec<usize>> {
         let count = |id| {
             let dependents = self.dependents(id)?;
             let blocked = dependents
@@ -325,16 +303,11 @@ pub trait Store: Send {
     }
 
     /// The history of an issue, or of all, oldest first, after an event's number.
-    fn events(
-        &self,
-        issue: Option<&BeadId>,
-        after: u64,
-        limit: usize,
-    ) -> Result<Vec<Event>, StoreError>;
+    fn events(&self, issue: Option<&BeadId>, after: u64, limit: usize) -> Result<Vec<Event>>;
 
     /// Which issues changed after a change's number, oldest first, each with the number of its change. The numbers mean something only
     /// as long as the store is open.
-    fn changes(&self, after: u64, limit: usize) -> Result<Vec<(u64, BeadId)>, StoreError> {
+    fn changes(&self, after: u64, limit: usize) -> Result<Vec<(u64, BeadId)>> {
         let events = self.events(None, after, limit)?;
         Ok((events.into_iter())
             .map(|event| (event.number, event.issue))
@@ -342,27 +315,17 @@ pub trait Store: Send {
     }
 
     /// Does all of a batch, or nothing. The answer has the version of each issue afterwards.
-    fn write(&mut self, batch: &[Write], by: Stamp<'_>) -> Result<Vec<u64>, StoreError>;
+    fn write(&mut self, batch: &[Write], by: Stamp<'_>) -> Result<Vec<u64>>;
 
     /// Takes an issue for a holder until the lease is over (L-11).
-    fn claim(
-        &mut self,
-        id: &BeadId,
-        claim: &NewClaim<'_>,
-        by: Stamp<'_>,
-    ) -> Result<Record, StoreError>;
+    fn claim(&mut self, id: &BeadId, claim: &NewClaim<'_>, by: Stamp<'_>) -> Result<Record>;
 
     /// Says that the holder is alive, and moves the end of the lease, never to an earlier time. It is no
     /// change of the issue: neither version nor history.
-    fn heartbeat(
-        &mut self,
-        id: &BeadId,
-        fence: Fence,
-        lease_until: jiff::Timestamp,
-    ) -> Result<Claim, StoreError>;
+    fn heartbeat(&mut self, id: &BeadId, fence: Fence, lease_until: Timestamp) -> Result<Claim>;
 
     /// Gives an issue back: it is `open` again.
-    fn release(&mut self, id: &BeadId, fence: Fence, by: Stamp<'_>) -> Result<Record, StoreError>;
+    fn release(&mut self, id: &BeadId, fence: Fence, by: Stamp<'_>) -> Result<Record>;
 
     /// Takes an issue from a holder that is gone: it is `open` again. The fence says which claim was looked
     /// at, so that a newer one is left alone.
@@ -372,53 +335,83 @@ pub trait Store: Send {
         fence: Fence,
         why: Abandoned,
         by: Stamp<'_>,
-    ) -> Result<Record, StoreError>;
+    ) -> Result<Record>;
 
     /// Takes a lease on a name, or on one of several names whichever is free first (Z-14).
     fn acquire(
         &mut self,
         names: &[&str],
         holder: &Holder,
-        until: jiff::Timestamp,
+        until: Timestamp,
         by: Stamp<'_>,
-    ) -> Result<Option<Lease>, StoreError>;
+    ) -> Result<Option<Lease>>;
 
     /// Moves the end of a lease that is held.
-    fn renew(
-        &mut self,
-        name: &str,
-        fence: Fence,
-        until: jiff::Timestamp,
-    ) -> Result<Lease, StoreError>;
+    fn renew(&mut self, name: &str, fence: Fence, until: Timestamp) -> Result<Lease>;
 
     /// Gives a lease back; nothing happens when it is no longer held.
-    fn give_back(&mut self, name: &str, fence: Fence) -> Result<(), StoreError>;
+    fn give_back(&mut self, name: &str, fence: Fence) -> Result<()>;
 
     /// The leases whose names start with a text and that are not over.
-    fn leases(&self, prefix: &str, now: jiff::Timestamp) -> Result<Vec<Lease>, StoreError>;
+    fn leases(&self, prefix: &str, now: Timestamp) -> Result<Vec<Lease>>;
 
     /// The control rows whose keys start with a text (Z-15).
-    fn controls(&self, prefix: &str) -> Result<Vec<Control>, StoreError>;
+    fn controls(&self, prefix: &str) -> Result<Vec<Control>>;
 
     /// Sets a control row if its version is the one that was seen; 0 means that there is none. A null removes it.
-    fn set_control(
-        &mut self,
-        key: &str,
-        value: &Value,
-        seen: u64,
-        by: Stamp<'_>,
-    ) -> Result<u64, StoreError>;
+    fn set_control(&mut self, key: &str, value: &Value, seen: u64, by: Stamp<'_>) -> Result<u64>;
 }
 
 /// How an issue is claimed.
 #[derive(Debug, Clone, Copy)]
 pub struct NewClaim<'a> {
-    /// For whom.
     pub holder: &'a Holder,
     /// Until when, unless the holder says that it is alive.
-    pub lease_until: jiff::Timestamp,
+    pub lease_until: Timestamp,
     /// Also when something holds it back.
     pub is_forced: bool,
     /// The claim of somebody who is gone, and why that is known: it ends in the same step, so that nobody comes between.
     pub instead_of: Option<(Fence, Abandoned)>,
+}
+
+/// Everything below a bead, each once.
+pub fn below(store: &dyn Store, root: &BeadId) -> Result<Vec<Record>> {
+    let mut seen = HashSet::from([root.clone()]);
+    let mut level = vec![root.clone()];
+    let mut found = Vec::new();
+    while !level.is_empty() {
+        let mut parts = Vec::new();
+        for id in &level {
+            let dependents = store.dependents(id)?.into_iter();
+            let children = dependents.filter(|(_, kind)| kind == EdgeType::ParentChild);
+            parts.extend(children.map(|(child, _)| child));
+        }
+        parts.retain(|id| seen.insert(id.clone()));
+        found.extend(store.get(&parts)?);
+        level = parts;
+    }
+    Ok(found)
+}
+
+/// That a name is taken, by whom and until when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lease {
+    /// The name: a slot, a port, an account.
+    pub name: String,
+    /// Rises each time the name is taken.
+    pub fence: Fence,
+    pub holder: Holder,
+    pub until: Timestamp,
+}
+
+/// A value that processes share, with a version to compare before it is set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Control {
+    pub key: String,
+    pub value: Value,
+    /// How often it was set.
+    pub version: u64,
+    pub actor: String,
+    /// When, to the microsecond.
+    pub at: Timestamp,
 }

@@ -10,7 +10,7 @@ use beads_ralph_core::bead::{self, BeadId};
 use beads_ralph_core::dod::{DodBead, DodStatus};
 use beads_ralph_core::implement::linked_source;
 use beads_ralph_core::issue::{Abandoned, Edit, Holder, Order, Query, Record, StatusFilter};
-use beads_ralph_core::watchdog::{self, Counts, Step, WAITING, WATCHED, Watched, Worker};
+use beads_ralph_core::watchdog::{self, Counts, Decision, WAITING, WATCHED, WatchedBead, Worker};
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -40,8 +40,8 @@ pub struct Watchdog<'a> {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Seen {
-    pub bead: Watched,
-    pub step: Step,
+    pub bead: WatchedBead,
+    pub step: Decision,
     pub silence: Option<Duration>,
     /// The reminder or the alert, from the project's root.
     pub file: Option<String>,
@@ -50,7 +50,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    fn new(bead: Watched, worker: Worker, now: Timestamp) -> Self {
+    fn new(bead: WatchedBead, worker: Worker, now: Timestamp) -> Self {
         Self {
             step: watchdog::decide(&bead, worker, now),
             silence: bead.silence(now),
@@ -144,10 +144,10 @@ fn count(counts: &mut Counts, seen: &Seen) {
         return;
     }
     match seen.step {
-        Step::Fresh | Step::Nobody | Step::Waits => {}
-        Step::Nudge => counts.nudges_sent += 1,
-        Step::Restart(_) => counts.restarts_done += 1,
-        Step::GiveUp(_) => counts.failures += 1,
+        Decision::Fresh | Decision::Nobody | Decision::Waits => {}
+        Decision::Nudge => counts.nudges_sent += 1,
+        Decision::Restart(_) => counts.restarts_done += 1,
+        Decision::GiveUp(_) => counts.failures += 1,
     }
 }
 
@@ -179,11 +179,11 @@ struct Alert {
 impl Watchdog<'_> {
     pub(super) fn nudge(
         &self,
-        bead: &Watched,
+        bead: &WatchedBead,
         holder: Option<&Holder>,
         now: Timestamp,
     ) -> Result<String, FileError> {
-        let Watched { id, title, .. } = bead;
+        let WatchedBead { id, title, .. } = bead;
         let minutes = bead.silence(now).map(watchdog::minutes).unwrap_or_default();
         let last = bead.last_activity.map(bead::Timestamp::from_instant);
         let nudge = Nudge {
@@ -202,11 +202,11 @@ impl Watchdog<'_> {
 
     pub(super) fn alert(
         &self,
-        bead: &Watched,
+        bead: &WatchedBead,
         why: &str,
         now: Timestamp,
     ) -> Result<String, FileError> {
-        let Watched { id, title, .. } = bead;
+        let WatchedBead { id, title, .. } = bead;
         let alert = Alert {
             timestamp: bead::Timestamp::from_instant(now),
             severity: "critical",
@@ -268,17 +268,17 @@ impl Watchdog<'_> {
     /// Looks at one bead, and again under its lock when it is silent, so that the change fits its current state.
     fn look_at_file(&self, file: &BeadFile, now: Timestamp) -> Result<Option<Seen>, WatchdogError> {
         let mut seen = see(file, now);
-        if seen.step == Step::Fresh {
+        if seen.step == Decision::Fresh {
             return Ok(Some(seen));
         }
         if self.is_dry_run {
             if file.is_held()? {
-                seen.step = Step::Fresh;
+                seen.step = Decision::Fresh;
             }
             return Ok(Some(seen));
         }
         let Some(_lock) = file.lock()? else {
-            seen.step = Step::Fresh;
+            seen.step = Decision::Fresh;
             return Ok(Some(seen));
         };
         let file = match BeadFile::read(file.path()) {
@@ -293,13 +293,13 @@ impl Watchdog<'_> {
     fn act(&self, file: &BeadFile, seen: &mut Seen, now: Timestamp) -> Result<(), WatchdogError> {
         let stamp = bead::Timestamp::from_instant(now);
         let document = match &seen.step {
-            Step::Fresh | Step::Nobody | Step::Waits => return Ok(()),
-            Step::Nudge => {
+            Decision::Fresh | Decision::Nobody | Decision::Waits => return Ok(()),
+            Decision::Nudge => {
                 seen.file = Some(self.nudge(&seen.bead, None, now)?);
                 return Ok(());
             }
-            Step::Restart(why) => watchdog::restarted_file(file.bead(), why, &stamp),
-            Step::GiveUp(why) => watchdog::given_up_file(file.bead(), why, &stamp),
+            Decision::Restart(why) => watchdog::restarted_file(file.bead(), why, &stamp),
+            Decision::GiveUp(why) => watchdog::given_up_file(file.bead(), why, &stamp),
         };
         match file.write_document(&document) {
             Ok(()) => {}
@@ -309,7 +309,7 @@ impl Watchdog<'_> {
             }
             Err(error) => return Err(error.into()),
         }
-        if let Step::GiveUp(why) = &seen.step {
+        if let Decision::GiveUp(why) = &seen.step {
             seen.file = Some(self.alert(&seen.bead, why, now)?);
         }
         Ok(())
@@ -322,7 +322,7 @@ fn is_watched(bead: &DodBead) -> bool {
 
 /// What is to be done about a bead whose lock is free.
 fn see(file: &BeadFile, now: Timestamp) -> Seen {
-    let bead = Watched::of_bead(file.bead());
+    let bead = WatchedBead::of_bead(file.bead());
     let version = file.bead().meta("executor_version");
     let version = version.and_then(|version| version.as_str());
     // `exec` names nobody, and holds the lock until it has written how it ended.
@@ -368,23 +368,23 @@ impl Watchdog<'_> {
         worker: Worker,
         now: Timestamp,
     ) -> Result<Seen, WatchdogError> {
-        let mut seen = Seen::new(Watched::of_record(record), worker, now);
+        let mut seen = Seen::new(WatchedBead::of_record(record), worker, now);
         if self.is_dry_run {
             return Ok(seen);
         }
         let stamp = bead::Timestamp::from_instant(now);
         let issue = &record.issue;
         match &seen.step {
-            Step::Fresh | Step::Nobody | Step::Waits => {}
-            Step::Nudge => {
+            Decision::Fresh | Decision::Nobody | Decision::Waits => {}
+            Decision::Nudge => {
                 let holder = record.claim.as_ref().map(|claim| &claim.holder);
                 seen.file = Some(self.nudge(&seen.bead, holder, now)?);
             }
-            Step::Restart(why) => {
+            Decision::Restart(why) => {
                 let edits = watchdog::restarted(issue, why, self.actor, &stamp);
                 seen.is_overtaken = !self.change(store, record, edits, now)?;
             }
-            Step::GiveUp(why) => {
+            Decision::GiveUp(why) => {
                 let edits = watchdog::given_up(issue, why, self.actor, &stamp);
                 seen.is_overtaken = !self.change(store, record, edits, now)?;
                 if !seen.is_overtaken {

@@ -1,5 +1,5 @@
 //! A store file that is not what was written: what is read is right or refused, the doctor finds the damage, and
-//! mending brings everything back.
+//! a repair brings everything back.
 
 #[cfg(test)]
 mod damage {
@@ -223,7 +223,7 @@ mod damage {
         truth.records.iter().map(entry).collect()
     }
 
-    /// What mending must bring back: every issue with all that people put into it, and who works on it.
+    /// What a repair must bring back: every issue with all that people put into it, and who works on it.
     #[derive(Debug, PartialEq)]
     struct Essence {
         issue: Issue,
@@ -254,7 +254,7 @@ mod damage {
         from_export: usize,
     }
 
-    /// What is there to mend a file with, besides what is left of it.
+    /// What a file can be repaired with besides what is left of it.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     enum Help {
         /// Nothing.
@@ -263,7 +263,7 @@ mod damage {
         Export,
     }
 
-    /// One damaged file: nothing wrong is read; what is not harmless is found; mending brings everything back.
+    /// One damaged file: nothing wrong is read; what is not harmless is found; a repair brings everything back.
     fn try_one(
         bytes: &[u8],
         truth: &Truth,
@@ -297,11 +297,11 @@ mod damage {
             Help::None => BTreeMap::new(),
             Help::Export => export(truth),
         };
-        let mended = repair(&path, export, at(20), Options::default()).unwrap();
-        let mended = mended.unwrap_or_else(|| panic!("{case}: nothing was mended"));
-        assert_eq!(mended.lost, [], "{case}");
-        tally.from_history += mended.from_history.len();
-        tally.from_export += mended.from_export.len();
+        let repaired = repair(&path, export, at(20), Options::default()).unwrap();
+        let repaired = repaired.unwrap_or_else(|| panic!("{case}: nothing was repaired"));
+        assert_eq!(repaired.lost, [], "{case}");
+        tally.from_history += repaired.from_history.len();
+        tally.from_export += repaired.from_export.len();
         let report = check(&path, Options::default()).unwrap();
         assert!(report.is_healthy(), "{case}: {:?}", report.findings);
         let (after, n_refused) = read(&path);
@@ -311,7 +311,7 @@ mod damage {
             assert!(after.fence >= before.fence, "{case}: the fence fell");
             before.fence = after.fence;
             // Who held a bead is not in an export.
-            if mended.from_export.contains(before.issue.id()) {
+            if repaired.from_export.contains(before.issue.id()) {
                 before.claim = None;
             }
             assert!(
@@ -371,17 +371,17 @@ mod damage {
     }
 
     #[test]
-    fn byte_flips_give_no_wrong_row_and_are_mended_from_the_file_alone() {
+    fn byte_flips_give_no_wrong_row_and_are_repaired_from_the_file_alone() {
         flips(0x5eed, Help::None);
     }
 
     #[test]
-    fn byte_flips_give_no_wrong_row_and_are_mended_with_an_export() {
+    fn byte_flips_give_no_wrong_row_and_are_repaired_with_an_export() {
         flips(0xbeef, Help::Export);
     }
 
     #[test]
-    fn sixty_truncations_give_no_wrong_row_and_are_mended() {
+    fn sixty_truncations_give_no_wrong_row_and_are_repaired() {
         let (_directory, root, bytes, truth) = filled();
         let trial = root.join("trial");
         files::create_directory(&trial).unwrap();
@@ -404,7 +404,7 @@ mod damage {
     }
 
     #[test]
-    fn the_first_page_is_mended_without_an_export() {
+    fn the_first_page_is_repaired_without_an_export() {
         let (_directory, root, bytes, truth) = filled();
         let trial = root.join("trial");
         files::create_directory(&trial).unwrap();

@@ -1,14 +1,14 @@
 //! Runs under fire: the real engine, performer, lookout, recovery and store, in a world in memory where everything goes wrong by a seed.
 //!
 //! Calls fail, act and answer with an error, or are the last ones of their process; answers come late and twice; agents fail, hang, lie and
-//! meddle; users close, open and change beads, pause and stop; processes die between any two calls, and others go on with their runs, one
+//! meddle; users close, open and change beads, pause and stop; processes die between any two calls, and others resume their runs, one
 //! or two at a time. After a while the weather is fine and everything must come to its end. The world knows what really happened, and laws
 //! look at it at every step: nobody works on what another one holds, nothing goes out twice, nothing is closed or handed over but what
 //! was judged and checked at that very commit, order, attempts and budgets are kept, no bead is forgotten, every run ends, and its journal
 //! gives the same decisions again.
 //!
 //! Limits: an effect is performed as a whole at the moment when it is over, so that two effects of one process never interleave call by
-//! call; between the calls of an effect only users act. Files and real processes are not here: they have tests of their own.
+//! call; between the calls of an effect only users act. Files and real processes are not here: they have separate tests.
 
 mod books;
 mod crew;

@@ -1,7 +1,7 @@
 //! Stores of beads as projects have them: of several types, priorities and states, with labels, people and edges.
 
 use beads_ralph_core::issue::Entry;
-use beads_ralph_runtime::store::{Kind, SqliteStore, Stamp, Store as _, Write, find, init};
+use beads_ralph_runtime::store::{SqliteStore, Stamp, Store as _, Write, find, init};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
 
@@ -21,9 +21,7 @@ pub(crate) fn store(root: &Utf8Path, n_beads: usize) -> Utf8PathBuf {
     let directory = root.join(format!("beads-{n_beads}"));
     std::fs::create_dir(&directory).expect("a new directory");
     init(&directory).expect("a new store");
-    let Kind::Sqlite(file) = find(&directory).expect("it was just made").kind else {
-        unreachable!("it was not made by bd");
-    };
+    let file = find(&directory).expect("it was just made").database;
     let mut store = SqliteStore::open(&file).expect("it was just made");
     let by = Stamp {
         actor: "bench",

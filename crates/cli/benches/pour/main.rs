@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use beads_ralph_core::formula::{
-    Format, FormulaName, Given, Molecule, Sheet, Shelf, Strictness, Values, compile,
+    Format, FormulaFile, FormulaName, FormulaSource, Given, Molecule, Strictness, Values, compile,
 };
 use beads_ralph_core::issue::Entry;
 use beads_ralph_runtime::pour::{Order, draft, pour};
@@ -28,9 +28,9 @@ const MAX_RATIO: f64 = 1.5;
 /// A formula that is only a text.
 struct Text(String);
 
-impl Shelf for Text {
-    fn fetch(&self, _: &FormulaName) -> Result<Option<Sheet>, String> {
-        Ok(Some(Sheet {
+impl FormulaSource for Text {
+    fn fetch(&self, _: &FormulaName) -> Result<Option<FormulaFile>, String> {
+        Ok(Some(FormulaFile {
             path: "bench.formula.toml".to_owned(),
             format: Format::Toml,
             text: self.0.clone(),

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_runtime::store::{Kind, SqliteStore, Store as _, Write, find, init};
+use beads_ralph_runtime::store::{SqliteStore, Store as _, Write, find, init};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::data::{Sizes, entries, ready_query};
@@ -52,9 +52,7 @@ fn store(root: &Utf8Path, name: &str, n_beads: usize) -> (Utf8PathBuf, SqliteSto
     let directory = root.join(name);
     std::fs::create_dir(&directory).expect("a new directory");
     init(&directory).expect("a new store");
-    let Kind::Sqlite(file) = find(&directory).expect("it was just made").kind else {
-        unreachable!("it was not made by bd");
-    };
+    let file = find(&directory).expect("it was just made").database;
     let mut store = SqliteStore::open(&file).expect("it was just made");
     let batch: Vec<Write> = entries(n_beads)
         .map(|entry| Write::Insert(Box::new(entry)))

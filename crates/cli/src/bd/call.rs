@@ -1,21 +1,20 @@
 //! One call of the face: what was typed, how to answer, and the store with who writes and when.
 
-use std::cell::OnceCell;
-use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::ops::{ControlFlow, Deref, DerefMut};
+use std::sync::{Arc, OnceLock};
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Edit, Holder, Query, Record};
 use beads_ralph_core::vocabulary::EdgeType;
+use beads_ralph_runtime::app::beads::{Authority, Beads, Writer};
 use beads_ralph_runtime::git::Person;
 use beads_ralph_runtime::os::env::{self, Variable};
+use beads_ralph_runtime::os::host;
 use beads_ralph_runtime::os::process::Units;
-use beads_ralph_runtime::store::{self, Kind, Place, Stamp, Store, StoreError, Write};
-use beads_ralph_runtime::{os::clock, os::host};
+use beads_ralph_runtime::store::{self, Guard, Place, Stamp, Store, StoreError, Write};
 use camino::{Utf8Path, Utf8PathBuf};
-use jiff::Timestamp;
 
-use super::{Arguments, Output, Refusal, claims, inside_run, quoted};
+use super::{Arguments, Output, Refusal, inside_run, quoted};
 
 /// Where the settings of the face are kept in the store.
 const CONFIG: &str = "bd.config.";
@@ -73,7 +72,7 @@ impl Call<'_> {
                 _ => error.into(),
             }
         })?;
-        if place.kind == Kind::Bd {
+        if place.is_foreign() {
             return Err(super::handed_over(&place, self.typed));
         }
         let store = place.open()?;
@@ -81,53 +80,69 @@ impl Call<'_> {
     }
 }
 
+/// The beads of a store, as the real `bd` sees them.
 pub(super) struct Opened {
-    pub(super) store: Box<dyn Store>,
-    /// The `.beads` directory.
-    pub(super) directory: Utf8PathBuf,
-    pub(super) now: Timestamp,
+    beads: Beads,
     here: Utf8PathBuf,
-    named_actor: Option<String>,
-    actor: OnceCell<String>,
-    person: OnceCell<Person>,
+    person: Arc<OnceLock<Person>>,
+}
+
+impl Deref for Opened {
+    type Target = Beads;
+
+    fn deref(&self) -> &Beads {
+        &self.beads
+    }
+}
+
+impl DerefMut for Opened {
+    fn deref_mut(&mut self) -> &mut Beads {
+        &mut self.beads
+    }
+}
+
+fn person<'p>(found: &'p OnceLock<Person>, here: &Utf8Path) -> &'p Person {
+    found.get_or_init(|| match Units::own() {
+        Ok(units) => Person::of(Arc::new(units), here),
+        Err(_) => Person::default(),
+    })
 }
 
 impl Opened {
+    /// Who writes is `--actor`, the environment, git, the user. Only those that write ask, because asking git takes time.
     pub(super) fn new(store: Box<dyn Store>, directory: Utf8PathBuf, call: &Call<'_>) -> Self {
+        let here = call.here.clone();
+        let found = Arc::new(OnceLock::new());
+        let named = call.arguments.filled("actor").map(str::to_owned);
+        let by = Writer::found_by({
+            let (here, found) = (here.clone(), Arc::clone(&found));
+            move || {
+                named
+                    .or_else(|| env::get(Variable::BeadsActor))
+                    .or_else(|| env::get(Variable::BdActor))
+                    .or_else(|| person(&found, &here).name.clone())
+                    .or_else(|| env::get(Variable::User))
+                    .unwrap_or_else(|| "unknown".to_owned())
+            }
+        });
+        let mut beads = Beads::new(store, directory, by);
+        // Inside a run only as far as it may be written there (Z-18).
+        beads.restrict = Some(|batch| inside_run::Caller::here().guarded(batch));
         Self {
-            store,
-            directory,
-            now: clock::now(),
-            here: call.here.clone(),
-            named_actor: call.arguments.filled("actor").map(str::to_owned),
-            actor: OnceCell::new(),
-            person: OnceCell::new(),
+            beads,
+            here,
+            person: found,
         }
     }
 
-    /// Who writes: `--actor`, the environment, git, the user. Asked only by those that write, because asking git takes time.
     pub(super) fn actor(&self) -> &str {
-        self.actor.get_or_init(|| {
-            let named = self.named_actor.clone();
-            named
-                .or_else(|| env::get(Variable::BeadsActor))
-                .or_else(|| env::get(Variable::BdActor))
-                .or_else(|| self.person().name.clone())
-                .or_else(|| env::get(Variable::User))
-                .unwrap_or_else(|| "unknown".to_owned())
-        })
+        self.by.actor()
     }
 
     /// Whose address stands in a new bead.
     pub(super) fn owner(&self) -> Option<String> {
-        env::get(Variable::GitAuthorEmail).or_else(|| self.person().email.clone())
-    }
-
-    fn person(&self) -> &Person {
-        self.person.get_or_init(|| match Units::own() {
-            Ok(units) => Person::of(Arc::new(units), &self.here),
-            Err(_) => Person::default(),
-        })
+        let email = || person(&self.person, &self.here).email.clone();
+        env::get(Variable::GitAuthorEmail).or_else(email)
     }
 
     /// Who a claim of this actor is for: somebody without a process that could be watched.
@@ -143,7 +158,7 @@ impl Opened {
     pub(super) fn time(&self) -> String {
         Stamp {
             actor: "",
-            at: self.now,
+            at: self.by.now,
         }
         .time()
         .as_str()
@@ -152,19 +167,13 @@ impl Opened {
 
     /// Calls the store with who writes, and when.
     pub(super) fn signed<T>(&mut self, call: impl FnOnce(&mut dyn Store, Stamp<'_>) -> T) -> T {
-        let actor = self.actor().to_owned();
-        let by = Stamp {
-            actor: &actor,
-            at: self.now,
-        };
-        call(&mut *self.store, by)
+        let Beads { store, by, .. } = &mut self.beads;
+        call(&mut **store, by.stamp())
     }
 
-    /// Writes a batch, inside a run only as far as it may (Z-18).
-    pub(super) fn write(&mut self, batch: &[Write]) -> Result<(), StoreError> {
-        let batch = inside_run::Caller::here().guarded(batch)?;
-        self.signed(|store, by| store.write(&batch, by))?;
-        Ok(())
+    /// The guard under which the face writes: the last writer is right, and only the claim of a program keeps its bead.
+    pub(super) fn guard(&self, record: &Record) -> Guard {
+        self.by.guard(record, Authority::Shared)
     }
 
     /// A change of a bead, under the guard that its holder demands.
@@ -172,7 +181,7 @@ impl Opened {
         Write::Update {
             id: record.issue.id().clone(),
             edits,
-            guard: claims::guard(self, record),
+            guard: self.guard(record),
         }
     }
 
@@ -180,14 +189,25 @@ impl Opened {
     pub(super) fn deletion(&self, record: &Record) -> Write {
         Write::Delete {
             id: record.issue.id().clone(),
-            guard: claims::guard(self, record),
+            guard: self.guard(record),
         }
     }
 
     /// Changes one bead.
     pub(super) fn update(&mut self, record: &Record, edits: Vec<Edit>) -> Result<(), StoreError> {
-        let change = self.change(record, edits);
-        self.write(&[change])
+        let guard = self.guard(record);
+        self.update_under(guard, record, edits)
+    }
+
+    /// Changes one bead under a guard of the caller.
+    pub(super) fn update_under(
+        &mut self,
+        guard: Guard,
+        record: &Record,
+        edits: Vec<Edit>,
+    ) -> Result<(), StoreError> {
+        let id = record.issue.id().clone();
+        self.write(&[Write::Update { id, edits, guard }])
     }
 
     /// The bead with exactly this id, which may be any text.
@@ -216,24 +236,8 @@ impl Opened {
         query: &Query,
         mut see: impl FnMut(Record) -> Result<(), Refusal>,
     ) -> Result<(), Refusal> {
-        self.each_until(query, |record| see(record).map(ControlFlow::Continue))
-    }
-
-    /// The same, until enough is seen.
-    pub(super) fn each_until(
-        &self,
-        query: &Query,
-        mut see: impl FnMut(Record) -> Result<ControlFlow<()>, Refusal>,
-    ) -> Result<(), Refusal> {
-        let mut failed = None;
-        self.store.visit(query, &mut |record| match see(record) {
-            Ok(flow) => flow,
-            Err(refusal) => {
-                failed = Some(refusal);
-                ControlFlow::Break(())
-            }
-        })?;
-        failed.map_or(Ok(()), Err)
+        self.beads
+            .each(query, |record| see(record).map(ControlFlow::Continue))
     }
 
     pub(super) fn config(&self, key: &str) -> Result<Option<String>, StoreError> {

@@ -11,7 +11,7 @@ use beads_ralph_core::bead::{ASSIGNEE, Timestamp};
 use beads_ralph_core::issue::{Edit, Record};
 use beads_ralph_core::vocabulary::Status;
 use beads_ralph_runtime::os::env::{self, Variable};
-use beads_ralph_runtime::store::{Guard, NewClaim, StoreError, Write};
+use beads_ralph_runtime::store::{Guard, NewClaim, StoreError};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -20,26 +20,6 @@ use super::{
     Access, Call, Command, ID, Opened, Refusal, document_json, feedback, ids, input, issue_json,
     quoted,
 };
-
-/// The guard under which the face writes into a bead.
-pub(super) fn guard(opened: &Opened, record: &Record) -> Guard {
-    match &record.claim {
-        // Somebody without a process, or nobody: as the real `bd`, whoever writes last is right.
-        None => forced(),
-        Some(claim) if claim.holder.process.is_none() && claim.holder.run == opened.actor() => {
-            Guard::fenced(claim.fence)
-        }
-        Some(claim) if claim.holder.process.is_none() => forced(),
-        Some(_) => Guard::default(),
-    }
-}
-
-fn forced() -> Guard {
-    Guard {
-        is_forced: true,
-        ..Guard::default()
-    }
-}
 
 /// Who holds a bead in the sense of the real `bd`: its assignee, unless that is a role.
 pub(super) fn holder(record: &Record) -> Option<&str> {
@@ -100,9 +80,14 @@ pub(super) fn claim(opened: &mut Opened, record: &Record) -> Result<Record, Stri
         return Err(format!("issue not claimable: status {}", issue.status()));
     }
     if !is_open {
-        let opening = opening(record);
+        // A store gives out only what is open.
+        let guard = Guard {
+            version: Some(record.version),
+            ..Guard::forced()
+        };
+        let open = vec![Edit::Status(Status::Open.into())];
         opened
-            .write(&[opening])
+            .update_under(guard, record, open)
             .map_err(|error| error.to_string())?;
     }
     take(opened, record, &actor).map_err(|error| match error {
@@ -110,18 +95,6 @@ pub(super) fn claim(opened: &mut Opened, record: &Record) -> Result<Record, Stri
         StoreError::NotClaimable { status, .. } => format!("issue not claimable: status {status}"),
         other => other.to_string(),
     })
-}
-
-/// Opens a bead whose status of the settings counts as active: a store gives out what is open.
-fn opening(record: &Record) -> Write {
-    Write::Update {
-        id: record.issue.id().clone(),
-        edits: vec![Edit::Status(Status::Open.into())],
-        guard: Guard {
-            version: Some(record.version),
-            ..forced()
-        },
-    }
 }
 
 /// Whether the setting `claim.pools` names an assignee: what is assigned to a pool may be claimed by anybody.
@@ -150,7 +123,7 @@ pub(super) fn hand_over(
 
 fn take(opened: &mut Opened, record: &Record, actor: &str) -> Result<Record, StoreError> {
     let holder = opened.holder();
-    let lease_until = opened.now.checked_add(LEASE).unwrap_or(opened.now);
+    let lease_until = opened.by.now.checked_add(LEASE).unwrap_or(opened.by.now);
     let new = NewClaim {
         holder: &holder,
         lease_until,
@@ -168,12 +141,7 @@ fn take(opened: &mut Opened, record: &Record, actor: &str) -> Result<Record, Sto
     if edits.is_empty() {
         return Ok(claimed);
     }
-    let write = Write::Update {
-        id: id.clone(),
-        edits,
-        guard: Guard::fenced(claimed.fence),
-    };
-    opened.write(&[write])?;
+    opened.update_under(Guard::fenced(claimed.fence), &claimed, edits)?;
     Ok(opened.record(id)?.unwrap_or(claimed))
 }
 
@@ -257,7 +225,7 @@ fn beat(opened: &mut Opened, record: &Record) -> Result<(), String> {
             issue.status()
         ));
     }
-    let until = opened.now.checked_add(LEASE).unwrap_or(opened.now);
+    let until = opened.by.now.checked_add(LEASE).unwrap_or(opened.by.now);
     let mut document = issue.document().clone();
     match &record.claim {
         Some(claim) if claim.holder.process.is_some() => {
@@ -271,7 +239,7 @@ fn beat(opened: &mut Opened, record: &Record) -> Result<(), String> {
         None => {
             let moment = |at| Value::from(Timestamp::from_instant(at).as_str());
             document.insert("lease_expires_at".to_owned(), moment(until));
-            document.insert("heartbeat_at".to_owned(), moment(opened.now));
+            document.insert("heartbeat_at".to_owned(), moment(opened.by.now));
         }
     }
     let has_node = issue_json::lease(record).is_some_and(|lease| lease.node.is_some());
@@ -283,10 +251,7 @@ fn beat(opened: &mut Opened, record: &Record) -> Result<(), String> {
     }
     // A heartbeat does not change the bead: its `updated_at` stays, or imports would take it for the later state.
     let edit = document_json::replacement(document)?;
-    let write = Write::Update {
-        id: issue.id().clone(),
-        edits: vec![edit],
-        guard: guard(opened, record),
-    };
-    opened.write(&[write]).map_err(|error| error.to_string())
+    opened
+        .update(record, vec![edit])
+        .map_err(|error| error.to_string())
 }

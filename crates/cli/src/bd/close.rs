@@ -2,8 +2,8 @@
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Dependency, Edit, Order, Query, Record, StatusFilter};
-use beads_ralph_core::vocabulary::{EdgeType, Status, label};
-use beads_ralph_runtime::app::molecules;
+use beads_ralph_core::vocabulary::{EdgeType, Status};
+use beads_ralph_runtime::app::beads::{Authority, Close, claimable};
 use serde::Serialize;
 
 use super::issue_json::IssueJson;
@@ -170,19 +170,18 @@ fn write(
     reason: &str,
 ) -> Result<(), String> {
     let id = record.issue.id();
-    let mut edits = vec![Edit::Close(reason.to_owned())];
-    if let Some(session) =
-        env_session(call.arguments).filter(|_| record.issue.status() != Status::Closed)
-    {
-        edits.push(Edit::Set("closed_by_session".to_owned(), session.into()));
-    }
-    let open = molecules::open_above(&*opened.store, record).map_err(|error| error.to_string())?;
-    opened
-        .update(record, edits)
-        .map_err(|error| format!("Error closing {id}: {error}"))?;
-    let completed =
-        molecules::closed_of(&*opened.store, &open).map_err(|error| error.to_string())?;
-    for root in completed.iter().filter(|_| !call.output.is_json()) {
+    let is_open = record.issue.status() != Status::Closed;
+    let session = env_session(call.arguments).filter(|_| is_open);
+    let session = session.map(|name| Edit::Set("closed_by_session".to_owned(), name.into()));
+    let close = Close {
+        reason: reason.to_owned(),
+        edits: session.into_iter().collect(),
+        authority: Authority::Shared,
+        ignores_blockers: true,
+    };
+    let closed = opened.close(record.clone(), &close);
+    let closed = closed.map_err(|error| format!("Error closing {id}: {error}"))?;
+    for root in closed.completed.iter().filter(|_| !call.output.is_json()) {
         let root = feedback(&root.issue);
         let message = format!("✓ Auto-closed completed molecule {root}\n");
         call.output
@@ -328,11 +327,10 @@ const FIRST: usize = 50;
 fn claim_next(opened: &mut Opened) -> Result<Option<Record>, Refusal> {
     let query = Query {
         status: StatusFilter::OneOf(vec![Status::Open.into()]),
-        ready_at: Some(opened.now),
-        labels_none: vec![label::HUMAN.to_owned()],
         order: Order::PriorityOldest,
         ..Query::default()
     };
+    let query = claimable(query, opened.by.now);
     for limit in [Some(FIRST), None] {
         let query = Query {
             limit,

@@ -185,7 +185,7 @@ fn write(
 
 /// A comment as the real `bd` makes them: with an id.
 pub(super) fn made(opened: &Opened, record: &Record, author: &str, text: &str) -> Comment {
-    let at = Timestamp::from_instant(opened.now);
+    let at = Timestamp::from_instant(opened.by.now);
     let comment = new_comment(record.issue.id(), author, text, &at);
     let Value::Object(mut object) = comment.to_value() else {
         unreachable!("a comment is an object");

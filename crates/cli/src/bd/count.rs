@@ -57,7 +57,7 @@ struct Group {
 fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     let group = read_group(call)?;
     let opened = call.open()?;
-    let filter = read_filter(call, opened.now)?;
+    let filter = read_filter(call, opened.by.now)?;
     let query = filter.query();
     let total = opened.store.count(&query)?;
     let Some(group) = group else {

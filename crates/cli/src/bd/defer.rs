@@ -72,13 +72,13 @@ fn until(call: &Call<'_>, opened: &Opened) -> Result<Option<jiff::Timestamp>, Re
     let Some(given) = call.arguments.filled("until") else {
         return Ok(None);
     };
-    let Some(at) = times::parse(given, opened.now) else {
+    let Some(at) = times::parse(given, opened.by.now) else {
         return Err(Refusal::plain(format!(
             "invalid --until format {}. Examples: +1h, tomorrow, next monday, 2025-01-15",
             quoted(given)
         )));
     };
-    if at < opened.now && !call.output.is_json() {
+    if at < opened.by.now && !call.output.is_json() {
         let warning = create::past(at).replace("--defer", "--until");
         call.output.stderr(&warning);
     }
@@ -136,7 +136,7 @@ pub(super) fn wake(call: &Call<'_>, opened: &mut Opened) -> Result<(), Refusal> 
     {
         return Ok(());
     }
-    let just_after = opened.now + SignedDuration::from_nanos(1);
+    let just_after = opened.by.now + SignedDuration::from_nanos(1);
     let query = Query {
         status: StatusFilter::OneOf(vec![Status::Deferred.into()]),
         conditions: vec![Condition::Before(Moment::Deferred, just_after)],

@@ -7,13 +7,13 @@ mod tree;
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Dependency, Edit, EditError, Record};
 use beads_ralph_core::vocabulary::EdgeType;
-use beads_ralph_runtime::store::{StoreError, Write};
+use beads_ralph_runtime::store::StoreError;
 use serde::Serialize;
 
 use super::text::feedback_in_brackets;
 use super::{
-    Access, Arity, Call, Command, Opened, Positional, Refusal, blocked, claims, help, ids, one,
-    optional, quoted, string, switch,
+    Access, Arity, Call, Command, Opened, Positional, Refusal, blocked, help, ids, one, optional,
+    quoted, string, switch,
 };
 
 /// The longest name of a type of edges in the real `bd`.
@@ -391,11 +391,8 @@ fn write(opened: &mut Opened, edges: &[Edge], is_checked_at_end: bool) -> Result
             )));
         }
         let dependency = self::edge(opened, &edge.to, &edge.kind).map_err(Refusal::json)?;
-        batch.push(Write::Update {
-            id: from.clone(),
-            edits: vec![Edit::AddDependency(dependency)],
-            guard: claims::guard(opened, &edge.from),
-        });
+        let edits = vec![Edit::AddDependency(dependency)];
+        batch.push(opened.change(&edge.from, edits));
     }
     opened
         .write(&batch)

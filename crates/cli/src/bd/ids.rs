@@ -103,7 +103,7 @@ pub(super) fn new_id(
 ) -> Result<BeadId, Refusal> {
     for length in SHORTEST..=LONGEST {
         for nonce in 0..TRIES {
-            let nanos = opened.now.as_nanosecond();
+            let nanos = opened.by.now.as_nanosecond();
             let content = format!("{title}|{description}|{}|{nanos}|{nonce}", opened.actor());
             let id = format!(
                 "{prefix}-{}",

@@ -12,9 +12,7 @@ use beads_ralph_runtime::store::{StoreError, Write};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{
-    Access, Arity, Call, Command, Filter, Opened, Refusal, claims, optional, string, switch,
-};
+use super::{Access, Arity, Call, Command, Filter, Opened, Refusal, optional, string, switch};
 use lines_json::{Lines, changes, merged, with_lease};
 
 /// Where notes that belong to no bead are kept.
@@ -203,7 +201,7 @@ fn update(
     }
     report.taken.push(id.to_string());
     let merged = merged(&record.issue, &entry.issue, replaces)?;
-    let merged = with_lease(record, merged, opened.now)?;
+    let merged = with_lease(record, merged, opened.by.now)?;
     let known = opened.store.comments(id)?;
     let mut edits = Vec::new();
     if merged != record.issue {
@@ -215,7 +213,7 @@ fn update(
     if edits.is_empty() {
         return Ok(None);
     }
-    let mut guard = claims::guard(opened, record);
+    let mut guard = opened.guard(record);
     guard.version = Some(record.version);
     let id = id.clone();
     Ok(Some(Write::Update { id, edits, guard }))

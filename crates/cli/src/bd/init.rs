@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use beads_ralph_runtime::store::{self, Kind, StoreError};
+use beads_ralph_runtime::store::{self, StoreError};
 use camino::Utf8PathBuf;
 use serde::Serialize;
 
@@ -57,15 +57,14 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     match store::find(&call.here) {
         Err(StoreError::NotInitialized { .. }) => {}
         Err(error) => return Err(error.into()),
-        Ok(place) => match &place.kind {
-            Kind::Bd => return Err(super::handed_over(&place, call.typed)),
-            Kind::Sqlite(_) if call.arguments.is_on("init-if-missing") => return Ok(()),
-            Kind::Sqlite(file) => {
-                return Err(Refusal::plain(format!(
-                    "\n⚠ Found existing database: {file}\n\nThis workspace is already initialized.\n\nTo use the existing database:\n  Just run bd commands normally (e.g., bd list)\n\nAborting."
-                )));
-            }
-        },
+        Ok(place) if place.is_foreign() => return Err(super::handed_over(&place, call.typed)),
+        Ok(_) if call.arguments.is_on("init-if-missing") => return Ok(()),
+        Ok(place) => {
+            return Err(Refusal::plain(format!(
+                "\n⚠ Found existing database: {}\n\nThis workspace is already initialized.\n\nTo use the existing database:\n  Just run bd commands normally (e.g., bd list)\n\nAborting.",
+                place.database
+            )));
+        }
     }
     let made = store::init(&call.here)?;
     let mut opened = Opened::new(made.store, made.directory, call);
@@ -140,11 +139,7 @@ fn info(call: &mut Call<'_>) -> Result<(), Refusal> {
 
 /// The file that the beads are in.
 fn database(call: &Call<'_>) -> Result<Utf8PathBuf, Refusal> {
-    let place = call.place()?;
-    Ok(match place.kind {
-        Kind::Sqlite(file) => file,
-        Kind::Bd => place.directory,
-    })
+    Ok(call.place()?.database)
 }
 
 fn place(call: &mut Call<'_>) -> Result<(), Refusal> {

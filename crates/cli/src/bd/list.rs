@@ -235,7 +235,7 @@ fn read(opened: &Opened, arguments: &Arguments) -> Result<Filter, Refusal> {
             "--parent and --no-parent are mutually exclusive",
         ));
     }
-    filter.read_common(arguments, opened.now)?;
+    filter.read_common(arguments, opened.by.now)?;
     filter.read_metadata(arguments)?;
     filter.parent = arguments.filled("parent").map(str::to_owned);
     filter.has_no_parent = arguments.is_on("no-parent");
@@ -434,15 +434,7 @@ fn flat_line(opened: &Opened, record: &Record) -> Result<String, Refusal> {
 }
 
 fn flat_text(issue: &Issue, status: &str, around: &str) -> String {
-    let labels = issue_json::sorted_labels(issue);
-    let labels = if labels.is_empty() {
-        String::new()
-    } else {
-        format!(" [{}]", labels.join(" "))
-    };
-    let assignee = issue
-        .assignee()
-        .map_or_else(String::new, |name| format!(" @{}", text::line(name)));
+    let (assignee, labels) = text::marks(issue);
     let pin = if issue.flag("pinned") { "📌 " } else { "" };
     format!(
         "{} {pin}{} [P{}] [{}]{assignee}{labels} - {}{around}",

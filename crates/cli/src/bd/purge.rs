@@ -61,7 +61,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
 impl Sweep {
     fn new(opened: &Opened, arguments: &Arguments) -> Result<Self, Refusal> {
         let before = arguments.filled("older-than");
-        let before = before.map(|age| cutoff(opened.now, age)).transpose()?;
+        let before = before.map(|age| cutoff(opened.by.now, age)).transpose()?;
         let pattern = arguments.filled("pattern").unwrap_or("*");
         if !is_pattern(pattern) {
             return Err(Refusal::json(format!(

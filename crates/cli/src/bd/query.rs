@@ -9,10 +9,9 @@ use std::ops::ControlFlow;
 
 use beads_ralph_core::issue::{Query, Record};
 
-use super::issue_json::sorted_labels;
 use super::{
-    Arity, Call, Command, Flag, Opened, Refusal, filter, help, icon, issue_json, line, many,
-    number, string, switch, title_of,
+    Arity, Call, Command, Flag, Opened, Refusal, filter, help, icon, issue_json, many, number,
+    string, switch, text, title_of,
 };
 
 use condition::Condition;
@@ -67,7 +66,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
         return Err(wrong("an expression is required".to_owned()));
     }
     let node = parse::parse(&expression).map_err(wrong)?;
-    let condition = Condition::new(&node, opened.now).map_err(wrong)?;
+    let condition = Condition::new(&node, opened.by.now).map_err(wrong)?;
     let hides_closed = !arguments.is_on("all") && !node.mentions("status");
     let query = narrow::query(&node, hides_closed);
     let limit = Some(limit).filter(|limit| *limit > 0);
@@ -113,37 +112,10 @@ fn shown(records: &[Record], expression: &str, is_long: bool) -> String {
     if records.is_empty() {
         return format!("No issues found matching query: {expression}\n");
     }
-    let n = records.len();
-    let mut page = if is_long {
-        format!("\nFound {n} issues:\n\n")
-    } else {
-        format!("Found {n} issues:\n")
-    };
-    for record in records {
-        let issue = &record.issue;
-        let (id, priority, kind) = (issue.id(), issue.priority(), issue.issue_type());
-        let (status, title) = (issue.status(), title_of(issue));
-        let labels = sorted_labels(issue).join(" ");
-        let assignee = line(issue.assignee().unwrap_or_default());
-        if is_long {
-            push!(page, "{id} [P{priority}] [{kind}] {status}\n  {title}\n");
-            if !assignee.is_empty() {
-                push!(page, "  Assignee: {assignee}\n");
-            }
-            if !labels.is_empty() {
-                push!(page, "  Labels: [{labels}]\n");
-            }
-            page.push('\n');
-            continue;
-        }
-        push!(page, "{} {id} [P{priority}] [{kind}]", icon(status));
-        if !assignee.is_empty() {
-            push!(page, " @{assignee}");
-        }
-        if !labels.is_empty() {
-            push!(page, " [{labels}]");
-        }
-        push!(page, " - {title}\n");
-    }
-    page
+    text::found(records, "", is_long, |issue| {
+        let (icon, id, priority) = (icon(issue.status()), issue.id(), issue.priority());
+        let (kind, title) = (issue.issue_type(), title_of(issue));
+        let (assignee, labels) = text::marks(issue);
+        format!("{icon} {id} [P{priority}] [{kind}]{assignee}{labels} - {title}\n")
+    })
 }

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Order, Query, Record, StatusFilter};
-use beads_ralph_core::vocabulary::{EdgeType, IssueType, Status, label};
+use beads_ralph_core::vocabulary::{EdgeType, IssueType, Status};
+use beads_ralph_runtime::app::beads::claimable;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
@@ -156,15 +157,14 @@ fn sort(arguments: &Arguments) -> Result<Order, Refusal> {
 /// The question for the beads that can be started and are wanted.
 fn query(opened: &Opened, filter: &Filter, arguments: &Arguments, order: Order) -> Query {
     let is_hybrid = order == Order::Updated;
-    Query {
+    let query = Query {
         status: StatusFilter::OneOf(vec![Status::Open.into()]),
-        ready_at: Some(opened.now),
         includes_deferred: arguments.is_on("include-deferred"),
         includes_ephemeral: arguments.is_on("include-ephemeral"),
-        labels_none: unwanted(filter),
         order: if is_hybrid { Order::Oldest } else { order },
         ..filter.query()
-    }
+    };
+    claimable(query, opened.by.now)
 }
 
 /// The first of the beads that can be started and are wanted, in order, and how many there are altogether.
@@ -196,25 +196,11 @@ fn find_some(
     let mut records = opened.store.find(&query)?;
     records.retain(|record| (below.as_ref()).is_none_or(|below| below.contains(record.issue.id())));
     if is_hybrid {
-        hybrid(&mut records, opened.now);
+        hybrid(&mut records, opened.by.now);
     }
     let total = records.len();
     records.truncate(limit.unwrap_or(usize::MAX));
     Ok((records, total))
-}
-
-/// Labels of what is not wanted: those that are named, and that of what waits for a person.
-fn unwanted(filter: &Filter) -> Vec<String> {
-    [filter.excluded_labels.clone(), left_to_people(filter)].concat()
-}
-
-/// The label of what waits for a person, which is not ready (Z-42) unless it is asked for.
-fn left_to_people(filter: &Filter) -> Vec<String> {
-    let mut asked = filter.labels.iter().chain(&filter.labels_any);
-    if asked.any(|label| label == label::HUMAN) {
-        return Vec::new();
-    }
-    vec![label::HUMAN.to_owned()]
 }
 
 /// Sorts what is the oldest first: what is new by its priority, then the rest by its age.
@@ -229,18 +215,17 @@ fn hybrid(records: &mut [Record], now: Timestamp) {
 
 /// The question of `bd list --ready`.
 pub(super) fn query_for_list(opened: &Opened, filter: &Filter) -> Query {
-    Query {
-        ready_at: Some(opened.now),
-        labels_none: unwanted(filter),
+    let query = Query {
         order: Order::Oldest,
         ..filter.query()
-    }
+    };
+    claimable(query, opened.by.now)
 }
 
 /// For `bd list --ready`.
 pub(super) fn for_list(opened: &Opened, filter: &Filter) -> Result<Vec<Record>, Refusal> {
     let mut records = opened.store.find(&query_for_list(opened, filter))?;
-    hybrid(&mut records, opened.now);
+    hybrid(&mut records, opened.by.now);
     Ok(records)
 }
 

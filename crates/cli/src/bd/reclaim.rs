@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use beads_ralph_core::issue::{Query, Record, StatusFilter, forget_lease};
 use beads_ralph_core::vocabulary::Status;
 use beads_ralph_runtime::os::host;
-use beads_ralph_runtime::store::{Guard, Write};
+use beads_ralph_runtime::store::Guard;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
@@ -61,7 +61,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     };
     let node = claims::node();
     let guarded = node.as_deref().filter(|_| !arguments.is_on("any-replica"));
-    let then = opened.now.checked_sub(grace).unwrap_or(opened.now);
+    let then = opened.by.now.checked_sub(grace).unwrap_or(opened.by.now);
     let mut foreign = Foreign::default();
     for record in opened.store.find(&query)? {
         if !scope.matches(&record) || foreign.takes(&record, guarded, then) {
@@ -187,7 +187,7 @@ fn reclaim(
     grace: SignedDuration,
 ) -> Result<Option<String>, Refusal> {
     let owner = claims::holder(record).unwrap_or_default().to_owned();
-    let then = opened.now.checked_sub(grace).unwrap_or(opened.now);
+    let then = opened.by.now.checked_sub(grace).unwrap_or(opened.by.now);
     let Some(claim) = &record.claim else {
         if lease_end(record).is_none_or(|end| end >= then) {
             return Ok(None);
@@ -244,13 +244,7 @@ fn free(opened: &mut Opened, record: &Record, guard: Guard) -> Result<(), Refusa
     document.insert("updated_at".to_owned(), opened.time().into());
     let edit = document_json::replacement(document)
         .map_err(|why| Refusal::json(format!("reclaim: {why}")))?;
-    let write = Write::Update {
-        id: record.issue.id().clone(),
-        edits: vec![edit],
-        guard,
-    };
-    opened.write(&[write])?;
-    Ok(())
+    Ok(opened.update_under(guard, record, vec![edit])?)
 }
 
 /// Leases that other replicas granted, which may be alive there: their names and how many each has.

@@ -3,10 +3,9 @@
 use beads_ralph_core::issue::{Query, Record};
 
 use super::filter::MATCHING;
-use super::issue_json::sorted_labels;
 use super::{
-    Call, Command, Filter, Flag, Opened, Refusal, any, filter, help, issue_json, line, number,
-    string, switch, texts, title_of,
+    Call, Command, Filter, Flag, Opened, Refusal, any, filter, help, issue_json, number, string,
+    switch, text, texts, title_of,
 };
 
 const LIMIT: i64 = 50;
@@ -112,7 +111,7 @@ fn read_filter(call: &Call<'_>, opened: &Opened) -> Result<Filter, Refusal> {
         filter.statuses = filter::named_statuses(opened, statuses)?;
     }
     filter
-        .read_common(arguments, opened.now)
+        .read_common(arguments, opened.by.now)
         .map_err(Refusal::plainly)?;
     filter.issue_type = arguments.filled("type").map(str::to_owned);
     if let Some(part) = arguments.filled("external-contains") {
@@ -129,38 +128,11 @@ fn shown(records: &[Record], query: &str, is_long: bool) -> String {
     if records.is_empty() {
         return format!("No issues found matching '{query}'\n");
     }
-    let n = records.len();
-    let mut text = if is_long {
-        format!("\nFound {n} issues matching '{query}':\n\n")
-    } else {
-        format!("Found {n} issues matching '{query}':\n")
-    };
-    for record in records {
-        let issue = &record.issue;
+    let by = format!(" matching '{query}'");
+    text::found(records, &by, is_long, |issue| {
         let (id, priority, kind) = (issue.id(), issue.priority(), issue.issue_type());
         let (status, title) = (issue.status(), title_of(issue));
-        let labels = sorted_labels(issue);
-        let assignee = issue.assignee().filter(|name| !name.is_empty());
-        if is_long {
-            push!(text, "{id} [P{priority}] [{kind}] {status}\n  {title}\n");
-            if let Some(assignee) = assignee {
-                push!(text, "  Assignee: {assignee}\n");
-            }
-            if !labels.is_empty() {
-                push!(text, "  Labels: [{}]\n", labels.join(" "));
-            }
-            text.push('\n');
-        } else {
-            let assignee = assignee.map_or(String::new(), |name| format!(" @{}", line(name)));
-            let labels = match labels.as_slice() {
-                [] => String::new(),
-                labels => format!(" [{}]", labels.join(" ")),
-            };
-            push!(
-                text,
-                "{id} [P{priority}] [{kind}] {status}{assignee}{labels} - {title}\n"
-            );
-        }
-    }
-    text
+        let (assignee, labels) = text::marks(issue);
+        format!("{id} [P{priority}] [{kind}] {status}{assignee}{labels} - {title}\n")
+    })
 }

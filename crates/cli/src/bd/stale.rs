@@ -53,7 +53,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     };
     let opened = call.open()?;
     let age = SignedDuration::from_hours(days.saturating_mul(24).min(100_000_000));
-    let cutoff = opened.now.checked_sub(age).unwrap_or(Timestamp::MIN);
+    let cutoff = opened.by.now.checked_sub(age).unwrap_or(Timestamp::MIN);
     let filter = Filter {
         statuses,
         hides_ephemeral: true,
@@ -79,7 +79,7 @@ fn run(call: &mut Call<'_>) -> Result<(), Refusal> {
     if call.output.is_json() {
         return call.output.value(issue_json::issues(&records));
     }
-    call.output.text(&shown(&records, days, opened.now))
+    call.output.text(&shown(&records, days, opened.by.now))
 }
 
 fn updated(record: &Record) -> Option<Timestamp> {

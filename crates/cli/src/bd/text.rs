@@ -4,11 +4,13 @@
 //! Of markdown, paragraphs, lists, headings and code are known; the rest is printed as it stands. An agent gets the text as it is
 //! (`BD_AGENT_MODE`, `CLAUDE_CODE`).
 
-use beads_ralph_core::issue::Issue;
+use beads_ralph_core::issue::{Issue, Record};
 use beads_ralph_core::text::visible;
 use beads_ralph_core::vocabulary::{IssueType, Status};
 use beads_ralph_runtime::os::env::{self, Variable};
 use unicode_width::UnicodeWidthStr as _;
+
+use super::issue_json::sorted_labels;
 
 /// The longest title in a line of feedback.
 const TITLE_LENGTH: usize = 255;
@@ -76,6 +78,48 @@ pub(super) fn one_line(issue: &Issue) -> String {
         _ => "",
     };
     format!("{icon} {id} P{priority} {badge}{title}")
+}
+
+/// The beads that were found: a line for each, or several for `--long`.
+pub(super) fn found(
+    records: &[Record],
+    by: &str,
+    is_long: bool,
+    line: impl Fn(&Issue) -> String,
+) -> String {
+    let n = records.len();
+    let issues = records.iter().map(|record| &record.issue);
+    if is_long {
+        let entries: String = issues.map(long_entry).collect();
+        return format!("\nFound {n} issues{by}:\n\n{entries}");
+    }
+    format!("Found {n} issues{by}:\n") + &issues.map(line).collect::<String>()
+}
+
+/// A bead on several lines, with an empty one below.
+fn long_entry(issue: &Issue) -> String {
+    let (id, priority, kind) = (issue.id(), issue.priority(), issue.issue_type());
+    let (status, title) = (issue.status(), title_of(issue));
+    let mut entry = format!("{id} [P{priority}] [{kind}] {status}\n  {title}\n");
+    if let Some(assignee) = issue.assignee().filter(|name| !name.is_empty()) {
+        push!(entry, "  Assignee: {}\n", line(assignee));
+    }
+    let labels = sorted_labels(issue).join(" ");
+    if !labels.is_empty() {
+        push!(entry, "  Labels: [{labels}]\n");
+    }
+    entry + "\n"
+}
+
+/// Who a bead is for and its labels, as they stand before a title.
+pub(super) fn marks(issue: &Issue) -> (String, String) {
+    let assignee = issue.assignee().filter(|name| !name.is_empty());
+    let assignee = assignee.map_or(String::new(), |name| format!(" @{}", line(name)));
+    let labels = match sorted_labels(issue).as_slice() {
+        [] => String::new(),
+        labels => format!(" [{}]", labels.join(" ")),
+    };
+    (assignee, labels)
 }
 
 /// What stands below lists for people.

@@ -4,7 +4,7 @@ mod change;
 
 use beads_ralph_core::issue::{Edit, Record};
 use beads_ralph_core::vocabulary::{Status, field};
-use beads_ralph_runtime::store::{StoreError, Write};
+use beads_ralph_runtime::store::StoreError;
 use serde::Serialize;
 
 use super::input::DESCRIBING;
@@ -281,18 +281,14 @@ fn apply(
         edits.extend(field::LEASE.map(|field| Edit::Unset(field.to_owned())));
     }
     if !edits.is_empty() {
-        let mut guard = claims::guard(opened, &record);
+        let mut guard = opened.guard(&record);
         // Whoever looked at a bead to decide must find it as it was.
         let is_guarded = arguments.has("if-assignee") || arguments.has("if-status");
         if is_guarded {
             guard.version = Some(record.version);
         }
-        let write = Write::Update {
-            id: record.issue.id().clone(),
-            edits,
-            guard,
-        };
-        opened.write(&[write]).map_err(|error| match error {
+        let updated = opened.update_under(guard, &record, edits);
+        updated.map_err(|error| match error {
             StoreError::Guard { .. } if is_guarded => Wrong::Guard(error.to_string()),
             StoreError::Cycle(_) => {
                 Wrong::Other("adding dependency would create a cycle".to_owned())

@@ -224,7 +224,7 @@ fn l_18_a_remote_that_never_answers_is_given_up() {
     assert!(
         prepared
             .from
-            .starts_with("main (cannot fetch origin: git fetch had not ended"),
+            .starts_with("main (cannot fetch origin: git fetch timed out"),
         "{prepared:?}"
     );
 }

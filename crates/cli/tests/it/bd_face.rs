@@ -3,12 +3,12 @@
 //! That it is the real `bd`'s surface, to the letter, is shown by the differential test, which needs the real program.
 
 mod changing;
+mod claims;
 mod creating;
 mod global;
-mod holding;
 mod hostile;
+mod inside_run;
 mod looking;
-mod unit;
 
 use serde_json::Value;
 

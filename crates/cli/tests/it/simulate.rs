@@ -1,9 +1,9 @@
 //! `simulate` and `replay`: runs that are played, and runs that are decided once more.
 
 use beads_ralph_core::engine::{
-    Backoff, Caps, Head, Integration, Leader, Order, Settings, Standing, Task,
+    Backoff, Caps, Head, Integration, Leader, Order, Settings, Task, TaskState,
 };
-use beads_ralph_core::simulate::{Model, Play, Source};
+use beads_ralph_core::simulate::{Play, Source, WorldModel};
 use serde_json::{Value, json};
 
 use crate::env::{TestEnv, keys};
@@ -172,7 +172,7 @@ fn recorded() -> (TestEnv, Vec<String>) {
     let round = Play {
         settings: settings.clone(),
         tasks,
-        model: &Model::default(),
+        model: &WorldModel::default(),
         source: Source::Drawn,
         seed: 3,
         began: jiff::Timestamp::UNIX_EPOCH,
@@ -201,7 +201,7 @@ fn task(n: u64) -> Task {
         branch: format!("feature/{n}"),
         worktree: format!("../{n}"),
         is_merge: false,
-        standing: Standing::Open,
+        standing: TaskState::Open,
         waits_for: if n > 2 { vec![id(n - 2)] } else { Vec::new() },
         is_put_off: false,
         is_gate: false,

@@ -1,6 +1,8 @@
 //! The scripted agent ends as the real `claude` does when its model does the same.
 
-use beads_ralph_core::agent::{Adapter, Call, End, Ending, Outcome, Permissions, Reader, Status};
+use beads_ralph_core::agent::{
+    Adapter, Call, Ending, Outcome, Permissions, ProcessEnd, Reader, Status,
+};
 use beads_ralph_testkit::scripted_model::Login;
 use camino::Utf8Path;
 use jiff::Timestamp;
@@ -24,7 +26,7 @@ fn read(ended: &Ended, schema: Option<&Value>) -> Outcome {
     reader.stdout(ended.stdout.as_bytes());
     reader.stderr(ended.stderr.as_bytes());
     let ending = Ending {
-        end: End::Exited(ended.code.unwrap()),
+        end: ProcessEnd::Exited(ended.code.unwrap()),
         halt: None,
     };
     reader.finish(&ending, Timestamp::UNIX_EPOCH)

@@ -73,11 +73,11 @@ pub struct Adapter {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AgentFiles {
-    /// It finds the file itself and is told the name.
+    /// It finds the file itself, by the name in its arguments.
     ByName,
     /// What the file says goes before the prompt.
     InPrompt,
-    /// It is told the path in its environment.
+    /// The path is in its environment.
     #[default]
     ByVariable,
 }
@@ -140,7 +140,7 @@ crate::text::word_enum! {
         Model = "model",
         /// Take a session id that we choose.
         Session = "session",
-        /// Go on with a session.
+        /// Resume a session.
         Resume = "resume",
         /// Take an agent by its name.
         Agents = "agents",
@@ -179,38 +179,28 @@ impl Adapter {
     /// The same with what somebody configured; new rules were tried by nobody we know of.
     #[must_use]
     pub fn with(&self, name: &str, overrides: Overrides) -> Self {
-        let is_new = overrides.call.is_some() || overrides.read.is_some();
-        let verified = if is_new { None } else { self.verified.clone() };
-        let mut env = self.env.clone();
-        env.extend(overrides.env);
-        let mut models = self.models.clone();
-        models.extend(overrides.models);
-        let mut efforts = self.efforts.clone();
-        efforts.extend(overrides.efforts);
-        let mut permissions = self.permissions.clone();
-        permissions.extend(overrides.permissions);
-        Self {
-            name: name.to_owned(),
-            kind: self.kind.clone(),
-            verified: overrides.verified.or(verified),
-            executable: overrides
-                .executable
-                .unwrap_or_else(|| self.executable.clone()),
-            call: overrides.call.unwrap_or_else(|| self.call.clone()),
-            owns: overrides.owns.unwrap_or_else(|| self.owns.clone()),
-            permissions,
-            agents: overrides.agents.unwrap_or(self.agents),
-            env,
-            keeps: overrides.keeps.unwrap_or_else(|| self.keeps.clone()),
-            models,
-            efforts,
-            options: overrides.options.unwrap_or_else(|| self.options.clone()),
-            timeout: overrides.timeout.or(self.timeout),
-            idle_timeout: overrides.idle_timeout.or(self.idle_timeout),
-            price: overrides.price.unwrap_or_else(|| self.price.clone()),
-            probe: overrides.probe.unwrap_or_else(|| self.probe.clone()),
-            read: overrides.read.unwrap_or_else(|| self.read.clone()),
+        let mut made = self.clone();
+        name.clone_into(&mut made.name);
+        if overrides.call.is_some() || overrides.read.is_some() {
+            made.verified = None;
         }
+        made.verified = overrides.verified.or(made.verified);
+        made.env.extend(overrides.env);
+        made.models.extend(overrides.models);
+        made.efforts.extend(overrides.efforts);
+        made.permissions.extend(overrides.permissions);
+        replace(&mut made.executable, overrides.executable);
+        replace(&mut made.call, overrides.call);
+        replace(&mut made.owns, overrides.owns);
+        replace(&mut made.agents, overrides.agents);
+        replace(&mut made.keeps, overrides.keeps);
+        replace(&mut made.options, overrides.options);
+        made.timeout = overrides.timeout.or(made.timeout);
+        made.idle_timeout = overrides.idle_timeout.or(made.idle_timeout);
+        replace(&mut made.price, overrides.price);
+        replace(&mut made.probe, overrides.probe);
+        replace(&mut made.read, overrides.read);
+        made
     }
 
     /// Whether a call names a placeholder.
@@ -254,10 +244,16 @@ impl Adapter {
             .any(|rule| rule.take.contains_key(&Field::Cost) || rule.add.contains_key(&Field::Cost))
     }
 
-    /// Whether a report has a field of its own in what it prints; otherwise it is in the text of its answer.
+    /// Whether it prints a report in a separate field; otherwise the report is in the text of its answer.
     pub(super) fn reports_by_field(&self) -> bool {
         let mut rules = self.read.rules.iter();
         rules.any(|rule| rule.take.contains_key(&Field::Report))
+    }
+}
+
+fn replace<T>(place: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *place = value;
     }
 }
 
@@ -270,7 +266,7 @@ pub(super) fn duration<'de, D: Deserializer<'de>>(
     };
     parse_duration(&text).map(Some).ok_or_else(|| {
         de::Error::custom(format!(
-            "'{}' is no duration; write it as 90s, 20m or 1h30m",
+            "invalid duration '{}'; write it as 90s, 20m or 1h30m",
             excerpt(&text)
         ))
     })
@@ -285,7 +281,7 @@ pub struct Overrides {
     pub kind: Option<String>,
     /// The program; a path is one from the repository's root.
     pub executable: Option<String>,
-    /// Options for every call that names none of its own.
+    /// Options for every call that names none.
     pub options: Option<Vec<String>>,
     /// Added to the environment.
     pub env: BTreeMap<String, String>,
@@ -327,13 +323,15 @@ impl Overrides {
             return Some("`executable` is empty".to_owned());
         }
         if let Some(name) = self.price.as_ref().and_then(PriceTable::unsound) {
-            return Some(format!("`price.{name}` holds a number that is no price"));
+            return Some(format!(
+                "`price.{name}` has a number that cannot be a price"
+            ));
         }
         let is_name = |name: &&String| !name.is_empty() && !name.contains(['=', '\0']);
         if let Some(name) = self.env.keys().find(|name| !is_name(name)) {
             let name = excerpt(name);
             return Some(format!(
-                "`env` has '{name}', which is no name of a variable"
+                "`env` has '{name}', which cannot be the name of a variable"
             ));
         }
         self.read.as_ref().and_then(Reading::fault)

@@ -35,7 +35,7 @@ crate::text::word_enum! {
         Effort = "effort",
         /// The id that a new session is to have.
         Session = "session",
-        /// The id of the session to go on with.
+        /// The id of the session to resume.
         Resume = "resume",
         /// The agent's name.
         Agent = "agent",
@@ -114,7 +114,7 @@ impl Argument {
 
 fn placeholder(word: &str) -> Result<Placeholder, String> {
     if word == PERMISSIONS || word == OPTIONS {
-        return Err(format!("{{{word}}} must be an argument of its own"));
+        return Err(format!("{{{word}}} must be a separate argument"));
     }
     let known = || Placeholder::ALL.iter().map(|known| known.as_str());
     let found = Placeholder::ALL.iter().find(|known| known.as_str() == word);
@@ -169,6 +169,6 @@ mod tests {
             "unknown placeholder {modle}; did you mean {model}?"
         );
         assert!(message("{nonsense}").contains("known are model, "));
-        assert!(message("-x{options}").contains("an argument of its own"));
+        assert!(message("-x{options}").contains("a separate argument"));
     }
 }

@@ -32,7 +32,7 @@ pub struct Call {
     pub budget: Budget,
     /// The JSON Schema of the report that is wanted.
     pub schema: Option<Value>,
-    /// Options of its own, instead of the configured ones.
+    /// Options instead of the configured ones.
     pub options: Option<Vec<String>>,
     /// Its own program, instead of the configured one.
     pub executable: Option<String>,
@@ -59,7 +59,7 @@ pub enum Session {
     New,
     /// A new one with this id, for programs that take one.
     Named(String),
-    /// This one, to go on with.
+    /// An earlier one, which is resumed.
     Resume(String),
 }
 
@@ -159,7 +159,7 @@ pub enum CallError {
         mode: Permissions,
     },
     /// A session is to be resumed, and cannot.
-    #[error("{adapter} cannot go on with a session")]
+    #[error("{adapter} cannot resume a session")]
     Resume {
         /// The adapter.
         adapter: String,
@@ -266,21 +266,19 @@ impl Adapter {
             nul if nul.contains('\0') => Some("holds a NUL character"),
             _ => None,
         };
-        let wrong = argv
-            .iter()
-            .find_map(|argument| Some((argument, why(argument)?)));
-        match wrong {
-            None => Ok(()),
-            Some((argument, why)) => Err(CallError::Argument {
-                adapter: self.name.clone(),
-                what: if argument.contains(prompt) && !prompt.is_empty() {
-                    "the prompt"
-                } else {
-                    "what was configured"
-                },
-                why,
-            }),
-        }
+        let mut wrong = (argv.iter()).filter_map(|argument| Some((argument, why(argument)?)));
+        let Some((argument, why)) = wrong.next() else {
+            return Ok(());
+        };
+        Err(CallError::Argument {
+            adapter: self.name.clone(),
+            what: if argument.contains(prompt) && !prompt.is_empty() {
+                "the prompt"
+            } else {
+                "what was configured"
+            },
+            why,
+        })
     }
 
     fn unsupported(&self, call: &Call) -> Vec<Capability> {
@@ -289,13 +287,9 @@ impl Adapter {
             (Capability::Budget, call.budget.usd.is_some()),
             (Capability::Schema, call.schema.is_some()),
         ];
-        let missing =
-            |(capability, is_wanted): &(Capability, bool)| *is_wanted && !self.can(*capability);
-        wanted
-            .into_iter()
-            .filter(missing)
-            .map(|(capability, _)| capability)
-            .collect()
+        let wanted = wanted.into_iter().filter(|(_, is_wanted)| *is_wanted);
+        let wanted = wanted.map(|(capability, _)| capability);
+        wanted.filter(|it| !self.can(*it)).collect()
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 crate::text::word_enum! {
     /// What an agent is asked to be.
     #[derive(PartialOrd, Ord, Hash)]
-    pub enum Part {
+    pub enum AgentRole {
         /// It does the work of a sprint.
         Dev = "dev",
         /// It judges that work.
@@ -28,7 +28,7 @@ pub struct Context {
     /// The sprint, where the bead has one.
     pub sprint: Option<String>,
     /// What the agent is asked to be.
-    pub part: Part,
+    pub role: AgentRole,
     /// The attempt, from 1.
     pub attempt: u32,
     /// The agent's file, or its name.
@@ -49,7 +49,7 @@ impl Context {
         let values = [
             ("BEAD", self.bead.clone()),
             ("SPRINT", text(&self.sprint)),
-            ("ROLE", self.part.as_str().to_owned()),
+            ("ROLE", self.role.as_str().to_owned()),
             ("ATTEMPT", self.attempt.to_string()),
             ("AGENT", text(&self.agent)),
             ("WORKTREE", self.worktree.clone()),
@@ -70,7 +70,7 @@ mod tests {
         let context = Context {
             bead: "bd-1-1-x".to_owned(),
             sprint: Some("1.1".to_owned()),
-            part: Part::ScrumMaster,
+            role: AgentRole::ScrumMaster,
             attempt: 2,
             agent: None,
             worktree: "/w".to_owned(),

@@ -1,7 +1,5 @@
 //! The tokens of a run and what they cost, as the agent says or as somebody configured it (Z-13).
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use crate::bead::Model;
@@ -125,7 +123,7 @@ fn as_f64(n: u64) -> f64 {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PriceTable {
-    /// The price where the tier has none of its own.
+    /// The price of tiers that have none.
     pub default: Option<Price>,
     /// The fast tier's.
     pub haiku: Option<Price>,
@@ -149,16 +147,15 @@ impl PriceTable {
 
     /// The first entry that cannot be a price.
     pub(super) fn unsound(&self) -> Option<&'static str> {
-        let entries = BTreeMap::from([
+        let entries = [
             ("default", self.default),
             ("haiku", self.haiku),
-            ("sonnet", self.sonnet),
             ("opus", self.opus),
-        ]);
-        let mut entries = entries.into_iter();
-        entries
-            .find(|(_, price)| price.is_some_and(|price| !price.is_sound()))
-            .map(|(name, _)| name)
+            ("sonnet", self.sonnet),
+        ];
+        let is_unsound = |price: Option<Price>| price.is_some_and(|price| !price.is_sound());
+        let mut entries = entries.into_iter().filter(|(_, price)| is_unsound(*price));
+        entries.next().map(|(name, _)| name)
     }
 }
 

@@ -21,19 +21,19 @@ const MAX_QUOTED: usize = 300;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ending {
     /// What became of its process.
-    pub end: End,
+    pub end: ProcessEnd,
     /// Why we ended it, if we did.
     pub halt: Option<Halt>,
 }
 
 /// What became of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum End {
+pub enum ProcessEnd {
     /// It ended with this code.
     Exited(i32),
     /// It was ended by this signal.
     Signalled(i32),
-    /// Nobody knows.
+    /// How is unknown.
     Lost,
     /// It never began.
     NotStarted {
@@ -44,7 +44,7 @@ pub enum End {
     },
 }
 
-impl End {
+impl ProcessEnd {
     /// The code as a shell would give it.
     fn code(&self) -> Option<i32> {
         match self {
@@ -114,10 +114,8 @@ impl Seen<'_> {
             && self.is_report_wanted
             && let Some(fault) = fault
         {
-            let reason = format!(
-                "it ended without the report that was asked for: {}",
-                fault.as_str()
-            );
+            let fault = fault.as_str();
+            let reason = format!("it ended without the report that was asked for: {fault}");
             verdict = Verdict::new(Status::Failed, reason);
         }
         let is_refused = matches!(verdict.status, Status::Failed | Status::NoResult)
@@ -125,13 +123,11 @@ impl Seen<'_> {
             && !matches!(ending.halt, Some(Halt::Budget(_)));
         if is_refused {
             let denials = self.observed.denials().join(", ");
-            let reason = quoted(&format!(
-                "it was not allowed to use {denials}; {}",
-                verdict.reason
-            ));
-            verdict.status = Status::Denied;
-            verdict.reason = reason;
-            verdict.is_retryable = None;
+            let reason = format!("it was not allowed to use {denials}; {}", verdict.reason);
+            verdict = Verdict {
+                notes: verdict.notes,
+                ..Verdict::new(Status::Denied, quoted(&reason))
+            };
         }
         self.into_outcome(verdict, fault, ending, now)
     }
@@ -166,7 +162,7 @@ impl Seen<'_> {
     }
 
     fn verdict(&self, ending: &Ending) -> Verdict {
-        if let End::NotStarted {
+        if let ProcessEnd::NotStarted {
             reason,
             is_temporary,
         } = &ending.end
@@ -212,7 +208,9 @@ impl Seen<'_> {
         match (&ending.halt, &ending.end) {
             (Some(Halt::Wall(limit)), _) => self.timeout(&format!("it took longer than {limit}")),
             (Some(Halt::Idle(limit)), _) => self.timeout(&format!("it was silent for {limit}")),
-            (_, End::Lost) => Verdict::new(Status::Crashed, "nobody saw how it ended".to_owned()),
+            (_, ProcessEnd::Lost) => {
+                Verdict::new(Status::Crashed, "nobody saw how it ended".to_owned())
+            }
             (_, end) => match end.code() {
                 Some(code) if code > 128 && code < 128 + 65 => self.signalled(code - 128, ending),
                 Some(0) if self.adapter.read.stream == StreamKind::Text => {
@@ -236,7 +234,7 @@ impl Seen<'_> {
 
     fn signalled(&self, signal: i32, ending: &Ending) -> Verdict {
         // A shell's or a program's own code of this height may be meant as a code, so fields go first.
-        let is_code = matches!(ending.end, End::Exited(_));
+        let is_code = matches!(ending.end, ProcessEnd::Exited(_));
         if is_code && let Some(class) = self.class(ending) {
             return Verdict::new(class, self.reason(class));
         }
@@ -267,25 +265,18 @@ impl Seen<'_> {
     /// The class of a failure: by what fields gave reason to suspect, by its exit code, by the words of its errors.
     fn class(&self, ending: &Ending) -> Option<Status> {
         let by_exit = || match ending.end {
-            End::Exited(code) => self
-                .adapter
-                .read
-                .exits
-                .get(&code)
-                .map(|failure| Status::from(*failure)),
-            End::Signalled(_) | End::Lost | End::NotStarted { .. } => None,
+            ProcessEnd::Exited(code) => self.adapter.read.exits.get(&code).map(|failure| failure.0),
+            ProcessEnd::Signalled(_) | ProcessEnd::Lost | ProcessEnd::NotStarted { .. } => None,
         };
-        self.observed
-            .suspect
-            .or_else(by_exit)
-            .or_else(|| self.class_by_words())
+        let suspect = self.observed.suspect;
+        suspect.or_else(by_exit).or_else(|| self.class_by_words())
     }
 
     fn class_by_words(&self) -> Option<Status> {
         let words = self.words()?;
         let mut rules = self.adapter.read.failures.iter();
         let found = rules.find(|rule| rule.matches.is_match(words));
-        found.map(|rule| rule.status.into())
+        found.map(|rule| rule.status.0)
     }
 
     /// A failed program's own words: what it gave as its error, else what it complained about.
@@ -301,10 +292,8 @@ impl Seen<'_> {
             Some(self.stderr.as_str()),
             Some(self.stray.as_str()),
         ];
-        candidates
-            .into_iter()
-            .flatten()
-            .find(|words| !words.trim().is_empty())
+        let mut candidates = candidates.into_iter().flatten();
+        candidates.find(|words| !words.trim().is_empty())
     }
 
     fn reason(&self, status: Status) -> String {
@@ -317,36 +306,24 @@ impl Seen<'_> {
     fn notes(&self, mut notes: Vec<String>) -> Vec<String> {
         match self.n_stray {
             0 => {}
-            1 => notes.push("a line of its output was no JSON".to_owned()),
-            n => notes.push(format!("{n} lines of its output were no JSON")),
+            1 => notes.push("a line of its output was not JSON".to_owned()),
+            n => notes.push(format!("{n} lines of its output were not JSON")),
         }
         if self.n_cut > 0 {
-            notes.push(format!(
-                "its output was cut: {} bytes were not read",
-                self.n_cut
-            ));
+            let n = self.n_cut;
+            notes.push(format!("its output was cut: {n} bytes were not read"));
         }
         notes
     }
 
     fn cost(&self, tokens: &Tokens, is_known: bool) -> Cost {
-        let reported = self.observed.cost();
-        let computed = || {
-            self.price
-                .filter(|_| is_known)
-                .map(|price| price.of(tokens))
+        let price = self.price.filter(|_| is_known);
+        let (usd, source) = match (self.observed.cost(), price) {
+            (Some(usd), _) => (Some(usd), CostSource::Reported),
+            (None, Some(price)) => (Some(price.of(tokens)), CostSource::Computed),
+            (None, None) => (None, CostSource::Unknown),
         };
-        match (reported, computed()) {
-            (Some(usd), _) => Cost {
-                usd: Some(usd),
-                source: CostSource::Reported,
-            },
-            (None, Some(usd)) => Cost {
-                usd: Some(usd),
-                source: CostSource::Computed,
-            },
-            (None, None) => Cost::default(),
-        }
+        Cost { usd, source }
     }
 
     fn into_outcome(
@@ -389,9 +366,7 @@ impl Seen<'_> {
             report_fault: fault.filter(|_| self.is_report_wanted),
             denials,
             resets_at,
-            is_retryable: verdict
-                .is_retryable
-                .unwrap_or(verdict.status.is_retryable()),
+            is_retryable: (verdict.is_retryable).unwrap_or(verdict.status.is_retryable()),
             exit_code: ending.end.code(),
             notes,
             ..Outcome::new(verdict.status, verdict.reason)
@@ -414,12 +389,14 @@ fn success(ending: &Ending, n_pending: usize) -> Verdict {
             verdict.notes.push(note.to_owned());
             verdict
         }
-        (_, End::Exited(0)) => ok(),
+        (_, ProcessEnd::Exited(0)) => ok(),
         (_, end) => {
             let how = match end {
-                End::Exited(code) => format!("exit code {code}"),
-                End::Signalled(signal) => format!("signal {signal}"),
-                End::Lost | End::NotStarted { .. } => "an end that nobody saw".to_owned(),
+                ProcessEnd::Exited(code) => format!("exit code {code}"),
+                ProcessEnd::Signalled(signal) => format!("signal {signal}"),
+                ProcessEnd::Lost | ProcessEnd::NotStarted { .. } => {
+                    "an end that nobody saw".to_owned()
+                }
             };
             let reason = format!("it said that it succeeded, and ended with {how}");
             Verdict::new(Status::Failed, reason)

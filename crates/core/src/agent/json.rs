@@ -6,10 +6,8 @@ pub(in crate::agent) mod observe;
 pub(in crate::agent) mod report;
 pub(in crate::agent) mod rule;
 
-use std::fmt;
-
 use serde::{Deserialize, Deserializer, de};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::text::{excerpt, visible};
 use rule::Pattern;
@@ -33,7 +31,7 @@ impl Pointer {
             return match text {
                 "" => Ok(Self { steps: Vec::new() }),
                 _ => Err(format!(
-                    "'{}' is no JSON pointer; it begins with '/'",
+                    "'{}' is not a JSON pointer; a pointer begins with '/'",
                     excerpt(text)
                 )),
             };
@@ -151,76 +149,33 @@ fn is_equal(wanted: &Value, value: Option<&Value>) -> bool {
 
 impl<'de> Deserialize<'de> for Is {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(IsVisitor)
-    }
-}
-
-struct IsVisitor;
-
-impl<'de> de::Visitor<'de> for IsVisitor {
-    type Value = Is;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value, a list of values, `{matches: pattern}` or `{present: true}`")
-    }
-
-    fn visit_bool<E: de::Error>(self, value: bool) -> Result<Is, E> {
-        Ok(Is::Equal(value.into()))
-    }
-
-    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Is, E> {
-        Ok(Is::Equal(value.into()))
-    }
-
-    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Is, E> {
-        Ok(Is::Equal(value.into()))
-    }
-
-    fn visit_str<E: de::Error>(self, value: &str) -> Result<Is, E> {
-        Ok(Is::Equal(value.into()))
-    }
-
-    fn visit_unit<E: de::Error>(self) -> Result<Is, E> {
-        Ok(Is::Equal(Value::Null))
-    }
-
-    fn visit_none<E: de::Error>(self) -> Result<Is, E> {
-        self.visit_unit()
-    }
-
-    fn visit_seq<A: de::SeqAccess<'de>>(self, mut items: A) -> Result<Is, A::Error> {
-        let mut values = Vec::new();
-        while let Some(item) = items.next_element::<Is>()? {
-            match item {
-                Is::Equal(value) => values.push(value),
-                Is::OneOf(_) | Is::Matches(_) | Is::Present(_) => {
-                    return Err(de::Error::custom("a list holds values only"));
-                }
+        let is_nested = |value: &Value| value.is_array() || value.is_object();
+        match Value::deserialize(deserializer)? {
+            Value::Array(values) if values.iter().any(is_nested) => {
+                Err(de::Error::custom("a list holds single values only"))
             }
-        }
-        Ok(Is::OneOf(values))
-    }
-
-    fn visit_map<A: de::MapAccess<'de>>(self, mut members: A) -> Result<Is, A::Error> {
-        let Some(key) = members.next_key::<IsKey>()? else {
-            return Err(de::Error::custom("an empty condition says nothing"));
-        };
-        let is = match key {
-            IsKey::Matches => Is::Matches(members.next_value()?),
-            IsKey::Present => Is::Present(members.next_value()?),
-        };
-        match members.next_key::<IsKey>()? {
-            None => Ok(is),
-            Some(_) => Err(de::Error::custom("one condition at a time")),
+            Value::Array(values) => Ok(Self::OneOf(values)),
+            Value::Object(members) => test(members).map_err(de::Error::custom),
+            value => Ok(Self::Equal(value)),
         }
     }
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum IsKey {
-    Matches,
-    Present,
+/// Reads `{matches: pattern}` or `{present: true}`.
+fn test(members: Map<String, Value>) -> Result<Is, String> {
+    let mut members = members.into_iter();
+    match (members.next(), members.next()) {
+        (Some((key, Value::String(pattern))), None) if key == "matches" => {
+            Pattern::parse(&pattern).map(Is::Matches)
+        }
+        (Some((key, Value::Bool(is_wanted))), None) if key == "present" => {
+            Ok(Is::Present(is_wanted))
+        }
+        _ => Err(
+            "a condition is a value, a list of values, `{matches: pattern}` or `{present: true}`"
+                .to_owned(),
+        ),
+    }
 }
 
 /// What people are shown of one thing that an agent does.

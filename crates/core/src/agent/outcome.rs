@@ -10,7 +10,7 @@ use super::{Cost, ReportFault, Tokens};
 
 crate::text::word_enum! {
     /// How an agent's run ended.
-    #[derive(PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[derive(PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Status {
         /// It did what it was asked to, as far as it can tell.
@@ -32,6 +32,7 @@ crate::text::word_enum! {
         /// It died.
         Crashed = "crashed",
         /// It ended without saying how.
+        #[default]
         NoResult = "no_result",
     }
 }
@@ -50,7 +51,7 @@ impl Status {
         }
     }
 
-    /// What people are told first.
+    /// What a message about it begins with.
     pub(super) fn sentence(self) -> &'static str {
         match self {
             Self::Ok => "it ended with success",
@@ -74,7 +75,7 @@ impl fmt::Display for Status {
 }
 
 /// How an agent's run ended, and what is known about it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// How it ended.
     pub status: Status,
@@ -98,7 +99,7 @@ pub struct Outcome {
     pub text: Option<String>,
     /// The report that it was asked for.
     pub report: Option<Value>,
-    /// Why there is no report although one was asked for.
+    /// Why the report that was asked for is missing.
     pub report_fault: Option<ReportFault>,
     /// The tools that it was not allowed to use.
     pub denials: Vec<String>,
@@ -120,22 +121,8 @@ impl Outcome {
         Self {
             status,
             reason,
-            session: None,
-            model_id: None,
-            turns: None,
-            tokens: Tokens::default(),
-            session_tokens: None,
-            is_estimate: false,
-            cost: Cost::default(),
-            text: None,
-            report: None,
-            report_fault: None,
-            denials: Vec::new(),
-            resets_at: None,
             is_retryable: status.is_retryable(),
-            exit_code: None,
-            notes: Vec::new(),
-            raw: None,
+            ..Self::default()
         }
     }
 

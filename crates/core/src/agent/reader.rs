@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::ending::{Ending, Seen};
 use super::json::observe::Observed;
 use super::json::one_line;
-use super::{Adapter, Budget, Call, Outcome, Price, Spent, StreamKind, Tokens};
+use super::{Adapter, Budget, Call, Outcome, Price, SpentSoFar, StreamKind, Tokens};
 use crate::bead::Model;
 
 /// How much of a text is kept; an answer is never as long.
@@ -23,9 +23,9 @@ pub struct Reader<'a> {
     lines: Lines,
     /// All of standard output, where it is one text or one object.
     whole: Vec<u8>,
-    /// What was said on standard error: its beginning and its end.
+    /// The beginning and the end of standard error.
     stderr: Kept,
-    /// Standard output that is no JSON, where it should be.
+    /// Standard output that should be JSON and is not.
     stray: Kept,
     stderr_lines: Lines,
     n_stray: usize,
@@ -110,7 +110,7 @@ impl<'a> Reader<'a> {
     }
 
     /// What was spent so far, as far as that can be seen.
-    pub fn spent(&self) -> Spent {
+    pub fn spent(&self) -> SpentSoFar {
         self.observed.spent(self.price())
     }
 
@@ -247,7 +247,7 @@ impl Kept {
     }
 }
 
-/// A line that is longer than this is passed over: it is no event that we know, and memory is finite.
+/// A line that is longer than this is passed over: no known event is as long, and memory is finite.
 pub(super) const MAX_LINE: usize = 16 << 20;
 
 /// Puts lines together.
@@ -356,7 +356,7 @@ mod lines_tests {
         let mut lines = Lines::default();
         let mut n_too_long = 0;
         for _ in 0..40 {
-            lines.take(&piece, |_| unreachable!("there is no line yet"));
+            lines.take(&piece, |_| unreachable!("no line is complete yet"));
             assert!(lines.line.capacity() <= 2 * MAX_LINE);
         }
         lines.take(b"\nshort\n", |line| match line {

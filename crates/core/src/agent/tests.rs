@@ -16,7 +16,7 @@ use std::sync::LazyLock;
 
 use jiff::Timestamp;
 
-use super::{Adapter, Call, End, Ending, Halt, Outcome, Permissions, Reader};
+use super::{Adapter, Call, Ending, Halt, Outcome, Permissions, ProcessEnd, Reader};
 
 /// A moment shortly after the streams were recorded.
 const NOW: &str = "2026-11-15T15:00:00Z";
@@ -71,14 +71,14 @@ fn call() -> Call {
 
 fn exited(code: i32) -> Ending {
     Ending {
-        end: End::Exited(code),
+        end: ProcessEnd::Exited(code),
         halt: None,
     }
 }
 
 fn halted(halt: Halt) -> Ending {
     Ending {
-        end: End::Signalled(15),
+        end: ProcessEnd::Signalled(15),
         halt: Some(halt),
     }
 }

@@ -4,13 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
-use super::diagnostics;
 use crate::bead::BeadId;
 use crate::compile::KnownIds;
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, WarningCode};
 use crate::issue::{Record, Standing, is_step};
 use crate::number::SprintId;
-use crate::plan::{Plan, Sprint};
+use crate::plan::{Annotation, Plan, Sprint};
 use crate::text::excerpt;
 
 /// Whose bead a record is.
@@ -153,7 +152,7 @@ fn choose(
     };
     let chosen = candidates.iter().min_by_key(rank)?.issue.id();
     if candidates.len() > 1 {
-        findings.push(diagnostics::several_beads(sprint, chosen, candidates.len()));
+        findings.push(several_beads(sprint, chosen, candidates.len()));
     }
     Some(chosen.clone())
 }
@@ -181,7 +180,7 @@ fn adopt(
         return if known == named {
             Adoption::Nothing
         } else {
-            ignore(diagnostics::stale_annotation(sprint, annotation, known))
+            ignore(stale_annotation(sprint, annotation, known))
         };
     }
     let Some(record) = by_id.get(named) else {
@@ -189,12 +188,12 @@ fn adopt(
     };
     let owner = BeadOwner::of(record);
     if let Some(holder) = holders.get(named) {
-        return ignore(diagnostics::taken_bead(annotation, named, holder));
+        return ignore(taken_bead(annotation, named, holder));
     }
     match &owner {
-        BeadOwner::Sprint { plan_file, .. } if is_copied(&owner) => ignore(
-            diagnostics::bead_of_other_plan(annotation, named, plan_file),
-        ),
+        BeadOwner::Sprint { plan_file, .. } if is_copied(&owner) => {
+            ignore(bead_of_other_plan(annotation, named, plan_file))
+        }
         _ => Adoption::Take(named.clone()),
     }
 }
@@ -205,4 +204,53 @@ fn is_copied(owner: &BeadOwner, own_file: &str, plan_exists: &impl Fn(&str) -> b
         BeadOwner::Sprint { plan_file, .. } => plan_file != own_file && plan_exists(plan_file),
         BeadOwner::NoPlan => false,
     }
+}
+
+/// An annotation that names another bead than the store has under the sprint's number.
+fn stale_annotation(sprint: &Sprint, annotation: &Annotation, known: &BeadId) -> Diagnostic {
+    let message = format!(
+        "sprint {} is bead {} in the store, so its annotation is ignored",
+        sprint.id.value,
+        excerpt(known.as_str())
+    );
+    Diagnostic::new(WarningCode::IgnoredBeadId, annotation.line, message)
+        .label("not the id that the store has")
+        .help("the number of a sprint decides before its annotation; if that is right, `plan annotate` corrects the line")
+}
+
+/// An annotation that names the bead of another sprint of the plan.
+fn taken_bead(annotation: &Annotation, id: &BeadId, holder: &Sprint) -> Diagnostic {
+    let message = format!(
+        "bead {} belongs to sprint {} in the store, so this annotation is ignored",
+        excerpt(id.as_str()),
+        holder.id.value
+    );
+    Diagnostic::new(WarningCode::IgnoredBeadId, annotation.line, message)
+        .label("another sprint's bead")
+        .also(holder.heading.span, "the sprint that has it")
+        .help("the number of a sprint decides before its annotation; remove this line if the sprint is a new one")
+}
+
+/// An annotation that names the bead of another plan.
+fn bead_of_other_plan(annotation: &Annotation, id: &BeadId, plan_file: &str) -> Diagnostic {
+    let message = format!(
+        "bead {} belongs to the plan {}, so this annotation is ignored",
+        excerpt(id.as_str()),
+        excerpt(plan_file)
+    );
+    Diagnostic::new(WarningCode::IgnoredBeadId, annotation.line, message)
+        .label("another plan's bead")
+        .help("an annotation moves a bead to this plan only when the other plan is gone; remove this line")
+}
+
+/// A sprint that has more than one bead.
+fn several_beads(sprint: &Sprint, chosen: &BeadId, n_beads: usize) -> Diagnostic {
+    let message = format!(
+        "sprint {} has {n_beads} beads in the store; {} is used and the rest left alone",
+        sprint.id.value,
+        excerpt(chosen.as_str())
+    );
+    Diagnostic::new(WarningCode::SeveralBeads, sprint.heading.span, message)
+        .label("more than one bead")
+        .help("close or delete those that are not meant; an annotation decides which one is used")
 }

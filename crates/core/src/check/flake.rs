@@ -1,4 +1,4 @@
-//! Whose fault a red check is: the work's, that of what was there before, chance's, or the surroundings' (`verify.flaky_retries`).
+//! Why a check is red: the work, the base, chance, or the environment (`verify.flaky_retries`).
 //!
 //! A check that fails is run again, and as often on the commit that the work began from. Nothing here runs it: what became of each try is
 //! handed in.
@@ -57,13 +57,13 @@ crate::text::word_enum! {
         RedOnBase = "red_on_base",
         /// It passes at one time and not at another.
         Flaky = "flaky",
-        /// It never came to an end of its own, neither here nor on the base.
+        /// It never ran to its end, neither here nor on the base.
         Infrastructure = "infrastructure",
     }
 }
 
 impl Cause {
-    /// What is said to whoever did the work.
+    /// The explanation for whoever did the work.
     pub fn words(self) -> &'static str {
         match self {
             Self::Regression => "it passes on the commit that the work began from: a regression",
@@ -72,7 +72,7 @@ impl Cause {
             }
             Self::Flaky => "it passes at one time and not at another: a flaky check",
             Self::Infrastructure => {
-                "it never ran to its end, so that it says nothing about the work: look at the surroundings"
+                "it never ran to its end, so that it says nothing about the work: look at the environment"
             }
         }
     }

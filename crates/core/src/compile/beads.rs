@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::agents::{default_model, dev_agent, qa_agent};
-use super::conflicts::conflicts;
 use super::diagnostics;
 use super::graph::PlanGraph;
+use super::graph::conflicts;
 use super::settings::{AgentCheck, CompileSettings, FormulaSprints};
 use crate::bead::{
     AgentPath, AgentSpec, BeadId, DEFAULT_MAX_RETRY_ATTEMPTS, Dod, Expect, IssueType, Metadata,

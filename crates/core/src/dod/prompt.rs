@@ -1,12 +1,14 @@
-//! What an agent is asked (V-11).
+//! The prompt of an agent (V-11).
 
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
 use super::DodBead;
+use crate::bead::Verifier;
 use crate::check::{CheckRecord, failures_in};
 use crate::text::visible;
+use crate::vocabulary::{metadata, ralph_meta};
 
 /// The longest reason of a failure that goes into a prompt; all of it is in the evidence.
 const MAX_REASON: usize = 2000;
@@ -39,7 +41,7 @@ impl Feedback {
 
     /// What an earlier run noted in a bead.
     pub fn noted(bead: &DodBead) -> Vec<Self> {
-        let noted = bead.meta("verifier_results").map(failures_in);
+        let noted = bead.meta(ralph_meta::VERIFIER_RESULTS).map(failures_in);
         let feedback = |(name, reason)| Self {
             name,
             reason,
@@ -49,13 +51,10 @@ impl Feedback {
     }
 }
 
-/// What an agent is asked to do for a bead, with what went wrong before; with a worktree of its own it must commit (Z-29).
+/// The prompt for a bead, with what went wrong before; an agent in a separate worktree must commit (Z-29).
 pub fn prompt(bead: &DodBead, must_commit: bool, failures: &[Feedback]) -> String {
     let mut text = format!("# {}\n\n{}\n", bead.title.trim(), bead.intent.trim());
-    text.push_str("\n## Definition of Done\n\nThese commands are run after you, by a program; all of them must succeed:\n\n");
-    for verifier in &bead.dod.verifiers {
-        _ = writeln!(text, "- {}: {}", verifier.name, verifier.command);
-    }
+    push_checks(&mut text, &bead.dod.verifiers);
     if must_commit {
         text.push_str("\nCommit all of your work: the checks are run on what is committed, and on nothing else.\n");
     }
@@ -66,15 +65,30 @@ pub fn prompt(bead: &DodBead, must_commit: bool, failures: &[Feedback]) -> Strin
             _ = writeln!(text, "- {}: {reason}", failure.name);
             push_output(&mut text, &failure.output);
         }
-        text.push_str("\nFind the cause and mend it; do not change the checks.\n");
+        text.push_str(FIND_THE_CAUSE);
     }
-    if let Some(constraints) = bead.document.get("constraints").filter(|it| !is_empty(it)) {
+    if let Some(constraints) = bead
+        .document
+        .get(metadata::CONSTRAINTS)
+        .filter(|it| !is_empty(it))
+    {
         _ = writeln!(text, "\n## Constraints\n\n{constraints}");
     }
     text.push_str(
         "\nDo not claim completion before all verifiers pass. Run them yourself before you stop.\n",
     );
     text
+}
+
+/// How what went wrong before is concluded, in every prompt.
+pub(crate) const FIND_THE_CAUSE: &str = "\nFind the cause and mend it; do not change the checks.\n";
+
+/// The checks that decide when the work is done, in every prompt.
+pub(crate) fn push_checks(text: &mut String, checks: &[Verifier]) {
+    text.push_str("\n## Definition of Done\n\nThese commands are run after you, by a program; all of them must succeed:\n\n");
+    for check in checks {
+        _ = writeln!(text, "- {}: {}", check.name, check.command);
+    }
 }
 
 fn from_start(text: &str, most: usize) -> String {

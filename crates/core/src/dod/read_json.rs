@@ -14,7 +14,7 @@ use crate::bead::{
 use crate::diag::did_you_mean;
 use crate::issue::Issue;
 use crate::text::excerpt;
-use crate::vocabulary::label;
+use crate::vocabulary::{Status, field, label, metadata};
 
 /// How much of an intent makes a title.
 const TITLE_CHARS: usize = 60;
@@ -69,12 +69,8 @@ fn bead(node: Node<'_, '_>, stem: Option<&str>, errors: &mut Errors) -> Option<D
     });
     let priority = fields.optional(errors, "priority", |node, errors| {
         let priority: u8 = node.integer(errors, "priority", 0)?;
-        let most = Invalid::value("priority must be <= 5");
-        let checked = if priority <= 5 {
-            Ok(priority)
-        } else {
-            Err(most)
-        };
+        let most = || Invalid::value("priority must be <= 5");
+        let checked = Some(priority).filter(|it| *it <= 5).ok_or_else(most);
         errors.take(&node.path, checked)
     });
     let lane = fields.optional(errors, "lane", |node, errors| {
@@ -183,7 +179,7 @@ fn moment(node: Node<'_, '_>, errors: &mut Errors) -> Option<Timestamp> {
 }
 
 fn backoff(fields: Fields<'_, '_>, errors: &mut Errors) -> Option<Duration> {
-    let seconds = fields.optional(errors, "ralph_meta", |node, errors| {
+    let seconds = fields.optional(errors, metadata::RALPH_META, |node, errors| {
         let map = node.dict(errors)?;
         let fields = Fields {
             map,
@@ -207,12 +203,12 @@ fn closes_on_pass(map: &Map<String, Value>) -> bool {
 }
 
 fn blocking(map: &Map<String, Value>, key: &str) -> Option<bool> {
-    map.get("blocking")?.get(key)?.as_bool()
+    map.get(metadata::BLOCKING)?.get(key)?.as_bool()
 }
 
 /// Whether lane or `blocking` say that this is a gate: in files and in the metadata of stores alike.
 pub(super) fn says_gate(map: &Map<String, Value>) -> bool {
-    let lane = map.get("lane").and_then(Value::as_str);
+    let lane = map.get(metadata::LANE).and_then(Value::as_str);
     lane == Some(Lane::Gate.as_str()) || blocking(map, "is_gate") == Some(true)
 }
 
@@ -277,7 +273,7 @@ const KNOWN: [(&str, &[&str]); 4] = [
     ),
 ];
 
-/// Reports keys that look like known ones, and warns of the others: dialects may have keys of their own, but nobody means
+/// Reports keys that look like known ones, and warns of the others: dialects have different keys, but nobody means
 /// `stdout_contain`.
 fn unknown_keys(document: &Value, errors: &mut Errors) -> Vec<String> {
     let root = Path::Root;
@@ -304,7 +300,7 @@ fn unknown_keys(document: &Value, errors: &mut Errors) -> Vec<String> {
             }
         }
     };
-    look(document.get("dod"), &dod, "dod");
+    look(document.get(metadata::DOD), &dod, "dod");
     look(
         document.get("constraints"),
         &root.key("constraints"),
@@ -338,29 +334,31 @@ fn nameless(map: &Map<String, Value>) -> Vec<String> {
 /// Whether a bead of a store is a gate: by its label, or because it says so in the words of files. A sprint of a plan is one by its label alone;
 /// and a bead of the type `gate` without checks is one of `bd`, or of a molecule, and not ours.
 pub fn is_gate(issue: &Issue) -> bool {
-    let metadata = || issue.metadata().is_some_and(says_gate);
+    let is_said = || issue.metadata().is_some_and(says_gate);
     let is_planned = IssueType::parse(issue.issue_type()).is_ok();
-    issue.has_label(label::GATE) || (!is_planned && (metadata() || is_checked_gate(issue)))
+    issue.has_label(label::GATE) || (!is_planned && (is_said() || is_checked_gate(issue)))
 }
 
 fn is_checked_gate(issue: &Issue) -> bool {
-    let checks = issue.metadata().and_then(|metadata| metadata.get("dod"));
+    let checks = issue
+        .metadata()
+        .and_then(|metadata| metadata.get(metadata::DOD));
     issue.issue_type() == DodType::Gate.as_str() && checks.is_some_and(|dod| !dod.is_null())
 }
 
 /// Reads an issue; what is wrong is named by the place in the DoD bead. Checks that hold for every bead (`verify.default`) are enough
-/// for one that has none of its own; a gate has its own only.
+/// for a bead without checks; a gate runs only its own.
 pub fn of_issue(issue: &Issue, defaults: &[Verifier]) -> Result<DodBead, Vec<FieldError>> {
     let mut document = Map::new();
     let mut set = |key: &str, value: Value| drop(document.insert(key.to_owned(), value));
     let intent = issue
-        .text("description")
+        .text(field::DESCRIPTION)
         .filter(|text| !text.trim().is_empty());
-    set("id", issue.id().as_str().into());
-    set("title", issue.title().into());
+    set(field::ID, issue.id().as_str().into());
+    set(field::TITLE, issue.title().into());
     // A title says what is wanted, when nobody wrote more.
     set("intent", intent.unwrap_or(issue.title()).into());
-    set("priority", issue.priority().clamp(0, 5).into());
+    set(field::PRIORITY, issue.priority().clamp(0, 5).into());
     let is_gate = is_gate(issue);
     let kind = if is_gate {
         DodType::Gate
@@ -368,20 +366,28 @@ pub fn of_issue(issue: &Issue, defaults: &[Verifier]) -> Result<DodBead, Vec<Fie
         DodType::parse(issue.issue_type()).unwrap_or(DodType::Task)
     };
     set("type", kind.as_str().into());
-    let status = match issue.status() {
-        status @ ("open" | "in_progress" | "blocked" | "closed" | "hooked" | "pinned") => status,
-        _ => "open",
+    let status = match Status::known(issue.status()) {
+        None | Some(Status::Deferred) => Status::Open,
+        Some(status) => status,
     };
-    set("status", status.into());
-    for key in ["lane", "constraints", "dod", "ralph_meta", "blocking"] {
+    set(field::STATUS, status.into());
+    for key in [
+        metadata::LANE,
+        metadata::CONSTRAINTS,
+        metadata::DOD,
+        metadata::RALPH_META,
+        metadata::BLOCKING,
+    ] {
         if let Some(value) = issue.metadata().and_then(|metadata| metadata.get(key)) {
             set(key, value.clone());
         }
     }
-    let has_checks = document.get("dod").is_some_and(|dod| !dod.is_null());
+    let has_checks = document
+        .get(metadata::DOD)
+        .is_some_and(|dod| !dod.is_null());
     let lacks_checks = !has_checks && !is_gate && !defaults.is_empty();
     if lacks_checks {
-        document.insert("dod".to_owned(), json!({"verifiers": defaults}));
+        document.insert(metadata::DOD.to_owned(), json!({"verifiers": defaults}));
     }
     let bead = DodBead {
         is_gate,

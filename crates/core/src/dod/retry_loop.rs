@@ -1,4 +1,4 @@
-//! The loop: agent, checks, wait, again (V-10 … V-13). A state machine that is told what happened and says what to do.
+//! The loop: agent, checks, wait, again (V-10 … V-13). A state machine: it takes what happened and says what to do.
 //!
 //! Time is handed in as a [`Moment`]. A wait for an account that is at its limit costs no iteration (Z-13).
 
@@ -9,10 +9,10 @@ use jiff::Timestamp;
 /// The longest wait between two iterations (V-10).
 const MAX_BACKOFF: Duration = Duration::from_mins(5);
 
-/// How often an account without a known reset time is tried again before the bead is given up (§7.7).
+/// How often an account without a known reset time is tried again before the bead fails (§7.7).
 const MAX_LIMIT_RETRIES: u32 = 5;
 
-/// How often checks that the surroundings keep from running are run again before the bead is given up.
+/// How often checks that the environment keeps from running are run again before the bead fails.
 const MAX_BLIND_RETRIES: u32 = 5;
 
 /// The first wait for an account without a known reset time; it doubles.
@@ -29,7 +29,7 @@ pub struct Moment {
 
 /// How a loop is to go.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settings {
+pub struct RetrySettings {
     /// How often an agent may try.
     pub max_iterations: u32,
     /// How long to wait after the first failure; it doubles.
@@ -46,7 +46,7 @@ pub struct Settings {
 
 /// What to do next.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum RetryStep {
     /// Call an agent.
     Agent {
         /// The iteration, from 1.
@@ -65,17 +65,17 @@ pub enum Step {
         why: String,
     },
     /// Stop.
-    End(End),
+    End(RetryEnd),
 }
 
 /// How a loop ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum End {
+pub enum RetryEnd {
     /// Every check passed.
     Completed,
-    /// The checks are red, and no agent was to mend them.
+    /// The checks are red, and no agent is called to fix that.
     Red,
-    /// It was given up.
+    /// It failed for good.
     Failed(String),
 }
 
@@ -87,16 +87,16 @@ pub enum AgentEnd {
         /// Whether anything in the work tree is different from before.
         has_changed: bool,
     },
-    /// It failed in a way that another try may mend.
+    /// It failed, and a retry may succeed.
     Failed(String),
     /// The account is at its limit.
     Limit {
         /// When it is not any more, if that is known.
         resets_at: Option<Timestamp>,
-        /// What was said.
+        /// Why.
         reason: String,
     },
-    /// It failed in a way that no other try will mend: no login, no such agent, forbidden.
+    /// It failed, and no retry will succeed: no login, no such agent, forbidden.
     Hopeless(String),
 }
 
@@ -113,8 +113,8 @@ enum After {
 
 /// The loop of one bead.
 #[derive(Debug)]
-pub struct Pursuit {
-    settings: Settings,
+pub struct RetryLoop {
+    settings: RetrySettings,
     iteration: u32,
     backoff: Duration,
     n_limits: u32,
@@ -123,7 +123,7 @@ pub struct Pursuit {
     after: After,
 }
 
-impl Pursuit {
+impl RetryLoop {
     /// The reason when all iterations are used up.
     pub const EXHAUSTED: &str = "Max iterations reached";
     /// The reason when the time is used up.
@@ -134,7 +134,7 @@ impl Pursuit {
     pub const NO_CHANGE: &str = "The agent changed nothing while checks were red";
 
     /// A loop that has not begun.
-    pub fn new(settings: Settings) -> Self {
+    pub fn new(settings: RetrySettings) -> Self {
         Self {
             backoff: settings.backoff,
             settings,
@@ -170,46 +170,41 @@ impl Pursuit {
     }
 
     /// The first step.
-    pub fn begin(&mut self, at: Moment) -> Step {
+    pub fn begin(&mut self, at: Moment) -> RetryStep {
         if let Some(end) = self.out_of_time(at) {
             return end;
         }
         if !self.settings.has_agent || self.settings.verifies_first {
-            return Step::Verify { iteration: 0 };
+            return RetryStep::Verify { iteration: 0 };
         }
         self.next_iteration(at)
     }
 
     /// The step after an agent.
-    pub fn agent_ended(&mut self, end: AgentEnd, at: Moment) -> Step {
+    pub fn agent_ended(&mut self, end: AgentEnd, at: Moment) -> RetryStep {
         match end {
             AgentEnd::Done { has_changed: false } if self.is_red => {
                 self.failed(at, Self::NO_CHANGE.to_owned())
             }
             AgentEnd::Done { .. } => {
                 self.n_limits = 0;
-                match self.out_of_time(at) {
-                    Some(end) => end,
-                    None => Step::Verify {
-                        iteration: self.iteration,
-                    },
-                }
+                self.out_of_time(at).unwrap_or(self.verify())
             }
             AgentEnd::Failed(why) => self.failed(at, why),
             AgentEnd::Limit { resets_at, reason } => self.limited(resets_at, reason, at),
-            AgentEnd::Hopeless(why) => Step::End(End::Failed(why)),
+            AgentEnd::Hopeless(why) => RetryStep::End(RetryEnd::Failed(why)),
         }
     }
 
     /// The step after the checks.
-    pub fn verified(&mut self, is_green: bool, summary: &str, at: Moment) -> Step {
+    pub fn verified(&mut self, is_green: bool, summary: &str, at: Moment) -> RetryStep {
         self.n_blind = 0;
         if is_green {
-            return Step::End(End::Completed);
+            return RetryStep::End(RetryEnd::Completed);
         }
         self.is_red = true;
         if !self.settings.has_agent {
-            return Step::End(End::Red);
+            return RetryStep::End(RetryEnd::Red);
         }
         if self.iteration == 0 {
             return self.next_iteration(at);
@@ -217,10 +212,10 @@ impl Pursuit {
         self.failed(at, summary.to_owned())
     }
 
-    /// The step after checks that the surroundings kept from running, so that there is no verdict: a wait as between two iterations, and the
-    /// checks again. No agent could mend it, and it costs no iteration. Before the first agent they were only to tell whether there is anything
-    /// to do, and without any agent there is one pass.
-    pub fn unverified(&mut self, why: &str, at: Moment) -> Step {
+    /// The step after checks that the environment kept from running: a wait as between two iterations, and the checks again. No agent could
+    /// fix that, and it costs no iteration. Before the first agent the checks only tell whether there is anything to do, and without agents
+    /// there is one pass.
+    pub fn unverified(&mut self, why: &str, at: Moment) -> RetryStep {
         if !self.settings.has_agent || self.iteration == 0 {
             return self.verified(false, why, at);
         }
@@ -229,7 +224,7 @@ impl Pursuit {
         }
         self.n_blind += 1;
         if self.n_blind > MAX_BLIND_RETRIES {
-            return Step::End(End::Failed(why.to_owned()));
+            return RetryStep::End(RetryEnd::Failed(why.to_owned()));
         }
         self.after = After::Checks;
         let first = self.settings.backoff;
@@ -238,35 +233,39 @@ impl Pursuit {
     }
 
     /// The step after a wait.
-    pub fn waited(&mut self, at: Moment) -> Step {
+    pub fn waited(&mut self, at: Moment) -> RetryStep {
         match self.after {
             After::Next => self.next_iteration(at),
-            After::Again => self.out_of_time(at).unwrap_or(Step::Agent {
-                iteration: self.iteration,
-            }),
-            After::Checks => self.out_of_time(at).unwrap_or(Step::Verify {
-                iteration: self.iteration,
-            }),
+            After::Again => self.out_of_time(at).unwrap_or(self.call()),
+            After::Checks => self.out_of_time(at).unwrap_or(self.verify()),
         }
     }
 
-    fn next_iteration(&mut self, at: Moment) -> Step {
+    fn next_iteration(&mut self, at: Moment) -> RetryStep {
         if let Some(end) = self.out_of_time(at) {
             return end;
         }
         self.iteration += 1;
-        Step::Agent {
-            iteration: self.iteration,
-        }
+        self.call()
+    }
+
+    fn call(&self) -> RetryStep {
+        let iteration = self.iteration;
+        RetryStep::Agent { iteration }
+    }
+
+    fn verify(&self) -> RetryStep {
+        let iteration = self.iteration;
+        RetryStep::Verify { iteration }
     }
 
     /// After a failed iteration: wait, then double the wait; not after the last one (V-10).
-    fn failed(&mut self, at: Moment, why: String) -> Step {
+    fn failed(&mut self, at: Moment, why: String) -> RetryStep {
         if let Some(end) = self.out_of_time(at) {
             return end;
         }
         if self.iteration >= self.settings.max_iterations {
-            return Step::End(End::Failed(Self::EXHAUSTED.to_owned()));
+            return RetryStep::End(RetryEnd::Failed(Self::EXHAUSTED.to_owned()));
         }
         let time = self.backoff;
         self.backoff = (time * 2).min(MAX_BACKOFF).max(time);
@@ -277,10 +276,10 @@ impl Pursuit {
         self.wait(time, why, at)
     }
 
-    fn limited(&mut self, resets_at: Option<Timestamp>, reason: String, at: Moment) -> Step {
+    fn limited(&mut self, resets_at: Option<Timestamp>, reason: String, at: Moment) -> RetryStep {
         self.n_limits += 1;
         if self.n_limits > MAX_LIMIT_RETRIES {
-            return Step::End(End::Failed(reason));
+            return RetryStep::End(RetryEnd::Failed(reason));
         }
         self.after = After::Again;
         let known =
@@ -290,18 +289,20 @@ impl Pursuit {
     }
 
     /// Waits, unless the time would be over before: then there is nothing to wait for.
-    fn wait(&mut self, time: Duration, why: String, at: Moment) -> Step {
+    fn wait(&mut self, time: Duration, why: String, at: Moment) -> RetryStep {
         match self.time_left(at) {
-            Some(left) if left <= time => Step::End(End::Failed(self.overdue(at, time).to_owned())),
-            _ => Step::Wait { time, why },
+            Some(left) if left <= time => {
+                RetryStep::End(RetryEnd::Failed(self.overdue(at, time).to_owned()))
+            }
+            _ => RetryStep::Wait { time, why },
         }
     }
 
-    fn out_of_time(&self, at: Moment) -> Option<Step> {
+    fn out_of_time(&self, at: Moment) -> Option<RetryStep> {
         let left = self.time_left(at)?;
         let reason = self.overdue(at, Duration::ZERO);
         left.is_zero()
-            .then(|| Step::End(End::Failed(reason.to_owned())))
+            .then(|| RetryStep::End(RetryEnd::Failed(reason.to_owned())))
     }
 
     /// Which of the two limits comes first, when a time from now is waited.

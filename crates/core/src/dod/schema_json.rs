@@ -6,6 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::{DodStatus, DodType, Lane};
 use crate::bead::schema::schema;
 use crate::bead::{Dod, Timestamp};
 
@@ -27,13 +28,13 @@ struct WireDodBead {
     #[schemars(regex(pattern = r"\S"))]
     intent: String,
     /// What kind of work it is; absent means task. `bug` is read as `bugfix`, `chore` as `task`.
-    #[schemars(with = "Option<TypeWord>")]
+    #[schemars(with = "Option<DodType>")]
     r#type: (),
     /// How urgent it is: 0 is most urgent; absent means 2.
     #[schemars(range(min = 0, max = 5))]
     priority: Option<u8>,
     /// The lane that it travels in.
-    #[schemars(with = "Option<LaneWord>")]
+    #[schemars(with = "Option<Lane>")]
     lane: (),
     /// What machines check before it counts as done; at least one check.
     dod: Dod,
@@ -42,7 +43,7 @@ struct WireDodBead {
     /// What earlier work noted.
     ralph_meta: Option<WireMeta>,
     /// Where it stands; absent means pending. The words of the other dialect are read too.
-    #[schemars(with = "Option<StatusWord>")]
+    #[schemars(with = "Option<DodStatus>")]
     status: (),
     /// What makes it a gate.
     blocking: Option<WireBlocking>,
@@ -67,7 +68,7 @@ struct WireMeta {
     retry_backoff_seconds: Option<u32>,
     /// How many attempts the last run made.
     attempt_count: Option<u64>,
-    /// How many there were in all.
+    /// How many all runs made.
     total_attempts: Option<u64>,
     /// What the checks said last.
     verifier_results: Option<Vec<Map<String, Value>>>,
@@ -81,10 +82,8 @@ struct WireBlocking {
     auto_close_on_pass: Option<bool>,
 }
 
-macro_rules! word {
-    ($name:ident: $($word:literal)*) => {
-        struct $name;
-
+macro_rules! word_schema {
+    ($($name:ident)*) => {$(
         impl JsonSchema for $name {
             fn schema_name() -> std::borrow::Cow<'static, str> {
                 stringify!($name).into()
@@ -95,22 +94,20 @@ macro_rules! word {
             }
 
             fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({"type": "string", "enum": [$($word),*]})
+                json_schema!({"type": "string", "enum": $name::WORDS})
             }
         }
-    };
+    )*};
 }
 
-word!(TypeWord: "task" "feature" "bugfix" "gate" "bug" "chore");
-word!(LaneWord: "fast" "feature" "maintenance" "experimental" "bug" "hardening" "deps" "gate" "patrol");
-word!(StatusWord: "pending" "in_progress" "completed" "failed" "blocked" "open" "hooked" "pinned" "closed" "RED" "GREEN");
+word_schema!(DodType Lane DodStatus);
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::dod::{DodStatus, DodType, Lane, read};
+    use crate::dod::read;
 
     fn accepts(document: &Value) -> bool {
         let (_, schema) = schemas().remove(0);

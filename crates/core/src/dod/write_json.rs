@@ -5,11 +5,11 @@ use serde_json::{Map, Value, json};
 use super::DodStatus;
 use crate::bead::Timestamp;
 use crate::check::{CheckRecord, summary};
-use crate::vocabulary::metadata;
+use crate::vocabulary::{field, metadata, ralph_meta};
 
 /// What a run has come to.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Progress {
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RunProgress {
     /// Where the bead stands.
     pub status: DodStatus,
     /// How many attempts this run has made.
@@ -22,7 +22,7 @@ pub struct Progress {
     pub records: Option<Vec<CheckRecord>>,
     /// What went wrong last.
     pub last_failure_summary: Option<String>,
-    /// Why the bead was given up.
+    /// Why the bead failed for good.
     pub failure_reason: Option<String>,
     /// What the agents cost, as an object; nothing when there was no agent.
     pub receipt: Option<Value>,
@@ -30,19 +30,13 @@ pub struct Progress {
     pub is_green: Option<bool>,
 }
 
-impl Progress {
+impl RunProgress {
     /// A run that has just begun.
     pub fn begun(attempts_before: u64) -> Self {
         Self {
             status: DodStatus::InProgress,
-            attempt_count: 0,
             attempts_before,
-            last_attempt: None,
-            records: None,
-            last_failure_summary: None,
-            failure_reason: None,
-            receipt: None,
-            is_green: None,
+            ..Self::default()
         }
     }
 
@@ -58,22 +52,28 @@ impl Progress {
         let total = self.attempts_before + u64::from(self.attempt_count);
         let mut meta = Map::new();
         let mut set = |key: &str, value: Value| drop(meta.insert(key.to_owned(), value));
-        set("attempt_count", self.attempt_count.into());
-        set("total_attempts", total.into());
+        set(ralph_meta::ATTEMPT_COUNT, self.attempt_count.into());
+        set(ralph_meta::TOTAL_ATTEMPTS, total.into());
         set("executor_version", version.into());
         if let Some(time) = &self.last_attempt {
-            set("last_attempt", json!(time));
+            set(ralph_meta::LAST_ATTEMPT, json!(time));
         }
         if let Some(records) = &self.records {
-            set("verifier_results", json!(records));
+            set(ralph_meta::VERIFIER_RESULTS, json!(records));
         }
-        set("last_failure_summary", json!(self.last_failure_summary));
-        set("failure_reason", json!(self.failure_reason));
+        set(
+            ralph_meta::LAST_FAILURE_SUMMARY,
+            json!(self.last_failure_summary),
+        );
+        set(ralph_meta::FAILURE_REASON, json!(self.failure_reason));
         if let Some(receipt) = &self.receipt {
             set("receipt", receipt.clone());
         }
         if let Some(is_green) = self.is_green {
-            set("gate_status", if is_green { "green" } else { "red" }.into());
+            set(
+                ralph_meta::GATE_STATUS,
+                if is_green { "green" } else { "red" }.into(),
+            );
         }
         meta
     }
@@ -86,7 +86,7 @@ impl Progress {
         now: &Timestamp,
     ) -> Value {
         let mut document = document.clone();
-        let mut meta = match document.remove("ralph_meta") {
+        let mut meta = match document.remove(metadata::RALPH_META) {
             Some(Value::Object(meta)) => meta,
             _ => Map::new(),
         };
@@ -97,11 +97,11 @@ impl Progress {
                 meta.insert(key, value);
             }
         }
-        // Somebody works on it, so that the governor holds it no more.
+        // Somebody works on it, so no gate holds it back any more.
         meta.remove(metadata::HELD_BY_GATES);
-        document.insert("status".to_owned(), self.status.as_str().into());
+        document.insert(field::STATUS.to_owned(), self.status.as_str().into());
         document.insert("last_updated".to_owned(), json!(now));
-        document.insert("ralph_meta".to_owned(), meta.into());
+        document.insert(metadata::RALPH_META.to_owned(), meta.into());
         document.into()
     }
 }

@@ -9,14 +9,14 @@ use super::develop::Claim;
 use super::effect::{Action, Effect, Pull};
 use super::event::Answer;
 use super::machine::{Engine, later};
-use super::task::{Standing, Task};
-use super::work::{AfterRecord, AfterRestore, Doom, End, Failure, Phase, Work};
+use super::task::{Task, TaskState};
+use super::work::{AfterRecord, AfterRestore, Doom, End, Phase, Work};
 use crate::bead::BeadId;
 use crate::issue::Fence;
 
 impl Engine {
-    /// Goes on with a bead after an answer. An answer that does not fit what was asked changes nothing; it cannot come from a
-    /// journal of this version.
+    /// Continues the work on a bead after an answer. An answer that does not fit what was asked cannot come from a journal of this
+    /// version; it blocks the bead.
     pub(super) fn advance(&mut self, now: Timestamp, effect: Effect, answer: &Answer) {
         let id = effect.bead;
         let work = self.work(&id);
@@ -91,7 +91,7 @@ impl Engine {
             }
             (Action::Record { .. }, Answer::Done) => match self.work(&id).after_record {
                 AfterRecord::Judge => self.judge(now, &id),
-                AfterRecord::NextAttempt => self.put_right(now, &id),
+                AfterRecord::NextAttempt => self.clean_up_after_judges(now, &id),
             },
             (action @ Action::Judge { .. }, Answer::Judged { report, verdict }) => {
                 self.judged(now, &id, &action, report, verdict.as_ref());
@@ -148,40 +148,17 @@ impl Engine {
             (Action::Block { reason, .. }, Answer::Done) => {
                 let text = format!("{id} needs a person: {reason}");
                 self.queue
-                    .update(&id, |task| task.standing = Standing::Blocked);
+                    .update(&id, |task| task.standing = TaskState::Blocked);
                 self.end(&id, End::NeedsPerson { reason });
                 self.issue(&id, Action::Notify { text });
             }
             (Action::Release { .. }, Answer::Done) => self.end(&id, End::Released),
             // Such an answer belongs to no question; the bead would wait for ever.
             (action, _) => {
-                let reason = format!(
-                    "a mistake of beads-ralph itself: no such answer to {}",
-                    action.name()
-                );
-                self.doom(
-                    now,
-                    &id,
-                    Doom::Block {
-                        reason,
-                        is_fatal: true,
-                    },
-                );
+                let name = action.name();
+                let reason = format!("a mistake of beads-ralph itself: no such answer to {name}");
+                self.doom(now, &id, Doom::fatal(reason));
             }
-        }
-    }
-
-    /// What QA agents and checks left in the worktree is no work of the developers, and goes before the next attempt.
-    fn put_right(&mut self, now: Timestamp, id: &BeadId) {
-        let work = self.work(id);
-        let is_judged = std::mem::take(&mut work.is_judged);
-        match work.sealed.clone().filter(|_| is_judged) {
-            Some(commit) => {
-                work.after_restore = AfterRestore::NextAttempt;
-                let attempt = work.attempt;
-                self.issue(id, Action::Restore { attempt, commit });
-            }
-            None => self.next_attempt(now, id),
         }
     }
 
@@ -201,7 +178,7 @@ impl Engine {
             let waits_for = std::mem::take(&mut own.waits_for);
             *own = Task {
                 waits_for,
-                standing: Standing::Open,
+                standing: TaskState::Open,
                 ..task.clone()
             };
         });
@@ -248,52 +225,6 @@ impl Engine {
         }
         work.start = work.sealed.clone().or(work.start.take());
         self.develop(now, id, 0);
-    }
-
-    /// An attempt failed: the next one is told why, if there is one (L-16).
-    pub(super) fn fail_attempt(&mut self, now: Timestamp, id: &BeadId, reason: &str) {
-        let task = self.task(id);
-        let max_attempts = task.max_attempts;
-        let work = self.work(id);
-        let failure = Failure {
-            tree: work.tree.clone(),
-            reason: reason.to_owned(),
-        };
-        let is_same = failure.tree.is_some() && work.failure.as_ref() == Some(&failure);
-        work.failure = Some(failure);
-        work.feedback = Some(match &work.findings {
-            Some(findings) if findings != reason => {
-                format!("{reason}\n\nStill to mend from before:\n{findings}")
-            }
-            _ => reason.to_owned(),
-        });
-        let attempt = work.attempt;
-        if is_same {
-            let reason =
-                format!("two attempts ended with the same work and the same failure: {reason}");
-            return self.end_attempt(now, id, reason, false);
-        }
-        if attempt >= max_attempts {
-            let reason = format!("max retry attempts reached: {reason}");
-            return self.end_attempt(now, id, reason, false);
-        }
-        self.queue.update(id, |task| task.attempts = attempt);
-        let work = self.work(id);
-        work.is_judged = matches!(work.phase, Phase::Judging | Phase::Verifying);
-        self.record(now, id, AfterRecord::NextAttempt);
-    }
-
-    /// An attempt was the last one.
-    pub(super) fn end_attempt(
-        &mut self,
-        now: Timestamp,
-        id: &BeadId,
-        reason: String,
-        is_fatal: bool,
-    ) {
-        let attempt = self.work(id).attempt;
-        self.queue.update(id, |task| task.attempts = attempt);
-        self.block(now, id, reason, is_fatal);
     }
 
     pub(super) fn restored(&mut self, now: Timestamp, id: &BeadId) {

@@ -35,6 +35,19 @@ fn is_zero(number: &u32) -> bool {
 }
 
 impl Spent {
+    /// A run that did not say what it took.
+    pub(super) const UNKNOWN: Self = Self {
+        micros: 0,
+        tokens: 0,
+        turns: 0,
+        time_ms: 0,
+        n_unpriced: 1,
+    };
+
+    fn amounts(&self) -> [u64; 4] {
+        [self.micros, self.tokens, self.turns, self.time_ms]
+    }
+
     /// Adds what another run took.
     pub fn add(&mut self, other: &Self) {
         self.micros = self.micros.saturating_add(other.micros);
@@ -191,69 +204,33 @@ enum Left {
     Nothing(&'static str),
 }
 
-/// One thing that can be used up: what it is called, its cap, what was spent of it, and its place in a cap.
-type Dimension = (
-    &'static str,
-    fn(&Cap) -> Option<u64>,
-    u64,
-    fn(&mut Cap) -> &mut Option<u64>,
-);
+/// What the amounts of a cap are called.
+const UNITS: [&str; 4] = ["dollars", "tokens", "turns", "minutes"];
 
 impl Account {
     fn left(&self, cap: &Cap) -> Left {
-        let mut left = Cap::default();
-        let dimensions: [Dimension; 4] = [
-            (
-                "dollars",
-                |cap| cap.micros,
-                self.spent.micros,
-                |cap| &mut cap.micros,
-            ),
-            (
-                "tokens",
-                |cap| cap.tokens,
-                self.spent.tokens,
-                |cap| &mut cap.tokens,
-            ),
-            (
-                "turns",
-                |cap| cap.turns,
-                self.spent.turns,
-                |cap| &mut cap.turns,
-            ),
-            (
-                "minutes",
-                |cap| cap.time_ms,
-                self.spent.time_ms,
-                |cap| &mut cap.time_ms,
-            ),
-        ];
-        for (what, of, spent, place) in dimensions {
-            let Some(most) = of(cap) else { continue };
+        let mut left = [None; 4];
+        for (at, most) in cap.amounts().into_iter().enumerate() {
+            let Some(most) = most else { continue };
+            let spent = self.spent.amounts()[at];
             if spent >= most {
-                return Left::Nothing(what);
+                return Left::Nothing(UNITS[at]);
             }
-            let aside: u64 = self.reserved.values().filter_map(of).sum();
-            // An agent without a cap of its own may take all that is left.
-            let has_open_end = self.reserved.values().any(|cap| of(cap).is_none());
-            if has_open_end || spent + aside >= most {
-                return Left::SetAside;
+            // An agent without a cap may take all that is left.
+            let aside: Option<u64> = self.reserved.values().map(|it| it.amounts()[at]).sum();
+            match aside {
+                Some(aside) if spent + aside < most => left[at] = Some(most - spent - aside),
+                _ => return Left::SetAside,
             }
-            *place(&mut left) = Some(most - spent - aside);
         }
-        Left::Some(left)
+        Left::Some(Cap::of(left))
     }
 }
 
 fn least(a: Cap, b: Cap) -> Cap {
-    let least = |a: Option<u64>, b: Option<u64>| match (a, b) {
+    let (a, b) = (a.amounts(), b.amounts());
+    Cap::of(std::array::from_fn(|at| match (a[at], b[at]) {
         (Some(a), Some(b)) => Some(a.min(b)),
         (a, b) => a.or(b),
-    };
-    Cap {
-        micros: least(a.micros, b.micros),
-        tokens: least(a.tokens, b.tokens),
-        turns: least(a.turns, b.turns),
-        time_ms: least(a.time_ms, b.time_ms),
-    }
+    }))
 }

@@ -1,13 +1,14 @@
-//! Handing over what was verified, and closing the bead.
+//! How the work on a bead ends: it is handed over and closed, blocked, released, or lost.
 
 use jiff::Timestamp;
 
 use super::CommitId;
 use super::develop::launch;
-use super::effect::{Action, Pull};
+use super::effect::{Action, EffectId, Pull};
+use super::event::Answer;
 use super::machine::Engine;
 use super::settings::Integration;
-use super::work::{End, Phase};
+use super::work::{AfterRestore, Doom, End, Phase};
 use crate::bead::BeadId;
 
 impl Engine {
@@ -25,7 +26,7 @@ impl Engine {
         }
     }
 
-    /// The leading agent said that all is done, and there is no pull request (L-19).
+    /// The leading agent said that all is done, but its pull request is missing (L-19).
     pub(super) fn ask_for_pull(&mut self, now: Timestamp, id: &BeadId) {
         let Some(account) = self.leader(id) else {
             return;
@@ -39,16 +40,12 @@ impl Engine {
             return self.block(now, id, reason, true);
         }
         work.n_pull_tries += 1;
-        let launch = launch(work.attempt, account);
-        self.perform(
-            now,
-            id,
-            Action::Lead {
-                launch,
-                only_pull: true,
-                feedback: None,
-            },
-        );
+        let ask = Action::Lead {
+            launch: launch(work.attempt, account),
+            only_pull: true,
+            feedback: None,
+        };
+        self.perform(now, id, ask);
     }
 
     pub(super) fn close(&mut self, now: Timestamp, id: &BeadId, commit: CommitId) {
@@ -64,15 +61,12 @@ impl Engine {
         let work = self.work(id);
         work.is_ending = true;
         work.enter(Phase::Finishing, now);
-        let pull = work.pull.clone();
-        self.issue(
-            id,
-            Action::Close {
-                commit,
-                progress,
-                pull,
-            },
-        );
+        let close = Action::Close {
+            commit,
+            progress,
+            pull: work.pull.clone(),
+        };
+        self.issue(id, close);
     }
 
     pub(super) fn closed(&mut self, id: &BeadId, commit: CommitId, pull: Option<Pull>) {
@@ -81,5 +75,83 @@ impl Engine {
         if self.settings.cleans_up {
             self.issue(id, Action::CleanUp);
         }
+    }
+
+    /// The bead is no longer ours: nothing more is done for it.
+    pub(super) fn lose(&mut self, id: &BeadId, reason: &str) {
+        if self.is_busy(id) {
+            self.tell(id, Action::Cancel);
+        }
+        let lost: Vec<EffectId> = (self.outstanding.iter())
+            .filter(|(_, effect)| effect.bead == *id)
+            .map(|(effect, _)| *effect)
+            .collect();
+        for effect in lost {
+            let effect = self.outstanding.remove(&effect).expect("it was just seen");
+            self.settle(&effect, &Ok(Answer::Done));
+        }
+        let reason = reason.to_owned();
+        self.end(id, End::Lost { reason });
+    }
+
+    pub(super) fn release(&mut self, now: Timestamp, id: &BeadId) {
+        let progress = self.progress(id);
+        let work = self.work(id);
+        work.is_ending = true;
+        work.enter(Phase::Finishing, now);
+        self.issue(id, Action::Release { progress });
+    }
+
+    /// Lets a bead wait for a person; with `is_fatal` nothing new is begun any more (L-8).
+    pub(super) fn block(&mut self, now: Timestamp, id: &BeadId, reason: String, is_fatal: bool) {
+        if is_fatal {
+            self.fatal.get_or_insert_with(|| format!("{id}: {reason}"));
+        }
+        let progress = self.progress(id);
+        let work = self.work(id);
+        work.is_ending = true;
+        work.held.clear();
+        work.enter(Phase::Finishing, now);
+        let block = Action::Block {
+            reason,
+            is_fatal,
+            progress,
+            commit: work.sealed.clone(),
+        };
+        self.issue(id, block);
+    }
+
+    /// Ends the work on a bead that has no future, once nothing runs for it any more.
+    pub(super) fn give_up_when_idle(&mut self, now: Timestamp, id: &BeadId) {
+        if self.is_busy(id) {
+            return;
+        }
+        let Some(work) = self.works.get_mut(id).filter(|work| !work.is_ending) else {
+            return;
+        };
+        match work.doom.take() {
+            Some(Doom::Block { reason, is_fatal }) => self.block(now, id, reason, is_fatal),
+            Some(Doom::Release) => self.restore(now, id, AfterRestore::Release),
+            None => {}
+        }
+    }
+
+    /// Says that the work on a bead has no future; what runs for it may end first.
+    pub(super) fn doom(&mut self, now: Timestamp, id: &BeadId, doom: Doom) {
+        if let Doom::Block { reason, is_fatal } = &doom
+            && *is_fatal
+        {
+            self.fatal.get_or_insert_with(|| format!("{id}: {reason}"));
+        }
+        if let Some(work) = self.works.get_mut(id) {
+            // What was to be written and was not is written with the end.
+            for held in std::mem::take(&mut work.held) {
+                if let Action::Record { progress } = held.action {
+                    work.notes.splice(0..0, progress.notes);
+                }
+            }
+            work.doom.get_or_insert(doom);
+        }
+        self.give_up_when_idle(now, id);
     }
 }

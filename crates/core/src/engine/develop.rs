@@ -16,15 +16,12 @@ impl Engine {
     pub(super) fn prepare(&mut self, now: Timestamp, id: &BeadId, also: Option<CommitId>) {
         let work = self.work(id);
         work.enter(Phase::Preparing, now);
-        let (attempt, base) = (work.attempt, work.base.clone());
-        self.issue(
-            id,
-            Action::Prepare {
-                also,
-                base,
-                attempt,
-            },
-        );
+        let prepare = Action::Prepare {
+            also,
+            base: work.base.clone(),
+            attempt: work.attempt,
+        };
+        self.issue(id, prepare);
     }
 
     pub(super) fn prepared(
@@ -35,14 +32,9 @@ impl Engine {
         conflicts: &[String],
         merging: Option<&str>,
     ) {
-        let account = self
-            .task(id)
-            .developers
-            .first()
-            .cloned()
-            .unwrap_or_default();
-        let unjudged = self.task(id).sealed.clone();
-        let is_gate = self.task(id).is_gate;
+        let task = self.task(id);
+        let account = task.developers.first().cloned().unwrap_or_default();
+        let (unjudged, is_gate) = (task.sealed.clone(), task.is_gate);
         let work = self.work(id);
         work.start = Some(head.clone());
         if !conflicts.is_empty() && is_gate {
@@ -145,7 +137,7 @@ impl Engine {
     }
 
     /// Takes a report that says something about the work. What says something about the account or the program is dealt with here:
-    /// a limit is waited for and costs no attempt (Z-13), what nobody can mend by trying again stops the run (Z-1), and what we
+    /// a limit is waited for and costs no attempt (Z-13), what no retry can fix stops the run (Z-1), and what we
     /// ended ourselves is put back.
     pub(super) fn take_report(
         &mut self,
@@ -161,14 +153,7 @@ impl Engine {
             }
             Status::Auth | Status::Config => {
                 let reason = format!("{}: {}", report.agent, report.reason);
-                self.doom(
-                    now,
-                    id,
-                    Doom::Block {
-                        reason,
-                        is_fatal: true,
-                    },
-                );
+                self.doom(now, id, Doom::fatal(reason));
                 None
             }
             Status::Killed if self.stopping.is_some() => {
@@ -192,10 +177,8 @@ impl Engine {
         action: Action,
         report: &AgentReport,
     ) {
-        let account = action
-            .launch()
-            .map(|launch| launch.account.clone())
-            .unwrap_or_default();
+        let account = action.launch().map(|launch| launch.account.clone());
+        let account = account.unwrap_or_default();
         let (n, max) = (self.work(id).n_limits + 1, self.settings.max_limit_tries);
         let until = match report.resets_at.filter(|reset| *reset > now) {
             Some(reset) => reset,
@@ -204,34 +187,20 @@ impl Engine {
                     "{account} is at its limit, also after {max} waits: {}",
                     report.reason
                 );
-                return self.doom(
-                    now,
-                    id,
-                    Doom::Block {
-                        reason,
-                        is_fatal: false,
-                    },
-                );
+                return self.doom(now, id, Doom::block(reason));
             }
             None => {
                 self.work(id).n_limits = n;
                 self.width = (self.width / 2).max(1);
-                later(
-                    now,
-                    self.settings.limit_backoff.wait_ms(n, self.jitter(id, n)),
-                )
+                let jitter = self.jitter(id, n);
+                later(now, self.settings.limit_backoff.wait_ms(n, jitter))
             }
         };
         let known = self.parked.get(&account).copied();
         if known.is_none_or(|known| known < until) {
             self.parked.insert(account.clone(), until);
-            self.issue(
-                id,
-                Action::Park {
-                    account: account.clone(),
-                    until,
-                },
-            );
+            let account = account.clone();
+            self.issue(id, Action::Park { account, until });
         }
         if self.stopping.is_some() {
             return self.doom(now, id, Doom::Release);
@@ -239,12 +208,8 @@ impl Engine {
         if self.work(id).doom.is_some() {
             return;
         }
-        self.hold(
-            id,
-            Some(until),
-            action,
-            format!("{account} is at its limit"),
-        );
+        let why = format!("{account} is at its limit");
+        self.hold(id, Some(until), action, why);
     }
 
     pub(super) fn led(
@@ -258,13 +223,7 @@ impl Engine {
         let Some(report) = self.take_report(now, id, action, report) else {
             return;
         };
-        let only_pull = matches!(
-            action,
-            Action::Lead {
-                only_pull: true,
-                ..
-            }
-        );
+        let only_pull = matches!(action, Action::Lead { only_pull, .. } if *only_pull);
         let work = self.work(id);
         let attempt = work.attempt;
         work.notes.push(Note::Led {
@@ -272,28 +231,17 @@ impl Engine {
             report: report.clone(),
         });
         if only_pull {
-            let commit = work
-                .verified
-                .clone()
-                .expect("a pull request is for verified work");
-            self.issue(
-                id,
-                Action::Propose {
-                    commit,
-                    may_create: false,
-                },
-            );
+            let verified = work.verified.clone();
+            let commit = verified.expect("a pull request is for verified work");
+            let may_create = false;
+            self.issue(id, Action::Propose { commit, may_create });
             return;
         }
         work.qa_results = claim.qa_results;
         let reason = claim.error.unwrap_or(report.reason);
         if claim.is_fatal {
-            return self.end_attempt(
-                now,
-                id,
-                format!("the scrum-master stopped the work: {reason}"),
-                true,
-            );
+            let reason = format!("the scrum-master stopped the work: {reason}");
+            return self.end_attempt(now, id, reason, true);
         }
         let said = self.work(id).qa_results.iter().map(|said| Said {
             agent: said.agent_path.clone(),
@@ -338,10 +286,9 @@ impl Engine {
         unresolved: &[String],
     ) {
         let is_merge = self.task(id).is_merge;
-        let n_developers = if self.leader(id).is_some() {
-            0
-        } else {
-            self.task(id).developers.len()
+        let n_developers = match self.leader(id) {
+            Some(_) => 0,
+            None => self.task(id).developers.len(),
         };
         let work = self.work(id);
         if !unresolved.is_empty() {

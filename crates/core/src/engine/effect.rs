@@ -108,7 +108,7 @@ pub enum Action {
         /// On this commit and nothing else.
         commit: CommitId,
     },
-    /// Make the worktree be a commit again, and keep what was there (Z-39).
+    /// Reset the worktree to a commit, and keep a copy of the rest (Z-39).
     Restore {
         /// The attempt.
         attempt: u32,

@@ -65,7 +65,7 @@ pub enum Answer {
         /// The bead as it was then.
         task: Box<Task>,
     },
-    /// The bead is not ours, and that is no fault (L-12).
+    /// Somebody else has the bead, which is not an error (L-12).
     NotClaimed {
         /// Why.
         why: String,
@@ -162,7 +162,7 @@ pub enum Answer {
         /// Its number.
         number: u64,
     },
-    /// There is no pull request.
+    /// No pull request was found.
     NotProposed,
     /// It was done, and there is nothing more to say.
     Done,
@@ -267,44 +267,34 @@ pub enum Lasting {
 }
 
 impl Trouble {
+    fn new(lasting: Lasting, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self { lasting, message }
+    }
+
     /// Trouble that may be over at the next try.
     pub fn passing(message: impl Into<String>) -> Self {
-        Self {
-            lasting: Lasting::Passing,
-            message: message.into(),
-        }
+        Self::new(Lasting::Passing, message)
     }
 
     /// Somebody is in the way.
     pub fn occupied(message: impl Into<String>) -> Self {
-        Self {
-            lasting: Lasting::Occupied,
-            message: message.into(),
-        }
+        Self::new(Lasting::Occupied, message)
     }
 
     /// Trouble that stays for this bead.
     pub fn for_bead(message: impl Into<String>) -> Self {
-        Self {
-            lasting: Lasting::ForBead,
-            message: message.into(),
-        }
+        Self::new(Lasting::ForBead, message)
     }
 
     /// Trouble that would meet every bead.
     pub fn for_run(message: impl Into<String>) -> Self {
-        Self {
-            lasting: Lasting::ForRun,
-            message: message.into(),
-        }
+        Self::new(Lasting::ForRun, message)
     }
 
     /// The bead is no longer ours.
     pub fn lost(message: impl Into<String>) -> Self {
-        Self {
-            lasting: Lasting::Lost,
-            message: message.into(),
-        }
+        Self::new(Lasting::Lost, message)
     }
 }
 

@@ -66,7 +66,7 @@ pub struct Entry {
     pub effects: Vec<Effect>,
 }
 
-/// Why a journal cannot be gone on with.
+/// Why a run cannot resume from a journal.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum ReplayError {
     /// Another version wrote it.
@@ -181,18 +181,11 @@ impl Engine {
         }
         for (bead, effects) in cut_off {
             for effect in effects.iter().filter(|it| it.action.launch().is_some()) {
-                let task = self.queue.get(&bead).expect("it is worked on");
-                self.ledger.settle(
-                    effect.id,
-                    &task.clone(),
-                    &Spent {
-                        n_unpriced: 1,
-                        ..Spent::default()
-                    },
-                );
+                let task = self.task(&bead).clone();
+                self.ledger.settle(effect.id, &task, &Spent::UNKNOWN);
             }
-            let mut actions: Vec<Action> =
-                effects.into_iter().map(|effect| effect.action).collect();
+            let effects = effects.into_iter();
+            let mut actions: Vec<Action> = effects.map(|effect| effect.action).collect();
             actions.extend(self.take_held_launches(&bead));
             self.restore(now, &bead, AfterRestore::Redo(actions));
         }
@@ -200,13 +193,11 @@ impl Engine {
 
     /// The runs of agents that wait for their time: while the worktree is made what it was, nobody may begin in it.
     fn take_held_launches(&mut self, bead: &BeadId) -> Vec<Action> {
-        let work = self.works.get_mut(bead).expect("it is worked on");
-        let held = std::mem::take(&mut work.held);
-        let (launches, others) = held
-            .into_iter()
-            .partition(|held| held.action.launch().is_some());
+        let work = self.work(bead);
+        let held = std::mem::take(&mut work.held).into_iter();
+        let (launches, others): (Vec<Held>, _) =
+            held.partition(|held| held.action.launch().is_some());
         work.held = others;
-        let launches: Vec<Held> = launches;
         launches.into_iter().map(|held| held.action).collect()
     }
 
@@ -235,13 +226,13 @@ impl Engine {
 
     /// Makes the worktree be what it was when the attempt began, or what was sealed in it.
     pub(super) fn restore(&mut self, now: Timestamp, id: &BeadId, then: AfterRestore) {
-        let work = self.works.get_mut(id).expect("it is worked on");
+        let work = self.work(id);
         let is_unjudged = match work.phase {
             Phase::Judging | Phase::Verifying | Phase::HandingOver => true,
             Phase::Recording => work.after_record == AfterRecord::Judge,
             _ => false,
         };
-        // What an attempt made that failed stays, for the next one to mend.
+        // What an attempt made that failed stays, for the next one to fix.
         let is_made = is_unjudged || work.phase == Phase::Recording;
         let made = work.sealed.clone().filter(|_| is_made);
         let commit = made.or_else(|| work.start.clone());

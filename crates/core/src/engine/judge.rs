@@ -33,11 +33,8 @@ impl Engine {
                 base: base.clone(),
             };
             self.perform(now, id, action);
-            if self
-                .works
-                .get(id)
-                .is_none_or(|work| work.is_ending || work.doom.is_some())
-            {
+            let is_over = |work: &Work| work.is_ending || work.doom.is_some();
+            if self.works.get(id).is_none_or(is_over) {
                 return;
             }
         }
@@ -104,14 +101,12 @@ impl Engine {
         if work.verdicts.len() < n_judges {
             return;
         }
-        let verdicts = work.verdicts.values();
-        let verdicts: Vec<Said> = verdicts
-            .map(|(agent, verdict)| Said {
-                agent: agent.clone(),
-                status: verdict.status,
-                message: verdict.message.clone(),
-            })
-            .collect();
+        let said = |(agent, verdict): &(String, Verdict)| Said {
+            agent: agent.clone(),
+            status: verdict.status,
+            message: verdict.message.clone(),
+        };
+        let verdicts: Vec<Said> = work.verdicts.values().map(said).collect();
         if self.all_passed(now, id, &verdicts) {
             self.verify(now, id);
         }
@@ -131,10 +126,8 @@ impl Engine {
             return false;
         }
         if !fails.is_empty() {
-            let reasons: Vec<String> = fails
-                .iter()
-                .map(|fail| format!("QA failed: {fail}"))
-                .collect();
+            let reasons = fails.iter().map(|fail| format!("QA failed: {fail}"));
+            let reasons: Vec<String> = reasons.collect();
             self.find_fault(now, id, &reasons.join("\n"));
             return false;
         }
@@ -148,10 +141,8 @@ impl Engine {
         let work = self.work(id);
         work.enter(Phase::Verifying, now);
         let attempt = work.attempt;
-        let commit = work
-            .sealed
-            .clone()
-            .expect("only what is sealed is verified");
+        let commit = work.sealed.clone();
+        let commit = commit.expect("only what is sealed is verified");
         self.issue(id, Action::Verify { attempt, commit });
     }
 
@@ -173,7 +164,7 @@ impl Engine {
             summary: summary.to_owned(),
         });
         if !is_green && is_gate {
-            // Nobody would mend it in a second attempt (V-11).
+            // Nobody works on a gate, so a second attempt cannot help (V-11).
             let reason = format!("the gate is red: the checks failed: {summary}");
             return self.end_attempt(now, id, reason, false);
         }

@@ -1,9 +1,9 @@
-//! Runs of agents: begun when nobody wants to stop, their account is not at its limit, and there is money for them.
+//! Runs of agents: begun unless the run is stopping, their account is at its limit, or the budget is used up.
 
 use jiff::Timestamp;
 
 use super::budget::Grant;
-use super::effect::{Action, Effect, Launch};
+use super::effect::{Action, Effect};
 use super::machine::Engine;
 use super::work::{Doom, Held, Work};
 use crate::bead::BeadId;
@@ -63,22 +63,12 @@ impl Engine {
         }
     }
 
-    pub(super) fn launch(
-        &mut self,
-        now: Timestamp,
-        id: &BeadId,
-        mut action: Action,
-        account: &str,
-    ) {
+    fn launch(&mut self, now: Timestamp, id: &BeadId, mut action: Action, account: &str) {
         if self.stopping.is_some() {
             return self.doom(now, id, Doom::Release);
         }
-        if let Some(until) = self
-            .parked
-            .get(account)
-            .copied()
-            .filter(|until| *until > now)
-        {
+        let parked = self.parked.get(account).copied();
+        if let Some(until) = parked.filter(|until| *until > now) {
             let why = format!("{account} is at its limit");
             return self.hold(id, Some(until), action, why);
         }
@@ -92,14 +82,7 @@ impl Engine {
                 return self.hold(id, None, action, why);
             }
             Grant::BeadSpent(reason) => {
-                return self.doom(
-                    now,
-                    id,
-                    Doom::Block {
-                        reason,
-                        is_fatal: false,
-                    },
-                );
+                return self.doom(now, id, Doom::block(reason));
             }
             // The bead is not at fault: it goes on when there is money again.
             Grant::RunSpent(reason) => {
@@ -107,7 +90,7 @@ impl Engine {
                 return self.doom(now, id, Doom::Release);
             }
         };
-        let work = self.works.get_mut(id).expect("it is worked on");
+        let work = self.work(id);
         work.n_launches += 1;
         let number = work.n_launches;
         let (Action::Develop { launch, .. }
@@ -117,11 +100,7 @@ impl Engine {
         else {
             return;
         };
-        *launch = Launch {
-            number,
-            grant,
-            ..launch.clone()
-        };
+        (launch.number, launch.grant) = (number, grant);
         let effect = self.issue(id, action);
         self.ledger.reserve(effect, &task, grant);
     }
@@ -143,7 +122,7 @@ impl Engine {
         }
     }
 
-    /// Does an effect once more at another time. It stays the same effect, because whether it was done nobody knows; only a run of
+    /// Does an effect again at another time. It stays the same effect, because it may have been done; only a run of
     /// an agent is another one each time.
     pub(super) fn hold_effect(&mut self, effect: Effect, until: Timestamp, why: String) {
         let again = effect.action.launch().is_none().then_some(effect.id);

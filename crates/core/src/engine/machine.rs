@@ -4,17 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::budget::Ledger;
+use super::budget::{Ledger, Spent};
 use super::effect::{Action, Effect, EffectId, Progress};
 use super::event::Trouble;
 use super::event::{Answer, Event};
 use super::queue::Queue;
 use super::settings::{Leader, Settings};
-use super::task::{Standing, Task};
+use super::task::{Task, TaskState};
 use super::work::{AfterRecord, Doom, End, Phase, Work};
 use crate::bead::BeadId;
 
-/// The version of the decisions made here. A journal of another version is not gone on with, because it would be understood wrongly.
+/// The version of the decisions made here. A run does not resume from a journal of another version.
 pub const ENGINE: u32 = 1;
 
 /// The loop over many beads.
@@ -65,7 +65,7 @@ pub enum Outcome {
     Stopped,
     /// Nothing more can be begun: what is left waits for something that is not this run's.
     Idle,
-    /// What is left needs a person.
+    /// The rest waits for a person.
     NeedsPerson,
     /// Something is wrong that would meet every bead.
     Fatal(String),
@@ -167,8 +167,8 @@ impl Engine {
         if self.candidates().next().is_some() || self.is_worth_waiting() {
             return None;
         }
-        let is_left = |task: &Task| task.standing != Standing::Closed;
-        let waits_for_person = |task: &Task| task.standing == Standing::Blocked;
+        let is_left = |task: &Task| task.standing != TaskState::Closed;
+        let waits_for_person = |task: &Task| task.standing == TaskState::Blocked;
         let needs_person = (self.ends.values()).any(|end| matches!(end, End::NeedsPerson { .. }));
         let is_unfinished = self.queue.tasks().any(is_left) && self.once.is_none();
         Some(
@@ -184,7 +184,7 @@ impl Engine {
 
     /// Whether somebody else works on a bead of ours and will end, so that more may become ready.
     fn is_worth_waiting(&self) -> bool {
-        let is_coming = |task: &Task| matches!(task.standing, Standing::Held { is_run: true, .. });
+        let is_coming = |task: &Task| matches!(task.standing, TaskState::Held { is_run: true, .. });
         self.once.is_none() && self.queue.tasks().any(is_coming)
     }
 
@@ -222,11 +222,11 @@ impl Engine {
         }
         for task in &others {
             // Somebody opened it again.
-            if task.standing == Standing::Open {
+            if task.standing == TaskState::Open {
                 self.ends.remove(&task.id);
             }
             self.deferred.remove(&task.id);
-            if task.standing == Standing::Closed {
+            if task.standing == TaskState::Closed {
                 self.queue.close(&task.id);
             }
         }
@@ -245,10 +245,10 @@ impl Engine {
     /// A bead that this run holds without working on it: the answer to its claim was lost. It can be asked for again.
     fn unheld(&self, task: &Task) -> Task {
         let is_own =
-            matches!(&task.standing, Standing::Held { by, .. } if *by == self.settings.run);
+            matches!(&task.standing, TaskState::Held { by, .. } if *by == self.settings.run);
         let mut task = task.clone();
         if is_own {
-            task.standing = Standing::Open;
+            task.standing = TaskState::Open;
         }
         task
     }
@@ -289,7 +289,7 @@ impl Engine {
     }
 
     fn answered(&mut self, now: Timestamp, id: EffectId, answer: &Result<Answer, Trouble>) {
-        // An answer that came twice, or to something that was given up, says nothing new.
+        // An answer that came twice, or after the work ended, changes nothing.
         let Some(effect) = self.outstanding.remove(&id) else {
             return;
         };
@@ -310,12 +310,8 @@ impl Engine {
             return;
         }
         let report = answer.as_ref().ok().and_then(Answer::report);
-        // What an agent spent that nobody heard of again is not known.
-        let unknown = super::Spent {
-            n_unpriced: 1,
-            ..super::Spent::default()
-        };
-        let spent = report.map_or(unknown, |report| report.spent);
+        // What an agent spent is unknown if it never reported.
+        let spent = report.map_or(Spent::UNKNOWN, |report| report.spent);
         if let Some(task) = self.queue.get(&effect.bead).cloned() {
             self.ledger.settle(effect.id, &task, &spent);
         }
@@ -398,7 +394,7 @@ impl Engine {
 
     pub(super) fn record(&mut self, now: Timestamp, id: &BeadId, then: AfterRecord) {
         let progress = self.progress(id);
-        let work = self.works.get_mut(id).expect("it is worked on");
+        let work = self.work(id);
         work.after_record = then;
         work.enter(Phase::Recording, now);
         self.issue(id, Action::Record { progress });

@@ -4,9 +4,10 @@
 
 use std::fmt::Write as _;
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use crate::bead::{AgentSpec, QaAgent, RalphBead, Verifier};
+use crate::bead::{AgentSpec, BranchName, QaAgent, RalphBead, Verifier};
+use crate::dod;
 use crate::text::visible;
 
 /// The longest feedback that goes into a prompt; all of it is in the evidence.
@@ -54,23 +55,18 @@ pub fn judge(
     changed_files: &[String],
 ) -> String {
     let mut text = format!("# QA: {}\n\n{}\n", bead.title.trim(), agent.prompt.trim());
-    if let Some(context) = agent
-        .spec
-        .context
-        .as_deref()
-        .filter(|context| *context != agent.prompt)
-    {
+    let context = agent.spec.context.as_deref();
+    if let Some(context) = context.filter(|context| *context != agent.prompt) {
         _ = writeln!(text, "\n{context}");
     }
-    let mut input = json!({
-        "worktree_path": worktree,
-        "branch": bead.metadata.branch,
-        "changed_files": changed_files,
-    });
-    if let Some(criteria) = &bead.metadata.acceptance_criteria {
-        input["acceptance_criteria"] = json!(criteria);
-    }
-    push_json(&mut text, "Input", &input);
+    let input = QaInput {
+        worktree_path: worktree,
+        branch: &bead.metadata.branch,
+        changed_files,
+        acceptance_criteria: bead.metadata.acceptance_criteria.as_deref(),
+    };
+    let input = serde_json::to_string_pretty(&input).expect("texts can be written as JSON");
+    _ = writeln!(text, "\n## Input\n\n```json\n{input}\n```");
     text.push_str("\n## What the developers were asked to do\n\n");
     push_tasks(&mut text, bead);
     push_criteria(&mut text, bead);
@@ -144,27 +140,18 @@ fn push_part(text: &mut String, bead: &RalphBead, agent: &AgentSpec) {
 }
 
 fn push_criteria(text: &mut String, bead: &RalphBead) {
-    let criteria = bead
-        .metadata
-        .acceptance_criteria
-        .as_deref()
-        .unwrap_or_default();
-    if criteria.is_empty() {
-        return;
-    }
-    text.push_str("\n## Acceptance criteria\n\n");
-    for criterion in criteria {
+    let criteria = bead.metadata.acceptance_criteria.iter().flatten();
+    for (at, criterion) in criteria.enumerate() {
+        if at == 0 {
+            text.push_str("\n## Acceptance criteria\n\n");
+        }
         _ = writeln!(text, "- {criterion}");
     }
 }
 
 fn push_checks(text: &mut String, checks: &[Verifier]) {
-    if checks.is_empty() {
-        return;
-    }
-    text.push_str("\n## Definition of Done\n\nThese commands are run after you, by a program; all of them must succeed:\n\n");
-    for check in checks {
-        _ = writeln!(text, "- {}: {}", check.name, check.command);
+    if !checks.is_empty() {
+        dod::prompt::push_checks(text, checks);
     }
 }
 
@@ -175,24 +162,35 @@ fn push_feedback(text: &mut String, feedback: Option<&str>) {
     for line in cut.lines() {
         _ = writeln!(text, "    {}", visible(line));
     }
-    text.push_str("\nFind the cause and mend it; do not change the checks.\n");
+    text.push_str(dod::prompt::FIND_THE_CAUSE);
 }
 
-fn push_json(text: &mut String, name: &str, value: &Value) {
-    _ = writeln!(text, "\n## {name}\n\n```json\n{value:#}\n```");
+/// What a QA agent is given.
+#[derive(Serialize)]
+struct QaInput<'a> {
+    worktree_path: &'a str,
+    branch: &'a BranchName,
+    changed_files: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    acceptance_criteria: Option<&'a [String]>,
 }
 
 fn push_result_shape(text: &mut String, bead: &RalphBead) {
-    let shape = json!({
-        "bead_id": bead.id, "success": true, "pr_url": null, "pr_number": null, "bead_updated": false,
-        "attempt_count": 1, "qa_results": [], "error": null, "fatal": false,
-    });
     text.push_str("\nAt the end answer with one fenced `json` block of this shape:\n");
-    _ = writeln!(text, "\n```json\n{shape}\n```");
+    let id = serde_json::to_string(&bead.id).expect("an id can be written as JSON");
+    _ = writeln!(
+        text,
+        r#"
+```json
+{{"bead_id":{id},"success":true,"pr_url":null,"pr_number":null,"bead_updated":false,"attempt_count":1,"qa_results":[],"error":null,"fatal":false}}
+```"#
+    );
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
     use crate::bead::{Rules, standard_output_schema, validate};
 

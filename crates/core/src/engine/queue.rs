@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use super::effect::Action;
 use super::machine::{Engine, later};
 use super::settings::Order;
-use super::task::{Standing, Task};
+use super::task::{Task, TaskState};
 use super::work::Work;
 use crate::bead::BeadId;
 
@@ -91,7 +91,7 @@ impl Queue {
     /// should hold, count for themselves only.
     fn measure(&mut self) {
         self.paths.clear();
-        let is_open = |task: &Task| task.standing != Standing::Closed;
+        let is_open = |task: &Task| task.standing != TaskState::Closed;
         let mut n_unmeasured: BTreeMap<&BeadId, usize> = BTreeMap::new();
         for task in self.tasks.values().filter(|task| is_open(task)) {
             let waiting = self.dependents.get(&task.id).map_or(0, BTreeSet::len);
@@ -169,7 +169,7 @@ impl Queue {
     /// A bead is closed: whatever waited for it waits no more.
     pub(super) fn close(&mut self, id: &BeadId) {
         self.withdraw(id);
-        self.update(id, |task| task.standing = Standing::Closed);
+        self.update(id, |task| task.standing = TaskState::Closed);
         for waiting in self.dependents.remove(id).unwrap_or_default() {
             self.update(&waiting, |task| {
                 task.waits_for.retain(|blocker| blocker != id);

@@ -1,15 +1,15 @@
-//! What follows when something cannot be done: another try, a person, the end of the run (contracts §7.7, §7.8).
+//! The retry rules: what follows when something cannot be done (contracts §7.7, §7.8), and when an attempt failed (L-16): another try, a
+//! person, or the end of the run.
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::effect::{Action, Effect, EffectId};
-use super::event::Answer;
+use super::effect::{Action, Effect};
 use super::event::{Lasting, Trouble};
 use super::machine::{Engine, later};
-use super::work::{AfterRestore, Doom, End, Phase};
+use super::work::{AfterRecord, AfterRestore, Doom, End, Failure, Phase};
 use crate::bead::BeadId;
 
-/// How often somebody who is in the way is waited for: ten minutes in all.
+/// How often somebody who is in the way is waited for: ten minutes.
 const MAX_OCCUPIED_TRIES: u32 = 40;
 
 /// How long each of these waits is.
@@ -76,7 +76,7 @@ impl Engine {
                 self.works.remove(&id);
                 self.ends.insert(id, End::Released);
             }
-            // It cannot even be written down: the bead stays as it is, for whoever mends the store.
+            // Not even the bead can be written: it stays as it is until somebody repairs the store.
             (
                 _,
                 Action::Block { .. }
@@ -90,102 +90,69 @@ impl Engine {
             }
             (lasting, _) => {
                 let is_fatal = matches!(lasting, Lasting::ForRun | Lasting::Passing);
-                self.doom(
-                    now,
-                    &id,
-                    Doom::Block {
-                        reason: trouble.message.clone(),
-                        is_fatal,
-                    },
-                );
+                let reason = trouble.message.clone();
+                self.doom(now, &id, Doom::Block { reason, is_fatal });
             }
         }
     }
 
-    /// The bead is no longer ours: nothing more is done for it.
-    pub(super) fn lose(&mut self, id: &BeadId, reason: &str) {
-        if self.is_busy(id) {
-            self.tell(id, Action::Cancel);
-        }
-        let lost: Vec<EffectId> = (self.outstanding.iter())
-            .filter(|(_, effect)| effect.bead == *id)
-            .map(|(effect, _)| *effect)
-            .collect();
-        for effect in lost {
-            let effect = self.outstanding.remove(&effect).expect("it was just seen");
-            self.settle(&effect, &Ok(Answer::Done));
-        }
-        self.end(
-            id,
-            End::Lost {
-                reason: reason.to_owned(),
-            },
-        );
-    }
-
-    pub(super) fn release(&mut self, now: Timestamp, id: &BeadId) {
-        let progress = self.progress(id);
-        let work = self.works.get_mut(id).expect("it is worked on");
-        work.is_ending = true;
-        work.enter(Phase::Finishing, now);
-        self.issue(id, Action::Release { progress });
-    }
-
-    /// Lets a bead wait for a person; with `is_fatal` nothing new is begun any more (L-8).
-    pub(super) fn block(&mut self, now: Timestamp, id: &BeadId, reason: String, is_fatal: bool) {
-        if is_fatal {
-            self.fatal.get_or_insert_with(|| format!("{id}: {reason}"));
-        }
-        let progress = self.progress(id);
-        let work = self.works.get_mut(id).expect("it is worked on");
-        work.is_ending = true;
-        work.held.clear();
-        work.enter(Phase::Finishing, now);
-        let commit = work.sealed.clone();
-        self.issue(
-            id,
-            Action::Block {
-                reason,
-                is_fatal,
-                progress,
-                commit,
-            },
-        );
-    }
-
-    /// Ends the work on a bead that has no future, once nothing runs for it any more.
-    pub(super) fn give_up_when_idle(&mut self, now: Timestamp, id: &BeadId) {
-        if self.is_busy(id) {
-            return;
-        }
-        let Some(work) = self.works.get_mut(id).filter(|work| !work.is_ending) else {
-            return;
+    /// An attempt failed: the next one, if there is one, gets the reason (L-16).
+    pub(super) fn fail_attempt(&mut self, now: Timestamp, id: &BeadId, reason: &str) {
+        let task = self.task(id);
+        let max_attempts = task.max_attempts;
+        let work = self.work(id);
+        let failure = Failure {
+            tree: work.tree.clone(),
+            reason: reason.to_owned(),
         };
-        match work.doom.take() {
-            Some(Doom::Block { reason, is_fatal }) => self.block(now, id, reason, is_fatal),
-            Some(Doom::Release) => self.restore(now, id, AfterRestore::Release),
-            None => {}
+        let is_same = failure.tree.is_some() && work.failure.as_ref() == Some(&failure);
+        work.failure = Some(failure);
+        work.feedback = Some(match &work.findings {
+            Some(findings) if findings != reason => {
+                format!("{reason}\n\nStill to mend from before:\n{findings}")
+            }
+            _ => reason.to_owned(),
+        });
+        let attempt = work.attempt;
+        if is_same {
+            let reason =
+                format!("two attempts ended with the same work and the same failure: {reason}");
+            return self.end_attempt(now, id, reason, false);
         }
+        if attempt >= max_attempts {
+            let reason = format!("max retry attempts reached: {reason}");
+            return self.end_attempt(now, id, reason, false);
+        }
+        self.queue.update(id, |task| task.attempts = attempt);
+        let work = self.work(id);
+        work.is_judged = matches!(work.phase, Phase::Judging | Phase::Verifying);
+        self.record(now, id, AfterRecord::NextAttempt);
     }
 
-    /// Says that the work on a bead has no future; what runs for it may end first.
-    pub(super) fn doom(&mut self, now: Timestamp, id: &BeadId, doom: Doom) {
-        if let Doom::Block {
-            reason,
-            is_fatal: true,
-        } = &doom
-        {
-            self.fatal.get_or_insert_with(|| format!("{id}: {reason}"));
-        }
-        if let Some(work) = self.works.get_mut(id) {
-            // What was to be written and was not is written with the end.
-            for held in std::mem::take(&mut work.held) {
-                if let Action::Record { progress } = held.action {
-                    work.notes.splice(0..0, progress.notes);
-                }
+    /// An attempt was the last one.
+    pub(super) fn end_attempt(
+        &mut self,
+        now: Timestamp,
+        id: &BeadId,
+        reason: String,
+        is_fatal: bool,
+    ) {
+        let attempt = self.work(id).attempt;
+        self.queue.update(id, |task| task.attempts = attempt);
+        self.block(now, id, reason, is_fatal);
+    }
+
+    /// What QA agents and checks left in the worktree is not the work of the developers, and is removed before the next attempt.
+    pub(super) fn clean_up_after_judges(&mut self, now: Timestamp, id: &BeadId) {
+        let work = self.work(id);
+        let is_judged = std::mem::take(&mut work.is_judged);
+        match work.sealed.clone().filter(|_| is_judged) {
+            Some(commit) => {
+                work.after_restore = AfterRestore::NextAttempt;
+                let attempt = work.attempt;
+                self.issue(id, Action::Restore { attempt, commit });
             }
-            work.doom.get_or_insert(doom);
+            None => self.next_attempt(now, id),
         }
-        self.give_up_when_idle(now, id);
     }
 }

@@ -1,9 +1,10 @@
-//! What a run is told once, at its beginning, and keeps: it stands at the head of its journal.
+//! How a run decides, fixed at its beginning: the settings stand at the head of its journal.
 
 use serde::{Deserialize, Serialize};
 
 use crate::bead::{ASSIGNEE, BeadId};
 use crate::issue::Record;
+use crate::vocabulary::metadata;
 
 /// How a run decides. Times are in milliseconds, so that a journal is plain numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -172,6 +173,21 @@ pub struct Cap {
     pub time_ms: Option<u64>,
 }
 
+impl Cap {
+    pub(super) fn amounts(&self) -> [Option<u64>; 4] {
+        [self.micros, self.tokens, self.turns, self.time_ms]
+    }
+
+    pub(super) fn of([micros, tokens, turns, time_ms]: [Option<u64>; 4]) -> Self {
+        Self {
+            micros,
+            tokens,
+            turns,
+            time_ms,
+        }
+    }
+}
+
 /// Which beads are wanted; what is absent does not narrow.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Selection {
@@ -193,10 +209,8 @@ impl Selection {
     /// Whether a bead is wanted.
     pub fn selects(&self, record: &Record) -> bool {
         let text = |key: &str| {
-            let metadata = record.issue.metadata();
-            metadata
-                .and_then(|it| it.get(key)?.as_str())
-                .unwrap_or_default()
+            let value = record.issue.metadata().and_then(|it| it.get(key)?.as_str());
+            value.unwrap_or_default()
         };
         let is_in = |wanted: &[String], value: &str| {
             wanted.is_empty() || wanted.iter().any(|it| it == value)
@@ -204,12 +218,9 @@ impl Selection {
         // What was given to somebody else is not for agents (L-5).
         record.issue.assignee() == Some(ASSIGNEE)
             && (self.beads.is_empty() || self.beads.contains(record.issue.id()))
-            && is_in(&self.teams, text("team_name"))
-            && is_in(&self.sprints, text("sprint"))
-            && self
-                .plan
-                .as_deref()
-                .is_none_or(|plan| plan == text("plan_file"))
+            && is_in(&self.teams, text(metadata::TEAM_NAME))
+            && is_in(&self.sprints, text(metadata::SPRINT))
+            && (self.plan.iter()).all(|plan| plan == text(metadata::PLAN_FILE))
     }
 }
 

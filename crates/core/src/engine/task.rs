@@ -33,7 +33,7 @@ pub struct Task {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_gate: bool,
     /// Where it stands.
-    pub standing: Standing,
+    pub standing: TaskState,
     /// The beads that are not closed and hold it back.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits_for: Vec<BeadId>,
@@ -68,7 +68,7 @@ pub struct Task {
     /// What it started from, once that is known (Z-6).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<CommitId>,
-    /// What went wrong in the last attempt, if there was one: whoever goes on is told (L-16).
+    /// What went wrong in the last attempt, if there was one: the next one gets it (L-16).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<String>,
 }
@@ -76,7 +76,7 @@ pub struct Task {
 /// Where a bead stands in its store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Standing {
+pub enum TaskState {
     /// It can be claimed once nothing holds it back.
     Open,
     /// Somebody else works on it.
@@ -95,7 +95,7 @@ pub enum Standing {
 impl Task {
     /// Whether it could be started now, as far as the store goes.
     pub fn is_ready(&self) -> bool {
-        self.standing == Standing::Open
+        self.standing == TaskState::Open
             && self.waits_for.is_empty()
             && !self.is_put_off
             && self.held_back.is_none()

@@ -61,7 +61,7 @@ pub(crate) fn task(name: &str, waits_for: &[&str]) -> Task {
         branch: format!("feature/{name}"),
         worktree: format!("../{name}"),
         is_merge: false,
-        standing: Standing::Open,
+        standing: TaskState::Open,
         waits_for: waits_for.iter().map(|name| id(name)).collect(),
         is_put_off: false,
         is_gate: false,
@@ -181,7 +181,7 @@ enum Fate {
     Silence,
 }
 
-/// An engine that is told what a test wants to happen.
+/// An engine that takes what a test wants to happen.
 struct Stage {
     engine: Engine,
     now: Timestamp,

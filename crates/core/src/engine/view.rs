@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::machine::{Engine, Outcome};
-use super::task::{Standing, Task};
+use super::machine::Engine;
+use super::task::{Task, TaskState};
 use super::work::{End, Phase, Work};
 use super::{EffectId, Spent};
 use crate::bead::{BeadId, SourceMap};
@@ -150,11 +150,8 @@ impl Engine {
 
     /// The beads that were asked for in vain, and are asked for again at another time.
     pub fn refused(&self) -> BTreeSet<BeadId> {
-        let deferred = self.deferred.keys();
-        deferred
-            .filter(|id| self.queue.get(id).is_some())
-            .cloned()
-            .collect()
+        let known = |id: &&BeadId| self.queue.get(id).is_some();
+        self.deferred.keys().filter(known).cloned().collect()
     }
 
     /// The beads that the run knows.
@@ -169,7 +166,7 @@ impl Engine {
             .collect()
     }
 
-    /// What the run has, for whoever goes on with it.
+    /// What the run has, for the process that resumes it.
     pub fn holdings(&self) -> Vec<Holding> {
         let holding = |(id, work): (&BeadId, &Work)| {
             let outstanding = self.outstanding.values().filter(|it| it.bead == *id);
@@ -187,38 +184,24 @@ impl Engine {
 
     /// The run as it is now.
     pub fn view(&self) -> RunView {
-        let state = match self.outcome() {
-            Some(
-                Outcome::Done
-                | Outcome::Idle
-                | Outcome::NeedsPerson
-                | Outcome::Stopped
-                | Outcome::Fatal(_),
-            ) => RunState::Over,
-            None => match (&self.fatal, self.stopping, self.is_paused) {
-                (Some(reason), ..) => RunState::Failing {
-                    reason: reason.clone(),
-                },
-                (None, Some(_), _) => RunState::Stopping,
-                (None, None, true) => RunState::Paused,
-                (None, None, false) => RunState::Running,
+        let state = match (self.outcome(), &self.fatal, self.stopping, self.is_paused) {
+            (Some(_), ..) => RunState::Over,
+            (None, Some(reason), ..) => RunState::Failing {
+                reason: reason.clone(),
             },
+            (None, None, Some(_), _) => RunState::Stopping,
+            (None, None, None, true) => RunState::Paused,
+            (None, None, None, false) => RunState::Running,
         };
         RunView {
             run: self.settings.run.clone(),
             began: self.began,
             state,
-            beads: self
-                .queue
-                .tasks()
+            beads: (self.queue.tasks())
                 .map(|task| self.bead_view(task))
                 .collect(),
             width: self.width,
-            parked: self
-                .parked
-                .iter()
-                .map(|(account, until)| (account.clone(), *until))
-                .collect(),
+            parked: self.parked.clone().into_iter().collect(),
             spent: self.ledger.total(),
         }
     }
@@ -251,17 +234,17 @@ impl Engine {
 
 fn standing(task: &Task) -> BeadState {
     match &task.standing {
-        Standing::Open if task.is_ready() => BeadState::Ready,
-        Standing::Open if task.waits_for.is_empty() && task.held_back.is_some() => {
+        TaskState::Open if task.is_ready() => BeadState::Ready,
+        TaskState::Open if task.waits_for.is_empty() && task.held_back.is_some() => {
             BeadState::HeldBack {
                 why: task.held_back.clone().unwrap_or_default(),
             }
         }
-        Standing::Open => BeadState::Waiting {
+        TaskState::Open => BeadState::Waiting {
             on: task.waits_for.iter().map(ToString::to_string).collect(),
         },
-        Standing::Held { by, .. } => BeadState::Held { by: by.clone() },
-        Standing::Blocked => BeadState::Blocked,
-        Standing::Closed => BeadState::Closed,
+        TaskState::Held { by, .. } => BeadState::Held { by: by.clone() },
+        TaskState::Blocked => BeadState::Blocked,
+        TaskState::Closed => BeadState::Closed,
     }
 }

@@ -12,10 +12,11 @@ use crate::issue::Fence;
 
 crate::text::word_enum! {
     /// Where the work on a bead is.
-    #[derive(PartialOrd, Ord, Serialize)]
+    #[derive(PartialOrd, Ord, Default, Serialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Phase {
         /// It is being taken.
+        #[default]
         Claiming = "claiming",
         /// Its worktree is made ready.
         Preparing = "preparing",
@@ -39,18 +40,20 @@ crate::text::word_enum! {
 }
 
 /// What follows once what happened is written down.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum AfterRecord {
+    #[default]
     Judge,
     NextAttempt,
 }
 
 /// What follows once the worktree is a commit again.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) enum AfterRestore {
     /// The same again.
     Redo(Vec<Action>),
     /// The next attempt.
+    #[default]
     NextAttempt,
     /// The bead is given back.
     Release,
@@ -59,10 +62,24 @@ pub(super) enum AfterRestore {
 /// That the work on a bead has no future.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Doom {
-    /// A person must look at it.
+    /// It waits for a person.
     Block { reason: String, is_fatal: bool },
     /// It is given back as it was.
     Release,
+}
+
+impl Doom {
+    /// The bead waits for a person; the others go on.
+    pub(super) fn block(reason: String) -> Self {
+        let is_fatal = false;
+        Self::Block { reason, is_fatal }
+    }
+
+    /// A fault would meet every bead, so that nothing new is begun (L-8).
+    pub(super) fn fatal(reason: String) -> Self {
+        let is_fatal = true;
+        Self::Block { reason, is_fatal }
+    }
 }
 
 /// Something that waits for its time.
@@ -86,7 +103,7 @@ pub(super) struct Failure {
 }
 
 /// The work on one bead.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Work {
     pub(super) fence: Option<Fence>,
     pub(super) phase: Phase,
@@ -140,40 +157,9 @@ pub(super) struct Work {
 impl Work {
     pub(super) fn new(now: Timestamp) -> Self {
         Self {
-            fence: None,
-            phase: Phase::Claiming,
             since: now,
-            attempt: 0,
-            base: None,
-            start: None,
-            sealed: None,
-            tree: None,
-            verified: None,
-            feedback: None,
-            findings: None,
-            notes: Vec::new(),
-            verdicts: BTreeMap::new(),
-            qa_results: Vec::new(),
-            failure: None,
-            held: Vec::new(),
-            n_launches: 0,
-            n_tries: 0,
-            n_waits: 0,
-            n_limits: 0,
-            n_pull_tries: 0,
-            also: None,
-            merging: None,
-            resolved: None,
-            is_only_merge: false,
             needs_prepare: true,
-            after_record: AfterRecord::Judge,
-            after_restore: AfterRestore::NextAttempt,
-            pull: None,
-            next_agent: 0,
-            keeps_sealed: false,
-            is_judged: false,
-            doom: None,
-            is_ending: false,
+            ..Self::default()
         }
     }
 

@@ -1,6 +1,6 @@
 //! A bound on what a formula can become, so that a few lines cannot fill a disk.
 
-use super::model::Step;
+use super::model::{Step, parts};
 use super::place::{Findings, Place};
 
 /// The most steps of a molecule.
@@ -33,14 +33,7 @@ impl Budget {
 
     /// Takes what a copy of some steps needs; says so, once, when there is not enough.
     pub(super) fn take(&mut self, steps: &[Step], place: Place, findings: &mut Findings) -> bool {
-        let (mut n_steps, mut n_bytes) = (0, 0);
-        for step in steps {
-            step.walk(&mut |part| {
-                n_steps += 1;
-                n_bytes += size(part);
-            });
-        }
-        self.spend(n_steps, n_bytes, place, findings)
+        self.spend(parts(steps).count(), text_size(steps), place, findings)
     }
 
     /// The bytes of text that are left.
@@ -109,8 +102,13 @@ impl Budget {
     }
 }
 
+/// The bytes of all texts of some steps.
+pub(super) fn text_size(steps: &[Step]) -> usize {
+    parts(steps).map(size).sum()
+}
+
 /// The bytes of a step's texts, nearly.
-pub(super) fn size(step: &Step) -> usize {
+fn size(step: &Step) -> usize {
     let text = |text: &Option<super::place::Placed<String>>| {
         text.as_ref().map_or(0, |text| text.value.len())
     };

@@ -1,44 +1,38 @@
 //! What must be true of the steps before anything is written (F-3, F-5).
 
 use std::collections::{HashMap, HashSet};
+use std::convert::Infallible;
 
 use super::library::Library;
 use super::model::StepId;
-use super::model::{Formula, Step};
+use super::model::{Formula, Step, parts};
 use super::molecule::gate_id;
-use super::place::{Findings, Place, Placed};
+use super::place::{Findings, Place, Placed, suggestion};
 use super::read::Strictness;
-use super::rewrite::each_saying;
+use super::rewrite::each_bead_text;
 use super::template;
 use super::values::Bindings;
-use crate::diag::{ErrorCode, WarningCode, did_you_mean};
+use crate::diag::{ErrorCode, WarningCode};
+use crate::issue::find_cycle;
 use crate::text::{Span, excerpt};
 
 /// No two steps of a file have one name, and what is needed is there, also before anything is put in the place of a step.
 pub(super) fn sources(steps: &[Step], findings: &mut Findings) {
     let ids = unique(steps, findings);
-    let mut bodies = Vec::new();
-    for step in steps {
-        step.walk(&mut |part| {
-            bodies.extend(part.repeat.iter().map(|repeat| (&repeat.body, &ids)));
-        });
-    }
-    for (body, outer) in bodies {
-        let mut inner = unique(body, findings);
-        inner.extend(outer);
-        needs(body, &inner, findings);
+    for repeat in parts(steps).filter_map(|part| part.repeat.as_ref()) {
+        let mut inner = unique(&repeat.body, findings);
+        inner.extend(&ids);
+        needs(&repeat.body, &inner, findings);
     }
 }
 
 /// The steps that will be: names that are safe and unique, needs that exist, no circle.
 pub(super) fn steps(steps: &[Step], whole: Place, findings: &mut Findings) {
     let ids = unique(steps, findings);
-    for step in steps {
-        step.walk(&mut |part| {
-            if let Err(wrong) = StepId::parse(&part.id.value) {
-                findings.refuse(part.id.place, wrong.to_string(), "");
-            }
-        });
+    for part in parts(steps) {
+        if let Err(wrong) = StepId::parse(&part.id.value) {
+            findings.refuse(part.id.place, wrong.to_string(), "");
+        }
     }
     needs(steps, &ids, findings);
     if steps.is_empty() {
@@ -52,18 +46,14 @@ pub(super) fn steps(steps: &[Step], whole: Place, findings: &mut Findings) {
 fn unique<'s>(steps: &'s [Step], findings: &mut Findings) -> HashSet<&'s str> {
     let mut ids = HashSet::new();
     let mut gates = Vec::new();
-    for step in steps {
-        step.walk(&mut |part| {
-            gates.extend(
-                part.gate
-                    .as_ref()
-                    .map(|_| (gate_id(&part.id.value), part.id.place)),
-            );
-            if !ids.insert(part.id.value.as_str()) {
-                let message = format!("there are two steps `{}`", excerpt(&part.id.value));
-                findings.refuse(part.id.place, message, "");
-            }
-        });
+    for part in parts(steps) {
+        if part.gate.is_some() {
+            gates.push((gate_id(&part.id.value), part.id.place));
+        }
+        if !ids.insert(part.id.value.as_str()) {
+            let message = format!("there are two steps `{}`", excerpt(&part.id.value));
+            findings.refuse(part.id.place, message, "");
+        }
     }
     for (gate, place) in gates {
         if ids.contains(gate.as_str()) {
@@ -82,14 +72,12 @@ const MAX_SUGGESTED: usize = 20;
 
 fn needs(steps: &[Step], ids: &HashSet<&str>, findings: &mut Findings) {
     let mut n_suggested = 0;
-    for step in steps {
-        step.walk(&mut |part| {
-            let spawner = part.waits_for.as_ref();
-            let spawner = spawner.map(|waits| Placed::new(waits.spawner.clone(), waits.place));
-            for need in part.needs.iter().chain(&spawner) {
-                need_is_there(part, need, ids, &mut n_suggested, findings);
-            }
-        });
+    for part in parts(steps) {
+        let spawner = part.waits_for.as_ref();
+        let spawner = spawner.map(|waits| Placed::new(waits.spawner.clone(), waits.place));
+        for need in part.needs.iter().chain(&spawner) {
+            need_is_there(part, need, ids, &mut n_suggested, findings);
+        }
     }
 }
 
@@ -105,7 +93,7 @@ fn need_is_there(
         findings.refuse(need.place, message, "");
     } else if !ids.contains(need.value.as_str()) {
         let message = format!(
-            "the step `{}` needs `{}`, which is no step",
+            "the step `{}` needs `{}`, which does not exist",
             excerpt(&step.id.value),
             excerpt(&need.value)
         );
@@ -115,9 +103,7 @@ fn need_is_there(
             *n_suggested += 1;
             let mut names: Vec<&str> = ids.iter().copied().collect();
             names.sort_unstable();
-            if let Some(near) = did_you_mean(&need.value, names) {
-                help = format!("did you mean `{near}`?");
-            }
+            help = suggestion(&need.value, &names, String::new);
         }
         findings.refuse(need.place, message, &help);
     }
@@ -128,27 +114,19 @@ fn need_is_there(
 fn circle(steps: &[Step], findings: &mut Findings) {
     let mut waits: HashMap<&str, Vec<&str>> = HashMap::new();
     let mut order = Vec::new();
-    let mut parts: HashMap<&str, &Step> = HashMap::new();
+    let by_id: HashMap<&str, &Step> = parts(steps)
+        .map(|part| (part.id.value.as_str(), part))
+        .collect();
     for step in steps {
-        step.walk(&mut |part| {
-            parts.insert(part.id.value.as_str(), part);
-        });
+        gather(step, &[], &by_id, &mut waits, &mut order);
     }
-    for step in steps {
-        gather(step, &[], &parts, &mut waits, &mut order);
-    }
-    let Some(circle) = find_circle(&order, &waits) else {
+    let targets =
+        |step: &&str| -> Result<_, Infallible> { Ok(waits.get(step).cloned().unwrap_or_default()) };
+    let Ok(Some(circle)) = find_cycle(order, targets) else {
         return;
     };
-    let mut place = None;
-    for step in steps {
-        step.walk(&mut |part| {
-            if part.id.value == circle[0] {
-                place = Some(part.id.place);
-            }
-        });
-    }
-    if let Some(place) = place {
+    if let Some(first) = by_id.get(circle[0]) {
+        let place = first.id.place;
         let message = format!("steps wait for each other: {}", circle.join(" -> "));
         findings.refuse(place, message, "remove one of these needs");
     }
@@ -173,46 +151,6 @@ fn gather<'s>(
     let children = step.children.iter().map(|child| child.id.value.as_str());
     let all = needs.into_iter().chain(children).collect();
     waits.insert(&step.id.value, all);
-}
-
-/// A circle, from a step back to itself. Walks without recursion.
-fn find_circle<'s>(
-    order: &[&'s str],
-    waits: &HashMap<&'s str, Vec<&'s str>>,
-) -> Option<Vec<&'s str>> {
-    let mut done: HashSet<&str> = HashSet::new();
-    for start in order {
-        let mut path: Vec<(&str, usize)> = vec![(start, 0)];
-        let mut on_path: HashSet<&str> = HashSet::from([*start]);
-        while let Some((step, next)) = path.last_mut() {
-            if done.contains(step) {
-                on_path.remove(*step);
-                path.pop();
-                continue;
-            }
-            let targets = waits.get(*step).map_or(&[][..], Vec::as_slice);
-            match targets.get(*next) {
-                None => {
-                    done.insert(step);
-                }
-                Some(target) => {
-                    *next += 1;
-                    if on_path.contains(target) {
-                        let names = path.iter().map(|(step, _)| *step);
-                        let mut circle: Vec<&str> =
-                            names.skip_while(|step| step != target).collect();
-                        circle.push(target);
-                        return Some(circle);
-                    }
-                    if !done.contains(target) {
-                        on_path.insert(target);
-                        path.push((target, 0));
-                    }
-                }
-            }
-        }
-    }
-    None
 }
 
 /// A placeholder that nobody declares and nobody gave a value stays in the text as it is written. Where the formula declares
@@ -244,15 +182,13 @@ pub(super) fn placeholders(
     if let Some(description) = &formula.description {
         look(description.place, &description.value, &mut said);
     }
-    for step in steps {
-        step.walk(&mut |part| {
-            for condition in &part.conditions {
-                let variable = format!("{{{{{}}}}}", condition.value.variable);
-                look(condition.place, &variable, &mut asked);
-            }
-            let mut part = part.clone();
-            each_saying(&mut part, &mut |text, place| look(place, text, &mut said));
-        });
+    for part in parts(steps) {
+        for condition in &part.conditions {
+            let variable = format!("{{{{{}}}}}", condition.value.variable);
+            look(condition.place, &variable, &mut asked);
+        }
+        let mut part = part.clone();
+        each_bead_text(&mut part, &mut |text, place| look(place, text, &mut said));
     }
     let is_error = match library.strictness {
         Strictness::Exact => true,
@@ -278,22 +214,19 @@ impl Unknown {
     fn tell(&self, declared: &[&str], is_error: bool, library: &mut Library<'_>) {
         let name = &self.name;
         let place = narrowed(self.place, &self.written, library);
-        let near = did_you_mean(name, declared.iter().copied());
         if is_error {
             let message = format!("the formula has no variable `{}`", excerpt(name));
-            let help = match near {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("declare it under `vars`, or pass --var {name}=VALUE"),
-            };
+            let help = suggestion(name, declared, || {
+                format!("declare it under `vars`, or pass --var {name}=VALUE")
+            });
             (library.findings).error(ErrorCode::FormulaMissingVar, place, message, &help);
             return;
         }
         let written = excerpt(&self.written);
         let message = format!("`{written}` names no variable of the formula and stays as it is");
-        let help = match near {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("if it is meant to be filled in, declare `{name}` under `vars`"),
-        };
+        let help = suggestion(name, declared, || {
+            format!("if it is meant to be filled in, declare `{name}` under `vars`")
+        });
         (library.findings).warn(WarningCode::UndeclaredPlaceholder, place, message, &help);
     }
 }

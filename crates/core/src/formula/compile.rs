@@ -5,10 +5,10 @@ use std::rc::Rc;
 
 use super::budget::{Budget, MAX_TEXT};
 use super::check;
-use super::library::{Absent, Library, Shelf};
+use super::library::{Absent, FormulaSource, Library};
 use super::model::{Formula, Kind, Phase, Step, Variable};
 use super::molecule::{Molecule, step_beads};
-use super::place::{Finding, Findings, Place, Sheet};
+use super::place::{Finding, Findings, FormulaFile, Place};
 use super::read::{NOT_POURED_HELP, Strictness, not_poured};
 use super::template::substitute;
 use super::values::{Bindings, Given, bind};
@@ -19,7 +19,7 @@ use crate::diag::WarningCode;
 #[derive(Debug)]
 pub struct Compilation {
     /// The files that were read; the first is the formula's own.
-    pub files: Vec<Sheet>,
+    pub files: Vec<FormulaFile>,
     /// Everything that is to be said about them.
     pub findings: Vec<Finding>,
     /// The formula with what it extends, unless it cannot be read.
@@ -44,7 +44,7 @@ impl Compilation {
 
 /// Compiles a formula. With [`Given::NotYet`] it is only looked at: placeholders stay, and every conditional step is there.
 pub fn compile(
-    shelf: &dyn Shelf,
+    shelf: &dyn FormulaSource,
     name: &str,
     given: Given<'_>,
     strictness: Strictness,
@@ -146,7 +146,7 @@ fn arranged(
         };
         if aspect.kind != Kind::Aspect {
             let message = format!(
-                "`{}` is no aspect but a formula of type {}",
+                "`{}` is a formula of type {}, not an aspect",
                 crate::text::excerpt(&name.value),
                 aspect.kind.as_str()
             );
@@ -178,7 +178,7 @@ fn filled(
     let mut budget = Budget::new();
     for step in &mut steps {
         step.walk_mut(&mut |part| {
-            super::rewrite::each_saying(part, &mut |text, _| {
+            super::rewrite::each_bead_text(part, &mut |text, _| {
                 let left = budget.text_left();
                 let filled = substitute(text, left, |name| bindings.get(name));
                 let n_bytes = filled.as_ref().map_or(usize::MAX, String::len);

@@ -3,15 +3,11 @@
 //! A step that comes before another has to be done before it; the other steps' order stays. Advice never applies to steps that
 //! advice added.
 
-use std::collections::HashSet;
-
-use serde_json::json;
-
 use super::budget::Budget;
-use super::model::{Advice, AdviceStep, Compose, Step};
-use super::place::{Findings, Placed};
+use super::model::{Advice, AdviceStep, Compose, Step, parts};
+use super::place::{Findings, Placed, suggestion};
 use super::template::{TooLong, substitute_single};
-use crate::diag::{WarningCode, did_you_mean};
+use crate::diag::WarningCode;
 use crate::text::excerpt;
 
 /// Adds the needs of every branch: the steps between need the one before, and the one after needs them.
@@ -38,7 +34,8 @@ pub(super) fn gate(steps: &mut [Step], compose: &Compose, findings: &mut Finding
         }
         let message = "nothing here looks at the condition: the step only gets a label";
         findings.warn(WarningCode::FormulaField, rule.condition.place, message, "");
-        let label = format!("gate:{}", json!({ "condition": rule.condition.value }));
+        let condition = serde_json::to_string(&rule.condition.value).unwrap_or_default();
+        let label = format!("gate:{{\"condition\":{condition}}}");
         let label = rule.condition.with(label);
         with_step(steps, &rule.before.value, |step| {
             if !step.labels.contains(&label) {
@@ -64,16 +61,11 @@ fn with_step(steps: &mut [Step], id: &str, mut change: impl FnMut(&mut Step)) {
 
 /// Whether there is such a step; says so when there is none.
 pub(super) fn is_step(steps: &[Step], name: &Placed<String>, findings: &mut Findings) -> bool {
-    let mut names = Vec::new();
-    for step in steps {
-        step.walk(&mut |part| names.push(part.id.value.as_str()));
-    }
+    let names: Vec<&str> = parts(steps).map(|part| part.id.value.as_str()).collect();
     if names.contains(&name.value.as_str()) {
         return true;
     }
-    let help = did_you_mean(&name.value, names)
-        .map(|near| format!("did you mean `{near}`?"))
-        .unwrap_or_default();
+    let help = suggestion(&name.value, &names, String::new);
     let message = format!("there is no step `{}`", excerpt(&name.value));
     findings.refuse(name.place, message, &help);
     false
@@ -89,17 +81,8 @@ pub(super) fn advise(
     if advice.is_empty() {
         return steps;
     }
-    let mut names = HashSet::new();
-    for step in &steps {
-        step.walk(&mut |part| {
-            names.insert(part.id.value.clone());
-        });
-    }
     for rule in advice {
-        if !names
-            .iter()
-            .any(|name| matches_pattern(&rule.target.value, name))
-        {
+        if !parts(&steps).any(|part| matches_pattern(&rule.target.value, &part.id.value)) {
             let message = format!(
                 "no step matches `{}`",
                 crate::text::excerpt(&rule.target.value)

@@ -5,14 +5,19 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use serde_json::{Map, Value, json};
-use text::Texts;
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::bead::{BeadShape, RalphBead};
-use crate::formula::Values;
+use crate::formula::{Kind, Phase, Values};
+use crate::issue::Document;
 use crate::number::SprintId;
 use crate::vocabulary::{field, metadata};
 
+use self::json::{Path, common, offer_below, reduce, said};
+use self::text::{Declarations, Texts};
+
+mod json;
 mod text;
 
 #[cfg(test)]
@@ -40,6 +45,19 @@ pub struct Distilled {
     pub values: BTreeMap<SprintId, Values>,
 }
 
+/// The file of a formula.
+#[derive(Serialize)]
+struct FormulaDocument<'a> {
+    formula: &'a str,
+    description: String,
+    version: u8,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    phase: &'static str,
+    vars: Declarations,
+    steps: [Document; 1],
+}
+
 /// Where two sprints part.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("sprint {other} is not like sprint {first}: {path} {how}")]
@@ -61,31 +79,33 @@ pub fn distill(name: &str, beads: &[&RalphBead]) -> Result<Distilled, Box<Unlike
     let path = Path::default();
     let common = common(&path, &documents.iter().collect::<Vec<_>>(), &mut texts)
         .map_err(|(path, at, how)| unlike(beads, path, at, how))?;
-    let mut step = Map::new();
+    let mut step = Document::new();
     step.insert("id".to_owned(), STEP.into());
-    for (field, name) in FIELDS {
+    for (field, name) in FIELDS
+        .into_iter()
+        .chain([(field::PRIORITY, field::PRIORITY)])
+    {
         if let Some(value) = common.get(field) {
             step.insert(name.to_owned(), value.clone());
         }
     }
-    step.insert("priority".to_owned(), common["priority"].clone());
-    let (variables, values) = texts.used(&Value::Object(step.clone()));
+    let (variables, values) = texts.used(&serde_json::to_string(&step).unwrap_or_default());
     let sprints: Vec<&str> = beads
         .iter()
         .map(|bead| bead.metadata.sprint.as_str())
         .collect();
-    let formula = json!({
-        "formula": name,
-        "description": format!("Made from sprints {}", sprints.join(", ")),
-        "version": 1,
-        "type": "workflow",
-        "phase": "liquid",
-        "vars": variables,
-        "steps": [step],
-    });
+    let formula = FormulaDocument {
+        formula: name,
+        description: format!("Made from sprints {}", sprints.join(", ")),
+        version: 1,
+        kind: Kind::Workflow.as_str(),
+        phase: Phase::Liquid.as_str(),
+        vars: variables,
+        steps: [step],
+    };
     let numbers = beads.iter().map(|bead| bead.metadata.sprint.clone());
     Ok(Distilled {
-        formula,
+        formula: serde_json::to_value(formula).expect("plain values are JSON"),
         values: numbers.zip(values).collect(),
     })
 }
@@ -114,95 +134,6 @@ fn unlike(beads: &[&RalphBead], path: String, at: usize, how: &'static str) -> B
     })
 }
 
-/// The way to a value.
-#[derive(Debug, Clone, Default)]
-struct Path(Vec<String>);
-
-impl Path {
-    fn below(&self, step: impl Into<String>) -> Self {
-        let mut path = self.clone();
-        path.0.push(step.into());
-        path
-    }
-
-    /// For people.
-    fn shown(&self) -> String {
-        self.0.join(".")
-    }
-
-    /// As the name of a variable: lists count from 1, and `metadata` goes without saying.
-    fn variable(&self) -> String {
-        let steps = self.0.iter().filter(|step| *step != "metadata");
-        let steps: Vec<String> = steps
-            .map(|step| match step.parse::<usize>() {
-                Ok(at) => (at + 1).to_string(),
-                Err(_) => step.replace(|c: char| !c.is_ascii_alphanumeric(), "_"),
-            })
-            .collect();
-        steps.join("_")
-    }
-}
-
-/// Where values part: the path, which of them, and how.
-type Parting = (String, usize, &'static str);
-
-/// What some values have in common.
-fn common(path: &Path, values: &[&Value], texts: &mut Texts) -> Result<Value, Parting> {
-    match values[0] {
-        Value::String(_) => {
-            let strings = same_kind(path, values, Value::as_str, "is no text")?;
-            Ok(Value::String(texts.template(&path.variable(), &strings)))
-        }
-        Value::Array(_) => {
-            let lists = same_kind(path, values, Value::as_array, "is no list")?;
-            let length = lists[0].len();
-            if let Some(at) = lists.iter().position(|list| list.len() != length) {
-                return Err((path.shown(), at, "has another number of items"));
-            }
-            let items = (0..length).map(|item| {
-                let below = path.below(item.to_string());
-                let items: Vec<&Value> = lists.iter().map(|list| &list[item]).collect();
-                common(&below, &items, texts)
-            });
-            items.collect()
-        }
-        Value::Object(_) => {
-            let maps = same_kind(path, values, Value::as_object, "is no table")?;
-            let keys: Vec<&String> = maps[0].keys().collect();
-            if let Some(at) = maps
-                .iter()
-                .position(|map| !map.keys().eq(keys.iter().copied()))
-            {
-                return Err((path.shown(), at, "has other fields"));
-            }
-            let mut merged = Map::new();
-            for key in keys {
-                let items: Vec<&Value> = maps.iter().map(|map| &map[key]).collect();
-                merged.insert(key.clone(), common(&path.below(key), &items, texts)?);
-            }
-            Ok(Value::Object(merged))
-        }
-        first @ (Value::Null | Value::Bool(_) | Value::Number(_)) => {
-            match values.iter().position(|value| *value != first) {
-                Some(at) => Err((path.shown(), at, "has another value, and is no text")),
-                None => Ok(first.clone()),
-            }
-        }
-    }
-}
-
-/// All values as what the first one is.
-fn same_kind<'v, T: ?Sized>(
-    path: &Path,
-    values: &[&'v Value],
-    kind: impl Fn(&'v Value) -> Option<&'v T>,
-    how: &'static str,
-) -> Result<Vec<&'v T>, Parting> {
-    let each = values.iter().enumerate();
-    each.map(|(at, value)| kind(value).ok_or_else(|| (path.shown(), at, how)))
-        .collect()
-}
-
 /// Every text that a sprint can offer to a formula that was made from its like: by the names that [`distill`] gives.
 pub fn offered(bead: &RalphBead, values: &mut Values) {
     for (name, value) in text::standard(bead) {
@@ -211,41 +142,11 @@ pub fn offered(bead: &RalphBead, values: &mut Values) {
     offer_below(&Path::default(), &document(bead), values);
 }
 
-fn offer_below(path: &Path, value: &Value, values: &mut Values) {
-    match value {
-        Value::String(text) => values.offer(&path.variable(), text),
-        Value::Array(items) => {
-            for (at, item) in items.iter().enumerate() {
-                offer_below(&path.below(at.to_string()), item, values);
-            }
-        }
-        Value::Object(map) => {
-            for (key, item) in map {
-                offer_below(&path.below(key), item, values);
-            }
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-}
-
 /// The fewest sprints that are worth a formula.
 const FEWEST: usize = 3;
 
 /// The fewest tasks and criteria by which sprints with other words can be told to share a shape.
 const FEWEST_TEXTS: usize = 2;
-
-/// The keys whose texts must be the same: who works, and with what.
-const KEPT: [&str; 9] = [
-    "agent",
-    "agent_path",
-    "dev_agent_path",
-    "model",
-    "dev_model",
-    "adapter",
-    "executable",
-    "role",
-    "issue_type",
-];
 
 /// Sprints that could be one formula.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -306,28 +207,7 @@ fn group(sprints: impl IntoIterator<Item = SprintId>, is_exact: bool) -> Alike {
     Alike { sprints, is_exact }
 }
 
-/// Leaves of a text its first word, and of a list its length.
-fn reduce(value: &mut Value, is_kept: bool) {
-    match value {
-        Value::String(text) if !is_kept => {
-            let word = text.split_whitespace().next().unwrap_or_default();
-            *text = word.to_lowercase();
-        }
-        Value::Array(items) => {
-            for item in items {
-                reduce(item, is_kept);
-            }
-        }
-        Value::Object(map) => {
-            for (key, value) in map {
-                reduce(value, KEPT.contains(&key.as_str()));
-            }
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-    }
-}
-
-/// Whether at least half of the words of every task and criterion, taken together, are in all of the sprints.
+/// Whether at least half of the words of every task and criterion, taken together, are in every one of the sprints.
 fn has_common_words(members: &[Member]) -> bool {
     let mut members = members.iter().map(|member| said(&member.pattern));
     let Some(first) = members.next() else {
@@ -348,12 +228,4 @@ fn has_common_words(members: &[Member]) -> bool {
 
 fn words(text: &str) -> HashSet<&str> {
     text.split_whitespace().collect()
-}
-
-/// The tasks and criteria of a sprint. Its checks do not count: they are often the same whatever the work is.
-fn said(pattern: &Value) -> Vec<&str> {
-    let lists = ["dev_prompts", "acceptance_criteria"];
-    let lists = lists.iter().map(|key| &pattern["metadata"][*key]);
-    let texts = lists.filter_map(Value::as_array).flatten();
-    texts.filter_map(Value::as_str).collect()
 }

@@ -1,6 +1,6 @@
 //! Expansions: the steps of a template in the place of one step.
 
-use super::budget::{Budget, MAX_TEXT};
+use super::budget::{Budget, MAX_TEXT, text_size};
 use super::compose::is_step;
 use super::compose::matches_pattern;
 use super::library::Library;
@@ -136,7 +136,7 @@ impl Expander<'_, '_> {
         };
         if expansion.kind != Kind::Expansion {
             let message = format!(
-                "`{}` is no expansion but a formula of type {}",
+                "`{}` is a formula of type {}, not an expansion",
                 excerpt(&name.value),
                 expansion.kind.as_str()
             );
@@ -194,7 +194,7 @@ impl Expander<'_, '_> {
                 .or_else(|| values.get(name)),
         });
         let grown = if filled.is_ok() {
-            texts_of(&steps)
+            text_size(&steps)
         } else {
             usize::MAX
         };
@@ -234,13 +234,4 @@ impl Expander<'_, '_> {
             &mut self.library.findings,
         )
     }
-}
-
-/// The bytes of all texts of some steps.
-fn texts_of(steps: &[Step]) -> usize {
-    let mut bytes = 0;
-    for step in steps {
-        step.walk(&mut |part| bytes += super::budget::size(part));
-    }
-    bytes
 }

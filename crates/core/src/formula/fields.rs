@@ -1,93 +1,48 @@
 //! Every field of the real format and what becomes of it here (Z-38). `docs/formulas.md` prints this table.
 
-/// The tables of a formula file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Object {
-    /// The file itself.
-    Formula,
-    /// `vars.NAME`.
-    Variable,
-    /// A step, a child, a step of a template or of a loop's body.
-    Step,
-    /// `gate` of a step.
-    Gate,
-    /// `loop` of a step.
-    Loop,
-    /// `compose`.
-    Compose,
-    /// An item of `compose.expand`.
-    Expand,
-    /// An item of `compose.map`.
-    Map,
-    /// An item of `compose.branch`.
-    Branch,
-    /// An item of `compose.gate`.
-    GateRule,
-    /// An item of `advice`.
-    Advice,
-    /// `before`, `after`, and the items of `around`.
-    AdviceStep,
-    /// `around` of an item of `advice`.
-    Around,
-}
+use crate::vocabulary::words;
 
-impl Object {
-    /// Every table.
-    pub const ALL: [Self; 13] = [
-        Self::Formula,
-        Self::Variable,
-        Self::Step,
-        Self::Gate,
-        Self::Loop,
-        Self::Compose,
-        Self::Expand,
-        Self::Map,
-        Self::Branch,
-        Self::GateRule,
-        Self::Advice,
-        Self::AdviceStep,
-        Self::Around,
-    ];
-
-    /// What it is called in messages and in the table.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Formula => "formula",
-            Self::Variable => "variable",
-            Self::Step => "step",
-            Self::Gate => "step.gate",
-            Self::Loop => "step.loop",
-            Self::Compose => "compose",
-            Self::Expand => "compose.expand",
-            Self::Map => "compose.map",
-            Self::Branch => "compose.branch",
-            Self::GateRule => "compose.gate",
-            Self::Advice => "advice",
-            Self::AdviceStep => "advice step",
-            Self::Around => "advice.around",
-        }
+words! {
+    /// The tables of a formula file.
+    Object {
+        /// The file itself.
+        Formula = "formula",
+        /// `vars.NAME`.
+        Variable = "variable",
+        /// A step, a child, a step of a template or of a loop's body.
+        Step = "step",
+        /// `gate` of a step.
+        Gate = "step.gate",
+        /// `loop` of a step.
+        Loop = "step.loop",
+        /// `compose`.
+        Compose = "compose",
+        /// An item of `compose.expand`.
+        Expand = "compose.expand",
+        /// An item of `compose.map`.
+        Map = "compose.map",
+        /// An item of `compose.branch`.
+        Branch = "compose.branch",
+        /// An item of `compose.gate`.
+        GateRule = "compose.gate",
+        /// An item of `advice`.
+        Advice = "advice",
+        /// `before`, `after`, and the items of `around`.
+        AdviceStep = "advice step",
+        /// `around` of an item of `advice`.
+        Around = "advice.around",
     }
 }
 
-/// What becomes of a field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Treatment {
-    /// It does what it says.
-    Honoured,
-    /// It is read past with a warning.
-    Ignored,
-    /// It is an error.
-    Refused,
-}
-
-impl Treatment {
-    /// The word in the table.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Honoured => "honoured",
-            Self::Ignored => "ignored with a warning",
-            Self::Refused => "refused",
-        }
+words! {
+    /// What becomes of a field.
+    Treatment {
+        /// It does what it says.
+        Honoured = "honoured",
+        /// It is read past with a warning.
+        Ignored = "ignored with a warning",
+        /// It is an error.
+        Refused = "refused",
     }
 }
 

@@ -7,15 +7,15 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::model::{Compose, Formula, FormulaName, Kind, Step, Variable};
-use super::place::{FileId, Findings, Place, Placed, Sheet};
+use super::place::{FileId, Findings, FormulaFile, Place, Placed};
 use super::read::{Strictness, read};
 use crate::diag::{ErrorCode, WarningCode, did_you_mean};
 use crate::text::{Span, excerpt};
 
 /// Where formulas are found. Whoever implements it reads files; nothing here does.
-pub trait Shelf {
+pub trait FormulaSource {
     /// The file of a formula; none when there is no such file. The error says why it cannot be read.
-    fn fetch(&self, name: &FormulaName) -> Result<Option<Sheet>, String>;
+    fn fetch(&self, name: &FormulaName) -> Result<Option<FormulaFile>, String>;
 
     /// The names that there are, for those who misspell one.
     fn names(&self) -> Vec<String>;
@@ -26,9 +26,9 @@ pub(super) struct Broken;
 
 /// What was read so far.
 pub(super) struct Library<'s> {
-    shelf: &'s dyn Shelf,
+    shelf: &'s dyn FormulaSource,
     pub(super) strictness: Strictness,
-    files: Vec<Sheet>,
+    files: Vec<FormulaFile>,
     formulas: HashMap<String, Option<Rc<Formula>>>,
     /// Formulas with what they extend; none for those that cannot be put together.
     wholes: HashMap<String, Option<Rc<Formula>>>,
@@ -65,7 +65,7 @@ impl Absent {
 }
 
 impl<'s> Library<'s> {
-    pub(super) fn new(shelf: &'s dyn Shelf, strictness: Strictness) -> Self {
+    pub(super) fn new(shelf: &'s dyn FormulaSource, strictness: Strictness) -> Self {
         Self {
             shelf,
             strictness,
@@ -132,7 +132,7 @@ impl<'s> Library<'s> {
         did_you_mean(name, names.iter().map(String::as_str)).map(str::to_owned)
     }
 
-    fn add(&mut self, name: &str, sheet: Sheet) -> Option<Rc<Formula>> {
+    fn add(&mut self, name: &str, sheet: FormulaFile) -> Option<Rc<Formula>> {
         let file = FileId(u32::try_from(self.files.len()).unwrap_or(u32::MAX));
         if let Some(remark) = &sheet.remark {
             let place = Place {
@@ -152,7 +152,7 @@ impl<'s> Library<'s> {
         self.files.get(file.index()).map_or("", |sheet| &sheet.text)
     }
 
-    pub(super) fn close(self) -> (Vec<Sheet>, Findings) {
+    pub(super) fn close(self) -> (Vec<FormulaFile>, Findings) {
         (self.files, self.findings)
     }
 }
@@ -251,7 +251,7 @@ fn parent(
 fn joined(mut first: Formula, second: Formula, library: &mut Library<'_>) -> Formula {
     for step in second.steps.iter().chain(&second.template) {
         let mut earlier = first.steps.iter().chain(&first.template);
-        // A parent that both have is no clash.
+        // A parent that both have does not clash.
         if let Some(other) = earlier.find(|other| other.id.value == step.id.value)
             && other != step
         {
@@ -281,26 +281,29 @@ fn joined(mut first: Formula, second: Formula, library: &mut Library<'_>) -> For
 
 /// A child over its parents.
 fn overridden(base: Formula, child: &Rc<Formula>) -> Formula {
-    let mut merged = Formula::clone(child);
-    merged.variables = base.variables;
+    let own = Formula::clone(child);
+    let mut merged = Formula {
+        variables: base.variables,
+        steps: base.steps,
+        template: base.template,
+        compose: base.compose,
+        advice: base.advice,
+        phase: own.phase.or(base.phase),
+        intent: own.intent.or(base.intent),
+        description: own.description.or(base.description),
+        ..own
+    };
     for variable in &child.variables {
-        let own = &variable.name.value;
-        match (merged.variables.iter_mut()).find(|other| other.name.value == *own) {
+        let name = &variable.name.value;
+        match (merged.variables.iter_mut()).find(|other| other.name.value == *name) {
             Some(other) => *other = variable.clone(),
             None => merged.variables.push(variable.clone()),
         }
     }
-    merged.steps = base.steps;
     merge_steps(&mut merged.steps, child.steps.clone());
-    merged.template = base.template;
     merge_steps(&mut merged.template, child.template.clone());
-    merged.compose = base.compose;
     add_rules(&mut merged.compose, child.compose.clone());
-    merged.advice = base.advice;
     add_new(&mut merged.advice, child.advice.clone());
-    merged.phase = child.phase.or(base.phase);
-    merged.intent = merged.intent.or(base.intent);
-    merged.description = merged.description.or(base.description);
     merged
 }
 

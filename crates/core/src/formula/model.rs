@@ -3,98 +3,51 @@
 use std::time::Duration;
 
 use regex::Regex;
-use serde_json::{Map, Value};
 
 use super::condition::Condition;
 use super::place::{Place, Placed};
 use super::repeat::Loop;
+use crate::issue::Document;
 use crate::text::excerpt;
+use crate::vocabulary::words;
 
-/// What a formula is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// Steps to do; the only kind that can be poured (F-1).
-    Workflow,
-    /// Steps that take the place of others' steps.
-    Expansion,
-    /// Steps that are put around others' steps.
-    Aspect,
-    /// Read, and not poured.
-    Convoy,
-    /// Read, and not poured.
-    Task,
-    /// Read, and not poured.
-    Patrol,
-}
-
-impl Kind {
-    /// Every kind.
-    pub const ALL: [Self; 6] = [
-        Self::Workflow,
-        Self::Expansion,
-        Self::Aspect,
-        Self::Convoy,
-        Self::Task,
-        Self::Patrol,
-    ];
-
-    /// The word in a file.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Workflow => "workflow",
-            Self::Expansion => "expansion",
-            Self::Aspect => "aspect",
-            Self::Convoy => "convoy",
-            Self::Task => "task",
-            Self::Patrol => "patrol",
-        }
+words! {
+    /// What a formula is for.
+    Kind {
+        /// Steps to do; the only kind that can be poured (F-1).
+        Workflow = "workflow",
+        /// Steps that take the place of others' steps.
+        Expansion = "expansion",
+        /// Steps that are put around others' steps.
+        Aspect = "aspect",
+        /// Read, and not poured.
+        Convoy = "convoy",
+        /// Read, and not poured.
+        Task = "task",
+        /// Read, and not poured.
+        Patrol = "patrol",
     }
 }
 
-/// Whether what a formula makes is to last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Phase {
-    /// Poured, to stay.
-    Liquid,
-    /// A wisp, to vanish.
-    Vapor,
-}
-
-impl Phase {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Liquid, Self::Vapor];
-
-    /// The word in a file.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Liquid => "liquid",
-            Self::Vapor => "vapor",
-        }
+words! {
+    /// Whether what a formula makes is to last.
+    Phase {
+        /// Poured, to stay.
+        Liquid = "liquid",
+        /// A wisp, to vanish.
+        Vapor = "vapor",
     }
 }
 
-/// What a variable's values are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum VariableType {
-    /// Any text.
-    String,
-    /// A whole number.
-    Int,
-    /// `true` or `false`.
-    Bool,
-}
-
-impl VariableType {
-    /// Every type.
-    pub const ALL: [Self; 3] = [Self::String, Self::Int, Self::Bool];
-
-    /// The word in a file.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::String => "string",
-            Self::Int => "int",
-            Self::Bool => "bool",
-        }
+words! {
+    /// What a variable's values are.
+    VariableType {
+        /// Any text.
+        String = "string",
+        /// A whole number.
+        Int = "int",
+        /// `true` or `false`.
+        Bool = "bool",
     }
 }
 
@@ -181,7 +134,7 @@ pub struct Step {
     /// Tags.
     pub labels: Vec<Placed<String>>,
     /// What its author adds.
-    pub metadata: Option<Placed<Map<String, Value>>>,
+    pub metadata: Option<Placed<Document>>,
     /// The steps that must be done before, `depends_on` and `needs` together.
     pub needs: Vec<Placed<String>>,
     /// The children that must be done before.
@@ -235,14 +188,6 @@ impl Step {
     }
 
     /// Calls for itself and everything below.
-    pub(super) fn walk<'s>(&'s self, visit: &mut impl FnMut(&'s Self)) {
-        visit(self);
-        for child in &self.children {
-            child.walk(visit);
-        }
-    }
-
-    /// Calls for itself and everything below.
     pub(super) fn walk_mut(&mut self, visit: &mut impl FnMut(&mut Self)) {
         visit(self);
         for child in &mut self.children {
@@ -265,22 +210,23 @@ impl Step {
     }
 }
 
-/// Which children are waited for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Children {
-    /// All of them.
-    All,
-    /// The first that is done.
-    Any,
+/// Some steps and everything below them, parents first.
+pub(super) fn parts(steps: &[Step]) -> impl Iterator<Item = &Step> {
+    let mut left: Vec<&Step> = steps.iter().rev().collect();
+    std::iter::from_fn(move || {
+        let step = left.pop()?;
+        left.extend(step.children.iter().rev());
+        Some(step)
+    })
 }
 
-impl Children {
-    /// The word of an edge.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::All => "all-children",
-            Self::Any => "any-children",
-        }
+words! {
+    /// Which children are waited for.
+    Children {
+        /// All of them.
+        All = "all-children",
+        /// The first that is done.
+        Any = "any-children",
     }
 }
 

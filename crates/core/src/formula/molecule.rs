@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use serde_json::{Map, Value, json};
-
 use super::model::{Children, Phase, Step};
+use super::molecule_json::{BeadDocument, Edge, RootMetadata, Waiting};
 use super::place::{Findings, Place};
 use crate::bead::{FieldError, FieldErrorKind, Timestamp};
-use crate::issue::{Issue, Label, check_title};
+use crate::issue::{Document, Issue, Label, check_title};
 use crate::text::excerpt;
 use crate::vocabulary::{EdgeType, IssueType, label, metadata};
 
@@ -39,11 +38,11 @@ impl Molecule {
         for step in &mut self.steps {
             if !is_known(&step.issue_type) {
                 let plain = if parents.contains(&step.id) {
-                    "epic"
+                    IssueType::Epic
                 } else {
-                    "task"
+                    IssueType::Task
                 };
-                flattened.insert(std::mem::replace(&mut step.issue_type, plain.to_owned()));
+                flattened.insert(std::mem::replace(&mut step.issue_type, plain.into()));
             }
         }
         flattened
@@ -72,7 +71,7 @@ pub struct StepBead {
     /// Who is to do it.
     pub assignee: Option<String>,
     /// What its author added.
-    pub metadata: Map<String, Value>,
+    pub metadata: Document,
     /// What must be done before.
     pub needs: Vec<Need>,
     /// What is waited for, if it is a gate.
@@ -143,8 +142,8 @@ fn bead(step: &Step, parent: Option<&str>, findings: &mut Findings) -> StepBead 
     }
     let kind = match &step.kind {
         Some(kind) => kind.value.trim().to_owned(),
-        None if step.children.is_empty() => "task".to_owned(),
-        None => "epic".to_owned(),
+        None if step.children.is_empty() => IssueType::Task.into(),
+        None => IssueType::Epic.into(),
     };
     let text = |text: &Option<super::place::Placed<String>>| {
         text.as_ref()
@@ -191,8 +190,8 @@ fn labels(step: &Step, findings: &mut Findings) -> Vec<String> {
     labels
 }
 
-fn metadata(step: &Step, findings: &mut Findings) -> Map<String, Value> {
-    let mut metadata = Map::new();
+fn metadata(step: &Step, findings: &mut Findings) -> Document {
+    let mut metadata = Document::new();
     if let Some(own) = &step.metadata {
         if own.value.contains_key(metadata::STAGE) {
             let message = format!(
@@ -250,7 +249,7 @@ fn gate(step: &Step, parent: Option<&str>) -> Option<StepBead> {
         Some(id) => format!("Gate: {} {id}", gate.kind.value),
         None => format!("Gate: {}", gate.kind.value),
     };
-    let mut metadata = Map::new();
+    let mut metadata = Document::new();
     if let Some(repo) = &gate.repo {
         metadata.insert("repo".to_owned(), repo.value.as_str().into());
     }
@@ -336,8 +335,11 @@ impl Molecule {
 
     /// The beads, the root first. A variable can make a title longer than titles may be.
     pub fn issues(&self, pouring: &Pouring<'_>) -> Result<Vec<Issue>, Vec<FieldError>> {
-        let root = std::iter::once(self.root(pouring));
-        let steps = self.steps.iter().map(|step| step.document(pouring));
+        let root = std::iter::once(self.root(pouring).to_value());
+        let steps = self
+            .steps
+            .iter()
+            .map(|step| step.document(pouring).to_value());
         let issues = root.chain(steps).map(Issue::without_comments);
         let issues = issues.collect::<Result<Vec<_>, _>>()?;
         let long: Vec<FieldError> = issues.iter().filter_map(long_title).collect();
@@ -348,34 +350,27 @@ impl Molecule {
         }
     }
 
-    fn root(&self, pouring: &Pouring<'_>) -> Value {
-        let order: Vec<&str> = self.work().map(|step| step.id.as_str()).collect();
-        let mut metadata = json!({ "formula": self.formula, "steps": order });
-        if let Some(intent) = &self.intent {
-            metadata["intent"] = intent.as_str().into();
-        }
-        let mut document = json!({
-            "id": pouring.root,
-            "title": self.formula,
-            "description": self.description,
-            "status": "open",
-            "priority": 2,
-            "issue_type": IssueType::Molecule,
-        });
-        if let Some(assignee) = pouring.assignee {
-            document["assignee"] = assignee.into();
-        }
-        document["labels"] = pouring.labels.into();
-        document["metadata"] = metadata;
+    fn root<'a>(&'a self, pouring: &'a Pouring<'_>) -> BeadDocument<'a, RootMetadata<'a>> {
         let parent = pouring
             .parent
-            .map(|parent| edge(parent, EdgeType::ParentChild));
-        finished(
-            document,
-            pouring,
-            pouring.root,
-            parent.into_iter().collect(),
-        )
+            .map(|parent| Edge::new(parent.to_owned(), EdgeType::ParentChild, pouring));
+        BeadDocument {
+            title: &self.formula,
+            description: &self.description,
+            assignee: pouring.assignee.filter(|assignee| !assignee.is_empty()),
+            labels: pouring.labels,
+            metadata: Some(RootMetadata {
+                formula: &self.formula,
+                steps: self.work().map(|step| step.id.as_str()).collect(),
+                intent: self.intent.as_deref(),
+            }),
+            dependencies: parent.into_iter().collect(),
+            ..BeadDocument::new(
+                pouring.root.to_owned(),
+                IssueType::Molecule.as_str(),
+                pouring,
+            )
+        }
     }
 }
 
@@ -389,88 +384,52 @@ fn long_title(issue: &Issue) -> Option<FieldError> {
 }
 
 impl StepBead {
-    fn document(&self, pouring: &Pouring<'_>) -> Value {
-        let id = Molecule::bead_id(pouring.root, &self.id);
-        let mut document = json!({
-            "id": id,
-            "title": self.title,
-            "description": self.description,
-            "notes": self.notes,
-            "status": "open",
-            "priority": self.priority,
-            "issue_type": self.issue_type,
-            "assignee": self.assignee,
-            "labels": self.labels,
-            "metadata": self.metadata,
-        });
-        if let Some(awaited) = &self.gate {
-            document["await_type"] = awaited.kind.as_str().into();
-            if let Some(id) = &awaited.id {
-                document["await_id"] = id.as_str().into();
-            }
-            if let Some(timeout) = awaited.timeout {
-                let nanoseconds = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
-                document["timeout"] = nanoseconds.into();
-            }
-        }
-        drop_empty(&mut document);
+    fn document<'a>(&'a self, pouring: &'a Pouring<'_>) -> BeadDocument<'a, &'a Document> {
         let parent = match &self.parent {
             Some(parent) => Molecule::bead_id(pouring.root, parent),
             None => pouring.root.to_owned(),
         };
-        let mut edges = vec![edge(&parent, EdgeType::ParentChild)];
-        edges.extend(self.needs.iter().map(|need| need.edge(pouring.root)));
-        finished(document, pouring, &id, edges)
+        let needs = self.needs.iter().map(|need| need.edge(pouring));
+        let parent = Edge::new(parent, EdgeType::ParentChild, pouring);
+        let timeout = self.gate.as_ref().and_then(|gate| gate.timeout);
+        let id = Molecule::bead_id(pouring.root, &self.id);
+        BeadDocument {
+            title: &self.title,
+            description: &self.description,
+            notes: &self.notes,
+            priority: self.priority,
+            assignee: self
+                .assignee
+                .as_deref()
+                .filter(|assignee| !assignee.is_empty()),
+            labels: &self.labels,
+            metadata: Some(&self.metadata).filter(|metadata| !metadata.is_empty()),
+            await_type: self.gate.as_ref().map(|gate| gate.kind.as_str()),
+            await_id: self.gate.as_ref().and_then(|gate| gate.id.as_deref()),
+            timeout: timeout.map(|timeout| u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX)),
+            dependencies: std::iter::once(parent).chain(needs).collect(),
+            ..BeadDocument::new(id, &self.issue_type, pouring)
+        }
     }
 }
 
 impl Need {
-    fn edge(&self, root: &str) -> Value {
-        let target = Molecule::bead_id(root, &self.step);
-        let metadata = match self.wait {
-            Wait::ForIt => return edge(&target, EdgeType::Blocks),
-            Wait::ForChildren(children) => json!({ "gate": children.as_str() }),
-            Wait::ForBoth(children) => json!({ "gate": children.as_str(), "also_blocks": true }),
+    fn edge<'a>(&self, pouring: &'a Pouring<'_>) -> Edge<'a> {
+        let target = Molecule::bead_id(pouring.root, &self.step);
+        let (children, also_blocks) = match self.wait {
+            Wait::ForIt => return Edge::new(target, EdgeType::Blocks, pouring),
+            Wait::ForChildren(children) => (children, false),
+            Wait::ForBoth(children) => (children, true),
         };
-        let mut record = edge(&target, EdgeType::WaitsFor);
-        record["metadata"] = metadata.to_string().into();
-        record
+        Edge {
+            waiting: Some(
+                Waiting {
+                    gate: children.as_str(),
+                    also_blocks,
+                }
+                .to_text(),
+            ),
+            ..Edge::new(target, EdgeType::WaitsFor, pouring)
+        }
     }
-}
-
-fn edge(target: &str, kind: EdgeType) -> Value {
-    json!({ "depends_on_id": target, "type": kind })
-}
-
-fn drop_empty(document: &mut Value) {
-    if let Value::Object(map) = document {
-        map.retain(|_, value| match value {
-            Value::Null => false,
-            Value::String(text) => !text.is_empty(),
-            Value::Array(items) => !items.is_empty(),
-            Value::Object(map) => !map.is_empty(),
-            Value::Bool(_) | Value::Number(_) => true,
-        });
-    }
-}
-
-/// What all beads of a pour have.
-fn finished(mut document: Value, pouring: &Pouring<'_>, id: &str, mut edges: Vec<Value>) -> Value {
-    if pouring.is_wisp {
-        document["ephemeral"] = true.into();
-    }
-    for key in ["created_at", "updated_at"] {
-        document[key] = pouring.now.as_str().into();
-    }
-    document["created_by"] = pouring.actor.into();
-    for edge in &mut edges {
-        edge["issue_id"] = id.into();
-        edge["created_at"] = pouring.now.as_str().into();
-        edge["created_by"] = pouring.actor.into();
-    }
-    if !edges.is_empty() {
-        document["dependencies"] = edges.into();
-    }
-    drop_empty(&mut document);
-    document
 }

@@ -2,10 +2,8 @@
 
 use std::collections::HashSet;
 
-use crate::diag::{Code, Diagnostic, ErrorCode, Severity, WarningCode};
+use crate::diag::{Code, Diagnostic, ErrorCode, Severity, WarningCode, did_you_mean};
 use crate::text::Span;
-
-use super::document::Format;
 
 /// A file of a formula: which of those that were read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -48,9 +46,39 @@ impl<T> Placed<T> {
     }
 }
 
+/// In which language a formula is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// `.formula.json`.
+    Json,
+    /// `.formula.toml`.
+    Toml,
+}
+
+impl Format {
+    /// Both, in the order in which they are looked for (F-1).
+    pub const ALL: [Self; 2] = [Self::Json, Self::Toml];
+
+    /// The name of the formula that a file of this name holds, and its language.
+    pub fn of_file(name: &str) -> Option<(&str, Self)> {
+        Self::ALL.into_iter().find_map(|format| {
+            let formula = name.strip_suffix(format.ending())?;
+            Some((formula, format))
+        })
+    }
+
+    /// How the names of its files end.
+    pub fn ending(self) -> &'static str {
+        match self {
+            Self::Json => ".formula.json",
+            Self::Toml => ".formula.toml",
+        }
+    }
+}
+
 /// A file of formulas as it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sheet {
+pub struct FormulaFile {
     /// The name for people.
     pub path: String,
     /// Its language.
@@ -81,7 +109,7 @@ impl Finding {
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     all: Vec<Finding>,
-    /// What was said where: a step that is used many times would say the same about its source each time.
+    /// The findings so far: a step that is used many times would repeat those about its source.
     said: HashSet<(FileId, Span, String)>,
 }
 
@@ -147,4 +175,10 @@ impl Findings {
     pub(super) fn into_vec(self) -> Vec<Finding> {
         self.all
     }
+}
+
+/// The nearest of the known words as help, or other help where none is near.
+pub(super) fn suggestion(word: &str, known: &[&str], otherwise: impl FnOnce() -> String) -> String {
+    did_you_mean(word, known.iter().copied())
+        .map_or_else(otherwise, |near| format!("did you mean `{near}`?"))
 }

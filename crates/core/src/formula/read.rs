@@ -3,15 +3,15 @@
 pub(super) use steps::GATES;
 use table::Table;
 
-use super::document::{self, Node, Tree};
 use super::fields::Object;
 use super::model::{
     Advice, AdviceStep, Branch, Compose, Expand, Formula, FormulaName, GateRule, Kind, Phase,
     Variable, VariableType, is_variable_name,
 };
-use super::place::{FileId, Findings, Place, Placed, Sheet};
+use super::place::{FileId, Findings, Format, FormulaFile, Place, Placed};
 use crate::diag::{ErrorCode, WarningCode};
 use crate::text::{Span, excerpt};
+use crate::tree::{Node, parse_json, parse_toml};
 
 mod steps;
 mod table;
@@ -19,7 +19,7 @@ mod table;
 /// How foreign a file may be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Strictness {
-    /// A field that nobody knows is an error.
+    /// An unknown field is an error.
     #[default]
     Strict,
     /// It is a warning, and so is a placeholder that nobody declares (`--lenient`).
@@ -30,13 +30,17 @@ pub enum Strictness {
 
 /// Reads one file. `stem` is the name under which it was found.
 pub(super) fn read(
-    sheet: &Sheet,
+    sheet: &FormulaFile,
     file: FileId,
     stem: &str,
     strictness: Strictness,
     findings: &mut Findings,
 ) -> Option<Formula> {
-    let node = match document::parse(&sheet.text, sheet.format) {
+    let parsed = match sheet.format {
+        Format::Json => parse_json(&sheet.text),
+        Format::Toml => parse_toml(&sheet.text),
+    };
+    let node = match parsed {
         Ok(node) => node,
         Err(unreadable) => {
             let place = Place {
@@ -138,16 +142,15 @@ impl Reader<'_> {
     }
 
     fn kind(&mut self, table: Table<'_>) -> Kind {
-        let words = Kind::ALL.map(|kind| (kind.as_str(), kind));
-        self.word(table, "type", &words).unwrap_or(Kind::Workflow)
+        let kind = self.word(table, "type", Kind::ALL, Kind::as_str);
+        kind.unwrap_or(Kind::Workflow)
     }
 
     fn phase(&mut self, table: Table<'_>) -> Option<Phase> {
-        let words = Phase::ALL.map(|phase| (phase.as_str(), phase));
-        self.word(table, "phase", &words)
+        self.word(table, "phase", Phase::ALL, Phase::as_str)
     }
 
-    /// A workflow has steps of its own or of others, an expansion a template.
+    /// A workflow has its own or inherited steps, an expansion a template.
     fn check_purpose(&mut self, formula: &Formula) {
         let span = formula.name.place.span;
         match formula.kind {
@@ -206,7 +209,7 @@ impl Reader<'_> {
         let Some(node) = table.get("vars") else {
             return Vec::new();
         };
-        let Tree::Table(entries) = &node.tree else {
+        let Some(entries) = node.as_table() else {
             let message = format!("`vars` is a table, not {}", node.kind());
             self.refuse(node.span, message, "");
             return Vec::new();
@@ -239,12 +242,11 @@ impl Reader<'_> {
             kind: VariableType::String,
         };
         // A bare value is the default.
-        if let Some(text) = scalar(node) {
+        if let Some(text) = node.scalar() {
             let default = Placed::new(text, self.place(node.span));
             return Some(plain(Some(default)));
         }
         let table = self.table(node, Object::Variable)?;
-        let types = VariableType::ALL.map(|kind| (kind.as_str(), kind));
         let variable = Variable {
             description: (self.text(table, "description"))
                 .map(|text| text.value)
@@ -254,7 +256,7 @@ impl Reader<'_> {
             pattern: self.text(table, "pattern"),
             allowed: self.scalars(table, "enum"),
             kind: self
-                .word(table, "type", &types)
+                .word(table, "type", VariableType::ALL, VariableType::as_str)
                 .unwrap_or(VariableType::String),
             ..plain(None)
         };
@@ -267,7 +269,7 @@ impl Reader<'_> {
         if let Some(pattern) = &variable.pattern
             && let Err(error) = regex::Regex::new(&pattern.value)
         {
-            let message = format!("the pattern of `{name}` is no regular expression: {error}");
+            let message = format!("the pattern of `{name}` is not a regular expression: {error}");
             self.refuse(pattern.place.span, message, "");
             return;
         }
@@ -292,7 +294,7 @@ impl Reader<'_> {
     }
 }
 
-/// What is said about a formula whose kind keeps it from being poured (Z-43).
+/// Why a formula of this kind cannot be poured (Z-43).
 pub(super) fn not_poured(kind: Kind) -> String {
     format!("a formula of type {} cannot be poured", kind.as_str())
 }
@@ -303,25 +305,9 @@ pub(super) const NOT_POURED_HELP: &str =
 
 /// Whether a file says that it is of a kind that only other programs work with.
 fn is_for_others(node: &Node) -> bool {
-    let Tree::Table(entries) = &node.tree else {
-        return false;
-    };
-    let kind = entries.iter().find(|(key, _)| key.value == "type");
+    let kind = node.get("type").and_then(Node::as_text);
     let others = [Kind::Convoy, Kind::Task, Kind::Patrol];
-    kind.is_some_and(|(_, node)| {
-        let is_it = |kind: &Kind| node.tree == Tree::Text(kind.as_str().to_owned());
-        others.iter().any(is_it)
-    })
-}
-
-/// A single value as a text.
-fn scalar(node: &Node) -> Option<String> {
-    match &node.tree {
-        Tree::Text(text) => Some(text.clone()),
-        Tree::Number(number) => Some(number.clone()),
-        Tree::Bool(value) => Some(value.to_string()),
-        Tree::Null | Tree::List(_) | Tree::Table(_) => None,
-    }
+    others.iter().any(|other| kind == Some(other.as_str()))
 }
 
 impl Reader<'_> {
@@ -400,13 +386,9 @@ impl Reader<'_> {
         let table = self.table(node, Object::AdviceStep)?;
         let id = self.required_text(table, "id");
         let step = AdviceStep {
-            title: self
-                .text(table, "title")
-                .filter(|title| !title.value.is_empty()),
+            title: self.filled_text(table, "title"),
             description: self.text(table, "description"),
-            kind: self
-                .text(table, "type")
-                .filter(|kind| !kind.value.is_empty()),
+            kind: self.filled_text(table, "type"),
             id: id?,
         };
         Some(step)

@@ -3,8 +3,6 @@
 //! The turns come one after the other: what begins a turn needs what ends the turn before. Steps outside that need the loop need
 //! what ends its last turn, and what begins the first needs what the loop needs.
 
-use serde_json::{Map, Value, json};
-
 use super::budget::Budget;
 use super::model::Step;
 use super::place::{Findings, Place, Placed};
@@ -12,6 +10,7 @@ use super::rewrite::{self, Group};
 use super::rewrite::{prefix_ids, substitute_names};
 use super::template::substitute_single;
 use super::values::Bindings;
+use crate::issue::Document;
 use crate::text::excerpt;
 
 /// A loop.
@@ -160,7 +159,7 @@ impl Unroller<'_> {
             // Without values a formula can still be looked at.
             Err(_) if self.bindings.is_partial() => Some(1..=1),
             Err(wrong) => {
-                let message = format!("`{}` is no range: {wrong}", excerpt(&range.value));
+                let message = format!("`{}` is not a range: {wrong}", excerpt(&range.value));
                 self.findings.refuse(range.place, message, "");
                 None
             }
@@ -176,10 +175,11 @@ impl Unroller<'_> {
 
 /// Tells whoever repeats the body how long to do so.
 fn note_until(step: &mut Step, until: &Placed<String>, max: u64) {
-    let metadata = step.metadata.get_or_insert_with(|| until.with(Map::new()));
-    let condition = Value::from(until.value.as_str());
-    let note = json!({ "until": condition, "max": max });
-    metadata.value.insert("loop".to_owned(), note);
+    let metadata = (step.metadata).get_or_insert_with(|| until.with(Document::new()));
+    let mut note = Document::new();
+    note.insert("until".to_owned(), until.value.as_str().into());
+    note.insert("max".to_owned(), max.into());
+    metadata.value.insert("loop".to_owned(), note.into());
 }
 
 /// Reads a range; both ends belong to it. The error says what is wrong.
@@ -317,7 +317,7 @@ impl Expression<'_> {
                 "there is no value for `{}`",
                 self.rest.split_inclusive('}').next().unwrap_or(self.rest)
             )),
-            Some(c) => Err(format!("`{c}` is no number")),
+            Some(c) => Err(format!("`{c}` is not a number")),
             None => Err("a number is missing".to_owned()),
         }
     }

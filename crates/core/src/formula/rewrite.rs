@@ -9,25 +9,20 @@ use serde_json::Value;
 
 use super::budget::Budget;
 use super::condition::Test;
-use super::model::Step;
+use super::model::{Step, parts};
 use super::place::{Findings, Place, Placed};
 use super::template::{TooLong, substitute_single};
 
 /// Puts a prefix before the names of some steps, and before what they need among themselves.
 pub(super) fn prefix_ids(steps: &mut [Step], prefix: &str) {
-    let mut names = HashSet::new();
-    for step in steps.iter() {
-        step.walk(&mut |part| {
-            names.insert(part.id.value.clone());
-        });
-    }
+    let names: HashSet<String> = parts(steps).map(|part| part.id.value.clone()).collect();
     for step in steps.iter_mut() {
         step.walk_mut(&mut |part| part.id.value.insert_str(0, prefix));
     }
     prefix_needs(steps, &names, prefix);
 }
 
-/// The same for what is needed, also in the bodies of loops below, which have names of their own.
+/// The same for what is needed, also in the bodies of loops below, which have separate names.
 fn prefix_needs(steps: &mut [Step], names: &HashSet<String>, prefix: &str) {
     let renamed = |name: &mut String| {
         if names.contains(name.as_str()) {
@@ -107,11 +102,11 @@ fn each_text(step: &mut Step, change: &mut impl FnMut(&mut String)) {
     for (_, value) in &mut step.expand_vars {
         change(value);
     }
-    each_saying(step, &mut |text, _| change(text));
+    each_bead_text(step, &mut |text, _| change(text));
 }
 
 /// Every text of one step that ends up in its bead (F-2), and in the bead of its gate, with its place.
-pub(super) fn each_saying(step: &mut Step, change: &mut impl FnMut(&mut String, Place)) {
+pub(super) fn each_bead_text(step: &mut Step, change: &mut impl FnMut(&mut String, Place)) {
     let mut placed = |text: &mut Placed<String>| change(&mut text.value, text.place);
     placed(&mut step.title);
     let optional = [
@@ -157,22 +152,16 @@ pub(super) struct Group {
 
 impl Group {
     pub(super) fn of(steps: &[Step]) -> Self {
-        let mut names = HashSet::new();
-        let mut needed = HashSet::new();
-        for step in steps {
-            step.walk(&mut |part| {
-                names.insert(part.id.value.as_str());
-            });
+        fn ids(steps: &[Step]) -> HashSet<&str> {
+            parts(steps).map(|part| &*part.id.value).collect()
         }
-        for step in steps {
-            let mut own = HashSet::new();
-            step.walk(&mut |part| {
-                own.insert(part.id.value.as_str());
-            });
-            step.walk(&mut |part| {
-                let needs = part.needs.iter().map(|need| need.value.as_str());
-                needed.extend(needs.filter(|need| !own.contains(need)));
-            });
+        let names = ids(steps);
+        let mut needed = HashSet::new();
+        for step in steps.chunks(1) {
+            let own = ids(step);
+            let needs = parts(step).flat_map(|part| &part.needs);
+            let needs = needs.map(|need| need.value.as_str());
+            needed.extend(needs.filter(|need| !own.contains(need)));
         }
         let begins = steps.iter().filter(|step| {
             let needs = step.needs.iter();
@@ -229,12 +218,8 @@ pub(super) fn point_to(
     budget: &mut Budget,
     findings: &mut Findings,
 ) -> bool {
-    let mut n_needing = 0;
-    for step in steps.iter() {
-        step.walk(&mut |part| {
-            n_needing += usize::from(part.needs.iter().any(|need| need.value == id));
-        });
-    }
+    let needs_it = |part: &&Step| part.needs.iter().any(|need| need.value == id);
+    let n_needing = parts(steps).filter(needs_it).count();
     if !budget.take_needs(n_needing * others.len(), place, findings) {
         return false;
     }

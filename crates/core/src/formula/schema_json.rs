@@ -76,7 +76,7 @@ fn shape(object: Object, name: &str) -> Value {
         |least: u64, most: u64| json!({ "type": "integer", "minimum": least, "maximum": most });
     let any_whole = || json!({ "type": "integer", "minimum": 1, "maximum": u32::MAX });
     let some_text = || json!({ "type": "string", "pattern": "\\S" });
-    let one_of = |words: &[&str]| json!({ "type": "string", "enum": words });
+
     let table = |object: Object| json!({ "$ref": reference(object) });
     let tables =
         |object: Object| json!({ "type": "array", "items": { "$ref": reference(object) } });
@@ -84,8 +84,8 @@ fn shape(object: Object, name: &str) -> Value {
         (Object::Formula, "formula") => {
             json!({ "type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$" })
         }
-        (Object::Formula, "type") => one_of(&Kind::ALL.map(Kind::as_str)),
-        (Object::Formula, "phase") => one_of(&Phase::ALL.map(Phase::as_str)),
+        (Object::Formula, "type") => one_of(Kind::ALL),
+        (Object::Formula, "phase") => one_of(Phase::ALL),
         (Object::Formula, "version") | (Object::Loop, "count" | "max") => any_whole(),
         (Object::Formula, "vars") => json!({
             "type": "object",
@@ -103,7 +103,7 @@ fn shape(object: Object, name: &str) -> Value {
         (Object::Variable, "required") => json!({ "type": "boolean" }),
         (Object::Variable, "default") => scalar(),
         (Object::Variable, "enum") => json!({ "type": "array", "items": scalar() }),
-        (Object::Variable, "type") => one_of(&VariableType::ALL.map(VariableType::as_str)),
+        (Object::Variable, "type") => one_of(VariableType::ALL),
         (Object::Step, "priority") => whole(0, 4),
         (Object::Step, "metadata") => json!({ "type": "object" }),
         (Object::Step, "expand_vars") | (Object::Expand | Object::Map, "vars") => pairs(),
@@ -174,4 +174,8 @@ fn key(object: Object) -> &'static str {
         Object::AdviceStep => "advice_step",
         Object::Around => "around",
     }
+}
+
+fn one_of(words: &[impl serde::Serialize]) -> Value {
+    json!({ "type": "string", "enum": words })
 }

@@ -1,4 +1,4 @@
-//! Formulas as files: what they become, and what is said about them.
+//! Formulas as files: what they become, and the findings about them.
 
 mod bad_input;
 mod constructs;
@@ -12,7 +12,7 @@ use super::*;
 
 /// Formulas that are only texts.
 #[derive(Default)]
-pub(super) struct Texts(BTreeMap<String, Sheet>);
+pub(super) struct Texts(BTreeMap<String, FormulaFile>);
 
 impl Texts {
     fn toml(mut self, name: &str, text: &str) -> Self {
@@ -28,8 +28,8 @@ impl Texts {
     }
 }
 
-fn sheet(name: &str, format: Format, text: &str) -> Sheet {
-    Sheet {
+fn sheet(name: &str, format: Format, text: &str) -> FormulaFile {
+    FormulaFile {
         path: format!("{name}{}", format.ending()),
         format,
         text: text.to_owned(),
@@ -37,8 +37,8 @@ fn sheet(name: &str, format: Format, text: &str) -> Sheet {
     }
 }
 
-impl Shelf for Texts {
-    fn fetch(&self, name: &FormulaName) -> Result<Option<Sheet>, String> {
+impl FormulaSource for Texts {
+    fn fetch(&self, name: &FormulaName) -> Result<Option<FormulaFile>, String> {
         Ok(self.0.get(name.as_str()).cloned())
     }
 
@@ -65,7 +65,7 @@ fn main_with(rest: &str) -> Texts {
     Texts::default().toml("main", &format!("formula = \"main\"\n{rest}"))
 }
 
-/// Every finding as people see it: code, the text that it is about, what is said.
+/// Every finding as people see it: code, the text that it is about, message.
 fn said(compilation: &Compilation) -> Vec<String> {
     let line = |finding: &Finding| {
         let sheet = &compilation.files[finding.file.index()];

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::model::is_variable_name;
 use super::model::{Variable, VariableType};
-use super::place::{Findings, Place};
-use crate::diag::{ErrorCode, WarningCode, did_you_mean};
+use super::place::{Findings, Place, suggestion};
+use crate::diag::{ErrorCode, WarningCode};
 use crate::text::excerpt;
 
 /// Values that somebody gave.
@@ -19,7 +19,7 @@ pub enum BadValue {
     #[error("`--var {}` has no `=`", excerpt(.0))]
     NoEquals(String),
     /// Nothing before the `=`, or no name.
-    #[error("`{}` in `--var {}` is no name of a variable", excerpt(.name), excerpt(.whole))]
+    #[error("`{}` in `--var {}` is not a variable name", excerpt(.name), excerpt(.whole))]
     BadName {
         /// What stands before the `=`.
         name: String,
@@ -75,7 +75,7 @@ impl Values {
 pub enum Given<'v> {
     /// These, and no others: what is required and missing is an error.
     Values(&'v Values),
-    /// These too, and whoever gave them could not know which a formula has (F-16): what is not declared is no fault.
+    /// These too, and whoever gave them could not know which a formula has (F-16): undeclared ones are accepted.
     Offered(&'v Values),
     /// None yet: the formula is only looked at.
     NotYet,
@@ -203,11 +203,10 @@ fn warn_undeclared(variables: &[Variable], values: &Values, whole: Place, findin
         .collect();
     for name in values.names().filter(|name| !declared.contains(name)) {
         let message = format!("the formula declares no variable `{}`", excerpt(name));
-        let help = match did_you_mean(name, declared.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None if declared.is_empty() => "it declares none".to_owned(),
-            None => format!("it declares {}", declared.join(", ")),
-        };
+        let help = suggestion(name, &declared, || match declared.as_slice() {
+            [] => "it declares none".to_owned(),
+            declared => format!("it declares {}", declared.join(", ")),
+        });
         findings.warn(WarningCode::UndeclaredVariable, whole, message, &help);
     }
 }

@@ -43,7 +43,11 @@ impl Gate {
                 }
             }
         };
-        let gate = if is_planned { seen(gate, issue) } else { gate };
+        let gate = if is_planned {
+            with_last_run(gate, issue)
+        } else {
+            gate
+        };
         Self {
             title: issue.title().to_owned(),
             holds: if is_planned {
@@ -195,7 +199,7 @@ fn groups<'a>(
 }
 
 /// A gate of a plan with its last run and what that came to.
-pub(super) fn seen(gate: Gate, issue: &Issue) -> Gate {
+pub(super) fn with_last_run(gate: Gate, issue: &Issue) -> Gate {
     let noted = |key: &str| issue.metadata()?.get(key);
     let checked_at = noted(metadata::CHECKED_AT).and_then(Value::as_str);
     let has_passed = noted(metadata::SCRUM_RESULT).and_then(|it| it.get("success")?.as_bool());
@@ -234,12 +238,12 @@ pub struct Applicant {
     pub priority: i64,
     /// The groups that it belongs to.
     pub groups: BTreeSet<String>,
-    /// The beads that it was made for or found at: one that mends a red gate points at it.
+    /// The beads that it was made for or found at: one that fixes a red gate points at it.
     pub related: BTreeSet<String>,
 }
 
 impl Applicant {
-    /// A bead in a file. A gate is no feature, whatever its lane.
+    /// A bead in a file. A gate is never a feature, whatever its lane.
     pub fn of_bead(bead: &DodBead) -> Self {
         let is_feature = bead.kind == DodType::Feature || bead.lane == Some(Lane::Feature);
         Self {

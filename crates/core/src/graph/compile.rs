@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::note::notes;
+use super::outline::notes;
 use super::outline::{Class, Cover, Outline, TooManyMerges};
 use super::{Edge, EdgeReason, Node, SprintGraph};
 use crate::diag::ErrorCode;

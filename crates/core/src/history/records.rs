@@ -4,7 +4,6 @@
 //! cannot be read is left out, and nothing here fails.
 
 mod figures;
-mod flaky;
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -12,15 +11,17 @@ use serde_json::{Map, Value};
 
 use crate::bead;
 use crate::issue::Issue;
+use crate::vocabulary::{field, metadata, ralph_meta};
 
-pub use figures::{Figures, QaAgentReport, Tally, figures, figures_of_run, qa_report};
-pub use flaky::{FlakyCheck, FlakyChecks};
+pub use figures::{
+    Figures, FlakyCheck, FlakyChecks, QaAgentReport, Tally, figures, figures_of_run, qa_report,
+};
 
 crate::text::word_enum! {
     /// Whether an agent made something or judged it.
     #[derive(Serialize)]
     #[serde(rename_all = "lowercase")]
-    pub enum Kind {
+    pub enum AgentKind {
         /// A dev agent.
         Dev = "dev",
         /// A QA agent.
@@ -32,7 +33,7 @@ crate::text::word_enum! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentRun {
     /// What it was for.
-    pub kind: Kind,
+    pub kind: AgentKind,
     /// The attempt, from 1; 0 if it is not said.
     pub attempt: u64,
     /// The agent; nothing if it is not said.
@@ -53,8 +54,8 @@ impl AgentRun {
     /// Whether the work may go on from it.
     pub fn is_good(&self) -> bool {
         match self.kind {
-            Kind::Dev => self.status == bead::DevStatus::Completed.as_str(),
-            Kind::Qa => self.status == bead::QaStatus::Pass.as_str(),
+            AgentKind::Dev => self.status == bead::DevStatus::Completed.as_str(),
+            AgentKind::Qa => self.status == bead::QaStatus::Pass.as_str(),
         }
     }
 
@@ -64,7 +65,7 @@ impl AgentRun {
         (span.0 <= span.1).then_some(span)
     }
 
-    fn read(kind: Kind, value: &Value) -> Option<Self> {
+    fn read(kind: AgentKind, value: &Value) -> Option<Self> {
         let map = value.as_object()?;
         let text = |key: &str| map.get(key).and_then(Value::as_str);
         let time = |key: &str| {
@@ -92,34 +93,36 @@ impl AgentRun {
 
 /// Every run of an agent that a bead tells of, in the order in which they began.
 pub fn runs(issue: &Issue) -> Vec<AgentRun> {
-    let Some(metadata) = issue.metadata() else {
-        return Vec::new();
-    };
-    let list = |key: &str| metadata.get(key).and_then(Value::as_array);
+    let list = |key: &str| issue.metadata()?.get(key)?.as_array();
     let read = |kind, key| {
         let items = list(key).into_iter().flatten();
         items.filter_map(move |item| AgentRun::read(kind, item))
     };
-    let mut runs: Vec<AgentRun> = read(Kind::Dev, "dev_agent_executions")
-        .chain(read(Kind::Qa, "qa_agent_executions"))
+    let mut runs: Vec<AgentRun> = read(AgentKind::Dev, metadata::DEV_AGENT_EXECUTIONS)
+        .chain(read(AgentKind::Qa, metadata::QA_AGENT_EXECUTIONS))
         .collect();
     runs.sort_by_key(|run| (run.began.is_none(), run.began, run.attempt));
     runs
 }
 
-/// What went wrong last with a bead: what its result says, else what the next attempt is told, else the last run that failed, else the end of its notes.
+/// What went wrong last with a bead: what its result says, else the feedback for the next attempt, else the last run that failed, else the end of its notes.
 pub fn last_error(issue: &Issue) -> Option<String> {
     let section = |key: &str| issue.metadata()?.get(key)?.as_object();
     let said = |map: Option<&Map<String, Value>>, key: &str| said(map?.get(key)?);
     let from_notes = || {
-        let notes = issue.text("notes")?;
+        let notes = issue.text(field::NOTES)?;
         let last = notes.lines().rev().find(|line| !line.trim().is_empty());
         last.map(|line| line.trim().to_owned())
     };
-    said(section("scrum_result"), "error")
-        .or_else(|| said(section("ralph_meta"), "failure_reason"))
-        .or_else(|| said(section("ralph_meta"), "last_failure_summary"))
-        .or_else(|| said(issue.metadata(), "last_feedback"))
+    said(section(metadata::SCRUM_RESULT), "error")
+        .or_else(|| said(section(metadata::RALPH_META), ralph_meta::FAILURE_REASON))
+        .or_else(|| {
+            said(
+                section(metadata::RALPH_META),
+                ralph_meta::LAST_FAILURE_SUMMARY,
+            )
+        })
+        .or_else(|| said(issue.metadata(), metadata::LAST_FEEDBACK))
         .or_else(|| last_failure(issue))
         .or_else(from_notes)
 }
@@ -138,7 +141,7 @@ pub fn last_failure(issue: &Issue) -> Option<String> {
 
 /// What a person is asked about a bead, if somebody asks.
 pub fn question(issue: &Issue) -> Option<String> {
-    said(issue.metadata()?.get("question")?)
+    said(issue.metadata()?.get(metadata::QUESTION)?)
 }
 
 fn said(value: &Value) -> Option<String> {

@@ -141,9 +141,7 @@ impl Teller {
         }
         attempt.runs.push(run);
     }
-}
 
-impl Teller {
     fn under_way(&self, effect: &Effect) -> Option<UnderWay> {
         let (_, began) = self.asked.get(&effect.id)?;
         let agent = effect.action.launch().map(|launch| launch.account.clone());
@@ -161,7 +159,7 @@ impl Story {
         let now = self.attempts.get(self.n_before..).unwrap_or_default();
         let last = now.last().map_or(1, |attempt| attempt.number);
         let number = number.unwrap_or(last);
-        // What was given up and tried again counts its attempts anew: those of before stay what they were.
+        // A bead that was reopened counts its attempts from 1 again: the earlier ones stay as they were.
         let mut attempts = self.attempts.iter().enumerate().skip(self.n_before);
         let at = attempts.find(|(_, it)| it.number == number);
         let at = at.map(|(at, _)| at);
@@ -226,16 +224,10 @@ fn feedback(action: &Action) -> Option<&str> {
 /// What is worth a bar: agents, checks, merges.
 fn kind(action: &Action) -> Option<RunKind> {
     match action {
-        Action::Prepare { .. } => Some(RunKind::Prepare),
-        Action::Develop { .. } => Some(RunKind::Develop),
-        Action::Resolve { .. } => Some(RunKind::Resolve),
-        Action::Lead { .. } => Some(RunKind::Lead),
-        Action::Judge { .. } => Some(RunKind::Judge),
-        Action::Verify { .. } => Some(RunKind::Verify),
         Action::Merge { .. } | Action::Push { .. } | Action::Propose { .. } => {
             Some(RunKind::HandOver)
         }
-        _ => None,
+        _ => RunKind::parse(action.name()),
     }
 }
 

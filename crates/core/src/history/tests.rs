@@ -9,7 +9,7 @@ use crate::engine::tests::{id, settings, task};
 use crate::engine::{
     Action, AgentReport, Answer, Effect, EffectId, Entry, Event, Head, Launch, Progress,
 };
-use crate::simulate::{Model, Play, Source};
+use crate::simulate::{Play, Source, WorldModel};
 
 fn at(seconds: i64) -> Timestamp {
     Timestamp::UNIX_EPOCH + SignedDuration::from_secs(seconds)
@@ -168,7 +168,7 @@ fn a_journal_becomes_attempts_with_what_ran_in_them() {
 
 #[test]
 fn whoever_reads_along_is_told_the_same_story() {
-    let model = Model::default();
+    let model = WorldModel::default();
     let play = Play {
         settings: settings(),
         tasks: vec![task("a", &[]), task("b", &["a"]), task("c", &["a"])],

@@ -1,4 +1,4 @@
-//! Acceptance lines: what a machine can check, and what a person must look at (§9.13, Z-35).
+//! Acceptance lines: what a machine can check, and what a person looks at (§9.13, Z-35).
 
 use crate::text::first_code_span;
 

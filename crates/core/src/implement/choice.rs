@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::formula::Values;
 use crate::issue::{Issue, Record, Standing};
 use crate::text::excerpt;
-use crate::vocabulary::label;
+use crate::vocabulary::{IssueType, Status, field, label};
 
 crate::text::word_enum! {
     /// How a bead is worked: one of the formulas of §9.14.
@@ -37,7 +37,7 @@ impl Mode {
 pub enum Choice {
     /// This one, by a label or by the bead's type.
     Formula(String),
-    /// A person must decide, and why.
+    /// A person decides, for this reason.
     Human(String),
 }
 
@@ -45,7 +45,7 @@ pub enum Choice {
 fn formula_labels(source: &Issue) -> BTreeSet<&str> {
     let labels = source.labels();
     labels
-        .filter_map(|label| label.strip_prefix("formula-"))
+        .filter_map(|label| label.strip_prefix(label::FORMULA_PREFIX))
         .filter(|name| !name.is_empty())
         .collect()
 }
@@ -70,18 +70,20 @@ fn collision(labels: &BTreeSet<&str>) -> String {
 }
 
 fn by_type(source: &Issue) -> Choice {
-    let kind = source.text("issue_type").unwrap_or_default();
-    match kind {
-        "bug" => Choice::Formula(Mode::FixBug.as_str().to_owned()),
-        "feature" | "task" | "chore" | "" => {
-            Choice::Formula(Mode::ImplementFeature.as_str().to_owned())
+    let formula = |mode: Mode| Choice::Formula(mode.as_str().to_owned());
+    let kind = source.text(field::ISSUE_TYPE).unwrap_or_default();
+    match IssueType::known(kind) {
+        Some(IssueType::Bug) => formula(Mode::FixBug),
+        Some(IssueType::Feature | IssueType::Task | IssueType::Chore) => {
+            formula(Mode::ImplementFeature)
         }
-        "epic" | "milestone" => Choice::Human(format!(
+        None if kind.is_empty() => formula(Mode::ImplementFeature),
+        Some(IssueType::Epic | IssueType::Milestone) => Choice::Human(format!(
             "implement-bead: a bead of type {kind} needs decomposition before it can be implemented."
         )),
-        other => Choice::Human(format!(
+        _ => Choice::Human(format!(
             "implement-bead: no formula is known for a bead of type {}; add a label formula-<name>.",
-            excerpt(other)
+            excerpt(kind)
         )),
     }
 }
@@ -96,13 +98,13 @@ pub fn mode_of(source: &Issue, molecule: &Issue) -> Result<Mode, String> {
     let name = labels.first().copied().unwrap_or_else(|| molecule.title());
     Mode::parse(name).ok_or_else(|| {
         format!(
-            "implement-bead: `{}` is no formula that the dispatcher knows; it knows implement-feature, fix-bug and docs-only.",
+            "implement-bead: unknown formula `{}`; the dispatcher knows implement-feature, fix-bug and docs-only.",
             excerpt(name)
         )
     })
 }
 
-/// Which of a bead's molecules is gone on with (I-2, I-4).
+/// Which of a bead's molecules is continued (I-2, I-4).
 #[derive(Debug, Clone, PartialEq)]
 pub enum Resolution<'r> {
     /// There is none: one is poured.
@@ -114,24 +116,17 @@ pub enum Resolution<'r> {
         /// Why it and not another one.
         reason: Option<String>,
     },
-    /// A person must decide, and why.
+    /// A person decides, for this reason.
     Human(String),
 }
 
 /// Chooses among the open molecules of a bead.
 pub fn molecule_to_use(molecules: &[Record]) -> Resolution<'_> {
-    let open: Vec<&Record> = molecules
-        .iter()
-        .filter(|record| record.issue.standing() != Standing::Closed)
-        .collect();
+    let is_open = |record: &&Record| record.issue.standing() != Standing::Closed;
+    let open: Vec<&Record> = molecules.iter().filter(is_open).collect();
     match open.as_slice() {
         [] => return Resolution::Pour,
-        [one] => {
-            return Resolution::Use {
-                root: one,
-                reason: None,
-            };
-        }
+        [root] => return Resolution::Use { root, reason: None },
         _ => {}
     }
     let is_known = |record: &&&Record| Mode::parse(record.issue.title()).is_some();
@@ -157,7 +152,7 @@ fn several(open: &[&Record]) -> String {
             issue.id(),
             excerpt(issue.title()),
             issue.status(),
-            issue.text("updated_at").unwrap_or_default()
+            issue.text(field::UPDATED_AT).unwrap_or_default()
         )
     });
     let lines: Vec<String> = lines.collect();
@@ -225,8 +220,8 @@ impl Candidate<'_> {
     /// Whether it is in the queue: labelled, not waiting for a person, and either ready or begun before.
     fn is_queued(&self) -> bool {
         let issue = &self.source.issue;
-        let is_begun = issue.status() == "in_progress" && self.has_molecule;
-        let is_ready = issue.status() == "open" && !self.source.is_blocked;
+        let is_begun = issue.status() == Status::InProgress && self.has_molecule;
+        let is_ready = issue.status() == Status::Open && !self.source.is_blocked;
         issue.has_label(label::IMPLEMENTATION_READY)
             && !issue.has_label(label::HUMAN)
             && (is_ready || is_begun)

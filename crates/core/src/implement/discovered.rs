@@ -1,16 +1,17 @@
 //! Work that a worker found on the way becomes beads (I-26, I-27): each once, and by default beside the source, with an edge to it.
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::report::Discovered;
 use crate::bead::BeadId;
 use crate::issue::Record;
-use crate::vocabulary::EdgeType;
+use crate::vocabulary::{EdgeType, Status};
 
 /// Where a new bead belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placement<'p> {
-    /// On its own, with an edge to the source.
+    /// Nowhere else; an edge leads to the source.
     Orphan,
     /// Beside the source, below its epic.
     Sibling(&'p BeadId),
@@ -41,6 +42,23 @@ pub fn unfiled<'d>(
     unfiled
 }
 
+#[derive(Serialize)]
+struct NewBead<'a> {
+    id: &'a BeadId,
+    title: &'a str,
+    description: &'a str,
+    status: Status,
+    priority: u8,
+    issue_type: &'static str,
+    dependencies: Vec<NewEdge<'a>>,
+}
+
+#[derive(Serialize)]
+struct NewEdge<'a> {
+    depends_on_id: &'a BeadId,
+    r#type: EdgeType,
+}
+
 /// The document of an item's bead.
 pub fn document(
     item: &Discovered,
@@ -48,24 +66,30 @@ pub fn document(
     source: &BeadId,
     placement: Placement<'_>,
 ) -> Value {
-    let mut edges =
-        vec![json!({"depends_on_id": source.as_str(), "type": EdgeType::DiscoveredFrom})];
+    let edge = |depends_on_id, r#type| NewEdge {
+        depends_on_id,
+        r#type,
+    };
+    let mut dependencies = vec![edge(source, EdgeType::DiscoveredFrom)];
     if let Placement::Sibling(epic) = placement {
-        edges.push(json!({"depends_on_id": epic.as_str(), "type": "parent-child"}));
+        dependencies.push(edge(epic, EdgeType::ParentChild));
     }
-    json!({
-        "id": id.as_str(),
-        "title": item.title,
-        "description": item.detail,
-        "status": "open",
-        "priority": item.priority,
-        "issue_type": item.kind.as_str(),
-        "dependencies": edges,
-    })
+    let bead = NewBead {
+        id,
+        title: &item.title,
+        description: &item.detail,
+        status: Status::Open,
+        priority: item.priority,
+        issue_type: item.kind.as_str(),
+        dependencies,
+    };
+    serde_json::to_value(bead).expect("a bead can be written as JSON")
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::implement::report::DiscoveredType;
     use crate::issue::{Fence, Issue};
@@ -114,7 +138,7 @@ mod tests {
         assert_eq!(
             titles(&[elsewhere]).len(),
             2,
-            "the title of another source's work is no filing"
+            "a bead of another source with this title does not count"
         );
     }
 

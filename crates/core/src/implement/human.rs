@@ -3,7 +3,7 @@
 use super::ralf;
 use crate::issue::{Edit, Issue, Label, Standing};
 use crate::text::excerpt;
-use crate::vocabulary::label;
+use crate::vocabulary::{Status, field, label};
 
 /// What makes a bead wait for a person, with the note that says why. A note from before the last answer is said again.
 pub fn flag(issue: &Issue, note: &str) -> Vec<Edit> {
@@ -12,10 +12,7 @@ pub fn flag(issue: &Issue, note: &str) -> Vec<Edit> {
         let label = Label::parse(label::HUMAN).expect("the word is a label");
         edits.push(Edit::AddLabel(label));
     }
-    let is_noted = issue
-        .text("notes")
-        .is_some_and(|notes| since_answer(notes).contains(note));
-    if !is_noted {
+    if !since_answer(notes(issue)).contains(note) {
         edits.push(Edit::AppendNotes(note.to_owned()));
     }
     edits
@@ -24,8 +21,8 @@ pub fn flag(issue: &Issue, note: &str) -> Vec<Edit> {
 /// The same for a step that was not done: it is open again, so that it is found when the person has answered.
 pub fn flag_step(step: &Issue, note: &str) -> Vec<Edit> {
     let mut edits = flag(step, note);
-    if step.status() != "open" && step.status() != "closed" {
-        edits.push(Edit::Status("open".to_owned()));
+    if step.status() != Status::Open && step.status() != Status::Closed {
+        edits.push(Edit::Status(Status::Open.into()));
     }
     edits
 }
@@ -43,7 +40,7 @@ pub fn answer_note(answer: &str, actor: &str) -> String {
 }
 
 /// What was noted since the last answer.
-pub(super) fn since_answer(notes: &str) -> &str {
+fn since_answer(notes: &str) -> &str {
     let last = starts(notes).filter(|(_, line)| line.starts_with(ANSWER));
     let start = last.last().map_or(0, |(at, line)| at + line.len());
     notes[start..].trim_start_matches(['\r', '\n'])
@@ -91,8 +88,7 @@ pub fn reason(notes: &str) -> &str {
 
 /// Whether the dispatcher noted something on a bead.
 pub fn is_noted(issue: &Issue) -> bool {
-    let notes = issue.text("notes").unwrap_or_default();
-    notes.lines().any(|line| line.starts_with(FLAGGED))
+    notes(issue).lines().any(|line| line.starts_with(FLAGGED))
 }
 
 /// The lines of a text, and where each of them starts.
@@ -105,41 +101,42 @@ fn starts(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// What an answer does to the bead that was flagged. One that was also set to `blocked` is open again.
-pub fn answer_source(source: &Issue, note: &str) -> Vec<Edit> {
-    let mut edits = vec![
-        Edit::RemoveLabel(label::HUMAN.to_owned()),
-        Edit::AppendNotes(note.to_owned()),
-    ];
-    if source.status() == "blocked" {
-        edits.push(Edit::Reopen);
-    }
-    edits
+fn notes(issue: &Issue) -> &str {
+    issue.text(field::NOTES).unwrap_or_default()
 }
 
-/// What an answer does to the step that was flagged so that it is done again: it is open, and the cycles of its loop begin anew.
-pub fn redo_step(step: &Issue, note: &str) -> Vec<Edit> {
-    let cycles = ralf::completed_cycles(step.text("notes").unwrap_or_default());
-    let note = match cycles {
-        0 => note.to_owned(),
-        _ => format!("{note}\n{}", ralf::marker(0, 0)),
-    };
-    let mut edits = vec![
+/// The flag goes, and the answer is noted.
+fn answered(note: String) -> Vec<Edit> {
+    vec![
         Edit::RemoveLabel(label::HUMAN.to_owned()),
         Edit::AppendNotes(note),
-    ];
-    if step.status() != "open" {
+    ]
+}
+
+/// What an answer does to the bead that was flagged. One that was also set to `blocked` is open again.
+pub fn answer_source(source: &Issue, note: &str) -> Vec<Edit> {
+    let mut edits = answered(note.to_owned());
+    if source.status() == Status::Blocked {
         edits.push(Edit::Reopen);
     }
     edits
 }
 
-/// What an answer does to the step that was flagged so that the work goes past it: it is closed.
+/// What an answer does to the flagged step so that it is done again: it is open, and the cycles of its loop start over.
+pub fn redo_step(step: &Issue, note: &str) -> Vec<Edit> {
+    let mut edits = answered(match ralf::completed_cycles(notes(step)) {
+        0 => note.to_owned(),
+        _ => format!("{note}\n{}", ralf::marker(0, 0)),
+    });
+    if step.status() != Status::Open {
+        edits.push(Edit::Reopen);
+    }
+    edits
+}
+
+/// What an answer does to the flagged step so that the work skips it: it is closed.
 pub fn accept_step(step: &Issue, note: &str, answer: &str) -> Vec<Edit> {
-    let mut edits = vec![
-        Edit::RemoveLabel(label::HUMAN.to_owned()),
-        Edit::AppendNotes(note.to_owned()),
-    ];
+    let mut edits = answered(note.to_owned());
     if step.standing() != Standing::Closed {
         edits.push(Edit::Close(format!("accepted: {}", answer.trim())));
     }
@@ -201,15 +198,15 @@ mod answer_tests {
         let closed = step(
             &json!({"status": "closed", "closed_at": "2026-01-01T00:00:00Z", "notes": "why\nRALF-IT-ITER:3/3"}),
         );
-        let note = answer_note(" mend it ", "ann");
-        assert_eq!(note, "human: mend it (ann)");
+        let note = answer_note(" fix it ", "ann");
+        assert_eq!(note, "human: fix it (ann)");
         let redone = after(&closed, &redo_step(&closed, &note));
         assert_eq!(redone.status(), "open");
         assert!(!redone.has_label(label::HUMAN) && redone.has_label("stage-x"));
         let notes = redone.text("notes").unwrap();
         assert_eq!(
             notes,
-            "why\nRALF-IT-ITER:3/3\nhuman: mend it (ann)\nRALF-IT-ITER:0/0"
+            "why\nRALF-IT-ITER:3/3\nhuman: fix it (ann)\nRALF-IT-ITER:0/0"
         );
         assert_eq!(ralf::completed_cycles(notes), 0);
         let accepted = after(&closed, &accept_step(&closed, &note, "fine"));
@@ -219,7 +216,7 @@ mod answer_tests {
         let accepted = after(&open, &accept_step(&open, &note, "fine"));
         assert_eq!(accepted.text("close_reason"), Some("accepted: fine"));
         let redone = after(&open, &redo_step(&open, &note));
-        assert_eq!(redone.text("notes"), Some("why\nhuman: mend it (ann)"));
+        assert_eq!(redone.text("notes"), Some("why\nhuman: fix it (ann)"));
         let blocked = step(&json!({"status": "blocked"}));
         assert_eq!(
             after(&blocked, &answer_source(&blocked, &note)).status(),

@@ -3,26 +3,23 @@
 //! A label holds letters, digits, `.`, `-` and `_`. In a path or an address `/` is written `__`, `_` is `_u`, and every other byte is
 //! `_xHH`; `:` of an address is `_c`. Reading goes from left to right, and any other use of `_` is malformed.
 
+use std::fmt::Write as _;
+
 use thiserror::Error;
 
 use crate::bead::BeadId;
 use crate::issue::Issue;
 use crate::vocabulary::label;
 
-/// What the label of a molecule begins with that names the bead it was poured for.
-const FOR_BEAD: &str = "for-bead-";
-
 /// The label of the molecules of a bead.
 pub fn link_label(source: &BeadId) -> String {
-    format!("{FOR_BEAD}{source}")
+    format!("{}{source}", label::FOR_BEAD_PREFIX)
 }
 
 /// The bead that a molecule was poured for.
 pub fn linked_source(molecule: &Issue) -> Option<BeadId> {
-    let mut ids = molecule
-        .labels()
-        .filter_map(|label| BeadId::parse(label.strip_prefix(FOR_BEAD)?).ok());
-    ids.next()
+    let mut labels = molecule.labels();
+    labels.find_map(|label| BeadId::parse(label.strip_prefix(label::FOR_BEAD_PREFIX)?).ok())
 }
 
 /// The worktree that a molecule names, whether it is there or not (I-10).
@@ -41,7 +38,7 @@ fn labelled<'i>(issue: &'i Issue, beginning: &str) -> Option<&'i str> {
     labels.find_map(|label| label.strip_prefix(beginning))
 }
 
-/// Why a text is no path in a label.
+/// Why a label has no valid path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum PathLabelError {
     /// An `_` that begins nothing.
@@ -57,12 +54,8 @@ pub enum PathLabelError {
 
 /// A path as a label has it; one `/` at its end is left out.
 pub fn encode_path(path: &str) -> String {
-    encode(
-        path.strip_suffix('/')
-            .filter(|rest| !rest.is_empty())
-            .unwrap_or(path),
-        false,
-    )
+    let rest = path.strip_suffix('/').filter(|rest| !rest.is_empty());
+    encode(rest.unwrap_or(path), false)
 }
 
 /// An address as a label has it (I-13).
@@ -79,12 +72,7 @@ fn encode(text: &str, has_colon: bool) -> String {
             b':' if has_colon => encoded.push_str("_c"),
             b'.' | b'-' => encoded.push(char::from(byte)),
             byte if byte.is_ascii_alphanumeric() => encoded.push(char::from(byte)),
-            byte => {
-                encoded.push_str("_x");
-                for digit in [byte >> 4, byte & 15] {
-                    encoded.push(char::from_digit(u32::from(digit), 16).unwrap_or('0'));
-                }
-            }
+            byte => _ = write!(encoded, "_x{byte:02x}"),
         }
     }
     encoded

@@ -2,7 +2,7 @@
 //! the record and decides nothing.
 
 use super::ralf::Score;
-use super::report::{Escalation, Gate, Report, Status};
+use super::report::{Escalation, EvidenceGate, Report, ReportStatus};
 use super::stage::Stage;
 use super::worker::Agent;
 use crate::text::excerpt;
@@ -17,10 +17,12 @@ pub enum Outcome {
 }
 
 /// The outcome of a stage that one worker did.
-pub fn outcome_of(stage: Stage, report: &Report, gate: Gate) -> Outcome {
+pub fn outcome_of(stage: Stage, report: &Report, gate: EvidenceGate) -> Outcome {
     match report.status {
-        Status::Complete => Outcome::Complete(summary(stage, gate, report.commits.len())),
-        Status::NeedsHuman | Status::Failed => Outcome::Human(note(stage, report.status, report)),
+        ReportStatus::Complete => Outcome::Complete(summary(stage, gate, report.commits.len())),
+        ReportStatus::NeedsHuman | ReportStatus::Failed => {
+            Outcome::Human(note(stage, report.status, report))
+        }
     }
 }
 
@@ -30,7 +32,7 @@ pub fn outcome_of_loop(
     score: Score,
     open_majors: u32,
     report: &Report,
-    gate: Gate,
+    gate: EvidenceGate,
 ) -> Outcome {
     match score {
         Score::Pass => Outcome::Complete(summary(stage, gate, report.commits.len())),
@@ -40,16 +42,16 @@ pub fn outcome_of_loop(
         Score::PassWithReservations => Outcome::Human(format!(
             "implement-bead: {} passed with {open_majors} open major finding(s).\n{}",
             stage.as_str(),
-            note(stage, Status::NeedsHuman, report)
+            note(stage, ReportStatus::NeedsHuman, report)
         )),
-        Score::Fail => Outcome::Human(note(stage, Status::Failed, report)),
+        Score::Fail => Outcome::Human(note(stage, ReportStatus::Failed, report)),
     }
 }
 
 /// One line: the stage, the gate and the number of commits.
-pub fn summary(stage: Stage, gate: Gate, n_commits: usize) -> String {
+pub fn summary(stage: Stage, gate: EvidenceGate, n_commits: usize) -> String {
     let should = match (stage, gate) {
-        (Stage::RedTests, Gate::Fail) => ", as it should",
+        (Stage::RedTests, EvidenceGate::Fail) => ", as it should",
         _ => "",
     };
     format!(
@@ -60,7 +62,7 @@ pub fn summary(stage: Stage, gate: Gate, n_commits: usize) -> String {
 }
 
 /// Everything that a worker said to a person.
-fn note(stage: Stage, status: Status, report: &Report) -> String {
+fn note(stage: Stage, status: ReportStatus, report: &Report) -> String {
     let mut lines = vec![format!(
         "implement-bead: {} ended with {}.",
         stage.as_str(),
@@ -89,123 +91,109 @@ pub struct Facts {
     pub changed_files: Vec<String>,
     /// Whether there are commits that were not there when the worker began.
     pub has_new_commits: bool,
-    /// Whether the branch is no different from what it started from.
+    /// Whether the branch is the same as what it started from.
     pub is_branch_empty: bool,
     /// What is not committed, if there is anything.
     pub dirt: Option<String>,
 }
 
+/// What is wrong with a claim: the reason in a word, and in full.
+type Contradiction = (&'static str, String);
+
 /// Everything that is not as the report says.
 pub fn contradictions(report: &Report, agent: &Agent, facts: &Facts) -> Vec<Escalation> {
-    let mut found = Vec::new();
-    if !facts.missing_commits.is_empty() {
-        found.push(escalation(
-            "commits-not-found",
-            format!(
-                "the report names commits that are not in the branch: {}",
-                facts.missing_commits.join(", ")
-            ),
-        ));
+    let mut found = vec![missing_commits(facts)];
+    // The rest matters only where the worker says that the work is complete.
+    if report.status == ReportStatus::Complete {
+        found.extend([
+            test_counts(report, agent),
+            nothing_done(report, agent, facts),
+            unchanged_files(report, facts),
+            changed_by_diagnosis(agent, facts),
+            uncommitted(facts),
+        ]);
     }
-    if report.status == Status::Complete {
-        of_success(report, agent, facts, &mut found);
-    }
+    let found = found.into_iter().flatten();
     found
+        .map(|(reason, detail)| Escalation {
+            reason: reason.to_owned(),
+            detail,
+        })
+        .collect()
 }
 
-/// Claims that only matter where the worker says that it is done.
-fn of_success(report: &Report, agent: &Agent, facts: &Facts, found: &mut Vec<Escalation>) {
-    counts(report, agent, found);
-    done(report, agent, facts, found);
-    files(report, facts, found);
+fn missing_commits(facts: &Facts) -> Option<Contradiction> {
+    let missing = facts.missing_commits.join(", ");
+    let detail = format!("the report names commits that are not in the branch: {missing}");
+    (!missing.is_empty()).then_some(("commits-not-found", detail))
+}
+
+fn changed_by_diagnosis(agent: &Agent, facts: &Facts) -> Option<Contradiction> {
     let moved = facts.has_new_commits || !facts.changed_files.is_empty();
-    if *agent == Agent::BugDiagnoser && moved {
-        found.push(escalation(
-            "diagnosis-changed-files",
-            "a diagnosis changes nothing, and there are new commits".to_owned(),
-        ));
-    }
-    if let Some(dirt) = &facts.dirt {
-        found.push(escalation(
-            "uncommitted-work",
-            format!("not everything is committed: {dirt}"),
-        ));
-    }
+    let detail = "a diagnosis changes nothing, and there are new commits".to_owned();
+    (*agent == Agent::BugDiagnoser && moved).then_some(("diagnosis-changed-files", detail))
+}
+
+fn uncommitted(facts: &Facts) -> Option<Contradiction> {
+    let dirt = facts.dirt.as_ref()?;
+    let detail = format!("not everything is committed: {dirt}");
+    Some(("uncommitted-work", detail))
 }
 
 /// Whether there is anything that could be what was asked for (W-6).
-fn done(report: &Report, agent: &Agent, facts: &Facts, found: &mut Vec<Escalation>) {
-    let has_run_tests = report
-        .evidence
-        .tests
-        .as_ref()
-        .is_some_and(|tests| !tests.is_skipped);
-    match agent {
-        Agent::TddRedTeam if !has_run_tests => found.push(escalation(
+fn nothing_done(report: &Report, agent: &Agent, facts: &Facts) -> Option<Contradiction> {
+    let tests = report.evidence.tests.as_ref();
+    let (reason, detail) = match agent {
+        Agent::TddRedTeam if tests.is_none_or(|tests| tests.is_skipped) => (
             "no-failing-tests",
-            "tests that are written first must fail, and none were run".to_owned(),
-        )),
-        Agent::TddRedTeam if facts.is_branch_empty => found.push(escalation(
+            "tests that are written first must fail, and none were run",
+        ),
+        Agent::TddRedTeam if facts.is_branch_empty => (
             "nothing-was-committed",
-            "there are no new tests: nothing was committed".to_owned(),
-        )),
-        Agent::TddGreenTeam if facts.is_branch_empty => found.push(escalation(
+            "there are no new tests: nothing was committed",
+        ),
+        Agent::TddGreenTeam if facts.is_branch_empty => (
             "nothing-was-committed",
-            "the branch is no different from what it started from".to_owned(),
-        )),
-        _ => {}
-    }
+            "the branch is the same as what it started from",
+        ),
+        _ => return None,
+    };
+    Some((reason, detail.to_owned()))
 }
 
 /// Whether the numbers of tests and the exit code of their command can both be true.
-fn counts(report: &Report, agent: &Agent, found: &mut Vec<Escalation>) {
-    let Some(tests) = &report.evidence.tests else {
-        return;
-    };
-    if tests.is_skipped {
-        return;
-    }
+fn test_counts(report: &Report, agent: &Agent) -> Option<Contradiction> {
+    const CONTRADICT: &str = "test-counts-contradict";
+    let tests = report.evidence.tests.as_ref()?;
     match (tests.exit_code, tests.counts.failing) {
-        (Some(0), Some(failing)) if failing > 0 => found.push(escalation(
-            "test-counts-contradict",
+        _ if tests.is_skipped => None,
+        (Some(0), Some(failing)) if failing > 0 => Some((
+            CONTRADICT,
             format!("the test command succeeded, and {failing} tests are said to fail"),
         )),
-        (Some(code), Some(0)) if code != 0 => found.push(escalation(
-            "test-counts-contradict",
+        (Some(code), Some(0)) if code != 0 => Some((
+            CONTRADICT,
             format!("the test command ended with {code}, and no test is said to fail"),
         )),
-        (Some(0), _) if *agent == Agent::TddRedTeam => found.push(escalation(
+        (Some(0), _) if *agent == Agent::TddRedTeam => Some((
             "red-tests-passed-unexpectedly",
             "tests that are written first must fail, and the test command succeeded".to_owned(),
         )),
-        _ => {}
+        _ => None,
     }
 }
 
-fn files(report: &Report, facts: &Facts, found: &mut Vec<Escalation>) {
-    let Some(edits) = &report.docs_edits else {
-        return;
-    };
+fn unchanged_files(report: &Report, facts: &Facts) -> Option<Contradiction> {
+    let files = &report.docs_edits.as_ref()?.files_changed;
     let is_unknown = |file: &&String| !facts.changed_files.contains(file);
-    let unknown: Vec<&str> = (edits.files_changed.iter().filter(is_unknown))
+    let unknown: Vec<&str> = (files.iter().filter(is_unknown))
         .map(String::as_str)
         .collect();
-    if !unknown.is_empty() {
-        found.push(escalation(
-            "files-not-changed",
-            format!(
-                "the report names files that git does not see as changed: {}",
-                unknown.join(", ")
-            ),
-        ));
-    }
-}
-
-fn escalation(reason: &str, detail: String) -> Escalation {
-    Escalation {
-        reason: reason.to_owned(),
-        detail,
-    }
+    let detail = format!(
+        "the report names files that are unchanged in git: {}",
+        unknown.join(", ")
+    );
+    (!unknown.is_empty()).then_some(("files-not-changed", detail))
 }
 
 #[cfg(test)]

@@ -1,9 +1,12 @@
 //! What the labels of a source bead decide (§9.13, R-2). What is malformed, or said twice in different ways, is for a person.
 
+use std::ops::RangeInclusive;
+
 use thiserror::Error;
 
 use crate::issue::Issue;
 use crate::text::excerpt;
+use crate::vocabulary::label;
 
 crate::text::word_enum! {
     /// How deep the review of the work is.
@@ -49,75 +52,63 @@ pub enum Conflicting {
         /// The label.
         label: String,
         /// What it should be.
-        expected: &'static str,
+        expected: String,
     },
     /// Two values for one thing.
     #[error("implement-bead: the labels `{}` and `{}` contradict each other", excerpt(.0), excerpt(.1))]
     Twice(String, String),
 }
 
-/// The most cycles of a loop.
-const MAX_CYCLES: u32 = 20;
+/// How many cycles a loop may be allowed.
+const CYCLES: RangeInclusive<u32> = 1..=20;
 
 /// The cycles of `ralf-implement` when nobody says otherwise.
-pub(super) const IMPLEMENT_CYCLES: u32 = 3;
+const IMPLEMENT_CYCLES: u32 = 3;
 
 /// The cycles of `ralf-review` when nobody says otherwise.
-pub(super) const REVIEW_CYCLES: u32 = 2;
+const REVIEW_CYCLES: u32 = 2;
 
 impl Policy {
     /// Reads the labels of a source bead.
     pub fn of(source: &Issue) -> Result<Self, Conflicting> {
         check_others(source)?;
-        let has = |label: &str| source.has_label(label);
-        let level = one(source, "review-level:")?;
-        let review_level = match level {
+        let review_level = match one(source, label::REVIEW_LEVEL_PREFIX)? {
             None => ReviewLevel::default(),
-            Some((label, word)) => (ReviewLevel::ALL.into_iter())
-                .find(|level| level.as_str() == word)
+            Some((label, word)) => ReviewLevel::parse(word)
                 .ok_or_else(|| malformed(label, "it is none, light, standard or deep"))?,
         };
         Ok(Self {
-            is_ralf_required: has("ralf:required"),
-            cycles: cap(source, "ralf:cycles=")?,
-            green_loop_cap: cap(source, "iteration-cap-green-loop-")?,
-            review_cycle_cap: cap(source, "iteration-cap-review-cycle-")?,
-            is_auto_mergeable: has("auto-mergeable"),
+            is_ralf_required: source.has_label(label::RALF_REQUIRED),
+            cycles: number(source, label::RALF_CYCLES_PREFIX, CYCLES)?,
+            green_loop_cap: number(source, label::GREEN_LOOP_CAP_PREFIX, CYCLES)?,
+            review_cycle_cap: number(source, label::REVIEW_CYCLE_CAP_PREFIX, CYCLES)?,
+            is_auto_mergeable: source.has_label(label::AUTO_MERGEABLE),
             review_level,
-            coverage_threshold: number(
-                source,
-                "coverage-threshold-",
-                0,
-                100,
-                "a whole number from 0 to 100",
-            )?,
+            coverage_threshold: number(source, label::COVERAGE_THRESHOLD_PREFIX, 0..=100)?,
         })
     }
 
     /// How many cycles `ralf-implement` may take.
     pub fn implement_cycles(&self) -> u32 {
-        let named = self.cycles.or(self.green_loop_cap);
-        named.unwrap_or(IMPLEMENT_CYCLES)
+        self.cycles
+            .or(self.green_loop_cap)
+            .unwrap_or(IMPLEMENT_CYCLES)
     }
 
     /// How many cycles `ralf-review` may take.
     pub fn review_cycles(&self) -> u32 {
-        let named = self.cycles.or(self.review_cycle_cap);
-        named.unwrap_or(REVIEW_CYCLES)
+        self.cycles
+            .or(self.review_cycle_cap)
+            .unwrap_or(REVIEW_CYCLES)
     }
-}
-
-/// A number of cycles.
-fn cap(source: &Issue, prefix: &str) -> Result<Option<u32>, Conflicting> {
-    number(source, prefix, 1, MAX_CYCLES, "a whole number from 1 to 20")
 }
 
 /// Labels that only agents and people act on must be understood all the same.
 fn check_others(source: &Issue) -> Result<(), Conflicting> {
-    const COPILOT: &str = "review-exit-copilot-only";
-    const APPROVERS: &str = "review-exit-human-approvers-";
-    cap(source, "iteration-cap-red-tests-")?;
-    number(source, APPROVERS, 1, 100, "a whole number from 1 to 100")?;
+    const COPILOT: &str = label::REVIEW_EXIT_COPILOT;
+    const APPROVERS: &str = label::REVIEW_EXIT_APPROVERS_PREFIX;
+    number(source, label::RED_TESTS_CAP_PREFIX, CYCLES)?;
+    number(source, APPROVERS, 1..=100)?;
     match one(source, APPROVERS)? {
         Some((label, _)) if source.has_label(COPILOT) => {
             Err(Conflicting::Twice(COPILOT.to_owned(), label.to_owned()))
@@ -126,10 +117,10 @@ fn check_others(source: &Issue) -> Result<(), Conflicting> {
     }
 }
 
-fn malformed(label: &str, expected: &'static str) -> Conflicting {
+fn malformed(label: &str, expected: impl Into<String>) -> Conflicting {
     Conflicting::Malformed {
         label: label.to_owned(),
-        expected,
+        expected: expected.into(),
     }
 }
 
@@ -150,22 +141,24 @@ fn one<'i>(source: &'i Issue, prefix: &str) -> Result<Option<(&'i str, &'i str)>
     Ok(found)
 }
 
+/// The number in the one label with a prefix.
 fn number(
     source: &Issue,
     prefix: &str,
-    least: u32,
-    most: u32,
-    expected: &'static str,
+    range: RangeInclusive<u32>,
 ) -> Result<Option<u32>, Conflicting> {
     let Some((label, value)) = one(source, prefix)? else {
         return Ok(None);
     };
-    let is_decimal = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
-    let number: Option<u32> = is_decimal.then(|| value.parse().ok()).flatten();
-    number
-        .filter(|number| (least..=most).contains(number))
-        .map(Some)
-        .ok_or_else(|| malformed(label, expected))
+    let is_decimal = value.bytes().all(|byte| byte.is_ascii_digit());
+    match value.parse() {
+        Ok(number) if is_decimal && range.contains(&number) => Ok(Some(number)),
+        _ => {
+            let (least, most) = range.into_inner();
+            let expected = format!("a whole number from {least} to {most}");
+            Err(malformed(label, expected))
+        }
+    }
 }
 
 #[cfg(test)]

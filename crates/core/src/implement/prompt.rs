@@ -1,7 +1,6 @@
-//! What a worker or a reviewer is told (I-19, I-20, R-3).
+//! The prompts of workers and reviewers (I-19, I-20, R-3).
 //!
-//! A worker learns everything from this text and from the repository. It is told nothing of beads, of other workers, or of the
-//! cycles before its own.
+//! A worker learns everything from its prompt and from the repository, and nothing of beads, other workers or earlier cycles.
 
 use std::fmt::Write as _;
 
@@ -11,6 +10,7 @@ use super::stage::Diagnosis;
 use super::stage::Stage;
 use super::worker::Agent;
 use crate::issue::Issue;
+use crate::vocabulary::field;
 
 /// What a stage asks of a worker.
 #[derive(Debug, Clone, Copy)]
@@ -52,31 +52,17 @@ impl Task<'_> {
             self.worktree,
             self.report,
         );
-        section(
-            &mut text,
-            "This stage",
-            self.step.text("description").unwrap_or_default(),
-        );
-        section(
-            &mut text,
-            "The work",
-            self.source.text("description").unwrap_or_default(),
-        );
+        section(&mut text, "This stage", description(self.step));
+        section(&mut text, "The work", description(self.source));
         section(&mut text, "Acceptance criteria", &self.criteria());
         if let Some(diagnosis) = self.diagnosis {
-            section(
-                &mut text,
-                "The cause of the bug",
-                &diagnosis.root_cause_note,
-            );
+            let cause = &diagnosis.root_cause_note;
+            section(&mut text, "The cause of the bug", cause);
             let steps = diagnosis.reproduction_steps.as_deref().unwrap_or_default();
             section(&mut text, "How to see the bug", steps);
         }
-        section(
-            &mut text,
-            "What a person answered",
-            &self.answers.join("\n\n"),
-        );
+        let answers = self.answers.join("\n\n");
+        section(&mut text, "What a person answered", &answers);
         section(&mut text, "Commands of the project", &listed(self.commands));
         section(&mut text, "The report", &self.report_contract());
         text
@@ -178,16 +164,9 @@ impl Inspection<'_> {
             self.worktree,
             self.base,
         );
-        section(
-            &mut text,
-            "The work",
-            self.source.text("description").unwrap_or_default(),
-        );
-        section(
-            &mut text,
-            "Acceptance criteria",
-            &criteria(self.acceptance.iter()),
-        );
+        section(&mut text, "The work", description(self.source));
+        let criteria = criteria(self.acceptance.iter());
+        section(&mut text, "Acceptance criteria", &criteria);
         section(&mut text, "Commands of the project", &listed(self.commands));
         section(
             &mut text,
@@ -198,12 +177,16 @@ impl Inspection<'_> {
     }
 }
 
-/// What somebody is told who may make finished work plainer.
+/// The prompt of an agent that simplifies finished work.
 pub fn simplify_prompt(source: &Issue, worktree: &str, base: &str) -> String {
     format!(
         "# Simplify: {}\n\nThe work in the git worktree {worktree} is done and its tests pass; it is everything after the commit {base}. Make it plainer where that is clearly better: fewer lines, better names, no leftovers. Change nothing that it does, and no test. Commit what you change; if there is nothing to gain, change nothing.\n",
         source.title()
     )
+}
+
+fn description(issue: &Issue) -> &str {
+    issue.text(field::DESCRIPTION).unwrap_or_default()
 }
 
 fn section(text: &mut String, title: &str, content: &str) {

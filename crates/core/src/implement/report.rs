@@ -5,24 +5,22 @@
 
 mod read;
 mod schema_json;
-mod yaml;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 pub use read::{Fault, Malformed, Read, read};
 pub use schema_json::schemas;
-pub use yaml::Place;
 
 /// The largest report.
 pub const MAX_REPORT_BYTES: usize = 1024 * 1024;
 
 crate::text::word_enum! {
     /// How the work on a stage ended.
-    pub enum Status {
+    pub enum ReportStatus {
         /// The stage's own success criterion is met.
         Complete = "complete",
-        /// A person must decide.
+        /// A person decides.
         NeedsHuman = "needs_human",
         /// It did not work.
         Failed = "failed",
@@ -33,10 +31,10 @@ crate::text::word_enum! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     /// How it ended.
-    pub status: Status,
+    pub status: ReportStatus,
     /// What was run.
     pub evidence: Evidence,
-    /// What a person must know.
+    /// What a person is to know.
     pub escalations: Vec<Escalation>,
     /// Work that was found on the way.
     pub discovered: Vec<Discovered>,
@@ -54,7 +52,7 @@ pub struct Report {
 
 impl Report {
     /// A report that says nothing but how it ended.
-    pub fn new(status: Status) -> Self {
+    pub fn new(status: ReportStatus) -> Self {
         Self {
             status,
             evidence: Evidence::default(),
@@ -120,7 +118,7 @@ pub struct TestCounts {
     pub failing: Option<u64>,
 }
 
-/// Something that a person must know.
+/// Something for a person to know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Escalation {
     /// In a word.
@@ -185,7 +183,7 @@ crate::text::word_enum! {
 
 crate::text::word_enum! {
     /// What was done about a comment.
-    pub enum Action {
+    pub enum CommentAction {
         /// The fault was fixed now.
         CommittedFix = "COMMITTED_FIX",
         /// The fault was fixed before.
@@ -201,12 +199,12 @@ pub struct CommentFix {
     /// What the comment is worth.
     pub classification: Classification,
     /// What was done about it.
-    pub action: Action,
+    pub action: CommentAction,
 }
 
 crate::text::word_enum! {
     /// What the evidence shows.
-    pub enum Gate {
+    pub enum EvidenceGate {
         /// Nothing was run.
         NotApplicable = "n/a",
         /// Something that was run failed.
@@ -219,16 +217,16 @@ crate::text::word_enum! {
 }
 
 /// Derives the gate; an exit code that is not known counts as a failure.
-pub fn gate(evidence: &Evidence) -> Gate {
+pub fn gate(evidence: &Evidence) -> EvidenceGate {
     let blocks = || evidence.blocks().map(|(_, block)| block);
     if blocks().next().is_none() {
-        Gate::NotApplicable
+        EvidenceGate::NotApplicable
     } else if blocks().any(|block| !block.is_skipped && block.exit_code != Some(0)) {
-        Gate::Fail
+        EvidenceGate::Fail
     } else if blocks().any(|block| block.is_skipped) {
-        Gate::Partial
+        EvidenceGate::Partial
     } else {
-        Gate::Pass
+        EvidenceGate::Pass
     }
 }
 
@@ -245,15 +243,15 @@ impl Report {
     /// The same within bounds. What was left out is said.
     pub(super) fn bounded(mut self) -> (Self, Vec<String>) {
         let mut left_out = Vec::new();
-        if self.discovered.len() > MAX_ITEMS {
-            let n = self.discovered.len();
+        let n = self.discovered.len();
+        if n > MAX_ITEMS {
             left_out.push(format!(
                 "`discovered_work` has {n} items; only the first {MAX_ITEMS} become beads"
             ));
             self.discovered.truncate(MAX_ITEMS);
         }
-        if self.escalations.len() > MAX_ITEMS {
-            let n = self.escalations.len();
+        let n = self.escalations.len();
+        if n > MAX_ITEMS {
             left_out.push(format!(
                 "only the first {MAX_ITEMS} of {n} escalations are kept"
             ));
@@ -276,11 +274,13 @@ impl Discovered {
         let title = plain(&self.title).replace(['\n', '\t'], " ");
         let detail = plain(&self.detail);
         self.title = shortened(title.trim(), MAX_TITLE);
-        self.detail = if self.title == title.trim() {
-            shortened(&detail, MAX_DETAIL)
+        let is_whole = self.title == title.trim();
+        let detail = if is_whole {
+            detail
         } else {
-            shortened(&format!("{title}\n\n{detail}"), MAX_DETAIL)
+            format!("{title}\n\n{detail}")
         };
+        self.detail = shortened(&detail, MAX_DETAIL);
     }
 }
 
@@ -305,7 +305,7 @@ pub const MALFORMED: &str = "Worker emitted malformed report";
 
 /// A report that says that a worker failed, and its text.
 pub fn synthetic(reason: &str, detail: &str) -> (Report, String) {
-    let mut report = Report::new(Status::Failed);
+    let mut report = Report::new(ReportStatus::Failed);
     report.escalations.push(Escalation {
         reason: reason.to_owned(),
         detail: detail.to_owned(),

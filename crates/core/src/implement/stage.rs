@@ -7,7 +7,7 @@ use super::report::Report;
 use super::worker::Agent;
 use crate::bead::BeadId;
 use crate::issue::{Issue, Record};
-use crate::vocabulary::metadata;
+use crate::vocabulary::{IssueType, label, metadata};
 
 crate::text::word_enum! {
     /// A stage of the work on a bead.
@@ -48,18 +48,17 @@ impl Stage {
 /// What a step says its stage is, known or not: its metadata, a label `stage-<x>`, a title `[<x>] …`, or the words of its title
 /// before the first colon.
 pub fn stage_of(step: &Issue) -> Option<String> {
-    let metadata = step
-        .metadata()
-        .and_then(|metadata| metadata.get(metadata::STAGE)?.as_str());
-    let label = || step.labels().find_map(|label| label.strip_prefix("stage-"));
-    if let Some(stage) = metadata.or_else(label) {
+    let metadata = || step.metadata()?.get(metadata::STAGE)?.as_str();
+    let label = || {
+        step.labels()
+            .find_map(|label| label.strip_prefix(label::STAGE_PREFIX))
+    };
+    if let Some(stage) = metadata().or_else(label) {
         return Some(stage.to_owned());
     }
     let title = step.title();
-    let bracketed = title
-        .strip_prefix('[')
-        .and_then(|rest| rest.split_once(']'));
-    if let Some((stage, _)) = bracketed {
+    let bracketed = title.strip_prefix('[');
+    if let Some((stage, _)) = bracketed.and_then(|rest| rest.split_once(']')) {
         return Some(stage.trim().to_owned());
     }
     let (words, _) = title.split_once(':')?;
@@ -75,7 +74,7 @@ pub struct Diagnosis {
     pub reproduction_steps: Option<String>,
 }
 
-/// Why there is no diagnosis. A person is asked; nothing goes on with an empty note.
+/// Why a diagnosis is missing. A person is asked; nothing continues with an empty note.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NoDiagnosis {
     /// No step of the molecule diagnoses.
@@ -97,7 +96,7 @@ pub fn needs_diagnosis(stage: Stage, mode: Mode) -> bool {
 /// The step of a molecule that diagnoses, closed or not.
 pub fn diagnose_step(steps: &[Record]) -> Result<&BeadId, NoDiagnosis> {
     let is_diagnose = |record: &&Record| {
-        record.issue.issue_type() == "task"
+        record.issue.issue_type() == IssueType::Task
             && stage_of(&record.issue).as_deref() == Some(Stage::Diagnose.as_str())
     };
     let found: Vec<&BeadId> = (steps.iter().filter(is_diagnose))

@@ -7,6 +7,7 @@ use super::choice::Mode;
 use super::stage::Stage;
 use crate::bead::BeadId;
 use crate::text::excerpt;
+use crate::vocabulary::label;
 
 /// A kind of worker, which also decides what its report must hold (W-6).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,8 +73,8 @@ pub fn worker_for(stage: Stage, mode: Mode) -> Agent {
 /// The label of a worker's run, with its iteration if it has one: `worker-audit-<agent>[-iter<N>]`.
 pub fn audit_label(agent: &Agent, iteration: Option<u32>) -> String {
     match iteration {
-        Some(n) => format!("worker-audit-{}-iter{n}", agent.as_str()),
-        None => format!("worker-audit-{}", agent.as_str()),
+        Some(n) => format!("{}{}-iter{n}", label::WORKER_AUDIT_PREFIX, agent.as_str()),
+        None => format!("{}{}", label::WORKER_AUDIT_PREFIX, agent.as_str()),
     }
 }
 
@@ -103,7 +104,7 @@ pub fn report_folder(step: &BeadId) -> Result<String, UnsafePart> {
     Ok(format!("{AUDIT_DIRECTORY}/{}", safe_part(step.as_str())?))
 }
 
-/// Whose report a file is, by its name; none when it is no report.
+/// Whose report a file is, by its name; `None` for other files.
 pub fn reporter(file: &str) -> Option<Agent> {
     let name = file.strip_suffix(".yaml").filter(|name| !name.is_empty())?;
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());

@@ -14,13 +14,10 @@ use super::dependency::Effect;
 use super::model::Issue;
 use super::readiness::Standing;
 use crate::bead::BeadId;
-use crate::vocabulary::{IssueType, metadata};
+use crate::vocabulary::{IssueType, label, metadata};
 
 /// The reason of a root that closed because its steps are.
 pub const ALL_STEPS_COMPLETE: &str = "all steps complete";
-
-/// The label of what `bd` takes for a template.
-const TEMPLATE: &str = "template";
 
 /// Whether an issue is a step of a molecule that was poured.
 pub fn is_step(issue: &Issue) -> bool {
@@ -30,7 +27,8 @@ pub fn is_step(issue: &Issue) -> bool {
 
 /// Whether an issue is nothing but its parts and closes with them: a molecule, or a step of one that is an epic.
 pub fn is_made_of_parts(issue: &Issue) -> bool {
-    issue.issue_type() == IssueType::Molecule || (issue.issue_type() == "epic" && is_step(issue))
+    issue.issue_type() == IssueType::Molecule
+        || (issue.issue_type() == IssueType::Epic && is_step(issue))
 }
 
 /// What a family can be asked, and told.
@@ -69,9 +67,9 @@ pub struct Member {
 impl Member {
     /// An issue, and whether somebody holds it.
     pub fn of(issue: &Issue, is_held: bool) -> Self {
-        let is_epic = issue.issue_type() == "epic";
+        let is_epic = issue.issue_type() == IssueType::Epic;
         let is_root = is_made_of_parts(issue);
-        let (is_template, is_wisp) = (issue.has_label(TEMPLATE), issue.flag("ephemeral"));
+        let (is_template, is_wisp) = (issue.has_label(label::TEMPLATE), issue.flag("ephemeral"));
         Self {
             parents: (issue.dependencies().iter())
                 .filter(|edge| edge.effect() == Effect::Parent)

@@ -1,10 +1,15 @@
 //! What one issue has to do with another (reference: the dependency types of `bd`).
 
-use serde_json::{Map, Value};
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::json::Document;
 use crate::bead::{BeadId, Invalid};
 use crate::text::{excerpt, is_unprintable};
-use crate::vocabulary::EdgeType;
+use crate::vocabulary::{EdgeType, field};
 
 /// The longest name of a dependency type.
 const MAX_TYPE_CHARS: usize = 50;
@@ -14,7 +19,7 @@ const MAX_TYPE_CHARS: usize = 50;
 pub struct Dependency {
     target: BeadId,
     kind: Box<str>,
-    record: Map<String, Value>,
+    record: Document,
 }
 
 /// What an edge does to readiness.
@@ -38,7 +43,7 @@ impl Dependency {
         Ok(Self {
             target,
             kind: parse_kind(kind.as_ref())?,
-            record: Map::new(),
+            record: Document::new(),
         })
     }
 
@@ -58,7 +63,7 @@ impl Dependency {
         }
     }
 
-    fn from_record(record: &Map<String, Value>) -> Result<Self, Invalid> {
+    fn from_record(record: &Document) -> Result<Self, Invalid> {
         let Some(target) = record.get("depends_on_id").and_then(Value::as_str) else {
             return Err(Invalid::value("a dependency has a text `depends_on_id`"));
         };
@@ -80,7 +85,7 @@ impl Dependency {
 
     /// The edge's record, as `bd` writes it.
     pub fn to_value(&self, issue: &BeadId) -> Value {
-        let mut record = Map::new();
+        let mut record = Document::new();
         record.insert("issue_id".to_owned(), issue.as_str().into());
         record.insert("depends_on_id".to_owned(), self.target.as_str().into());
         record.insert("type".to_owned(), (*self.kind).into());
@@ -108,7 +113,7 @@ impl Dependency {
         match EdgeType::known(&self.kind) {
             _ if self.is_external() => Effect::None,
             Some(EdgeType::Blocks | EdgeType::ConditionalBlocks) => Effect::Blocks,
-            Some(EdgeType::WaitsFor) if self.gate().as_deref() == Some("any-children") => {
+            Some(EdgeType::WaitsFor) if self.about().gate.as_deref() == Some("any-children") => {
                 Effect::WaitsForAnyChild
             }
             Some(EdgeType::WaitsFor) => Effect::WaitsForChildren,
@@ -126,26 +131,66 @@ impl Dependency {
     pub fn waits_for_target(&self) -> bool {
         match self.effect() {
             Effect::Blocks => true,
-            Effect::WaitsForChildren | Effect::WaitsForAnyChild => {
-                self.about("also_blocks") == Some(Value::Bool(true))
-            }
+            Effect::WaitsForChildren | Effect::WaitsForAnyChild => self.about().also_blocks,
             Effect::Parent | Effect::None => false,
         }
     }
 
-    /// The gate of a `waits-for` edge.
-    fn gate(&self) -> Option<String> {
-        self.about("gate")?.as_str().map(str::to_owned)
-    }
-
-    /// A key of the edge's metadata, which `bd` keeps as a text that holds JSON.
-    fn about(&self, key: &str) -> Option<Value> {
-        let object = match self.record.get("metadata")? {
-            Value::String(text) => &serde_json::from_str::<Value>(text).ok()?,
-            other => other,
+    /// The edge's metadata, which `bd` keeps as a text that holds JSON.
+    fn about(&self) -> About {
+        let about = match self.record.get(field::METADATA) {
+            Some(Value::String(text)) => serde_json::from_str(text).ok(),
+            Some(other) => About::deserialize(other).ok(),
+            None => None,
         };
-        object.get(key).cloned()
+        about.unwrap_or_default()
     }
+}
+
+/// What the metadata of a `waits-for` edge says.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct About {
+    gate: Option<String>,
+    also_blocks: bool,
+}
+
+/// A cycle that goes through one of some nodes, from a node back to itself. Walks without recursion, and each node once.
+pub fn find_cycle<K: Clone + Eq + Hash, E>(
+    starts: impl IntoIterator<Item = K>,
+    mut targets: impl FnMut(&K) -> Result<Vec<K>, E>,
+) -> Result<Option<Vec<K>>, E> {
+    let mut done: HashSet<K> = HashSet::new();
+    for start in starts {
+        if done.contains(&start) {
+            continue;
+        }
+        let mut on_path: HashMap<K, usize> = HashMap::from([(start.clone(), 0)]);
+        let first = targets(&start)?.into_iter();
+        let mut path = vec![(start, first)];
+        while let Some((_, left)) = path.last_mut() {
+            let Some(target) = left.next() else {
+                let (node, _) = path.pop().expect("the path was not empty");
+                on_path.remove(&node);
+                done.insert(node);
+                continue;
+            };
+            if let Some(index) = on_path.get(&target) {
+                let mut cycle: Vec<K> = path[*index..]
+                    .iter()
+                    .map(|(node, _)| node.clone())
+                    .collect();
+                cycle.push(target);
+                return Ok(Some(cycle));
+            }
+            if !done.contains(&target) {
+                on_path.insert(target.clone(), path.len());
+                let next = targets(&target)?.into_iter();
+                path.push((target, next));
+            }
+        }
+    }
+    Ok(None)
 }
 
 fn parse_kind(kind: &str) -> Result<Box<str>, Invalid> {

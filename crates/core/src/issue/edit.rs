@@ -1,17 +1,18 @@
 //! Changing an issue: the edits that there are, and what they do to its document.
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 use thiserror::Error;
 
 use super::dependency::Dependency;
 use super::event::EventKind;
+use super::json::{self, Document};
 use super::model::Comment;
-use super::model::{Issue, check_status, forget_lease};
+use super::model::{Issue, check_status};
 use super::name::Label;
 use crate::bead::{BeadId, FieldError, Invalid, Timestamp};
 use crate::diag::ErrorCode;
 use crate::text::excerpt;
-use crate::vocabulary::metadata;
+use crate::vocabulary::{Status, field, metadata};
 
 /// One thing to do to an issue.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,7 +30,7 @@ pub enum Edit {
     /// Adds a line to its notes.
     AppendNotes(String),
     /// Sets top-level keys of its metadata and leaves the others.
-    MergeMetadata(Map<String, Value>),
+    MergeMetadata(Document),
     /// Removes a top-level key of its metadata.
     UnsetMetadata(String),
     /// Adds a label, once.
@@ -98,7 +99,7 @@ fn listed(errors: &[FieldError]) -> String {
 pub struct Change {
     /// The issue afterwards.
     pub issue: Issue,
-    /// What was said about it.
+    /// The comments that were added.
     pub comments: Vec<Comment>,
     /// What the history calls it.
     pub kind: EventKind,
@@ -119,13 +120,13 @@ pub fn apply(issue: &Issue, edits: &[Edit], now: &Timestamp) -> Result<Option<Ch
     if document == *issue.document() && comments.is_empty() {
         return Ok(None);
     }
-    let was = issue.time("updated_at");
+    let was = issue.time(field::UPDATED_AT);
     if !brings_time(edits, was) {
-        let updated_at = match issue.document().get("updated_at") {
+        let updated_at = match issue.document().get(field::UPDATED_AT) {
             Some(last) if was.is_some_and(|was| was > now.instant()) => last.clone(),
             _ => now.as_str().into(),
         };
-        document.insert("updated_at".to_owned(), updated_at);
+        document.insert(field::UPDATED_AT.to_owned(), updated_at);
     }
     let (changed, _) = Issue::from_document(Value::Object(document)).map_err(EditError::Invalid)?;
     Ok(Some(Change {
@@ -139,7 +140,7 @@ pub fn apply(issue: &Issue, edits: &[Edit], now: &Timestamp) -> Result<Option<Ch
 fn brings_time(edits: &[Edit], was: Option<jiff::Timestamp>) -> bool {
     edits.iter().any(|edit| match edit {
         Edit::Replace(other) => {
-            let time = other.time("updated_at");
+            let time = other.time(field::UPDATED_AT);
             time.is_some_and(|time| was.is_none_or(|was| was <= time))
         }
         _ => false,
@@ -148,14 +149,11 @@ fn brings_time(edits: &[Edit], was: Option<jiff::Timestamp>) -> bool {
 
 /// A comment of somebody, as `bd` writes it.
 pub fn new_comment(issue: &BeadId, author: &str, text: &str, now: &Timestamp) -> Comment {
-    let record = json!({
-        "issue_id": issue.as_str(), "author": author, "text": text, "created_at": now.as_str(),
-    });
-    Comment::from_value(record).expect("an object was just made")
+    Comment::new(issue, author, text, now)
 }
 
 fn apply_one(
-    document: &mut Map<String, Value>,
+    document: &mut Document,
     id: &BeadId,
     edit: &Edit,
     now: &Timestamp,
@@ -171,37 +169,36 @@ fn apply_one(
         }
         Edit::Status(status) => {
             check_status(status)?;
-            match status.as_str() {
-                "closed" => close(document, "Closed", now),
-                status => {
-                    set_status(document, status);
-                    if status == "in_progress" {
-                        start(document, now);
-                    }
-                }
+            if status == Status::Closed {
+                close(document, "Closed", now);
+            } else {
+                set_status(document, status);
+            }
+            if status == Status::InProgress {
+                json::set_if_null(document, field::STARTED_AT, now.as_str());
             }
         }
         Edit::Close(reason) => close(document, reason, now),
-        Edit::Reopen => set_status(document, "open"),
+        Edit::Reopen => set_status(document, Status::Open.as_str()),
         Edit::AppendNotes(text) => append_notes(document, text),
         Edit::MergeMetadata(map) if map.is_empty() => {}
-        Edit::MergeMetadata(map) => metadata(document).extend(map.clone()),
-        Edit::UnsetMetadata(key) => {
-            if let Some(Value::Object(metadata)) = document.get_mut("metadata") {
-                metadata.shift_remove(key);
-            }
-        }
+        Edit::MergeMetadata(map) => json::table(document, field::METADATA).extend(map.clone()),
+        Edit::UnsetMetadata(key) => json::remove_metadata(document, key),
         Edit::AddLabel(label) => {
-            let labels = list(document, "labels");
+            let labels = json::list(document, field::LABELS);
             if !labels.iter().any(|own| own == label.as_str()) {
                 labels.push(label.as_str().into());
             }
         }
-        Edit::RemoveLabel(label) => remove(document, "labels", |own| own == label.as_str()),
+        Edit::RemoveLabel(label) => {
+            json::remove_items(document, field::LABELS, |own| own == label.as_str());
+        }
         Edit::AddDependency(edge) => add_dependency(document, id, edge)?,
-        Edit::RemoveDependency(target) => remove(document, "dependencies", |edge| {
-            edge.get("depends_on_id").and_then(Value::as_str) == Some(target.as_str())
-        }),
+        Edit::RemoveDependency(target) => {
+            json::remove_items(document, field::DEPENDENCIES, |edge| {
+                edge.get("depends_on_id").and_then(Value::as_str) == Some(target.as_str())
+            });
+        }
         Edit::Replace(other) => {
             document.clone_from(other.document());
             document.insert("id".to_owned(), id.as_str().into());
@@ -211,7 +208,7 @@ fn apply_one(
     Ok(())
 }
 
-/// Fields that have rules of their own are changed by edits of their own.
+/// Fields with special rules are changed by special edits.
 fn check_settable(field: &str) -> Result<(), EditError> {
     let hint = match field {
         "id" => "an issue keeps its id",
@@ -229,87 +226,52 @@ fn check_settable(field: &str) -> Result<(), EditError> {
     })
 }
 
-fn close(document: &mut Map<String, Value>, reason: &str, now: &Timestamp) {
-    let is_closed = document.get("status").and_then(Value::as_str) == Some("closed");
-    document.insert("status".to_owned(), "closed".into());
-    if !is_closed {
-        forget_gates(document);
-        forget_lease(document);
-        document.insert("closed_at".to_owned(), now.as_str().into());
-        document.insert("close_reason".to_owned(), reason.into());
+fn close(document: &mut Document, reason: &str, now: &Timestamp) {
+    if json::is_closed(document) {
+        return;
     }
+    document.insert(field::STATUS.to_owned(), Status::Closed.into());
+    decided(document);
+    document.insert(field::CLOSED_AT.to_owned(), now.as_str().into());
+    document.insert(field::CLOSE_REASON.to_owned(), reason.into());
 }
 
-/// Notes when the work began, once.
-fn start(document: &mut Map<String, Value>, now: &Timestamp) {
-    let started = document.entry("started_at").or_insert(Value::Null);
-    if started.is_null() {
-        *started = now.as_str().into();
-    }
-}
-
-fn set_status(document: &mut Map<String, Value>, status: &str) {
+fn set_status(document: &mut Document, status: &str) {
     // An issue that does not say where it stands is open, and need not begin to say so.
-    let was = document.get("status").and_then(Value::as_str);
-    if was.unwrap_or("open") != status {
-        document.insert("status".to_owned(), status.into());
-        forget_gates(document);
-        forget_lease(document);
+    if json::text(document, field::STATUS).unwrap_or(Status::Open.as_str()) != status {
+        document.insert(field::STATUS.to_owned(), status.into());
+        decided(document);
     }
     // Null is how beads say that they are not closed; what was absent stays absent.
-    if document.contains_key("closed_at") {
-        document.insert("closed_at".to_owned(), Value::Null);
+    if let Some(time) = document.get_mut(field::CLOSED_AT) {
+        *time = Value::Null;
     }
-    document.shift_remove("close_reason");
+    document.shift_remove(field::CLOSE_REASON);
 }
 
 /// Whoever changes the status has decided, and the governor releases the issue no more.
-fn forget_gates(document: &mut Map<String, Value>) {
-    if let Some(Value::Object(metadata)) = document.get_mut("metadata") {
-        metadata.shift_remove(metadata::HELD_BY_GATES);
-    }
+fn decided(document: &mut Document) {
+    json::remove_metadata(document, metadata::HELD_BY_GATES);
+    json::forget_lease(document);
 }
 
-fn append_notes(document: &mut Map<String, Value>, text: &str) {
-    let notes = document.get("notes").and_then(Value::as_str);
-    let notes = match notes {
+fn append_notes(document: &mut Document, text: &str) {
+    let notes = match json::text(document, field::NOTES) {
         None | Some("") => text.to_owned(),
         Some(notes) => format!("{notes}\n{text}"),
     };
-    document.insert("notes".to_owned(), notes.into());
-}
-
-fn metadata(document: &mut Map<String, Value>) -> &mut Map<String, Value> {
-    let slot = document.entry("metadata").or_insert(Value::Null);
-    if !slot.is_object() {
-        *slot = Value::Object(Map::new());
-    }
-    slot.as_object_mut().expect("it was just made an object")
-}
-
-fn list<'d>(document: &'d mut Map<String, Value>, key: &str) -> &'d mut Vec<Value> {
-    let slot = document.entry(key).or_insert(Value::Null);
-    if !slot.is_array() {
-        *slot = Value::Array(Vec::new());
-    }
-    slot.as_array_mut().expect("it was just made a list")
-}
-
-fn remove(document: &mut Map<String, Value>, key: &str, is_wanted: impl Fn(&Value) -> bool) {
-    if let Some(Value::Array(items)) = document.get_mut(key) {
-        items.retain(|item| !is_wanted(item));
-    }
+    document.insert(field::NOTES.to_owned(), notes.into());
 }
 
 fn add_dependency(
-    document: &mut Map<String, Value>,
+    document: &mut Document,
     id: &BeadId,
     edge: &Dependency,
 ) -> Result<(), EditError> {
     if edge.target() == id {
         return Err(EditError::SelfDependency);
     }
-    let edges = list(document, "dependencies");
+    let edges = json::list(document, field::DEPENDENCIES);
     for own in edges
         .iter()
         .filter_map(|own| Dependency::from_value(own).ok())
@@ -332,7 +294,7 @@ fn add_dependency(
 /// Several edits of one kind are that kind; anything mixed is an update.
 fn kind_of(edits: &[Edit]) -> EventKind {
     let mut kinds = edits.iter().map(|edit| match edit {
-        Edit::Status(status) if status == "closed" => EventKind::Closed,
+        Edit::Status(status) if status == Status::Closed => EventKind::Closed,
         Edit::Status(_) => EventKind::StatusChanged,
         Edit::Close(_) => EventKind::Closed,
         Edit::Reopen => EventKind::Reopened,
@@ -358,6 +320,8 @@ fn kind_of(edits: &[Edit]) -> EventKind {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn issue(document: Value) -> Issue {
@@ -368,7 +332,7 @@ mod tests {
         Timestamp::parse(text).unwrap()
     }
 
-    fn applied(document: Value, edits: &[Edit]) -> Map<String, Value> {
+    fn applied(document: Value, edits: &[Edit]) -> Document {
         let change = apply(&issue(document), edits, &at("2026-01-02T00:00:00Z"));
         change.unwrap().unwrap().issue.into_document()
     }

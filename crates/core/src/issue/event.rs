@@ -1,6 +1,6 @@
 //! The history of an issue: what changed, and how to fold it back into the issue.
 //!
-//! A change is told in [`Facts`]: one value for each top-level field and for each top-level key of the
+//! A change is a set of [`Facts`]: one value for each top-level field and for each top-level key of the
 //! metadata, under its JSON pointer. An event has the facts that were different before and those that are
 //! different afterwards, so that a history is small, readable, and enough to rebuild the issue from.
 
@@ -8,17 +8,19 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use serde::{Serialize, Serializer};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use thiserror::Error;
 
 use super::claim::{Claim, Fence};
+use super::json::Document;
 use super::model::Comment;
 use super::model::Issue;
 use super::wire::Entry;
 use crate::bead::{BeadId, FieldError, Timestamp};
+use crate::vocabulary::{field, words};
 
 /// Values under their JSON pointers.
-pub type Facts = Map<String, Value>;
+pub type Facts = Document;
 
 const METADATA: &str = "/metadata/";
 const COMMENTS: &str = "/comments/";
@@ -28,13 +30,13 @@ const FENCE: &str = "//fence";
 const WHY: &str = "//why";
 /// Before the pointer of a text that something was added to: the history of a text that grows does not tell it anew each time.
 const APPENDED: &str = "//appended";
-/// Shorter texts are told whole, because that is easier to read.
+/// Shorter texts are repeated whole, which is easier to read.
 const MIN_APPENDED: usize = 200;
 
 /// One change of one issue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// Its place in the history of the whole store; it rises, and only mending leaves gaps.
+    /// Its place in the history of the whole store; it rises, and only a repair leaves gaps.
     pub number: u64,
     /// The issue.
     pub issue: BeadId,
@@ -63,85 +65,39 @@ impl Event {
     }
 }
 
-/// What happened to an issue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EventKind {
-    /// It came.
-    Created,
-    /// Its fields changed.
-    Updated,
-    /// Its status changed.
-    StatusChanged,
-    /// It was closed.
-    Closed,
-    /// It was opened again.
-    Reopened,
-    /// Somebody said something.
-    Commented,
-    /// A label came.
-    LabelAdded,
-    /// A label went.
-    LabelRemoved,
-    /// An edge came.
-    DependencyAdded,
-    /// An edge went.
-    DependencyRemoved,
-    /// Somebody holds it.
-    Claimed,
-    /// Its holder gave it back.
-    Released,
-    /// It was taken from a holder that is gone.
-    Reclaimed,
-    /// It was put back after damage; what follows starts anew from here.
-    Restored,
-    /// It was removed. When its id comes again, its history goes on.
-    Deleted,
-}
-
-impl EventKind {
-    /// Every kind.
-    pub const ALL: [Self; 15] = [
-        Self::Created,
-        Self::Updated,
-        Self::StatusChanged,
-        Self::Closed,
-        Self::Reopened,
-        Self::Commented,
-        Self::LabelAdded,
-        Self::LabelRemoved,
-        Self::DependencyAdded,
-        Self::DependencyRemoved,
-        Self::Claimed,
-        Self::Released,
-        Self::Reclaimed,
-        Self::Restored,
-        Self::Deleted,
-    ];
-
-    /// Its name, as `bd` has it where `bd` has it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Created => "created",
-            Self::Updated => "updated",
-            Self::StatusChanged => "status_changed",
-            Self::Closed => "closed",
-            Self::Reopened => "reopened",
-            Self::Commented => "commented",
-            Self::LabelAdded => "label_added",
-            Self::LabelRemoved => "label_removed",
-            Self::DependencyAdded => "dependency_added",
-            Self::DependencyRemoved => "dependency_removed",
-            Self::Claimed => "claimed",
-            Self::Released => "released",
-            Self::Reclaimed => "reclaimed",
-            Self::Restored => "restored",
-            Self::Deleted => "deleted",
-        }
-    }
-
-    /// The kind of a name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+words! {
+    /// What happened to an issue.
+    EventKind {
+        /// It came.
+        Created = "created",
+        /// Its fields changed.
+        Updated = "updated",
+        /// Its status changed.
+        StatusChanged = "status_changed",
+        /// It was closed.
+        Closed = "closed",
+        /// It was opened again.
+        Reopened = "reopened",
+        /// Somebody said something.
+        Commented = "commented",
+        /// A label came.
+        LabelAdded = "label_added",
+        /// A label went.
+        LabelRemoved = "label_removed",
+        /// An edge came.
+        DependencyAdded = "dependency_added",
+        /// An edge went.
+        DependencyRemoved = "dependency_removed",
+        /// Somebody holds it.
+        Claimed = "claimed",
+        /// Its holder gave it back.
+        Released = "released",
+        /// It was taken from a holder that is gone.
+        Reclaimed = "reclaimed",
+        /// It was put back after damage; what follows starts anew from here.
+        Restored = "restored",
+        /// It was removed. When its id comes again, its history goes on.
+        Deleted = "deleted",
     }
 }
 
@@ -168,16 +124,16 @@ pub enum FoldError {
     /// A change is missing.
     #[error("version {0} is missing from the history")]
     Gap(u64),
-    /// What comes out is no issue.
+    /// What comes out is not an issue.
     #[error("the history does not describe an issue")]
     Invalid(Vec<FieldError>),
 }
 
 /// Facts that are borrowed from the issue that they are about, so that telling a change copies nothing.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Told<'a>(Vec<(String, Cow<'a, Value>)>);
+pub struct BorrowedFacts<'a>(Vec<(String, Cow<'a, Value>)>);
 
-impl Told<'_> {
+impl BorrowedFacts<'_> {
     /// The same facts on their own.
     pub fn into_facts(self) -> Facts {
         let facts = self.0.into_iter();
@@ -186,7 +142,7 @@ impl Told<'_> {
             .collect()
     }
 
-    /// Adds why something was done, which is told and does not become part of the issue.
+    /// Adds why something was done, which does not become part of the issue.
     #[must_use]
     pub fn because(mut self, why: Option<&str>) -> Self {
         let why = why.map(|why| (WHY.to_owned(), Cow::Owned(why.into())));
@@ -195,7 +151,7 @@ impl Told<'_> {
     }
 }
 
-impl Serialize for Told<'_> {
+impl Serialize for BorrowedFacts<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
     }
@@ -205,7 +161,7 @@ fn document_facts(issue: &Issue) -> Vec<(String, Cow<'_, Value>)> {
     let mut facts = Vec::with_capacity(issue.document().len() + 32);
     for (key, value) in issue.document() {
         match value {
-            Value::Object(metadata) if key == "metadata" && !metadata.is_empty() => {
+            Value::Object(metadata) if key == field::METADATA && !metadata.is_empty() => {
                 let told = metadata
                     .iter()
                     .map(|(key, value)| (pointer(METADATA, key), Cow::Borrowed(value)));
@@ -259,7 +215,7 @@ pub fn difference<'a>(
     after: Side<'a>,
     n_comments: usize,
     comments: &[Comment],
-) -> (Told<'a>, Told<'a>) {
+) -> (BorrowedFacts<'a>, BorrowedFacts<'a>) {
     let mut old = before.map(|side| side.facts()).unwrap_or_default();
     let mut new = after.facts();
     if !old.is_empty() {
@@ -287,12 +243,12 @@ pub fn difference<'a>(
         let key = format!("{COMMENTS}{}", n_comments + index);
         new.push((key, Cow::Owned(comment.to_value())));
     }
-    (Told(old), Told(new))
+    (BorrowedFacts(old), BorrowedFacts(new))
 }
 
 /// The facts of an issue that is removed.
-pub fn removal(before: Side<'_>) -> Told<'_> {
-    Told(before.facts())
+pub fn removal(before: Side<'_>) -> BorrowedFacts<'_> {
+    BorrowedFacts(before.facts())
 }
 
 /// What was added to the end of a long text.
@@ -341,8 +297,8 @@ fn take(facts: &mut Facts, key: &str, value: &Value) {
 }
 
 fn rebuild(facts: Facts, version: u64) -> Result<Folded, FoldError> {
-    let mut document = Map::new();
-    let mut metadata = Map::new();
+    let mut document = Document::new();
+    let mut metadata = Document::new();
     let mut comments: Vec<(usize, Value)> = Vec::new();
     let (mut claim, mut fence) = (None, Fence::default());
     for (key, value) in facts {
@@ -351,7 +307,7 @@ fn rebuild(facts: Facts, version: u64) -> Result<Folded, FoldError> {
         } else if key == FENCE {
             fence = Fence(value.as_u64().unwrap_or_default());
         } else if key == WHY {
-            // It was said about a change, and is no part of the issue.
+            // The reason of a change is not part of the issue.
         } else if let Some(number) = key.strip_prefix(COMMENTS) {
             comments.push((number.parse().unwrap_or(usize::MAX), value));
         } else if let Some(name) = key.strip_prefix(METADATA) {
@@ -361,7 +317,7 @@ fn rebuild(facts: Facts, version: u64) -> Result<Folded, FoldError> {
         }
     }
     if !metadata.is_empty() {
-        document.insert("metadata".to_owned(), Value::Object(metadata));
+        document.insert(field::METADATA.to_owned(), Value::Object(metadata));
     }
     comments.sort_by_key(|(number, _)| *number);
     let comments = comments
@@ -390,7 +346,11 @@ mod tests {
         Issue::without_comments(document).unwrap()
     }
 
-    fn event(version: u64, kind: EventKind, (before, after): (Told<'_>, Told<'_>)) -> Event {
+    fn event(
+        version: u64,
+        kind: EventKind,
+        (before, after): (BorrowedFacts<'_>, BorrowedFacts<'_>),
+    ) -> Event {
         Event {
             number: version,
             issue: BeadId::parse("a").unwrap(),
@@ -482,7 +442,7 @@ mod tests {
         let one = issue(json!({"id": "a", "title": "t", "notes": notes}));
         let two = issue(json!({"id": "a", "title": "t", "notes": format!("{notes}\nmore")}));
         let (before, after) = difference(Some(side(&one)), side(&two), 0, &[]);
-        assert_eq!(before, Told::default());
+        assert_eq!(before, BorrowedFacts::default());
         let after_facts = Value::Object(after.clone().into_facts());
         assert_eq!(after_facts, json!({"//appended/notes": "\nmore"}));
         let events = [
@@ -490,12 +450,5 @@ mod tests {
             event(2, EventKind::Updated, (before, after)),
         ];
         assert_eq!(fold(&events).unwrap().entry.issue, two);
-    }
-
-    #[test]
-    fn every_kind_has_a_name_of_its_own() {
-        for kind in EventKind::ALL {
-            assert_eq!(EventKind::parse(kind.as_str()), Some(kind));
-        }
     }
 }

@@ -5,57 +5,35 @@
 //! any number of them, and only a reader of one issue wants them.
 
 use jiff::Timestamp;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::dependency::Dependency;
+use super::json::{self, Document, MAX_DOCUMENT_DEPTH, check_size};
 use super::name::{Label, check_id};
 use super::readiness::Standing;
 use crate::bead::reader::{Errors, Fields, Node, Path};
 use crate::bead::{self, BeadId, FieldError, FieldErrorKind, Invalid, RalphBead, Rules, validate};
 use crate::text::excerpt;
-use crate::vocabulary::{EdgeType, field, metadata};
-
-/// The most that a document may hold, counted in bytes of its texts and numbers.
-pub const MAX_DOCUMENT_BYTES: usize = 8 * 1024 * 1024;
-
-/// The deepest nesting of a document, which every JSON reader can follow.
-pub const MAX_DOCUMENT_DEPTH: usize = 100;
-
-/// Removes what a document says of a lease. A lease ends with the claim that it belongs to.
-pub fn forget_lease(document: &mut Map<String, Value>) {
-    for field in field::LEASE {
-        document.shift_remove(field);
-    }
-}
+use crate::vocabulary::{EdgeType, IssueType, Status, field, metadata};
 
 /// Fields that are texts where they are present; null counts as absent.
 const TEXTS: [&str; 9] = [
-    "description",
+    field::DESCRIPTION,
     "design",
     "acceptance_criteria",
-    "notes",
-    "issue_type",
-    "assignee",
+    field::NOTES,
+    field::ISSUE_TYPE,
+    field::ASSIGNEE,
     "owner",
     "external_ref",
-    "close_reason",
-];
-
-/// Fields that are moments where they are present.
-const TIMES: [&str; 6] = [
-    "created_at",
-    "updated_at",
-    "started_at",
-    "closed_at",
-    "due_at",
-    "defer_until",
+    field::CLOSE_REASON,
 ];
 
 /// An issue of a store: open sets of types and statuses, any metadata, unknown keys kept.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Issue {
     id: BeadId,
-    document: Map<String, Value>,
+    document: Document,
     /// The edges of the document, read once: everything that a store decides asks for them.
     dependencies: Vec<Dependency>,
 }
@@ -78,7 +56,7 @@ impl Issue {
         let Value::Object(mut document) = document else {
             unreachable!("what was checked is an object");
         };
-        if let Some(slot @ Value::Array(_)) = document.get_mut("dependencies") {
+        if let Some(slot @ Value::Array(_)) = document.get_mut(field::DEPENDENCIES) {
             *slot = records(&id, &dependencies);
         }
         let comments = split_comments(&mut document);
@@ -96,12 +74,12 @@ impl Issue {
     }
 
     /// The document: what was absent is absent, null is null.
-    pub fn document(&self) -> &Map<String, Value> {
+    pub fn document(&self) -> &Document {
         &self.document
     }
 
     /// The document itself.
-    pub fn into_document(self) -> Map<String, Value> {
+    pub fn into_document(self) -> Document {
         self.document
     }
 
@@ -112,18 +90,18 @@ impl Issue {
 
     /// What it is about.
     pub fn title(&self) -> &str {
-        self.text("title").unwrap_or_default()
+        self.text(field::TITLE).unwrap_or_default()
     }
 
     /// Where it stands, in the store's own words.
     pub fn status(&self) -> &str {
-        self.text("status").unwrap_or("open")
+        self.text(field::STATUS).unwrap_or(Status::Open.as_str())
     }
 
     /// Why the governor blocked it, as long as nobody else has changed its status (G-4).
     pub fn held_by_gates(&self) -> Option<&str> {
         let held = self.metadata()?.get(metadata::HELD_BY_GATES)?.as_str();
-        held.filter(|_| self.status() == "blocked")
+        held.filter(|_| self.status() == Status::Blocked)
     }
 
     /// What its status means to those that wait for it.
@@ -133,12 +111,13 @@ impl Issue {
 
     /// What it is, in the store's own words.
     pub fn issue_type(&self) -> &str {
-        self.text("issue_type").unwrap_or("task")
+        self.text(field::ISSUE_TYPE)
+            .unwrap_or(IssueType::Task.as_str())
     }
 
     /// How urgent it is: 0 is most urgent.
     pub fn priority(&self) -> i64 {
-        let priority = self.document.get("priority").and_then(Value::as_i64);
+        let priority = self.document.get(field::PRIORITY).and_then(Value::as_i64);
         priority.unwrap_or(2)
     }
 
@@ -154,13 +133,13 @@ impl Issue {
 
     /// The role that it is for (Z-3), if any.
     pub fn assignee(&self) -> Option<&str> {
-        self.text("assignee")
+        self.text(field::ASSIGNEE)
             .filter(|assignee| !assignee.is_empty())
     }
 
     /// Its tags.
     pub fn labels(&self) -> impl Iterator<Item = &str> {
-        let labels = self.document.get("labels").and_then(Value::as_array);
+        let labels = self.document.get(field::LABELS).and_then(Value::as_array);
         labels.into_iter().flatten().filter_map(Value::as_str)
     }
 
@@ -170,8 +149,10 @@ impl Issue {
     }
 
     /// What its makers added to it.
-    pub fn metadata(&self) -> Option<&Map<String, Value>> {
-        self.document.get("metadata").and_then(Value::as_object)
+    pub fn metadata(&self) -> Option<&Document> {
+        self.document
+            .get(field::METADATA)
+            .and_then(Value::as_object)
     }
 
     /// A text among what its makers added.
@@ -205,19 +186,19 @@ impl Issue {
 
     /// A text of its document.
     pub fn text(&self, key: &str) -> Option<&str> {
-        self.document.get(key).and_then(Value::as_str)
+        json::text(&self.document, key)
     }
 
     /// The document as the bead model has it: dependencies are the ids that block, comments are inside.
     pub fn to_bead_document(&self, comments: &[Comment]) -> Value {
         let mut document = self.document.clone();
-        if document.contains_key("dependencies") {
+        if document.contains_key(field::DEPENDENCIES) {
             let blocking = self.dependencies();
             let ids = blocking
                 .iter()
                 .filter(|edge| edge.kind() == EdgeType::Blocks)
                 .map(|edge| Value::from(edge.target().as_str()));
-            document.insert("dependencies".to_owned(), ids.collect());
+            document.insert(field::DEPENDENCIES.to_owned(), ids.collect());
         }
         if !comments.is_empty() {
             let comments = comments.iter().map(Comment::to_value).collect();
@@ -241,7 +222,7 @@ fn records(id: &BeadId, dependencies: &[Dependency]) -> Value {
 }
 
 /// Takes the comments out of a document and leaves an empty list where there was one.
-fn split_comments(document: &mut Map<String, Value>) -> Vec<Comment> {
+fn split_comments(document: &mut Document) -> Vec<Comment> {
     let Some(Value::Array(comments)) = document.get_mut("comments") else {
         return Vec::new();
     };
@@ -263,21 +244,21 @@ fn check(node: Node<'_, '_>, errors: &mut Errors) -> Option<(BeadId, Vec<Depende
     for key in TEXTS {
         fields.optional(errors, key, |node, errors| node.string(errors));
     }
-    for key in TIMES {
+    for key in field::TIMES {
         fields.optional(errors, key, |node, errors| node.timestamp(errors));
     }
-    fields.optional(errors, "priority", |node, errors| {
-        node.integer::<i64>(errors, "priority", i128::from(i64::MIN))
+    fields.optional(errors, field::PRIORITY, |node, errors| {
+        node.integer::<i64>(errors, field::PRIORITY, i128::from(i64::MIN))
     });
-    fields.optional(errors, "labels", |node, errors| {
+    fields.optional(errors, field::LABELS, |node, errors| {
         node.list(errors, |_, item, errors| item.parsed(errors, Label::parse))
     });
     fields.optional(errors, "comments", |node, errors| {
         node.list(errors, |_, item, errors| item.dict(errors))
     });
-    fields.optional(errors, "metadata", |node, errors| node.dict(errors));
+    fields.optional(errors, field::METADATA, |node, errors| node.dict(errors));
     check_closing(fields, errors);
-    let dependencies = fields.optional(errors, "dependencies", |node, errors| {
+    let dependencies = fields.optional(errors, field::DEPENDENCIES, |node, errors| {
         let edges = node.list(errors, |_, item, errors| {
             errors.take(&item.path, Dependency::from_value(item.value))
         })?;
@@ -289,9 +270,11 @@ fn check(node: Node<'_, '_>, errors: &mut Errors) -> Option<(BeadId, Vec<Depende
 
 /// An issue is closed exactly when it says when (contracts §0.1).
 fn check_closing(fields: Fields<'_, '_>, errors: &mut Errors) {
-    let status = fields.map.get("status").and_then(Value::as_str);
-    let is_closed = status == Some("closed");
-    let has_time = fields.map.get("closed_at").is_some_and(|at| !at.is_null());
+    let is_closed = json::is_closed(fields.map);
+    let has_time = fields
+        .map
+        .get(field::CLOSED_AT)
+        .is_some_and(|at| !at.is_null());
     if is_closed != has_time {
         let message = if is_closed {
             "a closed issue has a closed_at"
@@ -299,7 +282,7 @@ fn check_closing(fields: Fields<'_, '_>, errors: &mut Errors) {
             "only a closed issue has a closed_at"
         };
         errors.push(
-            &Path::Key(fields.path, "closed_at"),
+            &Path::Key(fields.path, field::CLOSED_AT),
             FieldErrorKind::Value,
             message,
         );
@@ -337,47 +320,27 @@ pub(super) fn check_status(text: &str) -> Result<(), Invalid> {
     )))
 }
 
-/// Whether a value can be kept and read again: not too big, not too deep. Walks without recursion.
-pub(super) fn check_size(document: &Value, max_depth: usize) -> Result<(), Invalid> {
-    let mut size = 0usize;
-    let mut open = vec![(document, 1usize)];
-    while let Some((value, depth)) = open.pop() {
-        if depth > max_depth {
-            return Err(Invalid::value(format!(
-                "the document is nested more than {max_depth} deep"
-            )));
-        }
-        size += match value {
-            Value::String(text) => text.len() + 3,
-            Value::Number(number) => number.as_str().len() + 1,
-            Value::Array(items) => {
-                open.extend(items.iter().map(|item| (item, depth + 1)));
-                2
-            }
-            Value::Object(map) => {
-                open.extend(map.values().map(|item| (item, depth + 1)));
-                map.keys().map(|key| key.len() + 4).sum()
-            }
-            Value::Null | Value::Bool(_) => 5,
-        };
-        if size > MAX_DOCUMENT_BYTES {
-            return Err(Invalid::value(format!(
-                "the document is larger than {} MiB",
-                MAX_DOCUMENT_BYTES / 1024 / 1024
-            )));
-        }
-    }
-    Ok(())
-}
-
 /// A comment stands in a list, and the list in a document.
 const MAX_DEPTH: usize = MAX_DOCUMENT_DEPTH - 2;
 
 /// A comment: an object that loses nothing.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Comment(Map<String, Value>);
+pub struct Comment(Document);
 
 impl Comment {
+    /// A comment of somebody, as `bd` writes it.
+    pub(super) fn new(issue: &BeadId, author: &str, text: &str, now: &bead::Timestamp) -> Self {
+        let [issue, now] = [issue.as_str(), now.as_str()];
+        let record = [
+            ("issue_id", issue),
+            ("author", author),
+            ("text", text),
+            ("created_at", now),
+        ];
+        let record = record.map(|(key, value)| (key.to_owned(), value.into()));
+        Self(record.into_iter().collect())
+    }
+
     /// Reads a comment; any object is one that fits into the document of an issue.
     pub fn from_value(value: Value) -> Result<Self, Invalid> {
         check_size(&value, MAX_DEPTH)?;
@@ -397,7 +360,7 @@ impl Comment {
         self.text_of("author")
     }
 
-    /// What was said.
+    /// Its text.
     pub fn text(&self) -> Option<&str> {
         self.text_of("text")
     }
@@ -417,7 +380,7 @@ impl Comment {
     }
 
     fn text_of(&self, key: &str) -> Option<&str> {
-        self.0.get(key).and_then(Value::as_str)
+        json::text(&self.0, key)
     }
 }
 

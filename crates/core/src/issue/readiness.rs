@@ -29,7 +29,7 @@ pub enum Standing {
 }
 
 impl Standing {
-    /// The meaning of a status; a word that nobody knows is pending.
+    /// The meaning of a status; an unknown word is pending.
     pub fn of(status: &str) -> Self {
         match Status::known(status) {
             Some(Status::Closed) => Self::Closed,
@@ -39,9 +39,9 @@ impl Standing {
     }
 }
 
-/// What an issue's surroundings can be asked.
+/// What can be asked about the issues around one.
 pub trait Neighbours {
-    /// Why the surroundings could not be asked.
+    /// Why it could not be answered.
     type Error;
 
     /// How an issue stands; nothing when there is no such issue.
@@ -165,7 +165,7 @@ pub fn is_ready(record: &Record, query: &Query, now: Timestamp, is_parent_deferr
     let is_put_off =
         is_parent_deferred || issue.time("defer_until").is_some_and(|until| until > now);
     let is_asked_for = query.types.iter().any(|kind| kind == issue.issue_type());
-    issue.status() == "open"
+    issue.status() == Status::Open
         && !record.is_blocked
         && (!is_put_off || query.includes_deferred)
         && !issue.flag("pinned")

@@ -1,6 +1,6 @@
 //! Issues as the lines of `bd`'s JSONL, and what their metadata carries for stores without room for it.
 //!
-//! A claim is a record of its own (Z-3), and so is the fence, which outlives every claim. Where only metadata can hold them, they are
+//! A claim is a separate record (Z-3), and so is the fence, which outlives every claim. Where only metadata can hold them, they are
 //! one text under one key, because numbers of that JSON pass through floating point. The reason of a close is there too, because
 //! `bd` takes it only from a command that can do nothing else.
 
@@ -9,17 +9,17 @@ use serde_json::{Map, Value, json};
 
 use super::claim::{Claim, Fence, MAX_FENCE};
 use super::dependency::Effect;
-use super::model::Comment;
-use super::model::Issue;
+use super::json;
+use super::model::{Comment, Issue};
 use crate::bead::{FieldError, FieldErrorKind};
-use crate::vocabulary::{EdgeType, metadata};
+use crate::vocabulary::{EdgeType, field, metadata};
 
 /// An issue with its comments and the fence of its latest claim.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
     /// The issue.
     pub issue: Issue,
-    /// What was said about it, oldest first.
+    /// Its comments, oldest first.
     pub comments: Vec<Comment>,
     /// The fence, which must not fall when an issue moves (Z-2).
     pub fence: Fence,
@@ -163,10 +163,9 @@ fn read_issue(mut map: Map<String, Value>) -> Result<Line, Vec<FieldError>> {
         }
         _ => Fence::default(),
     };
-    let kept = Kept::take(&mut map).unwrap_or_default();
+    let kept = OwnMetadata::take(&mut map).unwrap_or_default();
     let fence = fence.max(kept.fence.min(MAX_FENCE));
-    let is_closed = map.get("status").and_then(Value::as_str) == Some("closed");
-    if is_closed && map.get("closed_at").is_none_or(Value::is_null) {
+    if json::is_closed(&map) && map.get("closed_at").is_none_or(Value::is_null) {
         let last = ["updated_at", "created_at"];
         let at = last
             .iter()
@@ -192,7 +191,7 @@ fn refused(path: &str, kind: FieldErrorKind, message: String) -> Vec<FieldError>
 
 /// What is kept.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct OwnMetadata {
     /// The fence of the latest claim.
     pub fence: Fence,
     /// The claim, if there is one.
@@ -203,7 +202,7 @@ pub struct Kept {
     pub close_reason: Option<String>,
 }
 
-impl Kept {
+impl OwnMetadata {
     /// Takes it out of a document, which gets what belongs to it. Anything else under that key stays as it is.
     pub fn take(document: &mut Map<String, Value>) -> Option<Self> {
         let metadata = document.get_mut("metadata")?.as_object_mut()?;
@@ -213,12 +212,10 @@ impl Kept {
         if metadata.is_empty() {
             document.shift_remove("metadata");
         }
-        let is_closed = document.get("status").and_then(Value::as_str) == Some("closed");
-        if let Some(reason) = kept.close_reason.as_ref().filter(|_| is_closed) {
-            let slot = document.entry("close_reason").or_insert(Value::Null);
-            if slot.is_null() {
-                *slot = reason.as_str().into();
-            }
+        if let Some(reason) = kept.close_reason.as_deref()
+            && json::is_closed(document)
+        {
+            json::set_if_null(document, field::CLOSE_REASON, reason);
         }
         Some(kept)
     }
@@ -291,20 +288,20 @@ mod tests {
 
     #[test]
     fn z_3_what_is_kept_comes_out_whole_and_what_is_not_ours_stays() {
-        let kept = Kept {
+        let kept = OwnMetadata {
             fence: Fence(u64::MAX),
             claim: None,
             close_reason: Some("done".to_owned()),
         };
         let mut document = json!({"status": "closed", "metadata": {metadata::BEADS_RALPH: kept.to_text(), "a": 1}});
         let document = document.as_object_mut().unwrap();
-        assert_eq!(Kept::take(document), Some(kept));
+        assert_eq!(OwnMetadata::take(document), Some(kept));
         assert_eq!(document["close_reason"], "done");
         assert_eq!(document["metadata"], json!({"a": 1}));
         for theirs in [json!({"mine": 1}), json!("text"), json!(7)] {
             let mut document = json!({"metadata": {metadata::BEADS_RALPH: theirs}});
             let before = document.clone();
-            assert_eq!(Kept::take(document.as_object_mut().unwrap()), None);
+            assert_eq!(OwnMetadata::take(document.as_object_mut().unwrap()), None);
             assert_eq!(document, before);
         }
     }

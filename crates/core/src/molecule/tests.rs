@@ -118,7 +118,7 @@ fn f_13_gates_are_not_worked_on_and_a_parent_waits_for_its_parts() {
     };
     let molecule = Molecule::new(root(&["a", "inner"]), below("open"));
     assert_eq!(roles(molecule.current()), ["inner"]);
-    assert_eq!(molecule.steps()[1].place(), Place::Pending);
+    assert_eq!(molecule.steps()[1].place(), StepState::Pending);
     let molecule = Molecule::new(root(&["a", "inner"]), below("closed"));
     assert_eq!(roles(molecule.current()), ["a"]);
 }
@@ -155,7 +155,7 @@ fn the_figures_count_everything_below_the_root() {
     let progress = molecule.progress();
     assert_eq!(
         progress,
-        Progress {
+        MoleculeProgress {
             total: 4,
             done: 1,
             current: 1,

@@ -120,14 +120,17 @@ fn g_7_there_is_one_open_bead_for_each_title() {
         record("d", unit, &[label::PATROL], false),
     ];
     let measure = |watched, passed, beads: &[Record]| measure(watched, passed, beads, |_| false);
-    assert_eq!(measure(Watched::Unit, false, &beads[..1]), Measure::File);
     assert_eq!(
-        measure(Watched::Unit, false, &beads),
+        measure(PatrolCheck::Unit, false, &beads[..1]),
+        Measure::File
+    );
+    assert_eq!(
+        measure(PatrolCheck::Unit, false, &beads),
         Measure::Known(id("b"))
     );
-    assert_eq!(measure(Watched::E2e, true, &beads), Measure::Nothing);
+    assert_eq!(measure(PatrolCheck::E2e, true, &beads), Measure::Nothing);
     assert_eq!(
-        measure(Watched::Unit, true, &beads),
+        measure(PatrolCheck::Unit, true, &beads),
         Measure::Close {
             closed: vec![id("d")],
             held: vec![id("c")],
@@ -141,7 +144,7 @@ fn g_7_a_dead_claim_keeps_no_bead_open() {
     let bead = record("c", "[PATROL] Unit tests failing", &[label::PATROL], true);
     let id = bead.issue.id().clone();
     assert_eq!(
-        measure(Watched::Unit, true, &[bead], |claim| claim.holder.host
+        measure(PatrolCheck::Unit, true, &[bead], |claim| claim.holder.host
             == "h"),
         Measure::Close {
             closed: vec![id],
@@ -153,7 +156,7 @@ fn g_7_a_dead_claim_keeps_no_bead_open() {
 #[test]
 fn g_7_a_bug_is_a_bead_that_can_be_worked_on() {
     let check = Check {
-        watched: Watched::Build,
+        watched: PatrolCheck::Build,
         command: "make".to_owned(),
     };
     let bug = Bug {

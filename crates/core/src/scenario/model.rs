@@ -109,7 +109,7 @@ pub struct Failure {
     pub retry_after: Option<u64>,
     /// When the plan's limit ends, in seconds since 1970.
     pub resets_at: Option<i64>,
-    /// What is said about it.
+    /// The message.
     pub message: String,
 }
 
@@ -171,14 +171,14 @@ impl Default for Usage {
 
 /// Where a conversation stands in its session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Progress {
+pub struct SessionProgress {
     /// How many commands had given their results when it was last asked.
     n_results: usize,
     /// How often it was asked with so many results.
     n_asked: usize,
 }
 
-impl Progress {
+impl SessionProgress {
     /// The number of the turn that is next, counted from 0, when so many commands have given their results.
     ///
     /// Whoever asks again before a command's result is there gets the same command; after any other turn he gets the next
@@ -234,7 +234,7 @@ pub struct Play {
 struct Conversation {
     rule: usize,
     n_session: usize,
-    progress: Progress,
+    progress: SessionProgress,
 }
 
 /// What is to be done now.
@@ -269,7 +269,7 @@ impl Play {
             let begun = Conversation {
                 rule,
                 n_session: self.n_served[rule],
-                progress: Progress::default(),
+                progress: SessionProgress::default(),
             };
             self.conversations.insert(conversation.to_owned(), begun);
         }

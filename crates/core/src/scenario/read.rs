@@ -175,7 +175,7 @@ fn hang(text: &str) -> Result<Action, String> {
 fn duration(text: &str) -> Result<Duration, String> {
     let wrong = || {
         format!(
-            "'{}' is no duration; write one like `200ms` or `1m30s`",
+            "invalid duration '{}'; write one like `200ms` or `1m30s`",
             excerpt(text)
         )
     };

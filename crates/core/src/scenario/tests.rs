@@ -29,7 +29,7 @@ fn refused(turn: &Value, expected: &str) {
 /// The turns that a conversation gets when it is asked with these numbers of results.
 fn asked(turns: &Value, n_results: &[usize]) -> Vec<usize> {
     let session = session(turns);
-    let mut progress = Progress::default();
+    let mut progress = SessionProgress::default();
     let next = |n: &usize| progress.next(&session, *n);
     n_results.iter().map(next).collect()
 }
@@ -195,13 +195,13 @@ fn what_makes_no_sense_is_refused() {
     );
     refused(
         &json!({"say": "x", "delay": "soon"}),
-        "'soon' is no duration",
+        "invalid duration 'soon'",
     );
     refused(
         &json!({"say": "x", "usage": {"in": 1}}),
         "unknown field `in`",
     );
-    refused(&json!({"hang": "long"}), "'long' is no duration");
+    refused(&json!({"hang": "long"}), "invalid duration 'long'");
     refused(&json!({"cut": "now"}), "unknown variant `now`");
     refused(
         &json!({"fail": {"status": 200}}),
@@ -257,7 +257,7 @@ proptest! {
             .collect();
         turns.push(json!({"say": "end"}));
         let session = session(&json!(turns));
-        let mut progress = Progress::default();
+        let mut progress = SessionProgress::default();
         let mut n_results = 0;
         for (expected, turn) in turns.iter().enumerate() {
             prop_assert_eq!(progress.next(&session, n_results), expected);

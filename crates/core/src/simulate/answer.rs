@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::Map;
 
-use super::model::Random;
-use super::model::{AgentModel, Model, scaled};
+use super::model::{AgentModel, Random, WorldModel, scaled};
 use super::recorded::Key;
 use crate::agent::Status;
 use crate::bead::{self, BeadId, QaStatus};
@@ -22,7 +21,7 @@ pub(super) type Drawn = (u64, Result<Answer, Trouble>);
 /// The world: the beads as a store would hold them, and the numbers for everything else.
 #[derive(Debug)]
 pub(super) struct World<'m> {
-    model: &'m Model,
+    model: &'m WorldModel,
     seed: u64,
     tasks: BTreeMap<BeadId, Task>,
     n_claims: u64,
@@ -33,7 +32,7 @@ pub(super) struct World<'m> {
 const MINUTE: u64 = 60_000;
 
 impl<'m> World<'m> {
-    pub(super) fn new(model: &'m Model, seed: u64, tasks: &[Task]) -> Self {
+    pub(super) fn new(model: &'m WorldModel, seed: u64, tasks: &[Task]) -> Self {
         Self {
             model,
             seed,
@@ -235,7 +234,7 @@ impl<'m> World<'m> {
         }
     }
 
-    /// The checks find what no QA agent was there to find.
+    /// Without QA agents the checks find what is bad.
     fn verified(&self, key: &Key, attempt: u32, commit: &CommitId) -> Drawn {
         let took = self.model.checks_ms.draw(&mut self.random(key, "time"));
         // What judges would find, checks find where there are none; a gate that is red would only end the play.

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::model::{AgentModel, Model, Spread};
+use super::model::{AgentModel, Spread, WorldModel};
 use super::recorded::{Key, Memory, Recorded};
 use crate::agent::Status;
 use crate::bead::{BeadId, DevExecution, DevStatus, QaExecution, QaStatus};
 use crate::engine::{AgentReport, Answer, Spent};
 
-/// How many runs of an agent must be known before it gets numbers of its own.
+/// How many runs of an agent must be known before it gets separate numbers.
 const ENOUGH_RUNS: usize = 5;
 
 /// How much a guessed rate counts beside what was seen: as much as this many cases.
@@ -133,7 +133,7 @@ impl Lessons {
         }
     }
 
-    /// Takes a run of an agent, and says whether it came to an end of its own.
+    /// Takes a run of an agent, and says whether it ended by itself.
     fn take_report(&mut self, report: &AgentReport, (kind, memory): (&str, &Memory)) -> bool {
         let took = report.ended_at.duration_since(report.started_at);
         let is_limit = report.status == Status::Limit;
@@ -162,7 +162,7 @@ impl Lessons {
     }
 
     /// Puts what is known in the place of what was guessed.
-    pub fn apply(&self, model: &mut Model) {
+    pub fn apply(&self, model: &mut WorldModel) {
         learn_agents(
             &self.developers,
             &mut model.developer,
@@ -203,7 +203,7 @@ fn learn(seen: &[u64], spread: &mut Spread) {
     }
 }
 
-/// All runs together say what an unknown agent is like; an agent with enough runs has numbers of its own.
+/// All runs together say what an unknown agent is like; an agent with enough runs has separate numbers.
 fn learn_agents(
     seen: &BTreeMap<String, Runs>,
     any: &mut AgentModel,

@@ -98,7 +98,7 @@ pub struct Rates {
 
 /// The world as numbers. Times are in milliseconds.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Model {
+pub struct WorldModel {
     /// A dev agent's run, where nothing is known of the agent. A bead with an estimate takes that long in the middle.
     pub developer: AgentModel,
     /// A QA agent's run, where nothing is known of the agent.
@@ -120,7 +120,7 @@ pub struct Model {
 const SECOND: u64 = 1000;
 const MINUTE: u64 = 60 * SECOND;
 
-impl Default for Model {
+impl Default for WorldModel {
     /// Guesses, for who has no history yet.
     fn default() -> Self {
         let agent = |minutes, cents: u64| AgentModel {
@@ -158,7 +158,7 @@ impl Default for Model {
     }
 }
 
-impl Model {
+impl WorldModel {
     pub(super) fn developer(&self, account: &str) -> &AgentModel {
         self.developers.get(account).unwrap_or(&self.developer)
     }

@@ -1,11 +1,11 @@
-//! One round: the engine is told what the model answers, at the times that the model says.
+//! One round: the engine gets the answers of the model, at the times that the model says.
 
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::answer::{World, after};
-use super::model::Model;
+use super::model::WorldModel;
 use super::recorded::{Counter, Recorded};
 use super::round::{Round, Watch};
 use crate::engine::{Action, Effect, Engine, Entry, Event, Outcome, Settings, Task};
@@ -18,7 +18,7 @@ pub struct Play<'a> {
     /// The beads at its beginning.
     pub tasks: Vec<Task>,
     /// The world as numbers.
-    pub model: &'a Model,
+    pub model: &'a WorldModel,
     /// Where durations and answers come from.
     pub source: Source<'a>,
     /// What draws are made from.
@@ -45,7 +45,7 @@ pub enum Ending {
     Run(Outcome),
     /// Nothing was left to happen, and the engine did not end: the recording ends there, or the engine is at fault.
     Stuck,
-    /// It was given up: too much happened.
+    /// It was stopped: too much happened.
     TooLong,
 }
 
@@ -111,7 +111,7 @@ impl Player<'_> {
             self.now = self.now.max(at);
             self.step(event);
             if let Some(outcome) = self.engine.outcome() {
-                // A recorded run that was gone on with did not end there.
+                // A recorded run that was resumed did not end there.
                 if !(matches!(self.source, Source::Again(_)) && self.is_more_to_come()) {
                     return Ending::Run(outcome);
                 }
@@ -126,7 +126,7 @@ impl Player<'_> {
 
     /// What happens next, and when.
     fn next(&mut self) -> Option<(Timestamp, Event)> {
-        // A run that was has its own wakes, and none while no process was there to be woken.
+        // A recorded run has its own wakes, and none while no process ran.
         let wake = match self.source {
             Source::Again(_) => None,
             Source::Drawn | Source::WhatIf(_) => self.engine.next_wake(),

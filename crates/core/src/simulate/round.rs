@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use super::play::Ending;
 use crate::bead::BeadId;
 use crate::engine::{Action, Effect, EffectId, Entry, Event, Spent, Task};
+use crate::graph::heaviest_path;
 
 /// One round, played to its end.
 #[derive(Debug, Clone)]
@@ -89,7 +90,7 @@ fn between(from: Timestamp, to: Timestamp) -> u64 {
 #[derive(Debug, Default)]
 pub(super) struct Watch {
     /// What is being done for which bead.
-    pending: BTreeMap<EffectId, (BeadId, Kind)>,
+    pending: BTreeMap<EffectId, (BeadId, ActionKind)>,
     claimed: BTreeMap<BeadId, Timestamp>,
     took: BTreeMap<BeadId, u64>,
     /// How many agents and checks run for a bead, and since when there are any.
@@ -101,7 +102,7 @@ pub(super) struct Watch {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ActionKind {
     /// An agent or checks.
     Running,
     /// The last thing that is done for the bead.
@@ -122,17 +123,17 @@ impl Watch {
             | Action::Resolve { .. }
             | Action::Lead { .. }
             | Action::Judge { .. }
-            | Action::Verify { .. } => Kind::Running,
-            Action::Close { .. } => Kind::Close,
-            Action::Block { .. } | Action::Release { .. } => Kind::Last,
+            | Action::Verify { .. } => ActionKind::Running,
+            Action::Close { .. } => ActionKind::Close,
+            Action::Block { .. } | Action::Release { .. } => ActionKind::Last,
             Action::Claim { .. } => {
                 self.claimed.insert(bead.clone(), now);
-                Kind::Other
+                ActionKind::Other
             }
             Action::Cancel => return,
-            _ => Kind::Other,
+            _ => ActionKind::Other,
         };
-        if kind == Kind::Running {
+        if kind == ActionKind::Running {
             self.running.entry(bead.clone()).or_insert((0, now)).0 += 1;
         }
         self.pending.insert(effect.id, (bead.clone(), kind));
@@ -146,14 +147,14 @@ impl Watch {
             return;
         };
         match kind {
-            Kind::Running => self.stopped(now, &bead),
-            Kind::Close | Kind::Last if answer.is_ok() => {
-                self.n_closed += usize::from(kind == Kind::Close);
+            ActionKind::Running => self.stopped(now, &bead),
+            ActionKind::Close | ActionKind::Last if answer.is_ok() => {
+                self.n_closed += usize::from(kind == ActionKind::Close);
                 if let Some(claimed) = self.claimed.remove(&bead) {
                     *self.took.entry(bead).or_default() += between(claimed, now);
                 }
             }
-            Kind::Close | Kind::Last | Kind::Other => {}
+            ActionKind::Close | ActionKind::Last | ActionKind::Other => {}
         }
     }
 
@@ -184,56 +185,26 @@ impl Watch {
         self.n_closed
     }
 
-    /// The longest chain of beads that waited for each other. Beads in a circle, which no store should hold, are in no chain.
+    /// The longest chain of beads that waited for each other, without those that took no time. Beads in a circle, which no store should
+    /// hold, are in no chain.
     pub(super) fn critical_path(&self, tasks: &[Task]) -> Vec<Link> {
-        let known: BTreeMap<&BeadId, &Task> = tasks.iter().map(|task| (&task.id, task)).collect();
-        let mut n_missing: BTreeMap<&BeadId, usize> = BTreeMap::new();
-        let mut dependents: BTreeMap<&BeadId, Vec<&BeadId>> = BTreeMap::new();
-        for task in tasks {
-            let blockers: BTreeSet<&BeadId> = task.waits_for.iter().collect();
-            let blockers = blockers.into_iter().filter(|id| known.contains_key(id));
-            let n = blockers.inspect(|id| dependents.entry(id).or_default().push(&task.id));
-            n_missing.insert(&task.id, n.count());
-        }
-        let mut free: Vec<&BeadId> = (n_missing.iter())
-            .filter(|(_, n)| **n == 0)
-            .map(|(id, _)| *id)
+        let places: BTreeMap<&BeadId, usize> = (tasks.iter().enumerate())
+            .map(|(at, task)| (&task.id, at))
             .collect();
-        // How long the longest chain to a bead takes, and the bead before it.
-        let mut best: BTreeMap<&BeadId, (u64, Option<&BeadId>)> = BTreeMap::new();
-        while let Some(id) = free.pop() {
-            let before = best.get(id).copied().unwrap_or_default();
-            let length = before.0 + self.took.get(id).copied().unwrap_or(0);
-            best.insert(id, (length, before.1));
-            for next in dependents.get(id).into_iter().flatten() {
-                let chain = best.entry(next).or_default();
-                if chain.1.is_none() || length > chain.0 {
-                    *chain = (length, Some(id));
-                }
-                if let Some(n) = n_missing.get_mut(next) {
-                    *n -= 1;
-                    if *n == 0 {
-                        free.push(next);
-                    }
-                }
-            }
-        }
-        self.chain(&best)
-    }
-
-    fn chain(&self, best: &BTreeMap<&BeadId, (u64, Option<&BeadId>)>) -> Vec<Link> {
-        let longest = best.iter().max_by_key(|(id, (length, _))| (*length, *id));
-        let mut at = longest.map(|(id, _)| *id);
-        let mut links = Vec::new();
-        while let Some(bead) = at {
-            let took_ms = self.took.get(bead).copied().unwrap_or(0);
-            links.push(Link {
-                bead: bead.clone(),
-                took_ms,
-            });
-            at = best.get(bead).and_then(|(_, before)| *before);
-        }
-        links.reverse();
-        links
+        let before = |task: &Task| {
+            let blockers = task
+                .waits_for
+                .iter()
+                .filter_map(|id| places.get(id).copied());
+            let blockers: BTreeSet<usize> = blockers.collect();
+            blockers.into_iter().collect()
+        };
+        let before: Vec<Vec<usize>> = tasks.iter().map(before).collect();
+        let took = |at: usize| self.took.get(&tasks[at].id).copied().unwrap_or(0);
+        let links = heaviest_path(&before, took).into_iter().map(|at| Link {
+            bead: tasks[at].id.clone(),
+            took_ms: took(at),
+        });
+        links.filter(|link| link.took_ms > 0).collect()
     }
 }

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::engine::{
-    Action, Backoff, Cap, Caps, Effect, Event, Head, Integration, Leader, Outcome, Spent, Standing,
-    replay,
+    Action, Backoff, Cap, Caps, Effect, Event, Head, Integration, Leader, Outcome, Spent,
+    TaskState, replay,
 };
 use crate::issue::Fence;
 
@@ -43,7 +43,7 @@ fn task(n: usize, waits_for: &[usize]) -> Task {
         branch: format!("feature/{n}"),
         worktree: format!("../{n}"),
         is_merge: false,
-        standing: Standing::Open,
+        standing: TaskState::Open,
         waits_for: waits_for.iter().map(|n| id(*n)).collect(),
         is_put_off: false,
         is_gate: false,
@@ -63,12 +63,12 @@ fn task(n: usize, waits_for: &[usize]) -> Task {
     }
 }
 
-fn fixed(develop: u64, judge: u64) -> Model {
+fn fixed(develop: u64, judge: u64) -> WorldModel {
     let agent = |ms| AgentModel {
         time_ms: Spread::Fixed(ms),
         cost_micros: Spread::Fixed(1_000_000),
     };
-    Model {
+    WorldModel {
         developer: agent(develop),
         judge: agent(judge),
         checks_ms: Spread::Fixed(1),
@@ -80,13 +80,13 @@ fn fixed(develop: u64, judge: u64) -> Model {
             limits: 0.0,
             conflicts: 0.0,
         },
-        ..Model::default()
+        ..WorldModel::default()
     }
 }
 
 /// Everything that can go wrong, often.
-fn rough() -> Model {
-    Model {
+fn rough() -> WorldModel {
+    WorldModel {
         rates: Rates {
             developer_fails: 0.1,
             attempt_fails: 0.3,
@@ -94,11 +94,11 @@ fn rough() -> Model {
             limits: 0.1,
             conflicts: 0.2,
         },
-        ..Model::default()
+        ..WorldModel::default()
     }
 }
 
-fn play(settings: &Settings, tasks: &[Task], model: &Model, source: Source<'_>) -> Round {
+fn play(settings: &Settings, tasks: &[Task], model: &WorldModel, source: Source<'_>) -> Round {
     Play {
         settings: settings.clone(),
         tasks: tasks.to_vec(),
@@ -225,12 +225,12 @@ fn history_takes_the_place_of_guesses() {
     let mut lessons = Lessons::default();
     lessons.take_run(&recorded);
     assert_eq!(lessons.n_runs(), 30);
-    let mut learned = Model::default();
+    let mut learned = WorldModel::default();
     lessons.apply(&mut learned);
     assert_eq!(learned.developer.time_ms.middle(), 120_000);
     assert_eq!(learned.judges["codex"].time_ms.middle(), 30_000);
     assert_eq!(learned.judges["codex"].cost_micros.middle(), 1_000_000);
-    assert!(learned.rates.attempt_fails < Model::default().rates.attempt_fails);
+    assert!(learned.rates.attempt_fails < WorldModel::default().rates.attempt_fails);
 }
 
 #[test]
@@ -291,7 +291,7 @@ proptest! {
         prop_assert!(matches!(first.ending, Ending::Run(_)), "{:?}", first.ending);
         let recorded = Recorded::new(&first.entries).expect("something happened");
         prop_assert_eq!(recorded.tasks().len(), n);
-        let again = play(&settings, &tasks, &Model::default(), Source::Again(&recorded));
+        let again = play(&settings, &tasks, &WorldModel::default(), Source::Again(&recorded));
         prop_assert_eq!(launched(&first), launched(&again));
         prop_assert_eq!(&first.ending, &again.ending);
         let head = Head::new(settings, "test", "mark", Timestamp::UNIX_EPOCH);
@@ -305,7 +305,7 @@ proptest! {
         let model = fixed(10, 3);
         let first = play(&settings(2), &tasks, &model, Source::Drawn);
         let recorded = Recorded::new(&first.entries).expect("something happened");
-        let wider = play(&settings(20), &tasks, &Model::default(), Source::WhatIf(&recorded));
+        let wider = play(&settings(20), &tasks, &WorldModel::default(), Source::WhatIf(&recorded));
         prop_assert_eq!(&wider.ending, &Ending::Run(Outcome::Done));
         prop_assert!(wider.makespan_ms() <= first.makespan_ms());
         prop_assert_eq!(wider.makespan_ms(), wider.critical_ms(), "nothing waits for a worker");

@@ -26,6 +26,10 @@ pub mod field {
     pub const NOTES: &str = "notes";
     /// When it was made.
     pub const CREATED_AT: &str = "created_at";
+    /// When the work on it began.
+    pub const STARTED_AT: &str = "started_at";
+    /// When it is due.
+    pub const DUE_AT: &str = "due_at";
     /// When it last changed.
     pub const UPDATED_AT: &str = "updated_at";
     /// When it was closed.
@@ -34,6 +38,15 @@ pub mod field {
     pub const CLOSE_REASON: &str = "close_reason";
     /// Until when it is put off.
     pub const DEFER_UNTIL: &str = "defer_until";
+    /// Its moments.
+    pub const TIMES: [&str; 6] = [
+        CREATED_AT,
+        UPDATED_AT,
+        STARTED_AT,
+        CLOSED_AT,
+        DUE_AT,
+        DEFER_UNTIL,
+    ];
     /// How long it is expected to take. A bead of a plan has it below `metadata`, the real `bd` beside the title.
     pub const ESTIMATED_MINUTES: &str = "estimated_minutes";
     /// The group that a bead belongs to: in a file at the top, in a store below `metadata`.

@@ -42,17 +42,17 @@ fn silent_since(time: &str, more: &Value) -> Record {
 }
 
 fn step(record: &Record, worker: Worker) -> &'static str {
-    word(&decide(&Watched::of_record(record), worker, time(NOW)))
+    word(&decide(&WatchedBead::of_record(record), worker, time(NOW)))
 }
 
-fn word(step: &Step) -> &'static str {
+fn word(step: &Decision) -> &'static str {
     match step {
-        Step::Fresh => "fresh",
-        Step::Nobody => "nobody",
-        Step::Waits => "waits",
-        Step::Nudge => "nudge",
-        Step::Restart(_) => "restart",
-        Step::GiveUp(_) => "give up",
+        Decision::Fresh => "fresh",
+        Decision::Nobody => "nobody",
+        Decision::Waits => "waits",
+        Decision::Nudge => "nudge",
+        Decision::Restart(_) => "restart",
+        Decision::GiveUp(_) => "give up",
     }
 }
 
@@ -77,7 +77,7 @@ fn g_8_the_last_attempt_goes_before_the_last_change_and_that_before_the_making()
         (json!({}), None),
     ] {
         assert_eq!(
-            Watched::of_record(&record(&rest)).last_activity,
+            WatchedBead::of_record(&record(&rest)).last_activity,
             expected.map(time),
             "{rest}"
         );
@@ -94,7 +94,7 @@ fn g_8_the_last_attempt_goes_before_the_last_change_and_that_before_the_making()
         lease_until: time(NOW),
     });
     assert_eq!(
-        Watched::of_record(&held).last_activity,
+        WatchedBead::of_record(&held).last_activity,
         Some(time(changed)),
         "a claim is a sign of life"
     );
@@ -148,8 +148,8 @@ fn g_8_a_bead_is_started_again_five_times_and_then_given_up() {
     for n in 1..=MAX_RESTARTS {
         assert!(
             matches!(
-                decide(&Watched::of_record(&bead), Worker::Unknown, now),
-                Step::Restart(_)
+                decide(&WatchedBead::of_record(&bead), Worker::Unknown, now),
+                Decision::Restart(_)
             ),
             "{n}"
         );
@@ -163,13 +163,13 @@ fn g_8_a_bead_is_started_again_five_times_and_then_given_up() {
         assert_eq!(change.comments.len(), 1);
         bead.issue = change.issue;
         assert_eq!(
-            decide(&Watched::of_record(&bead), Worker::Unknown, now),
-            Step::Fresh,
+            decide(&WatchedBead::of_record(&bead), Worker::Unknown, now),
+            Decision::Fresh,
             "it has just begun"
         );
         now += Duration::from_hours(2);
     }
-    let Step::GiveUp(why) = decide(&Watched::of_record(&bead), Worker::Unknown, now) else {
+    let Decision::GiveUp(why) = decide(&WatchedBead::of_record(&bead), Worker::Unknown, now) else {
         panic!("it is started again for ever");
     };
     let edits = given_up(&bead.issue, &why, "dog", &at(NOW));
@@ -266,7 +266,7 @@ fn g_8_the_times_of_a_file_are_read_in_both_dialects() {
             Some(tried),
         ),
     ] {
-        let seen = Watched::of_bead(&file(&rest));
+        let seen = WatchedBead::of_bead(&file(&rest));
         assert_eq!(seen.last_activity, expected.map(time), "{rest}");
     }
 }
@@ -277,7 +277,7 @@ fn g_8_a_file_is_started_again_five_times_and_then_failed() {
     let mut bead = file(&json!({"assignee": "a", "last_updated": changed, "odd": 1}));
     let mut now = time(NOW);
     for n in 1..=MAX_RESTARTS {
-        let decided = decide(&Watched::of_bead(&bead), Worker::Unknown, now);
+        let decided = decide(&WatchedBead::of_bead(&bead), Worker::Unknown, now);
         assert_eq!(word(&decided), "restart", "{n}");
         bead = read(restarted_file(
             &bead,
@@ -288,7 +288,7 @@ fn g_8_a_file_is_started_again_five_times_and_then_failed() {
         assert_eq!(bead.meta("restart_count"), Some(&json!(n)));
         now += Duration::from_hours(2);
     }
-    let decided = decide(&Watched::of_bead(&bead), Worker::Unknown, now);
+    let decided = decide(&WatchedBead::of_bead(&bead), Worker::Unknown, now);
     assert_eq!(word(&decided), "give up");
     let bead = read(given_up_file(&bead, "why", &at(NOW)));
     assert_eq!(bead.status, dod::DodStatus::Failed);

@@ -6,15 +6,15 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::{FAILURE_REASON, LAST_RESTART, WAITING, failure_reason, restart_reason};
+use super::{WAITING, failure_reason, restart_reason};
 use crate::bead;
 use crate::dod::{DodBead, DodStatus};
 use crate::issue::{Comment, Edit, Issue, Label, Record};
-use crate::vocabulary::{label, metadata, ralph_meta};
+use crate::vocabulary::{Status, field, label, metadata, ralph_meta};
 
 /// What must be known of a bead to decide about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Watched {
+pub struct WatchedBead {
     /// Its id.
     pub id: String,
     /// What it is called.
@@ -25,24 +25,24 @@ pub struct Watched {
     pub last_activity: Option<Timestamp>,
     /// How often a watchdog started it again.
     pub restart_count: u64,
-    /// Whether a label of its own says that it waits for a person.
+    /// Whether it has a label that says that it waits for a person.
     pub waits: bool,
 }
 
-impl Watched {
+impl WatchedBead {
     /// A bead of a store.
     pub fn of_record(record: &Record) -> Self {
         let issue = &record.issue;
         let meta = meta(issue);
-        let said = meta_time(meta, "last_attempt")
-            .or_else(|| issue.time("updated_at"))
-            .or_else(|| issue.time("created_at"));
+        let said = meta_time(meta, ralph_meta::LAST_ATTEMPT)
+            .or_else(|| issue.time(field::UPDATED_AT))
+            .or_else(|| issue.time(field::CREATED_AT));
         let claimed = record.claim.as_ref().map(|claim| claim.claimed_at);
         Self {
             id: issue.id().to_string(),
             title: issue.title().to_owned(),
             assignee: issue.assignee().map(str::to_owned),
-            last_activity: latest([said, claimed, meta_time(meta, LAST_RESTART)]),
+            last_activity: latest([said, claimed, meta_time(meta, ralph_meta::LAST_RESTART)]),
             restart_count: restart_count(meta),
             waits: WAITING.iter().any(|label| issue.has_label(label)),
         }
@@ -51,22 +51,21 @@ impl Watched {
     /// A bead in a file; the two dialects write its times under different names.
     pub fn of_bead(bead: &DodBead) -> Self {
         let document = &bead.document;
-        let meta = document
-            .get(metadata::RALPH_META)
-            .and_then(Value::as_object);
-        let said = meta_time(meta, "last_attempt")
+        let meta = file_meta(bead);
+        let meta = Some(&meta);
+        let said = meta_time(meta, ralph_meta::LAST_ATTEMPT)
             .or_else(|| meta_time(Some(document), "last_updated"))
-            .or_else(|| meta_time(Some(document), "updated_at"))
-            .or_else(|| meta_time(Some(document), "created_at"))
-            .or_else(|| meta_time(meta, "created_at"));
-        let assignee = document.get("assignee").and_then(Value::as_str);
-        let labels = document.get("labels").and_then(Value::as_array);
+            .or_else(|| meta_time(Some(document), field::UPDATED_AT))
+            .or_else(|| meta_time(Some(document), field::CREATED_AT))
+            .or_else(|| meta_time(meta, field::CREATED_AT));
+        let assignee = document.get(field::ASSIGNEE).and_then(Value::as_str);
+        let labels = document.get(field::LABELS).and_then(Value::as_array);
         let mut labels = labels.into_iter().flatten().filter_map(Value::as_str);
         Self {
             id: bead.id.clone(),
             title: bead.title.clone(),
             assignee: assignee.filter(|it| !it.is_empty()).map(str::to_owned),
-            last_activity: latest([said, None, meta_time(meta, LAST_RESTART)]),
+            last_activity: latest([said, None, meta_time(meta, ralph_meta::LAST_RESTART)]),
             restart_count: restart_count(meta),
             waits: labels.any(|label| WAITING.contains(&label)),
         }
@@ -102,22 +101,22 @@ pub fn restarted(issue: &Issue, why: &str, actor: &str, now: &bead::Timestamp) -
     let count = restart_count(meta(issue)).saturating_add(1);
     let set = [
         (ralph_meta::RESTART_COUNT, json!(count)),
-        (LAST_RESTART, json!(now)),
+        (ralph_meta::LAST_RESTART, json!(now)),
     ];
-    let text = restart_reason("open", count, why);
+    let text = restart_reason(Status::Open.as_str(), count, why);
     let mut edits = vec![Edit::Reopen, merged(issue, set)];
     edits.extend(remark(&text, actor, now));
     edits
 }
 
-/// What gives a bead up, so that it waits for a person (Z-1).
+/// What blocks a bead, so that it waits for a person (Z-1).
 pub fn given_up(issue: &Issue, why: &str, actor: &str, now: &bead::Timestamp) -> Vec<Edit> {
     let reason = failure_reason(restart_count(meta(issue)), why);
     let human = Label::parse(label::HUMAN).expect("a word is a label");
     let mut edits = vec![
-        Edit::Status("blocked".to_owned()),
+        Edit::Status(Status::Blocked.into()),
         Edit::AddLabel(human),
-        merged(issue, [(FAILURE_REASON, json!(reason))]),
+        merged(issue, [(ralph_meta::FAILURE_REASON, json!(reason))]),
     ];
     edits.extend(remark(&format!("watchdog: {reason}"), actor, now));
     edits
@@ -146,27 +145,24 @@ pub fn restarted_file(bead: &DodBead, why: &str, now: &bead::Timestamp) -> Map<S
     let mut meta = file_meta(bead);
     let count = restart_count(Some(&meta)).saturating_add(1);
     meta.insert(ralph_meta::RESTART_COUNT.to_owned(), json!(count));
-    meta.insert(LAST_RESTART.to_owned(), json!(now));
+    meta.insert(ralph_meta::LAST_RESTART.to_owned(), json!(now));
     let status = DodStatus::Pending;
     let said = restart_reason(status.as_str(), count, why);
     changed(bead, status, meta, &said, now)
 }
 
-/// The document of a bead that is given up.
+/// The document of a bead that failed for good.
 pub fn given_up_file(bead: &DodBead, why: &str, now: &bead::Timestamp) -> Map<String, Value> {
     let mut meta = file_meta(bead);
     let reason = failure_reason(restart_count(Some(&meta)), why);
-    meta.insert(FAILURE_REASON.to_owned(), json!(reason));
+    meta.insert(ralph_meta::FAILURE_REASON.to_owned(), json!(reason));
     let said = format!("watchdog: {reason}");
     changed(bead, DodStatus::Failed, meta, &said, now)
 }
 
 fn file_meta(bead: &DodBead) -> Map<String, Value> {
-    let meta = bead
-        .document
-        .get(metadata::RALPH_META)
-        .and_then(Value::as_object);
-    meta.cloned().unwrap_or_default()
+    let meta = bead.document.get(metadata::RALPH_META);
+    meta.and_then(Value::as_object).cloned().unwrap_or_default()
 }
 
 fn changed(
@@ -177,14 +173,14 @@ fn changed(
     now: &bead::Timestamp,
 ) -> Map<String, Value> {
     let mut document = bead.document.clone();
-    document.insert("status".to_owned(), status.as_str().into());
+    document.insert(field::STATUS.to_owned(), status.as_str().into());
     document.insert("last_updated".to_owned(), json!(now));
     document.insert("last_error".to_owned(), said.into());
     document.insert(metadata::RALPH_META.to_owned(), meta.into());
     document
 }
 
-/// What watchdogs did so far, in all (G-9).
+/// What watchdogs did so far (G-9).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     /// How often they looked.
@@ -195,7 +191,7 @@ pub struct Counts {
     pub nudges_sent: u64,
     /// How many beads they put back to open.
     pub restarts_done: u64,
-    /// How many they gave up.
+    /// How many they blocked.
     pub failures: u64,
 }
 

@@ -7,8 +7,8 @@ use std::io::Read as _;
 use std::time::Duration;
 
 use beads_ralph_core::agent::{
-    Adapter, Budget, Call, Context, End, Ending, Files, Halt, Input, Invocation, Outcome, Reader,
-    Spent, Status, Tokens,
+    Adapter, Budget, Call, Context, Ending, Files, Halt, Input, Invocation, Outcome, ProcessEnd,
+    Reader, SpentSoFar, Status, Tokens,
 };
 use camino::{Utf8Path, Utf8PathBuf};
 use thiserror::Error;
@@ -51,7 +51,7 @@ pub struct Job<'a> {
 
 pub trait Observer {
     /// It does something else now, or something is known about it that was not.
-    fn seen(&mut self, activity: Option<&str>, session: Option<&str>, spent: &Spent);
+    fn seen(&mut self, activity: Option<&str>, session: Option<&str>, spent: &SpentSoFar);
 
     /// Time passes, about five times a second.
     fn tick(&mut self, _elapsed: Duration) {}
@@ -64,7 +64,7 @@ pub trait Observer {
 pub struct Quiet;
 
 impl Observer for Quiet {
-    fn seen(&mut self, _: Option<&str>, _: Option<&str>, _: &Spent) {}
+    fn seen(&mut self, _: Option<&str>, _: Option<&str>, _: &SpentSoFar) {}
 }
 
 /// Why an agent could not be run for reasons that are ours. Whatever is wrong with the agent or its program is an [`Outcome`].
@@ -202,9 +202,9 @@ impl Job<'_> {
 }
 
 /// The outcome of a program that was not started, unless the fault is ours.
-fn not_started(error: UnitError) -> Result<End, AgentError> {
+fn not_started(error: UnitError) -> Result<ProcessEnd, AgentError> {
     match error {
-        UnitError::Program { is_temporary, .. } => Ok(End::NotStarted {
+        UnitError::Program { is_temporary, .. } => Ok(ProcessEnd::NotStarted {
             reason: error.to_string(),
             is_temporary,
         }),
@@ -233,9 +233,9 @@ fn ending(ended: &Ended, over: Option<String>, limits: Limits) -> Ending {
         }
     });
     let end = match ended.ending {
-        process::Ending::Exited(code) => End::Exited(code),
-        process::Ending::Signalled(signal) => End::Signalled(signal),
-        process::Ending::Unknown => End::Lost,
+        process::Ending::Exited(code) => ProcessEnd::Exited(code),
+        process::Ending::Signalled(signal) => ProcessEnd::Signalled(signal),
+        process::Ending::Unknown => ProcessEnd::Lost,
     };
     Ending { end, halt }
 }
@@ -392,7 +392,7 @@ mod tests {
                 is_missing: false,
                 is_temporary: passes,
             };
-            let expected = End::NotStarted {
+            let expected = ProcessEnd::NotStarted {
                 reason: "cannot start 'claude': why ever".to_owned(),
                 is_temporary: passes,
             };

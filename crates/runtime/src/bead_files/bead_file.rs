@@ -2,7 +2,7 @@
 
 use beads_ralph_core::bead::{FieldError, Timestamp, Verifier, error_code};
 use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_core::dod::{self, DodBead, DodStatus, Progress};
+use beads_ralph_core::dod::{self, DodBead, DodStatus, RunProgress};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Map, Value, json};
 use thiserror::Error;
@@ -154,7 +154,7 @@ impl BeadFile {
     /// read: an agent that edits its own checks changes nothing, and what it wrote is handed back to be kept.
     pub fn write(
         &mut self,
-        progress: &Progress,
+        progress: &RunProgress,
         version: &str,
         now: &Timestamp,
     ) -> Result<Written, BeadFileError> {

@@ -5,10 +5,9 @@
 
 use beads_ralph_core::diag::did_you_mean;
 use beads_ralph_core::text::{LineIndex, excerpt, visible};
+use beads_ralph_core::tree::{Entry, Node, parse_toml};
 use camino::Utf8Path;
 use serde::Deserialize;
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
 
 use super::{ConfigError, meant};
 use crate::os::files;
@@ -71,89 +70,78 @@ fn read(bytes: &[u8]) -> Result<Project, String> {
 type Fault = (usize, String);
 
 fn parse(text: &str) -> Result<Project, Fault> {
-    let table = DeTable::parse(text).map_err(|error| {
-        let at = error.span().map_or(text.len(), |span| span.start);
-        (at, format!("invalid TOML: {}", visible(error.message())))
-    })?;
+    let root = parse_toml(text)
+        .map_err(|unreadable| (unreadable.span.start(), visible(&unreadable.message)))?;
     let mut project = Project::default();
-    for (key, value) in table.get_ref() {
-        match &**key.get_ref() {
+    for (key, value) in root.as_table().unwrap_or_default() {
+        match &*key.value {
             "gates" => project.gates = gates(value)?,
             "coverage" => project.coverage = coverage(value)?,
             name if TABLES.contains(&name) || did_you_mean(name, TABLES).is_none() => {}
-            name => return Err(unknown(key.span().start, "table", name, &TABLES)),
+            name => return Err(unknown(key.span.start(), "table", name, &TABLES)),
         }
     }
     Ok(project)
 }
 
-fn gates(value: &Spanned<DeValue<'_>>) -> Result<GatesKey, Fault> {
+fn gates(value: &Node) -> Result<GatesKey, Fault> {
     let mut gates = GatesKey::default();
     for (key, value) in table("gates", value)? {
-        let gate = match &**key.get_ref() {
+        let gate = match &*key.value {
             "build" => &mut gates.build,
             "typecheck" => &mut gates.typecheck,
             "lint" => &mut gates.lint,
             "test" => &mut gates.test,
             name => {
                 let known = ["build", "typecheck", "lint", "test"];
-                return Err(unknown(key.span().start, "key", name, &known));
+                return Err(unknown(key.span.start(), "key", name, &known));
             }
         };
-        *gate = Some(string(&format!("gates.{}", key.get_ref()), value)?);
+        *gate = Some(string(&format!("gates.{}", key.value), value)?);
     }
     Ok(gates)
 }
 
-fn coverage(value: &Spanned<DeValue<'_>>) -> Result<Coverage, Fault> {
+fn coverage(value: &Node) -> Result<Coverage, Fault> {
     let mut coverage = Coverage::default();
     for (key, value) in table("coverage", value)? {
-        match &**key.get_ref() {
+        match &*key.value {
             "applicable" => {
-                let DeValue::Boolean(is_applicable) = value.get_ref() else {
-                    return Err(expected("coverage.applicable", value, "true or false"));
-                };
-                coverage.is_applicable = *is_applicable;
+                let is_applicable = value.as_bool();
+                coverage.is_applicable = is_applicable
+                    .ok_or_else(|| expected("coverage.applicable", value, "true or false"))?;
             }
-            "threshold" => coverage.threshold = percentage("coverage.threshold", value)?,
+            "threshold" => {
+                let number = value.number().filter(|number| *number <= 100);
+                coverage.threshold = number.ok_or_else(|| {
+                    expected("coverage.threshold", value, "a whole number from 0 to 100")
+                })?;
+            }
             "report-location" => {
                 let location = string("coverage.report-location", value)?;
                 coverage.report_location = Some(location).filter(|path| !path.trim().is_empty());
             }
             name => {
                 let known = ["applicable", "threshold", "report-location"];
-                return Err(unknown(key.span().start, "key", name, &known));
+                return Err(unknown(key.span.start(), "key", name, &known));
             }
         }
     }
     Ok(coverage)
 }
 
-fn table<'v, 't>(key: &str, value: &'v Spanned<DeValue<'t>>) -> Result<&'v DeTable<'t>, Fault> {
-    match value.get_ref() {
-        DeValue::Table(table) => Ok(table),
-        _ => Err(expected(key, value, &format!("a table: [{key}]"))),
-    }
+fn table<'v>(key: &str, value: &'v Node) -> Result<&'v [Entry], Fault> {
+    let entries = value.as_table();
+    entries.ok_or_else(|| expected(key, value, &format!("a table: [{key}]")))
 }
 
-fn string(key: &str, value: &Spanned<DeValue<'_>>) -> Result<String, Fault> {
-    match value.get_ref() {
-        DeValue::String(text) => Ok(text.to_string()),
-        _ => Err(expected(key, value, "a text in quotes")),
-    }
+fn string(key: &str, value: &Node) -> Result<String, Fault> {
+    let text = value.as_text().map(str::to_owned);
+    text.ok_or_else(|| expected(key, value, "a text in quotes"))
 }
 
-fn percentage(key: &str, value: &Spanned<DeValue<'_>>) -> Result<u32, Fault> {
-    let number = match value.get_ref() {
-        DeValue::Integer(number) => u32::from_str_radix(number.as_str(), number.radix()).ok(),
-        _ => None,
-    };
-    let number = number.filter(|number| *number <= 100);
-    number.ok_or_else(|| expected(key, value, "a whole number from 0 to 100"))
-}
-
-fn expected(key: &str, value: &Spanned<DeValue<'_>>, what: &str) -> Fault {
-    (value.span().start, format!("`{key}`: expected {what}"))
+fn expected(key: &str, value: &Node, what: &str) -> Fault {
+    (value.span.start(), format!("`{key}`: expected {what}"))
 }
 
 fn unknown(at: usize, what: &str, name: &str, known: &[&str]) -> Fault {

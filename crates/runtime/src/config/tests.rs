@@ -190,7 +190,7 @@ fn z_13_there_are_caps_and_they_can_be_changed_and_taken_away() {
         .unwrap_err()
         .to_string();
     assert!(
-        error.contains("`budgets.team.turns` must be more than nothing"),
+        error.contains("`budgets.team.turns` must be greater than 0"),
         "{error}"
     );
 }
@@ -253,15 +253,15 @@ fn z_22_what_is_wrong_with_an_adapter_is_said_with_its_line() {
         ),
         (
             "agents:\n  default: cluade\n",
-            "line 2: agents.default: there is no agent `cluade`; did you mean `claude`?",
+            "line 2: agents.default: unknown agent `cluade`; did you mean `claude`?",
         ),
         (
             "agents: {default: command}\n",
-            "line 1: agents.default: there is no agent `command`",
+            "line 1: agents.default: unknown agent `command`",
         ),
         (
             "agents:\n  adapters:\n    claude:\n      price: {default: {input: -1, output: 2}}\n",
-            "`price.default` holds a number that is no price",
+            "`price.default` has a number that cannot be a price",
         ),
         (
             "agents:\n  adapters:\n    x: {executable: x, call: [['{modl}']]}\n",
@@ -273,7 +273,7 @@ fn z_22_what_is_wrong_with_an_adapter_is_said_with_its_line() {
         ),
         (
             "agents:\n  adapters:\n    x: {executable: x, read: {rules: [{when: {a: 1}}]}}\n",
-            "'a' is no JSON pointer",
+            "'a' is not a JSON pointer",
         ),
         (
             "agents:\n  adapters:\n    x: {executable: x, read: {rules: [{add: {session: /a}}]}}\n",

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use beads_ralph_core::agent::Outcome;
 use beads_ralph_core::bead::{BeadId, Timestamp, Verifier};
 use beads_ralph_core::check::{CheckRecord, is_green, verdict};
-use beads_ralph_core::dod::{DodBead, Progress, of_issue};
+use beads_ralph_core::dod::{DodBead, RunProgress, of_issue};
 use beads_ralph_core::issue::{Edit, Fence, Holder, Label, new_comment};
 use beads_ralph_core::vocabulary::{Status, label, metadata as keys};
 use camino::Utf8Path;
@@ -38,11 +38,15 @@ pub trait Keeper {
     fn bead(&self) -> &DodBead;
 
     /// How far the work is. The answer is something that people should know.
-    fn save(&mut self, progress: &Progress, version: &str) -> Result<Option<String>, KeeperError>;
+    fn save(
+        &mut self,
+        progress: &RunProgress,
+        version: &str,
+    ) -> Result<Option<String>, KeeperError>;
 
     fn end(
         &mut self,
-        progress: &Progress,
+        progress: &RunProgress,
         verdict: Verdict,
         version: &str,
     ) -> Result<Option<String>, KeeperError>;
@@ -111,7 +115,11 @@ impl Keeper for FileKeeper {
         self.file.bead()
     }
 
-    fn save(&mut self, progress: &Progress, version: &str) -> Result<Option<String>, KeeperError> {
+    fn save(
+        &mut self,
+        progress: &RunProgress,
+        version: &str,
+    ) -> Result<Option<String>, KeeperError> {
         let now = Timestamp::from_instant(clock::now());
         let written = self.file.write(progress, version, &now)?;
         Ok(self.keep(written))
@@ -119,7 +127,7 @@ impl Keeper for FileKeeper {
 
     fn end(
         &mut self,
-        progress: &Progress,
+        progress: &RunProgress,
         verdict: Verdict,
         version: &str,
     ) -> Result<Option<String>, KeeperError> {
@@ -216,7 +224,7 @@ impl<'a> StoreKeeper<'a> {
     }
 
     /// What the run sets in `metadata.ralph_meta`, beside what others put there.
-    fn meta(&self, progress: &Progress, version: &str) -> Result<Edit, KeeperError> {
+    fn meta(&self, progress: &RunProgress, version: &str) -> Result<Edit, KeeperError> {
         let record = self.store.get(std::slice::from_ref(&self.id))?.pop();
         let issue = record.map(|record| record.issue);
         let metadata = issue.as_ref().and_then(|issue| issue.metadata());
@@ -252,7 +260,11 @@ impl Keeper for StoreKeeper<'_> {
         &self.bead
     }
 
-    fn save(&mut self, progress: &Progress, version: &str) -> Result<Option<String>, KeeperError> {
+    fn save(
+        &mut self,
+        progress: &RunProgress,
+        version: &str,
+    ) -> Result<Option<String>, KeeperError> {
         let meta = self.meta(progress, version)?;
         self.write(vec![meta])?;
         Ok(None)
@@ -260,7 +272,7 @@ impl Keeper for StoreKeeper<'_> {
 
     fn end(
         &mut self,
-        progress: &Progress,
+        progress: &RunProgress,
         verdict: Verdict,
         version: &str,
     ) -> Result<Option<String>, KeeperError> {

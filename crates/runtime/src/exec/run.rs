@@ -1,4 +1,4 @@
-//! One run of the loop: what [`Pursuit`] wants is done here.
+//! One run of the loop: what [`RetryLoop`] wants is done here.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -7,7 +7,8 @@ use beads_ralph_core::agent::Outcome;
 use beads_ralph_core::bead::Timestamp;
 use beads_ralph_core::check::{CheckRecord, is_green, no_verdict, summary};
 use beads_ralph_core::dod::{
-    AgentEnd, DodBead, DodStatus, End, Feedback, Moment, Progress, Pursuit, Settings, Step, prompt,
+    AgentEnd, DodBead, DodStatus, Feedback, Moment, RetryEnd, RetryLoop, RetrySettings, RetryStep,
+    RunProgress, prompt,
 };
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Serialize;
@@ -29,8 +30,8 @@ pub(super) struct Run<'a> {
     listener: &'a mut dyn Listener,
     started: Instant,
     bead: DodBead,
-    pursuit: Pursuit,
-    progress: Progress,
+    pursuit: RetryLoop,
+    progress: RunProgress,
     feedback: Vec<Feedback>,
     receipt: Receipt,
     evidence: Option<Utf8PathBuf>,
@@ -57,7 +58,7 @@ impl<'a> Run<'a> {
         workshop: &'a Workshop<'a>,
         keeper: &'a mut dyn Keeper,
         worker: Option<&'a mut dyn Worker>,
-        settings: Settings,
+        settings: RetrySettings,
         listener: &'a mut dyn Listener,
     ) -> Self {
         let bead = keeper.bead().clone();
@@ -67,8 +68,8 @@ impl<'a> Run<'a> {
             listener,
             started: clock::monotonic(),
             max_iterations: settings.max_iterations,
-            pursuit: Pursuit::new(settings),
-            progress: Progress::begun(bead.total_attempts()),
+            pursuit: RetryLoop::new(settings),
+            progress: RunProgress::begun(bead.total_attempts()),
             feedback: Feedback::noted(&bead),
             receipt: Receipt::noted(&bead),
             evidence: None,
@@ -86,14 +87,16 @@ impl Run<'_> {
         let ending = loop {
             step = match step {
                 // What is decided is decided: a signal that comes now changes nothing.
-                Step::End(End::Completed) => break Ending::Completed,
-                Step::End(End::Red) if !self.is_over() => break Ending::Red,
-                Step::End(End::Failed(reason)) if !self.is_over() => break Ending::Failed(reason),
+                RetryStep::End(RetryEnd::Completed) => break Ending::Completed,
+                RetryStep::End(RetryEnd::Red) if !self.is_over() => break Ending::Red,
+                RetryStep::End(RetryEnd::Failed(reason)) if !self.is_over() => {
+                    break Ending::Failed(reason);
+                }
                 _ if self.is_over() => break Ending::Interrupted,
-                Step::Agent { iteration } => self.agent(iteration)?,
-                Step::Verify { iteration } => self.verify(iteration)?,
-                Step::Wait { time, why } => self.wait(time, &why),
-                Step::End(_) => break Ending::Interrupted,
+                RetryStep::Agent { iteration } => self.agent(iteration)?,
+                RetryStep::Verify { iteration } => self.verify(iteration)?,
+                RetryStep::Wait { time, why } => self.wait(time, &why),
+                RetryStep::End(_) => break Ending::Interrupted,
             };
         };
         self.finish(ending)
@@ -110,9 +113,9 @@ impl Run<'_> {
         }
     }
 
-    fn agent(&mut self, iteration: u32) -> Result<Step, KeeperError> {
+    fn agent(&mut self, iteration: u32) -> Result<RetryStep, KeeperError> {
         if let Some(reason) = exceeded(self.workshop.budget, &self.receipt) {
-            return Ok(Step::End(End::Failed(reason)));
+            return Ok(RetryStep::End(RetryEnd::Failed(reason)));
         }
         if self.progress.attempt_count != iteration {
             self.progress.attempt_count = iteration;
@@ -169,14 +172,14 @@ impl Run<'_> {
     }
 
     /// The step after an agent's end. The next agent gets its failure as feedback.
-    fn after_agent(&mut self, end: AgentEnd) -> Step {
+    fn after_agent(&mut self, end: AgentEnd) -> RetryStep {
         let is_idle = end == AgentEnd::Done { has_changed: false };
         let at = self.moment();
         let step = self.pursuit.agent_ended(end.clone(), at);
         let reason = match end {
             AgentEnd::Failed(reason) | AgentEnd::Hopeless(reason) => Some(reason),
-            AgentEnd::Done { .. } if is_idle && !matches!(step, Step::Verify { .. }) => {
-                Some(Pursuit::NO_CHANGE.to_owned())
+            AgentEnd::Done { .. } if is_idle && !matches!(step, RetryStep::Verify { .. }) => {
+                Some(RetryLoop::NO_CHANGE.to_owned())
             }
             AgentEnd::Done { .. } | AgentEnd::Limit { .. } => None,
         };
@@ -196,7 +199,7 @@ impl Run<'_> {
         step
     }
 
-    fn verify(&mut self, iteration: u32) -> Result<Step, KeeperError> {
+    fn verify(&mut self, iteration: u32) -> Result<RetryStep, KeeperError> {
         let n_blind = self.pursuit.n_blind();
         let mut records = match self.check_directory(iteration) {
             Ok(directory) => self.checked(&directory),
@@ -297,7 +300,7 @@ impl Run<'_> {
         }
     }
 
-    fn wait(&mut self, time: Duration, why: &str) -> Step {
+    fn wait(&mut self, time: Duration, why: &str) -> RetryStep {
         let until = clock::monotonic() + time;
         loop {
             let left = until.saturating_duration_since(clock::monotonic());

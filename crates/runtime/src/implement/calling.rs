@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use beads_ralph_core::agent::{
-    Call, Context, Outcome, Part, Permissions, Session, Status as AgentStatus, Tokens,
+    AgentRole, Call, Context, Outcome, Permissions, Session, Status as AgentStatus, Tokens,
 };
 use beads_ralph_core::bead::{
     AgentPath, AgentSpec, Expect, Model, OnFailure, Role, Timestamp, Verifier,
@@ -36,7 +36,7 @@ pub(super) struct Errand<'e> {
     /// The tier of its model, where it is not the usual one.
     pub(super) model: Option<Model>,
     pub(super) prompt: String,
-    pub(super) part: Part,
+    pub(super) role: AgentRole,
     pub(super) attempt: u32,
     /// The shape of its answer, where it answers and writes no report.
     pub(super) schema: Option<Value>,
@@ -102,7 +102,7 @@ impl Dispatcher<'_> {
             context: Context {
                 bead: held.id.to_string(),
                 sprint: None,
-                part: errand.part,
+                role: errand.role,
                 attempt: errand.attempt,
                 agent: Some(errand.name.to_owned()),
                 worktree: place.to_owned(),

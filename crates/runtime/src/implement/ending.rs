@@ -3,7 +3,7 @@
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::engine::{Lasting, Trouble};
-use beads_ralph_core::implement::report::{Gate, Status};
+use beads_ralph_core::implement::report::{EvidenceGate, ReportStatus};
 use beads_ralph_core::implement::{Mode, Stage};
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
@@ -35,8 +35,8 @@ pub struct Dispatched {
     /// The session of the worker (I-41).
     pub session: Option<String>,
     pub report: Option<Utf8PathBuf>,
-    pub status: Option<Status>,
-    pub gate: Option<Gate>,
+    pub status: Option<ReportStatus>,
+    pub gate: Option<EvidenceGate>,
     pub discovered: Vec<BeadId>,
     /// What a loop amounts to.
     pub aggregate: Option<LoopSummary>,
@@ -172,10 +172,9 @@ impl ImplementError {
         match self {
             Self::Interrupted | Self::Limit { .. } | Self::File(_) => true,
             Self::Trouble(trouble) => trouble.lasting == Lasting::Passing,
-            Self::Store(error) => matches!(
-                error,
-                StoreError::Busy { .. } | StoreError::Timeout { .. } | StoreError::BdTimeout { .. }
-            ),
+            Self::Store(error) => {
+                error.is_temporary() || matches!(error, StoreError::Timeout { .. })
+            }
             Self::Agent(_) | Self::NotReady { .. } | Self::NotRun(_) | Self::NoReviewer(_) => false,
         }
     }

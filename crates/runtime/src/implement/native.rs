@@ -5,7 +5,7 @@ mod preflight;
 
 use beads_ralph_core::check::{is_green, no_verdict, summary};
 use beads_ralph_core::engine::{CommitId, IntegrationMode, Lasting, Trouble};
-use beads_ralph_core::implement::report::{Escalation, Report, Status};
+use beads_ralph_core::implement::report::{Escalation, Report, ReportStatus};
 use beads_ralph_core::implement::{Judge, Mode, Outcome, Stage, outcome_of};
 use beads_ralph_core::vocabulary::metadata;
 use camino::Utf8Path;
@@ -40,10 +40,15 @@ impl Dispatcher<'_> {
 
 /// The end of a stage that did not work, for a person.
 fn failed(assignment: &Assignment, reason: &str, detail: impl Into<String>) -> Settlement {
-    Settlement::new(ended(assignment, Status::Failed, reason, detail.into()))
+    Settlement::new(ended(
+        assignment,
+        ReportStatus::Failed,
+        reason,
+        detail.into(),
+    ))
 }
 
-fn ended(assignment: &Assignment, status: Status, reason: &str, detail: String) -> Outcome {
+fn ended(assignment: &Assignment, status: ReportStatus, reason: &str, detail: String) -> Outcome {
     let mut report = Report::new(status);
     report.escalations.push(Escalation {
         reason: reason.to_owned(),

@@ -3,7 +3,7 @@
 mod implementing;
 mod reviewing;
 
-use beads_ralph_core::agent::Part;
+use beads_ralph_core::agent::AgentRole;
 use beads_ralph_core::check::is_green;
 use beads_ralph_core::engine::CommitId;
 use beads_ralph_core::implement::ralf::{
@@ -235,7 +235,7 @@ impl Dispatcher<'_> {
             adapter: None,
             model: None,
             prompt: simplify_prompt(source, worktree, &base.0),
-            part: Part::Worker,
+            role: AgentRole::Worker,
             attempt: cycle,
             schema: None,
             report: None,

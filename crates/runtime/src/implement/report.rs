@@ -101,7 +101,7 @@ pub(super) fn synthesize(
 mod tests {
     use std::fs;
 
-    use beads_ralph_core::implement::report::Status;
+    use beads_ralph_core::implement::report::ReportStatus;
     use camino::Utf8PathBuf;
 
     use super::*;
@@ -149,7 +149,7 @@ mod tests {
             }
             let classified = classified(&path, "tdd-red-team");
             assert!(classified.is_synthetic, "{what}");
-            assert_eq!(classified.report.status, Status::Failed, "{what}");
+            assert_eq!(classified.report.status, ReportStatus::Failed, "{what}");
             assert_eq!(classified.report.escalations[0].reason, reason, "{what}");
             let written = fs::read_to_string(&path).unwrap();
             let again = report::read(&written, &Agent::TddRedTeam).unwrap();
@@ -182,7 +182,7 @@ mod tests {
         fs::write(&path, "status: complete\nroot_cause_note: \"  \"\n").unwrap();
         let classified = classified(&path, "bug-diagnoser");
         assert!(classified.is_synthetic);
-        assert_eq!(classified.report.status, Status::Failed);
+        assert_eq!(classified.report.status, ReportStatus::Failed);
         assert!(
             classified.report.escalations[0]
                 .detail

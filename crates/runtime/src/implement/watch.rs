@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use beads_ralph_core::agent::Spent;
+use beads_ralph_core::agent::SpentSoFar;
 use beads_ralph_core::engine::CommitId;
 use beads_ralph_core::implement::Facts;
 use beads_ralph_core::implement::report::Report;
@@ -37,7 +37,7 @@ pub(super) struct Watchman<'w> {
 }
 
 impl Observer for Watchman<'_> {
-    fn seen(&mut self, activity: Option<&str>, _: Option<&str>, _: &Spent) {
+    fn seen(&mut self, activity: Option<&str>, _: Option<&str>, _: &SpentSoFar) {
         self.doing = activity.map(str::to_owned);
     }
 

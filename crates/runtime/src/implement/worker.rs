@@ -2,10 +2,10 @@
 
 use std::io::{Read as _, Seek as _, SeekFrom};
 
-use beads_ralph_core::agent::{Outcome, Part, Status as AgentStatus};
+use beads_ralph_core::agent::{AgentRole, Outcome, Status as AgentStatus};
 use beads_ralph_core::engine::CommitId;
 use beads_ralph_core::implement::contradictions;
-use beads_ralph_core::implement::report::{Gate, Report, Status, gate};
+use beads_ralph_core::implement::report::{EvidenceGate, Report, ReportStatus, gate};
 use beads_ralph_core::implement::{
     Diagnosis, diagnose_step, diagnoser, diagnosis, needs_diagnosis,
 };
@@ -28,7 +28,7 @@ const STDERR_TAIL: u64 = 4 * 1024;
 #[derive(Debug)]
 pub(super) struct Done {
     pub(super) report: Report,
-    pub(super) gate: Gate,
+    pub(super) gate: EvidenceGate,
     /// Whether it was written in the place of one that cannot be used.
     pub(super) is_synthetic: bool,
     /// What is wrong with it, and was used all the same.
@@ -145,7 +145,7 @@ impl Dispatcher<'_> {
             adapter: settings.and_then(|it| it.adapter.as_deref()),
             model: settings.and_then(|it| it.model),
             prompt,
-            part: Part::Worker,
+            role: AgentRole::Worker,
             attempt: iteration.unwrap_or(1),
             schema: None,
             report: Some(path),
@@ -190,8 +190,8 @@ impl Dispatcher<'_> {
                 let (reason, detail) = (&escalation.reason, &escalation.detail);
                 self.decide("reality", format!("{reason}: {detail}"));
             }
-            if !found.is_empty() && report.status == Status::Complete {
-                report.status = Status::NeedsHuman;
+            if !found.is_empty() && report.status == ReportStatus::Complete {
+                report.status = ReportStatus::NeedsHuman;
             }
             report.escalations.extend(found);
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use beads_ralph_core::agent::Spent;
+use beads_ralph_core::agent::SpentSoFar;
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::text::without_colour;
 
@@ -110,7 +110,7 @@ pub(super) struct Guarding<'a> {
 }
 
 impl Observer for Guarding<'_> {
-    fn seen(&mut self, activity: Option<&str>, _: Option<&str>, _: &Spent) {
+    fn seen(&mut self, activity: Option<&str>, _: Option<&str>, _: &SpentSoFar) {
         if let Some(activity) = activity {
             self.activity.says(self.bead, activity);
         }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use beads_ralph_core::agent::{Part, Permissions, qa_result};
+use beads_ralph_core::agent::{AgentRole, Permissions, qa_result};
 use beads_ralph_core::bead::{AgentSpec, BeadId, QaResult, RalphBead};
 use beads_ralph_core::engine::{AgentReport, CommitId, Trouble, Verdict, prompt};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -242,7 +242,7 @@ impl Executor for LocalExecutor<'_> {
         };
         let who = Who {
             spec: &job.bead.metadata.scrum_master_agent,
-            part: Part::ScrumMaster,
+            role: AgentRole::ScrumMaster,
             directory: "scrum-master".to_owned(),
             limit: self.config.timeouts.scrum_master,
             schema: None,
@@ -267,7 +267,7 @@ impl Executor for LocalExecutor<'_> {
         let text = prompt::judge(job.bead, qa, job.place.worktree.as_str(), changed_files);
         let who = Who {
             spec: &qa.spec,
-            part: Part::Qa,
+            role: AgentRole::Qa,
             directory: format!("qa-{}", agent + 1),
             limit: self.config.timeouts.qa_agent,
             schema: Some((*qa.output_schema).clone()),

@@ -32,11 +32,8 @@ impl From<StoreError> for Trouble {
             StoreError::Busy { .. }
             | StoreError::WriteFailed { .. }
             | StoreError::Guard { .. }
-            | StoreError::BdFailed { .. }
-            | StoreError::BdTimeout { .. }
-            | StoreError::NotAsWritten(_)
-            | StoreError::HalfDone { .. }
             | StoreError::File(_) => Self::passing(message),
+            StoreError::Specific(error) if error.is_passing => Self::passing(message),
             StoreError::Stale { .. }
             | StoreError::NotFound(_)
             | StoreError::Held { .. }
@@ -49,15 +46,11 @@ impl From<StoreError> for Trouble {
             | StoreError::Unresolved { .. }
             | StoreError::Exists(_) => Self::for_bead(message),
             StoreError::NotInitialized { .. }
-            | StoreError::BelongsToBd { .. }
-            | StoreError::BdUninitialized { .. }
-            | StoreError::BdTooOld { .. }
-            | StoreError::BdServer(_)
             | StoreError::Timeout { .. }
             | StoreError::Damaged { .. }
-            | StoreError::TooNew { .. }
             | StoreError::Unusable { .. }
-            | StoreError::Unsupported(_) => Self::for_run(message),
+            | StoreError::Unsupported(_)
+            | StoreError::Specific(_) => Self::for_run(message),
         }
     }
 }

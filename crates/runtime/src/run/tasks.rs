@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use beads_ralph_core::bead::{
     AgentSpec, BeadId, DEFAULT_MAX_RETRY_ATTEMPTS, IssueType, RalphBead, Rules, SourceMap, Status,
 };
-use beads_ralph_core::engine::{CommitId, Event, Selection, Spent, Standing, Task};
+use beads_ralph_core::engine::{CommitId, Event, Selection, Spent, Task, TaskState};
 use beads_ralph_core::gate::{Gates, is_gate};
 use beads_ralph_core::issue::{
     Abandoned, Claim, Effect, Holder, Query, Record, Standing as StoreStanding, StatusFilter,
@@ -97,7 +97,7 @@ impl TaskReader<'_> {
     fn plain(&self, record: &Record, waits_for: Vec<BeadId>, now: Timestamp) -> Task {
         let is_left = |claim: &Claim| (self.gone)(claim, now).is_some();
         let standing = match standing(record) {
-            Standing::Held { .. } if record.claim.as_ref().is_some_and(is_left) => Standing::Open,
+            TaskState::Held { .. } if record.claim.as_ref().is_some_and(is_left) => TaskState::Open,
             standing => standing,
         };
         plain(record, standing, waits_for, now)
@@ -153,7 +153,7 @@ fn fault(record: &Record, errors: &[String]) -> String {
 }
 
 /// What can be told of any record.
-fn plain(record: &Record, standing: Standing, waits_for: Vec<BeadId>, now: Timestamp) -> Task {
+fn plain(record: &Record, standing: TaskState, waits_for: Vec<BeadId>, now: Timestamp) -> Task {
     let issue = &record.issue;
     let is_deferred = issue.time("defer_until").is_some_and(|until| until > now);
     Task {
@@ -197,26 +197,26 @@ pub(super) fn base_of(record: &Record) -> Option<CommitId> {
     Some(CommitId(base.to_owned()))
 }
 
-fn standing(record: &Record) -> Standing {
+fn standing(record: &Record) -> TaskState {
     let issue = &record.issue;
     match Status::parse(issue.status()) {
-        Ok(Status::Open) if issue.has_label(label::HUMAN) => Standing::Blocked,
-        Ok(Status::Open) => Standing::Open,
-        Ok(Status::Closed) => Standing::Closed,
+        Ok(Status::Open) if issue.has_label(label::HUMAN) => TaskState::Blocked,
+        Ok(Status::Open) => TaskState::Open,
+        Ok(Status::Closed) => TaskState::Closed,
         Ok(Status::InProgress) => match &record.claim {
-            Some(claim) => Standing::Held {
+            Some(claim) => TaskState::Held {
                 by: claim.holder.run.clone(),
                 is_run: is_run(&claim.holder),
             },
-            None => Standing::Held {
+            None => TaskState::Held {
                 by: "somebody".to_owned(),
                 is_run: false,
             },
         },
         Ok(Status::Blocked) | Err(_) if issue.standing() == StoreStanding::Closed => {
-            Standing::Closed
+            TaskState::Closed
         }
-        Ok(Status::Blocked) | Err(_) => Standing::Blocked,
+        Ok(Status::Blocked) | Err(_) => TaskState::Blocked,
     }
 }
 
@@ -362,7 +362,7 @@ impl Sight {
         }
         // What is put off becomes ready without any event, and so does what somebody held who died, and what gates hold back.
         let changes_by_itself = |task: &&Task| {
-            let is_held = matches!(task.standing, Standing::Held { .. });
+            let is_held = matches!(task.standing, TaskState::Held { .. });
             task.is_put_off || is_held || task.held_back.is_some()
         };
         ids.extend(

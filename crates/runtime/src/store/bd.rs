@@ -6,13 +6,15 @@
 //! database; against everybody else each change is guarded by the status that was seen (Z-3).
 //!
 //! What orchestrators share besides beads, leases and control rows, belongs to this machine and not into the users' database: it is
-//! in a file of its own.
+//! in a separate file.
 //!
 //! Limits: a batch over several beads that is cut off half-way stays half-way, for whoever looks with `bd`; doing it again
 //! completes it. Times are those of `bd`'s clock, in whole seconds. There are no versions that count and no history; for that there
 //! is `bd history`.
 
 mod commands;
+mod failure;
+mod kind;
 mod probe;
 mod program;
 mod wire;
@@ -28,18 +30,22 @@ use beads_ralph_core::issue::{
     Abandoned, Blocker, Claim, Comment, Entry, Event, Fence, Holder, Query, Record,
 };
 use camino::{Utf8Path, Utf8PathBuf};
+use jiff::Timestamp;
 use serde_json::Value;
 
+use self::failure::BdError;
 use self::probe::{Fingerprint, Probed, Words};
 use self::program::{Call, Program};
 pub(super) use self::wire::Row;
 use super::{
-    Capability, Control, Lease, MemoryStore, NewClaim, Options, SqliteStore, Stamp, Store,
+    Capability, Control, Lease, MemoryStore, NewClaim, Options, Result, SqliteStore, Stamp, Store,
     StoreError, Write,
 };
 use crate::os::process::Units;
 use crate::{os::clock, os::digest, os::env, os::files};
 
+pub(super) use self::kind::RealBd;
+pub use self::kind::{Moved, init_from_bd};
 pub use self::probe::OWN_BUILD;
 
 /// The directory beside the database that is ours.
@@ -96,22 +102,10 @@ struct State {
     is_provisional: bool,
 }
 
-/// The error of a store whose program is not there.
-fn missing(beads: &Utf8Path) -> StoreError {
-    StoreError::BelongsToBd {
-        path: beads.to_owned(),
-        why: "and there is no bd on the PATH",
-    }
-}
-
 impl BdStore {
     /// Opens the store of a `.beads` directory that belongs to the real `bd`. The program is the first `bd` of the `PATH` that is
     /// not our own (Z-26).
-    pub fn open(
-        beads: &Utf8Path,
-        units: &Arc<Units>,
-        options: Options,
-    ) -> Result<Self, StoreError> {
+    pub fn open(beads: &Utf8Path, units: &Arc<Units>, options: Options) -> Result<Self> {
         Self::open_with(&env::find_programs("bd"), beads, units, options)
     }
 
@@ -121,7 +115,7 @@ impl BdStore {
         beads: &Utf8Path,
         units: &Arc<Units>,
         options: Options,
-    ) -> Result<Self, StoreError> {
+    ) -> Result<Self> {
         let directory = beads.join(DIRECTORY);
         let kept = directory.join("probed.json");
         let programs = programs.iter().map(|path| Program {
@@ -132,7 +126,7 @@ impl BdStore {
             n_calls: Cell::new(0),
         });
         let real = probe::first_real(&kept, programs)?;
-        let (program, probed) = real.ok_or_else(|| missing(beads))?;
+        let (program, probed) = real.ok_or_else(|| BdError::Missing(beads.to_owned()))?;
         // Nothing of ours is beside a database that nobody can speak to.
         for own in [&directory, &beads.join("runs")] {
             files::create_directory(own)?;
@@ -160,18 +154,16 @@ impl BdStore {
         })
     }
 
-    /// How often the program was started.
     pub fn n_calls(&self) -> u64 {
         self.program.n_calls.get()
     }
 
-    /// Which `bd` it is: its file and its version.
     pub fn program(&self) -> (&Utf8Path, &str) {
         (&self.program.path, self.probed.version())
     }
 
     /// Everything that `bd` has, as it exports it.
-    pub fn entries(&self) -> Result<(Vec<Entry>, BTreeMap<String, String>), StoreError> {
+    pub fn entries(&self) -> Result<(Vec<Entry>, BTreeMap<String, String>)> {
         let state = self.current()?;
         let ids = state.mirror.ids_with_prefix("", usize::MAX)?;
         let rows = ids.iter().filter_map(|id| state.mirror.row_of(id));
@@ -180,19 +172,14 @@ impl BdStore {
     }
 
     /// Makes `bd` take the types of beads that this program writes.
-    pub fn prepare(&self, types: &[&str]) -> Result<(), StoreError> {
-        let issues = types.iter().map(|kind| {
-            let document = serde_json::json!({"id": "x", "title": "x", "issue_type": kind});
-            beads_ralph_core::issue::Issue::without_comments(document).expect("it is an issue")
-        });
-        let issues: Vec<_> = issues.collect();
+    pub fn prepare(&self, types: &[&str]) -> Result<()> {
         let _turn = self.turn()?;
         let mut state = self.state.borrow_mut();
-        state.words.ensure(&self.program, issues.iter())
+        (state.words).ensure(&self.program, types.iter().copied(), std::iter::empty())
     }
 
     /// What is known, brought up to date.
-    fn current(&self) -> Result<RefMut<'_, State>, StoreError> {
+    fn current(&self) -> Result<RefMut<'_, State>> {
         let mut state = self.state.borrow_mut();
         let now = self.files.as_deref().and_then(Fingerprint::of);
         let is_current = state.read.as_ref().is_some_and(|(at, then)| {
@@ -215,8 +202,7 @@ impl BdStore {
         Ok(state)
     }
 
-    /// Reads everything that `bd` has.
-    fn read_all(&self, state: &mut State) -> Result<(), StoreError> {
+    fn read_all(&self, state: &mut State) -> Result<()> {
         let seen = self.files.as_deref().and_then(Fingerprint::of);
         let at = clock::monotonic();
         let answer = self.program.call(&Call::new(["export", "--all"]))?;
@@ -236,7 +222,7 @@ impl BdStore {
     }
 
     /// Waits for our turn among our own processes.
-    pub(super) fn turn(&self) -> Result<files::Lock, StoreError> {
+    pub(super) fn turn(&self) -> Result<files::Lock> {
         let began = clock::monotonic();
         loop {
             if let Some(lock) = files::lock(&self.lock)? {
@@ -279,7 +265,7 @@ fn with_version(mut record: Record) -> Record {
 }
 
 /// A batch whose versions were compared with what is known, for a store that has other versions.
-fn without_versions(mirror: &MemoryStore, batch: &[Write]) -> Result<Vec<Write>, StoreError> {
+fn without_versions(mirror: &MemoryStore, batch: &[Write]) -> Result<Vec<Write>> {
     let mut batch = batch.to_vec();
     for write in &mut batch {
         let Write::Update { id, guard, .. } = write else {
@@ -309,45 +295,45 @@ impl Store for BdStore {
 
     fn obstacle(&self) -> Option<StoreError> {
         let is_shared = self.files.is_none();
-        let server = || is_shared.then(|| StoreError::BdServer(self.program.beads.clone()));
+        let server = || is_shared.then(|| BdError::Server(self.program.beads.clone()).into());
         self.probed.obstacle().or_else(server)
     }
 
-    fn get(&self, ids: &[BeadId]) -> Result<Vec<Record>, StoreError> {
+    fn get(&self, ids: &[BeadId]) -> Result<Vec<Record>> {
         let records = self.current()?.mirror.get(ids)?;
         Ok(records.into_iter().map(with_version).collect())
     }
 
-    fn find(&self, query: &Query) -> Result<Vec<Record>, StoreError> {
+    fn find(&self, query: &Query) -> Result<Vec<Record>> {
         let records = self.current()?.mirror.find(query)?;
         Ok(records.into_iter().map(with_version).collect())
     }
 
-    fn ids_with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<BeadId>, StoreError> {
+    fn ids_with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<BeadId>> {
         self.current()?.mirror.ids_with_prefix(prefix, limit)
     }
 
-    fn comments(&self, id: &BeadId) -> Result<Vec<Comment>, StoreError> {
+    fn comments(&self, id: &BeadId) -> Result<Vec<Comment>> {
         self.current()?.mirror.comments(id)
     }
 
-    fn blockers(&self, id: &BeadId) -> Result<Vec<Blocker>, StoreError> {
+    fn blockers(&self, id: &BeadId) -> Result<Vec<Blocker>> {
         self.current()?.mirror.blockers(id)
     }
 
-    fn dependents(&self, id: &BeadId) -> Result<Vec<(BeadId, String)>, StoreError> {
+    fn dependents(&self, id: &BeadId) -> Result<Vec<(BeadId, String)>> {
         self.current()?.mirror.dependents(id)
     }
 
-    fn events(&self, _: Option<&BeadId>, _: u64, _: usize) -> Result<Vec<Event>, StoreError> {
+    fn events(&self, _: Option<&BeadId>, _: u64, _: usize) -> Result<Vec<Event>> {
         Err(StoreError::Unsupported(Capability::History))
     }
 
-    fn changes(&self, after: u64, limit: usize) -> Result<Vec<(u64, BeadId)>, StoreError> {
+    fn changes(&self, after: u64, limit: usize) -> Result<Vec<(u64, BeadId)>> {
         self.current()?.mirror.changes(after, limit)
     }
 
-    fn write(&mut self, batch: &[Write], by: Stamp<'_>) -> Result<Vec<u64>, StoreError> {
+    fn write(&mut self, batch: &[Write], by: Stamp<'_>) -> Result<Vec<u64>> {
         self.change(by, |mirror| {
             let batch = without_versions(mirror, batch)?;
             mirror.write(&batch, by)
@@ -360,22 +346,12 @@ impl Store for BdStore {
         Ok(versions)
     }
 
-    fn claim(
-        &mut self,
-        id: &BeadId,
-        claim: &NewClaim<'_>,
-        by: Stamp<'_>,
-    ) -> Result<Record, StoreError> {
+    fn claim(&mut self, id: &BeadId, claim: &NewClaim<'_>, by: Stamp<'_>) -> Result<Record> {
         let held = self.change(by, |mirror| mirror.claim(id, claim, by))?;
         self.held_record(id, held.fence)
     }
 
-    fn heartbeat(
-        &mut self,
-        id: &BeadId,
-        fence: Fence,
-        lease_until: jiff::Timestamp,
-    ) -> Result<Claim, StoreError> {
+    fn heartbeat(&mut self, id: &BeadId, fence: Fence, lease_until: Timestamp) -> Result<Claim> {
         let claim = self
             .current()?
             .mirror
@@ -383,7 +359,7 @@ impl Store for BdStore {
             .heartbeat(id, fence, lease_until)?;
         let known = self.current()?.mirror.row_of(id).and_then(|row| row.claim);
         let now = clock::now();
-        let left = |until: jiff::Timestamp| until.duration_since(now);
+        let left = |until: Timestamp| until.duration_since(now);
         // Others on this machine can see whether the process lives; those elsewhere need half of the lease.
         let is_enough = known.is_some_and(|known| left(known.lease_until) * 2 > left(lease_until));
         if !is_enough {
@@ -396,7 +372,7 @@ impl Store for BdStore {
         Ok(claim)
     }
 
-    fn release(&mut self, id: &BeadId, fence: Fence, by: Stamp<'_>) -> Result<Record, StoreError> {
+    fn release(&mut self, id: &BeadId, fence: Fence, by: Stamp<'_>) -> Result<Record> {
         self.change(by, |mirror| mirror.release(id, fence, by))?;
         self.record(id)
     }
@@ -407,7 +383,7 @@ impl Store for BdStore {
         fence: Fence,
         why: Abandoned,
         by: Stamp<'_>,
-    ) -> Result<Record, StoreError> {
+    ) -> Result<Record> {
         self.change(by, |mirror| mirror.reclaim(id, fence, why, by))?;
         self.record(id)
     }
@@ -416,43 +392,32 @@ impl Store for BdStore {
         &mut self,
         names: &[&str],
         holder: &Holder,
-        until: jiff::Timestamp,
+        until: Timestamp,
         by: Stamp<'_>,
-    ) -> Result<Option<Lease>, StoreError> {
+    ) -> Result<Option<Lease>> {
         self.local.acquire(names, holder, until, by)
     }
 
-    fn renew(
-        &mut self,
-        name: &str,
-        fence: Fence,
-        until: jiff::Timestamp,
-    ) -> Result<Lease, StoreError> {
+    fn renew(&mut self, name: &str, fence: Fence, until: Timestamp) -> Result<Lease> {
         self.local.renew(name, fence, until)
     }
 
-    fn give_back(&mut self, name: &str, fence: Fence) -> Result<(), StoreError> {
+    fn give_back(&mut self, name: &str, fence: Fence) -> Result<()> {
         self.local.give_back(name, fence)
     }
 
-    fn leases(&self, prefix: &str, now: jiff::Timestamp) -> Result<Vec<Lease>, StoreError> {
+    fn leases(&self, prefix: &str, now: Timestamp) -> Result<Vec<Lease>> {
         self.local.leases(prefix, now)
     }
 
-    fn controls(&self, prefix: &str) -> Result<Vec<Control>, StoreError> {
+    fn controls(&self, prefix: &str) -> Result<Vec<Control>> {
         if wire::is_memory_key(prefix) {
             return Ok(wire::memory_rows(&self.current()?.memories, prefix));
         }
         self.local.controls(prefix)
     }
 
-    fn set_control(
-        &mut self,
-        key: &str,
-        value: &Value,
-        seen: u64,
-        by: Stamp<'_>,
-    ) -> Result<u64, StoreError> {
+    fn set_control(&mut self, key: &str, value: &Value, seen: u64, by: Stamp<'_>) -> Result<u64> {
         if wire::is_memory_key(key) {
             return self.set_memory(key, value, seen, by);
         }
@@ -462,13 +427,7 @@ impl Store for BdStore {
 
 impl BdStore {
     /// Keeps a note where `bd` keeps its own.
-    fn set_memory(
-        &self,
-        key: &str,
-        value: &Value,
-        seen: u64,
-        by: Stamp<'_>,
-    ) -> Result<u64, StoreError> {
+    fn set_memory(&self, key: &str, value: &Value, seen: u64, by: Stamp<'_>) -> Result<u64> {
         let _turn = self.turn()?;
         let mut state = self.current()?;
         let now = wire::memory_rows(&state.memories, key);
@@ -484,13 +443,13 @@ impl BdStore {
         Ok(1)
     }
 
-    fn record(&self, id: &BeadId) -> Result<Record, StoreError> {
+    fn record(&self, id: &BeadId) -> Result<Record> {
         let record = self.get(std::slice::from_ref(id))?.pop();
         record.ok_or_else(|| StoreError::NotFound(id.clone()))
     }
 
     /// Reads a bead again after it was claimed: the claim counts only if it is there (Z-3).
-    fn held_record(&self, id: &BeadId, fence: Fence) -> Result<Record, StoreError> {
+    fn held_record(&self, id: &BeadId, fence: Fence) -> Result<Record> {
         let record = self.record(id)?;
         super::rules::check_held(&record, fence)?;
         Ok(record)

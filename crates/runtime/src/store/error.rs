@@ -11,44 +11,24 @@ use super::Capability;
 use crate::os::files::FileError;
 use crate::repo::shown;
 
-/// Why a store refused or failed. Nothing was changed, whichever it is, but for failures of the real `bd`: what it did is then to be
-/// looked at.
+/// Why a store refused or failed. Nothing was changed, but for a failure of the real `bd`: what it did is then to be looked at.
 #[derive(Debug, Error)]
 pub enum StoreError {
     /// There is no store here.
     #[error("there is no bead store in {} or above it", shown(from))]
-    NotInitialized {
-        /// Where the search began.
-        from: Utf8PathBuf,
-    },
-    /// The store belongs to the real `bd`, which is not to be found, or not yet spoken to.
-    #[error("the beads in {} are kept by bd, {why}", shown(path))]
-    BelongsToBd {
-        /// The `.beads` directory.
-        path: Utf8PathBuf,
-        /// Why that is an obstacle.
-        why: &'static str,
-    },
-    /// There is no such issue.
+    NotInitialized { from: Utf8PathBuf },
     #[error("there is no bead {}", excerpt(.0.as_str()))]
     NotFound(BeadId),
     /// An id is taken; `duplicate key` is what callers of `bd` look for.
     #[error("duplicate key: there is already a bead {}", excerpt(.0.as_str()))]
     Exists(BeadId),
-    /// An edit cannot be done.
     #[error("bead {}: {error}", excerpt(.id.as_str()))]
-    Edit {
-        /// The issue.
-        id: BeadId,
-        /// Why.
-        error: EditError,
-    },
+    Edit { id: BeadId, error: EditError },
     /// An issue is not one that a store takes.
     #[error("bead {}: {}", excerpt(.id), listed(.errors))]
     Invalid {
         /// The issue, as far as it has a name.
         id: String,
-        /// What is wrong.
         errors: Vec<FieldError>,
     },
     /// Edges would go round in a circle.
@@ -60,13 +40,9 @@ pub enum StoreError {
         excerpt(.id.as_str()), excerpt(&.holder.run), excerpt(&.holder.host), Timestamp::from_instant(*.lease_until)
     )]
     Held {
-        /// The issue.
         id: BeadId,
-        /// Who.
         holder: Box<Holder>,
-        /// The fence of that claim.
         fence: Fence,
-        /// Until when the holder counts as alive.
         lease_until: jiff::Timestamp,
     },
     /// The issue is being worked on by somebody that left no record of it.
@@ -74,163 +50,70 @@ pub enum StoreError {
     InProgress(BeadId),
     /// The issue cannot be claimed as it stands.
     #[error("bead {} cannot be claimed: its status is {}", excerpt(.id.as_str()), excerpt(.status))]
-    NotClaimable {
-        /// The issue.
-        id: BeadId,
-        /// Its status.
-        status: String,
-    },
-    /// Something holds the issue back.
+    NotClaimable { id: BeadId, status: String },
     #[error("bead {} cannot be claimed: it waits for {}", excerpt(.id.as_str()), waited_for(.blockers))]
-    Blocked {
-        /// The issue.
-        id: BeadId,
-        /// What it waits for.
-        blockers: Vec<Blocker>,
-    },
+    Blocked { id: BeadId, blockers: Vec<Blocker> },
     /// The writer does not hold the issue any more.
     #[error("bead {}: fence {given} is stale; {now}", excerpt(.id.as_str()))]
     Stale {
         /// The issue, or the name of the lease.
         id: BeadId,
-        /// The fence of the writer.
         given: Fence,
-        /// How things stand.
         now: String,
     },
     /// Something is not as the writer said it should be.
     #[error("{what} is {found}, not {expected}; nothing was changed")]
     Guard {
-        /// What.
         what: String,
-        /// What was expected.
         expected: String,
-        /// What was found.
         found: String,
     },
     /// The environment does not say how long to wait.
-    #[error("BEADS_RALPH_STORE_TIMEOUT is '{}', which is no time such as 5s or 2m", excerpt(.found))]
-    Timeout {
-        /// What it says.
-        found: String,
-    },
+    #[error("BEADS_RALPH_STORE_TIMEOUT is '{}', which is not a duration such as 5s or 2m", excerpt(.found))]
+    Timeout { found: String },
     /// Another process kept the store for too long.
     #[error(
         "the store {} was busy for {seconds} seconds: another process keeps it locked",
         shown(path)
     )]
-    Busy {
-        /// The file.
-        path: Utf8PathBuf,
-        /// How long was waited.
-        seconds: u64,
-    },
+    Busy { path: Utf8PathBuf, seconds: u64 },
     /// The store is not what was written.
     #[error("the store {} is damaged: {what}", shown(path))]
-    Damaged {
-        /// The file.
-        path: Utf8PathBuf,
-        /// Where, and how it shows.
-        what: String,
-    },
-    /// The store was written by a newer program.
-    #[error(
-        "the store {} has format {found}; this program knows formats up to {known}",
-        shown(path)
-    )]
-    TooNew {
-        /// The file.
-        path: Utf8PathBuf,
-        /// Its format.
-        found: i64,
-        /// The newest format known here.
-        known: i64,
-    },
-    /// The file cannot be used.
+    Damaged { path: Utf8PathBuf, what: String },
     #[error("the store {} cannot be used: {why}", shown(path))]
-    Unusable {
-        /// The file.
-        path: Utf8PathBuf,
-        /// Why.
-        why: String,
-    },
+    Unusable { path: Utf8PathBuf, why: String },
     /// The disk is full, or writing failed in another way.
     #[error("the store {} could not be written: {why}", shown(path))]
-    WriteFailed {
-        /// The file.
-        path: Utf8PathBuf,
-        /// Why.
-        why: String,
-    },
+    WriteFailed { path: Utf8PathBuf, why: String },
     /// An edge to an issue that does not exist, in a store that takes none.
-    #[error("bead {} depends on {}, which is not there", excerpt(.id.as_str()), excerpt(.target.as_str()))]
-    Unresolved {
-        /// The issue.
-        id: BeadId,
-        /// What is not there.
-        target: BeadId,
-    },
-    /// The real `bd` failed, or said what nobody understands.
-    #[error("`{command}` failed{}: {said}", exited(*.code))]
-    BdFailed {
-        /// What was called.
-        command: String,
-        /// How it ended.
-        code: Option<i32>,
-        /// What it said.
-        said: String,
-    },
-    /// The real `bd` did not answer in time.
-    #[error("`{command}` did not end within {seconds} seconds")]
-    BdTimeout {
-        /// What was called.
-        command: String,
-        /// How long was waited.
-        seconds: u64,
-    },
-    /// The real `bd` did something else than it was told.
-    #[error("bead {} is not what was written", excerpt(.0.as_str()))]
-    NotAsWritten(BeadId),
-    /// A change of several steps met somebody else's in the middle.
-    #[error("{what} changed after a part of the change was made")]
-    HalfDone {
-        /// What.
-        what: String,
-    },
-    /// The database is one that other machines may use too, which nobody takes turns with.
-    #[error("the database of bd in {} is behind a server, where a run could not keep others off its beads", shown(.0))]
-    BdServer(Utf8PathBuf),
-    /// The real `bd` has no database.
-    #[error("bd finds no database: {said}")]
-    BdUninitialized {
-        /// What it said.
-        said: String,
-    },
-    /// The real `bd` cannot do what would make it safe to work on its beads.
-    #[error("bd {} in {} is too old to be written to: {why}", excerpt(.found), shown(path))]
-    BdTooOld {
-        /// The program.
-        path: Utf8PathBuf,
-        /// Its version.
-        found: String,
-        /// What it cannot do.
-        why: &'static str,
-    },
-    /// This store cannot do that.
+    #[error("bead {} depends on {}, which does not exist", excerpt(.id.as_str()), excerpt(.target.as_str()))]
+    Unresolved { id: BeadId, target: BeadId },
     #[error("this store cannot {}", .0.words())]
     Unsupported(Capability),
     /// A file beside the store.
     #[error(transparent)]
     File(#[from] FileError),
+    /// Something that only one kind of store can fail with.
+    #[error(transparent)]
+    Specific(Box<SpecificError>),
+}
+
+/// A failure that only one kind of store knows, with all that callers need of it.
+#[derive(Debug, Error)]
+#[error("{message}")]
+pub struct SpecificError {
+    pub code: ErrorCode,
+    pub message: String,
+    /// What to do about it.
+    pub advice: &'static str,
+    /// Whether it may be over at the next try.
+    pub is_passing: bool,
 }
 
 impl StoreError {
-    /// The code of contracts §4.2.
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::NotInitialized { .. } => ErrorCode::DatabaseNotInitialized,
-            Self::BelongsToBd { .. } | Self::BdTooOld { .. } => ErrorCode::DatabaseCliNotFound,
-            Self::BdUninitialized { .. } => ErrorCode::DatabaseNotInitialized,
             Self::NotFound(_) | Self::Unresolved { .. } => ErrorCode::DependencyUnresolved,
             Self::Exists(_) => ErrorCode::DependencyDuplicateId,
             Self::Edit { error, .. } => error.code(),
@@ -243,17 +126,12 @@ impl StoreError {
             | Self::Stale { .. }
             | Self::Guard { .. }
             | Self::Timeout { .. }
-            | Self::BdServer(_)
             | Self::Unsupported(_) => ErrorCode::ValidationConstraint,
-            Self::Busy { .. } | Self::BdTimeout { .. } => ErrorCode::DatabaseTimeout,
-            Self::Damaged { .. } | Self::TooNew { .. } | Self::Unusable { .. } => {
-                ErrorCode::IoPermissionDenied
-            }
-            Self::WriteFailed { .. }
-            | Self::BdFailed { .. }
-            | Self::NotAsWritten(_)
-            | Self::HalfDone { .. } => ErrorCode::DatabaseInsertFailed,
+            Self::Busy { .. } => ErrorCode::DatabaseTimeout,
+            Self::Damaged { .. } | Self::Unusable { .. } => ErrorCode::IoPermissionDenied,
+            Self::WriteFailed { .. } => ErrorCode::DatabaseInsertFailed,
             Self::File(error) => error.code(),
+            Self::Specific(error) => error.code,
         }
     }
 
@@ -266,10 +144,6 @@ impl StoreError {
     pub fn is_already_claimed(&self) -> bool {
         matches!(self, Self::Held { .. } | Self::InProgress(_))
     }
-}
-
-fn exited(code: Option<i32>) -> String {
-    code.map_or_else(String::new, |code| format!(" with exit code {code}"))
 }
 
 fn listed(errors: &[FieldError]) -> String {

@@ -3,19 +3,21 @@
 //! Nothing is kept incrementally: what is held back is computed from scratch whenever it is asked for,
 //! so that the other stores can be compared with it.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{
     ALL_STEPS_COMPLETE, Abandoned, Blocker, Claim, Comment, Edit, Entry, Event, EventKind, Facts,
-    Family, Fence, Holder, Issue, Member, Neighbours, Parts, Query, Record, Side, Standing, apply,
+    Family, Fence, Holder, Issue, Member, Neighbours, Parts, Query, Record, Side, Standing,
     blockers, close_completed, difference, is_ready, removal,
 };
+use jiff::Timestamp;
 use serde_json::Value;
 
 use super::bd::Row as Mirrored;
-use super::rules::{self, check_cycles, check_guard, waits_for};
-use super::{Control, Guard, Lease, NewClaim, Stamp, Store, StoreError, Write};
+use super::rules::{self, Next, check_cycles, waits_for};
+use super::{Control, Guard, Lease, NewClaim, Result, Stamp, Store, StoreError, Write};
 
 /// A store that is gone when it is dropped.
 #[derive(Debug, Clone, Default)]
@@ -35,27 +37,16 @@ struct Row {
     claim: Option<Claim>,
 }
 
-/// What an issue is to become.
-struct Next {
-    issue: Issue,
-    comments: Vec<Comment>,
-    fence: Fence,
-    claim: Option<Claim>,
-    kind: EventKind,
-    why: Option<&'static str>,
-}
-
 /// What a batch did so far.
 #[derive(Default)]
 struct Done {
-    /// What was there before, for whoever must undo it.
+    /// What there was before, to undo it.
     before: Vec<(BeadId, Option<Row>)>,
     /// Issues that were closed, each of which may have been the last step of a molecule.
     closed: Vec<BeadId>,
 }
 
 impl MemoryStore {
-    /// An empty store.
     pub fn new() -> Self {
         Self::default()
     }
@@ -86,7 +77,7 @@ impl MemoryStore {
         let is_longer = entry.comments.starts_with(known);
         let new = if is_longer { known.len() } else { 0 };
         let next = Next {
-            issue: entry.issue,
+            issue: Cow::Owned(entry.issue),
             comments: entry.comments[new..].to_vec(),
             fence: entry.fence,
             claim,
@@ -112,7 +103,6 @@ impl MemoryStore {
         })
     }
 
-    /// How many events there were so far.
     pub(super) fn n_events(&self) -> usize {
         self.events.len()
     }
@@ -130,48 +120,46 @@ impl MemoryStore {
     }
 
     /// A heartbeat that counts as a change, for a keeper that must be told.
-    pub(super) fn beat(
-        &mut self,
-        id: &BeadId,
-        fence: Fence,
-        lease_until: jiff::Timestamp,
-    ) -> Result<(), StoreError> {
+    pub(super) fn beat(&mut self, id: &BeadId, fence: Fence, lease_until: Timestamp) -> Result<()> {
         self.heartbeat(id, fence, lease_until)?;
-        let event = self.event_about(id);
-        self.events.push(event);
+        let version = self.rows.get(id).map_or(0, |row| row.version);
+        let none = (Facts::default(), Facts::default());
+        let by = Stamp {
+            actor: "",
+            at: Timestamp::UNIX_EPOCH,
+        };
+        self.push_event(id, version, EventKind::Updated, none, by);
         Ok(())
     }
 
     fn forget(&mut self, id: &BeadId, by: Stamp<'_>) {
-        let event = Event {
-            at: by.time(),
-            actor: by.actor.to_owned(),
-            kind: EventKind::Deleted,
-            ..self.event_about(id)
-        };
-        self.events.push(event);
+        let version = self.rows.get(id).map_or(0, |row| row.version);
+        let none = (Facts::default(), Facts::default());
+        self.push_event(id, version, EventKind::Deleted, none, by);
         self.rows.remove(id);
     }
 
-    /// An event that says nothing but that something is another way now.
-    fn event_about(&self, id: &BeadId) -> Event {
-        Event {
+    fn push_event(
+        &mut self,
+        id: &BeadId,
+        version: u64,
+        kind: EventKind,
+        (before, after): (Facts, Facts),
+        by: Stamp<'_>,
+    ) {
+        self.events.push(Event {
             number: self.events.len() as u64 + 1,
             issue: id.clone(),
-            version: self.rows.get(id).map_or(0, |row| row.version),
-            at: Stamp {
-                actor: "",
-                at: jiff::Timestamp::UNIX_EPOCH,
-            }
-            .time(),
-            actor: String::new(),
-            kind: EventKind::Updated,
-            before: Facts::default(),
-            after: Facts::default(),
-        }
+            version,
+            at: by.time(),
+            actor: by.actor.to_owned(),
+            kind,
+            before,
+            after,
+        });
     }
 
-    fn row(&self, id: &BeadId) -> Result<&Row, StoreError> {
+    fn row(&self, id: &BeadId) -> Result<&Row> {
         self.rows
             .get(id)
             .ok_or_else(|| StoreError::NotFound(id.clone()))
@@ -199,7 +187,7 @@ impl MemoryStore {
         }
     }
 
-    fn put(&mut self, id: &BeadId, next: Next, by: Stamp<'_>) -> u64 {
+    fn put(&mut self, id: &BeadId, next: Next<'_>, by: Stamp<'_>) -> u64 {
         let before = self.rows.get(id);
         let n_comments = before.map_or(0, |row| row.comments.len());
         let old = before.map(|row| Side {
@@ -217,18 +205,10 @@ impl MemoryStore {
         let version = last + 1;
         let mut comments = before.map(|row| row.comments.clone()).unwrap_or_default();
         comments.extend(next.comments);
-        self.events.push(Event {
-            number: self.events.len() as u64 + 1,
-            issue: id.clone(),
-            version,
-            at: by.time(),
-            actor: by.actor.to_owned(),
-            kind: next.kind,
-            before: old.into_facts(),
-            after: new.because(next.why).into_facts(),
-        });
+        let facts = (old.into_facts(), new.because(next.why).into_facts());
+        self.push_event(id, version, next.kind, facts, by);
         let row = Row {
-            issue: next.issue,
+            issue: next.issue.into_owned(),
             comments,
             version,
             fence: next.fence,
@@ -250,7 +230,7 @@ impl MemoryStore {
         guard: &Guard,
         by: Stamp<'_>,
         done: &mut Done,
-    ) -> Result<u64, StoreError> {
+    ) -> Result<u64> {
         let record = self.record(self.row(id)?);
         rules::check_removable(&record, guard)?;
         for (other, _) in self.dependents(id)? {
@@ -264,34 +244,19 @@ impl MemoryStore {
             fence: record.fence,
             claim: record.claim.as_ref(),
         };
-        self.events.push(Event {
-            number: self.events.len() as u64 + 1,
-            issue: id.clone(),
-            version,
-            at: by.time(),
-            actor: by.actor.to_owned(),
-            kind: EventKind::Deleted,
-            before: removal(side).into_facts(),
-            after: serde_json::Map::new(),
-        });
+        let facts = (removal(side).into_facts(), Facts::default());
+        self.push_event(id, version, EventKind::Deleted, facts, by);
         self.rows.remove(id);
         Ok(version)
     }
 
-    fn insert(&mut self, entry: &Entry, by: Stamp<'_>) -> Result<u64, StoreError> {
+    fn insert(&mut self, entry: &Entry, by: Stamp<'_>) -> Result<u64> {
         let id = entry.issue.id();
         if self.rows.contains_key(id) {
             return Err(StoreError::Exists(id.clone()));
         }
-        let next = Next {
-            issue: entry.issue.clone(),
-            comments: entry.comments.clone(),
-            fence: entry.fence.max(self.after_removal(id).1),
-            claim: None,
-            kind: EventKind::Created,
-            why: None,
-        };
-        Ok(self.put(id, next, by))
+        let fence = entry.fence.max(self.after_removal(id).1);
+        Ok(self.put(id, Next::created(entry, fence), by))
     }
 
     fn update(
@@ -301,49 +266,23 @@ impl MemoryStore {
         guard: &Guard,
         by: Stamp<'_>,
         done: &mut Done,
-    ) -> Result<u64, StoreError> {
-        let row = self.row(id)?;
-        let record = self.record(row);
-        let change = apply(&row.issue, edits, &by.time()).map_err(|error| StoreError::Edit {
-            id: id.clone(),
-            error,
-        })?;
-        let after = change.as_ref().map(|change| &change.issue);
-        check_guard(&record, after, edits, guard)?;
-        if rules::may_complete(&record.issue, after, edits) {
-            done.closed.push(id.clone());
+    ) -> Result<u64> {
+        let record = self.record(self.row(id)?);
+        match Next::edited(&record, edits, guard, by, &mut done.closed)? {
+            Some(next) => Ok(self.put(id, next, by)),
+            None => Ok(record.version),
         }
-        let Some(change) = change else {
-            return Ok(record.version);
-        };
-        let next = Next {
-            claim: rules::claim_after(record.claim, &change.issue),
-            issue: change.issue,
-            comments: change.comments,
-            fence: record.fence,
-            kind: change.kind,
-            why: None,
-        };
-        Ok(self.put(id, next, by))
     }
 
     fn end_claim(
         &mut self,
         id: &BeadId,
         fence: Fence,
-        (kind, why): (EventKind, Option<&'static str>),
+        end: (EventKind, Option<&'static str>),
         by: Stamp<'_>,
-    ) -> Result<Record, StoreError> {
+    ) -> Result<Record> {
         let record = self.record(self.row(id)?);
-        rules::check_held(&record, fence)?;
-        let next = Next {
-            issue: rules::reopened(&record.issue, by)?,
-            comments: Vec::new(),
-            fence: record.fence,
-            claim: None,
-            kind,
-            why,
-        };
+        let next = Next::released(&record, fence, end, by)?;
         self.put(id, next, by);
         Ok(self.record(self.row(id)?))
     }
@@ -354,12 +293,7 @@ impl MemoryStore {
     }
 
     /// Does one change after the other, then closes the molecules that they completed.
-    fn write_all(
-        &mut self,
-        batch: &[Write],
-        by: Stamp<'_>,
-        done: &mut Done,
-    ) -> Result<Vec<u64>, StoreError> {
+    fn write_all(&mut self, batch: &[Write], by: Stamp<'_>, done: &mut Done) -> Result<Vec<u64>> {
         let mut versions = Vec::with_capacity(batch.len());
         for write in batch {
             self.remember(write.id(), done);
@@ -371,7 +305,7 @@ impl MemoryStore {
         }
         let touched: Vec<BeadId> = done.before.iter().map(|(id, _)| id.clone()).collect();
         let row = |id: &BeadId| self.rows.get(id);
-        check_cycles(touched, |id| {
+        check_cycles(touched, |id| -> Result<_> {
             Ok(row(id).map(|row| waits_for(&row.issue)).unwrap_or_default())
         })?;
         for (id, version) in self.close_completed(by, done)? {
@@ -381,11 +315,7 @@ impl MemoryStore {
     }
 
     /// Closes the molecules whose last step was closed (F-14), and gives their versions.
-    fn close_completed(
-        &mut self,
-        by: Stamp<'_>,
-        done: &mut Done,
-    ) -> Result<Vec<(BeadId, u64)>, StoreError> {
+    fn close_completed(&mut self, by: Stamp<'_>, done: &mut Done) -> Result<Vec<(BeadId, u64)>> {
         let closed = std::mem::take(&mut done.closed);
         if closed.is_empty() {
             return Ok(Vec::new());
@@ -408,7 +338,7 @@ impl MemoryStore {
         roots.into_iter().map(version).collect()
     }
 
-    fn is_parent_deferred(&self, issue: &Issue, now: jiff::Timestamp) -> bool {
+    fn is_parent_deferred(&self, issue: &Issue, now: Timestamp) -> bool {
         let is_deferred = |row: &Row| {
             row.issue
                 .time("defer_until")
@@ -431,12 +361,12 @@ struct Steps<'a> {
 impl Family for Steps<'_> {
     type Error = StoreError;
 
-    fn member(&self, id: &BeadId) -> Result<Option<Member>, StoreError> {
+    fn member(&self, id: &BeadId) -> Result<Option<Member>> {
         let row = self.store.rows.get(id);
         Ok(row.map(|row| Member::of(&row.issue, row.claim.is_some())))
     }
 
-    fn parts(&self, id: &BeadId) -> Result<Parts, StoreError> {
+    fn parts(&self, id: &BeadId) -> Result<Parts> {
         let parts = self.children.get(id).map_or(&[][..], Vec::as_slice);
         let is_closed = |id: &BeadId| {
             let row = self.store.rows.get(id);
@@ -449,7 +379,7 @@ impl Family for Steps<'_> {
         }
     }
 
-    fn complete(&mut self, root: &BeadId) -> Result<(), StoreError> {
+    fn complete(&mut self, root: &BeadId) -> Result<()> {
         self.store.remember(root, self.done);
         let edits = [Edit::Close(ALL_STEPS_COMPLETE.to_owned())];
         let guard = Guard::default();
@@ -459,7 +389,7 @@ impl Family for Steps<'_> {
     }
 }
 
-/// The surroundings of an issue, with the way that led to it, so that a circle of parents ends.
+/// The issues around one, with the path that led to it, so that a cycle of parents ends.
 struct World<'a> {
     store: &'a MemoryStore,
     above: &'a [BeadId],
@@ -488,12 +418,12 @@ impl Neighbours for World<'_> {
 }
 
 impl Store for MemoryStore {
-    fn get(&self, ids: &[BeadId]) -> Result<Vec<Record>, StoreError> {
+    fn get(&self, ids: &[BeadId]) -> Result<Vec<Record>> {
         let rows = ids.iter().filter_map(|id| self.rows.get(id));
         Ok(rows.map(|row| self.record(row)).collect())
     }
 
-    fn find(&self, query: &Query) -> Result<Vec<Record>, StoreError> {
+    fn find(&self, query: &Query) -> Result<Vec<Record>> {
         let records = self.rows.values().map(|row| self.record(row));
         let mut found: Vec<Record> = records
             .filter(|record| query.matches(record))
@@ -513,7 +443,7 @@ impl Store for MemoryStore {
         Ok(found)
     }
 
-    fn ids_with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<BeadId>, StoreError> {
+    fn ids_with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<BeadId>> {
         let ids = self
             .rows
             .keys()
@@ -521,15 +451,15 @@ impl Store for MemoryStore {
         Ok(ids.take(limit).cloned().collect())
     }
 
-    fn comments(&self, id: &BeadId) -> Result<Vec<Comment>, StoreError> {
+    fn comments(&self, id: &BeadId) -> Result<Vec<Comment>> {
         Ok(self.row(id)?.comments.clone())
     }
 
-    fn blockers(&self, id: &BeadId) -> Result<Vec<Blocker>, StoreError> {
+    fn blockers(&self, id: &BeadId) -> Result<Vec<Blocker>> {
         Ok(self.blockers_of(&self.row(id)?.issue, &mut Vec::new()))
     }
 
-    fn dependents(&self, id: &BeadId) -> Result<Vec<(BeadId, String)>, StoreError> {
+    fn dependents(&self, id: &BeadId) -> Result<Vec<(BeadId, String)>> {
         let mut found = Vec::new();
         for row in self.rows.values() {
             let edges = row.issue.dependencies();
@@ -539,18 +469,13 @@ impl Store for MemoryStore {
         Ok(found)
     }
 
-    fn events(
-        &self,
-        issue: Option<&BeadId>,
-        after: u64,
-        limit: usize,
-    ) -> Result<Vec<Event>, StoreError> {
+    fn events(&self, issue: Option<&BeadId>, after: u64, limit: usize) -> Result<Vec<Event>> {
         let events = self.events.iter().filter(|event| event.number > after);
         let events = events.filter(|event| issue.is_none_or(|id| event.issue == *id));
         Ok(events.take(limit).cloned().collect())
     }
 
-    fn write(&mut self, batch: &[Write], by: Stamp<'_>) -> Result<Vec<u64>, StoreError> {
+    fn write(&mut self, batch: &[Write], by: Stamp<'_>) -> Result<Vec<u64>> {
         let n_events = self.events.len();
         let mut done = Done::default();
         let written = self.write_all(batch, by, &mut done);
@@ -566,12 +491,7 @@ impl Store for MemoryStore {
         written
     }
 
-    fn claim(
-        &mut self,
-        id: &BeadId,
-        claim: &NewClaim<'_>,
-        by: Stamp<'_>,
-    ) -> Result<Record, StoreError> {
+    fn claim(&mut self, id: &BeadId, claim: &NewClaim<'_>, by: Stamp<'_>) -> Result<Record> {
         let mut record = self.record(self.row(id)?);
         match claim.instead_of {
             None => rules::check_claimable(&record)?,
@@ -587,25 +507,12 @@ impl Store for MemoryStore {
         if let Some((fence, why)) = claim.instead_of {
             record = self.reclaim(id, fence, why, by)?;
         }
-        let (issue, claim) = rules::claimed(&record, claim, by)?;
-        let next = Next {
-            issue,
-            comments: Vec::new(),
-            fence: claim.fence,
-            claim: Some(claim),
-            kind: EventKind::Claimed,
-            why: None,
-        };
+        let next = Next::claimed(&record, claim, by)?;
         self.put(id, next, by);
         Ok(self.record(self.row(id)?))
     }
 
-    fn heartbeat(
-        &mut self,
-        id: &BeadId,
-        fence: Fence,
-        lease_until: jiff::Timestamp,
-    ) -> Result<Claim, StoreError> {
+    fn heartbeat(&mut self, id: &BeadId, fence: Fence, lease_until: Timestamp) -> Result<Claim> {
         let record = self.record(self.row(id)?);
         let row = self
             .rows
@@ -620,7 +527,7 @@ impl Store for MemoryStore {
         }
     }
 
-    fn release(&mut self, id: &BeadId, fence: Fence, by: Stamp<'_>) -> Result<Record, StoreError> {
+    fn release(&mut self, id: &BeadId, fence: Fence, by: Stamp<'_>) -> Result<Record> {
         self.end_claim(id, fence, (EventKind::Released, None), by)
     }
 
@@ -630,7 +537,7 @@ impl Store for MemoryStore {
         fence: Fence,
         why: Abandoned,
         by: Stamp<'_>,
-    ) -> Result<Record, StoreError> {
+    ) -> Result<Record> {
         self.end_claim(id, fence, (EventKind::Reclaimed, Some(why.as_str())), by)
     }
 
@@ -638,9 +545,9 @@ impl Store for MemoryStore {
         &mut self,
         names: &[&str],
         holder: &Holder,
-        until: jiff::Timestamp,
+        until: Timestamp,
         by: Stamp<'_>,
-    ) -> Result<Option<Lease>, StoreError> {
+    ) -> Result<Option<Lease>> {
         for name in names {
             let (fence, taken) = self.leases.entry((*name).to_owned()).or_default();
             if taken.as_ref().is_some_and(|lease| lease.until >= by.at) {
@@ -659,12 +566,7 @@ impl Store for MemoryStore {
         Ok(None)
     }
 
-    fn renew(
-        &mut self,
-        name: &str,
-        fence: Fence,
-        until: jiff::Timestamp,
-    ) -> Result<Lease, StoreError> {
+    fn renew(&mut self, name: &str, fence: Fence, until: Timestamp) -> Result<Lease> {
         match self.leases.get_mut(name) {
             Some((_, Some(lease))) if lease.fence == fence => {
                 lease.until = lease.until.max(until);
@@ -674,20 +576,20 @@ impl Store for MemoryStore {
         }
     }
 
-    fn give_back(&mut self, name: &str, fence: Fence) -> Result<(), StoreError> {
+    fn give_back(&mut self, name: &str, fence: Fence) -> Result<()> {
         if let Some((_, taken)) = self.leases.get_mut(name) {
             taken.take_if(|lease| lease.fence == fence);
         }
         Ok(())
     }
 
-    fn leases(&self, prefix: &str, now: jiff::Timestamp) -> Result<Vec<Lease>, StoreError> {
+    fn leases(&self, prefix: &str, now: Timestamp) -> Result<Vec<Lease>> {
         let leases = self.leases.values().filter_map(|(_, lease)| lease.as_ref());
         let leases = leases.filter(|lease| lease.name.starts_with(prefix) && lease.until >= now);
         Ok(leases.cloned().collect())
     }
 
-    fn controls(&self, prefix: &str) -> Result<Vec<Control>, StoreError> {
+    fn controls(&self, prefix: &str) -> Result<Vec<Control>> {
         let rows = self
             .controls
             .values()
@@ -695,13 +597,7 @@ impl Store for MemoryStore {
         Ok(rows.cloned().collect())
     }
 
-    fn set_control(
-        &mut self,
-        key: &str,
-        value: &Value,
-        seen: u64,
-        by: Stamp<'_>,
-    ) -> Result<u64, StoreError> {
+    fn set_control(&mut self, key: &str, value: &Value, seen: u64, by: Stamp<'_>) -> Result<u64> {
         let version = match self.controls.get(key) {
             Some(row) if !row.value.is_null() => row.version,
             _ => 0,
@@ -715,7 +611,7 @@ impl Store for MemoryStore {
             value: value.clone(),
             version: last + 1,
             actor: by.actor.to_owned(),
-            at: jiff::Timestamp::from_microsecond(by.at.as_microsecond()).unwrap_or(by.at),
+            at: Timestamp::from_microsecond(by.at.as_microsecond()).unwrap_or(by.at),
         };
         let version = row.version;
         self.controls.insert(key.to_owned(), row);

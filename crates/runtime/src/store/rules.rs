@@ -1,15 +1,120 @@
 //! What every store checks before it changes something, in one place.
 
-use std::collections::{HashMap, HashSet};
+use std::borrow::Cow;
 
 use beads_ralph_core::bead::{BeadId, FieldError, FieldErrorKind};
 use beads_ralph_core::issue::{
-    Claim, Dependency, Edit, Effect, Event, EventKind, Fence, Issue, Record, Standing, forget_lease,
+    Claim, Comment, Dependency, Document, Edit, Effect, Entry, Event, EventKind, Fence, Issue,
+    Record, Standing, apply, find_cycle, forget_lease,
 };
 use beads_ralph_core::text::excerpt;
+use beads_ralph_core::vocabulary::{Status, field};
 use serde_json::Value;
 
-use super::{Guard, NewClaim, Stamp, StoreError, Write};
+use super::{Guard, NewClaim, Result, Stamp, StoreError, Write};
+
+/// What an issue is to become.
+pub(super) struct Next<'c> {
+    pub(super) issue: Cow<'c, Issue>,
+    pub(super) comments: Vec<Comment>,
+    pub(super) fence: Fence,
+    pub(super) claim: Option<Claim>,
+    pub(super) kind: EventKind,
+    /// The reason, where the kind does not say it.
+    pub(super) why: Option<&'static str>,
+}
+
+impl<'c> Next<'c> {
+    pub(super) fn created(entry: &'c Entry, fence: Fence) -> Self {
+        Self {
+            issue: Cow::Borrowed(&entry.issue),
+            comments: entry.comments.clone(),
+            fence,
+            claim: None,
+            kind: EventKind::Created,
+            why: None,
+        }
+    }
+
+    /// The issue after edits that its guard allows; nothing when they change nothing. Issues that may have been the last step of a
+    /// molecule are added to `closed`.
+    pub(super) fn edited(
+        record: &Record,
+        edits: &[Edit],
+        guard: &Guard,
+        by: Stamp<'_>,
+        closed: &mut Vec<BeadId>,
+    ) -> Result<Option<Self>> {
+        let id = record.issue.id();
+        let change = apply(&record.issue, edits, &by.time()).map_err(|error| StoreError::Edit {
+            id: id.clone(),
+            error,
+        })?;
+        let after = change.as_ref().map(|change| &change.issue);
+        check_guard(record, after, edits, guard)?;
+        if may_complete(&record.issue, after, edits) {
+            closed.push(id.clone());
+        }
+        Ok(change.map(|change| Self {
+            // A claim ends when the issue is no longer in progress.
+            claim: (record.claim.clone()).filter(|_| change.issue.status() == Status::InProgress),
+            issue: Cow::Owned(change.issue),
+            comments: change.comments,
+            fence: record.fence,
+            kind: change.kind,
+            why: None,
+        }))
+    }
+
+    /// The issue after it was claimed. The first claim says when work began.
+    pub(super) fn claimed(record: &Record, new: &NewClaim<'_>, by: Stamp<'_>) -> Result<Self> {
+        let fence = record.fence.next().ok_or_else(|| StoreError::Invalid {
+            id: record.issue.id().to_string(),
+            errors: vec![FieldError {
+                path: "claim_fence".to_owned(),
+                message: "the fence cannot rise any further".to_owned(),
+                kind: FieldErrorKind::Value,
+            }],
+        })?;
+        let issue = with_status(&record.issue, Status::InProgress, by, |document| {
+            let started = document.entry(field::STARTED_AT).or_insert(Value::Null);
+            if started.is_null() {
+                *started = by.time().as_str().into();
+            }
+        })?;
+        Ok(Self {
+            issue: Cow::Owned(issue),
+            comments: Vec::new(),
+            fence,
+            claim: Some(Claim {
+                fence,
+                holder: new.holder.clone(),
+                claimed_at: by.at,
+                lease_until: new.lease_until,
+            }),
+            kind: EventKind::Claimed,
+            why: None,
+        })
+    }
+
+    /// The issue after the claim under a fence has ended.
+    pub(super) fn released(
+        record: &Record,
+        fence: Fence,
+        (kind, why): (EventKind, Option<&'static str>),
+        by: Stamp<'_>,
+    ) -> Result<Self> {
+        check_held(record, fence)?;
+        Ok(Self {
+            issue: Cow::Owned(with_status(&record.issue, Status::Open, by, |_| {})?),
+            comments: Vec::new(),
+            fence: record.fence,
+            claim: None,
+            kind,
+            why,
+        })
+    }
+}
 
 /// Checks a guard, and that nobody else works on what somebody holds. `after` is what the edits make of the issue, if
 /// they change it.
@@ -18,7 +123,7 @@ pub(super) fn check_guard(
     after: Option<&Issue>,
     edits: &[Edit],
     guard: &Guard,
-) -> Result<(), StoreError> {
+) -> Result<()> {
     let issue = &record.issue;
     if let Some(status) = guard
         .status
@@ -59,7 +164,7 @@ pub(super) fn check_guard(
         (None, None) => {
             // Whoever sets a bead to work takes it with a claim, so that there is a fence.
             let starts = after.is_some_and(|after| {
-                after.status() == "in_progress" && issue.status() != "in_progress"
+                after.status() == Status::InProgress && issue.status() != Status::InProgress
             });
             if starts && !guard.is_forced {
                 let expected = "claimed, which sets it to in_progress";
@@ -71,7 +176,7 @@ pub(super) fn check_guard(
 }
 
 /// Checks whether an issue may be removed. That is more than a remark, so whoever holds it is asked by its fence.
-pub(super) fn check_removable(record: &Record, guard: &Guard) -> Result<(), StoreError> {
+pub(super) fn check_removable(record: &Record, guard: &Guard) -> Result<()> {
     check_guard(record, Some(&record.issue), &[Edit::Reopen], guard)
 }
 
@@ -93,14 +198,14 @@ fn is_closed_already(edits: &[Edit], after: Option<&Issue>) -> bool {
 fn is_close(edit: &Edit) -> bool {
     match edit {
         Edit::Close(_) => true,
-        Edit::Status(status) => status == "closed",
+        Edit::Status(status) => status == Status::Closed,
         _ => false,
     }
 }
 
 /// Whether a change leaves an issue closed that may be the last step of a molecule (F-14). Closing again what is closed counts
 /// too: whoever was cut off between the step and its root may ask again.
-pub(super) fn may_complete(before: &Issue, after: Option<&Issue>, edits: &[Edit]) -> bool {
+fn may_complete(before: &Issue, after: Option<&Issue>, edits: &[Edit]) -> bool {
     let was_closed = before.standing() == Standing::Closed;
     let is_closed = after.unwrap_or(before).standing() == Standing::Closed;
     is_closed && (!was_closed || edits.iter().any(is_close))
@@ -114,7 +219,7 @@ fn is_remark(edit: &Edit) -> bool {
     )
 }
 
-/// Sets what a batch answers for an issue that changed once more after its own change.
+/// Sets what a batch answers for an issue that changed again after its own change.
 pub(super) fn set_version(batch: &[Write], versions: &mut [u64], id: &BeadId, version: u64) {
     let own = batch.iter().zip(versions);
     for (_, own) in own.filter(|(write, _)| write.id() == id) {
@@ -157,27 +262,24 @@ pub(super) fn held(id: &BeadId, claim: &Claim) -> StoreError {
     }
 }
 
-/// The claim that is left after a change: it ends when the issue is no longer in progress.
-pub(super) fn claim_after(claim: Option<Claim>, after: &Issue) -> Option<Claim> {
-    claim.filter(|_| after.status() == "in_progress")
-}
-
 /// Whether an issue can be claimed, but for what holds it back (L-11).
-pub(super) fn check_claimable(record: &Record) -> Result<(), StoreError> {
+pub(super) fn check_claimable(record: &Record) -> Result<()> {
     let id = record.issue.id();
-    match (record.issue.status(), &record.claim) {
-        (_, Some(claim)) => Err(held(id, claim)),
-        ("open", None) => Ok(()),
-        ("in_progress", None) => Err(StoreError::InProgress(id.clone())),
-        (status, None) => Err(StoreError::NotClaimable {
+    if let Some(claim) = &record.claim {
+        return Err(held(id, claim));
+    }
+    match Status::known(record.issue.status()) {
+        Some(Status::Open) => Ok(()),
+        Some(Status::InProgress) => Err(StoreError::InProgress(id.clone())),
+        _ => Err(StoreError::NotClaimable {
             id: id.clone(),
-            status: status.to_owned(),
+            status: record.issue.status().to_owned(),
         }),
     }
 }
 
 /// Whether an issue is held under a fence.
-pub(super) fn check_held(record: &Record, fence: Fence) -> Result<(), StoreError> {
+pub(super) fn check_held(record: &Record, fence: Fence) -> Result<()> {
     let held = record.claim.as_ref().map(|claim| claim.fence);
     if held == Some(fence) {
         Ok(())
@@ -186,53 +288,19 @@ pub(super) fn check_held(record: &Record, fence: Fence) -> Result<(), StoreError
     }
 }
 
-/// The issue and the claim after claiming. The first claim says when work began.
-pub(super) fn claimed(
-    record: &Record,
-    new: &NewClaim<'_>,
-    by: Stamp<'_>,
-) -> Result<(Issue, Claim), StoreError> {
-    let fence = record.fence.next().ok_or_else(|| StoreError::Invalid {
-        id: record.issue.id().to_string(),
-        errors: vec![FieldError {
-            path: "claim_fence".to_owned(),
-            message: "the fence cannot rise any further".to_owned(),
-            kind: FieldErrorKind::Value,
-        }],
-    })?;
-    let claim = Claim {
-        fence,
-        holder: new.holder.clone(),
-        claimed_at: by.at,
-        lease_until: new.lease_until,
-    };
-    let issue = with_status(&record.issue, "in_progress", by, |document| {
-        let started = document.entry("started_at").or_insert(Value::Null);
-        if started.is_null() {
-            *started = by.time().as_str().into();
-        }
-    })?;
-    Ok((issue, claim))
-}
-
-/// The issue after its claim has ended.
-pub(super) fn reopened(issue: &Issue, by: Stamp<'_>) -> Result<Issue, StoreError> {
-    with_status(issue, "open", by, |_| {})
-}
-
 fn with_status(
     issue: &Issue,
-    status: &str,
+    status: Status,
     by: Stamp<'_>,
-    change: impl FnOnce(&mut serde_json::Map<String, Value>),
-) -> Result<Issue, StoreError> {
+    change: impl FnOnce(&mut Document),
+) -> Result<Issue> {
     let mut document = issue.document().clone();
-    document.insert("status".to_owned(), status.into());
+    document.insert(field::STATUS.to_owned(), status.into());
     forget_lease(&mut document);
     // Compared is what would be written, which has whole seconds.
     let now = by.time();
-    if (issue.time("updated_at")).is_none_or(|was| was <= now.instant()) {
-        document.insert("updated_at".to_owned(), now.as_str().into());
+    if (issue.time(field::UPDATED_AT)).is_none_or(|was| was <= now.instant()) {
+        document.insert(field::UPDATED_AT.to_owned(), now.as_str().into());
     }
     change(&mut document);
     // A document that is as large as can be has no room for another time.
@@ -256,39 +324,15 @@ pub(super) fn is_waiting(edge: &Dependency) -> bool {
     matches!(edge.effect(), Effect::Blocks | Effect::Parent)
 }
 
-/// Refuses a circle that goes through one of the ids. Walks without recursion, and each issue once.
-pub(super) fn check_cycles(
+/// Refuses a cycle that goes through one of the ids.
+pub(super) fn check_cycles<E: From<StoreError>>(
     starts: impl IntoIterator<Item = BeadId>,
-    mut waits_for: impl FnMut(&BeadId) -> Result<Vec<BeadId>, StoreError>,
-) -> Result<(), StoreError> {
-    let mut done: HashSet<BeadId> = HashSet::new();
-    for start in starts {
-        if done.contains(&start) {
-            continue;
-        }
-        let mut on_path: HashMap<BeadId, usize> = HashMap::from([(start.clone(), 0)]);
-        let mut path = vec![(start.clone(), waits_for(&start)?.into_iter())];
-        while let Some((_, targets)) = path.last_mut() {
-            let Some(target) = targets.next() else {
-                let (id, _) = path.pop().expect("the path was not empty");
-                on_path.remove(&id);
-                done.insert(id);
-                continue;
-            };
-            if let Some(index) = on_path.get(&target) {
-                let mut circle: Vec<BeadId> =
-                    path[*index..].iter().map(|(id, _)| id.clone()).collect();
-                circle.push(target);
-                return Err(StoreError::Cycle(circle));
-            }
-            if !done.contains(&target) {
-                on_path.insert(target.clone(), path.len());
-                let next = waits_for(&target)?.into_iter();
-                path.push((target, next));
-            }
-        }
+    waits_for: impl FnMut(&BeadId) -> Result<Vec<BeadId>, E>,
+) -> Result<(), E> {
+    match find_cycle(starts, waits_for)? {
+        Some(cycle) => Err(StoreError::Cycle(cycle).into()),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Why the fence of a lease can always rise: unlike the one of an issue, it never comes from outside.
@@ -385,7 +429,7 @@ mod tests {
             actor: "ann",
             at: jiff::Timestamp::UNIX_EPOCH,
         };
-        let refused = claimed(&record, &new, by);
+        let refused = Next::claimed(&record, &new, by);
         assert!(matches!(refused, Err(StoreError::Invalid { .. })));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! WAL, so that readers never wait; `synchronous = FULL`, so that what was acknowledged survives (leases apart, which need not);
 //! `BEGIN IMMEDIATE` for every write, so that a writer waits for its turn instead of failing half-way. A lock
-//! beside the file keeps everybody out while it is brought to a newer format or mended.
+//! beside the file keeps everybody out while it is brought to a newer format or repaired.
 
 mod batch;
 mod check;
@@ -10,6 +10,7 @@ mod edges;
 mod facts;
 mod failure;
 mod find;
+mod kind;
 mod leases;
 mod open;
 mod query;
@@ -17,9 +18,9 @@ mod repair;
 mod rows;
 
 pub use check::{CheckReport, check};
+pub(super) use kind::{Embedded, replace_in};
 pub use repair::{RepairReport, repair};
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::ops::ControlFlow;
@@ -34,30 +35,20 @@ use jiff::Timestamp;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use serde_json::Value;
 
-use self::batch::{Batch, Next};
+use self::batch::Batch;
 use self::failure::Failed;
 use self::open::{Access, FORMAT, MIGRATIONS, Purpose};
-use super::{Control, Lease, NewClaim, Stamp, Store, StoreError, Write, rules};
+use super::{
+    Control, Lease, NewClaim, Opened, Options, Result, Stamp, Store, StoreError, Write,
+    rules::{self, Next},
+};
 
-/// How long a process waits for the others unless it is told otherwise (contracts §4.2: `DATABASE.TIMEOUT`).
+/// How long is waited where nobody says how long, which is what [`Options`] say.
 const BUSY: Duration = Duration::from_secs(30);
 
 /// From how many changes on a batch gets a larger cache, and how large in KiB (SQLite counts them downwards).
 const LARGE_BATCH: usize = 500;
 const LARGE_CACHE: i64 = -65536;
-
-/// How a store is opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Options {
-    /// How long to wait for other processes (contracts §4.2: `DATABASE.TIMEOUT`).
-    pub busy: Duration,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { busy: BUSY }
-    }
-}
 
 /// A store in one file.
 #[derive(Debug)]
@@ -68,35 +59,21 @@ pub struct SqliteStore {
     _lock: File,
 }
 
-/// How a store was opened.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Opened {
-    /// It was there.
-    Existing,
-    /// It was made.
-    Created,
-    /// It had an older format; the copy of it is here.
-    Migrated(Utf8PathBuf),
-}
-
 /// What is found in a file.
 enum Ready {
-    /// A store of the newest format.
     Store(SqliteStore),
-    /// A store of an older format.
     Older,
-    /// Nothing.
     Empty,
 }
 
 impl SqliteStore {
     /// Opens a store that is there. An older format is brought up to date, after a copy.
-    pub fn open(path: &Utf8Path) -> Result<Self, StoreError> {
+    pub fn open(path: &Utf8Path) -> Result<Self> {
         Self::open_with(path, Options::default())
     }
 
     /// As above, with options.
-    pub fn open_with(path: &Utf8Path, options: Options) -> Result<Self, StoreError> {
+    pub fn open_with(path: &Utf8Path, options: Options) -> Result<Self> {
         if !path.exists() {
             return Err(StoreError::Unusable {
                 path: path.to_owned(),
@@ -114,7 +91,7 @@ impl SqliteStore {
     }
 
     /// Opens a file beside others that use it, if nothing must be done to it first.
-    fn open_shared(path: &Utf8Path, options: Options) -> Result<Ready, StoreError> {
+    fn open_shared(path: &Utf8Path, options: Options) -> Result<Ready> {
         let lock = open::lock(path, Access::Shared, options.busy)?;
         let connection = open::connect(path, Purpose::Use, options.busy)?;
         match open::check_format(&connection, path, FORMAT, options.busy)? {
@@ -130,15 +107,12 @@ impl SqliteStore {
     }
 
     /// Opens a store, making it when there is none.
-    pub fn open_or_create(path: &Utf8Path) -> Result<(Self, Opened), StoreError> {
+    pub fn open_or_create(path: &Utf8Path) -> Result<(Self, Opened)> {
         Self::open_or_create_with(path, Options::default())
     }
 
     /// As above, with options.
-    pub fn open_or_create_with(
-        path: &Utf8Path,
-        options: Options,
-    ) -> Result<(Self, Opened), StoreError> {
+    pub fn open_or_create_with(path: &Utf8Path, options: Options) -> Result<(Self, Opened)> {
         let busy = options.busy;
         let is_there = path.exists();
         // Having it alone would mean to wait for everybody who uses it.
@@ -153,7 +127,7 @@ impl SqliteStore {
         let Ready::Store(store) = Self::open_shared(path, options)? else {
             return Err(StoreError::Damaged {
                 path: path.to_owned(),
-                what: "it was just made, and is not there".to_owned(),
+                what: "it was just made and is missing".to_owned(),
             });
         };
         let opened = match backup {
@@ -164,16 +138,12 @@ impl SqliteStore {
         Ok((store, opened))
     }
 
-    /// The file.
     pub fn path(&self) -> &Utf8Path {
         &self.path
     }
 
     /// Reads in one state: what others write meanwhile is not seen.
-    fn reading<T>(
-        &self,
-        read: impl FnOnce(&Connection) -> Result<T, Failed>,
-    ) -> Result<T, StoreError> {
+    fn reading<T>(&self, read: impl FnOnce(&Connection) -> Result<T, Failed>) -> Result<T> {
         let run = || -> Result<T, Failed> {
             // Whoever is shown records and asks for more sees the same state.
             if !self.connection.is_autocommit() {
@@ -189,7 +159,7 @@ impl SqliteStore {
     fn writing<T>(
         &mut self,
         write: impl FnOnce(&Transaction<'_>) -> Result<T, Failed>,
-    ) -> Result<T, StoreError> {
+    ) -> Result<T> {
         let run = || -> Result<T, Failed> {
             let transaction = self
                 .connection
@@ -205,14 +175,14 @@ impl SqliteStore {
     fn leasing<T>(
         &mut self,
         write: impl FnOnce(&Transaction<'_>) -> Result<T, Failed>,
-    ) -> Result<T, StoreError> {
+    ) -> Result<T> {
         self.synchronous("NORMAL")?;
         let answer = self.writing(write);
         self.synchronous("FULL")?;
         answer
     }
 
-    fn synchronous(&self, how: &str) -> Result<(), StoreError> {
+    fn synchronous(&self, how: &str) -> Result<()> {
         let set = self.connection.pragma_update(None, "synchronous", how);
         set.map_err(|error| Failed::from(error).at(&self.path, self.options.busy))
     }
@@ -221,12 +191,12 @@ impl SqliteStore {
         &mut self,
         id: &BeadId,
         fence: Fence,
-        (kind, why): (EventKind, Option<&'static str>),
+        end: (EventKind, Option<&'static str>),
         by: Stamp<'_>,
-    ) -> Result<Record, StoreError> {
+    ) -> Result<Record> {
         self.writing(|transaction| {
             let mut batch = Batch::new(transaction, by);
-            end_claim(&mut batch, id, fence, (kind, why))?;
+            end_claim(&mut batch, id, fence, end)?;
             let record = batch.settled(id)?;
             batch.finish()?;
             Ok(record)
@@ -239,31 +209,23 @@ fn end_claim(
     batch: &mut Batch<'_>,
     id: &BeadId,
     fence: Fence,
-    (kind, why): (EventKind, Option<&'static str>),
+    end: (EventKind, Option<&'static str>),
 ) -> Result<(), Failed> {
     let record = batch.existing(id)?;
-    rules::check_held(&record, fence)?;
-    let next = Next {
-        issue: Cow::Owned(rules::reopened(&record.issue, batch.by)?),
-        comments: Vec::new(),
-        fence: record.fence,
-        claim: None,
-        kind,
-        why,
-    };
+    let next = Next::released(&record, fence, end, batch.by)?;
     batch.put(Some(record), next)?;
     Ok(())
 }
 
 impl Store for SqliteStore {
-    fn get(&self, ids: &[BeadId]) -> Result<Vec<Record>, StoreError> {
+    fn get(&self, ids: &[BeadId]) -> Result<Vec<Record>> {
         self.reading(|connection| {
             let records = ids.iter().map(|id| rows::load(connection, id));
             records.filter_map(Result::transpose).collect()
         })
     }
 
-    fn find(&self, query: &Query) -> Result<Vec<Record>, StoreError> {
+    fn find(&self, query: &Query) -> Result<Vec<Record>> {
         let mut found = Vec::new();
         self.visit(query, &mut |record| {
             found.push(record);
@@ -272,72 +234,59 @@ impl Store for SqliteStore {
         Ok(found)
     }
 
-    fn visit(
-        &self,
-        query: &Query,
-        see: &mut dyn FnMut(Record) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
+    fn visit(&self, query: &Query, see: &mut dyn FnMut(Record) -> ControlFlow<()>) -> Result<()> {
         self.reading(|connection| find::visit(connection, query, see))
     }
 
-    fn count(&self, query: &Query) -> Result<usize, StoreError> {
+    fn count(&self, query: &Query) -> Result<usize> {
         self.reading(|connection| find::count(connection, query))
     }
 
-    fn count_by(
-        &self,
-        query: &Query,
-        grouping: Grouping,
-    ) -> Result<BTreeMap<String, usize>, StoreError> {
+    fn count_by(&self, query: &Query, grouping: Grouping) -> Result<BTreeMap<String, usize>> {
         self.reading(|connection| find::count_by(connection, query, grouping))
     }
 
-    fn statuses(&self, ids: &[BeadId]) -> Result<Vec<Option<String>>, StoreError> {
+    fn statuses(&self, ids: &[BeadId]) -> Result<Vec<Option<String>>> {
         self.reading(|connection| find::statuses(connection, ids))
     }
 
-    fn ids_with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<BeadId>, StoreError> {
+    fn ids_with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<BeadId>> {
         self.reading(|connection| find::ids_with_prefix(connection, prefix, limit))
     }
 
-    fn ids_ever_with_prefix(&self, prefix: &str) -> Result<Vec<BeadId>, StoreError> {
+    fn ids_ever_with_prefix(&self, prefix: &str) -> Result<Vec<BeadId>> {
         self.reading(|connection| find::ids_ever_with_prefix(connection, prefix))
     }
 
-    fn comments(&self, id: &BeadId) -> Result<Vec<Comment>, StoreError> {
+    fn comments(&self, id: &BeadId) -> Result<Vec<Comment>> {
         self.reading(|connection| match rows::load(connection, id)? {
             Some(record) => rows::comments(connection, id, record.n_comments),
             None => Err(StoreError::NotFound(id.clone()).into()),
         })
     }
 
-    fn blockers(&self, id: &BeadId) -> Result<Vec<Blocker>, StoreError> {
+    fn blockers(&self, id: &BeadId) -> Result<Vec<Blocker>> {
         self.reading(|connection| batch::blockers_of(connection, id))
     }
 
-    fn dependents(&self, id: &BeadId) -> Result<Vec<(BeadId, String)>, StoreError> {
+    fn dependents(&self, id: &BeadId) -> Result<Vec<(BeadId, String)>> {
         // One statement sees one state by itself.
         let found = edges::stored_dependents(&self.connection, id);
         found.map_err(|failed| failed.at(&self.path, self.options.busy))
     }
 
-    fn count_blocked_by(&self, ids: &[BeadId]) -> Result<Vec<usize>, StoreError> {
+    fn count_blocked_by(&self, ids: &[BeadId]) -> Result<Vec<usize>> {
         self.reading(|connection| {
             let counts = ids.iter().map(|id| edges::count_blocked_by(connection, id));
             counts.collect()
         })
     }
 
-    fn events(
-        &self,
-        issue: Option<&BeadId>,
-        after: u64,
-        limit: usize,
-    ) -> Result<Vec<Event>, StoreError> {
+    fn events(&self, issue: Option<&BeadId>, after: u64, limit: usize) -> Result<Vec<Event>> {
         self.reading(|connection| rows::events(connection, issue, after, limit))
     }
 
-    fn write(&mut self, batch: &[Write], by: Stamp<'_>) -> Result<Vec<u64>, StoreError> {
+    fn write(&mut self, batch: &[Write], by: Stamp<'_>) -> Result<Vec<u64>> {
         if batch.len() >= LARGE_BATCH {
             let set = (self.connection).pragma_update(None, "cache_size", LARGE_CACHE);
             set.map_err(|error| Failed::from(error).at(&self.path, self.options.busy))?;
@@ -355,12 +304,7 @@ impl Store for SqliteStore {
         })
     }
 
-    fn claim(
-        &mut self,
-        id: &BeadId,
-        claim: &NewClaim<'_>,
-        by: Stamp<'_>,
-    ) -> Result<Record, StoreError> {
+    fn claim(&mut self, id: &BeadId, claim: &NewClaim<'_>, by: Stamp<'_>) -> Result<Record> {
         self.writing(|transaction| {
             let mut batch = Batch::new(transaction, by);
             if let Some((fence, why)) = claim.instead_of {
@@ -381,15 +325,7 @@ impl Store for SqliteStore {
                 }
                 .into());
             }
-            let (issue, claim) = rules::claimed(&record, claim, by)?;
-            let next = Next {
-                issue: Cow::Owned(issue),
-                comments: Vec::new(),
-                fence: claim.fence,
-                claim: Some(claim),
-                kind: EventKind::Claimed,
-                why: None,
-            };
+            let next = Next::claimed(&record, claim, by)?;
             batch.put(Some(record), next)?;
             let record = batch.settled(id)?;
             batch.finish()?;
@@ -397,12 +333,7 @@ impl Store for SqliteStore {
         })
     }
 
-    fn heartbeat(
-        &mut self,
-        id: &BeadId,
-        fence: Fence,
-        lease_until: Timestamp,
-    ) -> Result<Claim, StoreError> {
+    fn heartbeat(&mut self, id: &BeadId, fence: Fence, lease_until: Timestamp) -> Result<Claim> {
         self.writing(|transaction| {
             let record =
                 rows::load(transaction, id)?.ok_or_else(|| StoreError::NotFound(id.clone()))?;
@@ -417,7 +348,7 @@ impl Store for SqliteStore {
         })
     }
 
-    fn release(&mut self, id: &BeadId, fence: Fence, by: Stamp<'_>) -> Result<Record, StoreError> {
+    fn release(&mut self, id: &BeadId, fence: Fence, by: Stamp<'_>) -> Result<Record> {
         self.end_claim(id, fence, (EventKind::Released, None), by)
     }
 
@@ -427,7 +358,7 @@ impl Store for SqliteStore {
         fence: Fence,
         why: Abandoned,
         by: Stamp<'_>,
-    ) -> Result<Record, StoreError> {
+    ) -> Result<Record> {
         self.end_claim(id, fence, (EventKind::Reclaimed, Some(why.as_str())), by)
     }
 
@@ -437,33 +368,27 @@ impl Store for SqliteStore {
         holder: &Holder,
         until: Timestamp,
         by: Stamp<'_>,
-    ) -> Result<Option<Lease>, StoreError> {
+    ) -> Result<Option<Lease>> {
         self.leasing(|transaction| leases::acquire(transaction, names, holder, until, by.at))
     }
 
-    fn renew(&mut self, name: &str, fence: Fence, until: Timestamp) -> Result<Lease, StoreError> {
+    fn renew(&mut self, name: &str, fence: Fence, until: Timestamp) -> Result<Lease> {
         self.leasing(|transaction| leases::renew(transaction, name, fence, until))
     }
 
-    fn give_back(&mut self, name: &str, fence: Fence) -> Result<(), StoreError> {
+    fn give_back(&mut self, name: &str, fence: Fence) -> Result<()> {
         self.leasing(|transaction| leases::give_back(transaction, name, fence))
     }
 
-    fn leases(&self, prefix: &str, now: Timestamp) -> Result<Vec<Lease>, StoreError> {
+    fn leases(&self, prefix: &str, now: Timestamp) -> Result<Vec<Lease>> {
         self.reading(|connection| leases::leases(connection, prefix, now))
     }
 
-    fn controls(&self, prefix: &str) -> Result<Vec<Control>, StoreError> {
+    fn controls(&self, prefix: &str) -> Result<Vec<Control>> {
         self.reading(|connection| leases::controls(connection, prefix))
     }
 
-    fn set_control(
-        &mut self,
-        key: &str,
-        value: &Value,
-        seen: u64,
-        by: Stamp<'_>,
-    ) -> Result<u64, StoreError> {
+    fn set_control(&mut self, key: &str, value: &Value, seen: u64, by: Stamp<'_>) -> Result<u64> {
         self.writing(|transaction| leases::set_control(transaction, key, value, seen, by))
     }
 }

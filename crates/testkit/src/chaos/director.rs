@@ -19,7 +19,7 @@ use beads_ralph_core::engine::{
     Settings, Spent, Trouble, replay,
 };
 use beads_ralph_core::issue::{Holder, HolderProcess};
-use beads_ralph_core::simulate::{Model, Play, Recorded, Source, launches};
+use beads_ralph_core::simulate::{Play, Recorded, Source, WorldModel, launches};
 use beads_ralph_runtime::run::{Lookout, Performer, Sight, place, take_over};
 use jiff::{SignedDuration, Timestamp};
 

@@ -90,7 +90,7 @@ impl Git {
     }
 
     fn worktree(&self, place: &Place) -> Result<(&Worktree, CommitId), Trouble> {
-        let missing = || Trouble::for_bead(format!("there is no worktree {}", place.worktree));
+        let missing = || Trouble::for_bead(format!("unknown worktree {}", place.worktree));
         let worktree = self.worktrees.get(&place.worktree).ok_or_else(missing)?;
         let head = self.head(place).ok_or_else(missing)?;
         Ok((worktree, head))
@@ -153,13 +153,14 @@ impl Git {
             }
             return Err(Trouble::for_run(format!("{} is taken", place.worktree)));
         }
-        let head =
-            match self.branches.get(&place.branch) {
-                Some(head) => head.clone(),
-                None => self.branches.get(&origin.source).cloned().ok_or_else(|| {
-                    Trouble::for_run(format!("there is no branch {}", origin.source))
-                })?,
-            };
+        let head = match self.branches.get(&place.branch) {
+            Some(head) => head.clone(),
+            None => self
+                .branches
+                .get(&origin.source)
+                .cloned()
+                .ok_or_else(|| Trouble::for_run(format!("unknown branch {}", origin.source)))?,
+        };
         self.branches.insert(place.branch.clone(), head.clone());
         let worktree = Worktree {
             branch: place.branch.clone(),
@@ -287,7 +288,7 @@ impl Git {
         let tree = self
             .tree(commit)
             .cloned()
-            .ok_or_else(|| Trouble::for_bead(format!("there is no commit {commit}")))?;
+            .ok_or_else(|| Trouble::for_bead(format!("unknown commit {commit}")))?;
         self.branches.insert(place.branch.clone(), commit.clone());
         if let Some(worktree) = self.worktrees.get_mut(&place.worktree) {
             worktree.files = tree;
@@ -296,7 +297,7 @@ impl Git {
         Ok(Some(kept))
     }
 
-    /// Merges a commit into the target. Without looking, one that is there already is merged once more: only a planted fault does so.
+    /// Merges a commit into the target. Without looking, one that is there already is merged again: only a planted fault does so.
     pub(super) fn integrate(
         &mut self,
         target: &str,
@@ -306,7 +307,7 @@ impl Git {
     ) -> Result<Integrated, Trouble> {
         let head = match self.branches.get(target).or(self.branches.get(source)) {
             Some(head) => head.clone(),
-            None => return Err(Trouble::for_run(format!("there is no branch {source}"))),
+            None => return Err(Trouble::for_run(format!("unknown branch {source}"))),
         };
         if looks && self.is_in(commit, &head) {
             self.branches.insert(target.to_owned(), head.clone());

@@ -53,7 +53,7 @@ pub(super) struct Rates {
     pub(super) twice: f64,
     /// That a dev agent does not do its work well.
     pub(super) bad_work: f64,
-    /// That an agent does not come to an end of its own.
+    /// That an agent does not end by itself.
     pub(super) agent: f64,
     /// That an agent meets the limit of its account.
     pub(super) limit: f64,

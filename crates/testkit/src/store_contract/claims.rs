@@ -70,7 +70,7 @@ pub(super) const CLAUSES: &[Clause] = &[
         heartbeat,
     ),
     Clause::needing(
-        "a heartbeat is no change: neither version nor history",
+        "a heartbeat changes neither version nor history",
         &[Capability::Versions],
         heartbeat_is_no_change,
     ),
@@ -94,7 +94,7 @@ pub(super) const CLAUSES: &[Clause] = &[
         nobody_holds,
     ),
     Clause::needing(
-        "releasing and reclaiming are events of their own",
+        "releasing and reclaiming are separate events",
         HISTORY,
         events,
     ),

@@ -67,7 +67,7 @@ pub(super) const CLAUSES: &[Clause] = &[
 
 fn assert_circle(error: &StoreError, length: usize) {
     let StoreError::Cycle(circle) = error else {
-        panic!("{error:?} is no circle");
+        panic!("{error:?} is not a cycle");
     };
     assert_eq!(circle.first(), circle.last(), "it is closed");
     assert_eq!(circle.len(), length + 1);
@@ -226,9 +226,7 @@ fn across_batches(store: &mut dyn Store) {
     let error = refused(store, |store| store.write(&batch(), by(0)));
     assert_circle(&error, 3);
     edit(store, "mid", Edit::RemoveDependency(id("old")));
-    store
-        .write(&batch(), by(0))
-        .expect("there is no circle now");
+    store.write(&batch(), by(0)).expect("the cycle is gone");
 }
 
 fn opened_again(store: &mut dyn Store) {

@@ -59,7 +59,7 @@ pub(super) const CLAUSES: &[Clause] = &[
         unchanged,
     ),
     Clause::needing(
-        "what is said to be absent already is no change where nothing is written",
+        "removing what is absent changes nothing",
         &[Capability::Versions],
         unchanged_absent,
     ),
@@ -210,7 +210,7 @@ fn labels(store: &mut dyn Store) {
     assert_eq!(
         get(store, "a").version,
         4,
-        "what was there already is no change"
+        "adding what is present changes nothing"
     );
 }
 

@@ -45,7 +45,7 @@ pub(super) const CLAUSES: &[Clause] = &[
     ),
     Clause::new("an empty store answers with nothing", empty_store),
     Clause::needing(
-        "z_21 fields that nobody knows come back as they were",
+        "z_21 unknown fields come back as they were",
         UNKNOWN,
         unknown_fields,
     ),

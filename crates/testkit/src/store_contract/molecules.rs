@@ -63,7 +63,7 @@ pub(super) const CLAUSES: &[Clause] = &[
     ),
     Clause::new("f_14 what waits for the root can go on at once", freed),
     Clause::needing(
-        "f_14 the close of the root is a version and an event of its own",
+        "f_14 the close of the root is a separate version and event",
         &[
             Capability::AtomicBatches,
             Capability::Versions,

@@ -45,7 +45,7 @@ pub(super) const CLAUSES: &[Clause] = &[
         &[Capability::MissingTargets],
         deferred_parent,
     ),
-    Clause::new("putting off is no being held back", deferred_is_not_blocked),
+    Clause::new("a deferred issue is not blocked", deferred_is_not_blocked),
     Clause::new(
         "bookkeeping is not ready unless its type is asked for",
         bookkeeping,

@@ -43,7 +43,7 @@ pub(super) const CLAUSES: &[Clause] = &[
         links,
     ),
     Clause::needing(
-        "a type that nobody knows holds nothing back",
+        "an unknown type holds nothing back",
         &[Capability::AnyValue],
         unknown_types,
     ),
@@ -85,7 +85,7 @@ pub(super) const CLAUSES: &[Clause] = &[
         gate_spellings,
     ),
     Clause::needing(
-        "a gate that nobody knows waits for all children",
+        "an unknown gate waits for all children",
         &[Capability::AnyValue],
         odd_gates,
     ),

@@ -1,4 +1,4 @@
-//! Runs the clauses, each on a store of its own, and says which are broken.
+//! Runs the clauses, each on a new store, and says which are broken.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -387,7 +387,7 @@ fn check_fold(store: &dyn Store, record: &Record, all: &[Event]) {
         "the folded comments of {id}"
     );
     assert_eq!(folded.entry.fence, record.fence, "the folded fence of {id}");
-    // A heartbeat is no change, so the history knows the lease that was first given.
+    // A heartbeat is not a change, so the history has the lease that was given first.
     let mut claim = folded.claim;
     if let (Some(folded), Some(now)) = (&mut claim, &record.claim) {
         assert!(

@@ -50,7 +50,7 @@ impl Draft {
         let due = moment(opened, arguments, "due", "+6h")?;
         let defer = moment(opened, arguments, "defer", "+1h")?;
         if let Some(at) = defer
-            && at < opened.now
+            && at < opened.by.now
             && !is_quiet
             && !arguments.is_on("silent")
         {
@@ -63,7 +63,7 @@ impl Draft {
                 "estimate must be a non-negative number of minutes".to_owned(),
             ));
         }
-        let is_put_off = defer.is_some_and(|at| at > opened.now);
+        let is_put_off = defer.is_some_and(|at| at > opened.by.now);
         let first = if is_put_off {
             Status::Deferred
         } else {
@@ -147,7 +147,7 @@ fn moment(
     let Some(given) = arguments.filled(flag) else {
         return Ok(None);
     };
-    match times::parse(given, opened.now) {
+    match times::parse(given, opened.by.now) {
         Some(at) => Ok(Some(at)),
         None => Err(Refusal::plain(format!(
             "invalid --{flag} format {}. Examples: {example}, tomorrow, next monday, 2025-01-15",

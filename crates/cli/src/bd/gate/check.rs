@@ -145,9 +145,9 @@ fn timer(opened: &Opened, gate: &Issue) -> Found {
     if timeout == 0 {
         return Found::Unknown("no timeout set".to_owned());
     }
-    let created = gate.time("created_at").unwrap_or(opened.now);
+    let created = gate.time("created_at").unwrap_or(opened.by.now);
     let span = SignedDuration::from_nanos(i64::try_from(timeout).unwrap_or(i64::MAX));
-    let passed = created.duration_until(opened.now);
+    let passed = created.duration_until(opened.by.now);
     let (is_over, rest) = if passed > span {
         (true, passed - span)
     } else {

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::{family, found};
 use crate::bd::{Call, Opened, Refusal, title_of};
+use crate::ui::format::count;
 
 /// What is directly below a root, by edges, of the same kind: the steps of a wisp are wisps.
 pub(super) fn direct(opened: &Opened, root: &BeadId) -> Result<Vec<Record>, Refusal> {
@@ -87,8 +88,8 @@ pub(super) fn progress(call: &mut Call<'_>) -> Result<(), Refusal> {
             "Molecule: {} ({})\nProgress: {} / {} ({:.1}%)\n{}",
             issue.id(),
             title_of(issue),
-            grouped(figures.n_done),
-            grouped(figures.n_all),
+            count(figures.n_done as u64),
+            count(figures.n_all as u64),
             figures.percent(),
             figures.current_line()
         )
@@ -114,19 +115,6 @@ struct LastActivityAnswer<'p> {
     source: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     source_step_id: Option<&'p str>,
-}
-
-/// A number with commas between thousands.
-fn grouped(number: usize) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// The page for a molecule with very many steps.

@@ -82,7 +82,7 @@ fn all(opened: &Opened) -> Result<Vec<Gated>, Refusal> {
     };
     let ready = Query {
         status: StatusFilter::OneOf(vec![Status::Open.into()]),
-        ready_at: Some(opened.now),
+        ready_at: Some(opened.by.now),
         ..Query::default()
     };
     let ready: BTreeMap<BeadId, Record> = (opened.store.find(&ready)?.into_iter())

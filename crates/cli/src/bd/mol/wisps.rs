@@ -52,7 +52,7 @@ pub(super) fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
     let mut found = wisps(&opened, &filter)?;
     found.retain(|record| arguments.is_on("all") || record.issue.status() != Status::Closed);
     found.sort_by_key(|record| std::cmp::Reverse(record.issue.time("updated_at")));
-    let is_old = |record: &&Record| idle(&record.issue, opened.now) > OLD;
+    let is_old = |record: &&Record| idle(&record.issue, opened.by.now) > OLD;
     let n_old = found.iter().filter(is_old).count();
     if call.output.is_json() {
         let wisps = found.iter().map(|it| item(it, is_old(&it)));
@@ -86,7 +86,7 @@ pub(super) fn list(call: &mut Call<'_>) -> Result<(), Refusal> {
             issue.priority(),
             issue.issue_type(),
             shortened(&title_of(issue)),
-            ago(issue.time("updated_at").unwrap_or_default(), opened.now)
+            ago(issue.time("updated_at").unwrap_or_default(), opened.by.now)
         );
     }
     if n_old > 0 {
@@ -160,7 +160,7 @@ pub(super) fn sweep(call: &mut Call<'_>) -> Result<(), Refusal> {
     let gone = abandoned(call, &opened, age)?;
     let is_dry = arguments.is_on("dry-run");
     if gone.is_empty() || is_dry {
-        return preview(call, &gone, opened.now);
+        return preview(call, &gone, opened.by.now);
     }
     delete::batch(call, &mut opened, &gone)
 }
@@ -188,7 +188,7 @@ fn abandoned(
     gone.retain(|record| {
         !is_kept(record)
             && (is_all || record.issue.status() != Status::Closed)
-            && idle(&record.issue, opened.now) > age
+            && idle(&record.issue, opened.by.now) > age
     });
     let mut seen: HashSet<BeadId> = gone.iter().map(|it| it.issue.id().clone()).collect();
     let mut left: Vec<BeadId> = seen.iter().cloned().collect();

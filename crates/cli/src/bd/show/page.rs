@@ -157,9 +157,9 @@ fn facts(opened: &Opened, record: &Record) -> String {
 
 fn lease(opened: &Opened, record: &Record) -> Option<String> {
     let lease = issue_json::lease(record)?;
-    let mut shown = format!("Lease: expires {}", until(lease.end, opened.now));
+    let mut shown = format!("Lease: expires {}", until(lease.end, opened.by.now));
     if let Some(beat) = lease.beat {
-        push!(shown, " (heartbeat {})", ago(beat, opened.now));
+        push!(shown, " (heartbeat {})", ago(beat, opened.by.now));
     }
     // Only a replica with a name leaves the leases of others alone.
     if let (Some(here), Some(granted)) = (claims::node(), lease.node)

@@ -169,7 +169,7 @@ impl Changes {
             match arguments.text(flag) {
                 None => Ok(None),
                 Some("") => Ok(Some(None)),
-                Some(given) => match times::parse(given, opened.now) {
+                Some(given) => match times::parse(given, opened.by.now) {
                     Some(at) => Ok(Some(Some(at))),
                     None => Err(Refusal::json(format!(
                         "invalid --{flag} format {}. Examples: {example}, tomorrow, next monday, 2025-01-15",
@@ -192,7 +192,7 @@ impl Changes {
         self.fields.push(("defer_until", value(defer)));
         match defer {
             None => self.wakes = self.status.is_none(),
-            Some(at) if at < opened.now => {
+            Some(at) if at < opened.by.now => {
                 if !output.is_json() {
                     output.stderr(&create::past(at));
                 }

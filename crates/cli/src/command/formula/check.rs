@@ -1,6 +1,6 @@
 //! `formula check`: every mistake in some formulas, with places in all the files that they are made of.
 
-use beads_ralph_core::formula::{Compilation, Given, Shelf, Strictness, compile};
+use beads_ralph_core::formula::{Compilation, FormulaSource, Given, Strictness, compile};
 use beads_ralph_runtime::formulas::{Formulas, Owner};
 use camino::Utf8Path;
 use clap::Args;
@@ -98,7 +98,7 @@ fn check_one(
 }
 
 fn looked_at(
-    shelf: &dyn Shelf,
+    shelf: &dyn FormulaSource,
     name: &str,
     is_found: bool,
     args: &FormulaCheckArgs,

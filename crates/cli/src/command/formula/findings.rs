@@ -2,7 +2,8 @@
 
 use beads_ralph_core::diag::{Diagnostic, ErrorCode, sort_by_place};
 use beads_ralph_core::formula::{
-    Absent, BadValue, Compilation, Finding, Given, Sheet, Shelf, Strictness, Values, compile,
+    Absent, BadValue, Compilation, Finding, FormulaFile, FormulaSource, Given, Strictness, Values,
+    compile,
 };
 use beads_ralph_runtime::app::plan::PlanSource;
 use beads_ralph_runtime::formulas::{BadFile, Formulas};
@@ -31,7 +32,7 @@ pub(crate) fn values(texts: &[String]) -> Result<Values, Failure> {
 
 /// A compilation, unless there is no such formula.
 pub(crate) fn compiled(
-    shelf: &dyn Shelf,
+    shelf: &dyn FormulaSource,
     name: &str,
     given: Given<'_>,
     reading: ReadingArgs,
@@ -112,7 +113,7 @@ impl Said {
         }
     }
 
-    fn add_file<'f>(&mut self, sheet: &Sheet, found: impl Iterator<Item = &'f Finding>) {
+    fn add_file<'f>(&mut self, sheet: &FormulaFile, found: impl Iterator<Item = &'f Finding>) {
         let mut found = found.peekable();
         if found.peek().is_none() {
             return;

@@ -16,7 +16,7 @@ use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::engine::{Head, Task};
 use beads_ralph_core::history::{Chronicle, chronicle};
 use beads_ralph_core::simulate::{
-    Figures, Percentiles, Play, Source, Study, StudyResult, launches,
+    Percentiles, Play, Source, Study, StudyFigures, StudyResult, launches,
 };
 use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::os::files;
@@ -291,7 +291,7 @@ impl Answer<'_> {
     }
 }
 
-fn table(figures: &Figures) -> Table {
+fn table(figures: &StudyFigures) -> Table {
     let mut table = Table::new(&["", "P50", "P90", "P99"]);
     let mut row = |name: &str, of: Percentiles, shown: &dyn Fn(f64) -> String| {
         let cells = [of.p50, of.p90, of.p99].map(shown);
@@ -306,7 +306,7 @@ fn table(figures: &Figures) -> Table {
     table
 }
 
-fn ended(figures: &Figures) -> String {
+fn ended(figures: &StudyFigures) -> String {
     let words = |ending: &str| match ending {
         "done" => "closed everything",
         "needs_person" => "left something for you",

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use std::{io, thread};
 
 use beads_ralph_core::diag::ErrorCode;
-use beads_ralph_core::scenario::{Action, Cut, Failure as Refusal, Progress, Session, Turn};
+use beads_ralph_core::scenario::{Action, Cut, Failure as Refusal, Session, SessionProgress, Turn};
 use beads_ralph_core::text::excerpt;
 use beads_ralph_runtime::os::env::{self, Variable};
 use beads_ralph_runtime::os::process::{
@@ -143,7 +143,7 @@ impl<'a> Agent<'a> {
     }
 
     fn perform(&mut self, session: &Session) -> Result<End, Failure> {
-        let mut progress = Progress::default();
+        let mut progress = SessionProgress::default();
         let mut n_results = 0;
         loop {
             let next = progress.next(session, n_results);

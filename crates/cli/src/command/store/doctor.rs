@@ -9,9 +9,7 @@ use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::issue::{Entry, Line, read_line};
 use beads_ralph_core::text::visible;
 use beads_ralph_runtime::app::beads::Writer;
-use beads_ralph_runtime::store::{
-    self, CheckReport, Kind, Place, RepairReport, Store as _, StoreError,
-};
+use beads_ralph_runtime::store::{self, CheckReport, Owner, Place, RepairReport, StoreError};
 use beads_ralph_runtime::{config, os::files, repo};
 use camino::Utf8Path;
 use clap::{Args, Subcommand};
@@ -70,11 +68,11 @@ fn look_over(args: &DoctorArgs, global: &Global, ui: &Ui) -> Result<(), Failure>
     // A configuration that cannot be read is somebody's next surprise.
     config::load(root.as_deref())?;
     let place = store::find(&here)?;
-    let Kind::Sqlite(path) = &place.kind else {
-        return of_bd(&place, args, ui);
+    let Some(doctor) = place.kind.doctor() else {
+        return of_owner(&place, args, ui);
     };
-    let options = store::options()?;
-    let report = store::check(path, options)?;
+    let (path, options) = (&place.database, store::options()?);
+    let report = doctor.check(&place, options)?;
     if report.is_healthy() {
         return healthy(path, &report, ui);
     }
@@ -83,21 +81,23 @@ fn look_over(args: &DoctorArgs, global: &Global, ui: &Ui) -> Result<(), Failure>
     }
     let export = export(args, &place)?;
     let by = global.writer();
-    let repaired = store::repair(path, export.entries, by.stamp(), options).map_err(|error| {
-        let is_busy = matches!(error, StoreError::Busy { .. });
-        let failure = Failure::from(error);
-        if is_busy {
-            failure.action("stop what uses the store, then try again")
-        } else {
-            failure
-        }
-    })?;
+    let repaired = doctor
+        .repair(&place, export.entries, by.stamp(), options)
+        .map_err(|error| {
+            let is_busy = matches!(error, StoreError::Busy { .. });
+            let failure = Failure::from(error);
+            if is_busy {
+                failure.action("stop what uses the store, then try again")
+            } else {
+                failure
+            }
+        })?;
     // Only a store that was rebuilt can lack what the export has.
     let memories = match &repaired {
         Some(_) => remember(export.memories, &place, &by)?,
         None => Vec::new(),
     };
-    let after = store::check(path, options)?;
+    let after = doctor.check(&place, options)?;
     if !after.is_healthy() {
         return Err(sick(path, &after, ui));
     }
@@ -107,20 +107,24 @@ fn look_over(args: &DoctorArgs, global: &Global, ui: &Ui) -> Result<(), Failure>
     }
 }
 
-/// Whether the real `bd` answers, and whether it is one that can be worked with. Its database is its own to look after.
-fn of_bd(place: &Place, args: &DoctorArgs, ui: &Ui) -> Result<(), Failure> {
-    let store = place.open_bd()?;
+/// Whether the program that owns the database answers and can be worked with. It looks after its database itself.
+fn of_owner(place: &Place, args: &DoctorArgs, ui: &Ui) -> Result<(), Failure> {
+    let owner = place.kind.find_owner(place)?;
     if args.repair {
-        let message = "the database belongs to bd, which mends it itself";
+        let message = "the database belongs to bd, which repairs it itself";
         return Err(
             Failure::new(ErrorCode::ValidationConstraint, message).action("run `bd doctor --fix`")
         );
     }
-    if let Some(obstacle) = store.obstacle() {
+    let Owner {
+        program,
+        version,
+        obstacle,
+    } = owner;
+    if let Some(obstacle) = obstacle {
         return Err(obstacle.into());
     }
-    let n_beads = store.ids_with_prefix("", usize::MAX)?.len();
-    let (program, version) = store.program();
+    let n_beads = place.open()?.ids_with_prefix("", usize::MAX)?.len();
     if ui.is_json() {
         return ui.data(&json!({
             "store": place.directory, "keeper": "bd", "program": program, "version": version,
@@ -130,7 +134,7 @@ fn of_bd(place: &Place, args: &DoctorArgs, ui: &Ui) -> Result<(), Failure> {
     ui.out(&format!(
         "{} is kept by bd {version} ({}), which answers: {}; `bd doctor` looks after its database\n",
         repo::shown(&place.directory),
-        repo::shown(program),
+        repo::shown(&program),
         counted(n_beads, "bead", "beads"),
     ))
 }

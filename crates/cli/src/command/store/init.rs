@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_runtime::bead_files::Ralph;
 use beads_ralph_runtime::config::{self, Permissions};
-use beads_ralph_runtime::store::{self, Kind, Opened};
+use beads_ralph_runtime::store::{self, Opened, StoreKind};
 use beads_ralph_runtime::{agent_files, formulas, os::env, os::files, repo};
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &InitArgs, global: &Global, ui: &Ui) -> Result<(), Failu
     let link = args
         .bd_link
         .as_deref()
-        .map(|folder| link(folder, &made.kind))
+        .map(|folder| link(folder, made.kind))
         .transpose()?;
     let settings = settings.write()?;
     Ralph::with_store(&place, &made.directory).init()?;
@@ -103,10 +103,7 @@ pub(crate) fn run(args: &InitArgs, global: &Global, ui: &Ui) -> Result<(), Failu
     let found = Found {
         chosen: config.agents.chosen().map(|adapter| adapter.name.clone()),
         root,
-        keeper: match &made.kind {
-            Kind::Sqlite(_) => "embedded",
-            Kind::Bd => "bd",
-        },
+        keeper: made.kind.owner().unwrap_or("embedded"),
         link,
         formulas,
         agents,
@@ -149,8 +146,8 @@ fn make(
 }
 
 /// Places a link to this program under the name `bd`. One that is there and leads elsewhere is left alone.
-fn link(folder: &Utf8Path, kind: &Kind) -> Result<Utf8PathBuf, Failure> {
-    if *kind == Kind::Bd {
+fn link(folder: &Utf8Path, kind: &dyn StoreKind) -> Result<Utf8PathBuf, Failure> {
+    if kind.owner().is_some() {
         let message = "the beads are kept by the real bd, so no other program may take its name";
         return Err(Failure::new(ErrorCode::ValidationConstraint, message)
             .action("leave --bd-link out, or move the beads with --from-bd first"));

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use beads_ralph_core::agent::Permissions;
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::engine::IntegrationMode;
-use beads_ralph_core::implement::report::{Gate, Status};
+use beads_ralph_core::implement::report::{EvidenceGate, ReportStatus};
 use beads_ralph_core::implement::{Mode, Stage};
 use beads_ralph_core::issue::Holder;
 use beads_ralph_core::text::visible;
@@ -116,8 +116,8 @@ pub(crate) fn to_json(told: &Dispatched) -> Value {
         "worker": told.worker,
         "session": told.session,
         "report": told.report,
-        "status": told.status.map(Status::as_str),
-        "gate": told.gate.map(Gate::as_str),
+        "status": told.status.map(ReportStatus::as_str),
+        "gate": told.gate.map(EvidenceGate::as_str),
         "discovered": told.discovered,
         "aggregate": told.aggregate,
         "warnings": told.warnings,

@@ -12,7 +12,7 @@ mod worker;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use beads_ralph_core::dod::{DodBead, DodStatus, Settings};
+use beads_ralph_core::dod::{DodBead, DodStatus, RetrySettings};
 use beads_ralph_core::text::visible;
 use beads_ralph_runtime::bead_files::{BeadFile, LogDirectory, Ralph};
 use beads_ralph_runtime::check::Base;
@@ -191,11 +191,11 @@ impl<'a> Exec<'a> {
     }
 
     /// How the loop is to go: what the bead says beats the command line, which beats the defaults (V-10).
-    fn settings(&self, bead: &DodBead, has_agent: bool) -> Settings {
+    fn settings(&self, bead: &DodBead, has_agent: bool) -> RetrySettings {
         let constraints = &bead.constraints;
         let asked = constraints.max_iterations.or(self.args.max_iterations);
         let budgets = [constraints.time_budget, self.config.budgets.bead.time()];
-        Settings {
+        RetrySettings {
             max_iterations: asked.unwrap_or(DodBead::DEFAULT_MAX_ITERATIONS),
             backoff: bead.backoff,
             time_budget: budgets.into_iter().flatten().min(),

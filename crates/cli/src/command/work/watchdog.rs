@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::text::{excerpt, visible};
-use beads_ralph_core::watchdog::{Step, minutes};
+use beads_ralph_core::watchdog::{Decision, minutes};
 use beads_ralph_runtime::app::beads::Beads;
 use beads_ralph_runtime::bead_files::Ralph;
 use beads_ralph_runtime::os::clock;
@@ -160,12 +160,12 @@ fn turn(
 
 fn to_json(seen: &Seen) -> Value {
     let (step, why) = match &seen.step {
-        Step::Fresh => ("fresh", None),
-        Step::Nobody => ("nobody", None),
-        Step::Waits => ("waits", None),
-        Step::Nudge => ("nudge", None),
-        Step::Restart(why) => ("restart", Some(why)),
-        Step::GiveUp(why) => ("give_up", Some(why)),
+        Decision::Fresh => ("fresh", None),
+        Decision::Nobody => ("nobody", None),
+        Decision::Waits => ("waits", None),
+        Decision::Nudge => ("nudge", None),
+        Decision::Restart(why) => ("restart", Some(why)),
+        Decision::GiveUp(why) => ("give_up", Some(why)),
     };
     json!({
         "id": seen.bead.id,
@@ -181,15 +181,15 @@ fn text(pass: &Pass, is_dry_run: bool) -> String {
     let would = if is_dry_run { "would be " } else { "" };
     let told = pass.seen.iter().filter_map(|seen| {
         let what = match &seen.step {
-            Step::Fresh | Step::Waits => return None,
+            Decision::Fresh | Decision::Waits => return None,
             _ if seen.is_overtaken => "was changed meanwhile, and is left alone".to_owned(),
-            Step::Nobody => "is silent, and nobody is named whom one could ask".to_owned(),
-            Step::Nudge => format!(
+            Decision::Nobody => "is silent, and nobody is named whom one could ask".to_owned(),
+            Decision::Nudge => format!(
                 "{would}reminded of: silent for {} minutes",
                 seen.silence.map(minutes).unwrap_or_default()
             ),
-            Step::Restart(why) => format!("{would}put back to open: {}", visible(why)),
-            Step::GiveUp(why) => format!("{would}given up: {}", visible(why)),
+            Decision::Restart(why) => format!("{would}put back to open: {}", visible(why)),
+            Decision::GiveUp(why) => format!("{would}given up: {}", visible(why)),
         };
         let file = seen.file.as_deref();
         let file = file.map_or(String::new(), |file| format!("; see {}", visible(file)));

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use beads_ralph_core::agent::{
-    Agent, Budget, Call, Context, Outcome, Part, Permissions, ReportFault, Session, Spent, Status,
-    Tokens,
+    Agent, AgentRole, Budget, Call, Context, Outcome, Permissions, ReportFault, Session,
+    SpentSoFar, Status, Tokens,
 };
 use beads_ralph_core::bead::Model;
 use beads_ralph_runtime::agent::{self, DRAIN, Job, Observer, Quiet};
@@ -75,7 +75,7 @@ impl World {
             context: Context {
                 bead: "bd-1-1-x".to_owned(),
                 sprint: Some("1.1".to_owned()),
-                part: Part::Qa,
+                role: AgentRole::Qa,
                 attempt: 2,
                 agent: None,
                 worktree: self.env.path("tree").into_string(),
@@ -176,7 +176,7 @@ struct Recorder {
 }
 
 impl Observer for Recorder {
-    fn seen(&mut self, activity: Option<&str>, session: Option<&str>, _: &Spent) {
+    fn seen(&mut self, activity: Option<&str>, session: Option<&str>, _: &SpentSoFar) {
         self.activities.extend(activity.map(str::to_owned));
         self.session = session.map(str::to_owned);
     }
@@ -231,7 +231,7 @@ fn a_program_that_goes_on_and_on_is_a_timeout() {
 fn a_cancelled_run_is_killed_with_everything_that_it_started() {
     struct CancelAtOnce(Cancel);
     impl Observer for CancelAtOnce {
-        fn seen(&mut self, activity: Option<&str>, _: Option<&str>, _: &Spent) {
+        fn seen(&mut self, activity: Option<&str>, _: Option<&str>, _: &SpentSoFar) {
             if activity.is_some() {
                 self.0.cancel();
             }

@@ -87,7 +87,7 @@ fn face(env: &TestEnv, words: &[&str]) -> Output {
 #[test]
 fn c_11_no_command_of_the_face_prints_text_of_others_raw() {
     let env = hostile();
-    // Those that remove things come last, and see a store of their own.
+    // Those that remove things come last, and see a separate store.
     let is_last =
         |path: &[String]| matches!(path[0].as_str(), "delete" | "init" | "close" | "purge");
     let mut commands = commands(&env);

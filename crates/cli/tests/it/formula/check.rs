@@ -103,7 +103,7 @@ fn f_5_a_misspelt_need_and_a_misspelt_variable_are_said_together() {
     let details = error["details"].as_str().unwrap();
     assert!(
         details.contains("no variable `chanel`")
-            && details.contains("needs `biuld`, which is no step"),
+            && details.contains("needs `biuld`, which does not exist"),
         "{details}"
     );
 }

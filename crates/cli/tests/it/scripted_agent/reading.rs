@@ -1,7 +1,7 @@
 //! What the scripted agent prints, read as any agent's stream is read: by its own rules and by those of `claude`.
 
 use beads_ralph_core::agent::{
-    Adapter, Call, End, Ending, Outcome, Permissions, Reader, Session, Status,
+    Adapter, Call, Ending, Outcome, Permissions, ProcessEnd, Reader, Session, Status,
 };
 use beads_ralph_core::bead::Model;
 use camino::Utf8Path;
@@ -48,7 +48,7 @@ fn read(name: &str, call: &Call, output: &Output) -> Outcome {
     reader.stdout(output.stdout.as_bytes());
     reader.stderr(output.stderr.as_bytes());
     let ending = Ending {
-        end: End::Exited(output.code.unwrap()),
+        end: ProcessEnd::Exited(output.code.unwrap()),
         halt: None,
     };
     reader.finish(&ending, Timestamp::UNIX_EPOCH)

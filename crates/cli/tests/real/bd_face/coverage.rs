@@ -210,7 +210,7 @@ fn what_no_case_reaches_is_named() {
     );
     let all = "$ dep\n! dep x\n$ human list\n! human list x\n$ dep new a -tb --json\n! dep add --type=c\n";
     assert_eq!(missing(&tree, &read(all)).iter().find(ours), None);
-    // What follows a flag that takes a value is no command and no flag.
+    // What follows a flag that takes a value is neither a command nor a flag.
     let value = understood(
         &tree,
         &["dep".into(), "add".into(), "-t".into(), "--json".into()],

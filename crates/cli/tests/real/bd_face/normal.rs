@@ -123,7 +123,7 @@ fn time(found: &Captures<'_>, now: Timestamp) -> String {
         return written;
     }
     let minutes = (away + if away < 0 { -150 } else { 150 }) / 300 * 5;
-    // Whether a fraction of a second is told says nothing about the time.
+    // Whether a fraction of a second is printed means nothing for the time.
     let seconds = if part(4).is_empty() { "" } else { "s" };
     let form = format!("{}{seconds}{}", part(2), part(6));
     if is_now {

@@ -1,4 +1,4 @@
-//! The two sides of a comparison: a program each, with a store, a home and a repository of its own.
+//! The two sides of a comparison: a program each, with its own store, home and repository.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;

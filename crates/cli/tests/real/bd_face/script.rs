@@ -27,7 +27,7 @@ pub(crate) enum Beginning {
     Seed,
 }
 
-/// A list of steps on a store of its own.
+/// A list of steps on a separate store.
 #[derive(Debug, Clone)]
 pub(crate) struct Scenario {
     /// The name of the file and of the scenario.

@@ -71,7 +71,7 @@ fn r_2_r_6_r_11_example_6_of_9_16_two_cycles_the_first_of_which_is_rejected() {
     assert_eq!(audit, 2, "reviewers leave none");
     assert_eq!(
         note(&step, "IMPLEMENTATION-REPORT:"),
-        "IMPLEMENTATION-REPORT: score=PASS; cycles=2/2; severity=blocking:0,critical:0,major:0,minor:0; summary=nothing is open that must be mended"
+        "IMPLEMENTATION-REPORT: score=PASS; cycles=2/2; severity=blocking:0,critical:0,major:0,minor:0; summary=nothing is open that must be fixed"
     );
     assert_eq!(
         note(&step, "FOREIGN-EYES:"),

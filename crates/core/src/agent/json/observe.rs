@@ -53,7 +53,7 @@ pub(in crate::agent) struct LastWord {
 
 /// What a run has spent so far, as far as that can be seen.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Spent {
+pub struct SpentSoFar {
     /// How often the model was asked.
     pub turns: Option<u64>,
     /// Tokens of all kinds.
@@ -284,7 +284,7 @@ impl<'r> Observed<'r> {
     }
 
     /// What was spent so far. Before the last word of a program whose counters are those of a whole session, nothing is known.
-    pub(in crate::agent) fn spent(&self, price: Option<Price>) -> Spent {
+    pub(in crate::agent) fn spent(&self, price: Option<Price>) -> SpentSoFar {
         let is_known = !(self.reading.is_cumulative && self.has_tokens());
         let tokens = if is_known {
             self.tokens()
@@ -295,7 +295,7 @@ impl<'r> Observed<'r> {
             let price = price.filter(|_| tokens.total() > 0)?;
             Some(price.of(&tokens))
         };
-        Spent {
+        SpentSoFar {
             turns: self.turns(),
             tokens,
             usd: self.cost().or_else(computed),

@@ -31,12 +31,12 @@ impl Report {
 }
 
 crate::text::word_enum! {
-    /// Why there is no report.
+    /// Why the report is missing.
     #[derive(Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum ReportFault {
-        /// There is no JSON at all.
-        NoJson = "there is no JSON in its answer",
+        /// No JSON.
+        NoJson = "its answer has no JSON",
         /// A block of JSON is not closed.
         Unclosed = "the block of JSON in its answer is not closed",
         /// What should be JSON is none.
@@ -119,7 +119,7 @@ fn value_of_block(block: &str) -> Result<Value, ReportFault> {
     }
 }
 
-/// The verdict of a QA agent's run (L-17). What is wrong with its answer, or with its run, is a verdict of its own: a
+/// The verdict of a QA agent's run (L-17). A bad answer or a failed run is a verdict too: a
 /// failure with fixed words. That the account is at its limit, or that the agent cannot be run at all, says nothing about
 /// the work: then the status is given back.
 pub fn qa_result(outcome: &Outcome, limit: Duration) -> Result<QaResult, Status> {
@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(
             found(&own.to_string()),
             Ok(own),
-            "a result that is no text is no wrapper"
+            "only a result that is a text is a wrapper"
         );
         let empty = json!({"result": "no JSON here"});
         assert_eq!(found(&empty.to_string()), Err(ReportFault::NoJson));
@@ -339,7 +339,7 @@ mod tests {
         assert_eq!(
             message(&failed, ten),
             "QA agent gave no verdict: why",
-            "its word alone is no pass"
+            "a pass needs a message"
         );
     }
 

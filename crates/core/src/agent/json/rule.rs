@@ -1,7 +1,6 @@
 //! The rules by which what a program prints is read; the language is described in [the module](super).
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Deserializer, de};
@@ -49,7 +48,7 @@ impl Reading {
 pub enum StreamKind {
     /// One JSON object a line.
     JsonLines,
-    /// One JSON object in all, over as many lines as it likes.
+    /// One JSON object, over any number of lines.
     Json,
     /// Any text; it succeeds by its exit code.
     #[default]
@@ -164,36 +163,20 @@ impl Suspect {
     }
 }
 
-/// A status that a failure can have. That it is never success is a matter of its type.
+/// A status that a failure can have: one that a program can report, and never success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Failure {
-    /// It failed.
-    Failed,
-    /// The account's limit.
-    Limit,
-    /// The login.
-    Auth,
-    /// Something that was not allowed.
-    Denied,
-    /// How it was called.
-    Config,
-    /// It gave up because of the time.
-    Timeout,
-    /// Somebody ended it.
-    Killed,
-}
+#[serde(try_from = "Status")]
+pub struct Failure(pub(in crate::agent) Status);
 
-impl From<Failure> for Status {
-    fn from(failure: Failure) -> Self {
-        match failure {
-            Failure::Failed => Self::Failed,
-            Failure::Limit => Self::Limit,
-            Failure::Auth => Self::Auth,
-            Failure::Denied => Self::Denied,
-            Failure::Config => Self::Config,
-            Failure::Timeout => Self::Timeout,
-            Failure::Killed => Self::Killed,
+impl TryFrom<Status> for Failure {
+    type Error = String;
+
+    fn try_from(status: Status) -> Result<Self, Self::Error> {
+        match status {
+            Status::Ok | Status::Crashed | Status::NoResult => {
+                Err(format!("`{status}` is not a kind of failure"))
+            }
+            _ => Ok(Self(status)),
         }
     }
 }
@@ -253,7 +236,7 @@ impl Source {
         }
     }
 
-    /// The text there, or several on lines of their own.
+    /// The text there, or several, each on its own line.
     pub(in crate::agent) fn text(&self, value: &Value) -> Option<String> {
         let Self::At(pointer) = self else {
             return None;
@@ -268,30 +251,16 @@ impl Source {
 
 impl<'de> Deserialize<'de> for Source {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct SourceVisitor;
-        impl de::Visitor<'_> for SourceVisitor {
-            type Value = Source;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a JSON pointer such as /usage/tokens, or a whole number")
+        let source = match Value::deserialize(deserializer)? {
+            Value::String(text) => {
+                return Pointer::parse(&text)
+                    .map(Self::At)
+                    .map_err(de::Error::custom);
             }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Source, E> {
-                Pointer::parse(text).map(Source::At).map_err(E::custom)
-            }
-
-            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Source, E> {
-                u32::try_from(number)
-                    .map(Source::Constant)
-                    .map_err(E::custom)
-            }
-
-            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Source, E> {
-                u32::try_from(number)
-                    .map(Source::Constant)
-                    .map_err(E::custom)
-            }
-        }
-        deserializer.deserialize_any(SourceVisitor)
+            value => value.as_u64().and_then(|number| u32::try_from(number).ok()),
+        };
+        source.map(Self::Constant).ok_or_else(|| {
+            de::Error::custom("expected a JSON pointer such as /usage/tokens, or a whole number")
+        })
     }
 }

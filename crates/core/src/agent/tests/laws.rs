@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::{Adapter, Call, End, Ending, Halt, Reader, Status};
+use super::super::{Adapter, Call, Ending, Halt, ProcessEnd, Reader, Status};
 use super::{Outcome, adapter, call, now, recorded};
 
 /// Lines of real programs, broken ones, and noise.
@@ -45,10 +45,10 @@ fn stream() -> impl Strategy<Value = Vec<u8>> {
 
 fn ending() -> impl Strategy<Value = Ending> {
     let end = prop_oneof![
-        3 => Just(End::Exited(0)),
-        2 => any::<i32>().prop_map(End::Exited),
-        1 => (1..65).prop_map(End::Signalled),
-        1 => Just(End::Lost),
+        3 => Just(ProcessEnd::Exited(0)),
+        2 => any::<i32>().prop_map(ProcessEnd::Exited),
+        1 => (1..65).prop_map(ProcessEnd::Signalled),
+        1 => Just(ProcessEnd::Lost),
     ];
     let halt = prop_oneof![
         4 => Just(None),
@@ -101,9 +101,9 @@ proptest! {
             };
             prop_assert!(has_word);
             prop_assert!(!matches!(ending.halt, Some(Halt::Cancelled)));
-            prop_assert!(ending.end == End::Exited(0) || ending.halt.is_some());
+            prop_assert!(ending.end == ProcessEnd::Exited(0) || ending.halt.is_some());
             prop_assert!(!is_asked || whole.report.is_some());
-            prop_assert!(name != "command" || ending.end == End::Exited(0));
+            prop_assert!(name != "command" || ending.end == ProcessEnd::Exited(0));
         }
         prop_assert!(!whole.reason.is_empty());
         prop_assert!(!whole.reason.chars().any(char::is_control));

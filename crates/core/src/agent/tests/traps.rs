@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::super::{Adapter, Budget, CostSource, End, Ending, Halt, Overrides, Reader, Status};
+use super::super::{
+    Adapter, Budget, CostSource, Ending, Halt, Overrides, ProcessEnd, Reader, Status,
+};
 use super::{adapter, call, exited, halted, now, outcome, recorded};
 
 /// What `claude` says last, with something changed.
@@ -117,7 +119,7 @@ fn a_success_with_another_exit_code_is_a_failure() {
         "it said that it succeeded, and ended with exit code 1"
     );
     let signalled = Ending {
-        end: End::Signalled(11),
+        end: ProcessEnd::Signalled(11),
         halt: None,
     };
     assert_eq!(
@@ -165,24 +167,24 @@ fn the_last_of_several_results_counts() {
 
 #[test]
 fn whoever_ended_it_is_told_apart() {
-    let ended = |end: End| claude("", &Ending { end, halt: None }).status;
-    let not_started = |is_temporary: bool| End::NotStarted {
+    let ended = |end: ProcessEnd| claude("", &Ending { end, halt: None }).status;
+    let not_started = |is_temporary: bool| ProcessEnd::NotStarted {
         reason: "cannot start 'claude': why ever".to_owned(),
         is_temporary,
     };
     for (end, status) in [
-        (End::Signalled(15), Status::Killed),
-        (End::Signalled(9), Status::Killed),
-        (End::Exited(143), Status::Killed),
-        (End::Exited(137), Status::Killed),
-        (End::Exited(130), Status::Killed),
-        (End::Signalled(11), Status::Crashed),
-        (End::Exited(134), Status::Crashed),
-        (End::Lost, Status::Crashed),
+        (ProcessEnd::Signalled(15), Status::Killed),
+        (ProcessEnd::Signalled(9), Status::Killed),
+        (ProcessEnd::Exited(143), Status::Killed),
+        (ProcessEnd::Exited(137), Status::Killed),
+        (ProcessEnd::Exited(130), Status::Killed),
+        (ProcessEnd::Signalled(11), Status::Crashed),
+        (ProcessEnd::Exited(134), Status::Crashed),
+        (ProcessEnd::Lost, Status::Crashed),
         (not_started(false), Status::Config),
         (not_started(true), Status::Failed),
-        (End::Exited(0), Status::NoResult),
-        (End::Exited(7), Status::NoResult),
+        (ProcessEnd::Exited(0), Status::NoResult),
+        (ProcessEnd::Exited(7), Status::NoResult),
     ] {
         assert_eq!(ended(end.clone()), status, "{end:?}");
     }
@@ -275,7 +277,7 @@ fn garbage_around_the_events_is_passed_over_and_noted() {
         (outcome.status, outcome.notes),
         (
             Status::Ok,
-            vec!["5 lines of its output were no JSON".to_owned()]
+            vec!["5 lines of its output were not JSON".to_owned()]
         )
     );
 }

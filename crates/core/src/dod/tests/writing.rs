@@ -26,7 +26,7 @@ fn record(bead: &DodBead, n: usize) -> CheckRecord {
 #[test]
 fn v_10_a_run_writes_its_own_keys_and_leaves_the_others() {
     let bead = bead();
-    let mut progress = Progress::begun(bead.total_attempts());
+    let mut progress = RunProgress::begun(bead.total_attempts());
     progress.attempt_count = 2;
     let failed = CheckRecord {
         skipped: false,

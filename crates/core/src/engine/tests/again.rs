@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn z_2_a_write_that_is_tried_again_is_the_same_effect() {
-    // Whether the first try was heard nobody knows; only its number tells.
+    // Only its number tells whether the first try was heard.
     let mut stage = Stage::new(settings(), vec![task("a", &[])]);
     let outcome = stage.play(|effect, n| match (&effect.action, n) {
         (Action::Record { .. } | Action::Close { .. }, 1) => {
@@ -44,7 +44,7 @@ fn l_12_a_claim_whose_answer_was_lost_is_asked_for_again() {
     let claim = stage.pending[0].clone();
     stage.answer(&claim, Err(Trouble::passing("busy")));
     let held = Task {
-        standing: Standing::Held {
+        standing: TaskState::Held {
             by: "run-1".to_owned(),
             is_run: true,
         },

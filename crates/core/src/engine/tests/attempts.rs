@@ -1,4 +1,4 @@
-//! One bead: its steps, its attempts, and what the next one is told.
+//! One bead: its steps, its attempts, and the feedback for the next one.
 
 use super::*;
 

@@ -113,7 +113,7 @@ fn l_7_a_run_ends_when_nothing_is_left_unless_it_watches() {
 #[test]
 fn a_run_waits_for_what_another_run_has_and_not_for_a_person() {
     let held = |is_run| Task {
-        standing: Standing::Held {
+        standing: TaskState::Held {
             by: "x".to_owned(),
             is_run,
         },
@@ -122,7 +122,7 @@ fn a_run_waits_for_what_another_run_has_and_not_for_a_person() {
     let mut stage = Stage::new(settings(), vec![held(true), task("b", &["a"])]);
     assert_eq!(stage.play_well(), None);
     let closed = Task {
-        standing: Standing::Closed,
+        standing: TaskState::Closed,
         ..task("a", &[])
     };
     stage.tell(&Event::Seen {

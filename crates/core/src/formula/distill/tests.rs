@@ -7,7 +7,9 @@ use crate::bead::Timestamp;
 use crate::compile::{
     AgentCatalog, AgentCheck, CompileSettings, FormulaSprints, KnownIds, MergeDetection, build,
 };
-use crate::formula::{Format, FormulaName, Given, Pouring, Sheet, Shelf, Strictness, compile};
+use crate::formula::{
+    Format, FormulaFile, FormulaName, FormulaSource, Given, Pouring, Strictness, compile,
+};
 use crate::plan::{Filter, parse};
 
 fn beads(text: &str) -> Vec<RalphBead> {
@@ -42,10 +44,10 @@ fn sprint(id: &str, title: &str, model: &str, tasks: &[&str]) -> String {
     )
 }
 
-struct One(Sheet);
+struct One(FormulaFile);
 
-impl Shelf for One {
-    fn fetch(&self, _: &FormulaName) -> Result<Option<Sheet>, String> {
+impl FormulaSource for One {
+    fn fetch(&self, _: &FormulaName) -> Result<Option<FormulaFile>, String> {
         Ok(Some(self.0.clone()))
     }
 
@@ -56,7 +58,7 @@ impl Shelf for One {
 
 /// The document of the step that a formula gives with some values.
 fn poured(formula: &Value, values: &Values) -> Value {
-    let shelf = One(Sheet {
+    let shelf = One(FormulaFile {
         path: "f.formula.json".to_owned(),
         format: Format::Json,
         text: formula.to_string(),

@@ -1,10 +1,11 @@
 //! Texts with the values of variables taken out.
 
-use serde_json::{Map, Value, json};
+use serde::{Serialize, Serializer};
 
 use crate::bead::RalphBead;
 use crate::formula::{Values, has_placeholder};
 use crate::text::name_from_title;
+use crate::vocabulary::label;
 
 /// What S1 says about a variable (F-15).
 struct Known {
@@ -23,7 +24,7 @@ const fn known(name: &'static str, about: &'static str) -> Known {
     }
 }
 
-const KNOWN: [Known; 10] = [
+static KNOWN: [Known; 10] = [
     Known {
         pattern: Some(r"^\d+[a-z]*\.\d+[a-z]*$"),
         ..known("sprint_id", "Sprint identifier (e.g., 1.2a)")
@@ -48,7 +49,7 @@ const KNOWN: [Known; 10] = [
 /// How many values every sprint has.
 const STANDARD: usize = 8;
 
-/// The values that every sprint has under a name of its own (F-15, F-16), the most telling first: a text is looked through for them
+/// The values that every sprint has under a fixed name (F-15, F-16), the most telling first: a text is looked through for them
 /// in this order.
 pub(super) fn standard(bead: &RalphBead) -> [(&'static str, String); STANDARD] {
     let metadata = &bead.metadata;
@@ -67,7 +68,7 @@ pub(super) fn standard(bead: &RalphBead) -> [(&'static str, String); STANDARD] {
 /// The label of a sprint's phase.
 fn phase_label(bead: &RalphBead) -> String {
     let labels = bead.labels.iter();
-    let mut phases = labels.filter(|label| label.starts_with("phase-"));
+    let mut phases = labels.filter(|label| label.starts_with(label::PHASE_PREFIX));
     phases.next().cloned().unwrap_or_default()
 }
 
@@ -140,12 +141,7 @@ impl Texts {
             .variables
             .iter()
             .find(|variable| variable.name == wanted)?;
-        let is_it = variable
-            .values
-            .iter()
-            .map(String::as_str)
-            .eq(texts.iter().copied());
-        is_it.then(|| placeholder(wanted))
+        (variable.values == texts).then(|| placeholder(wanted))
     }
 
     /// A variable that is exactly this. One that is the same everywhere is not taken for another by chance.
@@ -153,11 +149,7 @@ impl Texts {
         let is_constant = texts.iter().all(|text| text == &texts[0]) && texts.len() > 1;
         let mut variables = self.variables.iter();
         let found = variables.find(|variable| {
-            variable
-                .values
-                .iter()
-                .map(String::as_str)
-                .eq(texts.iter().copied())
+            variable.values == texts
                 && (!is_constant || !variable.is_standard)
                 && !WHOLE_ONLY.contains(&variable.name.as_str())
         })?;
@@ -209,21 +201,22 @@ impl Texts {
     }
 
     /// The declarations of the variables that are used, and their values for each bead.
-    pub(super) fn used(&self, step: &Value) -> (Map<String, Value>, Vec<Values>) {
-        let text = step.to_string();
+    pub(super) fn used(&self, text: &str) -> (Declarations, Vec<Values>) {
         let is_used = |variable: &&Variable| text.contains(&placeholder(&variable.name));
         let used: Vec<&Variable> = self.variables.iter().filter(is_used).collect();
-        let mut declarations = Map::new();
-        for known in &KNOWN {
-            if let Some(variable) = used.iter().find(|variable| variable.name == known.name) {
-                declarations.insert(known.name.to_owned(), declaration(variable, Some(known)));
-            }
-        }
-        for variable in &used {
-            if !declarations.contains_key(&variable.name) {
-                declarations.insert(variable.name.clone(), declaration(variable, None));
-            }
-        }
+        let known = KNOWN.iter().filter_map(|known| {
+            let variable = used.iter().find(|variable| variable.name == known.name)?;
+            Some((
+                variable.name.clone(),
+                Declaration::of(variable, Some(known)),
+            ))
+        });
+        let others = used
+            .iter()
+            .filter(|variable| KNOWN.iter().all(|known| known.name != variable.name));
+        let others =
+            others.map(|variable| (variable.name.clone(), Declaration::of(variable, None)));
+        let declarations = Declarations(known.chain(others).collect());
         let values = (0..self.n_beads).map(|bead| {
             let mut values = Values::default();
             for variable in &used {
@@ -264,26 +257,46 @@ fn placeholder(name: &str) -> String {
     format!("{{{{{name}}}}}")
 }
 
-/// What differs must be given, and what may be empty has the empty text as its default: nothing that is required is empty.
-fn declaration(variable: &Variable, known: Option<&Known>) -> Value {
-    let mut declaration = json!({});
-    if let Some(known) = known {
-        declaration["description"] = known.about.into();
+/// The declarations of variables, in order.
+pub(super) struct Declarations(Vec<(String, Declaration)>);
+
+impl Serialize for Declarations {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, declaration)| (name, declaration)))
     }
-    if variable.values.iter().any(String::is_empty) {
-        declaration["default"] = "".into();
-    } else {
-        declaration["required"] = true.into();
+}
+
+/// How a formula declares a variable.
+#[derive(Serialize)]
+pub(super) struct Declaration {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    default: Option<&'static str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    required: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pattern: Option<&'static str>,
+    #[serde(rename = "enum", skip_serializing_if = "Option::is_none")]
+    allowed: Option<&'static [&'static str]>,
+}
+
+impl Declaration {
+    /// What differs must be given, and what may be empty has the empty text as its default: nothing that is required is empty.
+    fn of(variable: &Variable, known: Option<&'static Known>) -> Self {
+        let may_be_empty = variable.values.iter().any(String::is_empty);
+        let fits = |allowed: &[&str]| {
+            let mut values = variable.values.iter();
+            !allowed.is_empty() && values.all(|value| allowed.contains(&value.as_str()))
+        };
+        Self {
+            description: known.map(|known| known.about),
+            default: may_be_empty.then_some(""),
+            required: !may_be_empty,
+            pattern: known.and_then(|known| known.pattern),
+            allowed: known
+                .map(|known| known.allowed)
+                .filter(|allowed| fits(allowed)),
+        }
     }
-    let Some(known) = known else {
-        return declaration;
-    };
-    if let Some(pattern) = known.pattern {
-        declaration["pattern"] = pattern.into();
-    }
-    let fits = |value: &String| known.allowed.contains(&value.as_str());
-    if !known.allowed.is_empty() && variable.values.iter().all(fits) {
-        declaration["enum"] = json!(known.allowed);
-    }
-    declaration
 }

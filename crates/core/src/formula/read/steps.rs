@@ -3,16 +3,17 @@
 use serde_json::Value;
 
 use super::super::condition::Condition;
-use super::super::document::Node;
 use super::super::fields::Object;
 use super::super::model::StepId;
 use super::super::model::{Children, Gate, Step, WaitsFor};
-use super::super::place::Placed;
+use super::super::place::{Placed, suggestion};
 use super::super::repeat::{Loop, Times, evaluate_range, range_names};
 use super::Reader;
 use super::table::Table;
-use crate::diag::{WarningCode, did_you_mean};
+use crate::diag::WarningCode;
+use crate::issue::Document;
 use crate::text::{excerpt, parse_duration};
+use crate::tree::Node;
 
 /// What can be waited for.
 pub(in crate::formula) const GATES: [&str; 6] =
@@ -33,9 +34,7 @@ impl Reader<'_> {
     fn step(&mut self, node: &Node, ids: Ids) -> Option<Step> {
         let table = self.table(node, Object::Step)?;
         let id = self.step_id(table, ids);
-        let expand = self
-            .text(table, "expand")
-            .filter(|name| !name.value.is_empty());
+        let expand = self.filled_text(table, "expand");
         let (title, name) = self.title(table, id.as_ref(), expand.is_some());
         let (depends_on, needs) = (self.texts(table, "depends_on"), self.texts(table, "needs"));
         let waits_for = self.waits_for(table, needs.first().or(depends_on.first()));
@@ -51,7 +50,7 @@ impl Reader<'_> {
             labels: self.texts(table, "labels"),
             metadata: self.metadata(table),
             waits_for,
-            assignee: (self.text(table, "assignee")).filter(|name| !name.value.is_empty()),
+            assignee: self.filled_text(table, "assignee"),
             expand,
             expand_vars: self.pairs(table, "expand_vars"),
             conditions: conditions.into_iter().collect(),
@@ -95,7 +94,7 @@ impl Reader<'_> {
         }
     }
 
-    fn metadata(&mut self, table: Table<'_>) -> Option<Placed<serde_json::Map<String, Value>>> {
+    fn metadata(&mut self, table: Table<'_>) -> Option<Placed<Document>> {
         let node = table.get("metadata")?;
         if let Value::Object(map) = node.to_value() {
             Some(Placed::new(map, self.place(node.span)))
@@ -113,7 +112,7 @@ impl Reader<'_> {
         }
         let condition = Condition::parse(&text.value);
         if condition.is_none() {
-            let message = format!("`{}` is no condition", excerpt(&text.value));
+            let message = format!("`{}` is not a condition", excerpt(&text.value));
             let help = "write `{{v}}`, `!{{v}}`, `{{v}} == text` or `{{v}} != text`";
             self.refuse(text.place.span, message, help);
         }
@@ -161,10 +160,9 @@ impl Reader<'_> {
         let table = self.table(node, Object::Gate)?;
         let kind = self.required_text(table, "type")?;
         if !GATES.contains(&kind.value.as_str()) {
-            let help = match did_you_mean(&kind.value, GATES) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("it is one of {}", GATES.join(", ")),
-            };
+            let help = suggestion(&kind.value, &GATES, || {
+                format!("it is one of {}", GATES.join(", "))
+            });
             let message = format!("`type` of a gate cannot be `{}`", excerpt(&kind.value));
             self.object_to(kind.place.span, message, &help);
         }
@@ -177,14 +175,12 @@ impl Reader<'_> {
             (self.findings).warn(WarningCode::FormulaField, place, message, "");
         }
         let (await_id, id) = (self.text(table, "await_id"), self.text(table, "id"));
-        let timeout = self
-            .text(table, "timeout")
-            .filter(|text| !text.value.is_empty());
+        let timeout = self.filled_text(table, "timeout");
         let duration = timeout
             .as_ref()
             .and_then(|text| parse_duration(&text.value));
         if let Some(text) = timeout.filter(|_| duration.is_none()) {
-            let message = format!("`{}` is no time span", excerpt(&text.value));
+            let message = format!("`{}` is not a duration", excerpt(&text.value));
             self.refuse(
                 text.place.span,
                 message,
@@ -195,9 +191,7 @@ impl Reader<'_> {
             kind,
             await_id: await_id.or(id).filter(|id| !id.value.is_empty()),
             timeout: duration,
-            repo: self
-                .text(table, "repo")
-                .filter(|repo| !repo.value.is_empty()),
+            repo: self.filled_text(table, "repo"),
         })
     }
 
@@ -234,7 +228,7 @@ impl Reader<'_> {
             let is_fixed = range_names(&range.value).is_empty();
             let wrong = is_fixed.then(|| evaluate_range(&range.value, |_| None).err());
             if let Some(wrong) = wrong.flatten() {
-                let message = format!("`{}` is no range: {wrong}", excerpt(&range.value));
+                let message = format!("`{}` is not a range: {wrong}", excerpt(&range.value));
                 self.refuse(range.place.span, message, "write it as `1..5`");
                 return None;
             }

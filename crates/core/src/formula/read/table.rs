@@ -1,16 +1,16 @@
-//! Taking fields out of a table: each with its type, and none that nobody knows.
+//! Taking fields out of a table: each with its type, and none that is unknown.
 
-use super::super::document::{Node, Tree};
 use super::super::fields::{self, FIELDS, Object, Treatment};
-use super::super::place::Placed;
-use super::{Reader, scalar};
-use crate::diag::{WarningCode, did_you_mean};
+use super::super::place::{Placed, suggestion};
+use super::Reader;
+use crate::diag::WarningCode;
 use crate::text::{Span, Spanned, excerpt};
+use crate::tree::{Entry, Node, Tree};
 
-/// The entries of a table whose keys were looked at.
+/// The entries of a table whose keys were checked.
 #[derive(Clone, Copy)]
 pub(super) struct Table<'n> {
-    pub(super) entries: &'n [(Spanned<String>, Node)],
+    entries: &'n [Entry],
     pub(super) span: Span,
     object: Object,
 }
@@ -20,22 +20,20 @@ impl<'n> Table<'n> {
     pub(super) fn get(&self, name: &str) -> Option<&'n Node> {
         debug_assert!(fields::find(self.object, name).is_some(), "{name}");
         let found = self.entries.iter().find(|(key, _)| key.value == name);
-        found
-            .map(|(_, node)| node)
-            .filter(|node| node.tree != Tree::Null)
+        found.map(|(_, node)| node).filter(|node| !node.is_null())
     }
 }
 
 impl Reader<'_> {
-    /// A table of this sort. What is in it that nobody knows, or that means nothing, is said here.
+    /// A table of this sort. Reports the keys in it that are unknown or without effect.
     pub(super) fn table<'n>(&mut self, node: &'n Node, object: Object) -> Option<Table<'n>> {
-        let Tree::Table(entries) = &node.tree else {
-            let message = format!("a {} is a table, not {}", object.words(), node.kind());
+        let Some(entries) = node.as_table() else {
+            let message = format!("a {} is a table, not {}", object.as_str(), node.kind());
             self.refuse(node.span, message, "");
             return None;
         };
         for (key, value) in entries {
-            self.look_at(object, key, value);
+            self.check_key(object, key, value);
         }
         Some(Table {
             entries,
@@ -44,54 +42,65 @@ impl Reader<'_> {
         })
     }
 
-    fn look_at(&mut self, object: Object, key: &Spanned<String>, value: &Node) {
-        let name = &key.value;
-        if let Some(field) = fields::find(object, name) {
-            match field.treatment {
-                Treatment::Honoured => {}
-                // Steps are always made: who asks for that gets it.
-                Treatment::Ignored if name == "pour" && value.tree == Tree::Bool(true) => {}
-                Treatment::Ignored => {
-                    let message = format!("`{name}` of a {} is ignored", object.words());
-                    let place = self.place(key.span);
-                    self.findings
-                        .warn(WarningCode::FormulaField, place, message, field.about);
-                }
-                Treatment::Refused => {
-                    let message = format!("`{name}` of a {} is not supported", object.words());
-                    self.refuse(key.span, message, field.about);
-                }
-            }
-        } else {
-            let message = format!("a {} has no field `{}`", object.words(), excerpt(name));
+    fn check_key(&mut self, object: Object, key: &Spanned<String>, value: &Node) {
+        let (name, words) = (&key.value, object.as_str());
+        let Some(field) = fields::find(object, name) else {
+            let message = format!("a {words} has no field `{}`", excerpt(name));
             let known = FIELDS.iter().filter(|field| field.object == object);
             let names: Vec<&str> = known.map(|field| field.name).collect();
-            let help = match did_you_mean(name, names.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("it has {}", names.join(", ")),
-            };
+            let help = suggestion(name, &names, || format!("it has {}", names.join(", ")));
             self.object_to(key.span, message, &help);
+            return;
+        };
+        match field.treatment {
+            Treatment::Honoured => {}
+            // Steps are always made: who asks for that gets it.
+            Treatment::Ignored if name == "pour" && value.tree == Tree::Bool(true) => {}
+            Treatment::Ignored => {
+                let message = format!("`{name}` of a {words} is ignored");
+                let place = self.place(key.span);
+                (self.findings).warn(WarningCode::FormulaField, place, message, field.about);
+            }
+            Treatment::Refused => {
+                let message = format!("`{name}` of a {words} is not supported");
+                self.refuse(key.span, message, field.about);
+            }
         }
     }
 
-    fn wrong_type<T>(&mut self, name: &str, node: &Node, expected: &str) -> Option<T> {
-        let message = format!("`{name}` is {expected}, not {}", node.kind());
-        self.refuse(node.span, message, "");
-        None
+    /// What a node is read as; an error says what was expected.
+    fn typed<T>(
+        &mut self,
+        name: &str,
+        node: &Node,
+        expected: &str,
+        read: impl FnOnce(&Node) -> Option<T>,
+    ) -> Option<T> {
+        let value = read(node);
+        if value.is_none() {
+            let message = format!("`{name}` is {expected}, not {}", node.kind());
+            self.refuse(node.span, message, "");
+        }
+        value
     }
 
     pub(super) fn text(&mut self, table: Table<'_>, name: &str) -> Option<Placed<String>> {
         let node = table.get(name)?;
-        match &node.tree {
-            Tree::Text(text) => Some(Placed::new(text.clone(), self.place(node.span))),
-            _ => self.wrong_type(name, node, "a text"),
-        }
+        let text = self.typed(name, node, "a text", |node| {
+            node.as_text().map(str::to_owned)
+        })?;
+        Some(Placed::new(text, self.place(node.span)))
     }
 
-    /// A text that must be there and say something.
+    /// A text with something in it.
+    pub(super) fn filled_text(&mut self, table: Table<'_>, name: &str) -> Option<Placed<String>> {
+        self.text(table, name).filter(|text| !text.value.is_empty())
+    }
+
+    /// A text that must be there and not be blank.
     pub(super) fn required_text(&mut self, table: Table<'_>, name: &str) -> Option<Placed<String>> {
         if table.get(name).is_none() {
-            let message = format!("a {} needs `{name}`", table.object.words());
+            let message = format!("a {} needs `{name}`", table.object.as_str());
             self.refuse(table.span, message, "");
             return None;
         }
@@ -106,55 +115,31 @@ impl Reader<'_> {
     /// A single value of any type, as a text.
     pub(super) fn scalar(&mut self, table: Table<'_>, name: &str) -> Option<Placed<String>> {
         let node = table.get(name)?;
-        match scalar(node) {
-            Some(text) => Some(Placed::new(text, self.place(node.span))),
-            None => self.wrong_type(name, node, "a single value"),
-        }
+        let text = self.typed(name, node, "a single value", Node::scalar)?;
+        Some(Placed::new(text, self.place(node.span)))
     }
 
     /// A list of single values.
     pub(super) fn scalars(&mut self, table: Table<'_>, name: &str) -> Vec<String> {
-        let Some(items) = self.list(table, name) else {
-            return Vec::new();
-        };
-        let mut texts = Vec::new();
-        for item in items {
-            match scalar(item) {
-                Some(text) => texts.push(text),
-                None => {
-                    let _: Option<()> = self.wrong_type(name, item, "a list of single values");
-                }
-            }
-        }
-        texts
+        self.each(table, name, |reader, item| {
+            reader.typed(name, item, "a list of single values", Node::scalar)
+        })
     }
 
-    /// A list of texts.
     pub(super) fn texts(&mut self, table: Table<'_>, name: &str) -> Vec<Placed<String>> {
-        let Some(items) = self.list(table, name) else {
-            return Vec::new();
-        };
-        let mut texts = Vec::new();
-        for item in items {
-            match &item.tree {
-                Tree::Text(text) => texts.push(Placed::new(text.clone(), self.place(item.span))),
-                _ => {
-                    let _: Option<()> = self.wrong_type(name, item, "a list of texts");
-                }
-            }
-        }
-        texts
+        self.each(table, name, |reader, item| {
+            let text = |node: &Node| node.as_text().map(str::to_owned);
+            let text = reader.typed(name, item, "a list of texts", text)?;
+            Some(Placed::new(text, reader.place(item.span)))
+        })
     }
 
     pub(super) fn list<'n>(&mut self, table: Table<'n>, name: &str) -> Option<&'n [Node]> {
         let node = table.get(name)?;
-        match &node.tree {
-            Tree::List(items) => Some(items),
-            _ => self.wrong_type(name, node, "a list"),
-        }
+        self.typed(name, node, "a list", |_| node.as_list())
     }
 
-    /// Each item of a list of tables.
+    /// Each item of a list that can be read.
     pub(super) fn each<T>(
         &mut self,
         table: Table<'_>,
@@ -167,10 +152,7 @@ impl Reader<'_> {
 
     pub(super) fn switch(&mut self, table: Table<'_>, name: &str) -> Option<bool> {
         let node = table.get(name)?;
-        match &node.tree {
-            Tree::Bool(value) => Some(*value),
-            _ => self.wrong_type(name, node, "true or false"),
-        }
+        self.typed(name, node, "true or false", Node::as_bool)
     }
 
     /// A whole number between two bounds.
@@ -182,35 +164,22 @@ impl Reader<'_> {
         most: u64,
     ) -> Option<u64> {
         let node = table.get(name)?;
-        let number = match &node.tree {
-            Tree::Number(number) => number.parse().ok(),
-            _ => None,
-        };
-        match number.filter(|number| (least..=most).contains(number)) {
-            Some(number) => Some(number),
-            None if most == u64::from(u32::MAX) => {
-                self.wrong_value(name, node, &format!("a whole number from {least}"))
-            }
-            None => self.wrong_value(
-                name,
-                node,
-                &format!("a whole number from {least} to {most}"),
-            ),
+        let number = node.number().filter(|n| (least..=most).contains(n));
+        if number.is_none() {
+            let end = if most == u64::from(u32::MAX) {
+                String::new()
+            } else {
+                format!(" to {most}")
+            };
+            let found = match &node.tree {
+                Tree::Number(number) => excerpt(number),
+                Tree::Text(text) => format!("the text `{}`", excerpt(text)),
+                _ => node.kind().to_owned(),
+            };
+            let message = format!("`{name}` is a whole number from {least}{end}, not {found}");
+            self.refuse(node.span, message, "");
         }
-    }
-
-    fn wrong_value<T>(&mut self, name: &str, node: &Node, expected: &str) -> Option<T> {
-        let found = match &node.tree {
-            Tree::Number(number) => excerpt(number),
-            Tree::Text(text) => format!("the text `{}`", excerpt(text)),
-            _ => node.kind().to_owned(),
-        };
-        self.refuse(
-            node.span,
-            format!("`{name}` is {expected}, not {found}"),
-            "",
-        );
-        None
+        number
     }
 
     /// One of some words.
@@ -218,23 +187,20 @@ impl Reader<'_> {
         &mut self,
         table: Table<'_>,
         name: &str,
-        words: &[(&'static str, T)],
+        known: &[T],
+        word: impl Fn(T) -> &'static str,
     ) -> Option<T> {
-        let text = self.text(table, name)?;
-        if text.value.is_empty() {
-            return None;
-        }
-        let found = words.iter().find(|(word, _)| *word == text.value);
+        let text = self.filled_text(table, name)?;
+        let found = known.iter().find(|one| word(**one) == text.value);
         if found.is_none() {
-            let all: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-            let help = match did_you_mean(&text.value, all.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("it is one of {}", all.join(", ")),
-            };
+            let all: Vec<&str> = known.iter().map(|one| word(*one)).collect();
+            let help = suggestion(&text.value, &all, || {
+                format!("it is one of {}", all.join(", "))
+            });
             let message = format!("`{name}` cannot be `{}`", excerpt(&text.value));
             self.refuse(text.place.span, message, &help);
         }
-        found.map(|(_, value)| *value)
+        found.copied()
     }
 
     /// A table of names and single values.
@@ -242,18 +208,11 @@ impl Reader<'_> {
         let Some(node) = table.get(name) else {
             return Vec::new();
         };
-        let Tree::Table(entries) = &node.tree else {
-            let _: Option<()> = self.wrong_type(name, node, "a table of values");
-            return Vec::new();
-        };
+        let entries = self.typed(name, node, "a table of values", |_| node.as_table());
         let mut pairs = Vec::new();
-        for (key, value) in entries {
-            match scalar(value) {
-                Some(text) => pairs.push((key.value.clone(), text)),
-                None => {
-                    let _: Option<()> = self.wrong_type(name, value, "a table of single values");
-                }
-            }
+        for (key, value) in entries.unwrap_or_default() {
+            let text = self.typed(name, value, "a table of single values", Node::scalar);
+            pairs.extend(text.map(|text| (key.value.clone(), text)));
         }
         pairs
     }

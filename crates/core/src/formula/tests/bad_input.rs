@@ -1,4 +1,4 @@
-//! What cannot be poured, and what is said about it.
+//! What cannot be poured, and the findings about it.
 
 use super::*;
 
@@ -44,7 +44,7 @@ fn f_5_broken_graphs_are_refused() {
         ),
         (
             "[[steps]]\nid = 'b'\ntitle = 'B'\nneeds = ['c']\n",
-            "the step `b` needs `c`, which is no step",
+            "the step `b` needs `c`, which does not exist",
         ),
         (
             "[[steps]]\nid = 'b'\ntitle = 'B'\nneeds = ['b']\n",
@@ -94,7 +94,7 @@ fn f_5_broken_graphs_are_refused() {
         ),
         (
             "[[steps]]\nid = 'b'\ntitle = 'B'\ncondition = 'maybe'\n",
-            "`maybe` is no condition",
+            "`maybe` is not a condition",
         ),
         (
             "[[steps]]\nid = 'b'\ntitle = 'B'\ngate = { type = 'humn' }\n",
@@ -102,7 +102,7 @@ fn f_5_broken_graphs_are_refused() {
         ),
         (
             "[[steps]]\nid = 'b'\ntitle = 'B'\ngate = { type = 'human', timeout = 'soon' }\n",
-            "`soon` is no time span",
+            "`soon` is not a duration",
         ),
         (
             "[[steps]]\nid = 'b'\ntitle = 'B'\nloop = { count = 2 }\n",
@@ -118,7 +118,7 @@ fn f_5_broken_graphs_are_refused() {
         ),
         (
             "[[steps]]\nid = 'b'\ntitle = 'B'\nloop = { count = 1, body = [{ id = 'x', title = 'X', needs = ['q'] }] }\n",
-            "needs `q`, which is no step",
+            "needs `q`, which does not exist",
         ),
         (
             "[[steps]]\nid = 'b'\nexpand = 'nope'\n",
@@ -130,7 +130,7 @@ fn f_5_broken_graphs_are_refused() {
         ),
         (
             "[[compose.expand]]\ntarget = 'a'\nwith = 'main'\n",
-            "is no expansion",
+            "is a formula of type workflow, not an expansion",
         ),
         (
             "[[compose.branch]]\nfrom = 'a'\nsteps = ['q']\njoin = 'a'\n",
@@ -398,7 +398,7 @@ fn hostile_files_are_looked_at_once() {
         .map(|at| format!("[[steps]]\nid = 's{at}'\ntitle = 'S'\nneeds = ['t{at}']\n"))
         .collect();
     let needs = needs.concat();
-    assert!(first(&main_with(&needs)).contains("which is no step"));
+    assert!(first(&main_with(&needs)).contains("which does not exist"));
     let fields: Vec<String> = (0..15_000).map(|at| format!("f{at} = 1\n")).collect();
     let fields = fields.concat();
     let compilation = pour(&main_with(&fields), &[]);

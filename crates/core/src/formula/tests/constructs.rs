@@ -241,7 +241,7 @@ fn the_range_of_a_loop_may_be_given() {
     );
     assert_eq!(pour(&shelf, &[]).molecule.unwrap().steps.len(), 2);
     assert_eq!(pour(&shelf, &["n=4"]).molecule.unwrap().steps.len(), 4);
-    assert!(said(&pour(&shelf, &["n=x"]))[0].contains("is no range"));
+    assert!(said(&pour(&shelf, &["n=x"]))[0].contains("is not a range"));
     let looked_at = compile(&shelf, "main", Given::NotYet, Strictness::Strict).unwrap();
     assert_eq!(
         looked_at.molecule.unwrap().steps.len(),

@@ -1,4 +1,4 @@
-//! Figures about the work on many beads, and what QA agents said (contracts §7.9).
+//! Figures about the work on many beads (contracts §7.9), what QA agents said, and which checks are flaky.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,14 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{AgentRun, Kind, runs};
-use crate::bead::QaStatus;
+use super::{AgentKind, AgentRun, runs};
+use crate::bead::{self, QaStatus};
 use crate::engine::{BeadState, End};
 use crate::history::{Chronicle, Run, RunKind};
 use crate::issue::{Issue, Standing};
+use crate::vocabulary::{Status, metadata};
 
-/// What one QA agent said in all of its runs.
+/// What one QA agent said in its runs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct QaAgentReport {
     /// The agent.
@@ -52,7 +53,7 @@ impl QaAgentReport {
 /// What QA agents said, by their names.
 pub fn qa_report<'r>(runs: impl IntoIterator<Item = &'r AgentRun>) -> Vec<QaAgentReport> {
     let mut reports: BTreeMap<&str, QaAgentReport> = BTreeMap::new();
-    for run in runs.into_iter().filter(|run| run.kind == Kind::Qa) {
+    for run in runs.into_iter().filter(|run| run.kind == AgentKind::Qa) {
         reports.entry(&run.agent).or_default().take(run);
     }
     let finished = reports.into_iter().map(|(agent, report)| QaAgentReport {
@@ -63,8 +64,8 @@ pub fn qa_report<'r>(runs: impl IntoIterator<Item = &'r AgentRun>) -> Vec<QaAgen
     finished.collect()
 }
 
-/// One number as a share of another; nothing is no share of nothing.
-pub(super) fn share(part: usize, all: usize) -> Option<f64> {
+/// One number as a share of another; `None` without any.
+fn share(part: usize, all: usize) -> Option<f64> {
     let number = |n: usize| f64::from(u32::try_from(n).unwrap_or(u32::MAX));
     (all > 0).then(|| number(part) / number(all))
 }
@@ -76,7 +77,7 @@ pub struct Figures {
     pub worked_on: usize,
     /// Those of them that are closed.
     pub closed: usize,
-    /// Those of them that were given up and wait for a person.
+    /// Those of them that failed and wait for a person.
     pub given_up: usize,
     /// The time in which at least one agent ran, in seconds.
     pub active_seconds: f64,
@@ -84,7 +85,7 @@ pub struct Figures {
     pub beads_per_hour: Option<f64>,
     /// How long agents worked on a closed bead, on average; what ran at once counts once.
     pub mean_seconds_per_bead: Option<f64>,
-    /// The share of closed beads among those that are closed or given up.
+    /// The share of closed beads among those that are closed or failed.
     pub success_rate: Option<f64>,
     /// The share of beads that took more than one attempt.
     pub retry_rate: Option<f64>,
@@ -153,7 +154,7 @@ impl Tally {
         let end = if issue.standing() == Standing::Closed {
             Some(Ended::Closed)
         } else {
-            (issue.status() == "blocked").then_some(Ended::GivenUp)
+            (issue.status() == Status::Blocked).then_some(Ended::GivenUp)
         };
         self.add(end, n_attempts(issue, &runs), runs);
     }
@@ -201,7 +202,7 @@ impl Tally {
 fn agent_run(attempt: u32, run: &Run) -> AgentRun {
     let is_qa = run.kind == RunKind::Judge;
     AgentRun {
-        kind: if is_qa { Kind::Qa } else { Kind::Dev },
+        kind: if is_qa { AgentKind::Qa } else { AgentKind::Dev },
         attempt: attempt.into(),
         agent: run.agent.clone(),
         model: run.model.clone(),
@@ -214,7 +215,9 @@ fn agent_run(attempt: u32, run: &Run) -> AgentRun {
 
 /// How many attempts a bead took: its count is set back when it is tried anew, its history is not.
 fn n_attempts(issue: &Issue, runs: &[AgentRun]) -> u64 {
-    let count = issue.metadata().and_then(|map| map.get("attempt_count"));
+    let count = issue
+        .metadata()
+        .and_then(|map| map.get(metadata::ATTEMPT_COUNT));
     let count = count.and_then(Value::as_u64).unwrap_or(0);
     let last = runs.iter().map(|run| run.attempt).max().unwrap_or(0);
     count.max(last)
@@ -242,4 +245,127 @@ fn covered(spans: impl Iterator<Item = Span>) -> f64 {
         }
     }
     total
+}
+
+/// A check that passed at one time and not at another.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FlakyCheck {
+    /// Its name.
+    pub check: String,
+    /// Its command.
+    pub command: String,
+    /// How often it was run, retries not counted.
+    pub runs: usize,
+    /// How often it passed only when it was run again.
+    pub flaky: usize,
+    /// The share of runs that were flaky.
+    pub flaky_rate: f64,
+    /// The last warning about it.
+    pub last_warning: Option<String>,
+}
+
+/// What is known of checks by their records, which are handed in one by one and in any order, and are not kept.
+#[derive(Debug, Default)]
+pub struct FlakyChecks(BTreeMap<(String, String), Known>);
+
+/// What is known of one check.
+#[derive(Debug, Default)]
+struct Known {
+    runs: usize,
+    flaky: usize,
+    /// When it was flaky last, with the warning.
+    last: Option<(Option<Timestamp>, String)>,
+}
+
+impl FlakyChecks {
+    /// Takes a record as it is in a file; what cannot be read is left out.
+    pub fn take(&mut self, record: &Value) {
+        let text = |key: &str| record.get(key).and_then(Value::as_str);
+        let (Some(name), Some(command)) = (text("name"), text("command")) else {
+            return;
+        };
+        if record["skipped"] == true {
+            return;
+        }
+        let key = (name.to_owned(), command.to_owned());
+        let known = self.0.entry(key).or_default();
+        known.runs += 1;
+        if text("cause") != Some("flaky") {
+            return;
+        }
+        known.flaky += 1;
+        let time = text("timestamp").and_then(|time| bead::Timestamp::parse(time).ok());
+        let time = time.map(|time| time.instant());
+        let is_later = (known.last.as_ref()).is_none_or(|(last, _)| time >= *last);
+        if let Some(warning) = text("warning").filter(|_| is_later) {
+            known.last = Some((time, warning.to_owned()));
+        }
+    }
+
+    /// The flaky ones, the one that was flaky most often first.
+    pub fn ranked(self) -> Vec<FlakyCheck> {
+        let flaky = self.0.into_iter().filter(|(_, known)| known.flaky > 0);
+        let mut flaky: Vec<FlakyCheck> = flaky
+            .map(|((check, command), known)| FlakyCheck {
+                check,
+                command,
+                runs: known.runs,
+                flaky: known.flaky,
+                flaky_rate: share(known.flaky, known.runs).unwrap_or_default(),
+                last_warning: known.last.map(|(_, warning)| warning),
+            })
+            .collect();
+        flaky.sort_by(|a, b| (b.flaky.cmp(&a.flaky)).then(b.flaky_rate.total_cmp(&a.flaky_rate)));
+        flaky
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn ranked(records: &[Value]) -> Vec<FlakyCheck> {
+        let mut checks = FlakyChecks::default();
+        for record in records {
+            checks.take(record);
+        }
+        checks.ranked()
+    }
+
+    #[test]
+    fn z_22_what_was_said_last_is_so_by_the_time_and_not_by_the_order() {
+        let flaky = |time: Option<&str>, warning: &str| json!({"name": "a", "command": "c", "cause": "flaky", "timestamp": time, "warning": warning});
+        let records = [
+            flaky(Some("2026-02-07T10:00:00Z"), "first"),
+            flaky(Some("2026-02-07T10:30:00.5Z"), "last"),
+            flaky(Some("2026-02-07T11:00:00+02:00"), "before"),
+            flaky(None, "some time"),
+        ];
+        let last = ranked(&records).pop().unwrap().last_warning;
+        assert_eq!(last.as_deref(), Some("last"));
+    }
+
+    #[test]
+    fn z_22_the_check_that_was_flaky_most_often_comes_first() {
+        let record = |name: &str, cause: Option<&str>| {
+            let warning = cause.map(|cause| format!("{name} {cause}"));
+            json!({"name": name, "command": "c", "cause": cause, "warning": warning, "skipped": false})
+        };
+        let records = [
+            record("a", Some("flaky")),
+            record("b", Some("flaky")),
+            record("b", None),
+            record("b", Some("flaky")),
+            record("c", Some("regression")),
+            json!({"name": "a", "command": "c", "skipped": true}),
+            json!("noise"),
+        ];
+        let told: Vec<(String, usize, usize)> = ranked(&records)
+            .into_iter()
+            .map(|it| (it.check, it.flaky, it.runs))
+            .collect();
+        assert_eq!(told, [("b".to_owned(), 2, 3), ("a".to_owned(), 1, 1)]);
+    }
 }

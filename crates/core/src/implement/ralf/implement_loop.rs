@@ -1,16 +1,15 @@
 //! `ralf-implement`: a worker, a review, a decision, in at most so many cycles (R-1…R-9).
 
-use super::findings::Counts;
-use super::{Score, completed_cycles};
-use crate::implement::report::{Gate, Status};
+use super::{Counts, Score, completed_cycles};
+use crate::implement::report::{EvidenceGate, ReportStatus};
 
 /// How a worker's part of a cycle ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkerEnd {
     /// What its report says; a report whose evidence lacks a key counts as failed.
-    pub status: Status,
+    pub status: ReportStatus,
     /// What its evidence shows.
-    pub gate: Gate,
+    pub gate: EvidenceGate,
     /// Whether there is a test command to run again after a simplification.
     pub has_tests: bool,
 }
@@ -28,7 +27,7 @@ pub enum Next {
         /// Which cycle.
         cycle: u32,
     },
-    /// Look at the candidate once more, for its quality.
+    /// Look at the candidate again, for its quality.
     QualityReview,
     /// Simplify the candidate and run its tests again.
     Simplify,
@@ -42,9 +41,9 @@ pub enum Next {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CycleRecord {
     /// What the worker said.
-    pub status: Status,
+    pub status: ReportStatus,
     /// What its evidence shows.
-    pub gate: Gate,
+    pub gate: EvidenceGate,
     /// What the review found, if there was one.
     pub counts: Option<Counts>,
 }
@@ -146,15 +145,15 @@ impl ImplementLoop {
             counts: None,
         });
         match (end.status, end.gate) {
-            (Status::NeedsHuman, _) => Next::Abort(Box::new(Aborted {
+            (ReportStatus::NeedsHuman, _) => Next::Abort(Box::new(Aborted {
                 cycle: self.cycle,
                 per_cycle: std::mem::take(&mut self.per_cycle),
             })),
-            (Status::Failed, _) => self.again("the worker failed", Counts::default()),
-            (Status::Complete, Gate::Fail | Gate::Partial) => {
+            (ReportStatus::Failed, _) => self.again("the worker failed", Counts::default()),
+            (ReportStatus::Complete, EvidenceGate::Fail | EvidenceGate::Partial) => {
                 self.again("the evidence does not hold", Counts::default())
             }
-            (Status::Complete, Gate::Pass | Gate::NotApplicable) => {
+            (ReportStatus::Complete, EvidenceGate::Pass | EvidenceGate::NotApplicable) => {
                 self.candidate = Some(Candidate {
                     counts: Counts::default(),
                     has_tests: end.has_tests,
@@ -170,7 +169,7 @@ impl ImplementLoop {
             record.counts = Some(counts);
         }
         if counts.rejects() {
-            return self.again("the review found what must be mended", counts);
+            return self.again("the review found what must be fixed", counts);
         }
         if counts.major > 0 && self.cycle < self.max {
             return self.next_cycle();
@@ -185,7 +184,7 @@ impl ImplementLoop {
     pub fn quality_reviewed(&mut self, counts: Counts) -> Next {
         let all = self.counts().plus(counts);
         if counts.rejects() {
-            return self.again("the quality review found what must be mended", all);
+            return self.again("the quality review found what must be fixed", all);
         }
         let has_tests = self.candidate.is_some_and(|candidate| candidate.has_tests);
         if let Some(candidate) = &mut self.candidate {
@@ -215,10 +214,10 @@ impl ImplementLoop {
     fn accepted(&mut self) -> Next {
         let counts = self.counts();
         if counts.major > 0 {
-            let why = "nothing must be mended, and major findings are open";
+            let why = "nothing must be fixed, and major findings are open";
             return self.done(Score::PassWithReservations, why, counts);
         }
-        self.done(Score::Pass, "nothing is open that must be mended", counts)
+        self.done(Score::Pass, "nothing is open that must be fixed", counts)
     }
 
     fn done(&mut self, score: Score, rationale: &'static str, counts: Counts) -> Next {
@@ -237,7 +236,7 @@ mod tests {
     use super::*;
 
     /// A cycle: what the worker said, its gate, and the review if it comes to one: critical, major.
-    type Cycle = (Status, Gate, (u32, u32));
+    type Cycle = (ReportStatus, EvidenceGate, (u32, u32));
 
     /// Plays a loop in which quality reviews find nothing and simplifications break nothing.
     fn play(max: u32, cycles: &[Cycle]) -> Next {
@@ -275,17 +274,17 @@ mod tests {
         }
     }
 
-    const FAIL: Cycle = (Status::Complete, Gate::Fail, (0, 0));
-    const CRITICAL: Cycle = (Status::Complete, Gate::Pass, (1, 0));
-    const MAJOR: Cycle = (Status::Complete, Gate::Pass, (0, 1));
-    const CLEAN: Cycle = (Status::Complete, Gate::Pass, (0, 0));
+    const FAIL: Cycle = (ReportStatus::Complete, EvidenceGate::Fail, (0, 0));
+    const CRITICAL: Cycle = (ReportStatus::Complete, EvidenceGate::Pass, (1, 0));
+    const MAJOR: Cycle = (ReportStatus::Complete, EvidenceGate::Pass, (0, 1));
+    const CLEAN: Cycle = (ReportStatus::Complete, EvidenceGate::Pass, (0, 0));
 
     #[test]
     fn r_9_the_examples_of_the_contract() {
         assert_eq!(score(3, &[FAIL, CRITICAL, CLEAN]), (Score::Pass, (3, 3)));
         assert_eq!(score(2, &[CRITICAL, CRITICAL]), (Score::Fail, (2, 2)));
         assert_eq!(score(1, &[MAJOR]), (Score::PassWithReservations, (1, 1)));
-        let aborted = play(3, &[(Status::NeedsHuman, Gate::Pass, (0, 0))]);
+        let aborted = play(3, &[(ReportStatus::NeedsHuman, EvidenceGate::Pass, (0, 0))]);
         assert!(
             matches!(&aborted, Next::Abort(aborted) if aborted.cycle == 1),
             "{aborted:?}"
@@ -300,15 +299,21 @@ mod tests {
             (Score::PassWithReservations, (3, 3))
         );
         assert_eq!(
-            score(2, &[(Status::Failed, Gate::Pass, (0, 0)); 2]),
+            score(2, &[(ReportStatus::Failed, EvidenceGate::Pass, (0, 0)); 2]),
             (Score::Fail, (2, 2))
         );
         assert_eq!(
-            score(2, &[(Status::Complete, Gate::Partial, (0, 0)); 2]),
+            score(
+                2,
+                &[(ReportStatus::Complete, EvidenceGate::Partial, (0, 0)); 2]
+            ),
             (Score::Fail, (2, 2))
         );
         assert_eq!(
-            score(1, &[(Status::Complete, Gate::NotApplicable, (0, 0))]),
+            score(
+                1,
+                &[(ReportStatus::Complete, EvidenceGate::NotApplicable, (0, 0))]
+            ),
             (Score::Pass, (1, 1))
         );
     }
@@ -316,8 +321,8 @@ mod tests {
     #[test]
     fn r_8_a_candidate_can_be_rejected_and_a_simplification_be_taken_back() {
         let end = WorkerEnd {
-            status: Status::Complete,
-            gate: Gate::Pass,
+            status: ReportStatus::Complete,
+            gate: EvidenceGate::Pass,
             has_tests: true,
         };
         let mut machine = ImplementLoop::new(2, "");

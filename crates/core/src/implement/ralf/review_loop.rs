@@ -2,15 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::findings::Counts;
-use super::{Score, completed_cycles};
+use super::{Counts, Score, completed_cycles};
+use crate::vocabulary::label;
 
 crate::text::word_enum! {
     /// What whoever asked for the review should do.
     pub enum CallerAction {
         /// Go on.
         Accept = "accept",
-        /// Mend what was found.
+        /// Fix what was found.
         Revise = "revise",
         /// Ask again.
         Continue = "continue",
@@ -137,7 +137,7 @@ crate::text::word_enum! {
         AuthFailed = "AUTH_FAILED",
         /// It said nothing.
         NoOutput = "NO_OUTPUT",
-        /// It said something that is no review.
+        /// Its answer was not a review.
         UnusableOutput = "UNUSABLE_OUTPUT",
         /// It was not asked.
         NotRun = "NOT_RUN",
@@ -155,7 +155,12 @@ pub fn reviewers(cycle: u32) -> &'static [Reviewer] {
 
 /// The label when strangers could not look in two cycles or more: `foreign-eyes-degraded:<n>/<N>`.
 pub fn too_degraded(n_degraded: usize, n_foreign: usize) -> Option<String> {
-    (n_degraded >= 2).then(|| format!("foreign-eyes-degraded:{n_degraded}/{n_foreign}"))
+    (n_degraded >= 2).then(|| {
+        format!(
+            "{}{n_degraded}/{n_foreign}",
+            label::FOREIGN_EYES_DEGRADED_PREFIX
+        )
+    })
 }
 
 #[cfg(test)]

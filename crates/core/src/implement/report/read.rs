@@ -1,19 +1,19 @@
 //! From YAML to a report.
 
 use super::MAX_REPORT_BYTES;
-use super::yaml::{Node, Place, Tree, parse};
 use super::{
-    Action, Block, Classification, CommentFix, Commit, Discovered, DiscoveredType, DocsEdits,
-    Escalation, Evidence, Report, Status, TestCounts,
+    Block, Classification, CommentAction, CommentFix, Commit, Discovered, DiscoveredType,
+    DocsEdits, Escalation, Evidence, Report, ReportStatus, TestCounts,
 };
 use crate::implement::worker::Agent;
-use crate::text::excerpt;
+use crate::text::{LineIndex, Position, excerpt};
+use crate::tree::{Node, Tree, parse_yaml};
 
 /// Something that a report should not have, or should have: the report is used all the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// Where.
-    pub place: Place,
+    pub place: Position,
     /// What.
     pub message: String,
 }
@@ -24,7 +24,7 @@ pub enum Malformed {
     /// It is larger than any report.
     #[error("the report is larger than {} KiB", MAX_REPORT_BYTES / 1024)]
     TooLarge,
-    /// It is no YAML, or too much of it.
+    /// It is not YAML, or too much of it.
     #[error("{0}")]
     NotYaml(String),
     /// It is YAML and no mapping.
@@ -38,11 +38,11 @@ pub enum Malformed {
         /// What is wrong with it.
         wrong: String,
         /// Where, or where the mapping begins.
-        place: Place,
+        place: Position,
     },
 }
 
-/// How many faults are told one by one.
+/// How many faults are listed one by one.
 const MAX_FAULTS: usize = 20;
 
 /// A report that can be used, and what is wrong with it.
@@ -59,11 +59,13 @@ pub fn read(text: &str, agent: &Agent) -> Result<Read, Malformed> {
     if text.len() > MAX_REPORT_BYTES {
         return Err(Malformed::TooLarge);
     }
-    let root = parse(text).map_err(Malformed::NotYaml)?;
-    if !matches!(root.tree, Tree::Map(_)) {
-        return Err(Malformed::NotAMapping(root.kind()));
+    let root = parse_yaml(text).map_err(Malformed::NotYaml)?;
+    if root.as_table().is_none() {
+        return Err(Malformed::NotAMapping(found(&root)));
     }
     let mut reader = Reader {
+        text,
+        lines: LineIndex::new(text),
         root: &root,
         faults: Vec::new(),
     };
@@ -84,30 +86,34 @@ pub fn read(text: &str, agent: &Agent) -> Result<Read, Malformed> {
     };
     reader.check_whole(agent, &mut report);
     let (report, left_out) = report.bounded();
+    let place = reader.place(&root);
     let mut faults = reader.faults;
     if faults.len() > MAX_FAULTS {
         let n = faults.len() - MAX_FAULTS;
         faults.truncate(MAX_FAULTS);
         faults.push(Fault {
-            place: root.place,
+            place,
             message: format!("{n} more faults"),
         });
     }
-    faults.extend(left_out.into_iter().map(|message| Fault {
-        place: root.place,
-        message,
-    }));
+    faults.extend(left_out.into_iter().map(|message| Fault { place, message }));
     Ok(Read { report, faults })
 }
 
 struct Reader<'n> {
+    text: &'n str,
+    lines: LineIndex,
     root: &'n Node,
     faults: Vec<Fault>,
 }
 
 impl<'n> Reader<'n> {
-    fn fault(&mut self, place: Place, message: impl Into<String>) {
-        let message = message.into();
+    fn place(&self, node: &Node) -> Position {
+        self.lines.position(self.text, node.span.start())
+    }
+
+    fn fault(&mut self, node: &Node, message: impl Into<String>) {
+        let (place, message) = (self.place(node), message.into());
         self.faults.push(Fault { place, message });
     }
 
@@ -117,7 +123,7 @@ impl<'n> Reader<'n> {
         at: Option<&Node>,
         wrong: String,
     ) -> Result<T, Malformed> {
-        let place = at.unwrap_or(self.root).place;
+        let place = self.place(at.unwrap_or(self.root));
         Err(Malformed::Field {
             field,
             wrong,
@@ -135,26 +141,23 @@ impl<'n> Reader<'n> {
         let Some(node) = self.root.get(field) else {
             return self.malformed(field, None, "is missing".to_owned());
         };
-        let word = match &node.tree {
-            Tree::Text(word) => words.iter().find(|(own, _)| own == word),
-            _ => None,
-        };
-        if let Some((_, value)) = word {
+        let word = node.as_text();
+        if let Some((_, value)) = words.iter().find(|(own, _)| Some(*own) == word) {
             Ok(*value)
         } else {
-            let found = match &node.tree {
-                Tree::Text(word) => format!("`{}`", excerpt(word)),
-                _ => node.kind().to_owned(),
+            let found = match word {
+                Some(word) => format!("`{}`", excerpt(word)),
+                None => found(node).to_owned(),
             };
             let wrong = format!("is {found}, and not one of {}", all.join(", "));
             self.malformed(field, Some(node), wrong)
         }
     }
 
-    fn status(&self) -> Result<Status, Malformed> {
+    fn status(&self) -> Result<ReportStatus, Malformed> {
         self.required_word(
             "status",
-            &Status::ALL.map(|status| (status.as_str(), status)),
+            &ReportStatus::ALL.map(|status| (status.as_str(), status)),
         )
     }
 
@@ -162,7 +165,7 @@ impl<'n> Reader<'n> {
     fn check_note(
         &mut self,
         agent: &Agent,
-        status: Status,
+        status: ReportStatus,
         note: Option<&str>,
     ) -> Result<(), Malformed> {
         let is_blank = note.is_none_or(|note| note.trim().is_empty());
@@ -171,7 +174,7 @@ impl<'n> Reader<'n> {
         }
         let node = self.root.get("root_cause_note");
         match status {
-            Status::Complete => {
+            ReportStatus::Complete => {
                 let wrong = if node.is_some() {
                     "is blank"
                 } else {
@@ -179,8 +182,8 @@ impl<'n> Reader<'n> {
                 };
                 self.malformed("root_cause_note", node, wrong.to_owned())
             }
-            Status::NeedsHuman | Status::Failed => {
-                self.fault(self.root.place, "there is no `root_cause_note`");
+            ReportStatus::NeedsHuman | ReportStatus::Failed => {
+                self.fault(self.root, "there is no `root_cause_note`");
                 Ok(())
             }
         }
@@ -194,10 +197,11 @@ impl<'n> Reader<'n> {
             "classification",
             &Classification::ALL.map(|it| (it.as_str(), it)),
         )?;
-        let action = self.required_word("action", &Action::ALL.map(|it| (it.as_str(), it)))?;
+        let action =
+            self.required_word("action", &CommentAction::ALL.map(|it| (it.as_str(), it)))?;
         let fits = match classification {
-            Classification::Fix => action != Action::NoAction,
-            Classification::Skip | Classification::Escalate => action == Action::NoAction,
+            Classification::Fix => action != CommentAction::NoAction,
+            Classification::Skip | Classification::Escalate => action == CommentAction::NoAction,
         };
         if fits {
             Ok(Some(CommentFix {
@@ -239,8 +243,8 @@ impl<'n> Reader<'n> {
             Tree::Text(text) => Some(text.clone()),
             Tree::Null => None,
             _ => {
-                let message = format!("`{what}` is {}, not a text", node.kind());
-                self.fault(node.place, message);
+                let message = format!("`{what}` is {}, not a text", found(node));
+                self.fault(node, message);
                 None
             }
         }
@@ -248,16 +252,16 @@ impl<'n> Reader<'n> {
 
     fn evidence(&mut self) -> Evidence {
         let Some(node) = self.root.get("evidence") else {
-            self.fault(self.root.place, "`evidence` is missing");
+            self.fault(self.root, "`evidence` is missing");
             return Evidence::default();
         };
-        if !matches!(node.tree, Tree::Map(_)) {
-            let message = format!("`evidence` is {}, not a mapping", node.kind());
-            self.fault(node.place, message);
+        if node.as_table().is_none() {
+            let message = format!("`evidence` is {}, not a mapping", found(node));
+            self.fault(node, message);
             return Evidence::default();
         }
         let mut block = |name: &'static str| {
-            let node = node.get(name).filter(|node| node.tree != Tree::Null)?;
+            let node = node.get(name).filter(|node| !node.is_null())?;
             self.block(node, name)
         };
         Evidence {
@@ -269,9 +273,9 @@ impl<'n> Reader<'n> {
     }
 
     fn block(&mut self, node: &Node, name: &'static str) -> Option<Block> {
-        if !matches!(node.tree, Tree::Map(_)) {
-            let message = format!("`evidence.{name}` is {}, not a mapping", node.kind());
-            self.fault(node.place, message);
+        if node.as_table().is_none() {
+            let message = format!("`evidence.{name}` is {}, not a mapping", found(node));
+            self.fault(node, message);
             return None;
         }
         let mut keys = vec!["command", "exit_code", "skipped"];
@@ -283,21 +287,15 @@ impl<'n> Reader<'n> {
             .filter(|key| node.get(key).is_none())
             .collect();
         for key in &missing {
-            self.fault(node.place, format!("`evidence.{name}.{key}` is missing"));
+            self.fault(node, format!("`evidence.{name}.{key}` is missing"));
         }
-        let number = |key: &str| match node.get(key).map(|node| &node.tree) {
-            Some(Tree::Integer(number)) => Some(*number),
-            _ => None,
-        };
-        let count = |key: &str| number(key).and_then(|number| u64::try_from(number).ok());
-        let is_skipped = node
-            .get("skipped")
-            .is_some_and(|node| node.tree == Tree::Bool(true));
+        let count = |key: &str| node.get(key).and_then(Node::number);
+        let is_skipped = node.get("skipped").and_then(Node::as_bool) == Some(true);
         let block = Block {
             command: (node.get("command"))
                 .and_then(|command| self.text_of(command, "command"))
                 .unwrap_or_default(),
-            exit_code: number("exit_code"),
+            exit_code: node.get("exit_code").and_then(Node::number),
             is_skipped,
             counts: TestCounts {
                 passing: count("passing"),
@@ -307,43 +305,43 @@ impl<'n> Reader<'n> {
         };
         if is_skipped && block.exit_code.is_some() {
             let message = format!("`evidence.{name}` was skipped and has an exit code");
-            self.fault(node.place, message);
+            self.fault(node, message);
         }
         Some(block)
     }
 
-    /// The items of a list; a list that is not there is empty, and a fault.
+    /// The items of a list; a missing list is empty, and a fault.
     fn list<T>(&mut self, key: &str, read: impl Fn(&mut Self, &'n Node) -> Option<T>) -> Vec<T> {
         let Some(node) = self.root.get(key) else {
-            self.fault(self.root.place, format!("`{key}` is missing"));
+            self.fault(self.root, format!("`{key}` is missing"));
             return Vec::new();
         };
         match &node.tree {
             Tree::List(items) => items.iter().filter_map(|item| read(self, item)).collect(),
             Tree::Null => Vec::new(),
             _ => {
-                let message = format!("`{key}` is {}, not a list", node.kind());
-                self.fault(node.place, message);
+                let message = format!("`{key}` is {}, not a list", found(node));
+                self.fault(node, message);
                 Vec::new()
             }
         }
     }
 
     fn escalation(&mut self, node: &'n Node) -> Option<Escalation> {
-        if let Tree::Text(text) = &node.tree {
+        if let Some(text) = node.as_text() {
             self.fault(
-                node.place,
+                node,
                 "an escalation is a mapping with `reason` and `detail`",
             );
             return Some(Escalation {
-                reason: text.clone(),
+                reason: text.to_owned(),
                 detail: String::new(),
             });
         }
         let mut text = |key: &str| {
             let text = node.get(key).and_then(|value| self.prose_of(value, key));
             if text.is_none() {
-                self.fault(node.place, format!("an escalation has no `{key}`"));
+                self.fault(node, format!("an escalation has no `{key}`"));
             }
             text.unwrap_or_default()
         };
@@ -357,10 +355,7 @@ impl<'n> Reader<'n> {
             .get("title")
             .and_then(|title| self.text_of(title, "title"));
         let Some(title) = title.filter(|title| !title.trim().is_empty()) else {
-            self.fault(
-                node.place,
-                "discovered work has no `title`, and is left out",
-            );
+            self.fault(node, "discovered work has no `title`, and is left out");
             return None;
         };
         let word = node.get("type").and_then(|kind| self.text_of(kind, "type"));
@@ -369,28 +364,23 @@ impl<'n> Reader<'n> {
             .find(|kind| Some(kind.as_str()) == word.as_deref());
         if kind.is_none() {
             self.fault(
-                node.place,
+                node,
                 "discovered work is a bug, a task or a chore; it counts as a task",
             );
         }
-        let priority = match node.get("priority").map(|node| &node.tree) {
-            Some(Tree::Integer(number)) => u8::try_from(*number).ok().filter(|number| *number <= 4),
-            _ => None,
-        };
+        let priority = node.get("priority").and_then(Node::number::<u8>);
+        let priority = priority.filter(|number| *number <= 4);
         if priority.is_none() {
             self.fault(
-                node.place,
+                node,
                 "the priority of discovered work is 0 to 4; it counts as 2",
             );
         }
-        if let Tree::Map(entries) = &node.tree {
-            let known = ["title", "type", "priority", "detail"];
-            for (key, value) in entries
-                .iter()
-                .filter(|(key, _)| !known.contains(&key.as_str()))
-            {
-                let message = format!("`{}` of discovered work is ignored", excerpt(key));
-                self.fault(value.place, message);
+        let known = ["title", "type", "priority", "detail"];
+        for (key, value) in node.as_table().unwrap_or_default() {
+            if !known.contains(&key.value.as_str()) {
+                let message = format!("`{}` of discovered work is ignored", excerpt(&key.value));
+                self.fault(value, message);
             }
         }
         Some(Discovered {
@@ -408,8 +398,11 @@ impl<'n> Reader<'n> {
             let text = reader.text_of(node, "commits")?;
             let commit = commit(&text);
             if commit.is_none() {
-                let message = format!("`{}` is no commit of 40 hexadecimal digits", excerpt(&text));
-                reader.fault(node.place, message);
+                let message = format!(
+                    "`{}` is not a commit of 40 hexadecimal digits",
+                    excerpt(&text)
+                );
+                reader.fault(node, message);
             }
             commit
         })
@@ -418,8 +411,11 @@ impl<'n> Reader<'n> {
     fn docs_edits(&mut self) -> DocsEdits {
         let sha = self.optional_text("commit_sha").unwrap_or_default();
         if !sha.is_empty() && commit(&sha).is_none() {
-            let place = self.root.get("commit_sha").unwrap_or(self.root).place;
-            self.fault(place, "`commit_sha` is no commit of 40 hexadecimal digits");
+            let node = self.root.get("commit_sha").unwrap_or(self.root);
+            self.fault(
+                node,
+                "`commit_sha` is not a commit of 40 hexadecimal digits",
+            );
         }
         DocsEdits {
             files_changed: self.list("files_changed", |reader, node| {
@@ -439,19 +435,19 @@ impl<'n> Reader<'n> {
 
     /// Faults that only the whole report shows.
     fn check_whole(&mut self, agent: &Agent, report: &mut Report) {
-        let place = self.root.place;
-        if report.status == Status::NeedsHuman && report.escalations.is_empty() {
-            self.fault(place, "`needs_human` without an escalation");
+        let root = self.root;
+        if report.status == ReportStatus::NeedsHuman && report.escalations.is_empty() {
+            self.fault(root, "`needs_human` without an escalation");
             report.escalations.push(Escalation {
                 reason: "worker gave no reason".to_owned(),
                 detail: String::new(),
             });
         }
         if let Some(node) = self.root.get("gate_status") {
-            self.fault(node.place, "`gate_status` is ignored: the gate is derived");
+            self.fault(node, "`gate_status` is ignored: the gate is derived");
         }
         if *agent == Agent::BugDiagnoser && !report.commits.is_empty() {
-            self.fault(place, "a diagnoser commits nothing");
+            self.fault(root, "a diagnoser commits nothing");
         }
         let tests = report.evidence.tests.as_ref();
         let is_uncounted = |block: &Block| {
@@ -460,10 +456,18 @@ impl<'n> Reader<'n> {
         let has_word = |one: &Escalation| one.reason == "tests-runner-unparseable";
         if tests.is_some_and(is_uncounted) && !report.escalations.iter().any(has_word) {
             self.fault(
-                place,
+                root,
                 "tests without counts go with the escalation `tests-runner-unparseable`",
             );
         }
+    }
+}
+
+/// What stands where something else was expected, in the words of YAML.
+fn found(node: &Node) -> &'static str {
+    match node.tree {
+        Tree::Table(_) => "a mapping",
+        _ => node.kind(),
     }
 }
 
@@ -472,18 +476,17 @@ fn line_of(node: &Node) -> Option<String> {
     match &node.tree {
         Tree::Null => None,
         Tree::Bool(value) => Some(value.to_string()),
-        Tree::Integer(number) => Some(number.to_string()),
-        Tree::Float(number) => Some(number.to_string()),
+        Tree::Number(number) => Some(number.clone()),
         Tree::Text(text) => Some(text.trim_end().replace('\n', "\n  ")),
         Tree::List(items) => {
             let items: Vec<String> = items.iter().filter_map(line_of).collect();
             Some(items.join("; "))
         }
-        Tree::Map(entries) => {
+        Tree::Table(entries) => {
             let entries = entries.iter();
             let entries = entries.map(|(key, value)| match line_of(value) {
-                Some(value) => format!("{key}: {value}"),
-                None => key.clone(),
+                Some(value) => format!("{}: {value}", key.value),
+                None => key.value.clone(),
             });
             Some(entries.collect::<Vec<String>>().join("; "))
         }

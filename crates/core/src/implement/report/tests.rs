@@ -28,14 +28,14 @@ fn faults(text: &str, agent: &Agent) -> Vec<String> {
 fn w_1_a_report_is_read() {
     let read = read(RED, &Agent::TddRedTeam).unwrap();
     assert!(read.faults.is_empty(), "{:?}", read.faults);
-    assert_eq!(read.report.status, Status::Complete);
+    assert_eq!(read.report.status, ReportStatus::Complete);
     assert_eq!(
         read.report.evidence.tests.as_ref().unwrap().counts.failing,
         Some(3)
     );
     assert_eq!(
         gate(&read.report.evidence),
-        Gate::Fail,
+        EvidenceGate::Fail,
         "which is success here"
     );
     assert_eq!(read.report.commits.len(), 1);
@@ -62,7 +62,7 @@ fn w_1_what_is_missing_is_a_warning_with_a_place() {
         "5:5 the priority of discovered work",
         "`parent_hint` of discovered work is ignored",
         "6:5 discovered work has no `title`",
-        "7:11 `abc1234` is no commit",
+        "7:11 `abc1234` is not a commit",
         "7:20 `commits` is a number, not a text",
         "8:14 `gate_status` is ignored",
     ] {
@@ -133,7 +133,7 @@ fn w_6_a_diagnoser_that_is_done_names_a_cause() {
         let kept = read(&with("needs_human", note), &diagnoser).unwrap();
         assert_eq!(
             kept.report.status,
-            Status::NeedsHuman,
+            ReportStatus::NeedsHuman,
             "the worker's own word survives"
         );
     }

@@ -142,7 +142,7 @@ fn z_22_what_is_wrong_with_the_dispatcher_is_said_with_its_line() {
         ),
         (
             "workers:\n    review:\n      agent: x\n      adapter: cluade\n",
-            "line 5: implement.workers.review.adapter: there is no agent `cluade`; did you mean `claude`?",
+            "line 5: implement.workers.review.adapter: unknown agent `cluade`; did you mean `claude`?",
         ),
         (
             "workers:\n    review:\n      agent: x\n      modle: opus\n",
@@ -162,23 +162,23 @@ fn z_22_what_is_wrong_with_the_dispatcher_is_said_with_its_line() {
         ),
         (
             "workers: {review: {agent: a/b}}\n",
-            "'a/b' is no name of an agent",
+            "'a/b' is not a valid agent name",
         ),
-        ("audited: ['a..b']\n", "'a..b' is no name of an agent"),
-        ("audited: ['a b']\n", "'a b' is no name of an agent"),
+        ("audited: ['a..b']\n", "'a..b' is not a valid agent name"),
+        ("audited: ['a b']\n", "'a b' is not a valid agent name"),
         (
             "workers: {review: [x]}\n",
             "expected the name of an agent, or a section with `agent`, `adapter` and `model`",
         ),
         (
             "reviewers: {gemini: gemni}\n",
-            "line 2: implement.reviewers.gemini: there is no agent `gemni`; did you mean `gemini`?",
+            "line 2: implement.reviewers.gemini: unknown agent `gemni`; did you mean `gemini`?",
         ),
         (
             "reviewers: {fresh-eyes: claude}\n",
             "line 2: unknown key `fresh-eyes`; did you mean `fresh_eyes`?",
         ),
-        ("parallel: 0\n", "`parallel`: 0 will not do"),
+        ("parallel: 0\n", "`parallel`: 0 is out of range"),
         (
             "worker_timeout: 30\n",
             "`worker_timeout`: invalid duration '30'",
@@ -246,11 +246,11 @@ fn z_35_what_is_wrong_with_the_projects_file_is_said_with_its_line() {
     for (project, said) in [
         (
             "\u{feff}[gates]\nbuild = 'x'\ntets = 'y'\n",
-            "line 3: unknown key `tets`; there are build, typecheck, lint, test; did you mean `test`?",
+            "line 3: unknown key `tets`; expected one of build, typecheck, lint, test; did you mean `test`?",
         ),
         (
             "[gate]\n",
-            "line 1: unknown table `gate`; there are gates, coverage, lint-autofix, static-analysis, functional-tests, review-requirements, foreign-cli; did you mean `gates`?",
+            "line 1: unknown table `gate`; expected one of gates, coverage, lint-autofix, static-analysis, functional-tests, review-requirements, foreign-cli; did you mean `gates`?",
         ),
         (
             "[gates]\nlint = true\n",
@@ -269,7 +269,7 @@ fn z_35_what_is_wrong_with_the_projects_file_is_said_with_its_line() {
         ),
         (
             "[coverage]\nreport_location = 'x'\n",
-            "unknown key `report_location`; there are applicable, threshold, report-location; did you mean `report-location`?",
+            "unknown key `report_location`; expected one of applicable, threshold, report-location; did you mean `report-location`?",
         ),
         ("[coverage]\nreport-location = 5\n", "line 2: "),
         ("[gates\n", "line 1: invalid TOML: "),

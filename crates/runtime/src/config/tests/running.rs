@@ -152,15 +152,15 @@ fn l_1_what_cannot_be_is_refused_with_its_line_and_key() {
         ),
         (
             "max_parallel_sessions: -2\n",
-            "line 1: `max_parallel_sessions`: -2 will not do",
+            "line 1: `max_parallel_sessions`: -2 is out of range",
         ),
         (
             "rig: x\nclaude: {max_parallel_sessions: 0}\n",
-            "line 2: `max_parallel_sessions`: 0 will not do",
+            "line 2: `max_parallel_sessions`: 0 is out of range",
         ),
         (
             "claude: {max_retries: -1}\n",
-            "line 1: `max_retries`: -1 will not do",
+            "line 1: `max_retries`: -1 is out of range",
         ),
         (
             "ralph: {poll_interval: 0s}\n",
@@ -172,7 +172,7 @@ fn l_1_what_cannot_be_is_refused_with_its_line_and_key() {
         ),
         (
             "retry: {max_attempts: 0}\n",
-            "line 1: `max_attempts`: 0 will not do",
+            "line 1: `max_attempts`: 0 is out of range",
         ),
         (
             "max_retry_attempts: many\n",
@@ -180,15 +180,15 @@ fn l_1_what_cannot_be_is_refused_with_its_line_and_key() {
         ),
         (
             "retry: {pr_creation_retries: -1}\n",
-            "line 1: `pr_creation_retries`: -1 will not do",
+            "line 1: `pr_creation_retries`: -1 is out of range",
         ),
         (
             "retry: {pr_creation_retries: 99999999999}\n",
-            "line 1: `pr_creation_retries`: 99999999999 will not do",
+            "line 1: `pr_creation_retries`: 99999999999 is out of range",
         ),
         (
             "disk:\n  min_free_gb: -1\n",
-            "line 2: `min_free_gb`: -1 will not do",
+            "line 2: `min_free_gb`: -1 is out of range",
         ),
         (
             "disk: {check_before_start: perhaps}\n",
@@ -231,7 +231,7 @@ fn l_1_what_cannot_be_is_refused_with_its_line_and_key() {
         ),
         (
             "verify: {flaky_retries: -1}\n",
-            "line 1: `flaky_retries`: -1 will not do",
+            "line 1: `flaky_retries`: -1 is out of range",
         ),
         (
             "logging: {level: loud}\n",
@@ -356,19 +356,22 @@ fn z_22_what_else_is_in_a_worktree() {
             "ports: {count: 4, range: 5000-5002}",
             "`worktrees.ports` asks for 4 ports",
         ),
-        ("ports: 1001", "there are not that many from 41000 to 41999"),
+        ("ports: 1001", "there are fewer from 41000 to 41999"),
         (
             "copy: [../secrets]",
-            "line 2: '../secrets' is no file below the root",
+            "line 2: '../secrets' is not the path of a file inside the repository",
         ),
         (
             "copy: [/etc/passwd]",
-            "'/etc/passwd' is no file below the root",
+            "'/etc/passwd' is not the path of a file inside the repository",
         ),
-        ("copy: ['']", "'' is no file below the root"),
+        (
+            "copy: ['']",
+            "'' is not the path of a file inside the repository",
+        ),
         (
             "copy: [.git/config]",
-            "'.git/config' is no file below the root",
+            "'.git/config' is not the path of a file inside the repository",
         ),
         ("copy: .env", "line 2"),
     ] {

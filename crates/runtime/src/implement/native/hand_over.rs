@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use beads_ralph_core::engine::{CommitId, IntegrationMode};
-use beads_ralph_core::implement::report::Status;
+use beads_ralph_core::implement::report::ReportStatus;
 use beads_ralph_core::implement::{Judge, Outcome, encode_url, worktree_of};
 use beads_ralph_core::issue::{Edit, Record};
 use beads_ralph_core::vocabulary::label;
@@ -199,7 +199,12 @@ impl Dispatcher<'_> {
             }
             Integrated::Conflict { files, .. } => {
                 let detail = format!("it conflicts with {target}: {}", files.join(", "));
-                let outcome = ended(assignment, Status::NeedsHuman, "merge-conflict", detail);
+                let outcome = ended(
+                    assignment,
+                    ReportStatus::NeedsHuman,
+                    "merge-conflict",
+                    detail,
+                );
                 Ok(Settlement::new(outcome))
             }
         }

@@ -5,7 +5,7 @@ use beads_ralph_core::implement::ralf::{
     Aggregate, Counts, CycleRecord, Findings, ImplementLoop, Next, Reviewer, Score, WorkerEnd,
     completed_cycles, marker, reviewers,
 };
-use beads_ralph_core::implement::report::{Block, Escalation, Gate, Report, Status};
+use beads_ralph_core::implement::report::{Block, Escalation, EvidenceGate, Report, ReportStatus};
 use beads_ralph_core::implement::{Focus, ReviewLevel, outcome_of, outcome_of_loop};
 use beads_ralph_core::issue::Edit;
 use camino::Utf8PathBuf;
@@ -155,7 +155,7 @@ impl Dispatcher<'_> {
         let classified = report::synthesize(&path, NoReport::Malformed(fault), "")?;
         Ok(Done {
             report: classified.report,
-            gate: Gate::NotApplicable,
+            gate: EvidenceGate::NotApplicable,
             is_synthetic: true,
             faults: done.faults,
         })
@@ -270,8 +270,8 @@ impl Dispatcher<'_> {
         let (mut report, gate, is_synthetic, faults) = match progress.last {
             Some(done) => (done.report, done.gate, done.is_synthetic, done.faults),
             None => (
-                Report::new(Status::Failed),
-                Gate::NotApplicable,
+                Report::new(ReportStatus::Failed),
+                EvidenceGate::NotApplicable,
                 true,
                 Vec::new(),
             ),
@@ -299,20 +299,24 @@ impl Dispatcher<'_> {
 }
 
 /// What a loop comes to, in the words of reports (I-28).
-fn status_of(score: Score, majors: u32) -> Status {
+fn status_of(score: Score, majors: u32) -> ReportStatus {
     match score {
-        Score::Pass => Status::Complete,
-        Score::PassWithReservations if majors == 0 => Status::Complete,
-        Score::PassWithReservations => Status::NeedsHuman,
-        Score::Fail => Status::Failed,
+        Score::Pass => ReportStatus::Complete,
+        Score::PassWithReservations if majors == 0 => ReportStatus::Complete,
+        Score::PassWithReservations => ReportStatus::NeedsHuman,
+        Score::Fail => ReportStatus::Failed,
     }
 }
 
 /// A worker asked for a person: its own words go to them.
 fn aborted(assignment: &Assignment, progress: Progress) -> Settlement {
     let Some(done) = progress.last else {
-        let report = Report::new(Status::NeedsHuman);
-        return Settlement::new(outcome_of(assignment.stage, &report, Gate::NotApplicable));
+        let report = Report::new(ReportStatus::NeedsHuman);
+        return Settlement::new(outcome_of(
+            assignment.stage,
+            &report,
+            EvidenceGate::NotApplicable,
+        ));
     };
     let mut settlement = Settlement::new(outcome_of(assignment.stage, &done.report, done.gate));
     settlement.notes = vec![foreign_eyes(&progress.eyes)];

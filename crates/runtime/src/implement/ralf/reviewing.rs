@@ -1,12 +1,12 @@
 //! `ralf-review`: fresh reviewers, who change nothing, until they find nothing or the limit is reached.
 
-use beads_ralph_core::agent::{Outcome, Part, Status as AgentStatus};
+use beads_ralph_core::agent::{AgentRole, Outcome, Status as AgentStatus};
 use beads_ralph_core::engine::CommitId;
 use beads_ralph_core::implement::ralf::{
     Findings, ReviewLoop, ReviewNext, ReviewVerdict, Reviewer, ReviewerStatus, Score,
     completed_cycles, marker, reviewers,
 };
-use beads_ralph_core::implement::report::{Escalation, Gate, Report, Status};
+use beads_ralph_core::implement::report::{Escalation, EvidenceGate, Report, ReportStatus};
 use beads_ralph_core::implement::{Focus, Inspection, ReviewLevel, outcome_of_loop};
 use beads_ralph_core::issue::Edit;
 use camino::Utf8PathBuf;
@@ -100,8 +100,8 @@ impl Dispatcher<'_> {
             per_cycle,
         }));
         let status = match verdict.score {
-            Score::Fail => Status::Failed,
-            Score::Pass | Score::PassWithReservations => Status::Complete,
+            Score::Fail => ReportStatus::Failed,
+            Score::Pass | Score::PassWithReservations => ReportStatus::Complete,
         };
         let mut report = Report::new(status);
         if verdict.score != Score::Pass {
@@ -114,7 +114,7 @@ impl Dispatcher<'_> {
             });
         }
         let majors = verdict.counts.major;
-        let gate = Gate::NotApplicable;
+        let gate = EvidenceGate::NotApplicable;
         let outcome = outcome_of_loop(assignment.stage, verdict.score, majors, &report, gate);
         let mut settlement = Settlement::new(outcome);
         let severity = verdict.counts.to_note();
@@ -208,7 +208,7 @@ impl Dispatcher<'_> {
             adapter,
             model: None,
             prompt: inspection.to_prompt(),
-            part: Part::Reviewer,
+            role: AgentRole::Reviewer,
             attempt: wish.cycle,
             schema: Some(Findings::schema()),
             report: None,

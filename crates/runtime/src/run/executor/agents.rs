@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use beads_ralph_core::agent::{
-    Budget, Call, Context, CostSource, Outcome, Part, Session, Status, Tokens, report_in,
+    AgentRole, Budget, Call, Context, CostSource, Outcome, Session, Status, Tokens, report_in,
 };
 use beads_ralph_core::bead::{AgentSpec, Model, ScrumResult};
 use beads_ralph_core::engine::{AgentReport, Cap, Spent, Trouble};
@@ -18,7 +18,7 @@ use crate::os::{clock, files};
 
 pub(super) struct Who<'a> {
     pub(super) spec: &'a AgentSpec,
-    pub(super) part: Part,
+    pub(super) role: AgentRole,
     pub(super) directory: String,
     pub(super) limit: Duration,
     pub(super) schema: Option<serde_json::Value>,
@@ -28,7 +28,7 @@ impl<'a> Who<'a> {
     pub(super) fn developer(spec: &'a AgentSpec, directory: String, limit: Duration) -> Self {
         Self {
             spec,
-            part: Part::Dev,
+            role: AgentRole::Dev,
             directory,
             limit,
             schema: None,
@@ -161,14 +161,14 @@ fn context(job: Job<'_>, who: &Who<'_>, name: &str) -> Context {
     Context {
         bead: job.bead.id.to_string(),
         sprint: Some(job.bead.metadata.sprint.to_string()),
-        part: who.part,
+        role: who.role,
         attempt: job.launch.attempt,
         agent: Some(name.to_owned()),
         worktree: job.place.worktree.to_string(),
         report: None,
-        fence: match who.part {
-            Part::ScrumMaster => job.fence.map(|fence| fence.0),
-            Part::Dev | Part::Qa | Part::Worker | Part::Reviewer => None,
+        fence: match who.role {
+            AgentRole::ScrumMaster => job.fence.map(|fence| fence.0),
+            AgentRole::Dev | AgentRole::Qa | AgentRole::Worker | AgentRole::Reviewer => None,
         },
     }
 }

@@ -69,7 +69,7 @@ fn reader() -> TaskReader<'static> {
     }
 }
 
-fn standings(seen: Option<Event>) -> Vec<Standing> {
+fn standings(seen: Option<Event>) -> Vec<TaskState> {
     let Some(Event::Seen { tasks, .. }) = seen else {
         return Vec::new();
     };
@@ -85,12 +85,12 @@ fn z_4_a_bead_that_was_ours_is_told_of_again_even_if_it_looks_as_before() {
         let seen = sight.look(store, &reader, BY.at, &|_| is_ours);
         standings(seen.unwrap())
     };
-    assert_eq!(look(&store, false), [Standing::Open]);
+    assert_eq!(look(&store, false), [TaskState::Open]);
     // It was worked on, and it was reopened by force.
     change(&mut store, &id, Edit::Status("blocked".to_owned()));
     assert!(look(&store, true).is_empty(), "it is ours");
     change(&mut store, &id, Edit::Reopen);
-    assert_eq!(look(&store, false), [Standing::Open]);
+    assert_eq!(look(&store, false), [TaskState::Open]);
     assert!(look(&store, false).is_empty(), "nothing is new");
 }
 
@@ -109,10 +109,10 @@ fn z_4_a_bead_whose_holder_dies_is_told_of_without_any_event() {
     };
     let mut sight = Sight::default();
     let mut look = || standings(sight.look(&store, &reader, BY.at, &|_| false).unwrap());
-    assert!(matches!(look()[..], [Standing::Held { .. }]));
+    assert!(matches!(look()[..], [TaskState::Held { .. }]));
     assert!(look().is_empty());
     is_dead.store(true, Ordering::Relaxed);
-    assert_eq!(look(), [Standing::Open]);
+    assert_eq!(look(), [TaskState::Open]);
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn a_look_that_fails_half_way_loses_nothing() {
             Err(_) => {}
             Ok(seen) => {
                 assert!(n > 2, "some calls were let fail");
-                return assert_eq!(seen, [Standing::Blocked]);
+                return assert_eq!(seen, [TaskState::Blocked]);
             }
         }
     }
@@ -171,10 +171,10 @@ fn z_4_a_bead_that_is_doubted_is_told_of_again() {
         let seen = sight.look(&store, &reader, BY.at, &|_| false);
         standings(seen.unwrap())
     };
-    assert_eq!(look(&mut sight), [Standing::Open]);
+    assert_eq!(look(&mut sight), [TaskState::Open]);
     assert!(look(&mut sight).is_empty());
     sight.doubt([id]);
-    assert_eq!(look(&mut sight), [Standing::Open]);
+    assert_eq!(look(&mut sight), [TaskState::Open]);
 }
 
 #[test]
@@ -232,9 +232,9 @@ fn g_3_a_feature_whose_holder_died_goes_on_when_the_gate_turns_green() {
             .collect(),
         _ => Vec::new(),
     };
-    assert_eq!(look(), [(Standing::Open, true)]);
+    assert_eq!(look(), [(TaskState::Open, true)]);
     is_green.store(true, Ordering::Relaxed);
-    assert_eq!(look(), [(Standing::Open, false)]);
+    assert_eq!(look(), [(TaskState::Open, false)]);
 }
 
 /// A store with the bead of a sprint, and a reader for the plan that it is of.

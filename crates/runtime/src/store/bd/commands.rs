@@ -1,33 +1,31 @@
 //! What to tell `bd` so that one state of an issue becomes another.
 //!
-//! Only what differs is told, field by field and label by label, so that what somebody else changes meanwhile stays. The change of
+//! Only differences are sent, field by field and label by label, so that what somebody else changes meanwhile stays. The change of
 //! the issue's own fields is one call, guarded by the status that was seen, and the last one: until it happened nothing is done
 //! that cannot be done again.
 
 use beads_ralph_core::issue::{Comment, Dependency, Issue};
-use beads_ralph_core::vocabulary::{field, metadata};
-use serde_json::{Map, Value, json};
+use beads_ralph_core::vocabulary::{Status, field, metadata};
+use serde_json::{Map, Value};
 
+use super::failure::BdError;
 use super::program::{Argument, Call};
-use super::wire::{Row, check_key, kept};
-use crate::store::{Capability, StoreError};
+use super::wire::{self, Row, check_key, kept};
+use crate::store::{Capability, Result, StoreError};
 
 /// The largest text that is passed as an argument.
 const MAX_ARGUMENT: usize = 100_000;
 
 /// Fields that are kept by `bd` itself when the others change.
-const BY_BD: [&str; 11] = [
-    "updated_at",
-    "started_at",
-    "closed_at",
-    "close_reason",
-    "labels",
-    "dependencies",
-    "metadata",
-    "status",
-    "lease_expires_at",
-    "heartbeat_at",
-    "lease_granted_node",
+const BY_BD: [&str; 8] = [
+    field::UPDATED_AT,
+    field::STARTED_AT,
+    field::CLOSED_AT,
+    field::CLOSE_REASON,
+    field::LABELS,
+    field::DEPENDENCIES,
+    field::METADATA,
+    field::STATUS,
 ];
 
 /// Fields that `bd` adds where they are missing.
@@ -54,7 +52,7 @@ impl Calls {
 }
 
 /// What to tell `bd` about an issue that is there.
-pub(super) fn calls(before: &Row, after: &Row, actor: &str) -> Result<Calls, StoreError> {
+pub(super) fn calls(before: &Row, after: &Row, actor: &str) -> Result<Calls> {
     let (old, new) = (&before.entry.issue, &after.entry.issue);
     if old.metadata() != new.metadata() {
         check_key(new)?;
@@ -69,7 +67,7 @@ pub(super) fn calls(before: &Row, after: &Row, actor: &str) -> Result<Calls, Sto
     }
     calls.removals = removed_edges(old, new, actor);
     calls.first.extend(removed_metadata(old, new, actor));
-    let is_closed = old.status() != "closed" && new.status() == "closed";
+    let is_closed = old.status() != Status::Closed && new.status() == Status::Closed;
     // Who was claimed keeps the reason with the claim, so that closing and everything else is one step.
     if is_closed && kept(new, after.entry.fence, None).is_none() {
         calls.close = Some(close(new, actor));
@@ -94,20 +92,7 @@ fn writing(words: &[&str], actor: &str) -> Call {
 
 /// Comments and edges go in by an import that changes nothing else: with the time that the issue has, `bd` keeps its own fields.
 fn merge(issue: &Issue, said: &[Comment], added: &[&Dependency], actor: &str) -> Call {
-    let said: Vec<Value> = said.iter().map(Comment::to_value).collect();
-    let added: Vec<Value> = added.iter().map(|edge| edge.to_value(issue.id())).collect();
-    let line = json!({
-        "id": issue.id().as_str(),
-        "title": issue.title(),
-        "status": issue.status(),
-        "issue_type": issue.issue_type(),
-        "priority": issue.priority(),
-        "closed_at": issue.text("closed_at"),
-        "created_at": issue.text("created_at"),
-        "updated_at": issue.text("updated_at"),
-        "comments": said,
-        "dependencies": added,
-    });
+    let line = wire::merge_line(issue, said, added);
     Call {
         input: Some(format!("{line}\n").into_bytes()),
         ..writing(&["import", "-"], actor)
@@ -141,12 +126,7 @@ fn removed_metadata(old: &Issue, new: &Issue, actor: &str) -> Option<Call> {
 }
 
 /// The guarded change of the issue's own fields.
-fn update(
-    before: &Row,
-    after: &Row,
-    is_closed_apart: bool,
-    actor: &str,
-) -> Result<Option<Call>, StoreError> {
+fn update(before: &Row, after: &Row, is_closed_apart: bool, actor: &str) -> Result<Option<Call>> {
     let (old, new) = (&before.entry.issue, &after.entry.issue);
     let mut told = Vec::new();
     for field in fields(old, new) {
@@ -161,7 +141,7 @@ fn update(
         .any(|told| matches!(told, Argument::Text(text) if text.starts_with("--status=")));
     if old.status() != new.status() && !is_closed_apart && !is_told {
         told.push(Argument::Text(format!("--status={}", new.status())));
-        if new.status() == "closed" {
+        if new.status() == Status::Closed {
             // What may be closed is decided by our own rules, which were asked before.
             told.push(Argument::Text("--force".to_owned()));
         }
@@ -189,7 +169,7 @@ fn fields<'a>(old: &'a Issue, new: &'a Issue) -> Vec<&'a str> {
     let is_added = |name: &str| ADDED.contains(&name) && value(new, name).is_none();
     let names = old.document().keys().chain(new.document().keys());
     let mut names: Vec<&str> = (names.map(String::as_str))
-        .filter(|name| !BY_BD.contains(name) && !is_added(name))
+        .filter(|name| !BY_BD.contains(name) && !field::LEASE.contains(name) && !is_added(name))
         .filter(|name| value(old, name) != value(new, name))
         .collect();
     names.sort_unstable();
@@ -197,8 +177,8 @@ fn fields<'a>(old: &'a Issue, new: &'a Issue) -> Vec<&'a str> {
     names
 }
 
-/// How a field is told to `bd update`.
-fn flag(field: &str, old: &Issue, new: &Issue) -> Result<Vec<Argument>, StoreError> {
+/// The arguments of `bd update` for a field.
+fn flag(field: &str, old: &Issue, new: &Issue) -> Result<Vec<Argument>> {
     if let Some(added) = added_notes(old, new).filter(|_| field == "notes") {
         return argument("append-notes", added);
     }
@@ -253,13 +233,14 @@ fn added_notes<'a>(old: &Issue, new: &'a Issue) -> Option<&'a str> {
 }
 
 /// A flag with a text, if it is not too long for one.
-fn argument(name: &str, text: &str) -> Result<Vec<Argument>, StoreError> {
+fn argument(name: &str, text: &str) -> Result<Vec<Argument>> {
     if text.len() > MAX_ARGUMENT {
-        return Err(StoreError::BdFailed {
+        return Err(BdError::Failed {
             command: format!("bd update --{name}"),
             code: None,
             said: format!("a text of {} bytes is more than it can be told", text.len()),
-        });
+        }
+        .into());
     }
     Ok(vec![Argument::Text(format!("--{name}={text}"))])
 }

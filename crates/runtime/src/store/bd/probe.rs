@@ -9,14 +9,14 @@
 use std::collections::BTreeSet;
 use std::time::UNIX_EPOCH;
 
-use beads_ralph_core::issue::Issue;
+use beads_ralph_core::vocabulary::{IssueType, Status};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
+use super::failure::BdError;
 use super::program::{Call, Program};
 use crate::os::files;
-use crate::store::StoreError;
+use crate::store::{Result, StoreError};
 
 /// What `version --json` calls the build of our own binary.
 pub const OWN_BUILD: &str = "beads-ralph";
@@ -24,7 +24,6 @@ pub const OWN_BUILD: &str = "beads-ralph";
 /// The oldest version whose guards are checked where it writes (Z-3).
 const NEEDED: [u64; 2] = [1, 3];
 
-/// What is known of a program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Probed {
     /// By what the file is known again.
@@ -42,7 +41,7 @@ impl Probed {
     }
 
     /// Keeps what is known for the next time.
-    pub(super) fn keep(&self, kept: &Utf8Path) -> Result<(), StoreError> {
+    pub(super) fn keep(&self, kept: &Utf8Path) -> Result<()> {
         if read(kept).as_ref() != Some(self) {
             files::write_atomic(kept, &files::to_json(self))?;
         }
@@ -56,15 +55,18 @@ impl Probed {
         if numbers.as_slice() >= NEEDED.as_slice() && self.has_guards {
             return None;
         }
-        Some(StoreError::BdTooOld {
-            path: self.file.0.clone(),
-            found: self.version.clone(),
-            why: if self.has_guards {
-                "its guards are not checked where it writes"
-            } else {
-                "its `update` has no --if-status"
-            },
-        })
+        Some(
+            BdError::TooOld {
+                path: self.file.0.clone(),
+                found: self.version.clone(),
+                why: if self.has_guards {
+                    "its guards are not checked where it writes"
+                } else {
+                    "its `update` has no --if-status"
+                },
+            }
+            .into(),
+        )
     }
 }
 
@@ -72,7 +74,7 @@ impl Probed {
 pub(super) fn first_real(
     kept: &Utf8Path,
     programs: impl Iterator<Item = Program>,
-) -> Result<Option<(Program, Probed)>, StoreError> {
+) -> Result<Option<(Program, Probed)>> {
     for program in programs {
         let probed = probe(kept, &program)?;
         if !probed.is_own {
@@ -82,7 +84,7 @@ pub(super) fn first_real(
     Ok(None)
 }
 
-fn probe(kept: &Utf8Path, program: &Program) -> Result<Probed, StoreError> {
+fn probe(kept: &Utf8Path, program: &Program) -> Result<Probed> {
     let file = identity(&program.path);
     let known = read(kept).filter(|known| known.file == file);
     known.map_or_else(|| ask(program, file), Ok)
@@ -92,13 +94,20 @@ fn read(kept: &Utf8Path) -> Option<Probed> {
     serde_json::from_slice(&files::read(kept).ok()?).ok()
 }
 
-fn ask(program: &Program, file: (Utf8PathBuf, u64, u128)) -> Result<Probed, StoreError> {
+/// What `bd version` answers.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Version {
+    version: String,
+    build: String,
+}
+
+fn ask(program: &Program, file: (Utf8PathBuf, u64, u128)) -> Result<Probed> {
     let answer = program
         .call(&Call::new(["version", "--json"]))?
         .succeeded()?;
-    let version = answer.value()?;
-    let text = |key: &str| version.get(key).and_then(Value::as_str).unwrap_or_default();
-    let is_own = text("build") == OWN_BUILD;
+    let Version { version, build } = answer.parsed()?;
+    let is_own = build == OWN_BUILD;
     let has_guards = !is_own && {
         let help = program
             .call(&Call::new(["update", "--help"]))?
@@ -108,7 +117,7 @@ fn ask(program: &Program, file: (Utf8PathBuf, u64, u128)) -> Result<Probed, Stor
     Ok(Probed {
         file,
         is_own,
-        version: text("version").to_owned(),
+        version,
         has_guards,
     })
 }
@@ -175,34 +184,6 @@ fn collect(directory: &Utf8Path, found: &mut Vec<(String, u64)>) -> Option<()> {
     Some(())
 }
 
-/// Types that every `bd` knows.
-const TYPES: [&str; 13] = [
-    "bug",
-    "feature",
-    "task",
-    "epic",
-    "chore",
-    "decision",
-    "message",
-    "molecule",
-    "gate",
-    "spike",
-    "story",
-    "milestone",
-    "event",
-];
-
-/// Statuses that every `bd` knows.
-const STATUSES: [&str; 7] = [
-    "open",
-    "in_progress",
-    "blocked",
-    "deferred",
-    "closed",
-    "pinned",
-    "hooked",
-];
-
 /// What this `bd` is known to take.
 #[derive(Debug)]
 pub(super) struct Words {
@@ -213,22 +194,30 @@ pub(super) struct Words {
 impl Words {
     pub(super) fn new() -> Self {
         Self {
-            types: TYPES.map(str::to_owned).into(),
-            statuses: STATUSES.map(str::to_owned).into(),
+            types: (IssueType::ALL.iter().filter(|kind| kind.is_built_in()))
+                .map(ToString::to_string)
+                .collect(),
+            statuses: Status::ALL.iter().map(ToString::to_string).collect(),
         }
     }
 
-    /// Makes `bd` take the words of some issues.
+    /// Makes `bd` take some types and statuses.
     pub(super) fn ensure<'a>(
         &mut self,
         program: &Program,
-        issues: impl Iterator<Item = &'a Issue> + Clone,
-    ) -> Result<(), StoreError> {
-        let types = issues.clone().map(Issue::issue_type);
+        types: impl Iterator<Item = &'a str>,
+        statuses: impl Iterator<Item = &'a str>,
+    ) -> Result<()> {
         register(program, "types.custom", &mut self.types, types)?;
-        let statuses = issues.map(Issue::status);
         register(program, "status.custom", &mut self.statuses, statuses)
     }
+}
+
+/// What `bd config get` answers.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Setting {
+    value: Option<String>,
 }
 
 fn register<'a>(
@@ -236,15 +225,14 @@ fn register<'a>(
     key: &str,
     known: &mut BTreeSet<String>,
     words: impl Iterator<Item = &'a str>,
-) -> Result<(), StoreError> {
+) -> Result<()> {
     let new: BTreeSet<&str> = words.filter(|word| !known.contains(*word)).collect();
     if new.is_empty() {
         return Ok(());
     }
     let answer = program.call(&Call::new(["config", "get", key, "--json"]))?;
-    let answer = answer.succeeded()?.value()?;
-    let value = answer.get("value").and_then(Value::as_str);
-    let mut configured: Vec<&str> = value.unwrap_or_default().split(',').collect();
+    let value = answer.succeeded()?.parsed::<Setting>()?.value;
+    let mut configured: Vec<&str> = value.as_deref().unwrap_or_default().split(',').collect();
     configured.retain(|word| !word.trim().is_empty());
     let names: BTreeSet<&str> = (configured.iter())
         .map(|word| word.split(':').next().unwrap_or_default().trim())

@@ -13,19 +13,21 @@ use std::time::Duration;
 
 use beads_ralph_core::text::excerpt;
 use camino::{Utf8Path, Utf8PathBuf};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use super::failure::BdError;
 use crate::os::files;
 use crate::os::process::{
     Cancel, Ending, Environment, Flow, Limits, Mark, Spec, Stdin, Stopped, Stream, UnitError,
     Units, Watch,
 };
-use crate::store::StoreError;
+use crate::store::{Result, StoreError};
 
 /// How long `bd` may take to end after it was asked to. It finishes what it writes in this time.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// The most that one call may print.
 const MAX_PRINTED: usize = 1 << 30;
 
 /// What is set for every call: no questions, no colours, no pages, no news.
@@ -57,7 +59,6 @@ pub(super) struct Program {
     pub(super) n_calls: Cell<u64>,
 }
 
-/// One call.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Call {
     pub(super) arguments: Vec<Argument>,
@@ -66,10 +67,8 @@ pub(super) struct Call {
     pub(super) extra: Duration,
 }
 
-/// An argument of a call.
 #[derive(Debug, Clone)]
 pub(super) enum Argument {
-    /// As it is.
     Text(String),
     /// A flag whose value is the path of a file with this in it: a file takes any text, whereas an argument is bounded
     /// and seen by everybody on the machine.
@@ -124,12 +123,15 @@ impl Watch for Printed {
 
 impl Program {
     /// Calls it and waits for its end, whatever its exit code.
-    pub(super) fn call(&self, call: &Call) -> Result<Answer, StoreError> {
+    pub(super) fn call(&self, call: &Call) -> Result<Answer> {
         let command = call.shown();
-        let fail = |why: String| StoreError::BdFailed {
-            command: command.clone(),
-            code: None,
-            said: why,
+        let fail = |why: String| {
+            BdError::Failed {
+                command: command.clone(),
+                code: None,
+                said: why,
+            }
+            .into()
         };
         let directory = tempfile::tempdir().map_err(|error| fail(error.to_string()))?;
         let directory = Utf8Path::from_path(directory.path())
@@ -150,16 +152,17 @@ impl Program {
         let ended = match self.units.run(&spec, &cancel, &mut printed) {
             Ok(ended) => ended,
             Err(UnitError::Program { is_missing, .. }) if is_missing => {
-                return Err(super::missing(&self.beads));
+                return Err(BdError::Missing(self.beads.clone()).into());
             }
             Err(error) => return Err(fail(error.to_string())),
         };
         match ended.stopped {
             Some(Stopped::Wall) => {
-                return Err(StoreError::BdTimeout {
+                return Err(BdError::Timeout {
                     command,
                     seconds: (self.limit + call.extra).as_secs(),
-                });
+                }
+                .into());
             }
             Some(_) => return Err(fail("it printed more than can be kept".to_owned())),
             None => {}
@@ -167,11 +170,12 @@ impl Program {
         let code = match ended.ending {
             Ending::Exited(code) => code,
             ending => {
-                return Err(StoreError::BdFailed {
+                return Err(BdError::Failed {
                     command,
                     code: ending.code(),
                     said: "it was killed".to_owned(),
-                });
+                }
+                .into());
             }
         };
         Ok(Answer {
@@ -182,7 +186,7 @@ impl Program {
         })
     }
 
-    fn argv(&self, call: &Call, directory: &Utf8Path) -> Result<Vec<String>, StoreError> {
+    fn argv(&self, call: &Call, directory: &Utf8Path) -> Result<Vec<String>> {
         let mut argv = vec![self.path.to_string()];
         for (number, argument) in call.arguments.iter().enumerate() {
             argv.push(match argument {
@@ -226,7 +230,6 @@ const GUARD_MISMATCH: i32 = 13;
 /// How much of what it said an error repeats.
 const MAX_SAID: usize = 500;
 
-/// How a call ended.
 #[derive(Debug, Clone)]
 pub(super) struct Answer {
     pub(super) command: String,
@@ -242,7 +245,7 @@ impl Answer {
     }
 
     /// The answer, if the call succeeded.
-    pub(super) fn succeeded(self) -> Result<Self, StoreError> {
+    pub(super) fn succeeded(self) -> Result<Self> {
         if self.code == 0 {
             return Ok(self);
         }
@@ -253,22 +256,20 @@ impl Answer {
     pub(super) fn failure(&self) -> StoreError {
         let said = self.said();
         if said.contains("no beads database found") {
-            return StoreError::BdUninitialized { said };
+            return BdError::Uninitialized(said).into();
         }
-        StoreError::BdFailed {
+        BdError::Failed {
             command: self.command.clone(),
             code: Some(self.code),
             said,
         }
+        .into()
     }
 
     /// What it said went wrong, in one line.
     fn said(&self) -> String {
         let stdout = String::from_utf8_lossy(&self.stdout);
-        let of_json = |text: &str| {
-            let value: Value = serde_json::from_str(text).ok()?;
-            Some(value.get("error")?.as_str()?.to_owned())
-        };
+        let of_json = |text: &str| Some(serde_json::from_str::<Refusal>(text).ok()?.error);
         let stderr = self.stderr.trim();
         let said = of_json(&stdout)
             .or_else(|| of_json(stderr))
@@ -284,13 +285,18 @@ impl Answer {
     }
 
     /// The one value that was printed.
-    pub(super) fn value(&self) -> Result<Value, StoreError> {
+    fn value(&self) -> Result<Value> {
         let value = serde_json::from_slice(&self.stdout).map_err(|error| self.no_json(&error))?;
         Ok(unwrapped(value))
     }
 
-    /// The objects that were printed: a list, or one of its own.
-    pub(super) fn objects(&self) -> Result<Vec<Map<String, Value>>, StoreError> {
+    /// The one object that was printed, as far as it is of interest; anything else says nothing.
+    pub(super) fn parsed<T: DeserializeOwned + Default>(&self) -> Result<T> {
+        Ok(serde_json::from_value(self.value()?).unwrap_or_default())
+    }
+
+    /// The objects that were printed: a list, or a single one.
+    pub(super) fn objects(&self) -> Result<Vec<Map<String, Value>>> {
         let list = match self.value()? {
             Value::Array(list) => list,
             Value::Null => Vec::new(),
@@ -304,7 +310,7 @@ impl Answer {
     }
 
     /// The objects of JSON lines.
-    pub(super) fn lines(&self) -> Result<Vec<Value>, StoreError> {
+    pub(super) fn lines(&self) -> Result<Vec<Value>> {
         let lines = serde_json::Deserializer::from_slice(&self.stdout).into_iter();
         let lines: Result<Vec<Value>, _> = lines.collect();
         lines.map_err(|error| self.no_json(&error))
@@ -314,15 +320,16 @@ impl Answer {
         let start: String = (String::from_utf8_lossy(&self.stdout).chars())
             .take(MAX_SAID)
             .collect();
-        StoreError::BdFailed {
+        BdError::Failed {
             command: self.command.clone(),
             code: Some(self.code),
             said: format!("it printed no JSON ({error}) but: {}", excerpt(&start)),
         }
+        .into()
     }
 
     fn unexpected(&self, value: &Value) -> StoreError {
-        StoreError::BdFailed {
+        BdError::Failed {
             command: self.command.clone(),
             code: Some(self.code),
             said: format!(
@@ -330,7 +337,14 @@ impl Answer {
                 excerpt(&value.to_string())
             ),
         }
+        .into()
     }
+}
+
+/// An error that is printed as JSON.
+#[derive(Deserialize)]
+struct Refusal {
+    error: String,
 }
 
 /// The payload, out of the envelopes that there are.

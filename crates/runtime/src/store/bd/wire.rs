@@ -1,80 +1,27 @@
 //! Our issues as `bd` keeps them, and back.
 //!
-//! What `bd` has no room for, the claim and its fence, is kept in the metadata (`core::issue::Kept`); readers never see it there.
+//! What `bd` has no room for, the claim and its fence, is kept in the metadata (`core::issue::OwnMetadata`); readers never see it there.
 
 use std::collections::BTreeMap;
 
 use beads_ralph_core::bead::{FieldError, Timestamp};
 use beads_ralph_core::issue::{
-    Claim, Comment, EditError, Entry, Fence, Issue, Kept, Line, read_line,
+    Claim, Comment, Dependency, EditError, Entry, Fence, Issue, Line, OwnMetadata, read_line,
 };
-use beads_ralph_core::vocabulary::{field, metadata};
+use beads_ralph_core::vocabulary::{Status, field, metadata};
 use serde_json::{Map, Value, json};
 
 use super::program::Call;
 use super::stamp;
-use crate::store::{Capability, Control, StoreError};
+use crate::store::{Capability, Control, Result, StoreError};
 
-/// The fields that `bd` keeps.
-const FIELDS: [&str; 47] = [
-    "id",
-    "title",
-    "description",
-    "design",
-    "acceptance_criteria",
-    "notes",
-    "spec_id",
-    "status",
-    "priority",
-    "issue_type",
-    "assignee",
-    "owner",
-    "estimated_minutes",
-    "created_at",
-    "created_by",
-    "updated_at",
-    "started_at",
-    "closed_at",
-    "close_reason",
-    "closed_by_session",
-    "due_at",
-    "defer_until",
-    "external_ref",
-    "source_system",
-    "metadata",
-    "labels",
-    "dependencies",
-    "comments",
-    "sender",
-    "ephemeral",
-    "no_history",
-    "wisp_type",
-    "pinned",
-    "is_template",
-    "await_type",
-    "await_id",
-    "timeout",
-    "waiters",
-    "mol_type",
-    "work_type",
-    "event_kind",
-    "actor",
-    "target",
-    "payload",
-    "lease_expires_at",
-    "heartbeat_at",
-    "lease_granted_node",
-];
-
-/// The fields that are moments.
-const TIMES: [&str; 6] = [
-    "created_at",
-    "updated_at",
-    "started_at",
-    "closed_at",
-    "due_at",
-    "defer_until",
-];
+/// The fields that `bd` has room for.
+const FIELDS: &str = "id title description design acceptance_criteria notes spec_id status priority issue_type assignee \
+    owner estimated_minutes created_at created_by updated_at started_at closed_at close_reason \
+    closed_by_session due_at defer_until external_ref source_system metadata labels dependencies \
+    comments sender ephemeral no_history wisp_type pinned is_template await_type await_id timeout \
+    waiters mol_type work_type event_kind actor target payload lease_expires_at heartbeat_at \
+    lease_granted_node";
 
 /// An issue with everything that travels with it.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,7 +31,7 @@ pub(in crate::store) struct Row {
 }
 
 /// Reads what `bd export` and `bd show` print of an issue; nothing for what is none.
-pub(super) fn from_bd(mut value: Value) -> Result<Option<Row>, StoreError> {
+pub(super) fn from_bd(mut value: Value) -> Result<Option<Row>> {
     let name = value.get("id").and_then(Value::as_str).unwrap_or_default();
     let name = name.to_owned();
     let refused = |errors: Vec<FieldError>| StoreError::Invalid {
@@ -101,7 +48,7 @@ pub(super) fn from_bd(mut value: Value) -> Result<Option<Row>, StoreError> {
         {
             document.shift_remove(field::ESTIMATED_MINUTES);
         }
-        Kept::take(document)
+        OwnMetadata::take(document)
     });
     let Line::Issue(mut entry) = read_line(&value.to_string()).map_err(refused)? else {
         return Ok(None);
@@ -116,7 +63,7 @@ pub(super) fn from_bd(mut value: Value) -> Result<Option<Row>, StoreError> {
 
 /// Whether an issue that we claimed can still be ours: whoever takes it by `bd` itself gets a lease of `bd`'s, which we never do.
 fn is_ours(issue: &Issue) -> bool {
-    issue.status() == "in_progress" && issue.text("lease_expires_at").is_none()
+    issue.status() == Status::InProgress && issue.text("lease_expires_at").is_none()
 }
 
 /// What is to be under our key; nothing as long as nobody ever claimed the issue.
@@ -127,7 +74,7 @@ pub(super) fn kept(issue: &Issue, fence: Fence, claim: Option<&Claim>) -> Option
     let reason = issue
         .text("close_reason")
         .filter(|reason| !reason.is_empty());
-    let kept = Kept {
+    let kept = OwnMetadata {
         fence,
         claim: claim.cloned(),
         close_reason: reason.map(str::to_owned),
@@ -135,8 +82,8 @@ pub(super) fn kept(issue: &Issue, fence: Fence, claim: Option<&Claim>) -> Option
     Some(kept.to_text().into())
 }
 
-/// Refuses a document that has something of its own where we keep ours.
-pub(super) fn check_key(issue: &Issue) -> Result<(), StoreError> {
+/// Refuses a document that uses our metadata key.
+pub(super) fn check_key(issue: &Issue) -> Result<()> {
     let is_taken =
         (issue.metadata()).is_some_and(|metadata| metadata.contains_key(metadata::BEADS_RALPH));
     if is_taken {
@@ -152,19 +99,19 @@ pub(super) fn check_key(issue: &Issue) -> Result<(), StoreError> {
 }
 
 /// The line of a new issue for `bd import`. A field that `bd` has no room for is refused, because it would be lost.
-pub(super) fn to_bd(entry: &Entry, claim: Option<&Claim>) -> Result<Value, StoreError> {
+pub(super) fn to_bd(entry: &Entry, claim: Option<&Claim>) -> Result<Value> {
     check_key(&entry.issue)?;
     let mut document = entry.issue.document().clone();
     document.retain(|_, value| !value.is_null());
-    for field in TIMES {
+    for field in field::TIMES {
         // `bd` reads one spelling of a moment.
         if let Some(time) = entry.issue.time(field) {
             let time = Timestamp::from_instant(time);
             document.insert(field.to_owned(), time.as_str().into());
         }
     }
-    let mut fields = document.keys();
-    if fields.any(|field| !FIELDS.contains(&field.as_str())) {
+    let is_known = |field: &String| FIELDS.split(' ').any(|known| known == field);
+    if !document.keys().all(is_known) {
         return Err(StoreError::Unsupported(Capability::UnknownFields));
     }
     if let Some(kept) = kept(&entry.issue, entry.fence, claim) {
@@ -231,4 +178,22 @@ pub(super) fn memory_call(key: &str, value: &Value, actor: &str) -> Call {
             ..Call::new(["import", "-", "--json", actor.as_str()])
         },
     }
+}
+
+/// The line for `bd import` that adds comments and edges to an issue. With the time that the issue has, `bd` keeps its own fields.
+pub(super) fn merge_line(issue: &Issue, said: &[Comment], added: &[&Dependency]) -> Value {
+    let said: Vec<Value> = said.iter().map(Comment::to_value).collect();
+    let added: Vec<Value> = added.iter().map(|edge| edge.to_value(issue.id())).collect();
+    json!({
+        "id": issue.id().as_str(),
+        "title": issue.title(),
+        "status": issue.status(),
+        "issue_type": issue.issue_type(),
+        "priority": issue.priority(),
+        "closed_at": issue.text("closed_at"),
+        "created_at": issue.text("created_at"),
+        "updated_at": issue.text("updated_at"),
+        "comments": said,
+        "dependencies": added,
+    })
 }

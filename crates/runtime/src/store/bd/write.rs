@@ -4,18 +4,21 @@ use std::collections::HashSet;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{
-    ALL_STEPS_COMPLETE, Comment, Dependency, Effect, has_become, is_same_content,
+    ALL_STEPS_COMPLETE, Comment, Dependency, Effect, Issue, has_become, is_same_content,
 };
-use beads_ralph_core::vocabulary::IssueType;
+use beads_ralph_core::vocabulary::{IssueType, Status, field};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use super::commands::{self, Calls};
+use super::failure::BdError;
 use super::probe::Fingerprint;
 use super::program::Answer;
 use super::program::Call;
 use super::wire::{self, Row};
 use super::{BdStore, PER_BEAD, State, stamp};
-use crate::store::{MemoryStore, Stamp, StoreError};
+use crate::store::{MemoryStore, Result, Stamp, StoreError};
 
 /// How often a change is tried because somebody else changed the bead first.
 const TURNS: usize = 3;
@@ -27,7 +30,7 @@ struct Changed {
     calls: Calls,
 }
 
-/// In which order `bd` is told of issues that change.
+/// In which order changed issues are sent to `bd`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Turn {
     First,
@@ -36,14 +39,14 @@ enum Turn {
 }
 
 impl Changed {
-    /// When it is told: a root that is closed for a reason of its own comes before its steps, or `bd` would close it for its own;
+    /// When it is sent: a root that is closed for another reason comes before its steps, or `bd` would close it for its own;
     /// one that is closed because its steps are comes after them, or a cut in between would leave open steps below it.
     fn turn(&self) -> Turn {
         let issue = &self.after.entry.issue;
-        if issue.issue_type() != IssueType::Molecule || issue.status() != "closed" {
+        if issue.issue_type() != IssueType::Molecule || issue.status() != Status::Closed {
             return Turn::Second;
         }
-        match issue.text("close_reason") {
+        match issue.text(field::CLOSE_REASON) {
             Some(ALL_STEPS_COMPLETE) => Turn::Last,
             _ => Turn::First,
         }
@@ -51,8 +54,8 @@ impl Changed {
 
     /// What is left to tell when `bd` closed the issue itself meanwhile, as it does with a molecule whose last step it was told to
     /// close (F-14).
-    fn closed_by_bd(self, state: &State, by: Stamp<'_>) -> Result<Self, StoreError> {
-        let status = |row: &Row| row.entry.issue.status() == "closed";
+    fn closed_by_bd(self, state: &State, by: Stamp<'_>) -> Result<Self> {
+        let status = |row: &Row| row.entry.issue.status() == Status::Closed;
         let now = state.mirror.row_of(self.after.entry.issue.id());
         match now.filter(|now| status(now) && status(&self.after) && !status(&self.before)) {
             Some(before) => Ok(Self {
@@ -71,8 +74,8 @@ impl BdStore {
     pub(super) fn change<T>(
         &self,
         by: Stamp<'_>,
-        change: impl Fn(&mut MemoryStore) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
+        change: impl Fn(&mut MemoryStore) -> Result<T>,
+    ) -> Result<T> {
         if let Some(obstacle) = self.probed.obstacle() {
             return Err(obstacle);
         }
@@ -93,7 +96,7 @@ impl BdStore {
             state.read = None;
             match error {
                 StoreError::Guard { .. } if !is_begun => mismatch = Some(error),
-                StoreError::Guard { what, .. } => return Err(StoreError::HalfDone { what }),
+                StoreError::Guard { what, .. } => return Err(BdError::HalfDone(what).into()),
                 error => return Err(error),
             }
         }
@@ -108,7 +111,7 @@ impl BdStore {
         touched: &[BeadId],
         by: Stamp<'_>,
         is_begun: &mut bool,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let after: Vec<Row> = touched.iter().filter_map(|id| trial.row_of(id)).collect();
         let is_gone =
             |id: &&BeadId| trial.row_of(id).is_none() && state.mirror.row_of(id).is_some();
@@ -131,7 +134,11 @@ impl BdStore {
         check_targets(&new, &changed, trial)?;
         let issues = new.iter().chain(changed.iter().map(|it| &it.after));
         let issues = issues.map(|row| &row.entry.issue);
-        state.words.ensure(&self.program, issues)?;
+        let (types, statuses) = (
+            issues.clone().map(Issue::issue_type),
+            issues.map(Issue::status),
+        );
+        (state.words).ensure(&self.program, types, statuses)?;
         if !new.is_empty() {
             self.insert(state, &new, by)?;
             *is_begun = true;
@@ -164,7 +171,7 @@ impl BdStore {
         trial: &MemoryStore,
         step: &BeadId,
         by: Stamp<'_>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let mut seen = HashSet::new();
         let mut above = vec![step.clone()];
         while let Some(id) = above.pop() {
@@ -173,7 +180,7 @@ impl BdStore {
             };
             above.extend(after.entry.issue.parents().cloned());
             let now = state.mirror.row_of(&id);
-            let is_closed = |row: &Row| row.entry.issue.status() == "closed";
+            let is_closed = |row: &Row| row.entry.issue.status() == Status::Closed;
             if let Some(before) = now.filter(|now| after.claim.is_some() && is_closed(now)) {
                 let calls = commands::calls(&before, &after, by.actor)?;
                 let held = Changed {
@@ -188,7 +195,7 @@ impl BdStore {
     }
 
     /// Inserts issues by one import, and reads them back; what came of an import that failed is taken away again (Z-25).
-    fn insert(&self, state: &mut State, new: &[Row], by: Stamp<'_>) -> Result<(), StoreError> {
+    fn insert(&self, state: &mut State, new: &[Row], by: Stamp<'_>) -> Result<()> {
         if state.is_provisional {
             // An import would take the place of a bead that somebody else made in this moment.
             self.read_all(state)?;
@@ -219,7 +226,7 @@ impl BdStore {
         let error = match (imported, read) {
             (Ok(_), Ok(())) => match new.iter().find(|row| !is_there(row)) {
                 None => return Ok(()),
-                Some(row) => StoreError::NotAsWritten(row.entry.issue.id().clone()),
+                Some(row) => BdError::NotAsWritten(row.entry.issue.id().clone()).into(),
             },
             (Err(error), _) | (Ok(_), Err(error)) => error,
         };
@@ -230,13 +237,13 @@ impl BdStore {
         let came = new.iter().filter(is_own);
         let came: Vec<&BeadId> = came.map(|row| row.entry.issue.id()).collect();
         if !came.is_empty() {
-            // That it cannot be taken away is no second error: the first one says what to look at.
+            // A failed deletion is not reported: the first error says what to look at.
             drop(self.delete(&came, by));
         }
         Err(error)
     }
 
-    fn delete(&self, ids: &[&BeadId], by: Stamp<'_>) -> Result<Answer, StoreError> {
+    fn delete(&self, ids: &[&BeadId], by: Stamp<'_>) -> Result<Answer> {
         let actor = format!("--actor={}", by.actor);
         let words = ["delete", "--force", "--json", actor.as_str()];
         let ids = ids.iter().map(|id| id.as_str());
@@ -244,12 +251,7 @@ impl BdStore {
     }
 
     /// Changes an issue, and takes over what `bd` made of it.
-    fn update(
-        &self,
-        state: &mut State,
-        changed: &Changed,
-        is_begun: &mut bool,
-    ) -> Result<(), StoreError> {
+    fn update(&self, state: &mut State, changed: &Changed, is_begun: &mut bool) -> Result<()> {
         let Changed {
             before,
             after,
@@ -259,7 +261,7 @@ impl BdStore {
         for call in &calls.first {
             let answer = self.guarded(call, before)?;
             // An import of comments leaves out what is older than what it finds.
-            if answer.value()?.get("stale_skipped_ids").is_some() {
+            if answer.parsed::<Imported>()?.stale_skipped_ids.is_some() {
                 return Err(mismatch(before));
             }
             *is_begun = true;
@@ -285,12 +287,12 @@ impl BdStore {
         if found.is_some_and(|found| found.has_become(before, after)) {
             Ok(())
         } else {
-            Err(StoreError::NotAsWritten(id.clone()))
+            Err(BdError::NotAsWritten(id.clone()).into())
         }
     }
 
     /// A call that changes a bead, if the bead is still as it was known.
-    fn guarded(&self, call: &Call, before: &Row) -> Result<Answer, StoreError> {
+    fn guarded(&self, call: &Call, before: &Row) -> Result<Answer> {
         let answer = self.program.call(call)?;
         if answer.is_guard_mismatch() {
             return Err(mismatch(before));
@@ -309,16 +311,16 @@ impl BdStore {
 }
 
 /// What `update` prints of an issue, with what it leaves out and did not change.
-fn completed(mut document: Map<String, Value>, before: &Row) -> Result<Row, StoreError> {
+fn completed(mut document: Map<String, Value>, before: &Row) -> Result<Row> {
     let old = before.entry.issue.document();
-    if let Some(edges) = old.get("dependencies") {
-        document.insert("dependencies".to_owned(), edges.clone());
+    if let Some(edges) = old.get(field::DEPENDENCIES) {
+        document.insert(field::DEPENDENCIES.to_owned(), edges.clone());
     }
     let row = wire::from_bd(Value::Object(document))?;
     let id = before.entry.issue.id();
-    // `bd` takes the beginning of an id for the whole of it where it can.
+    // `bd` takes the beginning of an id for the id where it can.
     let row = row.filter(|row| row.entry.issue.id() == id);
-    let mut row = row.ok_or_else(|| StoreError::NotAsWritten(id.clone()))?;
+    let mut row = row.ok_or_else(|| BdError::NotAsWritten(id.clone()))?;
     row.entry.comments.clone_from(&before.entry.comments);
     Ok(row)
 }
@@ -347,6 +349,13 @@ impl Row {
     }
 }
 
+/// What `bd import` answers.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Imported {
+    stale_skipped_ids: Option<IgnoredAny>,
+}
+
 /// That a bead is not as it was known.
 fn mismatch(before: &Row) -> StoreError {
     StoreError::Guard {
@@ -356,8 +365,8 @@ fn mismatch(before: &Row) -> StoreError {
     }
 }
 
-/// A new edge to a bead that is not there is refused: `bd` would lose it, or wait for nothing (Z-25).
-fn check_targets(new: &[Row], changed: &[Changed], trial: &MemoryStore) -> Result<(), StoreError> {
+/// A new edge to a missing bead is refused: `bd` would lose it, or wait for nothing (Z-25).
+fn check_targets(new: &[Row], changed: &[Changed], trial: &MemoryStore) -> Result<()> {
     let new = new
         .iter()
         .flat_map(|row| edges_of(row).map(move |edge| (row, edge)));

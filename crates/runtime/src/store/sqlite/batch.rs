@@ -11,18 +11,17 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{
     Blocker, Claim, Comment, Dependency, Edit, Entry, EventKind, Fence, Issue, Neighbours, Record,
-    Side, Standing, apply, blockers, difference, removal,
+    Side, Standing, blockers, difference, removal,
 };
 use rusqlite::Connection;
 
 use super::edges::{Link, StagedEdges, stored_dependents};
-use super::failure::Failed;
+use super::failure::{Failed, Result};
 use super::leases;
 use super::rows::{self, NewEvent};
-use crate::store::rules::{self, check_cycles, check_guard, is_waiting, waits_for};
+use crate::store::rules::{self, Next, check_cycles, is_waiting, waits_for};
 use crate::store::{Guard, Stamp, StoreError, Write};
 
-/// Changes that are not written yet.
 pub(super) struct Batch<'c> {
     connection: &'c Connection,
     pub(super) by: Stamp<'c>,
@@ -89,17 +88,6 @@ impl From<Record> for State<'_> {
     }
 }
 
-/// What an issue is to become.
-pub(super) struct Next<'c> {
-    pub(super) issue: Cow<'c, Issue>,
-    pub(super) comments: Vec<Comment>,
-    pub(super) fence: Fence,
-    pub(super) claim: Option<Claim>,
-    pub(super) kind: EventKind,
-    /// Why, where the kind does not say it.
-    pub(super) why: Option<&'static str>,
-}
-
 impl<'c> Batch<'c> {
     pub(super) fn new(connection: &'c Connection, by: Stamp<'c>) -> Self {
         Self {
@@ -120,7 +108,7 @@ impl<'c> Batch<'c> {
     }
 
     /// Stages one change and gives the issue's version after it.
-    pub(super) fn stage(&mut self, write: &'c Write) -> Result<u64, Failed> {
+    pub(super) fn stage(&mut self, write: &'c Write) -> Result<u64> {
         match write {
             Write::Insert(entry) => self.insert(entry),
             Write::Update { id, edits, guard } => self.update(id, edits, guard),
@@ -128,7 +116,7 @@ impl<'c> Batch<'c> {
         }
     }
 
-    fn insert(&mut self, entry: &'c Entry) -> Result<u64, Failed> {
+    fn insert(&mut self, entry: &'c Entry) -> Result<u64> {
         let id = entry.issue.id();
         let (version, fence) = match self.removed.get(id) {
             Some(last) if !self.staged.contains_key(id) => *last,
@@ -145,56 +133,26 @@ impl<'c> Batch<'c> {
             self.floors.get_or_init(|| floors);
         }
         let floor = self.floors.get().and_then(|floors| floors.get(id.as_str()));
-        let next = Next {
-            issue: Cow::Borrowed(&entry.issue),
-            comments: entry.comments.clone(),
-            fence: (entry.fence.max(floor.copied().unwrap_or_default())).max(fence),
-            claim: None,
-            kind: EventKind::Created,
-            why: None,
-        };
-        self.put(None, next)
+        let fence = (entry.fence.max(floor.copied().unwrap_or_default())).max(fence);
+        self.put(None, Next::created(entry, fence))
     }
 
-    pub(super) fn update(
-        &mut self,
-        id: &BeadId,
-        edits: &[Edit],
-        guard: &Guard,
-    ) -> Result<u64, Failed> {
+    pub(super) fn update(&mut self, id: &BeadId, edits: &[Edit], guard: &Guard) -> Result<u64> {
         self.settle_for(guard)?;
         let record = self.existing(id)?;
-        let change =
-            apply(&record.issue, edits, &self.by.time()).map_err(|error| StoreError::Edit {
-                id: id.clone(),
-                error,
-            })?;
-        let after = change.as_ref().map(|change| &change.issue);
-        check_guard(&record, after, edits, guard)?;
-        if rules::may_complete(&record.issue, after, edits) {
-            self.closed.push(id.clone());
+        match Next::edited(&record, edits, guard, self.by, &mut self.closed)? {
+            Some(next) => self.put(Some(record), next),
+            None => Ok(record.version),
         }
-        let Some(change) = change else {
-            return Ok(record.version);
-        };
-        let next = Next {
-            claim: rules::claim_after(record.claim.clone(), &change.issue),
-            issue: Cow::Owned(change.issue),
-            comments: change.comments,
-            fence: record.fence,
-            kind: change.kind,
-            why: None,
-        };
-        self.put(Some(record), next)
     }
 
-    /// Who asks whether something is held back is told what the changes before in the batch have made of it.
-    fn settle_for(&mut self, guard: &Guard) -> Result<(), Failed> {
+    /// A guard on being free sees what the earlier changes of the batch have made of it.
+    fn settle_for(&mut self, guard: &Guard) -> Result<()> {
         if guard.is_free { self.settle() } else { Ok(()) }
     }
 
     /// Takes an issue out, and the edges of others to it.
-    fn delete(&mut self, id: &BeadId, guard: &Guard) -> Result<u64, Failed> {
+    fn delete(&mut self, id: &BeadId, guard: &Guard) -> Result<u64> {
         self.settle_for(guard)?;
         let record = self.existing(id)?;
         rules::check_removable(&record, guard)?;
@@ -223,12 +181,10 @@ impl<'c> Batch<'c> {
     }
 
     /// Every issue with an edge to an id, of whatever type, as the batch sees it.
-    fn all_dependents(&self, id: &BeadId) -> Result<Vec<BeadId>, Failed> {
+    fn all_dependents(&self, id: &BeadId) -> Result<Vec<BeadId>> {
         let stored = stored_dependents(self.connection, id)?;
         let stored = stored.into_iter().map(|(other, _)| other);
-        let mut found: Vec<BeadId> = stored
-            .filter(|other| !self.staged.contains_key(other) && !self.removed.contains_key(other))
-            .collect();
+        let mut found: Vec<BeadId> = stored.filter(|other| !self.has_taken(other)).collect();
         let staged = self.staged.iter().filter(|(_, staged)| {
             let edges = staged.now.issue.dependencies();
             edges.iter().any(|edge| edge.target() == id)
@@ -239,7 +195,7 @@ impl<'c> Batch<'c> {
     }
 
     /// The record of an id as the batch sees it.
-    pub(super) fn load(&self, id: &BeadId) -> Result<Option<Record>, Failed> {
+    pub(super) fn load(&self, id: &BeadId) -> Result<Option<Record>> {
         match self.staged.get(id) {
             Some(staged) => Ok(Some(staged.now.to_record())),
             None => self.stored(id),
@@ -256,13 +212,12 @@ impl<'c> Batch<'c> {
         std::mem::take(&mut self.closed)
     }
 
-    /// The file.
     pub(super) fn connection(&self) -> &'c Connection {
         self.connection
     }
 
     /// The record of an id in the file, unless the batch removes it.
-    fn stored(&self, id: &BeadId) -> Result<Option<Record>, Failed> {
+    fn stored(&self, id: &BeadId) -> Result<Option<Record>> {
         if self.removed.contains_key(id) {
             return Ok(None);
         }
@@ -270,13 +225,13 @@ impl<'c> Batch<'c> {
     }
 
     /// As above, for an issue that must be there.
-    pub(super) fn existing(&self, id: &BeadId) -> Result<Record, Failed> {
+    pub(super) fn existing(&self, id: &BeadId) -> Result<Record> {
         let record = self.load(id)?;
         record.ok_or_else(|| StoreError::NotFound(id.clone()).into())
     }
 
     /// Stages what an issue becomes.
-    pub(super) fn put(&mut self, record: Option<Record>, next: Next<'c>) -> Result<u64, Failed> {
+    pub(super) fn put(&mut self, record: Option<Record>, next: Next<'c>) -> Result<u64> {
         let id = next.issue.id().clone();
         let base = || self.bases.get(&id).copied().unwrap_or_default();
         let last = record.as_ref().map_or_else(base, |record| record.version);
@@ -329,7 +284,7 @@ impl<'c> Batch<'c> {
 
     /// Notes whose being held back a change can touch: the issue itself, those that wait for it, and those that wait
     /// for the children of its parents. Its own children follow when it turns out that it is held back or no longer.
-    fn mark_dirty(&mut self, before: Option<&Issue>, after: &Issue) -> Result<(), Failed> {
+    fn mark_dirty(&mut self, before: Option<&Issue>, after: &Issue) -> Result<()> {
         let edges_changed = before.map(Issue::dependencies) != Some(after.dependencies());
         let standing_changed = before.map(Issue::standing) != Some(after.standing());
         if !edges_changed && !standing_changed {
@@ -350,19 +305,11 @@ impl<'c> Batch<'c> {
     }
 
     /// The issues with an edge of a kind to an id, staged or stored.
-    pub(super) fn dependents(&self, id: &BeadId, link: Link) -> Result<Vec<BeadId>, Failed> {
+    pub(super) fn dependents(&self, id: &BeadId, link: Link) -> Result<Vec<BeadId>> {
         let mut found = Vec::new();
         if self.has_stored_edges()? {
-            let mut statement = self.connection.prepare_cached(link.stored())?;
-            let mut rows = statement.query([id.as_str()])?;
-            while let Some(row) = rows.next()? {
-                let dependent = BeadId::parse(&row.get::<_, String>(0)?).ok();
-                found.extend(
-                    dependent.filter(|id| {
-                        !self.staged.contains_key(id) && !self.removed.contains_key(id)
-                    }),
-                );
-            }
+            found = rows::ids(self.connection, link.stored(), [id.as_str()])?;
+            found.retain(|id| !self.has_taken(id));
         }
         let mut staged: Vec<BeadId> = self.edges.get(link, id).cloned().collect();
         staged.sort_unstable();
@@ -371,7 +318,7 @@ impl<'c> Batch<'c> {
     }
 
     /// Whether the store had any edge before this batch.
-    fn has_stored_edges(&self) -> Result<bool, Failed> {
+    fn has_stored_edges(&self) -> Result<bool> {
         if let Some(has_edges) = self.has_edges.get() {
             return Ok(*has_edges);
         }
@@ -391,7 +338,7 @@ impl<'c> Batch<'c> {
 
     /// Checks the whole, closes what it completes, settles what is held back, and writes. The answer has the versions of the
     /// molecules that closed with their last step.
-    pub(super) fn finish(mut self) -> Result<Vec<(BeadId, u64)>, Failed> {
+    pub(super) fn finish(mut self) -> Result<Vec<(BeadId, u64)>> {
         self.check_cycles()?;
         let completed = self.close_completed()?;
         self.settle()?;
@@ -400,12 +347,12 @@ impl<'c> Batch<'c> {
     }
 
     /// The record of an id after [`settle`](Self::settle), for a caller that answers with it.
-    pub(super) fn settled(&mut self, id: &BeadId) -> Result<Record, Failed> {
+    pub(super) fn settled(&mut self, id: &BeadId) -> Result<Record> {
         self.settle()?;
         self.existing(id)
     }
 
-    fn check_cycles(&self) -> Result<(), Failed> {
+    fn check_cycles(&self) -> Result<()> {
         let has_new_edges = |id: &&BeadId| {
             let staged = &self.staged[*id];
             let before = staged
@@ -415,47 +362,29 @@ impl<'c> Batch<'c> {
             before.unwrap_or_default() != waits_for(&staged.now.issue)
         };
         let starts: Vec<BeadId> = self.order.iter().filter(has_new_edges).cloned().collect();
-        let mut failed = None;
-        let checked = check_cycles(starts, |id| match self.waits_for(id) {
-            Ok(targets) => Ok(targets),
-            Err(error) => {
-                failed = Some(error);
-                Err(StoreError::NotFound(id.clone()))
-            }
-        });
-        match failed {
-            Some(error) => Err(error),
-            None => Ok(checked?),
-        }
+        check_cycles(starts, |id| self.waits_for(id))
     }
 
-    fn waits_for(&self, id: &BeadId) -> Result<Vec<BeadId>, Failed> {
+    fn waits_for(&self, id: &BeadId) -> Result<Vec<BeadId>> {
         if let Some(staged) = self.staged.get(id) {
             return Ok(waits_for(&staged.now.issue));
         }
         if self.removed.contains_key(id) {
             return Ok(Vec::new());
         }
-        let mut statement = self.connection.prepare_cached(
-            "SELECT target, kind FROM edges WHERE issue_id = ?1 AND kind IN ('blocks', 'conditional-blocks', 'parent-child')",
-        )?;
-        let mut rows = statement.query([id.as_str()])?;
-        let mut targets = Vec::new();
-        while let Some(row) = rows.next()? {
+        let sql = "SELECT target, kind FROM edges WHERE issue_id = ?1 AND kind IN ('blocks', 'conditional-blocks', 'parent-child')";
+        let edges = rows::collect(self.connection, sql, [id.as_str()], |row| {
             let (target, kind): (String, String) = (row.get(0)?, row.get(1)?);
             let edge = BeadId::parse(&target).and_then(|target| Dependency::new(target, &kind));
-            targets.extend(
-                edge.ok()
-                    .filter(is_waiting)
-                    .map(|edge| edge.target().clone()),
-            );
-        }
-        Ok(targets)
+            Ok(edge.ok())
+        })?;
+        let waiting = edges.iter().flatten().filter(|edge| is_waiting(edge));
+        Ok(waiting.map(|edge| edge.target().clone()).collect())
     }
 
     /// Decides for every issue that a change can have touched whether it is held back, and passes it on to
     /// children. Parents form no circle, so this ends.
-    fn settle(&mut self) -> Result<(), Failed> {
+    fn settle(&mut self) -> Result<()> {
         while let Some(id) = self.dirty.pop_front() {
             self.is_dirty.remove(&id);
             let stored = match self.staged.get(&id) {
@@ -501,7 +430,7 @@ impl<'c> Batch<'c> {
         self.staged.insert(id, staged);
     }
 
-    fn flush(self) -> Result<(), Failed> {
+    fn flush(self) -> Result<()> {
         for id in self.removed.keys() {
             rows::remove(self.connection, id)?;
         }
@@ -527,7 +456,7 @@ impl<'c> Batch<'c> {
     }
 }
 
-fn write_staged(connection: &Connection, staged: &Staged<'_>) -> Result<(), Failed> {
+fn write_staged(connection: &Connection, staged: &Staged<'_>) -> Result<()> {
     let (before, now) = (staged.before.as_ref(), &staged.now);
     let id = now.issue.id();
     rows::put_issue(connection, now)?;
@@ -553,20 +482,20 @@ fn side(record: &Record) -> Side<'_> {
 impl Neighbours for Batch<'_> {
     type Error = Failed;
 
-    fn standing(&self, id: &BeadId) -> Result<Option<Standing>, Failed> {
+    fn standing(&self, id: &BeadId) -> Result<Option<Standing>> {
         match self.staged.get(id) {
             Some(staged) => Ok(Some(staged.now.issue.standing())),
             None => Ok(self.stored(id)?.map(|record| record.issue.standing())),
         }
     }
 
-    fn children(&self, id: &BeadId) -> Result<Vec<Standing>, Failed> {
+    fn children(&self, id: &BeadId) -> Result<Vec<Standing>> {
         let children = self.dependents(id, Link::Child)?;
         let standings = children.iter().map(|child| self.standing(child));
         standings.filter_map(Result::transpose).collect()
     }
 
-    fn is_blocked(&self, id: &BeadId) -> Result<bool, Failed> {
+    fn is_blocked(&self, id: &BeadId) -> Result<bool> {
         match self.staged.get(id) {
             Some(staged) => Ok(staged.now.is_blocked),
             None => Ok(self.stored(id)?.is_some_and(|record| record.is_blocked)),
@@ -575,7 +504,7 @@ impl Neighbours for Batch<'_> {
 }
 
 /// What holds an issue back, read without changing anything.
-pub(super) fn blockers_of(connection: &Connection, id: &BeadId) -> Result<Vec<Blocker>, Failed> {
+pub(super) fn blockers_of(connection: &Connection, id: &BeadId) -> Result<Vec<Blocker>> {
     let nobody = Stamp {
         actor: "",
         at: jiff::Timestamp::UNIX_EPOCH,

@@ -4,35 +4,31 @@
 //! (facts, labels, edges, counts, being held back) by deriving it again.
 
 use beads_ralph_core::bead::BeadId;
-use beads_ralph_core::issue::{Event, FoldError, Folded, Issue, Record, fold};
+use beads_ralph_core::issue::{Event, FoldError, Folded, Record, fold};
 use beads_ralph_core::text::excerpt;
 use camino::Utf8Path;
-use rusqlite::Connection;
+use rusqlite::{Connection, Row};
 
 use super::BUSY;
 use super::failure::Failed;
 use super::open::{self, Access, Purpose};
 use super::{batch, facts, leases, rows};
-use crate::store::{Options, StoreError};
+use crate::store::{Options, Result, StoreError};
 
 /// The most findings that are listed; a torn file can have as many as it has rows.
 const MAX_FINDINGS: usize = 100;
 
-/// What was found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CheckReport {
     /// What is wrong, in words; empty when all is well.
     pub findings: Vec<String>,
     /// How many findings there are, listed or not.
     pub n_findings: usize,
-    /// How many issues could be read.
     pub n_issues: usize,
-    /// How many events could be read.
     pub n_events: usize,
 }
 
 impl CheckReport {
-    /// Whether nothing is wrong.
     pub fn is_healthy(&self) -> bool {
         self.n_findings == 0
     }
@@ -58,7 +54,7 @@ impl CheckReport {
 }
 
 /// Looks over the store in a file. Fails only when somebody else has it, or when it is not ours to look at.
-pub fn check(path: &Utf8Path, options: Options) -> Result<CheckReport, StoreError> {
+pub fn check(path: &Utf8Path, options: Options) -> Result<CheckReport> {
     let _lock = open::lock(path, Access::Shared, options.busy)?;
     check_locked(path, options)
 }
@@ -66,7 +62,7 @@ pub fn check(path: &Utf8Path, options: Options) -> Result<CheckReport, StoreErro
 /// As above, for whoever has the lock already.
 ///
 /// Everything is read in one transaction: what others write meanwhile is not seen, so that two rows that disagree are damage.
-pub(super) fn check_locked(path: &Utf8Path, options: Options) -> Result<CheckReport, StoreError> {
+pub(super) fn check_locked(path: &Utf8Path, options: Options) -> Result<CheckReport> {
     let mut report = CheckReport::default();
     if !path.exists() {
         report.add("the file is missing");
@@ -109,20 +105,15 @@ fn structure(
     report: &mut CheckReport,
     _: &Utf8Path,
 ) -> Result<(), Failed> {
-    let mut statement = connection.prepare("PRAGMA integrity_check(20)")?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let line: String = row.get(0)?;
+    let text = |row: &Row<'_>| Ok(row.get::<_, String>(0)?);
+    for line in rows::collect(connection, "PRAGMA integrity_check(20)", [], text)? {
         if line != "ok" {
             report.add(format!("structure: {}", excerpt(&line)));
         }
     }
-    let mut statement = connection.prepare("PRAGMA foreign_key_check")?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let table: String = row.get(0)?;
+    for table in rows::collect(connection, "PRAGMA foreign_key_check", [], text)? {
         report.add(format!(
-            "a row of {} belongs to an issue that is not there",
+            "a row of {} belongs to a missing issue",
             excerpt(&table)
         ));
     }
@@ -177,11 +168,10 @@ fn derived(connection: &Connection, record: &Record) -> Result<Option<String>, F
     let mut labels: Vec<String> = record.issue.labels().map(str::to_owned).collect();
     labels.sort_unstable();
     labels.dedup();
-    let mut statement =
-        connection.prepare_cached("SELECT label FROM labels WHERE issue_id = ?1 ORDER BY label")?;
-    let stored: Vec<String> = statement
-        .query_map([id.as_str()], |row| row.get(0))?
-        .collect::<Result<_, _>>()?;
+    let sql = "SELECT label FROM labels WHERE issue_id = ?1 ORDER BY label";
+    let stored = rows::collect(connection, sql, [id.as_str()], |row| {
+        Ok(row.get::<_, String>(0)?)
+    })?;
     if stored != labels {
         return Ok(Some(format!(
             "the labels of {id} are not those of its document"
@@ -191,11 +181,10 @@ fn derived(connection: &Connection, record: &Record) -> Result<Option<String>, F
         .map(|edge| (edge.target().to_string(), edge.kind().to_owned()))
         .collect();
     edges.sort_unstable();
-    let mut statement = connection
-        .prepare_cached("SELECT target, kind FROM edges WHERE issue_id = ?1 ORDER BY target")?;
-    let stored: Vec<(String, String)> = statement
-        .query_map([id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect::<Result<_, _>>()?;
+    let sql = "SELECT target, kind FROM edges WHERE issue_id = ?1 ORDER BY target";
+    let stored = rows::collect(connection, sql, [id.as_str()], |row| {
+        Ok((row.get(0)?, row.get(1)?))
+    })?;
     let is_same = stored == edges;
     Ok((!is_same).then(|| format!("the edges of {id} are not those of its document")))
 }
@@ -258,7 +247,7 @@ fn told(connection: &Connection, report: &mut CheckReport, path: &Utf8Path, even
             report.add(format!("{id} was deleted and is still there"));
         }
         (Err(error), Ok(_)) => report.add(format!("the history of {id}: {error}")),
-        (Ok(_), Ok(None)) => report.add(format!("{id} has a history and is not there")),
+        (Ok(_), Ok(None)) => report.add(format!("{id} has a history and is missing")),
         (Ok(folded), Ok(Some(record))) => {
             if !is_told(&folded, &record) {
                 report.add(format!("{id} is not what its history tells"));
@@ -274,29 +263,19 @@ pub(super) fn is_told(folded: &Folded, record: &Record) -> bool {
     };
     folded.version == record.version
         && folded.entry.fence == record.fence
-        && same_document(&folded.entry.issue, &record.issue)
+        && folded.entry.issue.document() == record.issue.document()
         && folded.entry.comments.len() == record.n_comments
         && fence_of(folded.claim.as_ref()) == fence_of(record.claim.as_ref())
 }
 
-fn same_document(a: &Issue, b: &Issue) -> bool {
-    a.document() == b.document()
-}
-
-/// Issues without any history.
 fn lost(connection: &Connection, report: &mut CheckReport, _: &Utf8Path) -> Result<(), Failed> {
-    let mut statement = connection.prepare(
-        "SELECT id FROM issues WHERE id NOT IN (SELECT issue_id FROM events) ORDER BY id",
-    )?;
-    let mut found = statement.query([])?;
-    while let Some(row) = found.next()? {
-        let id: String = row.get(0)?;
+    let sql = "SELECT id FROM issues WHERE id NOT IN (SELECT issue_id FROM events) ORDER BY id";
+    for id in rows::collect(connection, sql, [], |row| Ok(row.get::<_, String>(0)?))? {
         report.add(format!("{} has no history", excerpt(&id)));
     }
     Ok(())
 }
 
-/// Leases and control rows.
 fn others(connection: &Connection, _: &mut CheckReport, _: &Utf8Path) -> Result<(), Failed> {
     leases::leases(connection, "", jiff::Timestamp::MIN)?;
     leases::controls(connection, "")?;
@@ -305,12 +284,6 @@ fn others(connection: &Connection, _: &mut CheckReport, _: &Utf8Path) -> Result<
 
 /// The ids of all issues that have a row or a history.
 pub(super) fn known_ids(connection: &Connection) -> Result<Vec<BeadId>, Failed> {
-    let mut statement =
-        connection.prepare("SELECT id FROM issues UNION SELECT issue_id FROM events ORDER BY 1")?;
-    let mut found = statement.query([])?;
-    let mut ids = Vec::new();
-    while let Some(row) = found.next()? {
-        ids.extend(BeadId::parse(&row.get::<_, String>(0)?).ok());
-    }
-    Ok(ids)
+    let sql = "SELECT id FROM issues UNION SELECT issue_id FROM events ORDER BY 1";
+    rows::ids(connection, sql, [])
 }

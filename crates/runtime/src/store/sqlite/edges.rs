@@ -13,7 +13,8 @@ use beads_ralph_core::issue::{
 use rusqlite::Connection;
 
 use super::batch::Batch;
-use super::failure::Failed;
+use super::failure::{Failed, Result};
+use super::rows;
 use crate::store::Guard;
 
 /// What an edge means to the issue that it leads to.
@@ -92,21 +93,17 @@ impl StagedEdges {
 pub(super) fn stored_dependents(
     connection: &Connection,
     id: &BeadId,
-) -> Result<Vec<(BeadId, String)>, Failed> {
-    let mut statement = connection
-        .prepare_cached("SELECT issue_id, kind FROM edges WHERE target = ?1 ORDER BY issue_id")?;
-    let mut rows = statement.query([id.as_str()])?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        if let Ok(dependent) = BeadId::parse(&row.get::<_, String>(0)?) {
-            found.push((dependent, row.get(1)?));
-        }
-    }
-    Ok(found)
+) -> Result<Vec<(BeadId, String)>> {
+    let sql = "SELECT issue_id, kind FROM edges WHERE target = ?1 ORDER BY issue_id";
+    let found = rows::collect(connection, sql, [id.as_str()], |row| {
+        let dependent = BeadId::parse(&row.get::<_, String>(0)?);
+        Ok(dependent.ok().zip(row.get(1)?))
+    })?;
+    Ok(found.into_iter().flatten().collect())
 }
 
 /// How many stored issues block on an id.
-pub(super) fn count_blocked_by(connection: &Connection, id: &BeadId) -> Result<usize, Failed> {
+pub(super) fn count_blocked_by(connection: &Connection, id: &BeadId) -> Result<usize> {
     let mut statement = connection
         .prepare_cached("SELECT count(*) FROM edges WHERE target = ?1 AND kind = 'blocks'")?;
     let count: i64 = statement.query_row([id.as_str()], |row| row.get(0))?;
@@ -115,42 +112,31 @@ pub(super) fn count_blocked_by(connection: &Connection, id: &BeadId) -> Result<u
 
 impl Batch<'_> {
     /// Closes the molecules that the batch completes, and gives their versions.
-    pub(super) fn close_completed(&mut self) -> Result<Vec<(BeadId, u64)>, Failed> {
+    pub(super) fn close_completed(&mut self) -> Result<Vec<(BeadId, u64)>> {
         let closed = self.take_closed();
         let roots = close_completed(self, &closed)?;
-        let version = |id: BeadId| Ok((self.existing(&id)?.version, id));
-        let versions = roots.into_iter().map(version);
-        versions
-            .map(|it| it.map(|(version, id)| (id, version)))
-            .collect()
+        let version = |id: BeadId| self.existing(&id).map(|record| (id, record.version));
+        roots.into_iter().map(version).collect()
     }
 
     /// Whether the columns say that a stored part of an issue is not closed.
-    fn has_unfinished_part(&self, id: &BeadId) -> Result<bool, Failed> {
-        let mut statement = self.connection().prepare_cached(
-            "SELECT e.issue_id FROM edges e JOIN facts i ON i.id = e.issue_id \
-             WHERE e.target = ?1 AND e.kind = 'parent-child' AND i.status <> 'closed'",
-        )?;
-        let mut rows = statement.query([id.as_str()])?;
-        while let Some(row) = rows.next()? {
-            let part = BeadId::parse(&row.get::<_, String>(0)?);
-            if part.is_ok_and(|part| !self.has_taken(&part)) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+    fn has_unfinished_part(&self, id: &BeadId) -> Result<bool> {
+        let sql = "SELECT e.issue_id FROM edges e JOIN facts i ON i.id = e.issue_id \
+                   WHERE e.target = ?1 AND e.kind = 'parent-child' AND i.status <> 'closed'";
+        let parts = rows::ids(self.connection(), sql, [id.as_str()])?;
+        Ok(parts.iter().any(|part| !self.has_taken(part)))
     }
 }
 
 impl Family for Batch<'_> {
     type Error = Failed;
 
-    fn member(&self, id: &BeadId) -> Result<Option<Member>, Failed> {
+    fn member(&self, id: &BeadId) -> Result<Option<Member>> {
         let record = self.load(id)?;
         Ok(record.map(|record| Member::of(&record.issue, record.claim.is_some())))
     }
 
-    fn parts(&self, id: &BeadId) -> Result<Parts, Failed> {
+    fn parts(&self, id: &BeadId) -> Result<Parts> {
         if self.has_unfinished_part(id)? {
             return Ok(Parts::Unfinished);
         }
@@ -163,7 +149,7 @@ impl Family for Batch<'_> {
         Ok(Parts::Closed(parts))
     }
 
-    fn complete(&mut self, root: &BeadId) -> Result<(), Failed> {
+    fn complete(&mut self, root: &BeadId) -> Result<()> {
         let edits = [Edit::Close(ALL_STEPS_COMPLETE.to_owned())];
         self.update(root, &edits, &Guard::default())?;
         Ok(())

@@ -8,7 +8,7 @@ use beads_ralph_core::issue::{Flag, Issue, Moment, metadata_text};
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 use serde_json::Value;
 
-use super::failure::Failed;
+use super::failure::Result;
 use super::rows;
 
 /// Metadata that issues are found by, each with the text of its value.
@@ -62,7 +62,6 @@ impl<'i> Facts<'i> {
 /// The bit of what was put off until some moment, which may be over.
 pub(super) const PUT_OFF: i64 = 16;
 
-/// The bit of a flag.
 pub(super) fn bit(flag: Flag) -> i64 {
     match flag {
         Flag::Template => 1,
@@ -91,30 +90,30 @@ pub(super) fn fields(issue: &Issue) -> BTreeMap<&'static str, Cow<'_, str>> {
 }
 
 /// Makes the facts about an issue agree with its document.
-pub(super) fn put(connection: &Connection, issue: &Issue, is_blocked: bool) -> Result<(), Failed> {
+pub(super) fn put(connection: &Connection, issue: &Issue, is_blocked: bool) -> Result<()> {
     let facts = Facts::of(issue);
-    let mut statement = connection.prepare_cached(
+    rows::run(
+        connection,
         "INSERT INTO facts (id, status, priority, kind, assignee, flags, blocked, created, updated, touched, closed, deferred, name) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) \
          ON CONFLICT (id) DO UPDATE SET status = ?2, priority = ?3, kind = ?4, assignee = ?5, flags = ?6, blocked = ?7, \
          created = ?8, updated = ?9, touched = ?10, closed = ?11, deferred = ?12, name = ?13",
-    )?;
-    statement.execute(params![
-        issue.id().as_str(),
-        facts.status,
-        facts.priority,
-        facts.kind,
-        facts.assignee,
-        facts.flags,
-        i64::from(is_blocked),
-        facts.created,
-        facts.updated,
-        facts.touched,
-        facts.closed,
-        facts.deferred,
-        facts.name,
-    ])?;
-    Ok(())
+        params![
+            issue.id().as_str(),
+            facts.status,
+            facts.priority,
+            facts.kind,
+            facts.assignee,
+            facts.flags,
+            i64::from(is_blocked),
+            facts.created,
+            facts.updated,
+            facts.touched,
+            facts.closed,
+            facts.deferred,
+            facts.name,
+        ],
+    )
 }
 
 /// Makes the metadata that an issue is found by agree with its document.
@@ -122,16 +121,14 @@ pub(super) fn put_fields(
     connection: &Connection,
     before: Option<&Issue>,
     after: &Issue,
-) -> Result<(), Failed> {
+) -> Result<()> {
     let now = fields(after);
     if before.map(fields).unwrap_or_default() == now {
         return Ok(());
     }
     let id = after.id().as_str();
     if before.is_some() {
-        connection
-            .prepare_cached("DELETE FROM fields WHERE issue_id = ?1")?
-            .execute([id])?;
+        rows::run(connection, "DELETE FROM fields WHERE issue_id = ?1", [id])?;
     }
     let mut insert = connection
         .prepare_cached("INSERT INTO fields (key, value, issue_id) VALUES (?1, ?2, ?3)")?;
@@ -142,23 +139,13 @@ pub(super) fn put_fields(
 }
 
 /// Changes nothing but whether an issue is held back.
-pub(super) fn put_blocked(
-    connection: &Connection,
-    id: &BeadId,
-    is_blocked: bool,
-) -> Result<(), Failed> {
-    connection
-        .prepare_cached("UPDATE facts SET blocked = ?2 WHERE id = ?1")?
-        .execute(params![id.as_str(), i64::from(is_blocked)])?;
-    Ok(())
+pub(super) fn put_blocked(connection: &Connection, id: &BeadId, is_blocked: bool) -> Result<()> {
+    let sql = "UPDATE facts SET blocked = ?2 WHERE id = ?1";
+    rows::run(connection, sql, params![id.as_str(), i64::from(is_blocked)])
 }
 
 /// Whether what is derived from an issue is what the file has.
-pub(super) fn are_right(
-    connection: &Connection,
-    issue: &Issue,
-    is_blocked: bool,
-) -> Result<bool, Failed> {
+pub(super) fn are_right(connection: &Connection, issue: &Issue, is_blocked: bool) -> Result<bool> {
     let id = issue.id().as_str();
     let mut statement = connection.prepare_cached(
         "SELECT status, priority, kind, assignee, flags, created, updated, touched, closed, deferred, name, blocked \
@@ -198,15 +185,15 @@ pub(super) fn are_right(
 }
 
 /// How many rows belong to no issue, and whether the counts are those of the facts.
-pub(super) fn left_over(connection: &Connection) -> Result<Vec<&'static str>, Failed> {
+pub(super) fn left_over(connection: &Connection) -> Result<Vec<&'static str>> {
     const QUESTIONS: [(&str, &str); 3] = [
         (
             "SELECT 1 FROM facts WHERE id NOT IN (SELECT id FROM issues)",
-            "there are facts about an issue that is not there",
+            "there are facts about a missing issue",
         ),
         (
             "SELECT 1 FROM fields WHERE issue_id NOT IN (SELECT id FROM issues)",
-            "there is metadata of an issue that is not there",
+            "there is metadata of a missing issue",
         ),
         (
             "WITH counted AS (SELECT status, priority, kind, assignee, flags, blocked, count(*) FROM facts NOT INDEXED GROUP BY 1, 2, 3, 4, 5, 6) \
@@ -225,7 +212,7 @@ pub(super) fn left_over(connection: &Connection) -> Result<Vec<&'static str>, Fa
 }
 
 /// Derives the facts about all issues of an older file. An issue that is damaged gets none: it stays where `doctor` finds it.
-pub(super) fn derive_all(transaction: &Transaction<'_>) -> Result<(), Failed> {
+pub(super) fn derive_all(transaction: &Transaction<'_>) -> Result<()> {
     let mut statement = transaction.prepare(
         "SELECT id, document, version, fence, n_comments, blocked, seal FROM issues ORDER BY rowid",
     )?;

@@ -7,16 +7,17 @@ use rusqlite::ErrorCode;
 use rusqlite::types::FromSqlError;
 
 use crate::os::limits;
-use crate::store::StoreError;
+use crate::repo::shown;
+use crate::store::{SpecificError, StoreError};
+
+pub(super) type Result<T, E = Failed> = std::result::Result<T, E>;
 
 /// Something went wrong below the store.
 #[derive(Debug)]
 pub(super) enum Failed {
-    /// The database said so.
     Sql(rusqlite::Error),
     /// A row is not what was written.
     Fault(Fault),
-    /// The store refuses.
     Refused(StoreError),
 }
 
@@ -27,7 +28,6 @@ pub(super) struct Fault {
 }
 
 impl Fault {
-    /// A row of a table.
     pub(super) fn row(table: &str, key: &str) -> Failed {
         Failed::Fault(Self {
             what: format!(
@@ -69,6 +69,19 @@ impl Failed {
             Self::Sql(error) => of_sql(&error, path, busy),
         }
     }
+}
+
+/// The file was written by a newer program.
+pub(super) fn too_new(path: &Utf8Path, found: i64, known: i64) -> StoreError {
+    let path = shown(path);
+    StoreError::Specific(Box::new(SpecificError {
+        code: beads_ralph_core::diag::ErrorCode::IoPermissionDenied,
+        message: format!(
+            "the store {path} has format {found}; this program knows formats up to {known}"
+        ),
+        advice: "install the newer beads-ralph that wrote it",
+        is_passing: false,
+    }))
 }
 
 fn of_sql(error: &rusqlite::Error, path: &Utf8Path, busy: Duration) -> StoreError {

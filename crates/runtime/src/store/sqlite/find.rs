@@ -12,15 +12,15 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, Rows, params_from_iter};
 
 use super::facts::PUT_OFF;
-use super::failure::{Failed, Fault};
-use super::query::{Exceptions, Narrowed};
+use super::failure::{Fault, Result};
+use super::query::{Exceptions, Search};
 use super::rows::{self, Sought};
 
 /// From how many issues on a label is one that many have.
 const MANY: i64 = 1000;
 
-fn narrowed(connection: &Connection, query: &Query) -> Narrowed {
-    Narrowed::new(query, |label| {
+fn search(connection: &Connection, query: &Query) -> Search {
+    Search::new(query, |label| {
         let sql = "SELECT count(*) FROM (SELECT 1 FROM labels WHERE label = ?1 LIMIT ?2)";
         let count = (connection.prepare_cached(sql))
             .and_then(|mut statement| statement.query_row((label, MANY), |row| row.get(0)));
@@ -34,12 +34,12 @@ pub(super) fn visit(
     connection: &Connection,
     query: &Query,
     see: &mut dyn FnMut(Record) -> ControlFlow<()>,
-) -> Result<(), Failed> {
+) -> Result<()> {
     let mut left = query.limit.unwrap_or(usize::MAX);
     if left == 0 {
         return Ok(());
     }
-    let (sql, values) = narrowed(connection, query).ids(query);
+    let (sql, values) = search(connection, query).ids(query);
     let mut statement = connection.prepare(&sql)?;
     let rows = statement.query(params_from_iter(values))?;
     let mut ids = Ids::new(rows, query.order);
@@ -62,11 +62,10 @@ pub(super) fn visit(
     Ok(())
 }
 
-/// How many issues a query selects.
-pub(super) fn count(connection: &Connection, query: &Query) -> Result<usize, Failed> {
+pub(super) fn count(connection: &Connection, query: &Query) -> Result<usize> {
     let limit = query.limit.unwrap_or(usize::MAX);
-    let narrowed = self::narrowed(connection, query);
-    if !narrowed.is_exact {
+    let search = self::search(connection, query);
+    if !search.is_exact {
         let mut n = 0;
         visit(connection, query, &mut |_| {
             n += 1;
@@ -74,18 +73,18 @@ pub(super) fn count(connection: &Connection, query: &Query) -> Result<usize, Fai
         })?;
         return Ok(n);
     }
-    Ok(exact_count(connection, &narrowed)?.min(limit))
+    Ok(exact_count(connection, &search)?.min(limit))
 }
 
-fn exact_count(connection: &Connection, narrowed: &Narrowed) -> Result<usize, Failed> {
-    if !narrowed.is_tallied() {
-        let all = narrowed.conditions();
+fn exact_count(connection: &Connection, search: &Search) -> Result<usize> {
+    if !search.is_tallied() {
+        let all = search.conditions();
         let sql = format!("SELECT count(*) FROM facts f WHERE {}", all.all());
         return number(connection, &sql, all.values);
     }
-    let counted = narrowed.counted();
+    let counted = search.counted();
     let conditions = counted.all();
-    let Exceptions { unwanted, now } = narrowed.exceptions();
+    let Exceptions { unwanted, now } = search.exceptions();
     let put_off = now.map_or(String::new(), |_| format!(" AND flags & {PUT_OFF} = 0"));
     let sql = format!("SELECT coalesce(sum(n), 0) FROM tallies WHERE {conditions}{put_off}");
     let mut n = number(connection, &sql, counted.values.clone())?;
@@ -103,7 +102,7 @@ fn exact_count(connection: &Connection, narrowed: &Narrowed) -> Result<usize, Fa
     Ok(n)
 }
 
-fn number(connection: &Connection, sql: &str, values: Vec<Value>) -> Result<usize, Failed> {
+fn number(connection: &Connection, sql: &str, values: Vec<Value>) -> Result<usize> {
     let mut statement = connection.prepare(sql)?;
     let n: i64 = statement.query_row(params_from_iter(values), |row| row.get(0))?;
     Ok(usize::try_from(n).unwrap_or_default())
@@ -114,8 +113,8 @@ pub(super) fn count_by(
     connection: &Connection,
     query: &Query,
     grouping: Grouping,
-) -> Result<BTreeMap<String, usize>, Failed> {
-    let narrowed = self::narrowed(connection, query);
+) -> Result<BTreeMap<String, usize>> {
+    let search = self::search(connection, query);
     let column = match grouping {
         Grouping::Status => Some("status"),
         Grouping::Priority => Some("priority"),
@@ -124,7 +123,7 @@ pub(super) fn count_by(
         Grouping::Label => None,
     };
     match column {
-        _ if !narrowed.is_exact || query.limit.is_some() => {
+        _ if !search.is_exact || query.limit.is_some() => {
             let mut counts = BTreeMap::new();
             visit(connection, query, &mut |record| {
                 for group in grouping.groups(&record.issue) {
@@ -135,12 +134,12 @@ pub(super) fn count_by(
             Ok(counts)
         }
         Some(column) => {
-            let Exceptions { unwanted, now } = narrowed.exceptions();
-            let is_tallied = narrowed.is_tallied() && unwanted.is_none() && now.is_none();
+            let Exceptions { unwanted, now } = search.exceptions();
+            let is_tallied = search.is_tallied() && unwanted.is_none() && now.is_none();
             let (table, n, all) = if is_tallied {
-                ("tallies", "sum(n)", narrowed.counted().clone())
+                ("tallies", "sum(n)", search.counted().clone())
             } else {
-                ("facts f", "count(*)", narrowed.conditions())
+                ("facts f", "count(*)", search.conditions())
             };
             let sql = format!(
                 "SELECT CAST({column} AS TEXT), {n} FROM {table} WHERE {} GROUP BY 1",
@@ -148,16 +147,13 @@ pub(super) fn count_by(
             );
             groups(connection, &sql, all.values)
         }
-        None => by_label(connection, &narrowed),
+        None => by_label(connection, &search),
     }
 }
 
-fn by_label(
-    connection: &Connection,
-    narrowed: &Narrowed,
-) -> Result<BTreeMap<String, usize>, Failed> {
-    let all = narrowed.conditions();
-    let n = exact_count(connection, narrowed)?;
+fn by_label(connection: &Connection, search: &Search) -> Result<BTreeMap<String, usize>> {
+    let all = search.conditions();
+    let n = exact_count(connection, search)?;
     let total = number(
         connection,
         "SELECT coalesce(sum(n), 0) FROM tallies",
@@ -200,7 +196,7 @@ fn groups(
     connection: &Connection,
     sql: &str,
     values: Vec<Value>,
-) -> Result<BTreeMap<String, usize>, Failed> {
+) -> Result<BTreeMap<String, usize>> {
     let mut statement = connection.prepare(sql)?;
     let mut rows = statement.query(params_from_iter(values))?;
     let mut counts = BTreeMap::new();
@@ -212,12 +208,9 @@ fn groups(
 }
 
 /// The statuses of some issues, as the facts tell them.
-pub(super) fn statuses(
-    connection: &Connection,
-    ids: &[BeadId],
-) -> Result<Vec<Option<String>>, Failed> {
+pub(super) fn statuses(connection: &Connection, ids: &[BeadId]) -> Result<Vec<Option<String>>> {
     let mut statement = connection.prepare_cached("SELECT status FROM facts WHERE id = ?1")?;
-    let mut status = |id: &BeadId| -> Result<Option<String>, Failed> {
+    let mut status = |id: &BeadId| -> Result<Option<String>> {
         let mut rows = statement.query([id.as_str()])?;
         Ok(rows.next()?.map(|row| row.get(0)).transpose()?)
     };
@@ -258,7 +251,7 @@ impl<'r> Ids<'r> {
         }
     }
 
-    fn row(&mut self) -> Result<Option<Candidate>, Failed> {
+    fn row(&mut self) -> Result<Option<Candidate>> {
         let Some(row) = self.rows.next()? else {
             return Ok(None);
         };
@@ -270,7 +263,7 @@ impl<'r> Ids<'r> {
         }))
     }
 
-    fn next(&mut self) -> Result<Option<BeadId>, Failed> {
+    fn next(&mut self) -> Result<Option<BeadId>> {
         if self.order != Order::PrioritySeconds {
             return Ok(self.row()?.map(|candidate| candidate.id));
         }
@@ -286,7 +279,7 @@ impl<'r> Ids<'r> {
 
     /// Takes what comes next. The rows are in order to the microsecond; within a second the id decides, so that a second that is divided
     /// is read to its end. Where whole seconds are kept, as nearly always, the rows are in order as they are.
-    fn take_second(&mut self) -> Result<(), Failed> {
+    fn take_second(&mut self) -> Result<()> {
         let Some(first) = self.next.take() else {
             return Ok(());
         };
@@ -314,7 +307,7 @@ struct Deferral<'c> {
 }
 
 impl Deferral<'_> {
-    fn is_wanted_now(&mut self, query: &Query, record: &Record) -> Result<bool, Failed> {
+    fn is_wanted_now(&mut self, query: &Query, record: &Record) -> Result<bool> {
         let Some(now) = query.ready_at else {
             return Ok(true);
         };
@@ -325,7 +318,7 @@ impl Deferral<'_> {
         Ok(is_ready(record, query, now, is_deferred))
     }
 
-    fn until(&mut self, parent: &BeadId) -> Result<Option<Timestamp>, Failed> {
+    fn until(&mut self, parent: &BeadId) -> Result<Option<Timestamp>> {
         if let Some(until) = self.parents.get(parent) {
             return Ok(*until);
         }
@@ -341,34 +334,17 @@ pub(super) fn ids_with_prefix(
     connection: &Connection,
     prefix: &str,
     limit: usize,
-) -> Result<Vec<BeadId>, Failed> {
-    let mut statement = connection.prepare_cached(
-        "SELECT id FROM issues WHERE id >= ?1 AND (?2 = '' OR id < ?2) ORDER BY id LIMIT ?3",
-    )?;
+) -> Result<Vec<BeadId>> {
+    let sql = "SELECT id FROM issues WHERE id >= ?1 AND (?2 = '' OR id < ?2) ORDER BY id LIMIT ?3";
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let mut rows = statement.query((prefix, after_prefix(prefix), limit))?;
-    let mut ids = Vec::new();
-    while let Some(row) = rows.next()? {
-        ids.extend(BeadId::parse(&row.get::<_, String>(0)?).ok());
-    }
-    Ok(ids)
+    rows::ids(connection, sql, (prefix, after_prefix(prefix), limit))
 }
 
-pub(super) fn ids_ever_with_prefix(
-    connection: &Connection,
-    prefix: &str,
-) -> Result<Vec<BeadId>, Failed> {
+pub(super) fn ids_ever_with_prefix(connection: &Connection, prefix: &str) -> Result<Vec<BeadId>> {
     // The history has every id that there ever was, and an index by it.
-    let mut statement = connection.prepare_cached(
-        "SELECT DISTINCT issue_id FROM events
-         WHERE issue_id >= ?1 AND (?2 = '' OR issue_id < ?2) ORDER BY issue_id",
-    )?;
-    let mut rows = statement.query((prefix, after_prefix(prefix)))?;
-    let mut ids = Vec::new();
-    while let Some(row) = rows.next()? {
-        ids.extend(BeadId::parse(&row.get::<_, String>(0)?).ok());
-    }
-    Ok(ids)
+    let sql = "SELECT DISTINCT issue_id FROM events \
+               WHERE issue_id >= ?1 AND (?2 = '' OR issue_id < ?2) ORDER BY issue_id";
+    rows::ids(connection, sql, (prefix, after_prefix(prefix)))
 }
 
 /// The least text that is greater than every text with a prefix; empty when there is none.

@@ -8,9 +8,9 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde_json::Value;
 
-use super::failure::{Failed, Fault};
+use super::failure::{Fault, Result};
 use super::find::after_prefix;
-use super::rows::{Part, seal};
+use super::rows::{self, Part, seal};
 use crate::store::{Control, Lease, Stamp, rules};
 
 /// A name's row: the fence stays when the lease is over, so that it never falls.
@@ -19,7 +19,7 @@ struct LeaseRow {
     lease: Option<Lease>,
 }
 
-fn lease_row(row: &Row<'_>) -> Result<LeaseRow, Failed> {
+fn lease_row(row: &Row<'_>) -> Result<LeaseRow> {
     let name: String = row.get(0)?;
     let (fence, until, sealed): (i64, i64, i64) = (row.get(1)?, row.get(3)?, row.get(4)?);
     let holder: Option<String> = row.get(2)?;
@@ -63,19 +63,14 @@ fn lease_seal(name: &str, fence: i64, holder: Option<&str>, until: i64) -> i64 {
     )
 }
 
-fn load(connection: &Connection, name: &str) -> Result<Option<LeaseRow>, Failed> {
+fn load(connection: &Connection, name: &str) -> Result<Option<LeaseRow>> {
     let mut statement = connection
         .prepare_cached("SELECT name, fence, holder, until, seal FROM leases WHERE name = ?1")?;
     let mut rows = statement.query([name])?;
     rows.next()?.map(lease_row).transpose()
 }
 
-fn put(
-    connection: &Connection,
-    name: &str,
-    fence: Fence,
-    lease: Option<&Lease>,
-) -> Result<(), Failed> {
+fn put(connection: &Connection, name: &str, fence: Fence, lease: Option<&Lease>) -> Result<()> {
     let holder = match lease {
         Some(lease) => {
             Some(serde_json::to_string(&lease.holder).map_err(|_| Fault::row("leases", name))?)
@@ -85,10 +80,8 @@ fn put(
     let until = lease.map_or(0, |lease| lease.until.as_microsecond());
     let fence = fence.0.cast_signed();
     let sealed = lease_seal(name, fence, holder.as_deref(), until);
-    connection
-        .prepare_cached("INSERT OR REPLACE INTO leases (name, fence, holder, until, seal) VALUES (?1, ?2, ?3, ?4, ?5)")?
-        .execute(params![name, fence, holder, until, sealed])?;
-    Ok(())
+    let sql = "INSERT OR REPLACE INTO leases (name, fence, holder, until, seal) VALUES (?1, ?2, ?3, ?4, ?5)";
+    rows::run(connection, sql, params![name, fence, holder, until, sealed])
 }
 
 /// The row keeps microseconds, and what is answered is what is kept.
@@ -102,7 +95,7 @@ pub(super) fn acquire(
     holder: &Holder,
     until: Timestamp,
     now: Timestamp,
-) -> Result<Option<Lease>, Failed> {
+) -> Result<Option<Lease>> {
     for name in names {
         let row = load(connection, name)?;
         let taken = row.as_ref().and_then(|row| row.lease.as_ref());
@@ -127,7 +120,7 @@ pub(super) fn renew(
     name: &str,
     fence: Fence,
     until: Timestamp,
-) -> Result<Lease, Failed> {
+) -> Result<Lease> {
     let lease = load(connection, name)?.and_then(|row| row.lease);
     let Some(mut lease) = lease.filter(|lease| lease.fence == fence) else {
         return Err(rules::lease_lost(name, fence).into());
@@ -137,7 +130,7 @@ pub(super) fn renew(
     Ok(lease)
 }
 
-pub(super) fn give_back(connection: &Connection, name: &str, fence: Fence) -> Result<(), Failed> {
+pub(super) fn give_back(connection: &Connection, name: &str, fence: Fence) -> Result<()> {
     let lease = load(connection, name)?.and_then(|row| row.lease);
     if lease.is_some_and(|lease| lease.fence == fence) {
         put(connection, name, fence, None)?;
@@ -145,24 +138,14 @@ pub(super) fn give_back(connection: &Connection, name: &str, fence: Fence) -> Re
     Ok(())
 }
 
-pub(super) fn leases(
-    connection: &Connection,
-    prefix: &str,
-    now: Timestamp,
-) -> Result<Vec<Lease>, Failed> {
-    let mut statement = connection.prepare_cached(
-        "SELECT name, fence, holder, until, seal FROM leases WHERE name >= ?1 AND (?2 = '' OR name < ?2) ORDER BY name",
-    )?;
-    let mut rows = statement.query([prefix, &after_prefix(prefix)])?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        let lease = lease_row(row)?.lease;
-        found.extend(lease.filter(|lease| lease.until >= now));
-    }
-    Ok(found)
+pub(super) fn leases(connection: &Connection, prefix: &str, now: Timestamp) -> Result<Vec<Lease>> {
+    let sql = "SELECT name, fence, holder, until, seal FROM leases WHERE name >= ?1 AND (?2 = '' OR name < ?2) ORDER BY name";
+    let found = rows::collect(connection, sql, [prefix, &after_prefix(prefix)], lease_row)?;
+    let leases = found.into_iter().filter_map(|row| row.lease);
+    Ok(leases.filter(|lease| lease.until >= now).collect())
 }
 
-fn control(row: &Row<'_>) -> Result<Control, Failed> {
+fn control(row: &Row<'_>) -> Result<Control> {
     let (key, text): (String, String) = (row.get(0)?, row.get(1)?);
     let (version, sealed): (i64, i64) = (row.get(2)?, row.get(5)?);
     let (actor, at): (String, i64) = (row.get(3)?, row.get(4)?);
@@ -192,15 +175,9 @@ fn control_seal(key: &str, value: &str, version: i64, actor: &str, at: i64) -> i
     )
 }
 
-pub(super) fn controls(connection: &Connection, prefix: &str) -> Result<Vec<Control>, Failed> {
-    let mut statement = connection.prepare_cached(
-        "SELECT key, value, version, actor, at, seal FROM controls WHERE key >= ?1 AND (?2 = '' OR key < ?2) ORDER BY key",
-    )?;
-    let mut rows = statement.query([prefix, &after_prefix(prefix)])?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        found.push(control(row)?);
-    }
+pub(super) fn controls(connection: &Connection, prefix: &str) -> Result<Vec<Control>> {
+    let sql = "SELECT key, value, version, actor, at, seal FROM controls WHERE key >= ?1 AND (?2 = '' OR key < ?2) ORDER BY key";
+    let mut found = rows::collect(connection, sql, [prefix, &after_prefix(prefix)], control)?;
     // A row that was removed keeps its version, so that it never falls.
     found.retain(|control| !control.value.is_null());
     Ok(found)
@@ -212,7 +189,7 @@ pub(super) fn set_control(
     value: &Value,
     seen: u64,
     by: Stamp<'_>,
-) -> Result<u64, Failed> {
+) -> Result<u64> {
     let mut statement = connection.prepare_cached(
         "SELECT key, value, version, actor, at, seal FROM controls WHERE key = ?1",
     )?;
@@ -231,11 +208,12 @@ pub(super) fn set_control(
     let text = value.to_string();
     let (version, at) = (next.cast_signed(), by.at.as_microsecond());
     let sealed = control_seal(key, &text, version, by.actor, at);
-    connection
-        .prepare_cached(
-            "INSERT OR REPLACE INTO controls (key, value, version, actor, at, seal) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        )?
-        .execute(params![key, text, version, by.actor, at, sealed])?;
+    let sql = "INSERT OR REPLACE INTO controls (key, value, version, actor, at, seal) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    rows::run(
+        connection,
+        sql,
+        params![key, text, version, by.actor, at, sealed],
+    )?;
     Ok(next)
 }
 
@@ -252,7 +230,7 @@ pub(super) fn put_floor(
     id: &BeadId,
     fence: Fence,
     by: Stamp<'_>,
-) -> Result<(), Failed> {
+) -> Result<()> {
     if fence == Fence::default() {
         return Ok(());
     }
@@ -266,7 +244,7 @@ pub(super) fn put_floor(
 }
 
 /// The fences that lost beads had; mostly none.
-pub(super) fn floors(connection: &Connection) -> Result<HashMap<String, Fence>, Failed> {
+pub(super) fn floors(connection: &Connection) -> Result<HashMap<String, Fence>> {
     let rows = controls(connection, FLOORS)?.into_iter();
     let floor = |row: Control| {
         let id = row.key.strip_prefix(FLOORS)?.to_owned();

@@ -7,9 +7,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 use rusqlite::{Connection, OpenFlags, Transaction};
 
 use super::facts;
-use super::failure::Failed;
+use super::failure::{self, Failed};
 use crate::os::limits;
-use crate::store::StoreError;
+use crate::store::{Result, StoreError};
 
 /// Derives what a format adds from what is there.
 type Derive = fn(&Transaction<'_>) -> Result<(), Failed>;
@@ -42,7 +42,6 @@ pub(super) const MIGRATIONS: [Step; 2] = [
     },
 ];
 
-/// The newest format.
 pub(super) const FORMAT: i64 = 2;
 
 /// Marks the file as ours, so that no other database is taken for it.
@@ -53,14 +52,13 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// What a process wants to do with the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
-    /// Use it beside others.
     Shared,
-    /// Have it alone: to bring it to a newer format, or to mend it.
+    /// Have it alone: to bring it to a newer format or to repair it.
     Alone,
 }
 
 /// Takes the lock beside the file. It is given back when the file handle is dropped, also by `kill -9`.
-pub(super) fn lock(path: &Utf8Path, access: Access, busy: Duration) -> Result<File, StoreError> {
+pub(super) fn lock(path: &Utf8Path, access: Access, busy: Duration) -> Result<File> {
     let beside = path.with_extension("lock");
     let unusable = |error: std::io::Error| StoreError::Unusable {
         path: beside.clone(),
@@ -96,10 +94,8 @@ pub(super) fn lock(path: &Utf8Path, access: Access, busy: Duration) -> Result<Fi
     }
 }
 
-/// What a connection is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// To use a file that is there.
     Use,
     /// To make the file if there is none.
     Make,
@@ -108,11 +104,7 @@ pub(super) enum Purpose {
 }
 
 /// Opens the file with the settings that the contract needs.
-pub(super) fn connect(
-    path: &Utf8Path,
-    purpose: Purpose,
-    busy: Duration,
-) -> Result<Connection, StoreError> {
+pub(super) fn connect(path: &Utf8Path, purpose: Purpose, busy: Duration) -> Result<Connection> {
     if path.is_dir() {
         return Err(StoreError::Unusable {
             path: path.to_owned(),
@@ -163,7 +155,7 @@ pub(super) fn check_format(
     path: &Utf8Path,
     known: i64,
     busy: Duration,
-) -> Result<i64, StoreError> {
+) -> Result<i64> {
     let (found, application) = numbers(connection).map_err(|failed| failed.at(path, busy))?;
     let is_ours = application == APPLICATION_ID;
     // Most programs leave both numbers at zero, so that only an empty file is nobody's.
@@ -190,7 +182,7 @@ pub(super) fn check_format(
     if is_ours && found < 1 {
         return Err(StoreError::Damaged {
             path: path.to_owned(),
-            what: format!("there is no format {found}"),
+            what: format!("unknown format {found}"),
         });
     }
     if found > known && schema(connection).ok() == our_schema().ok() {
@@ -200,11 +192,7 @@ pub(super) fn check_format(
         });
     }
     if found > known {
-        return Err(StoreError::TooNew {
-            path: path.to_owned(),
-            found,
-            known,
-        });
+        return Err(failure::too_new(path, found, known));
     }
     Ok(found)
 }
@@ -243,7 +231,7 @@ pub(super) fn migrate(
     path: &Utf8Path,
     migrations: &[Step],
     busy: Duration,
-) -> Result<Option<Utf8PathBuf>, StoreError> {
+) -> Result<Option<Utf8PathBuf>> {
     let known = i64::try_from(migrations.len()).unwrap_or(i64::MAX);
     let found = check_format(connection, path, known, busy)?;
     if found == known {

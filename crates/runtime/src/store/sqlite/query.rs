@@ -1,7 +1,7 @@
 //! From a query to SQL over what is derived: which issues can be meant, and whether that is all there is to say.
 
 use beads_ralph_core::issue::{
-    Condition, Flag, HIDDEN, Moment, NOT_WORK, Order, Query, StatusFilter,
+    Condition, Flag, HIDDEN, Moment, NOT_WORK, Order, Query, Standing, StatusFilter,
 };
 use jiff::Timestamp;
 use rusqlite::types::Value;
@@ -12,7 +12,6 @@ use super::find::after_prefix;
 /// How many words of one kind narrow a search; what more there are is left to `core`, since SQLite has limits.
 const MAX_WORDS: usize = 100;
 
-/// SQL with its values.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Sql {
     pub(super) text: Vec<String>,
@@ -46,7 +45,7 @@ impl Sql {
 
 /// What a query asks, in SQL.
 #[derive(Debug, Default)]
-pub(super) struct Narrowed {
+pub(super) struct Search {
     /// What facts and tallies both know, by the same names.
     counted: Sql,
     /// What only the facts and the tables beside them know.
@@ -79,58 +78,56 @@ pub(super) struct Exceptions {
     pub(super) now: Option<i64>,
 }
 
-/// The bits of some flags.
 fn bits(flags: &[Flag]) -> i64 {
     let all = Flag::ALL.into_iter();
     all.filter(|flag| flags.contains(flag)).map(bit).sum()
 }
 
-/// One question mark for each value.
 fn marks(n: usize) -> String {
     vec!["?"; n].join(", ")
 }
 
-impl Narrowed {
+impl Search {
     /// `is_common` says of a label whether many issues have it.
     pub(super) fn new(query: &Query, is_common: impl Fn(&str) -> bool) -> Self {
-        let mut narrowed = Self {
+        let mut search = Self {
             is_exact: true,
             ..Self::default()
         };
-        narrowed.status(&query.status);
+        search.status(&query.status);
         if let Some(now) = query.ready_at {
-            narrowed.ready(query, now);
+            search.ready(query, now);
         }
-        narrowed.labels(query, is_common);
+        search.labels(query, is_common);
         if !query.types.is_empty() {
-            narrowed.one_of("kind", &query.types);
-            narrowed.is_picky = true;
-            narrowed.is_odd_kind =
+            search.one_of("kind", &query.types);
+            search.is_picky = true;
+            search.is_odd_kind =
                 query.types.len() <= MAX_WORDS && !query.types.iter().any(|kind| kind == "task");
-            if narrowed.is_odd_kind {
+            if search.is_odd_kind {
                 // SQLite sees by this that the index of such types will do.
-                (narrowed.counted).add("kind <> 'task'", []);
+                (search.counted).add("kind <> 'task'", []);
             }
         }
-        narrowed.people(query);
+        search.people(query);
         if let Some((low, high)) = query.priorities {
             let range = [low.into(), high.into()];
-            (narrowed.counted).add("priority BETWEEN ? AND ?", range);
-            narrowed.is_picky = true;
+            (search.counted).add("priority BETWEEN ? AND ?", range);
+            search.is_picky = true;
         }
-        narrowed.place(query);
-        narrowed.metadata(query);
+        search.place(query);
+        search.metadata(query);
         if query.text.is_some() {
-            narrowed.is_exact = false;
+            search.is_exact = false;
         }
         if let Some(is_blocked) = query.is_blocked {
-            (narrowed.counted).add(format!("blocked = {}", i64::from(is_blocked)), []);
+            (search.counted).add(format!("blocked = {}", i64::from(is_blocked)), []);
         }
-        narrowed.hidden(query);
+        search.hidden(query);
         for condition in &query.conditions {
-            narrowed.condition(condition);
+            search.condition(condition);
         }
-        narrowed
+        search
     }
 
     fn status(&mut self, status: &StatusFilter) {
@@ -158,14 +155,16 @@ impl Narrowed {
 
     /// That a column has none of some values.
     fn none_of(&mut self, column: &str, values: &[String]) {
-        match values.len() {
-            0 => {}
-            n if n <= MAX_WORDS => {
-                let text = format!("{column} NOT IN ({})", marks(n));
-                self.counted.add_texts(text, values.iter().cloned());
-            }
-            _ => self.is_exact = false,
+        if self.fits(values) {
+            let text = format!("{column} NOT IN ({})", marks(values.len()));
+            self.counted.add_texts(text, values.iter().cloned());
         }
+    }
+
+    /// Whether there are values to look for, and not too many: then they are left to `core`.
+    fn fits(&mut self, values: &[String]) -> bool {
+        self.is_exact &= values.len() <= MAX_WORDS;
+        (1..=MAX_WORDS).contains(&values.len())
     }
 
     /// What `core::issue::is_ready` asks.
@@ -219,28 +218,21 @@ impl Narrowed {
             self.is_driven |= !is_common;
         }
         let labelled = |n| format!("SELECT issue_id FROM labels WHERE label IN ({})", marks(n));
-        match query.labels_any.len() {
-            0 => {}
-            n if n <= MAX_WORDS => {
-                let any = query.labels_any.iter().cloned();
-                self.other
-                    .add_texts(format!("id IN ({})", labelled(n)), any);
-                self.is_picky = true;
-            }
-            _ => self.is_exact = false,
+        if self.fits(&query.labels_any) {
+            let n = query.labels_any.len();
+            let any = query.labels_any.iter().cloned();
+            (self.other).add_texts(format!("id IN ({})", labelled(n)), any);
+            self.is_picky = true;
         }
-        match query.labels_none.len() {
-            0 => {}
-            n if n <= MAX_WORDS => {
-                let none = query.labels_none.iter().cloned();
-                self.excepted.add_texts(labelled(n), none.clone());
-                let unless = format!(
-                    "EXISTS (SELECT 1 FROM labels WHERE issue_id = f.id AND label IN ({}))",
-                    marks(n)
-                );
-                self.unless.add_texts(unless, none);
-            }
-            _ => self.is_exact = false,
+        if self.fits(&query.labels_none) {
+            let n = query.labels_none.len();
+            let none = query.labels_none.iter().cloned();
+            self.excepted.add_texts(labelled(n), none.clone());
+            let unless = format!(
+                "EXISTS (SELECT 1 FROM labels WHERE issue_id = f.id AND label IN ({}))",
+                marks(n)
+            );
+            self.unless.add_texts(unless, none);
         }
     }
 
@@ -327,14 +319,12 @@ impl Narrowed {
             Condition::TypeIsNot(types) => self.none_of("kind", types),
             Condition::IdIs(ids) => {
                 self.is_picky = true;
-                match ids.len() {
-                    0 => self.counted.add("FALSE", []),
-                    n if n <= MAX_WORDS => {
-                        let text = format!("id IN ({})", marks(n));
-                        self.other.add_texts(text, ids.iter().cloned());
-                        self.is_driven = true;
-                    }
-                    _ => self.is_exact = false,
+                if ids.is_empty() {
+                    self.counted.add("FALSE", []);
+                } else if self.fits(ids) {
+                    let text = format!("id IN ({})", marks(ids.len()));
+                    self.other.add_texts(text, ids.iter().cloned());
+                    self.is_driven = true;
                 }
             }
             Condition::With(flags) => {
@@ -465,9 +455,9 @@ impl Narrowed {
         let is_unfinished = match &query.status {
             StatusFilter::Unfinished => true,
             StatusFilter::Any => false,
-            StatusFilter::OneOf(statuses) => !statuses
-                .iter()
-                .any(|status| matches!(status.as_str(), "closed" | "pinned")),
+            StatusFilter::OneOf(statuses) => {
+                (statuses.iter()).all(|status| Standing::of(status) == Standing::Pending)
+            }
         };
         let status = match &query.status {
             StatusFilter::OneOf(statuses) if statuses.len() == 1 => Some(()),

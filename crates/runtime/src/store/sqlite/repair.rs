@@ -23,15 +23,14 @@ use super::failure::Failed;
 use super::open::{self, Access, MIGRATIONS, Purpose};
 use super::rows::{self, NewEvent};
 use super::{BUSY, leases};
-use crate::store::{Options, Stamp, StoreError};
+use crate::store::{Options, Result, Stamp, StoreError};
 
 /// How far fences leap when it is not known how many were given out.
 const FENCE_LEAP: u64 = 1000;
 
-/// What was mended.
+/// What a repair did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RepairReport {
-    /// How many issues the store has now.
     pub n_issues: usize,
     /// Issues that were folded from their history.
     pub from_history: Vec<BeadId>,
@@ -47,30 +46,30 @@ pub struct RepairReport {
 
 /// Builds the store in a file anew from what is left of it and from an export; nothing is done to a store that is whole.
 ///
-/// It is looked over again once nobody else has it: since the check that found damage, somebody else may have mended it.
+/// It is looked over again once nobody else has it: since the check that found damage, somebody else may have repaired it.
 pub fn repair(
     path: &Utf8Path,
     export: BTreeMap<BeadId, Entry>,
     by: Stamp<'_>,
     options: Options,
-) -> Result<Option<RepairReport>, StoreError> {
+) -> Result<Option<RepairReport>> {
     let _lock = open::lock(path, Access::Alone, options.busy)?;
     if check_locked(path, options)?.is_healthy() {
         return Ok(None);
     }
     let kept = keep_damaged(path)?;
-    let mended = Utf8PathBuf::from(format!("{path}.mending"));
-    remove_files(&mended);
-    let mut new = open::connect(&mended, Purpose::Make, BUSY)?;
-    open::migrate(&mut new, &mended, &MIGRATIONS, BUSY)?;
+    let repaired = Utf8PathBuf::from(format!("{path}.mending"));
+    remove_files(&repaired);
+    let mut new = open::connect(&repaired, Purpose::Make, BUSY)?;
+    open::migrate(&mut new, &repaired, &MIGRATIONS, BUSY)?;
     let left = match &kept {
         Some(kept) => take_from(kept, path, &mut new)?,
         None => Left::default(),
     };
     let mut report =
-        complete(&mut new, left, export, by).map_err(|failed| failed.at(&mended, BUSY))?;
-    close(new).map_err(|failed| failed.at(&mended, BUSY))?;
-    replace(path, &mended)?;
+        complete(&mut new, left, export, by).map_err(|failed| failed.at(&repaired, BUSY))?;
+    close(new).map_err(|failed| failed.at(&repaired, BUSY))?;
+    replace(path, &repaired)?;
     report.kept = kept;
     Ok(Some(report))
 }
@@ -80,13 +79,12 @@ pub fn repair(
 struct Left {
     /// The ids of issues that anything is left of.
     named: BTreeSet<BeadId>,
-    /// How many events there were.
     n_events: Option<i64>,
 }
 
 /// Takes what is left in a copy of the damaged file: as it is, and then with the pages that say where the tables are taken
 /// from a new store, because every store of a format begins with the same. Only rows with the right seal are taken.
-fn take_from(kept: &Utf8Path, path: &Utf8Path, new: &mut Connection) -> Result<Left, StoreError> {
+fn take_from(kept: &Utf8Path, path: &Utf8Path, new: &mut Connection) -> Result<Left> {
     let work = Utf8PathBuf::from(format!("{path}.salvage"));
     let mut left = Left::default();
     for is_patched in [false, true] {
@@ -120,9 +118,7 @@ fn n_events(old: &Connection) -> Option<i64> {
 struct Table {
     name: &'static str,
     columns: &'static str,
-    n_columns: usize,
     key: &'static str,
-    /// Whether a row is what was written.
     is_whole: fn(&rusqlite::Row<'_>) -> bool,
 }
 
@@ -130,21 +126,18 @@ const TABLES: [Table; 6] = [
     Table {
         name: "events",
         columns: "number, issue_id, version, at, actor, kind, before, after, seal",
-        n_columns: 9,
         key: "number",
         is_whole: |row| rows::event(row).is_ok(),
     },
     Table {
         name: "issues",
         columns: "id, document, version, fence, n_comments, blocked, seal",
-        n_columns: 7,
         key: "rowid",
         is_whole: |row| rows::unclaimed_record(row).is_ok(),
     },
     Table {
         name: "comments",
         columns: "issue_id, number, record, seal",
-        n_columns: 4,
         key: "issue_id, number",
         is_whole: |row| {
             row.get::<_, String>(0)
@@ -154,28 +147,25 @@ const TABLES: [Table; 6] = [
     Table {
         name: "claims",
         columns: "issue_id, claim, seal",
-        n_columns: 3,
         key: "issue_id",
         is_whole: rows::is_whole_claim,
     },
     Table {
         name: "leases",
         columns: "name, fence, holder, until, seal",
-        n_columns: 5,
         key: "name",
         is_whole: super::leases::is_whole_lease,
     },
     Table {
         name: "controls",
         columns: "key, value, version, actor, at, seal",
-        n_columns: 6,
         key: "key",
         is_whole: super::leases::is_whole_control,
     },
 ];
 
 /// Copies every row that is still what was written.
-fn salvage(old: &Connection, path: &Utf8Path, new: &mut Connection) -> Result<(), StoreError> {
+fn salvage(old: &Connection, path: &Utf8Path, new: &mut Connection) -> Result<()> {
     match open::check_format(old, path, open::FORMAT, BUSY) {
         Ok(_) | Err(StoreError::Damaged { .. }) => {}
         Err(error) => return Err(error),
@@ -206,10 +196,10 @@ fn copy(
     let Table {
         name,
         columns,
-        n_columns,
         key,
         is_whole,
     } = *table;
+    let n_columns = columns.split(", ").count();
     let marks = vec!["?"; n_columns].join(", ");
     let mut insert = new.prepare(&format!(
         "INSERT OR IGNORE INTO {name} ({columns}) VALUES ({marks})"
@@ -478,8 +468,8 @@ fn failed(path: &Utf8Path) -> impl Fn(io::Error) -> StoreError {
     }
 }
 
-/// Copies the damaged file and its log under a name of their own; the name, if there was a file.
-fn keep_damaged(path: &Utf8Path) -> Result<Option<Utf8PathBuf>, StoreError> {
+/// Copies the damaged file and its log under a new name, and gives the name if there was a file.
+fn keep_damaged(path: &Utf8Path) -> Result<Option<Utf8PathBuf>> {
     if !path.exists() {
         return Ok(None);
     }
@@ -492,7 +482,7 @@ fn keep_damaged(path: &Utf8Path) -> Result<Option<Utf8PathBuf>, StoreError> {
 }
 
 /// Copies a file and its log, so that they are on the disk.
-fn copy_files(from: &Utf8Path, to: &Utf8Path) -> Result<(), StoreError> {
+fn copy_files(from: &Utf8Path, to: &Utf8Path) -> Result<()> {
     remove_files(to);
     for part in PARTS {
         let source = format!("{from}{part}");
@@ -515,7 +505,7 @@ fn remove_files(path: &Utf8Path) {
 
 /// Gives a file the first pages of a new store: those that say which tables there are and where they begin. They are those of the
 /// first format: later steps leave the tables that hold the truth where they are, and what they add is derived.
-fn patch_schema(path: &Utf8Path) -> Result<(), StoreError> {
+fn patch_schema(path: &Utf8Path) -> Result<()> {
     let fresh = Utf8PathBuf::from(format!("{path}.fresh"));
     remove_files(&fresh);
     let mut connection = open::connect(&fresh, Purpose::Make, BUSY)?;
@@ -560,7 +550,7 @@ fn close(connection: Connection) -> Result<(), Failed> {
 }
 
 /// Puts a file in the place of another in one step.
-fn replace(path: &Utf8Path, new: &Utf8Path) -> Result<(), StoreError> {
+fn replace(path: &Utf8Path, new: &Utf8Path) -> Result<()> {
     // A log that is left behind would be applied to the new file, so it goes first. It was copied before.
     for suffix in ["-wal", "-shm"] {
         drop(fs::remove_file(format!("{path}{suffix}")));

@@ -7,20 +7,51 @@ use beads_ralph_core::bead::{BeadId, Timestamp};
 use beads_ralph_core::issue::{
     Claim, Comment, Condition, Event, EventKind, Facts, Fence, Issue, Query, Record,
 };
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, Params, Row, params};
 use serde::Serialize;
 use serde_json::Value;
 use twox_hash::XxHash3_64;
 
 use super::batch::State;
 use super::facts;
-use super::failure::{Failed, Fault};
+use super::failure::{Fault, Result};
 
 /// The query that [`record`] reads, for a caller that adds conditions.
 pub(super) const RECORD: &str = "SELECT i.id, i.document, i.version, i.fence, i.n_comments, i.blocked, i.seal, c.claim, c.seal \
     FROM issues i LEFT JOIN claims c ON c.issue_id = i.id";
 const RECORD_BY_ID: &str = "SELECT i.id, i.document, i.version, i.fence, i.n_comments, i.blocked, i.seal, c.claim, c.seal \
     FROM issues i LEFT JOIN claims c ON c.issue_id = i.id WHERE i.id = ?1";
+
+/// Runs a statement that answers nothing.
+pub(super) fn run(connection: &Connection, sql: &str, values: impl Params) -> Result<()> {
+    connection.prepare_cached(sql)?.execute(values)?;
+    Ok(())
+}
+
+/// Reads every row of an answer.
+pub(super) fn collect<T>(
+    connection: &Connection,
+    sql: &str,
+    values: impl Params,
+    mut read: impl FnMut(&Row<'_>) -> Result<T>,
+) -> Result<Vec<T>> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(values)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(read(row)?);
+    }
+    Ok(found)
+}
+
+/// The ids in the first column of an answer.
+pub(super) fn ids(connection: &Connection, sql: &str, values: impl Params) -> Result<Vec<BeadId>> {
+    let id = |row: &Row<'_>| Ok(BeadId::parse(&row.get::<_, String>(0)?).ok());
+    Ok(collect(connection, sql, values, id)?
+        .into_iter()
+        .flatten()
+        .collect())
+}
 
 /// Words that the text of a document must have for the issue to be wanted, which is seen faster than the document is read.
 pub(super) struct Sought {
@@ -74,12 +105,12 @@ impl Sought {
     }
 }
 
-/// The record of an id, unless its document lacks what is sought. The facts about an issue that is not there are damage.
+/// The record of an id, unless its document lacks what is sought. The facts about a missing issue are damage.
 pub(super) fn load_if(
     connection: &Connection,
     id: &BeadId,
     sought: &Sought,
-) -> Result<Option<Record>, Failed> {
+) -> Result<Option<Record>> {
     let mut statement = connection.prepare_cached(RECORD_BY_ID)?;
     let mut rows = statement.query([id.as_str()])?;
     let row = rows.next()?;
@@ -88,23 +119,28 @@ pub(super) fn load_if(
     if !sought.may_be_in(document) {
         return Ok(None);
     }
+    record_of(row, id).map(Some)
+}
+
+/// The record of an id; a damaged index can lead to another row than the one that was asked for.
+fn record_of(row: &Row<'_>, id: &BeadId) -> Result<Record> {
     let record = record(row)?;
     if record.issue.id() == id {
-        Ok(Some(record))
+        Ok(record)
     } else {
         Err(Fault::row("issues", id.as_str()))
     }
 }
 
 /// Reads a record and compares it with its seals.
-pub(super) fn record(row: &Row<'_>) -> Result<Record, Failed> {
+pub(super) fn record(row: &Row<'_>) -> Result<Record> {
     let record = unclaimed_record(row)?;
     let claim = claim(row, record.issue.id().as_str())?;
     Ok(Record { claim, ..record })
 }
 
 /// The same, without looking at who holds it.
-pub(super) fn unclaimed_record(row: &Row<'_>) -> Result<Record, Failed> {
+pub(super) fn unclaimed_record(row: &Row<'_>) -> Result<Record> {
     let id: &str = row.get_ref(0)?.as_str().map_err(Fault::of_column)?;
     let document = row.get_ref(1)?.as_str().map_err(Fault::of_column)?;
     let (version, fence, n_comments): (i64, i64, i64) = (row.get(2)?, row.get(3)?, row.get(4)?);
@@ -129,7 +165,7 @@ pub(super) fn unclaimed_record(row: &Row<'_>) -> Result<Record, Failed> {
     })
 }
 
-fn claim(row: &Row<'_>, id: &str) -> Result<Option<Claim>, Failed> {
+fn claim(row: &Row<'_>, id: &str) -> Result<Option<Claim>> {
     let Some(text) = row.get_ref(7)?.as_str_or_null().map_err(Fault::of_column)? else {
         return Ok(None);
     };
@@ -164,31 +200,19 @@ fn issue_seal(id: &str, document: &str, numbers: [i64; 3], is_blocked: bool) -> 
 }
 
 /// Whether there is a row for an id.
-pub(super) fn exists(connection: &Connection, id: &BeadId) -> Result<bool, Failed> {
+pub(super) fn exists(connection: &Connection, id: &BeadId) -> Result<bool> {
     let mut statement = connection.prepare_cached("SELECT 1 FROM issues WHERE id = ?1")?;
     Ok(statement.exists([id.as_str()])?)
 }
 
-/// The record of an id.
-pub(super) fn load(connection: &Connection, id: &BeadId) -> Result<Option<Record>, Failed> {
+pub(super) fn load(connection: &Connection, id: &BeadId) -> Result<Option<Record>> {
     let mut statement = connection.prepare_cached(RECORD_BY_ID)?;
     let mut rows = statement.query([id.as_str()])?;
-    match rows.next()? {
-        Some(row) => {
-            let record = record(row)?;
-            // A damaged index can lead to another row than the one that was asked for.
-            if record.issue.id() == id {
-                Ok(Some(record))
-            } else {
-                Err(Fault::row("issues", id.as_str()))
-            }
-        }
-        None => Ok(None),
-    }
+    rows.next()?.map(|row| record_of(row, id)).transpose()
 }
 
 /// Writes an issue's row, and the facts about it.
-pub(super) fn put_issue(connection: &Connection, record: &State<'_>) -> Result<(), Failed> {
+pub(super) fn put_issue(connection: &Connection, record: &State<'_>) -> Result<()> {
     let issue = &*record.issue;
     let id = issue.id().as_str();
     let document = serde_json::to_string(issue.document()).map_err(|_| Fault::row("issues", id))?;
@@ -214,11 +238,7 @@ pub(super) fn put_issue(connection: &Connection, record: &State<'_>) -> Result<(
 }
 
 /// Changes nothing of an issue but whether it is held back.
-pub(super) fn put_blocked(
-    connection: &Connection,
-    id: &BeadId,
-    is_blocked: bool,
-) -> Result<(), Failed> {
+pub(super) fn put_blocked(connection: &Connection, id: &BeadId, is_blocked: bool) -> Result<()> {
     let mut read = connection.prepare_cached("SELECT seal FROM issues WHERE id = ?1")?;
     let sealed: i64 = read.query_row([id.as_str()], |row| row.get(0))?;
     let mut write =
@@ -233,15 +253,13 @@ pub(super) fn put_derived(
     connection: &Connection,
     before: Option<&Issue>,
     after: &Issue,
-) -> Result<(), Failed> {
+) -> Result<()> {
     let id = after.id().as_str();
     let labels_of = |issue: &Issue| issue.labels().map(str::to_owned).collect::<Vec<_>>();
     let labels = labels_of(after);
     if before.map(labels_of).unwrap_or_default() != labels {
         if before.is_some() {
-            connection
-                .prepare_cached("DELETE FROM labels WHERE issue_id = ?1")?
-                .execute([id])?;
+            run(connection, "DELETE FROM labels WHERE issue_id = ?1", [id])?;
         }
         let mut insert = connection
             .prepare_cached("INSERT OR IGNORE INTO labels (issue_id, label) VALUES (?1, ?2)")?;
@@ -252,9 +270,7 @@ pub(super) fn put_derived(
     let edges = after.dependencies();
     if before.map(Issue::dependencies).unwrap_or_default() != edges {
         if before.is_some() {
-            connection
-                .prepare_cached("DELETE FROM edges WHERE issue_id = ?1")?
-                .execute([id])?;
+            run(connection, "DELETE FROM edges WHERE issue_id = ?1", [id])?;
         }
         let mut insert = connection
             .prepare_cached("INSERT INTO edges (issue_id, target, kind) VALUES (?1, ?2, ?3)")?;
@@ -266,7 +282,7 @@ pub(super) fn put_derived(
 }
 
 /// Removes everything of an issue but its history.
-pub(super) fn remove(connection: &Connection, id: &BeadId) -> Result<(), Failed> {
+pub(super) fn remove(connection: &Connection, id: &BeadId) -> Result<()> {
     for statement in [
         "DELETE FROM facts WHERE id = ?1",
         "DELETE FROM fields WHERE issue_id = ?1",
@@ -276,15 +292,13 @@ pub(super) fn remove(connection: &Connection, id: &BeadId) -> Result<(), Failed>
         "DELETE FROM claims WHERE issue_id = ?1",
         "DELETE FROM issues WHERE id = ?1",
     ] {
-        connection
-            .prepare_cached(statement)?
-            .execute([id.as_str()])?;
+        run(connection, statement, [id.as_str()])?;
     }
     Ok(())
 }
 
 /// The latest event of an issue that need not be there any more.
-pub(super) fn last_of(connection: &Connection, id: &BeadId) -> Result<Option<Event>, Failed> {
+pub(super) fn last_of(connection: &Connection, id: &BeadId) -> Result<Option<Event>> {
     let sql = format!("{EVENT} WHERE issue_id = ?1 ORDER BY version DESC LIMIT 1");
     let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query([id.as_str()])?;
@@ -292,35 +306,23 @@ pub(super) fn last_of(connection: &Connection, id: &BeadId) -> Result<Option<Eve
 }
 
 /// Writes or removes the claim of an issue.
-pub(super) fn put_claim(
-    connection: &Connection,
-    id: &BeadId,
-    claim: Option<&Claim>,
-) -> Result<(), Failed> {
+pub(super) fn put_claim(connection: &Connection, id: &BeadId, claim: Option<&Claim>) -> Result<()> {
     let id = id.as_str();
     let Some(claim) = claim else {
-        connection
-            .prepare_cached("DELETE FROM claims WHERE issue_id = ?1")?
-            .execute([id])?;
-        return Ok(());
+        return run(connection, "DELETE FROM claims WHERE issue_id = ?1", [id]);
     };
     let text = serde_json::to_string(claim).map_err(|_| Fault::row("claims", id))?;
     let sealed = claim_seal(id, &text);
-    connection
-        .prepare_cached(
-            "INSERT OR REPLACE INTO claims (issue_id, claim, seal) VALUES (?1, ?2, ?3)",
-        )?
-        .execute(params![id, text, sealed])?;
-    Ok(())
+    let sql = "INSERT OR REPLACE INTO claims (issue_id, claim, seal) VALUES (?1, ?2, ?3)";
+    run(connection, sql, params![id, text, sealed])
 }
 
-/// Appends a comment.
 pub(super) fn put_comment(
     connection: &Connection,
     id: &BeadId,
     number: usize,
     comment: &Comment,
-) -> Result<(), Failed> {
+) -> Result<()> {
     let number = i64::try_from(number).unwrap_or(i64::MAX);
     let text = comment.to_value().to_string();
     let sealed = seal(
@@ -331,12 +333,8 @@ pub(super) fn put_comment(
             Part::Text(&text),
         ],
     );
-    connection
-        .prepare_cached(
-            "INSERT INTO comments (issue_id, number, record, seal) VALUES (?1, ?2, ?3, ?4)",
-        )?
-        .execute(params![id.as_str(), number, text, sealed])?;
-    Ok(())
+    let sql = "INSERT INTO comments (issue_id, number, record, seal) VALUES (?1, ?2, ?3, ?4)";
+    run(connection, sql, params![id.as_str(), number, text, sealed])
 }
 
 /// The comments of an issue, oldest first. One that is missing is damage: the issue says how many there are.
@@ -344,15 +342,11 @@ pub(super) fn comments(
     connection: &Connection,
     id: &BeadId,
     expected: usize,
-) -> Result<Vec<Comment>, Failed> {
-    let mut statement = connection.prepare_cached(
-        "SELECT number, record, seal FROM comments WHERE issue_id = ?1 ORDER BY number",
-    )?;
-    let mut rows = statement.query([id.as_str()])?;
-    let mut comments = Vec::with_capacity(expected.min(1024));
-    while let Some(row) = rows.next()? {
-        comments.push(comment(row, id.as_str(), 0)?);
-    }
+) -> Result<Vec<Comment>> {
+    let sql = "SELECT number, record, seal FROM comments WHERE issue_id = ?1 ORDER BY number";
+    let comments = collect(connection, sql, [id.as_str()], |row| {
+        comment(row, id.as_str(), 0)
+    })?;
     if comments.len() == expected {
         Ok(comments)
     } else {
@@ -361,7 +355,7 @@ pub(super) fn comments(
 }
 
 /// Reads a comment from three columns that start at an index.
-pub(super) fn comment(row: &Row<'_>, id: &str, first: usize) -> Result<Comment, Failed> {
+pub(super) fn comment(row: &Row<'_>, id: &str, first: usize) -> Result<Comment> {
     let number: i64 = row.get(first)?;
     let text = row.get_ref(first + 1)?.as_str().map_err(Fault::of_column)?;
     let sealed: i64 = row.get(first + 2)?;
@@ -388,17 +382,13 @@ pub(super) struct NewEvent {
 }
 
 /// A value as it is kept.
-pub(super) fn json(value: &impl Serialize) -> Result<String, Failed> {
+pub(super) fn json(value: &impl Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(|_| Fault::row("events", "that was to be written"))
 }
 
-/// The number of the latest event.
-pub(super) fn last_event(connection: &Connection) -> Result<i64, Failed> {
+pub(super) fn last_event(connection: &Connection) -> Result<i64> {
     let mut statement = connection.prepare_cached("SELECT max(number) FROM events")?;
-    let last: Option<i64> = statement
-        .query_row([], |row| row.get(0))
-        .optional()?
-        .flatten();
+    let last: Option<i64> = statement.query_row([], |row| row.get(0))?;
     Ok(last.unwrap_or(0))
 }
 
@@ -409,7 +399,7 @@ pub(super) fn put_event(
     event: &NewEvent,
     actor: &str,
     at: &Timestamp,
-) -> Result<(), Failed> {
+) -> Result<()> {
     let columns = EventColumns {
         number,
         issue: event.issue.as_str(),
@@ -420,12 +410,11 @@ pub(super) fn put_event(
         before: &event.before,
         after: &event.after,
     };
-    connection
-        .prepare_cached(
-            "INSERT INTO events (number, issue_id, version, at, actor, kind, before, after, seal) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-        )?
-        .execute(params![
+    run(
+        connection,
+        "INSERT INTO events (number, issue_id, version, at, actor, kind, before, after, seal) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        params![
             number,
             columns.issue,
             columns.version,
@@ -435,8 +424,8 @@ pub(super) fn put_event(
             columns.before,
             columns.after,
             columns.seal(),
-        ])?;
-    Ok(())
+        ],
+    )
 }
 
 struct EventColumns<'a> {
@@ -473,7 +462,7 @@ pub(super) const EVENT: &str =
     "SELECT number, issue_id, version, at, actor, kind, before, after, seal FROM events";
 
 /// Reads an event and compares it with its seal.
-pub(super) fn event(row: &Row<'_>) -> Result<Event, Failed> {
+pub(super) fn event(row: &Row<'_>) -> Result<Event> {
     let number: i64 = row.get(0)?;
     let damaged = || Fault::row("events", &number.to_string());
     let text = |index: usize| row.get_ref(index)?.as_str().map_err(Fault::of_column);
@@ -498,7 +487,7 @@ pub(super) fn event(row: &Row<'_>) -> Result<Event, Failed> {
         version: columns.version.cast_unsigned(),
         at: Timestamp::parse(columns.at).map_err(|_| damaged())?,
         actor: columns.actor.to_owned(),
-        kind: EventKind::parse(columns.kind).ok_or_else(damaged)?,
+        kind: EventKind::known(columns.kind).ok_or_else(damaged)?,
         before: facts(columns.before)?,
         after: facts(columns.after)?,
     })
@@ -510,34 +499,24 @@ pub(super) fn events(
     issue: Option<&BeadId>,
     after: u64,
     limit: usize,
-) -> Result<Vec<Event>, Failed> {
-    let filter = if issue.is_some() {
-        "issue_id = ?3"
-    } else {
-        "?3 IS NULL"
-    };
-    let order = if issue.is_some() {
-        "issue_id, version"
-    } else {
-        "number"
+) -> Result<Vec<Event>> {
+    let (filter, order) = match issue {
+        Some(_) => ("issue_id = ?3", "issue_id, version"),
+        None => ("?3 IS NULL", "number"),
     };
     let sql = format!("{EVENT} WHERE number > ?1 AND {filter} ORDER BY {order} LIMIT ?2");
-    let mut statement = connection.prepare_cached(&sql)?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let after = i64::try_from(after).unwrap_or(i64::MAX);
-    let mut rows = statement.query(params![after, limit, issue.map(BeadId::as_str)])?;
-    let mut events = Vec::new();
-    while let Some(row) = rows.next()? {
+    let values = params![after, limit, issue.map(BeadId::as_str)];
+    collect(connection, &sql, values, |row| {
         let event = event(row)?;
         if issue.is_some_and(|issue| event.issue != *issue) {
             return Err(Fault::row("events", &event.number.to_string()));
         }
-        events.push(event);
-    }
-    Ok(events)
+        Ok(event)
+    })
 }
 
-/// A value of a row.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Part<'a> {
     Text(&'a str),

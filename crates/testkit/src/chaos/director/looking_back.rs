@@ -1,8 +1,8 @@
 //! What is looked at after decisions and at the end, and the words for it.
 
 use super::{
-    Action, AgentReport, Answer, Director, Effect, Event, Happening, MAX_CALM_STARTS, Model,
-    Outcome, Play, QaStatus, Recorded, RunFile, Source, Status, Trouble, launches, laws, replay,
+    Action, AgentReport, Answer, Director, Effect, Event, Happening, MAX_CALM_STARTS, Outcome,
+    Play, QaStatus, Recorded, RunFile, Source, Status, Trouble, WorldModel, launches, laws, replay,
 };
 
 impl Director<'_> {
@@ -96,7 +96,7 @@ pub(super) fn look_back_at(file: &RunFile) -> Option<String> {
     let round = Play {
         settings: file.head.settings.clone(),
         tasks: recorded.tasks(),
-        model: &Model::default(),
+        model: &WorldModel::default(),
         source: Source::Again(&recorded),
         seed: 0,
         began: recorded.began(),

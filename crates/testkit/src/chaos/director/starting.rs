@@ -1,4 +1,4 @@
-//! Processes begin, go on with what was left, die and are buried.
+//! Processes begin, resume interrupted runs, and die.
 
 use super::{
     Action, Arc, BTreeMap, Books, Caps, Director, Duration, Effect, Engine, Event, HOST, Happening,
@@ -7,7 +7,7 @@ use super::{
 };
 
 impl Director<'_> {
-    /// A process begins: it goes on with a run that was left, or begins one.
+    /// A process begins: it resumes an interrupted run, or begins one.
     pub(super) fn start(&mut self) {
         let me = self.n_started;
         let is_enough = !self.is_calm && me >= MAX_ROUGH_STARTS;
@@ -107,7 +107,7 @@ impl Director<'_> {
             Ok(engine) => Some(engine),
             Err(error) => {
                 self.world().violate(format!(
-                    "replay: a run that was left cannot be gone on with: {error}"
+                    "replay: an interrupted run cannot be resumed: {error}"
                 ));
                 None
             }
@@ -132,7 +132,7 @@ impl Director<'_> {
         let word = if self.runs[run].entries.is_empty() {
             "begins"
         } else {
-            "goes on with"
+            "resumes"
         };
         self.world().say(|| format!("p{me} {word} {id}"));
     }
@@ -188,7 +188,7 @@ impl Director<'_> {
         }
         {
             let mut world = self.world();
-            world.say(|| format!("p{me} gives up: {why}"));
+            world.say(|| format!("p{me} stops: {why}"));
             world.lives[me].is_alive = false;
         }
         self.bury(me);

@@ -7,7 +7,7 @@ use beads_ralph_core::diag::{ErrorCode, sort_by_place};
 use beads_ralph_core::engine::{Event, IntegrationMode, Settings, Task};
 use beads_ralph_core::gate::Gates;
 use beads_ralph_core::issue::{Abandoned, Claim, Entry, Query, StatusFilter};
-use beads_ralph_core::simulate::{Lessons, Model, Recorded};
+use beads_ralph_core::simulate::{Lessons, Recorded, WorldModel};
 use beads_ralph_runtime::app::beads::Beads;
 use beads_ralph_runtime::app::plan::{PlanInput, PlanOptions};
 use beads_ralph_runtime::config::{self, Config};
@@ -33,7 +33,7 @@ const MAX_RUNS: usize = 20;
 pub(super) struct Work {
     pub(super) tasks: Vec<Task>,
     pub(super) settings: Settings,
-    pub(super) model: Model,
+    pub(super) model: WorldModel,
     /// How many runs of agents the model is learned from.
     pub(super) n_learned: usize,
     /// Whether none of these said what it cost.
@@ -74,7 +74,7 @@ pub(super) fn read(args: &SimulateArgs, global: &Global, ui: &Ui) -> Result<Work
             (tasks, settings(&config), None)
         }
     };
-    let mut model = Model::default();
+    let mut model = WorldModel::default();
     lessons.apply(&mut model);
     said(&args.model, &mut model);
     Ok(Work {
@@ -221,7 +221,7 @@ fn learn(beads: &Beads, rules: &Rules, lessons: &mut Lessons) -> Result<(), Fail
 }
 
 /// Puts what was given in the place of what was learned or guessed.
-fn said(args: &ModelArgs, model: &mut Model) {
+fn said(args: &ModelArgs, model: &mut WorldModel) {
     if let Some(time) = &args.dev_minutes {
         model.developer.time_ms = time.clone();
         model.developers.clear();

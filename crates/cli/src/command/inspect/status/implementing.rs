@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::implement::linked_source;
 use beads_ralph_core::issue::{Query, Record, Standing};
-use beads_ralph_core::molecule::{Molecule, Place, Step};
+use beads_ralph_core::molecule::{Molecule, Step, StepState};
 use beads_ralph_core::vocabulary::label;
 use beads_ralph_runtime::app::beads::Beads;
 use beads_ralph_runtime::app::molecules;
@@ -86,7 +86,7 @@ impl Implementing {
             "to be merged"
         } else if self.molecule.is_none() {
             "not begun"
-        } else if self.place == Some(Place::Current.as_str()) {
+        } else if self.place == Some(StepState::Current.as_str()) {
             "working"
         } else {
             "between stages"

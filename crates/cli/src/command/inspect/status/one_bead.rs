@@ -112,7 +112,7 @@ struct OneBead<'b> {
 
 #[derive(Serialize)]
 struct Execution<'r> {
-    kind: records::Kind,
+    kind: records::AgentKind,
     attempt: u64,
     agent: &'r str,
     model: Option<&'r str>,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use beads_ralph_core::agent::{
-    Budget, Call, Context, Outcome, Part, Permissions, Session, Spent, Status, Tokens,
+    AgentRole, Budget, Call, Context, Outcome, Permissions, Session, SpentSoFar, Status, Tokens,
 };
 use beads_ralph_core::bead::{AgentPath, AgentSpec, Model, Role};
 use beads_ralph_core::diag::ErrorCode;
@@ -156,7 +156,7 @@ impl<'a> AgentWorker<'a> {
             context: Context {
                 bead: task.bead.id.clone(),
                 sprint: self.sprint.clone(),
-                part: Part::Dev,
+                role: AgentRole::Dev,
                 attempt: task.iteration,
                 agent: Some(self.name().to_owned()),
                 worktree: self.root.to_string(),
@@ -280,7 +280,7 @@ struct Heard<'a> {
 }
 
 impl Observer for Heard<'_> {
-    fn seen(&mut self, activity: Option<&str>, _: Option<&str>, _: &Spent) {
+    fn seen(&mut self, activity: Option<&str>, _: Option<&str>, _: &SpentSoFar) {
         self.doing = activity.map(str::to_owned);
     }
 

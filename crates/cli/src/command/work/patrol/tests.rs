@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use beads_ralph_core::patrol::Watched;
+use beads_ralph_core::patrol::PatrolCheck;
 use beads_ralph_runtime::store::StoreError;
 
 use super::*;
@@ -10,7 +10,7 @@ use super::*;
 fn filed() -> Report {
     Report {
         check: Check {
-            watched: Watched::Unit,
+            watched: PatrolCheck::Unit,
             command: "false".to_owned(),
         },
         reason: Some("why".to_owned()),

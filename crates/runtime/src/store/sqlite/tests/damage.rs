@@ -44,7 +44,7 @@ fn the_history_is_only_ever_appended_to() {
 }
 
 #[test]
-fn what_is_derived_wrongly_shows_nothing_wrong_and_is_found_and_mended() {
+fn what_is_derived_wrongly_shows_nothing_wrong_and_is_found_and_repaired() {
     for change in [
         "UPDATE facts SET status = 'closed' WHERE id = 'a'",
         "UPDATE facts SET priority = 4 WHERE id = 'a'",
@@ -93,8 +93,8 @@ fn what_is_derived_wrongly_shows_nothing_wrong_and_is_found_and_mended() {
         drop(store);
         let report = check(&place.path, AT_ONCE).unwrap();
         assert!(!report.is_healthy(), "{change}");
-        let mended = repair(&place.path, BTreeMap::new(), by(), AT_ONCE);
-        assert!(mended.unwrap().is_some(), "{change}");
+        let repaired = repair(&place.path, BTreeMap::new(), by(), AT_ONCE);
+        assert!(repaired.unwrap().is_some(), "{change}");
         let report = check(&place.path, AT_ONCE).unwrap();
         assert_eq!(report.findings, Vec::<String>::new(), "{change}");
         let store = SqliteStore::open(&place.path).unwrap();

@@ -35,15 +35,8 @@ fn a_newer_format_is_refused_and_the_file_untouched() {
     drop(raw);
     let before = std::fs::read(&place.path).unwrap();
     for error in refusals(&place.path) {
-        let is_too_new = matches!(
-            error,
-            StoreError::TooNew {
-                found: 99,
-                known: FORMAT,
-                ..
-            }
-        );
-        assert!(is_too_new, "{error:?}");
+        let formats = format!("has format 99; this program knows formats up to {FORMAT}");
+        assert!(error.to_string().contains(&formats), "{error:?}");
         assert_eq!(error.code(), ErrorCode::IoPermissionDenied);
     }
     assert_eq!(std::fs::read(&place.path).unwrap(), before);

@@ -181,13 +181,13 @@ fn a_check_sees_one_state_while_others_write() {
 }
 
 #[test]
-fn a_store_that_is_whole_is_not_mended() {
+fn a_store_that_is_whole_is_not_repaired() {
     let place = place();
     let store = filled(&place.path);
     let before = contents(&store).unwrap();
     drop(store);
-    let mended = repair(&place.path, BTreeMap::new(), by(), AT_ONCE).unwrap();
-    assert_eq!(mended, None);
+    let repaired = repair(&place.path, BTreeMap::new(), by(), AT_ONCE).unwrap();
+    assert_eq!(repaired, None);
     let directory = place.path.parent().unwrap().read_dir_utf8().unwrap();
     let kept = directory.filter(|entry| {
         let name = entry.as_ref().unwrap().file_name();

@@ -6,15 +6,16 @@ use jsonc_parser::ast::{ObjectProp, Value};
 use jsonc_parser::common::Ranged as _;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
-use super::{MAX_DEPTH, Node, Tree, Unreadable};
+use super::{Entry, MAX_DEPTH, Node, Tree, Unreadable};
 use crate::text::{Span, Spanned};
 
-pub(super) fn parse(text: &str) -> Result<Node, Unreadable> {
+/// Reads a text.
+pub fn parse(text: &str) -> Result<Node, Unreadable> {
     if let Err(error) = serde_json::from_str::<serde_json::Value>(text) {
         let place = offset(text, error.line(), error.column());
         return Err(Unreadable::new(
             Span::at(place),
-            format!("this is no JSON: {error}"),
+            format!("invalid JSON: {error}"),
         ));
     }
     let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
@@ -25,7 +26,7 @@ pub(super) fn parse(text: &str) -> Result<Node, Unreadable> {
         Err(error) => {
             let range = error.range();
             let place = Span::new(range.start, range.end);
-            Err(Unreadable::new(place, format!("this is no JSON: {error}")))
+            Err(Unreadable::new(place, format!("invalid JSON: {error}")))
         }
     }
 }
@@ -61,7 +62,7 @@ fn node(value: Value<'_>, depth: usize) -> Result<Node, Unreadable> {
 }
 
 fn entries(properties: Vec<ObjectProp<'_>>, depth: usize) -> Result<Tree, Unreadable> {
-    let mut entries: Vec<(Spanned<String>, Node)> = Vec::with_capacity(properties.len());
+    let mut entries: Vec<Entry> = Vec::with_capacity(properties.len());
     let mut keys = std::collections::HashSet::new();
     for property in properties {
         let span = Span::new(property.name.start(), property.name.end());
@@ -100,7 +101,7 @@ mod tests {
     fn what_is_no_json_has_a_place() {
         for (text, at) in [("{\"a\": }", 6), ("{\n \"é\": 1,\n}", 13), ("", 0)] {
             let error = parse(text).unwrap_err();
-            assert!(error.message.starts_with("this is no JSON"), "{error:?}");
+            assert!(error.message.starts_with("invalid JSON"), "{error:?}");
             assert!(error.span.start() <= at + 1, "{text}: {error:?}");
         }
         let twice = parse("{\"a\": 1, \"a\": 2}").unwrap_err();

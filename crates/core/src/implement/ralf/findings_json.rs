@@ -1,111 +1,11 @@
-//! What a reviewer answers: findings, each with its severity.
+//! The JSON of a reviewer's answer: its schema, and how it is read.
 
-use serde::Serialize;
 use serde_json::{Value, json};
 
-crate::text::word_enum! {
-    /// How bad a finding is.
-    #[derive(PartialOrd, Ord)]
-    pub enum Severity {
-        /// It stops all further work.
-        Blocking = "blocking",
-        /// It must be fixed before use.
-        Critical = "critical",
-        /// It should be fixed.
-        Major = "major",
-        /// Everything else.
-        Minor = "minor",
-    }
-}
-
-impl Severity {
-    /// Reads a reviewer's word; `nit` is minor, and case does not matter.
-    pub fn read(text: &str) -> Option<Self> {
-        match text.trim().to_ascii_lowercase().as_str() {
-            "nit" => Some(Self::Minor),
-            word => Self::parse(word),
-        }
-    }
-}
-
-/// How many findings of each kind there are.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Counts {
-    /// Blocking ones.
-    pub blocking: u32,
-    /// Critical ones.
-    pub critical: u32,
-    /// Major ones.
-    pub major: u32,
-    /// Minor ones.
-    pub minor: u32,
-}
-
-impl Counts {
-    /// Counts findings.
-    pub fn of(severities: impl IntoIterator<Item = Severity>) -> Self {
-        let mut counts = Self::default();
-        for severity in severities {
-            let count = match severity {
-                Severity::Blocking => &mut counts.blocking,
-                Severity::Critical => &mut counts.critical,
-                Severity::Major => &mut counts.major,
-                Severity::Minor => &mut counts.minor,
-            };
-            *count = count.saturating_add(1);
-        }
-        counts
-    }
-
-    /// Whether something must be mended.
-    pub fn rejects(&self) -> bool {
-        self.blocking > 0 || self.critical > 0
-    }
-
-    /// Both together.
-    #[must_use]
-    pub fn plus(self, other: Self) -> Self {
-        Self {
-            blocking: self.blocking.saturating_add(other.blocking),
-            critical: self.critical.saturating_add(other.critical),
-            major: self.major.saturating_add(other.major),
-            minor: self.minor.saturating_add(other.minor),
-        }
-    }
-
-    /// As notes have it.
-    pub fn to_note(&self) -> String {
-        format!(
-            "blocking:{},critical:{},major:{},minor:{}",
-            self.blocking, self.critical, self.major, self.minor
-        )
-    }
-}
+use super::{Counts, Finding, Findings, Severity};
 
 /// The most findings of one review that are kept; a reviewer that finds more has found enough.
 const MAX_FINDINGS: usize = 200;
-
-/// Something that a reviewer found.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    /// How bad it is.
-    pub severity: Severity,
-    /// In a line.
-    pub title: String,
-    /// In full.
-    pub detail: String,
-    /// Where, if it is somewhere.
-    pub file: Option<String>,
-}
-
-/// What a reviewer said.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Findings {
-    /// What it found, the worst first.
-    pub list: Vec<Finding>,
-    /// What it says about the whole.
-    pub summary: String,
-}
 
 impl Findings {
     /// How many there are of each kind.
@@ -113,7 +13,7 @@ impl Findings {
         Counts::of(self.list.iter().map(|finding| finding.severity))
     }
 
-    /// Reads an answer; nothing when it is no review. A severity that nobody knows makes it none, because it might have been the worst.
+    /// Reads an answer; `None` if it is not a review. An unknown severity makes the whole answer unusable, because it might be the worst.
     pub fn read(answer: &Value) -> Option<Self> {
         let items = answer.get("findings")?.as_array()?;
         let mut list =

@@ -1,23 +1,116 @@
-//! What every keeper of issues keeps of a document, in one form.
+//! Documents as JSON: how large they may be, how parts of them are changed, and whether two of them say the same.
 //!
-//! Two documents with the same essence say the same, though the one has a null where the other has nothing, labels and edges
-//! stand in another order, a time has fractions of a second, or a number has another number of digits. The moment of the last
-//! change is left out: each keeper has its own clock.
+//! Two documents are compared by their essence: one may have a null where the other has nothing, labels and edges in another order, a
+//! time with fractions of a second, or a number with other digits. The time of the last change is left out: each keeper has its
+//! own clock.
 
 use serde_json::{Map, Value, json};
 
 use super::model::Issue;
-use crate::bead::Timestamp;
+use crate::bead::{Invalid, Timestamp};
+use crate::vocabulary::{IssueType, Status, field};
+
+/// The document of an issue.
+pub type Document = Map<String, Value>;
+
+/// The most that a document may hold, counted in bytes of its texts and numbers.
+pub const MAX_DOCUMENT_BYTES: usize = 8 * 1024 * 1024;
+
+/// The deepest nesting of a document, which every JSON reader can follow.
+pub const MAX_DOCUMENT_DEPTH: usize = 100;
+
+/// A text of a document.
+pub(super) fn text<'d>(document: &'d Document, key: &str) -> Option<&'d str> {
+    document.get(key).and_then(Value::as_str)
+}
+
+/// Whether a document says that the issue is closed.
+pub(super) fn is_closed(document: &Document) -> bool {
+    text(document, field::STATUS).is_some_and(|status| status == Status::Closed)
+}
+
+/// The table under a key, made where there is none.
+pub(super) fn table<'d>(document: &'d mut Document, key: &str) -> &'d mut Document {
+    let slot = document.entry(key).or_insert(Value::Null);
+    if !slot.is_object() {
+        *slot = Value::Object(Map::new());
+    }
+    slot.as_object_mut().expect("it was just made an object")
+}
+
+/// The list under a key, made where there is none.
+pub(super) fn list<'d>(document: &'d mut Document, key: &str) -> &'d mut Vec<Value> {
+    let slot = document.entry(key).or_insert(Value::Null);
+    if !slot.is_array() {
+        *slot = Value::Array(Vec::new());
+    }
+    slot.as_array_mut().expect("it was just made a list")
+}
+
+/// Removes items of a list.
+pub(super) fn remove_items(document: &mut Document, key: &str, is_wanted: impl Fn(&Value) -> bool) {
+    if let Some(Value::Array(items)) = document.get_mut(key) {
+        items.retain(|item| !is_wanted(item));
+    }
+}
+
+/// Removes a key of the metadata.
+pub(super) fn remove_metadata(document: &mut Document, key: &str) {
+    if let Some(Value::Object(metadata)) = document.get_mut(field::METADATA) {
+        metadata.shift_remove(key);
+    }
+}
+
+/// Sets a value that is absent or null.
+pub(super) fn set_if_null(document: &mut Document, key: &str, value: impl Into<Value>) {
+    let slot = document.entry(key).or_insert(Value::Null);
+    if slot.is_null() {
+        *slot = value.into();
+    }
+}
+
+/// Removes what a document says of a lease. A lease ends with the claim that it belongs to.
+pub fn forget_lease(document: &mut Document) {
+    for field in field::LEASE {
+        document.shift_remove(field);
+    }
+}
+
+/// Whether a value can be kept and read again: not too big, not too deep. Walks without recursion.
+pub(super) fn check_size(document: &Value, max_depth: usize) -> Result<(), Invalid> {
+    let mut size = 0usize;
+    let mut open = vec![(document, 1usize)];
+    while let Some((value, depth)) = open.pop() {
+        if depth > max_depth {
+            return Err(Invalid::value(format!(
+                "the document is nested more than {max_depth} deep"
+            )));
+        }
+        size += match value {
+            Value::String(text) => text.len() + 3,
+            Value::Number(number) => number.as_str().len() + 1,
+            Value::Array(items) => {
+                open.extend(items.iter().map(|item| (item, depth + 1)));
+                2
+            }
+            Value::Object(map) => {
+                open.extend(map.values().map(|item| (item, depth + 1)));
+                map.keys().map(|key| key.len() + 4).sum()
+            }
+            Value::Null | Value::Bool(_) => 5,
+        };
+        if size > MAX_DOCUMENT_BYTES {
+            return Err(Invalid::value(format!(
+                "the document is larger than {} MiB",
+                MAX_DOCUMENT_BYTES / 1024 / 1024
+            )));
+        }
+    }
+    Ok(())
+}
 
 /// Fields that a keeper sets by its own clock.
-const OWN_CLOCK: [&str; 6] = [
-    "updated_at",
-    "started_at",
-    "closed_at",
-    "lease_expires_at",
-    "heartbeat_at",
-    "lease_granted_node",
-];
+const OWN_CLOCK: [&str; 3] = [field::UPDATED_AT, field::STARTED_AT, field::CLOSED_AT];
 
 /// What a keeper adds to a document that does not say it.
 const ADDED: [&str; 4] = ["created_at", "created_by", "owner", "close_reason"];
@@ -77,7 +170,7 @@ fn essence(issue: &Issue) -> Map<String, Value> {
     let mut essence = Map::new();
     for (key, value) in issue.document() {
         let value = match key.as_str() {
-            key if OWN_CLOCK.contains(&key) => continue,
+            key if OWN_CLOCK.contains(&key) || field::LEASE.contains(&key) => continue,
             "labels" => sorted(issue.labels().map(Value::from).collect()),
             "dependencies" => {
                 let edges = issue.dependencies().iter();
@@ -96,9 +189,9 @@ fn essence(issue: &Issue) -> Map<String, Value> {
     }
     // What is left out means the same as these.
     for (key, value) in [
-        ("status", json!("open")),
-        ("issue_type", json!("task")),
-        ("priority", json!(2)),
+        (field::STATUS, json!(Status::Open)),
+        (field::ISSUE_TYPE, json!(IssueType::Task)),
+        (field::PRIORITY, json!(2)),
     ] {
         essence.entry(key).or_insert(plain(&value));
     }

@@ -6,7 +6,8 @@ use ::toml::de::{DeTable, DeValue, Error};
 use super::{MAX_DEPTH, Node, Tree, Unreadable};
 use crate::text::{Span, Spanned};
 
-pub(super) fn parse(text: &str) -> Result<Node, Unreadable> {
+/// Reads a text.
+pub fn parse(text: &str) -> Result<Node, Unreadable> {
     let table = DeTable::parse(text).map_err(|error| unreadable(&error, text))?;
     let span = span(&table.span());
     Ok(Node {
