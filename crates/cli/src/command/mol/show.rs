@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 
 use beads_ralph_core::bead::BeadId;
 use beads_ralph_core::issue::{Blocker, expiry, is_expired};
-use beads_ralph_core::molecule::{Molecule, Place, Progress, Step};
+use beads_ralph_core::molecule::{Molecule, MoleculeProgress, Step, StepState};
 use beads_ralph_core::text::excerpt;
 use beads_ralph_core::vocabulary::field;
 use beads_ralph_runtime::app::beads::Beads;
@@ -67,7 +67,7 @@ struct Figures {
 }
 
 impl Figures {
-    fn of(progress: Progress) -> Self {
+    fn of(progress: MoleculeProgress) -> Self {
         Self {
             total: progress.total,
             done: progress.done,
@@ -309,7 +309,7 @@ fn ready_steps<'m>(
     let mut found = Vec::new();
     for molecule in molecules {
         for step in molecule.steps() {
-            let is_ready = step.place() == Place::Ready && startable.contains(step.id());
+            let is_ready = step.place() == StepState::Ready && startable.contains(step.id());
             // The step of a molecule that is part of another one belongs to both.
             if is_ready && seen.insert(step.id()) {
                 found.push((molecule, step));
