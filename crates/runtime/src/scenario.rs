@@ -86,7 +86,7 @@ mod tests {
         for (text, line, expected) in [
             (turn("shout: x"), "line 4", "unknown field `shout`"),
             (turn("cut: now"), "line 4", "unknown variant `now`"),
-            (turn("hang: 5"), "line 3", "'5' is no duration"),
+            (turn("hang: 5"), "line 3", "invalid duration '5'"),
             (turn("usage: {}"), "line 3", "turn 2: it does nothing"),
             ("rules: []\n".to_owned(), "", "at least one rule"),
             ("rule: []\n".to_owned(), "line 1", "unknown field `rule`"),

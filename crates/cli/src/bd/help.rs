@@ -53,14 +53,14 @@ fn unknown(call: &Call<'_>) {
 }
 
 /// The version of the real `bd` whose surface this is.
-pub(super) const BD_VERSION: &str = "1.3.0";
+pub(super) const VERSION_SERVED: &str = "1.3.0";
 
 /// Distinguishes our binary from the real one (Z-26).
 pub(super) const BUILD: &str = "beads-ralph";
 
 /// The version on one line.
 pub(super) fn version_line() -> String {
-    format!("bd version {BD_VERSION} ({BUILD})\n")
+    format!("bd version {VERSION_SERVED} ({BUILD})\n")
 }
 
 /// What there is.
@@ -146,7 +146,7 @@ fn version(call: &mut Call<'_>) -> Result<(), Refusal> {
     let units = Units::own().ok().filter(|_| is_project);
     call.output.value(VersionAnswer {
         build: BUILD,
-        version: BD_VERSION,
+        version: VERSION_SERVED,
         branch: units.and_then(|units| branch_of(Arc::new(units), &call.here)),
     })
 }

@@ -97,16 +97,17 @@ pub(crate) fn gates(global: &Global) -> Result<Gates, Failure> {
     Ok(gate::gates(&main_project()?, store)?)
 }
 
+#[derive(Serialize)]
+struct MayNotBegin<'d> {
+    bead: &'d str,
+    allowed: bool,
+    red: &'d [String],
+}
+
 /// That a bead may not be begun.
 pub(crate) fn refused(denied: &Denied, bead: &str) -> Failure {
     let id = excerpt(bead);
-    #[derive(Serialize)]
-    struct Results<'d> {
-        bead: &'d str,
-        allowed: bool,
-        red: &'d [String],
-    }
-    let results = Results {
+    let results = MayNotBegin {
         bead,
         allowed: false,
         red: &denied.red,
@@ -115,7 +116,7 @@ pub(crate) fn refused(denied: &Denied, bead: &str) -> Failure {
         .details(format!(
             "{id} is a feature, and no feature is begun while a gate is red"
         ))
-        .action("see `beads-ralph gate list` for what failed, mend it, then `beads-ralph gate run`")
+        .action("see `beads-ralph gate list` for what failed, fix it, then `beads-ralph gate run`")
         .with_results(results)
         .exit_with(1)
 }

@@ -184,7 +184,7 @@ fn z_22_a_check_that_cannot_be_run_anywhere_asks_a_person_and_no_agent() {
     let error = world.error_of("1.1a");
     assert!(
         error.contains("the checks could not be run: tool: Exit code 127 (expected 0); ")
-            && error.contains("look at the surroundings"),
+            && error.contains("look at the environment"),
         "{error}"
     );
     assert_eq!(n_calls(&world, "1.1a"), 2, "dev and QA: {:?}", world.log());

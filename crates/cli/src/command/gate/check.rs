@@ -92,7 +92,7 @@ fn known(
 
 /// What is said of a bead that may be started.
 #[derive(Serialize)]
-struct Allowed<'b> {
+struct MayBegin<'b> {
     bead: &'b str,
     allowed: bool,
     feature: bool,
@@ -125,7 +125,7 @@ fn one(name: &str, gates: &Gates, global: &Global, ui: &Ui) -> Result<(), Failur
         return Err(refused(&denied, id));
     }
     if ui.is_json() {
-        return ui.data(&Allowed {
+        return ui.data(&MayBegin {
             bead: id,
             allowed: true,
             feature: applicant.is_feature,

@@ -289,7 +289,7 @@ fn write(record: &Record, edits: Vec<Edit>, beads: &Beads) -> Write {
 
 /// What became of it, for programs.
 #[derive(Serialize)]
-struct Answer<'s> {
+struct Resolution<'s> {
     id: &'s BeadId,
     kind: Option<&'static str>,
     resolved: bool,
@@ -304,13 +304,13 @@ struct ChangedBead<'s> {
     status: &'s str,
 }
 
-fn to_json<'s>(settled: &'s Settled, answer: &'s str, is_accepted: bool) -> Answer<'s> {
+fn to_json<'s>(settled: &'s Settled, answer: &'s str, is_accepted: bool) -> Resolution<'s> {
     let changed = |record: &'s Record| ChangedBead {
         id: record.issue.id(),
         status: record.issue.status(),
     };
     let records = settled.done.iter().flat_map(|(_, records)| records);
-    Answer {
+    Resolution {
         id: settled.bead.issue.id(),
         kind: settled.done.as_ref().map(|(kind, _)| kind.as_str()),
         resolved: settled.done.is_some(),

@@ -216,7 +216,7 @@ fn w_1_w_4_what_is_missing_or_too_much_is_a_warning_and_noted() {
         "`evidence` is missing",
         "`escalations` is missing",
         "`parent_hint`",
-        "`abc` is no commit",
+        "`abc` is not a commit of 40 hexadecimal digits",
         "priority",
         "a bug, a task or a chore",
     ] {
