@@ -205,15 +205,31 @@ fn z_12_an_answer_that_is_lost_is_found_and_not_made_again() {
 
 /// What goes wrong, how long it lasts, and what must be said of it.
 const FAULTS: [(Fault, Lasting, &str); 13] = [
-    (Fault::Status(502), Lasting::Passing, "out of order"),
-    (Fault::Status(500), Lasting::Passing, "out of order"),
-    (Fault::Status(429), Lasting::Passing, "limits how often"),
+    (
+        Fault::Status(502),
+        Lasting::Passing,
+        "reports a server error",
+    ),
+    (
+        Fault::Status(500),
+        Lasting::Passing,
+        "reports a server error",
+    ),
+    (
+        Fault::Status(429),
+        Lasting::Passing,
+        "limits the rate of calls",
+    ),
     (
         Fault::SecondaryLimit,
         Lasting::Passing,
         "secondary rate limit",
     ),
-    (Fault::RateLimit, Lasting::Passing, "limits how often"),
+    (
+        Fault::RateLimit,
+        Lasting::Passing,
+        "limits the rate of calls",
+    ),
     (Fault::Cut, Lasting::Passing, "cannot be reached"),
     (Fault::Nonsense, Lasting::Passing, "cannot be reached"),
     (
@@ -222,15 +238,15 @@ const FAULTS: [(Fault, Lasting, &str); 13] = [
             "Something went wrong while executing your query.",
         ),
         Lasting::Passing,
-        "out of order",
+        "reports a server error",
     ),
     (Fault::Status(401), Lasting::ForRun, "gh auth login"),
     (Fault::Status(403), Lasting::ForRun, "SAML"),
-    (Fault::Status(404), Lasting::ForRun, "not there"),
+    (Fault::Status(404), Lasting::ForRun, "does not exist"),
     (
         Fault::Refusal("FORBIDDEN", "Resource not accessible by integration"),
         Lasting::ForRun,
-        "has no right",
+        "is not allowed to do this",
     ),
     (
         Fault::Refusal("UNPROCESSABLE", "Base ref must be a branch"),
@@ -329,7 +345,7 @@ fn l_18_what_github_refuses_is_the_beads_trouble() {
     assert_trouble(&trouble, Lasting::ForBead, "Base ref must be a branch");
     world.github.permit(Permission::Read);
     let trouble = forge.create(&proposal("b")).unwrap_err();
-    assert_trouble(&trouble, Lasting::ForRun, "has no right");
+    assert_trouble(&trouble, Lasting::ForRun, "is not allowed to do this");
     assert_eq!(world.github.pulls(), []);
 }
 
@@ -381,7 +397,7 @@ fn l_18_titles_and_texts_are_cut_to_what_github_takes() {
     let pull = world.github.pulls().remove(0);
     assert!(pull.title.starts_with("two lines éé") && pull.title.ends_with('…'));
     assert!(pull.body.starts_with("ä🦀\n"), "{}", &pull.body[..20]);
-    assert!(pull.body.ends_with("All of it is in the bead.)*\n"));
+    assert!(pull.body.ends_with("The full text is in the bead.)*\n"));
     let n_characters = pull.body.chars().count();
     assert!(
         (40_000..=65_536).contains(&n_characters),
@@ -452,12 +468,12 @@ fn z_16_what_is_in_the_way_is_found_before_anything_is_done() {
     let trouble = forge.find("b").unwrap_err();
     assert_trouble(&trouble, Lasting::ForRun, "gh auth login");
 
-    // A `gh` that cannot ask who is logged in may still be able to ask for the rights.
+    // A `gh` that cannot ask who is logged in may still be able to ask for write access.
     for fault in [Fault::Status(502), Fault::Cut] {
         world.github.plan(Call::Scopes, fault.clone());
         assert!(forge::ready(world.gh(), "origin").is_ok());
         world.github.plan(Call::Repository, fault);
-        expect(world.gh(), true, "ask for the rights", "try again later");
+        expect(world.gh(), true, "ask for write access", "try again later");
     }
 
     world.github.archive();
@@ -503,7 +519,7 @@ fn z_16_a_remote_that_is_not_on_github_is_found_with_all_else() {
     set_remote("https://github.com/o/another.git");
     let said = messages(world.gh());
     assert!(
-        said[0].contains("github.com/o/another is not there"),
+        said[0].contains("github.com/o/another does not exist"),
         "{said:#?}"
     );
 

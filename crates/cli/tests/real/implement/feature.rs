@@ -70,7 +70,7 @@ fn i_19_a_feature_goes_through_every_stage_with_the_agents_of_the_repository() {
     );
     let source = ground.source();
     assert!(has_label(&source, "merge-ready"), "{source:#}");
-    assert!(notes(&source).contains("to be looked at: it is pretty"));
+    assert!(notes(&source).contains("to review: it is pretty"));
     let mended = ground.real.git(&["show", &format!("{BRANCH}:sum.sh")]);
     assert_eq!(mended, "echo $(($1 + $2))");
 }
