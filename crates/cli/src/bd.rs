@@ -3,6 +3,10 @@
 //! Called as `bd` or as `beads-ralph bd …`. Agents and skills that call `bd` themselves find its flags, its JSON, its exit codes and
 //! its words here, without a real `bd`. What is not served is an error that says so; a store that belongs to the real
 //! `bd` is never worked on in its place. [`tree`] describes everything that is served.
+//!
+//! A command is in the file of its name. Those that share a file with another one: `undefer` and `reopen` are in [`defer`], `status` is in
+//! [`count`], `statuses` in [`types`], `comment` and `note` in [`comments`], `info` and `where` in [`init`], `version` and `quickstart` in
+//! [`help`], `heartbeat` in [`claims`], `supersede` in [`duplicate`].
 
 /// Adds formatted text to a page.
 macro_rules! push {
@@ -39,6 +43,7 @@ mod input;
 mod inside_run;
 mod issue_json;
 mod label;
+mod lint;
 mod list;
 mod mol;
 mod output;

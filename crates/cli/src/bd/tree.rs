@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::{
     Call, Refusal, blocked, claims, close, comments, config, count, create, defer, delete, dep,
-    duplicate, epic, export, gate, help, human, import, init, label, list, mol, prime, purge,
+    duplicate, epic, export, gate, help, human, import, init, label, lint, list, mol, prime, purge,
     query, ready, reclaim, search, show, stale, types, update,
 };
 
@@ -267,7 +267,7 @@ pub(super) const COMMANDS: &[&Command] = &[
     &types::STATUSES,
     &types::TYPES,
     &label::COMMAND,
-    &types::LINT,
+    &lint::LINT,
     &list::COMMAND,
     &mol::COMMAND,
     &comments::NOTE,
