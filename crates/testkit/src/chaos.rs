@@ -1,4 +1,4 @@
-//! Runs under fire: the real engine, performer, lookout, recovery and store, in a world in memory where everything goes wrong by a seed.
+//! Runs under fire: the real engine, performer, poller, recovery and store, in a world in memory where everything goes wrong by a seed.
 //!
 //! Calls fail, act and answer with an error, or are the last ones of their process; answers come late and twice; agents fail, hang, lie and
 //! meddle; users close, open and change beads, pause and stop; processes die between any two calls, and others resume their runs, one
