@@ -196,7 +196,7 @@ pub(crate) fn fence(text: &str) -> Result<Fence, String> {
 /// How formulas are read.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct ReadingArgs {
-    /// Warn about fields that nobody knows, and about text in double braces that is no variable, instead of refusing them
+    /// Warn about unknown fields and undeclared variables, instead of refusing them
     #[arg(long)]
     pub(crate) lenient: bool,
 }

@@ -129,7 +129,7 @@ impl Failure {
             .unwrap_or_else(|| self.code.suggested_action())
     }
 
-    /// The failure as people are told of it.
+    /// The failure, for people.
     pub(crate) fn sentence(&self) -> String {
         let (code, action) = (self.code.as_str(), self.suggested_action());
         format!("error[{code}]: {}\n  help: {action}\n", self.message)

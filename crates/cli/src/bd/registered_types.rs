@@ -20,7 +20,7 @@ impl RegisteredTypes {
         IssueType::known(kind).is_some() || self.0.iter().any(|own| own == kind)
     }
 
-    /// What is said of the types of a formula that were turned into plain ones.
+    /// The warning about types of a formula that became plain ones.
     pub(crate) fn flattened(names: &BTreeSet<String>) -> String {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         format!(

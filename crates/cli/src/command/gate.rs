@@ -66,7 +66,7 @@ impl GateCommand {
     }
 }
 
-/// What is said where no gate holds features back.
+/// The answer where no gate holds features back.
 fn none_stands(gates: &Gates) -> &'static str {
     if gates.all().is_empty() {
         "there are no gates"

@@ -177,7 +177,7 @@ impl Target {
 
 fn nowhere(name: &str, ralph: &Ralph) -> Failure {
     let message = format!(
-        "there is no bead '{}': it is not in .ralph/beads, .ralph/gates or .beads/active, and there is no store",
+        "unknown bead '{}': it is not in .ralph/beads, .ralph/gates or .beads/active, and there is no store",
         excerpt(name)
     );
     let failure = Failure::new(ErrorCode::DependencyUnresolved, message);

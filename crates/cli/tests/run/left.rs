@@ -126,7 +126,7 @@ fn z_4_what_recover_put_back_is_gone_on_with_where_it_was() {
         .run(&["recover"])
         .exits(0)
         .says("1 bead put back to open")
-        .says("`beads-ralph run` goes on with it");
+        .says("`beads-ralph run` resumes it");
     assert_eq!(world.statuses(), "1.1 open");
     world.touch("go");
     world.run(&["run"]).exits(0);

@@ -66,7 +66,7 @@ pub(super) fn is_step(steps: &[Step], name: &Placed<String>, findings: &mut Find
         return true;
     }
     let help = suggestion(&name.value, &names, String::new);
-    let message = format!("there is no step `{}`", excerpt(&name.value));
+    let message = format!("unknown step `{}`", excerpt(&name.value));
     findings.refuse(name.place, message, &help);
     false
 }

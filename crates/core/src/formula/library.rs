@@ -39,7 +39,7 @@ pub(super) struct Library<'s> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Absent {
     /// There is no such file.
-    #[error("there is no formula `{}`", excerpt(.name))]
+    #[error("unknown formula `{}`", excerpt(.name))]
     NotFound {
         /// The name.
         name: String,

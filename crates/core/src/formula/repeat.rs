@@ -314,7 +314,7 @@ impl Expression<'_> {
                 fits(number.parse().ok())
             }
             Some('{') => Err(format!(
-                "there is no value for `{}`",
+                "`{}` has no value",
                 self.rest.split_inclusive('}').next().unwrap_or(self.rest)
             )),
             Some(c) => Err(format!("`{c}` is not a number")),

@@ -17,7 +17,7 @@ pub enum StoreError {
     /// There is no store here.
     #[error("there is no bead store in {} or above it", shown(from))]
     NotInitialized { from: Utf8PathBuf },
-    #[error("there is no bead {}", excerpt(.0.as_str()))]
+    #[error("unknown bead {}", excerpt(.0.as_str()))]
     NotFound(BeadId),
     /// An id is taken; `duplicate key` is what callers of `bd` look for.
     #[error("duplicate key: there is already a bead {}", excerpt(.0.as_str()))]

@@ -20,7 +20,7 @@ pub(crate) struct FormulaCheckArgs {
     /// How to report
     #[arg(long, value_enum, default_value_t = CheckFormat::Human)]
     pub(crate) format: CheckFormat,
-    /// Refuse text in double braces that is no variable of the formula, instead of warning
+    /// Refuse text in double braces that is not a variable of the formula, instead of warning
     #[arg(long, conflicts_with = "lenient")]
     pub(crate) strict: bool,
     #[command(flatten)]
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &FormulaCheckArgs, ui: &Ui) -> Result<(), Failure> {
     let mut failures: Vec<Failure> = Vec::new();
     let wanted = wanted(args, &formulas, &mut failures);
     if wanted.is_empty() && failures.is_empty() {
-        ui.say("there is no formula of yours to check; `beads-ralph formula list` shows all\n");
+        ui.say("you have no formula to check; `beads-ralph formula list` shows all\n");
     }
     let mut checked: Vec<Checked> = Vec::new();
     for wanted in wanted {

@@ -46,7 +46,7 @@ pub(crate) fn run(args: &FormulaGraphArgs, ui: &Ui) -> Result<(), Failure> {
     ui.out(&draw::drawn(&chart, args.format, "", ui))
 }
 
-/// A formula of another type makes no steps of its own.
+/// A formula of another type makes no steps.
 fn no_steps(name: &str, formula: Option<&beads_ralph_core::formula::Formula>) -> Failure {
     let kind = formula.map_or("another", |formula| formula.kind.as_str());
     let message = format!("`{name}` is of type {kind}: only a workflow makes steps");

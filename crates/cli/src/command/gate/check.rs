@@ -90,7 +90,7 @@ fn known(
     )
 }
 
-/// What is said of a bead that may be started.
+/// A bead that may be started.
 #[derive(Serialize)]
 struct MayBegin<'b> {
     bead: &'b str,
@@ -98,14 +98,14 @@ struct MayBegin<'b> {
     feature: bool,
 }
 
-/// What is said when all gates are green.
+/// All gates are green.
 #[derive(Serialize)]
 struct Green {
     green: bool,
     red: [String; 0],
 }
 
-/// What is said when a gate is red.
+/// A gate is red.
 #[derive(Serialize)]
 struct Results<'g> {
     green: bool,
@@ -134,7 +134,7 @@ fn one(name: &str, gates: &Gates, global: &Global, ui: &Ui) -> Result<(), Failur
     let what = if applicant.is_feature {
         "every gate that counts for it is green"
     } else {
-        "it is no feature, and nothing else is held back"
+        "it is not a feature, and gates hold back nothing else"
     };
     ui.out(&format!("{} may be begun: {what}\n", excerpt(id)))
 }
@@ -178,7 +178,7 @@ fn all(
         next,
     };
     let failure = Failure::new(ErrorCode::ValidationConstraint, denied.to_string())
-        .action("mend what they check, then `beads-ralph gate run`")
+        .action("fix what they check, then `beads-ralph gate run`")
         .with_results(results);
     Err(failure.exit_with(1))
 }

@@ -87,7 +87,7 @@ fn end(ui: &Ui, told: &[Value], red: Vec<String>, failures: Vec<Failure>) -> Res
     }
     let message = Denied { red }.to_string();
     let failure = Failure::new(ErrorCode::ValidationConstraint, message).action(
-        "mend what they check, then run them again; `beads-ralph logs GATE` has what they wrote",
+        "fix what they check, then run them again; `beads-ralph logs GATE` has what they wrote",
     );
     Err(failure.with_results(data).exit_with(1))
 }
@@ -100,7 +100,7 @@ fn named(args: &GateRunArgs, gates: &Gates) -> Vec<String> {
     gates.standing().map(|gate| gate.id.clone()).collect()
 }
 
-/// What a gate was before: one that could not be run is left so. One that nobody knows is not green.
+/// What a gate was before: one that could not be run is left so. An unknown one is not green.
 fn state_before(id: &str, gates: &Gates) -> &'static str {
     let gate = gates.all().iter().find(|gate| gate.id == id);
     gate.map_or("red", |gate| gate.light.as_str())
@@ -112,7 +112,7 @@ fn only_gates(target: Target) -> Result<Target, Failure> {
         return Ok(target);
     }
     let id = excerpt(&target.bead().id);
-    let message = format!("{id} is no gate");
+    let message = format!("{id} is not a gate");
     Err(Failure::new(ErrorCode::ValidationConstraint, message)
         .action(format!("to run its checks: beads-ralph verify {id}")))
 }

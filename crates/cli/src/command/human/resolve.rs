@@ -49,7 +49,7 @@ pub(crate) struct HumanResolveArgs {
     pub(crate) redo: Option<String>,
 }
 
-/// What is said when nobody says anything.
+/// The answer when none is given.
 const RESOLVED: &str = "resolved";
 
 /// What became of it: the bead, and what waited with the beads that changed.
@@ -230,7 +230,7 @@ fn redo_from<'w>(
         let stages: Vec<String> = steps.iter().filter_map(|it| stage_of(&it.issue)).collect();
         let stages = stages.join(", ");
         return Err(no(format!(
-            "there is no stage `{}`; there are {stages}",
+            "unknown stage `{}`; the stages are {stages}",
             excerpt(stage)
         )));
     };

@@ -52,7 +52,7 @@ pub(super) fn run(args: &HumanShowArgs, global: &Global, ui: &Ui) -> Result<(), 
     ui.out(&said(&waiting, &steps))
 }
 
-/// What is said of a bead that waits for nobody.
+/// The answer for a bead that waits for nobody.
 fn nothing(bead: &Record, ui: &Ui) -> Result<(), Failure> {
     let issue = &bead.issue;
     if ui.is_json() {

@@ -18,7 +18,7 @@ use crate::ui::quoted;
 pub(super) enum Kind {
     /// `implement`: a step could not be done.
     Implement,
-    /// `run`: the bead was given up.
+    /// `run`: the bead is blocked.
     Run,
     /// `implement`: the work is done and is to be merged.
     Merge,
@@ -213,7 +213,7 @@ impl Waiting {
         }
     }
 
-    /// What programs are told of everything that waits.
+    /// Everything that waits, for programs.
     pub(super) fn facts(&self) -> WaitingFacts<'_> {
         let issue = &self.record.issue;
         let molecule = self.molecule().map(Molecule::root);

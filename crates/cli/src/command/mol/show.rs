@@ -238,7 +238,7 @@ pub(super) fn progress(args: &SomeMolArgs, global: &Global, ui: &Ui) -> Result<(
         return ui.data(&Answer { molecules });
     }
     if molecules.is_empty() {
-        ui.say("there is no open molecule\n");
+        ui.say("no open molecule\n");
         return Ok(());
     }
     let mut table = Table::new(&["ID", "STATUS", "DONE", "IN PROGRESS", "READY", "TITLE…"]);

@@ -1,4 +1,4 @@
-//! `doctor`: whether the store is whole and its surroundings are in order, and mending what is not.
+//! `doctor`: checks the store and its environment, and repairs the store.
 
 mod agents;
 

@@ -172,7 +172,7 @@ fn filtered(filter: &FilterArgs) -> Query {
     }
 }
 
-/// What is said when a list is empty.
+/// The answer when a list is empty.
 const NONE: &str = "no beads match; --all includes closed ones\n";
 
 /// Prints the beads in the form that was asked for.

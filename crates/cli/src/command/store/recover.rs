@@ -1,7 +1,7 @@
 //! `recover`: what processes left that are gone is set right, without working on anything (contracts §7.9, Z-4).
 //!
 //! Runs whose process is dead are named and what still runs of them is ended; beads whose holder is gone are put back to open. The next
-//! `run` goes on with such a run. Data: `{runs: [{run, beads, ended, discarded}], recovered: [{id, fence, holder|null, why}],
+//! `run` resumes such a run. Data: `{runs: [{run, beads, ended, discarded}], recovered: [{id, fence, holder|null, why}],
 //! left: [{id, fence, holder|null, why}], dry_run}`.
 
 mod runs;
@@ -27,7 +27,7 @@ pub(crate) struct RecoverArgs {
     /// Include beads that are in progress without a recorded holder
     #[arg(long)]
     pub(crate) unheld: bool,
-    /// Give up a run that was left and cannot be gone on with, or is not wanted; branches and worktrees stay
+    /// Discard an unfinished run instead of resuming it; branches and worktrees stay
     #[arg(long, value_name = "RUN")]
     pub(crate) discard: Option<String>,
     /// Show what would happen, and change nothing

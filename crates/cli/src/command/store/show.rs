@@ -35,7 +35,7 @@ pub(crate) struct ShowArgs {
 /// How many keys of the metadata, and how many dependents, people are shown.
 const MAX_LINES: usize = 40;
 
-/// A bead with its surroundings.
+/// A bead with what is linked to it.
 struct Whole {
     record: Record,
     comments: Vec<Comment>,
@@ -155,7 +155,7 @@ fn text(whole: &Whole, args: &ShowArgs, beads: &Beads, page: Page) -> Result<Str
     Ok(text)
 }
 
-/// What is said about every bead, one fact a line.
+/// The facts about a bead, one a line.
 fn facts(record: &Record, origin: Option<&Origin>) -> Vec<(&'static str, String)> {
     let issue = &record.issue;
     let of = |key: &str| issue.text(key).filter(|text| !text.is_empty());

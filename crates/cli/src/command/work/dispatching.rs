@@ -202,7 +202,7 @@ impl From<ImplementError> for Failure {
                 "see to it that these commands can be run here, then run the same command again",
             ),
             ImplementError::NoReviewer(_) => failure(
-                "see `beads-ralph doctor agents`; the work of the cycle is kept, and the same command goes on with it",
+                "see `beads-ralph doctor agents`; the work of the cycle is kept, and the same command resumes it",
             ),
             ImplementError::Interrupted => failure("run the same command again").exit_with(130),
         }

@@ -122,7 +122,7 @@ fn finish(driven: &Driven, waiting: &[BeadId], ui: &Ui) -> Result<(), Failure> {
     {
         let message = format!("nothing could be done; {source}: {message}");
         return Err(Failure::new(ErrorCode::ValidationConstraint, message)
-            .action("see what is said above, then run the same command again")
+            .action("see the messages above, then run the same command again")
             .with_results(data));
     }
     let stages = counted(driven.n_done, "stage", "stages");

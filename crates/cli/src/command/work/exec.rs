@@ -1,4 +1,4 @@
-//! `exec`: works on one bead with an agent until its checks pass or it is given up (contracts §8.3).
+//! `exec`: works on one bead with an agent until its checks pass or a limit is reached.
 //!
 //! Data: `{bead, status, iterations, results: […], evidence, logs, receipt, duration_ms}`; a failure has the same in
 //! `error.results`. With `--dry-run`: `{bead, dry_run: true, gate, agent, max_iterations, verifiers, …}`.
@@ -200,7 +200,7 @@ impl<'a> Exec<'a> {
             backoff: bead.backoff,
             time_budget: budgets.into_iter().flatten().min(),
             deadline: constraints.deadline,
-            // A gate is never mended by an agent (V-11): what it waits for is somebody else's work.
+            // No agent works on a gate (V-11): what it waits for is somebody else's work.
             has_agent: has_agent && !bead.is_gate,
             verifies_first: self.args.verify_first,
         }

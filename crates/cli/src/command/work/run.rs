@@ -195,7 +195,7 @@ pub(crate) fn at(
         version: VERSION,
     };
     let begun = start.begin()?;
-    // A run that is gone on with hands over as it was told at its beginning, whatever is asked for now.
+    // A resumed run hands over as it was asked to at its start, whatever is asked for now.
     if begun.settings().integration == Integration::Pr && start.forge.is_none() {
         late = Some(place.forge()?);
         start.forge = late.as_ref().map(|forge| forge as &dyn Forge);
@@ -341,7 +341,7 @@ fn say_begun(begun: &Begun, asked: &Settings, ui: &Ui) {
     };
     if begun.is_adopted {
         ui.say(&format!(
-            "{run} was left by a process that is gone; going on with it, as it was begun: {where_to}\n"
+            "the process of {run} is gone; resuming it with its original settings: {where_to}\n"
         ));
         if settings.selection != asked.selection || settings.max_parallel != asked.max_parallel {
             ui.say("it is finished as it was begun; what you ask for now needs another `beads-ralph run` after it\n");
@@ -382,7 +382,7 @@ fn finish(ended: &Ended, prints_events: bool, n_interrupts: usize, ui: &Ui) -> R
         Outcome::NeedsPerson => {
             let failure = Failure::new(
                 ErrorCode::ValidationConstraint,
-                "the run ended with work that needs a person",
+                "the run ended with work that needs your attention",
             );
             Err(failure
                 .with_results(summary::json(ended))
@@ -395,7 +395,7 @@ fn finish(ended: &Ended, prints_events: bool, n_interrupts: usize, ui: &Ui) -> R
             let failure = Failure::new(ErrorCode::ValidationConstraint, message);
             Err(failure
                 .with_results(summary::json(ended))
-                .action("mend it, `beads-ralph retry` what needs a person (see `beads-ralph blocked`), then `beads-ralph run` again")
+                .action("see `beads-ralph blocked` for the reasons, fix them, `beads-ralph retry` those beads, then `beads-ralph run` again")
                 .exit_with(3))
         }
     }
@@ -414,7 +414,7 @@ impl From<StartError> for Failure {
             StartError::Survivors(_) => Self::new(ErrorCode::ValidationConstraint, message).action("end them, then try again"),
             StartError::Trouble(_) => Self::new(ErrorCode::ValidationConstraint, message).action("try again"),
             StartError::Conduct(run::ConductError::Journal(error)) => Self::new(error.code(), message)
-                .action("make room, or mend what is in the way; then `beads-ralph run` goes on")
+                .action("free space, or fix what is in the way; then `beads-ralph run` resumes it")
                 .exit_with(3),
             StartError::Conduct(run::ConductError::Store(error)) => Self::from(error).details(message).exit_with(3),
         }

@@ -1,4 +1,4 @@
-//! `watchdog`: beads in progress that have been silent for too long are reminded of, put back to open, or given up; then the beads in files that are
+//! `watchdog`: beads in progress that have been silent for too long get a reminder, go back to open, or are left to a person; then the beads in files that are
 //! pending are worked on (contracts §8.7).
 //!
 //! Data: `{passes, beads: [{id, silent_minutes|null, step, why|null, file|null, overtaken}], executed: [{id, status, why|null}], dry_run}` of the last
@@ -189,7 +189,7 @@ fn text(pass: &Pass, is_dry_run: bool) -> String {
                 seen.silence.map(minutes).unwrap_or_default()
             ),
             Decision::Restart(why) => format!("{would}put back to open: {}", visible(why)),
-            Decision::GiveUp(why) => format!("{would}given up: {}", visible(why)),
+            Decision::GiveUp(why) => format!("{would}left to a person: {}", visible(why)),
         };
         let file = seen.file.as_deref();
         let file = file.map_or(String::new(), |file| format!("; see {}", visible(file)));
@@ -200,7 +200,7 @@ fn text(pass: &Pass, is_dry_run: bool) -> String {
     let counts = &pass.counts;
     let n = counted(pass.seen.len(), "bead", "beads");
     format!(
-        "{lines}{n} in progress: {} reminded of, {} put back, {} given up\n",
+        "{lines}{n} in progress: {} reminded of, {} put back, {} left to a person\n",
         counts.nudges_sent, counts.restarts_done, counts.failures
     )
 }

@@ -249,7 +249,7 @@ fn v_17_where_a_bead_is_looked_for() {
     env.run(&["verify", "other"]).exits(0);
     let output = env.run(&["verify", "z"]).exits(1);
     assert!(
-        output.stderr.contains("there is no bead 'z'"),
+        output.stderr.contains("unknown bead 'z'"),
         "{}",
         output.stderr
     );

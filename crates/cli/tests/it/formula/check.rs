@@ -146,7 +146,7 @@ fn a_formula_without_a_mistake_leads_on() {
     ));
     let output = TestEnv::new().run(&["formula", "check"]).exits(0);
     assert!(
-        output.stderr.contains("no formula of yours"),
+        output.stderr.contains("you have no formula to check"),
         "{}",
         output.stderr
     );
@@ -198,7 +198,7 @@ fn a_fatal_failure_decides_and_the_others_are_told() {
         .exits(3);
     assert!(output.stdout.contains("depend_on"));
     assert!(
-        output.stderr.contains("there is no formula `nothing`"),
+        output.stderr.contains("unknown formula `nothing`"),
         "{}",
         output.stderr
     );

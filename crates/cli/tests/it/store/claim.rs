@@ -121,7 +121,12 @@ fn what_cannot_be_claimed_says_why() {
     let closed = error(&env, &["claim", "bd-e"], 1);
     assert!(closed["message"].as_str().unwrap().contains("closed"));
     let process = error(&env, &["claim", "bd-a", "--pid", "4194999"], 1);
-    assert!(process["message"].as_str().unwrap().contains("no process"));
+    assert!(
+        process["message"]
+            .as_str()
+            .unwrap()
+            .contains("process 4194999 does not exist")
+    );
 }
 
 #[test]

@@ -122,11 +122,11 @@ fn f_5_broken_graphs_are_refused() {
         ),
         (
             "[[steps]]\nid = 'b'\nexpand = 'nope'\n",
-            "there is no formula `nope`",
+            "unknown formula `nope`",
         ),
         (
             "[[compose.expand]]\ntarget = 'q'\nwith = 'main'\n",
-            "there is no step `q`",
+            "unknown step `q`",
         ),
         (
             "[[compose.expand]]\ntarget = 'a'\nwith = 'main'\n",
@@ -134,7 +134,7 @@ fn f_5_broken_graphs_are_refused() {
         ),
         (
             "[[compose.branch]]\nfrom = 'a'\nsteps = ['q']\njoin = 'a'\n",
-            "there is no step `q`",
+            "unknown step `q`",
         ),
         (
             "[[steps]]\nid = 'b'\ntitle = 'B'\nneeds = 'a'\n",
@@ -144,7 +144,7 @@ fn f_5_broken_graphs_are_refused() {
     ] {
         let said = first(&main_with(&format!("{STEP}{rest}")));
         assert!(
-            said.starts_with("FORMULA.POUR_FAILED") || said.contains("there is no formula"),
+            said.starts_with("FORMULA.POUR_FAILED") || said.contains("unknown formula"),
             "{said}"
         );
         assert!(said.contains(wanted), "{rest}\n{said}");

@@ -172,7 +172,7 @@ impl Beads {
             }
             Some(Status::Closed) => self.refuse_while_blocked(record),
             Some(_) => Ok(()),
-            // A status that nobody knows hides a bead from `ready`; whoever wants one says so.
+            // An unknown status hides a bead from `ready`; whoever wants one says so.
             None => Err(BeadError::UnknownStatus(status.to_owned())),
         }
     }

@@ -14,7 +14,7 @@ pub(super) const MAX_NAMED: usize = 5;
 pub enum BeadError {
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("there is no bead '{}'", excerpt(text))]
+    #[error("unknown bead '{}'", excerpt(text))]
     Unknown {
         text: String,
         /// The id that may be meant.
@@ -25,7 +25,7 @@ pub enum BeadError {
     Ambiguous { text: String, found: Vec<BeadId> },
     #[error("others change the bead all the time")]
     Contended,
-    #[error("there is no process {0} on this machine")]
+    #[error("process {0} does not exist on this machine")]
     NoProcess(u32),
     #[error("the lease ends after the end of time")]
     LeaseTooLong,

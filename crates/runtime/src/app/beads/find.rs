@@ -80,7 +80,7 @@ impl Beads {
             let id = candidate.issue.id();
             match beads.store.claim(id, new, beads.by.stamp()) {
                 Ok(record) => Ok(Some(record)),
-                // Somebody was faster, or something changed meanwhile: the next one will do.
+                // Another process was first, or something changed meanwhile: the next one will do.
                 Err(
                     StoreError::Held { .. }
                     | StoreError::InProgress(_)

@@ -90,7 +90,7 @@ impl Doctor<'_> {
         let refused = |message: String| Failure::new(ErrorCode::ValidationConstraint, message);
         if seen.probed.program.is_none() {
             let message = format!(
-                "{name} is not installed: there is no program `{}`",
+                "{name} is not installed: `{}` was not found",
                 seen.adapter.executable
             );
             return Some(refused(message).action(format!(

@@ -21,10 +21,10 @@ pub(super) struct LeftRun {
     is_discarded: bool,
 }
 
-/// Ends what still runs of runs that were left, and gives up the one that is not wanted.
+/// Ends what still runs of unfinished runs, and discards the one that is named.
 pub(super) fn settle(args: &RecoverArgs, beads: &Utf8Path) -> Result<Vec<LeftRun>, Failure> {
     let mut left = Vec::new();
-    // The locks are held until all is done, so that nobody goes on with a run that is being looked at.
+    // The locks are held until all is done, so that no process resumes a run meanwhile.
     let found = run::left_behind(beads)?;
     for (run, _) in &found {
         let is_discarded = args.discard.as_deref() == Some(run.id());
@@ -54,15 +54,15 @@ pub(super) fn settle(args: &RecoverArgs, beads: &Utf8Path) -> Result<Vec<LeftRun
     }
     match &args.discard {
         Some(name) if !left.iter().any(|run| run.is_discarded) => {
-            let message = format!("there is no run {} that was left", visible(name));
+            let message = format!("there is no unfinished run {}", visible(name));
             let known: Vec<&str> = left.iter().map(|left| left.run.id()).collect();
             let known = if known.is_empty() {
-                "none was left".to_owned()
+                "none".to_owned()
             } else {
                 known.join(", ")
             };
             Err(Failure::new(ErrorCode::ValidationConstraint, message)
-                .action(format!("these were: {known}")))
+                .action(format!("unfinished runs: {known}")))
         }
         _ => Ok(left),
     }
@@ -87,19 +87,19 @@ impl LeftRun {
         let what = match &self.beads {
             Ok(beads) if beads.is_empty() => "nothing was under way".to_owned(),
             Ok(beads) => format!("under way: {}", visible(&beads.join(", "))),
-            Err(why) => format!("it cannot be gone on with: {}", visible(why)),
+            Err(why) => format!("it cannot be resumed: {}", visible(why)),
         };
         let ended = match self.n_ended {
             0 => String::new(),
             n => format!("; ended {}", counted(n, "process", "processes")),
         };
         let next = match (self.is_discarded, is_dry_run) {
-            (true, true) => "would be given up".to_owned(),
-            (true, false) => "given up".to_owned(),
+            (true, true) => "would be discarded".to_owned(),
+            (true, false) => "discarded".to_owned(),
             (false, _) => {
-                format!("`beads-ralph run` goes on with it, `recover --discard {run}` gives it up")
+                format!("`beads-ralph run` resumes it, `recover --discard {run}` discards it")
             }
         };
-        format!("{run} was left: {what}{ended}; {next}\n")
+        format!("{run} is unfinished: {what}{ended}; {next}\n")
     }
 }

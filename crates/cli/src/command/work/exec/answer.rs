@@ -1,4 +1,4 @@
-//! What people and programs are told when the work on a bead has ended.
+//! The answer when the work on a bead has ended, for people and programs.
 
 use beads_ralph_core::diag::ErrorCode;
 use beads_ralph_core::dod::DodBead;
@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::ui::format::{count, dollars, duration};
 use crate::ui::{Ui, counted};
 
-/// What people and programs are told at the end.
+/// The answer at the end.
 pub(super) fn answer(done: &Done, is_scratch: bool, ui: &Ui) -> Result<(), Failure> {
     let Done { bead, report, logs } = done;
     let data = json!({
@@ -99,7 +99,7 @@ fn given_up(bead: &DodBead, report: &Report, reason: &str) -> Failure {
     let last = last.map_or(String::new(), |last| format!("; last: {}", visible(last)));
     let (reason, cost) = (visible(reason), cost(report));
     let message = format!(
-        "{} was given up after {iterations}{cost}: {reason}{last}",
+        "{} failed after {iterations}{cost}: {reason}{last}",
         bead.id
     );
     Failure::new(ErrorCode::ValidationConstraint, message).action(format!(

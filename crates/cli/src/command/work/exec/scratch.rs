@@ -41,7 +41,7 @@ impl Scratch {
         if !files::copy_directory(directory, &root, MAX_FILES)? {
             let message = format!("there are more than {MAX_FILES} files beside the bead");
             return Err(Failure::new(ErrorCode::ValidationConstraint, message)
-                .action("put the bead into a directory of its own"));
+                .action("put the bead into a separate directory"));
         }
         let bead = root.join(file.file_name().unwrap_or_default());
         Ok(Self {

@@ -159,11 +159,11 @@ impl Preflight<'_> {
         let files = match self.git.copied_and_not_ignored() {
             Ok(files) if files.is_empty() => return None,
             Ok(files) => files.join(", "),
-            Err(trouble) => return Some(error(trouble.message, "mend worktrees.copy")),
+            Err(trouble) => return Some(error(trouble.message, "fix worktrees.copy")),
         };
         Some(warning(
             format!(
-                "worktrees.copy: git does not ignore {files}; an agent that commits everything commits it, and its bead then needs a person"
+                "worktrees.copy: git does not ignore {files}; an agent that commits everything commits it, and its bead then waits for you"
             ),
             "add it to .gitignore",
         ))

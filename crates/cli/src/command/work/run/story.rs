@@ -59,7 +59,7 @@ impl Story {
                 } else {
                     visible(&beads.join(", "))
                 };
-                lines.push(format!("going on with {beads}"));
+                lines.push(format!("resuming {beads}"));
             }
             Event::Seen { .. } | Event::Woke => {}
         }

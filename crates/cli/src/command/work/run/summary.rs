@@ -1,4 +1,4 @@
-//! What a run came to: beads, attempts, cost, branches, and what needs a person.
+//! The result of a run: beads, attempts, cost, branches, and what waits for you.
 
 use std::fmt::Write as _;
 
@@ -198,7 +198,7 @@ pub(super) fn dry_run(
         let run = run.id();
         _ = writeln!(
             text,
-            "{run} was left; `beads-ralph run` goes on with it, with what it was told at its beginning"
+            "{run} is unfinished; `beads-ralph run` resumes it with its original settings"
         );
     }
     let n_beads = counted(view.beads.len(), "bead", "beads");
